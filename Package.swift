@@ -1,0 +1,82 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Modules point inwards: OTCore knows nobody, an adapter wraps one outside system, and only the
+// programs know them all. Tests/ArchitectureTests holds the table of what may import what.
+let settings: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [])
+  -> Target
+{
+  .testTarget(
+    name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+let package = Package(
+  name: "Parley",
+  products: [
+    .library(name: "OTCore", targets: ["OTCore"]),
+    .library(name: "SocketMessages", targets: ["SocketMessages"]),
+    .library(name: "Gateway", targets: ["GatewayPorts", "Gateway"]),
+    .library(name: "ParleyServer", targets: ["ParleyServer"]),
+    .executable(name: "parley", targets: ["parley"]),
+    .executable(name: "ot-bench", targets: ["ot-bench"]),
+  ],
+  targets: [
+    // Algebra.
+    library("OTCore"),
+    // Wire.
+    library("SocketMessages", ["OTCore"]),
+    // Ports, and the core behind them.
+    library("GatewayPorts", ["OTCore"]),
+    library("Gateway", ["OTCore", "SocketMessages", "GatewayPorts"]),
+    // Adapters: each wraps one outside system.
+    .systemLibrary(
+      name: "CLibwebsockets", pkgConfig: "libwebsockets",
+      providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-ev", "libev-dev"])]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .target(name: "CLibwebsocketsShim", dependencies: ["CLibwebsockets"]),
+    library(
+      "TransportLibwebsockets", ["GatewayPorts", "CLibwebsockets", "CLibwebsocketsShim"]),
+    library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "CryptoOpenSSL"]),
+    library("CryptoOpenSSL", ["GatewayPorts", "COpenSSL"]),
+    // Programs.
+    library(
+      "ParleyServer",
+      [
+        "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
+        "StoreSQLite", "CryptoOpenSSL",
+      ]),
+    .executableTarget(name: "parley", dependencies: ["ParleyServer"], swiftSettings: settings),
+    .executableTarget(
+      name: "ot-bench", dependencies: ["OTCore", "OTWorkloads"], swiftSettings: settings),
+    // Beside.
+    library("OTWorkloads", ["OTCore"]),
+    library("SimulationKit", ["OTCore", "SocketMessages", "GatewayPorts", "Gateway"]),
+    library("PortConformance", ["OTCore", "GatewayPorts"]),
+    // Tests.
+    tests("ArchitectureTests", []),
+    tests(
+      "OTCoreTests", ["OTCore", "OTWorkloads"], resources: [.copy("Vectors")]),
+    tests("SocketMessagesTests", ["SocketMessages", "OTCore", "OTWorkloads"]),
+    tests(
+      "GatewayTests",
+      ["Gateway", "GatewayPorts", "SocketMessages", "OTCore", "SimulationKit", "OTWorkloads"]),
+    tests("StoreSQLiteTests", ["StoreSQLite", "PortConformance", "GatewayPorts", "OTCore"]),
+    tests("TransportLibwebsocketsTests", ["TransportLibwebsockets", "GatewayPorts"]),
+    tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts"]),
+    tests("ParleyServerTests", ["ParleyServer", "GatewayPorts", "SocketMessages", "OTCore"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

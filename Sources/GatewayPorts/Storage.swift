@@ -1,0 +1,178 @@
+public import OTCore
+
+/// The name of a document: an opaque string.
+public typealias DocumentID = String
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+public typealias Timestamp = Int64
+
+/// One operation as it stands in a document's log.
+public struct LogEntry: Sendable, Equatable {
+  /// The revision that this entry brings the document to; the first entry's is 1.
+  public var revision: Int
+  /// Who sent it: the client's id, minted by the server.
+  public var client: String
+  /// The client's own number for it, counting up from 1 for each client and document.
+  public var sequence: Int
+  /// What the client sent, condensed, so that a second use of a sequence is told from a re-send.
+  public var digest: UInt64
+  /// The operation after rebasing, applying to revision - 1.
+  public var operation: TextOperation
+  /// The author's name as shown to people.
+  public var author: String
+  /// When the server accepted it.
+  public var time: Timestamp
+
+  /// Makes an entry.
+  public init(
+    revision: Int, client: String, sequence: Int, digest: UInt64, operation: TextOperation,
+    author: String, time: Timestamp
+  ) {
+    self.revision = revision
+    self.client = client
+    self.sequence = sequence
+    self.digest = digest
+    self.operation = operation
+    self.author = author
+    self.time = time
+  }
+}
+
+/// What a list of notes shows of one.
+public struct NoteSummary: Sendable, Equatable {
+  /// The document's name.
+  public var id: DocumentID
+  /// The title shown to people.
+  public var title: String
+  /// The durable revision.
+  public var revision: Int
+  /// When it was made.
+  public var createdAt: Timestamp
+  /// When text or title last changed.
+  public var updatedAt: Timestamp
+
+  /// Makes a summary.
+  public init(
+    id: DocumentID, title: String, revision: Int, createdAt: Timestamp, updatedAt: Timestamp
+  ) {
+    self.id = id
+    self.title = title
+    self.revision = revision
+    self.createdAt = createdAt
+    self.updatedAt = updatedAt
+  }
+}
+
+/// The last operation of one client that a document's log holds.
+public struct ClientMark: Sendable, Equatable {
+  /// The client's number for it.
+  public var sequence: Int
+  /// The revision it became.
+  public var revision: Int
+  /// The digest of what was sent.
+  public var digest: UInt64
+
+  /// Makes a mark.
+  public init(sequence: Int, revision: Int, digest: UInt64) {
+    self.sequence = sequence
+    self.revision = revision
+    self.digest = digest
+  }
+}
+
+/// A document as it comes out of the store.
+public struct StoredDocument: Sendable {
+  /// Title, times and head revision.
+  public var summary: NoteSummary
+  /// A random string minted with the log; another one means another history.
+  public var epoch: String
+  /// The text at the head revision.
+  public var text: String
+  /// The newest entries, oldest first, ending at the head revision; at most as many as asked for.
+  public var recent: [LogEntry]
+  /// The last operation of each client that the log knows.
+  public var marks: [String: ClientMark]
+
+  /// Makes a stored document.
+  public init(
+    summary: NoteSummary, epoch: String, text: String, recent: [LogEntry],
+    marks: [String: ClientMark]
+  ) {
+    self.summary = summary
+    self.epoch = epoch
+    self.text = text
+    self.recent = recent
+    self.marks = marks
+  }
+}
+
+/// Work for the store. What one batch holds is committed together, then synced once.
+public enum StoreRequest: Sendable {
+  /// Makes a note with an empty log. Fails with `exists` if the name is taken.
+  case create(id: DocumentID, epoch: String, title: String, time: Timestamp)
+  /// Changes a note's title.
+  case rename(id: DocumentID, title: String, time: Timestamp)
+  /// Removes a note with its log.
+  case delete(id: DocumentID)
+  /// Lists all notes, the newest change first.
+  case list
+  /// Loads a document and the newest `recentMax` entries of its log.
+  case load(id: DocumentID, recentMax: Int)
+  /// Loads entries `after < revision <= through`, oldest first.
+  case entries(id: DocumentID, after: Int, through: Int)
+  /// Appends entries, whose first revision is the head's + 1. All or none.
+  case append(id: DocumentID, epoch: String, entries: [LogEntry])
+  /// Keeps the text at a revision, so that loading need not replay the log from its start.
+  case snapshot(id: DocumentID, epoch: String, revision: Int, text: String)
+}
+
+/// What became of one request.
+public enum StoreReply: Sendable {
+  /// Done, with nothing to say.
+  case done
+  /// The note as it now stands.
+  case note(NoteSummary)
+  /// All notes.
+  case notes([NoteSummary])
+  /// A document.
+  case document(StoredDocument)
+  /// Entries of a log.
+  case entries([LogEntry])
+  /// Not done.
+  case failed(StoreError)
+}
+
+/// Why the store did not do as asked.
+public enum StoreError: Error, Sendable, Equatable {
+  /// No document has this name.
+  case unknownDocument
+  /// The name is taken.
+  case exists
+  /// The entry does not follow the head: another revision, or another epoch.
+  case notNext(headRevision: Int)
+  /// The entries asked for have been compacted away; the oldest that is left is named.
+  case compacted(oldestRevision: Int)
+  /// The disk is full, or could not be written or synced. Trying again later may succeed.
+  case unavailable(String)
+  /// What was read is not what was once written.
+  case damaged(String)
+
+  /// Whether the same request may succeed later.
+  public var isRetryable: Bool {
+    switch self {
+    case .unavailable: true
+    case .unknownDocument, .exists, .notNext, .compacted, .damaged: false
+    }
+  }
+}
+
+/// A store of documents: one owner, one thread, batch by batch.
+///
+/// `perform` returns after the batch is durable: everything it wrote has been synced to disk. If
+/// the commit fails, every writing request of the batch is answered `failed(.unavailable)` and
+/// none of them has happened. A request that fails on its own (`unknownDocument`, `notNext`, …)
+/// leaves the rest of its batch alone.
+public protocol DocumentStore: AnyObject {
+  /// Does a batch of work and returns a reply for each request, in order.
+  func perform(_ batch: [StoreRequest]) -> [StoreReply]
+}

@@ -1,0 +1,120 @@
+/// The name of one connection, unique within a process and never used twice.
+public struct ConnectionID: Hashable, Sendable, Comparable {
+  /// Counts up from one.
+  public let rawValue: UInt64
+
+  /// Names a connection.
+  public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// Orders by number.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The name of an HTTP request that waits for its response.
+public struct RequestID: Hashable, Sendable {
+  /// Counts up from one.
+  public let rawValue: UInt64
+
+  /// Names a request.
+  public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// The head of an HTTP request, an upgrade to WebSocket included.
+public struct RequestHead: Sendable {
+  /// `GET`, `POST`, … in capitals.
+  public var method: String
+  /// The path as it was sent, without its query, still percent-encoded.
+  public var path: String
+  /// What stood behind the `?`, or the empty string.
+  public var query: String
+  /// Headers with their names in lower case. A header that came twice is joined with `, `.
+  public var headers: [String: String]
+  /// The peer's address without its port, for limits and logs.
+  public var remoteAddress: String
+  /// Whether the connection is encrypted.
+  public var isSecure: Bool
+
+  /// Makes a request head.
+  public init(
+    method: String, path: String, query: String = "", headers: [String: String] = [:],
+    remoteAddress: String = "", isSecure: Bool = false
+  ) {
+    self.method = method
+    self.path = path
+    self.query = query
+    self.headers = headers
+    self.remoteAddress = remoteAddress
+    self.isSecure = isSecure
+  }
+}
+
+/// A complete HTTP response.
+public struct Response: Sendable {
+  /// The status code.
+  public var status: Int
+  /// Headers in the order in which they are sent; `content-length` is the transport's.
+  public var headers: [(name: String, value: String)]
+  /// The whole body.
+  public var body: [UInt8]
+
+  /// Makes a response.
+  public init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// What becomes of a request to upgrade, decided before anything is switched.
+public enum UpgradeDecision: Sendable {
+  /// Switch protocols. The subprotocol is one the client offered, or `nil` for none.
+  case accept(subprotocol: String?)
+  /// Answer with this response instead, and close.
+  case refuse(Response)
+}
+
+/// A WebSocket close code (RFC 6455, section 7.4; 4000 to 4999 are Parley's own).
+public struct CloseCode: Hashable, Sendable {
+  /// The number on the wire.
+  public let rawValue: UInt16
+
+  /// Makes a close code.
+  public init(_ rawValue: UInt16) { self.rawValue = rawValue }
+}
+
+/// What a transport tells its owner. Every call comes on the loop's thread.
+public protocol TransportDelegate: AnyObject {
+  /// Decides about an upgrade before the socket is switched.
+  func decide(upgrade head: RequestHead) -> UpgradeDecision
+  /// An upgraded connection is open.
+  func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?)
+  /// A whole message arrived. The bytes are valid during the call only.
+  func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind)
+  /// A message passed the size limit: its bytes are dropped, the connection still stands.
+  /// The owner sends its typed refusal, then closes; the transport discards the message's rest.
+  func oversized(_ connection: ConnectionID, bytesMax: Int)
+  /// All that was queued for a connection has gone to its socket.
+  func drained(_ connection: ConnectionID)
+  /// A connection is gone; its name is not used again.
+  func closed(_ connection: ConnectionID)
+  /// A whole HTTP request arrived. The owner calls `respond(to:with:)` once, now or later.
+  func request(_ request: RequestID, head: RequestHead, body: [UInt8])
+  /// The client of an unanswered request went away.
+  func abandoned(_ request: RequestID)
+  /// A mailbox was posted to (`LoopMailbox.post`).
+  func woken()
+  /// Time has passed: called a few times a second, for time-outs.
+  func ticked()
+}
+
+/// What a transport can be asked to do. All but `stop` on the loop's thread.
+public protocol Transport: AnyObject {
+  /// Queues a frame; what a tick queued for a connection leaves in one write at its end.
+  func send(_ frame: Frame, to connection: ConnectionID)
+  /// Bytes queued for a connection that its socket has not taken.
+  func queuedBytes(for connection: ConnectionID) -> Int
+  /// Sends what is queued, then a close frame; ends the socket if the peer does not answer.
+  func close(_ connection: ConnectionID, code: CloseCode, reason: String)
+  /// Answers a request.
+  func respond(to request: RequestID, with response: Response)
+}
