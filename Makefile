@@ -1,0 +1,89 @@
+# Parley. `make help` lists what there is; CONTRIBUTING.md says when to use which.
+#
+# `make serve` and `make test` need no other step: each installs what is missing first (Debian
+# packages, a Python environment in .venv, CodeMirror, the WebAssembly module), and looks at
+# stamps afterwards, so that a second run starts at once.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# One configuration for everything, so that nothing is built twice.
+SWIFT_BUILD := swift build -c release
+# `make serve ARGUMENTS="--port 9000"`
+ARGUMENTS ?=
+# Python with pip, for tools and tests.
+export PYTHON := .venv/bin/python
+
+SWIFT_PATHS := Package.swift Sources Tests
+
+##@ Every day
+
+.PHONY: serve
+serve: build  ## Build what is missing and run the gateway (ARGUMENTS="--port 9000" are passed on)
+	@exec "$$($(SWIFT_BUILD) --show-bin-path)/parley" serve $(ARGUMENTS)
+
+.PHONY: build
+build: setup-serve page  ## Build the program and the page, without running them
+	@$(SWIFT_BUILD) --product parley
+
+.PHONY: test
+test: setup-test page lint build-tests  ## Lint, build, and run every test, a real browser included
+	@python3 Scripts/run_tests.py swift web clients browser
+
+.PHONY: format
+format: check-swift  ## Lay out the Swift sources
+	@swift format --in-place --parallel --recursive $(SWIFT_PATHS)
+
+.PHONY: lint
+lint: check-swift  ## Check the layout of the Swift sources
+	@swift format lint --strict --parallel --recursive $(SWIFT_PATHS)
+
+##@ Parts of the tests
+
+.PHONY: test-swift test-web test-clients test-browser
+test-swift: setup-serve build-tests  ## Swift's tests alone
+	@python3 Scripts/run_tests.py swift
+test-web: setup-test page  ## The page's unit tests alone
+	@python3 Scripts/run_tests.py web
+test-clients: setup-test build  ## Python clients against the real program
+	@python3 Scripts/run_tests.py clients
+test-browser: setup-test build  ## Chromium against the real program
+	@python3 Scripts/run_tests.py browser
+
+.PHONY: build-tests
+build-tests: setup-serve
+	@$(SWIFT_BUILD) --build-tests
+
+##@ Set-up (done by the targets above)
+
+.PHONY: setup-serve setup-test
+setup-serve: check-swift  ## Install what building and serving need
+	@Scripts/install-packages.sh serve
+	@Scripts/python-environment.sh base
+
+setup-test: check-swift  ## Install what the tests need
+	@Scripts/install-packages.sh serve test
+	@Scripts/python-environment.sh test
+
+.PHONY: page
+page: setup-serve  ## Fetch CodeMirror and compile OTCore to WebAssembly
+	@if [ -x Scripts/vendor-codemirror.sh ]; then Scripts/vendor-codemirror.sh; fi
+	@if [ -x Scripts/build-wasm.sh ]; then Scripts/build-wasm.sh; fi
+
+.PHONY: check-swift
+check-swift:
+	@Scripts/check-swift.sh
+
+##@ Other
+
+.PHONY: clean
+clean:  ## Remove what was built (not .venv, not the vendored page parts)
+	rm -rf .build artifacts Web/generated
+
+.PHONY: help
+help:  ## Show this list
+	@awk 'BEGIN { FS = ":.*##" } \
+	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z][a-z-]*:.*##/ { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

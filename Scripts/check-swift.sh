@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Says what to do when there is no Swift, or one that is too old for Package.swift.
+set -euo pipefail
+
+wanted=6.3
+if ! command -v swift >/dev/null; then
+  echo "Parley is built with Swift $wanted or later, and there is no 'swift' on the PATH." >&2
+  echo "Install it from https://www.swift.org/install and run make again." >&2
+  exit 1
+fi
+# Asking swift takes a third of a second; a stamp per program file remembers the answer.
+program=$(readlink -f "$(command -v swift)")
+stamp=.build/swift-checked
+[ "$stamp" -nt "$program" ] && exit 0
+found=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)
+if [ "$(printf '%s\n%s\n' "$wanted" "${found:-0}" | sort -V | head -n 1)" != "$wanted" ]; then
+  echo "Parley is built with Swift $wanted or later; '$program' is ${found:-of an unknown version}." >&2
+  exit 1
+fi
+mkdir -p .build
+touch "$stamp"

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Installs the Debian packages of the sets named (serve, test, fuzz) that are missing.
+#
+# Nothing is asked of the network when nothing is missing.
+set -euo pipefail
+
+packages=()
+for set in "$@"; do
+  case $set in
+    serve)
+      # The three C libraries, what finds them, and Python for fetching CodeMirror.
+      packages+=(libwebsockets-dev libwebsockets-evlib-ev libev-dev libsqlite3-dev libssl-dev
+        pkg-config ca-certificates unzip python3 python3-venv python3-pip)
+      ;;
+    test)
+      # A real browser, with fonts for emoji and CJK so that screenshots show them.
+      packages+=(chromium fonts-noto-color-emoji fonts-wqy-zenhei)
+      # Any Node will do; Debian's is taken where there is none.
+      command -v node >/dev/null || packages+=(nodejs)
+      ;;
+    *)
+      echo "install-packages.sh: expected serve or test, got '$set'" >&2
+      exit 2
+      ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "This is no Debian, so packages are not installed; the build wants: ${packages[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "Debian packages are missing, and this is neither root nor a user with sudo. As root, run:" >&2
+    echo "  apt-get update && apt-get install --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+echo "Installing Debian packages: ${missing[*]}"
+# Another apt may hold the lock, on a machine that has just started: wait for it.
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } \
+  >"$log" 2>&1 </dev/null; then
+  tail -n 30 "$log" >&2
+  echo "The Debian packages could not be installed: ${missing[*]}" >&2
+  exit 1
+fi

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Makes .venv: "base" has pip alone, "test" has what Tests/requirements.txt pins as well.
+#
+# Debian's own Python is preferred, since a version manager's may lack modules. Where `venv`
+# fails, because ensurepip is missing, Debian's virtualenv makes the same thing.
+set -euo pipefail
+
+wanted=${1:?"base or test"}
+environment=.venv
+requirements=Tests/requirements.txt
+
+works() { "$environment/bin/python" -m pip --version >/dev/null 2>&1; }
+
+if [ ! -f "$environment/.made" ] || [ ! -x "$environment/bin/python" ]; then
+  rm -rf "$environment"
+  for python in /usr/bin/python3 python3; do
+    command -v "$python" >/dev/null || continue
+    "$python" -m venv "$environment" >/dev/null 2>&1 && works && break
+    rm -rf "$environment"
+    if ! "$python" -m virtualenv --version >/dev/null 2>&1 && command -v apt-get >/dev/null; then
+      as_root=()
+      [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+      "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq \
+        -o DPkg::Lock::Timeout=300 install -y --no-install-recommends python3-virtualenv \
+        >/dev/null 2>&1 </dev/null || true
+    fi
+    "$python" -m virtualenv --quiet "$environment" >/dev/null 2>&1 && works && break
+    rm -rf "$environment"
+  done
+  if [ ! -d "$environment" ]; then
+    echo "No Python environment could be made: neither 'python3 -m venv' nor virtualenv works." >&2
+    echo "On Debian, install python3-venv and run make again." >&2
+    exit 1
+  fi
+  touch "$environment/.made"
+fi
+
+[ "$wanted" = test ] || exit 0
+stamp=$environment/.requirements
+cmp --silent "$requirements" "$stamp" && exit 0
+echo "Installing Python packages for the tests"
+"$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
+  --requirement "$requirements"
+cp "$requirements" "$stamp"

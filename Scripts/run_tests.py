@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Runs the tests of the parts named and ends with one line for all of them.
+
+    Scripts/run_tests.py swift web clients browser
+
+Each part is run by its own runner, whose output is shown, and kept whole in artifacts/logs. A
+part that fails does not keep the next from running. The counts are read from what the runners
+print; a runner that ends badly without having said what failed counts as one failure.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOGS = ROOT / "artifacts" / "logs"
+PYTHON = os.environ.get("PYTHON", ".venv/bin/python")
+
+
+class Counts:
+    """What a runner said at its end."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.concluded = False
+
+    def add(self, passed, failed, skipped):
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
+
+    def __str__(self):
+        text = f"{self.passed} passed, {self.failed} failed"
+        return f"{text}, {self.skipped} skipped" if self.skipped else text
+
+
+def read_swift(lines):
+    """`✔ Test "name" passed after …` for each test, then `✔ Test run with 12 tests …`."""
+    counts = Counts()
+    for line in lines:
+        line = re.sub(r"\x1b\[[0-9;]*m", "", line)
+        run = re.search(r"Test run with (\d+) tests?\b.* (passed|failed) after", line)
+        if run:
+            counts.concluded = True
+            total = int(run.group(1))
+            counts.passed = max(0, total - counts.failed - counts.skipped)
+        elif re.match(r"\S+ +Test (?!case )(?!run ).* failed after", line):
+            counts.failed += 1
+        elif re.match(r"\S+ +Test (?!case )(?!run ).* skipped\b", line):
+            counts.skipped += 1
+    return counts
+
+
+def read_node(lines):
+    """`# pass 12`, `# fail 0`, `# skipped 0` at the end, with another sign on a terminal."""
+    found = {}
+    for line in lines:
+        match = re.match(r"\S+ (pass|fail|cancelled|skipped) (\d+)$", line)
+        if match:
+            found[match.group(1)] = int(match.group(2))
+    counts = Counts()
+    counts.concluded = "pass" in found
+    counts.add(
+        found.get("pass", 0),
+        found.get("fail", 0) + found.get("cancelled", 0),
+        found.get("skipped", 0),
+    )
+    return counts
+
+
+def read_pytest(lines):
+    """`==== 1 failed, 12 passed in 3.45s ====`."""
+    counts = Counts()
+    for line in lines:
+        if not re.search(r"\b(passed|failed|errors?|skipped)\b.* in \d", line):
+            continue
+        found = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", line)}
+        counts = Counts()
+        counts.concluded = True
+        counts.add(
+            found.get("passed", 0) + found.get("xfailed", 0),
+            found.get("failed", 0)
+            + found.get("error", 0)
+            + found.get("errors", 0)
+            + found.get("xpassed", 0),
+            found.get("skipped", 0),
+        )
+    return counts
+
+
+def is_worth_showing(part, line):
+    """Swift Testing says of each test that it started; its end is enough."""
+    if part != "swift":
+        return True
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
+    return not re.match(r"\S+ +(Test|Suite) .* started\.$|\S+ +Test case passing ", plain) and (
+        not re.match(r"\S+ +Test case .* passed after", plain)
+    )
+
+
+def pytest_command(folder):
+    if not any((ROOT / folder).glob("test_*.py")):
+        return None
+    return [PYTHON, "-m", "pytest", "-q", "--color=no", folder]
+
+
+def node_command():
+    files = sorted(
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "Tests" / "Web").rglob("*.test.*js")
+        if "node_modules" not in path.parts
+    )
+    return [shutil.which("node") or "node", "--test", *files] if files else None
+
+
+PARTS = {
+    "swift": (
+        "Swift Testing",
+        lambda: ["swift", "test", "-c", "release", "--disable-xctest", "--skip-build"],
+        read_swift,
+    ),
+    "web": ("node", node_command, read_node),
+    "clients": ("pytest Tests/Clients", lambda: pytest_command("Tests/Clients"), read_pytest),
+    "browser": ("pytest Tests/Browser", lambda: pytest_command("Tests/Browser"), read_pytest),
+}
+
+
+def run(part):
+    """Runs one part; returns its title, its counts and whether it went well."""
+    title, command, read = PARTS[part]
+    arguments = command()
+    if arguments is None:
+        return title, Counts(), True
+    print(f"\n--- {title}", flush=True)
+    lines = []
+    began = time.monotonic()
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    with (
+        open(LOGS / f"{part}.log", "w", encoding="utf-8") as log,
+        subprocess.Popen(
+            arguments,
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as process,
+    ):
+        for line in process.stdout:
+            log.write(line)
+            lines.append(line.rstrip("\n"))
+            if is_worth_showing(part, lines[-1]):
+                print(line, end="", flush=True)
+        status = process.wait()
+    counts = read(lines)
+    good = status == 0 and counts.concluded and counts.failed == 0
+    if not good and counts.failed == 0:
+        counts.failed = 1
+        print(f"{title} ended with status {status} and did not say which test failed")
+    print(f"--- {title}: {counts} in {time.monotonic() - began:.0f} s", flush=True)
+    return title, counts, good
+
+
+def main(parts):
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown or not parts:
+        sys.exit(f"expected some of {', '.join(PARTS)}; got {' '.join(parts) or 'nothing'}")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    results = [run(part) for part in parts]
+    total = Counts()
+    print()
+    for title, counts, good in results:
+        print(f"{'ok ' if good else 'BAD'}  {title}: {counts}")
+        total.add(counts.passed, counts.failed, counts.skipped)
+    print()
+    print(total, flush=True)
+    sys.exit(0 if all(good for _, _, good in results) else 1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
