@@ -1,1 +1,3 @@
-print("parley")
+import Glibc
+
+exit(Program.run(CommandLine.arguments))

@@ -1,0 +1,278 @@
+import GatewayPorts
+
+/// One setting as operators know it: what it is called, what it takes and what it changes.
+///
+/// The name is the key of the configuration file. `ping-interval` is `--ping-interval` as a flag
+/// and `PARLEY_PING_INTERVAL` in the environment.
+package struct Setting: Sendable {
+  /// Where a setting stands in the help.
+  package enum Section: String, Sendable, CaseIterable {
+    case listening = "Listening"
+    case storage = "Storage"
+    case connections = "Connections"
+    case documents = "Documents"
+    case running = "Running"
+  }
+
+  /// How often a setting may be given and whether its flag takes a value.
+  package enum Shape: Sendable {
+    /// `--name` alone means yes.
+    case flag
+    /// `--name VALUE`, once.
+    case value
+    /// `--name VALUE`, repeated, or several separated by commas.
+    case list
+  }
+
+  /// In lower case, with hyphens.
+  package let name: String
+  /// Where it stands in the help.
+  package let section: Section
+  /// How often it may be given.
+  package let shape: Shape
+  /// What the value is called in the help.
+  package let placeholder: String
+  /// One or two sentences without the default.
+  package let help: String
+  /// What values are understood, as an error says it.
+  package let expected: String
+
+  private let change: @Sendable (inout Configuration, [String]) -> Bool
+  private let show: @Sendable (Configuration) -> String
+
+  /// The name in the environment.
+  package var variable: String {
+    "PARLEY_" + String(name.map { $0 == "-" ? "_" : $0 }).uppercased()
+  }
+
+  /// Sets it from what was written; `false` when that is not what the setting takes.
+  ///
+  /// - Parameter values: one value, or any number for a list.
+  package func set(_ values: [String], in configuration: inout Configuration) -> Bool {
+    change(&configuration, values)
+  }
+
+  /// The value as an operator would write it; empty for nothing.
+  package func text(in configuration: Configuration) -> String { show(configuration) }
+
+  /// Declares a setting of any type through how it is read and written.
+  private init<Value>(
+    _ name: String, _ property: any WritableKeyPath<Configuration, Value> & Sendable,
+    _ section: Section, _ shape: Shape, _ placeholder: String, expected: String, help: String,
+    read: @escaping @Sendable (String) -> Value?, write: @escaping @Sendable (Value) -> String
+  ) {
+    self.name = name
+    self.section = section
+    self.shape = shape
+    self.placeholder = placeholder
+    self.help = help
+    self.expected = expected
+    change = { configuration, values in
+      guard let text = values.last, let value = read(text) else { return false }
+      configuration[keyPath: property] = value
+      return true
+    }
+    show = { write($0[keyPath: property]) }
+  }
+
+  /// Yes or no.
+  static func flag(
+    _ name: String, _ property: any WritableKeyPath<Configuration, Bool> & Sendable,
+    _ section: Section, help: String
+  ) -> Setting {
+    Setting(
+      name, property, section, .flag, "", expected: "true or false", help: help,
+      read: ValueText.bool, write: { $0 ? "true" : "false" })
+  }
+
+  /// Any text but none at all.
+  static func text(
+    _ name: String, _ property: any WritableKeyPath<Configuration, String> & Sendable,
+    _ section: Section, _ placeholder: String, help: String
+  ) -> Setting {
+    Setting(
+      name, property, section, .value, placeholder, expected: "a text that is not empty",
+      help: help, read: { $0.isEmpty ? nil : $0 }, write: { $0 })
+  }
+
+  /// Any text, or none.
+  static func text(
+    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
+    _ section: Section, _ placeholder: String, help: String
+  ) -> Setting {
+    Setting(
+      name, property, section, .value, placeholder, expected: "a text that is not empty",
+      help: help, read: { $0.isEmpty ? nil : .some($0) }, write: { $0 ?? "" })
+  }
+
+  /// A number within bounds.
+  static func number(
+    _ name: String, _ property: any WritableKeyPath<Configuration, Int> & Sendable,
+    _ section: Section, _ placeholder: String = "NUMBER", in range: ClosedRange<Int>,
+    help: String
+  ) -> Setting {
+    Setting(
+      name, property, section, .value, placeholder,
+      expected: "a whole number from \(range.lowerBound) to \(range.upperBound)", help: help,
+      read: { text in ValueText.number(text).flatMap { range.contains($0) ? $0 : nil } },
+      write: { "\($0)" })
+  }
+
+  /// A number of bytes within bounds.
+  static func bytes(
+    _ name: String, _ property: any WritableKeyPath<Configuration, Int> & Sendable,
+    _ section: Section, in range: ClosedRange<Int>, help: String
+  ) -> Setting {
+    let lower = ValueText.text(bytes: range.lowerBound)
+    let upper = ValueText.text(bytes: range.upperBound)
+    return Setting(
+      name, property, section, .value, "SIZE",
+      expected: "a size from \(lower) to \(upper), in bytes or with KiB, MiB or GiB", help: help,
+      read: { text in ValueText.bytes(text).flatMap { range.contains($0) ? $0 : nil } },
+      write: { ValueText.text(bytes: $0) })
+  }
+
+  /// A time within bounds.
+  static func duration(
+    _ name: String, _ property: any WritableKeyPath<Configuration, Duration> & Sendable,
+    _ section: Section, in range: ClosedRange<Duration>, help: String
+  ) -> Setting {
+    let lower = ValueText.text(range.lowerBound)
+    let upper = ValueText.text(range.upperBound)
+    return Setting(
+      name, property, section, .value, "TIME",
+      expected: "a time from \(lower) to \(upper), with its unit: ms, s, m or h", help: help,
+      read: { text in ValueText.duration(text).flatMap { range.contains($0) ? $0 : nil } },
+      write: { ValueText.text($0) })
+  }
+
+  /// One of a few words.
+  static func choice<Value: Sendable>(
+    _ name: String, _ property: any WritableKeyPath<Configuration, Value> & Sendable,
+    _ section: Section, _ placeholder: String, of choices: [(word: String, value: Value)],
+    help: String, word: @escaping @Sendable (Value) -> String
+  ) -> Setting {
+    Setting(
+      name, property, section, .value, placeholder,
+      expected: "one of " + choices.map(\.word).joined(separator: ", "), help: help,
+      read: { text in choices.first { $0.word == text }?.value }, write: word)
+  }
+
+  /// Any number of texts that `isValid` accepts.
+  static func list(
+    _ name: String, _ property: any WritableKeyPath<Configuration, [String]> & Sendable,
+    _ section: Section, _ placeholder: String, expected: String, help: String,
+    isValid: @escaping @Sendable (String) -> Bool
+  ) -> Setting {
+    Setting(
+      list: name, section, placeholder, expected: expected, help: help,
+      change: { configuration, values in
+        let items = values.flatMap { ValueText.list($0) }
+        guard items.allSatisfy(isValid) else { return false }
+        configuration[keyPath: property] = items
+        return true
+      },
+      show: { $0[keyPath: property].joined(separator: ", ") })
+  }
+
+  private init(
+    list name: String, _ section: Section, _ placeholder: String, expected: String, help: String,
+    change: @escaping @Sendable (inout Configuration, [String]) -> Bool,
+    show: @escaping @Sendable (Configuration) -> String
+  ) {
+    self.name = name
+    self.section = section
+    shape = .list
+    self.placeholder = placeholder
+    self.help = help
+    self.expected = expected
+    self.change = change
+    self.show = show
+  }
+}
+
+extension Configuration {
+  /// Every setting, in the order of the help.
+  package static let settings: [Setting] = [
+    .text(
+      "host", \.host, .listening, "ADDRESS",
+      help: "Address to listen on."),
+    .number(
+      "port", \.port, .listening, "PORT", in: 0...65_535,
+      help: "Port for the page, the HTTP API and WebSockets; 0 takes a free one."),
+    .flag(
+      "allow-open-network", \.allowOpenNetwork, .listening,
+      help: "Accept a host other than loopback although anyone who connects may read and write."),
+    .list(
+      "allowed-origin", \.allowedOrigins, .listening, "ORIGIN",
+      expected: "origins such as https://notes.example.org, or *",
+      help: "Pages of other sites that may connect; the server's own page always may. "
+        + "Repeat for more; * lets every site in.",
+      isValid: ValueText.isOrigin),
+    .text(
+      "web-dir", \.webDirectory, .listening, "FOLDER",
+      help: "Folder with the page. Without it: Web beside or above the program, or here."),
+    .text(
+      "data-dir", \.dataDirectory, .storage, "FOLDER",
+      help: "Folder of the database, made when missing."),
+    .duration(
+      "ping-interval", \.pingInterval, .connections, in: .seconds(1)...(.seconds(3600)),
+      help: "A quiet connection is sent a ping this often."),
+    .duration(
+      "idle-timeout", \.idleTimeout, .connections, in: .seconds(2)...(.seconds(7200)),
+      help: "A connection that sends nothing, not even a pong, is closed after this time."),
+    .number(
+      "connections-max", \.connectionsMax, .connections, in: 1...1_000_000,
+      help: "Connections at once; more are refused."),
+    .bytes(
+      "message-size-max", \.messageBytesMax, .connections, in: 1024...(64 << 20),
+      help: "One message from a client; a larger one is refused and its connection closed."),
+    .bytes(
+      "queue-size-max", \.queuedBytesMax, .connections, in: (64 << 10)...(1 << 30),
+      help: "Bytes waiting for one slow connection; beyond, it is closed and resumes."),
+    .number(
+      "documents-per-connection-max", \.documentsPerConnectionMax, .connections, in: 1...10_000,
+      help: "Documents joined by one connection."),
+    .number(
+      "rooms-per-connection-max", \.roomsPerConnectionMax, .connections, in: 1...10_000,
+      help: "Rooms subscribed to by one connection."),
+    .number(
+      "document-length-max", \.documentScalarsMax, .documents, "CHARACTERS",
+      in: 1...100_000_000,
+      help: "Unicode scalars in one document; an edit beyond is refused."),
+    .duration(
+      "drain-time", \.drainTime, .running, in: .zero...(.seconds(3600)),
+      help: "After SIGTERM, connections have this long to end in good order."),
+    .choice(
+      "log-level", \.logLevel, .running, "LEVEL",
+      of: LogLevel.named.map { (word: $0.word, value: $0.level) },
+      help: "trace, debug, info, notice, warning or error.", word: \.word),
+    .choice(
+      "log-format", \.logFormat, .running, "FORMAT",
+      of: LogFormat.allCases.map { (word: $0.rawValue, value: $0) },
+      help: "text, for people, or json, one object a line.", word: \.rawValue),
+  ]
+
+  /// The setting with this name, hyphens and case as in the configuration file.
+  package static func setting(named name: some StringProtocol) -> Setting? {
+    settings.first { $0.name == name }
+  }
+}
+
+extension LogLevel {
+  fileprivate static let named: [(level: LogLevel, word: String)] = [
+    LogLevel.trace, .debug, .info, .notice, .warning, .error,
+  ].map { ($0, $0.word) }
+
+  /// The level as log lines and settings name it.
+  package var word: String {
+    switch self {
+    case .trace: "trace"
+    case .debug: "debug"
+    case .info: "info"
+    case .notice: "notice"
+    case .warning: "warning"
+    case .error: "error"
+    }
+  }
+}

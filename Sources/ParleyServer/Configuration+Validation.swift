@@ -1,0 +1,56 @@
+import Glibc
+
+extension Configuration {
+  /// Checks what no single setting can: whether they go together.
+  package func validate() throws(ConfigurationError) {
+    if isDemo, !allowOpenNetwork, !Self.isLoopback(host) { throw .openNetwork(host: host) }
+    guard pingInterval < idleTimeout else {
+      throw .conflict(
+        "idle-timeout (\(ValueText.text(idleTimeout))) has to be longer than ping-interval "
+          + "(\(ValueText.text(pingInterval))), or every quiet connection would be closed")
+    }
+    guard messageBytesMax <= queuedBytesMax else {
+      throw .conflict(
+        "queue-size-max (\(ValueText.text(bytes: queuedBytesMax))) has to hold at least one message "
+          + "of message-size-max (\(ValueText.text(bytes: messageBytesMax)))")
+    }
+  }
+
+  /// The folder with the page.
+  ///
+  /// It is the one set, or the first that has an `index.html` of: `Web` beside the program or in a
+  /// folder above it (as in a checkout), `share/parley/web` of an installation, `Web` here.
+  ///
+  /// - Parameter executable: the path of the program.
+  public func webDirectory(executable: String) throws(ConfigurationError) -> String {
+    if let webDirectory {
+      guard Files.isFile(webDirectory + "/index.html") else { throw .noPage(webDirectory) }
+      return webDirectory
+    }
+    var candidates: [String] = []
+    var folder = Files.folder(of: Files.resolved(executable) ?? executable)
+    candidates.append(Files.folder(of: folder) + "/share/parley/web")
+    while folder.count > 1 {
+      candidates.append(folder + "/Web")
+      folder = Files.folder(of: folder)
+    }
+    candidates.append("Web")
+    for candidate in candidates where Files.isFile(candidate + "/index.html") { return candidate }
+    throw .noPage(nil)
+  }
+
+  /// Whether only this machine can reach the address. A name other than `localhost` could be
+  /// anything, so it is not taken for loopback.
+  static func isLoopback(_ host: String) -> Bool {
+    if host == "localhost" { return true }
+    var four = in_addr()
+    if inet_pton(AF_INET, host, &four) == 1 {
+      return UInt32(bigEndian: four.s_addr) >> 24 == 127
+    }
+    var six = in6_addr()
+    guard inet_pton(AF_INET6, host, &six) == 1 else { return false }
+    return withUnsafeBytes(of: &six) { bytes in
+      bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+    }
+  }
+}

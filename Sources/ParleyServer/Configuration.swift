@@ -1,0 +1,82 @@
+public import GatewayPorts
+
+/// Everything an operator can set, with its defaults.
+///
+/// A plain value: who reads it from flags, the environment and a file is ``ConfigurationLoader``,
+/// and what the settings are called there stands in `Configuration+Settings.swift`. To add a
+/// setting, add a property here and a line there; flags, variables, the file, `--help` and
+/// `parley check` follow.
+public struct Configuration: Sendable, Equatable {
+  // MARK: Listening
+
+  /// The address to listen on: an IP address, or a name that stands for one of this machine's.
+  public var host = "127.0.0.1"
+  /// The port to listen on; 0 takes a free one.
+  public var port = 8080
+  /// Whether a host beyond loopback is accepted while anyone may read and write.
+  public var allowOpenNetwork = false
+  /// Pages beside the server's own that may connect, such as `https://notes.example.org`; `*` is
+  /// any.
+  public var allowedOrigins: [String] = []
+  /// The folder with the page; `nil` looks for it, see ``webDirectory(executable:)``.
+  public var webDirectory: String?
+
+  // MARK: Storage
+
+  /// The folder of the database, made when it is not there.
+  public var dataDirectory = "data"
+
+  // MARK: Connections
+
+  /// Between two pings to a quiet connection.
+  public var pingInterval = Duration.seconds(25)
+  /// Without anything from a connection, pongs included, for this long, it is closed.
+  public var idleTimeout = Duration.seconds(60)
+  /// Connections at once.
+  public var connectionsMax = 10_000
+  /// Bytes of one message from a client.
+  public var messageBytesMax = 4 << 20
+  /// Bytes waiting for one connection, beyond which it is closed and has to resume.
+  public var queuedBytesMax = 16 << 20
+  /// Documents that one connection may have joined.
+  public var documentsPerConnectionMax = 64
+  /// Rooms that one connection may be subscribed to.
+  public var roomsPerConnectionMax = 64
+
+  // MARK: Documents
+
+  /// Unicode scalars in one document.
+  public var documentScalarsMax = 4_000_000
+
+  // MARK: Running
+
+  /// How long connections have to end in good order when the server is asked to stop.
+  public var drainTime = Duration.seconds(10)
+  /// Lines below this level are not written.
+  public var logLevel = LogLevel.info
+  /// How log lines look.
+  public var logFormat = LogFormat.text
+
+  /// The defaults.
+  public init() {}
+
+  /// Whether anyone who can connect may read and write. So it is, since nothing in this version
+  /// can tell people apart; hence ``allowOpenNetwork``.
+  public var isDemo: Bool { true }
+}
+
+/// How log lines look.
+public enum LogFormat: String, Sendable, CaseIterable {
+  /// For people: time, level, message, `key=value`.
+  case text
+  /// For programs: one JSON object a line.
+  case json
+}
+
+extension Duration {
+  /// Whole milliseconds; what is left over is dropped.
+  package var milliseconds: Int {
+    let (seconds, attoseconds) = components
+    return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
+  }
+}

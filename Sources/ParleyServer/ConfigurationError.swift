@@ -1,0 +1,102 @@
+/// What is wrong with flags, environment or configuration file, for the person who wrote them.
+public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Nothing is called this. `suggestion` is what may have been meant, in the same form.
+  case unknownSetting(String, at: SettingPlace, suggestion: String?)
+  /// A flag was the last argument, but takes a value.
+  case missingValue(flag: String, placeholder: String)
+  /// A flag was given as `--flag=value` but takes none.
+  case unexpectedValue(flag: String)
+  /// An argument that is no flag.
+  case unexpectedArgument(String)
+  /// A value that is not what the setting takes.
+  case invalidValue(String, setting: String, at: SettingPlace, expected: String)
+  /// A line of the file that is neither blank, nor a comment, nor `name = value`.
+  case malformedLine(at: SettingPlace)
+  /// The file sets one thing twice.
+  case givenTwice(setting: String, first: SettingPlace, second: SettingPlace)
+  /// The file could not be read.
+  case unreadableFile(String, reason: String)
+  /// A host that others can reach, while anyone who connects may read and write.
+  case openNetwork(host: String)
+  /// Two settings that do not go together.
+  case conflict(String)
+  /// The page was not found where the setting says, or anywhere it is looked for.
+  case noPage(String?)
+
+  /// What was expected, what came, what to do.
+  public var description: String {
+    switch self {
+    case .unknownSetting(let name, let place, let suggestion):
+      let hint = suggestion.map { "; did you mean \($0)?" } ?? "; parley serve --help lists all"
+      return "\(place.prefix)\(name) is no setting\(hint)"
+    case .missingValue(let flag, let placeholder):
+      return "\(flag) expects a value: \(flag) \(placeholder)"
+    case .unexpectedValue(let flag):
+      return "\(flag) takes no value; write it alone"
+    case .unexpectedArgument(let argument):
+      return "expected a flag that begins with --, got \(quoted(argument)); "
+        + "parley serve --help lists all"
+    case .invalidValue(let value, let setting, let place, let expected):
+      return "\(place.prefix)\(place.name(of: setting)) expects \(expected); got \(quoted(value))"
+    case .malformedLine(let place):
+      return "\(place.prefix)expected name = value, a comment after #, or a blank line"
+    case .givenTwice(let setting, let first, let second):
+      return "\(second.prefix)\(setting) is set already (\(first)); keep one of the two"
+    case .unreadableFile(let path, let reason):
+      return "the configuration file \(path) cannot be read: \(reason)"
+    case .openNetwork(let host):
+      return "host expects a loopback address such as 127.0.0.1 while anyone who connects may read "
+        + "and write; got \(quoted(host)). If everyone who can reach this machine may do so, add "
+        + "--allow-open-network"
+    case .conflict(let text):
+      return text
+    case .noPage(let folder?):
+      return "web-dir expects the folder with the page's index.html; there is none in \(folder)"
+    case .noPage(nil):
+      return
+        "the page (Web/index.html) is neither beside the program nor in a folder above it; "
+        + "name its folder with --web-dir"
+    }
+  }
+
+  private func quoted(_ text: String) -> String { text.isEmpty ? "nothing" : "“\(text)”" }
+}
+
+/// Where a value came from.
+public enum SettingPlace: Sendable, Equatable, CustomStringConvertible {
+  /// Nobody set it.
+  case standard
+  /// A line of the configuration file, counted from 1.
+  case file(String, line: Int)
+  /// A variable of the environment.
+  case environment
+  /// A flag of the command line.
+  case flag
+
+  /// As a person would say it.
+  public var description: String {
+    switch self {
+    case .standard: "default"
+    case .file(let path, let line): "\(path), line \(line)"
+    case .environment: "environment"
+    case .flag: "command line"
+    }
+  }
+
+  /// What stands before an error, in the form that editors jump to.
+  var prefix: String {
+    switch self {
+    case .standard, .environment, .flag: ""
+    case .file(let path, let line): "\(path):\(line): "
+    }
+  }
+
+  /// What a setting is called in this place.
+  func name(of setting: String) -> String {
+    switch self {
+    case .standard, .file: setting
+    case .environment: Configuration.setting(named: setting)?.variable ?? setting
+    case .flag: "--" + setting
+    }
+  }
+}

@@ -1,0 +1,206 @@
+/// Puts a configuration together: a flag wins over the environment, that over the file, that over
+/// the default.
+///
+/// The file holds `name = value` lines with the names of the flags. `#` begins a comment where a
+/// line or a value's blank precedes it. It is named by `--config` or `PARLEY_CONFIG`; without
+/// either there is none.
+public struct ConfigurationLoader: Sendable {
+  /// A configuration and how it came about.
+  public struct Result: Sendable {
+    /// What holds.
+    public var configuration: Configuration
+    /// The file that was read.
+    public var file: String?
+    /// Names in the file and the environment that are no settings. `check` refuses them; `serve`
+    /// starts all the same, since a newer version's file must not keep an older one from running.
+    public var unknown: [ConfigurationError]
+    /// Where each setting that somebody set came from, by its name.
+    public var places: [String: SettingPlace]
+  }
+
+  private struct Given {
+    var values: [String]
+    var place: SettingPlace
+  }
+
+  private let environment: [String: String]
+  private let read: @Sendable (String) throws(FileError) -> String
+
+  /// - Parameters:
+  ///   - environment: variables; those that begin with `PARLEY_` are looked at.
+  ///   - read: reads a whole file.
+  public init(
+    environment: [String: String],
+    read: @escaping @Sendable (String) throws(FileError) -> String = Files.text
+  ) {
+    self.environment = environment
+    self.read = read
+  }
+
+  /// Reads flags, environment and file.
+  ///
+  /// - Parameter arguments: what follows the command's name.
+  /// - Throws: the first error, flags before environment before file.
+  public func load(_ arguments: some Sequence<String>) throws(ConfigurationError) -> Result {
+    var unknown: [ConfigurationError] = []
+    var flags = try flags(Array(arguments))
+    var variables = variables(&unknown)
+    let path = flags.removeValue(forKey: Self.fileSetting)?.values.last
+    let variable = variables.removeValue(forKey: Self.fileSetting)?.values.last
+    let file = path ?? variable
+    var lines: [String: Given] = [:]
+    if let file { lines = try self.lines(of: file, &unknown) }
+
+    var configuration = Configuration()
+    var places: [String: SettingPlace] = [:]
+    for setting in Configuration.settings {
+      guard let given = flags[setting.name] ?? variables[setting.name] ?? lines[setting.name]
+      else { continue }
+      guard setting.set(given.values, in: &configuration) else {
+        throw .invalidValue(
+          given.values.joined(separator: ", "), setting: setting.name, at: given.place,
+          expected: setting.expected)
+      }
+      places[setting.name] = given.place
+    }
+    try configuration.validate()
+    return Result(
+      configuration: configuration, file: file, unknown: unknown, places: places)
+  }
+
+  /// Not a setting, for a file cannot name itself.
+  static let fileSetting = "config"
+  static let fileVariable = "PARLEY_CONFIG"
+
+  private func flags(_ arguments: [String]) throws(ConfigurationError) -> [String: Given] {
+    var given: [String: Given] = [:]
+    var index = 0
+    while index < arguments.count {
+      let argument = arguments[index]
+      index += 1
+      guard argument.hasPrefix("--"), argument.count > 2 else {
+        throw .unexpectedArgument(argument)
+      }
+      let body = argument.dropFirst(2)
+      let name = String(body.prefix { $0 != "=" })
+      let attached = body.firstIndex(of: "=").map { String(body[body.index(after: $0)...]) }
+      let setting = Configuration.setting(named: name)
+      guard setting != nil || name == Self.fileSetting else {
+        throw .unknownSetting(
+          "--" + name, at: .flag,
+          suggestion: Self.nearest(
+            to: name, among: Configuration.settings.map(\.name) + [Self.fileSetting]
+          ).map { "--" + $0 })
+      }
+      let value: String
+      if let attached {
+        value = attached
+      } else if case .flag? = setting?.shape {
+        value = "true"
+      } else if index < arguments.count {
+        value = arguments[index]
+        index += 1
+      } else {
+        throw .missingValue(flag: "--" + name, placeholder: setting?.placeholder ?? "FILE")
+      }
+      // The last of several holds, so that a script's flag can be overridden behind it; a list
+      // takes all of them.
+      given[name, default: Given(values: [], place: .flag)].values.append(value)
+    }
+    return given
+  }
+
+  private func variables(_ unknown: inout [ConfigurationError]) -> [String: Given] {
+    var given: [String: Given] = [:]
+    let names = Dictionary(
+      uniqueKeysWithValues: Configuration.settings.map { ($0.variable, $0.name) }
+        + [(Self.fileVariable, Self.fileSetting)])
+    for (variable, value) in environment.sorted(by: { $0.key < $1.key })
+    where variable.hasPrefix("PARLEY_") {
+      if let name = names[variable] {
+        given[name] = Given(values: [value], place: .environment)
+      } else {
+        unknown.append(
+          .unknownSetting(
+            variable, at: .environment, suggestion: Self.nearest(to: variable, among: names.keys)))
+      }
+    }
+    return given
+  }
+
+  private func lines(
+    of path: String, _ unknown: inout [ConfigurationError]
+  ) throws(ConfigurationError) -> [String: Given] {
+    let text: String
+    do throws(FileError) {
+      text = try read(path)
+    } catch {
+      throw .unreadableFile(path, reason: error.description)
+    }
+    var given: [String: Given] = [:]
+    var number = 0
+    for raw in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+      number += 1
+      let place = SettingPlace.file(path, line: number)
+      let line = Self.withoutComment(raw)
+      if line.isEmpty { continue }
+      guard let equals = line.firstIndex(of: "=") else { throw .malformedLine(at: place) }
+      let name = ValueText.trimmed(line[..<equals])
+      let value = ValueText.trimmed(line[line.index(after: equals)...])
+      guard !name.isEmpty else { throw .malformedLine(at: place) }
+      guard let setting = Configuration.setting(named: name) else {
+        unknown.append(
+          .unknownSetting(
+            name, at: place,
+            suggestion: Self.nearest(to: name, among: Configuration.settings.map(\.name))))
+        continue
+      }
+      guard let before = given[name] else {
+        given[name] = Given(values: [value], place: place)
+        continue
+      }
+      guard case .list = setting.shape else {
+        throw .givenTwice(setting: name, first: before.place, second: place)
+      }
+      given[name]?.values.append(value)
+    }
+    return given
+  }
+
+  /// A `#` within a word belongs to it, as in an address.
+  private static func withoutComment(_ line: Substring) -> String {
+    var before: Character = " "
+    for index in line.indices {
+      if line[index] == "#", before == " " || before == "\t" {
+        return ValueText.trimmed(line[..<index])
+      }
+      before = line[index]
+    }
+    return ValueText.trimmed(line)
+  }
+
+  /// The name that takes the fewest changes of letters, if those are few.
+  private static func nearest(to name: String, among names: some Sequence<String>) -> String? {
+    let distances = names.map { (name: $0, distance: distance(from: name, to: $0)) }
+    guard let best = distances.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }),
+      best.distance <= max(2, name.count / 3)
+    else { return nil }
+    return best.name
+  }
+
+  /// Letters to insert, delete or replace to make one word the other (Levenshtein).
+  private static func distance(from first: String, to second: String) -> Int {
+    let target = Array(second.utf8)
+    var row = Array(0...target.count)
+    for (line, byte) in first.utf8.enumerated() {
+      var diagonal = row[0]
+      row[0] = line + 1
+      for (column, other) in target.enumerated() {
+        let cost = diagonal + (byte == other ? 0 : 1)
+        diagonal = row[column + 1]
+        row[column + 1] = min(cost, row[column] + 1, diagonal + 1)
+      }
+    }
+    return row[target.count]
+  }
+}

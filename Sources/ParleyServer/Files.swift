@@ -1,0 +1,66 @@
+import Glibc
+
+/// Why a file could not be read, in the system's words.
+public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// For people.
+  public let description: String
+
+  /// Makes an error.
+  public init(_ description: String) { self.description = description }
+}
+
+/// The few things needed of the file system.
+public enum Files {
+  /// A configuration file has no business being larger.
+  private static let textBytesMax = 1 << 20
+
+  /// Reads a small text file.
+  public static func text(at path: String) throws(FileError) -> String {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw FileError(String(cString: strerror(errno))) }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = read(file, &chunk, chunk.count)
+      if count == 0 { break }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw FileError(String(cString: strerror(errno)))
+      }
+      bytes.append(contentsOf: chunk[..<count])
+      guard bytes.count <= textBytesMax else {
+        throw FileError("it is larger than \(ValueText.text(bytes: textBytesMax))")
+      }
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw FileError("it is not UTF-8")
+    }
+    return text
+  }
+
+  /// Whether a regular file is there.
+  static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Whether a folder is there.
+  static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The path without links, if it leads anywhere.
+  static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// What stands before the last slash.
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}

@@ -1,0 +1,96 @@
+/// The texts of `--help`.
+package enum Help {
+  /// `parley --help`.
+  package static let program = """
+    Parley \(Version.current): notes that several people write at once, on your own machine.
+
+    Usage: parley COMMAND [FLAGS]
+
+    Commands:
+      serve   Run the gateway: page, notes and WebSockets on one port
+      check   Say what a configuration means and whether its store is sound, then exit
+
+    parley COMMAND --help lists the flags of a command.
+    parley --version prints the version.
+
+    """
+
+  /// `parley serve --help`.
+  package static var serve: String {
+    """
+    Usage: parley serve [FLAGS]
+
+    Runs the gateway until SIGTERM or SIGINT; a second signal ends it at once.
+
+    """ + flags + """
+
+      Every flag is also a variable and a line of the file: --ping-interval 10s is the same as
+      PARLEY_PING_INTERVAL=10s and as “ping-interval = 10s”. A flag wins over the environment,
+      the environment over the file, the file over the default.
+
+      Exit codes: 0 stopped when asked to, 1 could not start or go on, 2 flags or configuration
+      are wrong.
+
+      """
+  }
+
+  /// `parley check --help`.
+  package static var check: String {
+    """
+    Usage: parley check [FLAGS]
+
+    Reads flags, environment and file as serve does, prints every setting with where it came
+    from, and looks at the store. Unlike serve, it refuses names it does not know.
+
+    """ + flags + """
+
+      Exit codes: 0 all is well, 1 the store is not, 2 flags or configuration are wrong.
+
+      """
+  }
+
+  /// Flags under the headings of their sections, texts wrapped beside them.
+  private static var flags: String {
+    var text = "\nConfiguration file\n"
+    append(
+      "--config FILE",
+      "Read settings from a file of name = value lines; # begins a comment.", nil, to: &text)
+    let standard = Configuration()
+    for section in Setting.Section.allCases {
+      let settings = Configuration.settings.filter { $0.section == section }
+      if settings.isEmpty { continue }
+      text += "\n\(section.rawValue)\n"
+      for setting in settings {
+        let value = setting.text(in: standard)
+        let isFlag = if case .flag = setting.shape { true } else { false }
+        append(
+          "--\(setting.name)" + (isFlag ? "" : " \(setting.placeholder)"), setting.help,
+          isFlag || value.isEmpty ? nil : value, to: &text)
+      }
+    }
+    return text
+  }
+
+  private static let indentation = 6
+  private static let width = 88
+
+  private static func append(
+    _ flag: String, _ help: String, _ standard: String?, to text: inout String
+  ) {
+    text += "  \(flag)\n"
+    var line = String(repeating: " ", count: indentation)
+    // The default stays in one piece.
+    let words = help.split(separator: " ").map(String.init) + (standard.map { ["[\($0)]"] } ?? [])
+    var isFirst = true
+    for word in words {
+      if !isFirst, line.count + 1 + word.count > width {
+        text += line + "\n"
+        line = String(repeating: " ", count: indentation)
+        isFirst = true
+      }
+      line += (isFirst ? "" : " ") + word
+      isFirst = false
+    }
+    text += line + "\n"
+  }
+}

@@ -1,0 +1,129 @@
+import Glibc
+public import GatewayPorts
+
+/// Writes log lines to standard error, each with one `write`, so that lines of several threads do
+/// not mix.
+public struct StandardErrorLog: LogSink {
+  /// Lines below this level are not written.
+  public let level: LogLevel
+  private let format: LogFormat
+
+  /// Makes a log.
+  public init(level: LogLevel, format: LogFormat) {
+    self.level = level
+    self.format = format
+  }
+
+  /// Writes one line.
+  public func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {
+    guard level >= self.level else { return }
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    let line = LogLine.bytes(
+      format, level, message, data, seconds: now.tv_sec, milliseconds: now.tv_nsec / 1_000_000)
+    var written = 0
+    line.withUnsafeBytes { bytes in
+      while written < bytes.count {
+        let count = Glibc.write(
+          STDERR_FILENO, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+        if count > 0 {
+          written += count
+        } else if errno != EINTR {
+          // There is nobody left to tell.
+          return
+        }
+      }
+    }
+  }
+}
+
+/// How a log line is spelt.
+package enum LogLine {
+  /// One line with its newline. Control characters, from whatever a peer sent, are escaped, so
+  /// that a line cannot be forged.
+  package static func bytes(
+    _ format: LogFormat, _ level: LogLevel, _ message: String,
+    _ data: [(key: String, value: String)], seconds: Int, milliseconds: Int
+  ) -> [UInt8] {
+    var line: [UInt8] = []
+    line.reserveCapacity(160)
+    switch format {
+    case .text:
+      appendTime(seconds, milliseconds, to: &line)
+      line.append(contentsOf: " \(level.word.padded(to: 7)) \(message)".utf8)
+      for (key, value) in data {
+        line.append(contentsOf: " \(key)=".utf8)
+        if value.utf8.allSatisfy(isPlain), !value.isEmpty {
+          line.append(contentsOf: value.utf8)
+        } else {
+          appendQuoted(value, to: &line)
+        }
+      }
+    case .json:
+      line.append(contentsOf: "{\"time\":\"".utf8)
+      appendTime(seconds, milliseconds, to: &line)
+      line.append(contentsOf: "\",\"level\":\"\(level.word)\",\"message\":".utf8)
+      appendQuoted(message, to: &line)
+      for (key, value) in data {
+        line.append(UInt8(ascii: ","))
+        appendQuoted(key, to: &line)
+        line.append(UInt8(ascii: ":"))
+        appendQuoted(value, to: &line)
+      }
+      line.append(UInt8(ascii: "}"))
+    }
+    line.append(UInt8(ascii: "\n"))
+    return line
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte != 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "=")
+  }
+
+  private static func appendQuoted(_ text: String, to line: inout [UInt8]) {
+    let digits = Array("0123456789abcdef".utf8)
+    line.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        line.append(UInt8(ascii: "\\"))
+        line.append(byte)
+      case 0..<0x20, 0x7F:
+        line.append(contentsOf: "\\u00".utf8)
+        line.append(digits[Int(byte >> 4)])
+        line.append(digits[Int(byte & 15)])
+      default:
+        line.append(byte)
+      }
+    }
+    line.append(UInt8(ascii: "\""))
+  }
+
+  private static func appendTime(_ seconds: Int, _ milliseconds: Int, to line: inout [UInt8]) {
+    var time = time_t(seconds)
+    var parts = tm()
+    gmtime_r(&time, &parts)
+    func append(_ number: Int32, _ width: Int, _ tail: String) {
+      let digits = String(number)
+      for _ in digits.utf8.count..<max(width, digits.utf8.count) {
+        line.append(UInt8(ascii: "0"))
+      }
+      line.append(contentsOf: digits.utf8)
+      line.append(contentsOf: tail.utf8)
+    }
+    append(parts.tm_year + 1900, 4, "-")
+    append(parts.tm_mon + 1, 2, "-")
+    append(parts.tm_mday, 2, "T")
+    append(parts.tm_hour, 2, ":")
+    append(parts.tm_min, 2, ":")
+    append(parts.tm_sec, 2, ".")
+    append(Int32(milliseconds), 3, "Z")
+  }
+}
+
+extension String {
+  /// The text with blanks behind it up to a width, for columns.
+  package func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: Swift.max(0, width - count))
+  }
+}

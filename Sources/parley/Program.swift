@@ -1,0 +1,87 @@
+@preconcurrency import Glibc
+import ParleyServer
+
+/// The `parley` program: picks the command and turns errors into exit codes.
+enum Program {
+  /// What the shell sees.
+  enum ExitCode {
+    static let success: Int32 = 0
+    static let failure: Int32 = 1
+    static let usage: Int32 = 2
+  }
+
+  /// Runs the command that the arguments name; returns the exit code.
+  static func run(_ arguments: [String]) -> Int32 {
+    // A peer that went away is an error of `write`, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
+    guard let command = arguments.dropFirst().first else {
+      Terminal.error(Help.program)
+      return ExitCode.usage
+    }
+    let rest = Array(arguments.dropFirst(2))
+    let wantsHelp = rest.contains("--help") || rest.contains("-h")
+    switch command {
+    case "serve":
+      if wantsHelp { return show(Help.serve) }
+      return ServeCommand.run(rest, executable: executable(arguments))
+    case "check":
+      if wantsHelp { return show(Help.check) }
+      return CheckCommand.run(rest, executable: executable(arguments))
+    case "help", "--help", "-h":
+      return show(
+        rest.first == "serve" ? Help.serve : rest.first == "check" ? Help.check : Help.program)
+    case "--version", "-V", "version":
+      return show("parley \(Version.current)\n")
+    default:
+      Terminal.error("parley: expected serve or check, got “\(command)”; parley --help says more\n")
+      return ExitCode.usage
+    }
+  }
+
+  /// The variables of this process.
+  static var environment: [String: String] {
+    var variables: [String: String] = [:]
+    var next = environ
+    while let entry = next.pointee {
+      let text = String(cString: entry)
+      if let equals = text.firstIndex(of: "=") {
+        variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      next += 1
+    }
+    return variables
+  }
+
+  private static func executable(_ arguments: [String]) -> String {
+    // What the shell was given may be found through PATH; the kernel knows the file.
+    guard let path = realpath("/proc/self/exe", nil) else { return arguments.first ?? "parley" }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
+  private static func show(_ text: String) -> Int32 {
+    Terminal.output(text)
+    return ExitCode.success
+  }
+}
+
+/// Standard output and error, unbuffered: who reads them through a pipe sees a line at once.
+enum Terminal {
+  /// Writes to standard output.
+  static func output(_ text: String) { write(text, to: STDOUT_FILENO) }
+
+  /// Writes to standard error.
+  static func error(_ text: String) { write(text, to: STDERR_FILENO) }
+
+  private static func write(_ text: String, to file: Int32) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      if count > 0 {
+        bytes = bytes.dropFirst(count)
+      } else if errno != EINTR {
+        return
+      }
+    }
+  }
+}

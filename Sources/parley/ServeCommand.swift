@@ -1,0 +1,64 @@
+import ParleyServer
+
+/// `parley serve`.
+enum ServeCommand {
+  /// Runs the gateway until it is asked to stop; returns the exit code.
+  static func run(_ arguments: [String], executable: String) -> Int32 {
+    var configuration: Configuration
+    let file: String?
+    do throws(ConfigurationError) {
+      let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
+      configuration = loaded.configuration
+      file = loaded.file
+      configuration.webDirectory = try configuration.webDirectory(executable: executable)
+      for unknown in loaded.unknown { Terminal.error("parley: ignored: \(unknown)\n") }
+    } catch {
+      Terminal.error("parley: \(error)\n")
+      return Program.ExitCode.usage
+    }
+    // Before any thread starts, so that all of them inherit it.
+    let signals = StopSignals()
+    let server: Server
+    do {
+      Terminal.output(banner(configuration, file: file))
+      let log = StandardErrorLog(level: configuration.logLevel, format: configuration.logFormat)
+      server = try Server(configuration: configuration, log: log)
+    } catch {
+      Terminal.error("parley: \(error)\n")
+      return Program.ExitCode.failure
+    }
+    Terminal.output("listening on \(address(configuration.host, server.port))\n")
+    signals.wait()
+    Terminal.output("stopping; once more ends it at once\n")
+    signals.endAtNext()
+    server.stop(drainMilliseconds: configuration.drainTime.milliseconds)
+    Terminal.output("stopped\n")
+    return Program.ExitCode.success
+  }
+
+  /// What a person wants to know at the start.
+  private static func banner(_ configuration: Configuration, file: String?) -> String {
+    var lines = ["Parley \(Version.current)"]
+    if let file { lines.append("  settings  \(file)") }
+    lines.append("  store     \(configuration.dataDirectory)")
+    lines.append("  page      \(configuration.webDirectory ?? "none")")
+    if configuration.isDemo {
+      let reach =
+        configuration.allowOpenNetwork
+        ? "THE NETWORK CAN REACH IT: --allow-open-network is given."
+        : "Only this machine can reach it."
+      lines.append(
+        """
+
+        *** OPEN DEMO MODE: anyone who can connect may read, write and delete every note.
+        *** \(reach)
+
+        """)
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func address(_ host: String, _ port: Int) -> String {
+    host.utf8.contains(UInt8(ascii: ":")) ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+  }
+}

@@ -1,0 +1,36 @@
+@preconcurrency import Glibc
+
+/// SIGTERM and SIGINT, waited for instead of handled, so that nothing runs in a signal handler.
+struct StopSignals {
+  /// Keeps the signals from this thread, and from those that are started from now on.
+  init() {
+    var set = Self.set
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+  }
+
+  /// Returns when the first signal has come.
+  func wait() { _ = Self.next() }
+
+  /// From now on a signal ends the process at once, as a person who presses Ctrl-C again expects.
+  func endAtNext() {
+    var thread = pthread_t()
+    let failure = pthread_create(&thread, nil, { _ in _exit(128 + StopSignals.next()) }, nil)
+    precondition(failure == 0, "no thread for signals could be started: error \(failure)")
+    pthread_detach(thread)
+  }
+
+  private static var set: sigset_t {
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, SIGTERM)
+    sigaddset(&set, SIGINT)
+    return set
+  }
+
+  private static func next() -> Int32 {
+    var set = Self.set
+    var signal: Int32 = 0
+    sigwait(&set, &signal)
+    return signal
+  }
+}

@@ -1,0 +1,237 @@
+import GatewayPorts
+import ParleyServer
+import Testing
+
+@Suite("Configuration")
+struct ConfigurationTests {
+  /// Loads flags, variables and the lines of a file named `parley.conf`.
+  private func load(
+    _ flags: [String] = [], _ environment: [String: String] = [:], file: String? = nil
+  ) throws(ConfigurationError) -> ConfigurationLoader.Result {
+    let loader = ConfigurationLoader(environment: environment) { path throws(FileError) in
+      guard path == "parley.conf", let file else { throw FileError("no such file") }
+      return file
+    }
+    return try loader.load((file == nil ? [] : ["--config", "parley.conf"]) + flags)
+  }
+
+  @Test("nothing set gives the defaults, which are sound")
+  func defaults() throws {
+    let loaded = try load()
+    #expect(loaded.configuration == Configuration())
+    #expect(loaded.unknown.isEmpty)
+    #expect(loaded.places.isEmpty)
+  }
+
+  @Test("each setting takes its own default, as it is written, from all three places")
+  func roundTrip() throws {
+    for setting in Configuration.settings {
+      let text = setting.text(in: Configuration())
+      if text.isEmpty { continue }
+      #expect(try load(["--\(setting.name)=\(text)"]).configuration == Configuration())
+      #expect(try load([], [setting.variable: text]).configuration == Configuration())
+      #expect(try load(file: "\(setting.name) = \(text)").configuration == Configuration())
+    }
+  }
+
+  @Test("names are unique, in lower case with hyphens, and each has a help text")
+  func names() {
+    let settings = Configuration.settings
+    #expect(Set(settings.map(\.name)).count == settings.count)
+    for setting in settings {
+      #expect(
+        setting.name.utf8.allSatisfy { (97...122).contains($0) || $0 == 45 }, "\(setting.name)")
+      #expect(setting.help.hasSuffix("."), "\(setting.name)")
+    }
+  }
+
+  @Test("a flag wins over the environment, that over the file, that over the default")
+  func precedence() throws {
+    let file = "port = 1\nhost = 127.0.0.2"
+    let environment = ["PARLEY_PORT": "2"]
+    #expect(try load(file: file).configuration.port == 1)
+    #expect(try load([], environment, file: file).configuration.port == 2)
+    let loaded = try load(["--port", "3"], environment, file: file)
+    #expect(loaded.configuration.port == 3)
+    #expect(loaded.configuration.host == "127.0.0.2")
+    #expect(loaded.places == ["port": .flag, "host": .file("parley.conf", line: 2)])
+  }
+
+  @Test("the environment can name the file, and a flag another one")
+  func fileName() throws {
+    let loader = ConfigurationLoader(environment: ["PARLEY_CONFIG": "a"]) { path in
+      "port = \(path == "a" ? 1 : 2)"
+    }
+    #expect(try loader.load([]).configuration.port == 1)
+    #expect(try loader.load([]).file == "a")
+    #expect(try loader.load(["--config=b"]).configuration.port == 2)
+  }
+
+  @Test("the file has comments, blank lines, blanks and both kinds of line ends")
+  func fileForm() throws {
+    let loaded = try load(
+      file: "# first\r\n\r\n  port=9 # last\r\n\tdata-dir =  /srv/a b#c\t\n\n")
+    #expect(loaded.configuration.port == 9)
+    #expect(loaded.configuration.dataDirectory == "/srv/a b#c")
+    #expect(loaded.places["data-dir"] == .file("parley.conf", line: 4))
+  }
+
+  @Test("a list is repeated, or separated by commas, and one place replaces another")
+  func lists() throws {
+    let flags = ["--allowed-origin", "https://a.example", "--allowed-origin=http://b:1,*"]
+    #expect(
+      try load(flags).configuration.allowedOrigins == ["https://a.example", "http://b:1", "*"])
+    let file = "allowed-origin = https://a\nallowed-origin = https://b, https://c"
+    #expect(
+      try load(file: file).configuration.allowedOrigins == ["https://a", "https://b", "https://c"])
+    #expect(
+      try load([], ["PARLEY_ALLOWED_ORIGIN": ""], file: file).configuration.allowedOrigins == [])
+  }
+
+  @Test("the last of several flags holds, so that a script's can be overridden")
+  func repeatedFlag() throws {
+    #expect(try load(["--port", "1", "--port", "2"]).configuration.port == 2)
+  }
+
+  @Test(
+    "sizes and times are read with their units",
+    arguments: [
+      ("1048576", 1_048_576), ("1048576 B", 1_048_576), ("1 MiB", 1_048_576),
+      ("1024kib", 1_048_576), ("1_048_576", 1_048_576),
+    ])
+  func sizes(text: String, bytes: Int) throws {
+    #expect(try load(["--message-size-max", text]).configuration.messageBytesMax == bytes)
+  }
+
+  @Test(
+    arguments: [
+      ("1500ms", Duration.milliseconds(1500)), ("20 s", .seconds(20)), ("5m", .seconds(300)),
+      ("1h", .seconds(3600)), ("0", .zero),
+    ])
+  func `times are read with their units`(text: String, time: Duration) throws {
+    #expect(try load(["--drain-time", text]).configuration.drainTime == time)
+  }
+
+  @Test(
+    "a value that the setting does not take is refused, with what it takes",
+    arguments: [
+      ("port", "70000"), ("port", "-1"), ("port", "x"), ("port", ""), ("port", "1_"),
+      ("port", "99999999999999999999"),
+      ("message-size-max", "1 MB"), ("message-size-max", "1"), ("message-size-max", "-1 KiB"),
+      ("message-size-max", "99999999999 GiB"), ("ping-interval", "20"), ("ping-interval", "20 d"),
+      ("ping-interval", "0s"), ("allow-open-network", "maybe"), ("log-level", "loud"),
+      ("log-format", "xml"), ("data-dir", ""), ("allowed-origin", "example.org"),
+      ("allowed-origin", "https://"), ("allowed-origin", "https://a/b"),
+      ("allowed-origin", "https://user@a"),
+    ])
+  func invalid(name: String, value: String) throws {
+    let setting = try #require(Configuration.setting(named: name))
+    for (flags, environment, file, place) in [
+      (["--\(name)=\(value)"], [:], nil, SettingPlace.flag),
+      ([], [setting.variable: value], nil, .environment),
+      ([], [:], "\(name) = \(value)", .file("parley.conf", line: 1)),
+    ] as [([String], [String: String], String?, SettingPlace)] {
+      #expect(
+        throws: ConfigurationError.invalidValue(
+          value, setting: name, at: place, expected: setting.expected)
+      ) { try load(flags, environment, file: file) }
+    }
+  }
+
+  @Test("errors name the place, what was expected and what came")
+  func descriptions() {
+    #expect(throws: ConfigurationError.self) { try load(["--port=x"]) }
+    let error = ConfigurationError.invalidValue(
+      "x", setting: "port", at: .file("parley.conf", line: 7), expected: "a number")
+    #expect(error.description == "parley.conf:7: port expects a number; got “x”")
+    let variable = ConfigurationError.invalidValue(
+      "", setting: "port", at: .environment, expected: "a number")
+    #expect(variable.description == "PARLEY_PORT expects a number; got nothing")
+  }
+
+  @Test("an unknown flag is refused, with the nearest name")
+  func unknownFlag() {
+    #expect(throws: ConfigurationError.unknownSetting("--prot", at: .flag, suggestion: "--port")) {
+      try load(["--prot", "1"])
+    }
+    #expect(throws: ConfigurationError.unknownSetting("--zzzzzzz", at: .flag, suggestion: nil)) {
+      try load(["--zzzzzzz=1"])
+    }
+    #expect(throws: ConfigurationError.unexpectedArgument("serve")) { try load(["serve"]) }
+    #expect(throws: ConfigurationError.missingValue(flag: "--port", placeholder: "PORT")) {
+      try load(["--port"])
+    }
+  }
+
+  @Test("unknown names in file and environment are told, and the rest holds")
+  func unknownNames() throws {
+    let loaded = try load(
+      [], ["PARLEY_PROT": "1", "OTHER": "2"], file: "data-dri = x\nport = 5")
+    #expect(loaded.configuration.port == 5)
+    #expect(
+      loaded.unknown == [
+        .unknownSetting("PARLEY_PROT", at: .environment, suggestion: "PARLEY_PORT"),
+        .unknownSetting(
+          "data-dri", at: .file("parley.conf", line: 1), suggestion: "data-dir"),
+      ])
+  }
+
+  @Test("a line that is none, a name given twice and a missing file are refused")
+  func badFile() {
+    #expect(throws: ConfigurationError.malformedLine(at: .file("parley.conf", line: 2))) {
+      try load(file: "\nport 8080")
+    }
+    #expect(throws: ConfigurationError.malformedLine(at: .file("parley.conf", line: 1))) {
+      try load(file: "= 8080")
+    }
+    #expect(
+      throws: ConfigurationError.givenTwice(
+        setting: "port", first: .file("parley.conf", line: 1),
+        second: .file("parley.conf", line: 2))
+    ) { try load(file: "port = 1\nport = 1") }
+    #expect(throws: ConfigurationError.unreadableFile("none", reason: "no such file")) {
+      try load(["--config", "none"])
+    }
+  }
+
+  @Test(
+    "an open demo listens on loopback only, unless told otherwise",
+    arguments: [
+      ("127.0.0.1", true), ("127.8.9.10", true), ("::1", true), ("localhost", true),
+      ("0.0.0.0", false), ("::", false), ("10.0.0.1", false), ("127.example.org", false),
+      ("example.org", false), ("::ffff:127.0.0.1", false),
+    ])
+  func openNetwork(host: String, isLoopback: Bool) throws {
+    if isLoopback {
+      #expect(try load(["--host", host]).configuration.host == host)
+    } else {
+      #expect(throws: ConfigurationError.openNetwork(host: host)) {
+        try load(["--host", host])
+      }
+    }
+    #expect(try load(["--host", host, "--allow-open-network"]).configuration.host == host)
+  }
+
+  @Test(
+    "settings that do not go together are refused",
+    arguments: [
+      ["--ping-interval=60s", "--idle-timeout=30s"],
+      ["--message-size-max=2MiB", "--queue-size-max=1MiB"],
+    ])
+  func conflicts(flags: [String]) {
+    let error = #expect(throws: ConfigurationError.self) { try load(flags) }
+    guard case .conflict? = error else {
+      Issue.record("\(flags) gave \(String(describing: error))")
+      return
+    }
+  }
+
+  @Test("the help names every setting and its default")
+  func help() {
+    for setting in Configuration.settings {
+      #expect(Help.serve.contains("--\(setting.name)"))
+      #expect(Help.serve.utf8.count > 500)
+    }
+    #expect(Help.serve.split(separator: "\n").allSatisfy { $0.count <= 100 })
+  }
+}
