@@ -46,7 +46,9 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .target(name: "CLibwebsocketsShim", dependencies: ["CLibwebsockets"]),
+    .target(
+      name: "CLibwebsocketsShim", dependencies: ["CLibwebsockets"],
+      linkerSettings: [.linkedLibrary("ev")]),
     library(
       "TransportLibwebsockets", ["GatewayPorts", "CLibwebsockets", "CLibwebsocketsShim"]),
     library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "CryptoOpenSSL"]),

@@ -1,0 +1,149 @@
+public import GatewayPorts
+
+/// WebSocket and HTTP on one port, through libwebsockets over libev.
+///
+/// Two threads work for a transport: one accepts connections and looks at the head of each request
+/// before anything else does (see `Lobby`), one owns every connection (see `Loop`). Only the
+/// second calls the delegate, and only from there may `send`, `close`, `respond` and
+/// `queuedBytes` be called. `start`, `boundPort`, `mailbox`, `stopAccepting` and `stop` may be
+/// called from anywhere else.
+///
+/// What `send` queues during one turn of the loop leaves in one write per connection at its end.
+public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
+  // Unchecked: the loop is confined to its thread, which each call from outside must be on, and
+  // what other threads may touch is behind locks.
+
+  /// What was asked for.
+  public let configuration: Configuration
+  /// The way to the loop's thread.
+  public let mailbox = LoopMailbox()
+
+  private struct Running {
+    var lobby: Lobby?
+    var thread: WorkerThread?
+    var port = 0
+  }
+
+  private let running = Locked(Running())
+  private let loop: Loop
+
+  /// Makes a transport that does nothing until started.
+  ///
+  /// - Parameter delegate: Kept until the transport has stopped. After `start`, it belongs to
+  ///   the loop's thread.
+  public init(configuration: Configuration, delegate: any TransportDelegate) {
+    self.configuration = configuration
+    loop = Loop(configuration: configuration, mailbox: mailbox, delegate: delegate)
+  }
+
+  /// The port listened on; 0 before `start`.
+  public var boundPort: Int { running.withLock { $0.port } }
+
+  /// Listens, and starts the two threads. Call once.
+  ///
+  /// - Throws: What keeps it from listening, in words that say what to do.
+  public func start() throws(TransportError) {
+    let (listeners, port) = try Listener.open(host: configuration.host, port: configuration.port)
+    if let tls = configuration.tls {
+      for path in [tls.certificatePath, tls.keyPath] {
+        if let reason = Listener.unreadable(path) {
+          Listener.close(listeners)
+          throw .certificate(path: path, reason: reason)
+        }
+      }
+    }
+    let gate = Gate<TransportError?>()
+    nonisolated(unsafe) let loop = loop
+    guard let thread = WorkerThread(name: "parley-loop", { loop.run(started: gate) }) else {
+      Listener.close(listeners)
+      throw .library(reason: "the system gives no thread; raise its limit")
+    }
+    if let error = gate.wait() {
+      thread.join()
+      Listener.close(listeners)
+      throw error
+    }
+    let mailbox = mailbox
+    let lobby = Lobby(configuration: configuration, listeners: listeners, census: loop.census) {
+      mailbox.put(.arrival($0))
+    }
+    guard lobby.start() else {
+      mailbox.put(.stop(StopOrder(code: CloseCode(1001), reason: "", milliseconds: 0)))
+      thread.join()
+      throw .library(reason: "the system gives no thread; raise its limit")
+    }
+    running.withLock { $0 = Running(lobby: lobby, thread: thread, port: port) }
+  }
+
+  /// Closes the listening sockets. Those who have not yet sent a whole request are turned away;
+  /// connections that stand are left alone.
+  public func stopAccepting() {
+    let lobby = running.withLock { running in
+      defer { running.lobby = nil }
+      return running.lobby
+    }
+    lobby?.stop()
+  }
+
+  /// Ends everything: stops accepting, sends each connection what is queued for it and a close
+  /// frame, and returns once both threads have ended. Not callable from the loop's thread.
+  ///
+  /// - Parameters:
+  ///   - code: What clients are told.
+  ///   - reason: At most 123 bytes of text.
+  ///   - milliseconds: Afterwards, those who have not closed are cut off.
+  public func stop(
+    code: CloseCode = CloseCode(1001), reason: String = "", within milliseconds: Int = 5000
+  ) {
+    stopAccepting()
+    let thread = running.withLock { running in
+      defer { running.thread = nil }
+      return running.thread
+    }
+    guard let thread else { return }
+    precondition(!thread.isCurrent, "stop() must not be called on the loop's own thread")
+    mailbox.put(.stop(StopOrder(code: code, reason: reason, milliseconds: milliseconds)))
+    thread.join()
+  }
+
+  /// Connections that stand, HTTP included. On the loop's thread.
+  public var connectionCount: Int { loop.sessionCount }
+
+  /// Queues a frame; what a turn of the loop queued for a connection leaves in one write at its
+  /// end. Does nothing for a connection that is closing or gone.
+  public func send(_ frame: Frame, to connection: ConnectionID) {
+    loop.send(frame, to: connection)
+  }
+
+  /// Bytes queued for a connection that its socket has not taken.
+  ///
+  /// Of a write that the socket took in part, all bytes count until the rest has gone.
+  public func queuedBytes(for connection: ConnectionID) -> Int {
+    loop.queuedBytes(for: connection)
+  }
+
+  /// Sends what is queued, then a close frame; cuts the socket after `closeSeconds`.
+  ///
+  /// Nothing more is delivered from the connection but, in the end, `closed`.
+  public func close(_ connection: ConnectionID, code: CloseCode, reason: String) {
+    loop.close(connection, code: code, reason: reason)
+  }
+
+  /// Answers a request. Does nothing for one that was abandoned or answered.
+  public func respond(to request: RequestID, with response: Response) {
+    loop.respond(to: request, with: response)
+  }
+}
+
+/// How a transport is to end.
+struct StopOrder: Sendable {
+  var code: CloseCode
+  var reason: String
+  var milliseconds: Int
+}
+
+/// A connection that has been let in.
+struct Arrival: Sendable {
+  var descriptor: Int32
+  var address: String
+}

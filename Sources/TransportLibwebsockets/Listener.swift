@@ -1,0 +1,156 @@
+import CLibwebsocketsShim
+import Glibc
+
+/// Opens listening sockets.
+enum Listener {
+  /// Binds `host` at every address it stands for.
+  static func open(host: String, port: Int) throws(TransportError) -> (sockets: [Int32], port: Int)
+  {
+    var hints = addrinfo()
+    hints.ai_flags = AI_PASSIVE
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    let status = getaddrinfo(host, nil, &hints, &list)
+    guard status == 0 else {
+      throw .unknownHost(host, reason: String(cString: gai_strerror(status)))
+    }
+    defer { freeaddrinfo(list) }
+    var sockets: [Int32] = []
+    var bound = port
+    var failure: Int32 = 0
+    var next = list
+    while let entry = next?.pointee {
+      next = entry.ai_next
+      switch bind(entry, port: bound) {
+      case .success(let socket):
+        if bound == 0 { bound = localPort(of: socket) }
+        sockets.append(socket)
+      case .failure(let error):
+        // A name may stand for an address family this machine has switched off.
+        failure = error.number
+        if error.number == EADDRINUSE {
+          close(sockets)
+          throw .addressInUse(host: host, port: bound)
+        }
+      }
+    }
+    if sockets.isEmpty {
+      throw .cannotListen(host: host, port: port, reason: systemMessage(failure))
+    }
+    return (sockets, bound)
+  }
+
+  /// Closes sockets.
+  static func close(_ sockets: [Int32]) {
+    for socket in sockets { _ = Glibc.close(socket) }
+  }
+
+  /// Why a file cannot be read, or `nil`.
+  static func unreadable(_ path: String) -> String? {
+    access(path, R_OK) == 0 ? nil : systemMessage(errno)
+  }
+
+  private struct SystemError: Error {
+    var number: Int32
+  }
+
+  private static func bind(_ entry: addrinfo, port: Int) -> Result<Int32, SystemError> {
+    let descriptor = socket(
+      entry.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
+      0)
+    guard descriptor >= 0 else { return .failure(SystemError(number: errno)) }
+    var one: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+    if entry.ai_family == AF_INET6 {
+      setsockopt(
+        descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one,
+        socklen_t(MemoryLayout<Int32>.size))
+    }
+    var address = sockaddr_storage()
+    memcpy(&address, entry.ai_addr, Int(entry.ai_addrlen))
+    let networkPort = UInt16(truncatingIfNeeded: port).bigEndian
+    withUnsafeMutableBytes(of: &address) {
+      // Both families keep the port behind the family.
+      $0.storeBytes(of: networkPort, toByteOffset: 2, as: UInt16.self)
+    }
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.bind(descriptor, $0, entry.ai_addrlen)
+      }
+    }
+    guard status == 0, listen(descriptor, 1024) == 0 else {
+      let number = errno
+      _ = Glibc.close(descriptor)
+      return .failure(SystemError(number: number))
+    }
+    return .success(descriptor)
+  }
+
+  private static func localPort(of descriptor: Int32) -> Int {
+    var address = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        _ = getsockname(descriptor, $0, &length)
+      }
+    }
+    return withUnsafeBytes(of: &address) {
+      Int(UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)))
+    }
+  }
+
+  /// The address in words, an IPv4 address in IPv6 dress undressed.
+  static func name(of address: inout sockaddr_storage) -> String {
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let family = Int32(address.ss_family)
+    let found = withUnsafeBytes(of: &address) { bytes -> Bool in
+      guard let base = bytes.baseAddress else { return false }
+      let offset = family == AF_INET6 ? 8 : 4
+      return inet_ntop(family, base + offset, &text, socklen_t(text.count)) != nil
+    }
+    guard found else { return "" }
+    let end = text.firstIndex(of: 0) ?? text.count
+    let name = String(decoding: text[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return name.hasPrefix("::ffff:") && name.contains(".") ? String(name.dropFirst(7)) : name
+  }
+}
+
+/// Counts connections by address, for the two threads.
+final class Census: Sendable {
+  private struct State {
+    var total = 0
+    var perAddress: [String: Int] = [:]
+  }
+
+  private let state = Locked(State())
+  private let totalMax: Int
+  private let perAddressMax: Int
+
+  init(totalMax: Int, perAddressMax: Int) {
+    self.totalMax = totalMax
+    self.perAddressMax = perAddressMax
+  }
+
+  enum Verdict { case welcome, full, fullForAddress }
+
+  func enter(_ address: String) -> Verdict {
+    state.withLock { state in
+      if totalMax > 0, state.total >= totalMax { return .full }
+      if perAddressMax > 0 {
+        let count = state.perAddress[address, default: 0]
+        if count >= perAddressMax { return .fullForAddress }
+        state.perAddress[address] = count + 1
+      }
+      state.total += 1
+      return .welcome
+    }
+  }
+
+  func leave(_ address: String) {
+    state.withLock { state in
+      state.total -= 1
+      guard perAddressMax > 0, let count = state.perAddress[address] else { return }
+      state.perAddress[address] = count > 1 ? count - 1 : nil
+    }
+  }
+}

@@ -1,0 +1,517 @@
+import CLibwebsockets
+import CLibwebsocketsShim
+import GatewayPorts
+import Glibc
+
+/// The thread that owns every connection, and all that libwebsockets keeps.
+///
+/// One turn: wait for events, let libwebsockets call back, read the mailbox, then write what was
+/// queued. Nothing here is locked, and nothing here may be touched from another thread.
+final class Loop {
+  let configuration: LibwebsocketsTransport.Configuration
+  let mailbox: LoopMailbox
+  let census: Census
+  /// Let go when the loop ends, since owner and transport usually hold each other.
+  var delegate: (any TransportDelegate)?
+
+  private var handle: OpaquePointer?
+  private var context: OpaquePointer?
+  private var vhost: OpaquePointer?
+  private let memory = LibraryMemory()
+
+  /// Slots of connections; an id's lower bits are its slot's index.
+  private var slots: [Session?] = []
+  private var freeSlots: [Int] = []
+  private var connectionSerial: UInt64 = 0
+  private(set) var sessionCount = 0
+
+  private var requestSerial: UInt64 = 0
+  var requests: [RequestID: Session] = [:]
+
+  /// Sessions with something to write at the end of this turn.
+  private var dirty: [Session] = []
+  /// Where frames are joined. A write needs no room before it, since it is sent as it is.
+  let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+
+  /// Seconds since the loop began.
+  private(set) var second: Int32 = 0
+  private var startedAt: Int64 = 0
+  private var stopDeadline: Int64?
+
+  /// Slots fit in 22 bits: four million connections at once.
+  private static let slotBits: UInt64 = 22
+
+  init(
+    configuration: LibwebsocketsTransport.Configuration, mailbox: LoopMailbox,
+    delegate: any TransportDelegate
+  ) {
+    self.configuration = configuration
+    self.mailbox = mailbox
+    self.delegate = delegate
+    census = Census(
+      totalMax: configuration.connectionsMax,
+      perAddressMax: configuration.connectionsPerAddressMax)
+  }
+
+  deinit { scratch.deallocate() }
+
+  // MARK: Running
+
+  /// The thread's whole life.
+  func run(started: Gate<TransportError?>) {
+    startedAt = monotonicMilliseconds()
+    do throws(TransportError) {
+      try open()
+    } catch {
+      started.open(error)
+      return
+    }
+    started.open(nil)
+    guard let handle else { return }
+    while true {
+      let flags = parley_loop_turn(handle)
+      second = Int32(truncatingIfNeeded: (monotonicMilliseconds() - startedAt) / 1000)
+      if flags & Int32(PARLEY_LOOP_WOKEN) != 0 { readMailbox() }
+      if flags & Int32(PARLEY_LOOP_TICKED) != 0 { tick() }
+      flush()
+      if let stopDeadline, sessionCount == 0 || monotonicMilliseconds() >= stopDeadline { break }
+    }
+    end()
+  }
+
+  private func open() throws(TransportError) {
+    lws_set_log_level(0, nil)
+    let tick = Double(max(10, configuration.tickMilliseconds)) / 1000
+    guard let handle = parley_loop_create(tick) else {
+      throw .library(reason: "the system gives no event loop; raise the limit of open files")
+    }
+    var info = lws_context_creation_info()
+    info.port = CONTEXT_PORT_NO_LISTEN_SERVER
+    info.protocols = UnsafePointer(memory.protocols(configuration))
+    info.user = Unmanaged.passUnretained(self).toOpaque()
+    info.options =
+      UInt64(LWS_SERVER_OPTION_LIBEV) | UInt64(LWS_SERVER_OPTION_VALIDATE_UTF8)
+      | UInt64(LWS_SERVER_OPTION_NO_LWS_SYSTEM_STATES)
+    info.foreign_loops = memory.foreignLoops(parley_loop_foreign(handle))
+    info.pcontext = memory.contextCell
+    info.max_http_header_data = UInt16(clamping: configuration.headBytesMax)
+    // Requests that wait for their response keep their head.
+    info.max_http_header_pool = 8192
+    info.timeout_secs = UInt32(clamping: configuration.handshakeSeconds)
+    info.timeout_secs_ah_idle = UInt32(clamping: configuration.handshakeSeconds)
+    info.keepalive_timeout = Int32(clamping: configuration.keepAliveSeconds)
+    info.pt_serv_buf_size = 16 << 10
+    info.retry_and_idle_policy = UnsafePointer(memory.noPolicy)
+    info.server_string = memory.string("parley")
+    if let tls = configuration.tls {
+      info.options |= UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
+      info.ssl_cert_filepath = memory.string(tls.certificatePath)
+      info.ssl_private_key_filepath = memory.string(tls.keyPath)
+      info.alpn = memory.string("http/1.1")
+    }
+    guard let context = lws_create_context(&info),
+      let vhost = lws_get_vhost_by_name(context, "default")
+    else {
+      parley_loop_destroy(handle)
+      if let tls = configuration.tls {
+        throw .certificate(
+          path: tls.certificatePath, reason: "it was not accepted together with \(tls.keyPath)")
+      }
+      throw .library(
+        reason: "install the packages libwebsockets17 and libwebsockets-evlib-ev, version 4.1")
+    }
+    self.handle = handle
+    self.context = context
+    self.vhost = vhost
+    mailbox.open(handle)
+  }
+
+  private func end() {
+    for letter in mailbox.shut() {
+      if case .arrival(let arrival) = letter { turnAway(arrival) }
+    }
+    guard let handle, let context else { return }
+    lws_context_destroy(context)
+    // With a foreign loop the library may need turns to finish; it clears the cell when it has.
+    var turns = 0
+    while memory.contextCell.pointee != nil, turns < 1000 {
+      _ = parley_loop_poll(handle)
+      turns += 1
+    }
+    parley_loop_destroy(handle)
+    self.handle = nil
+    self.context = nil
+    for session in slots { if let session { retire(session) } }
+    delegate = nil
+  }
+
+  // MARK: Mailbox and time
+
+  private func readMailbox() {
+    for letter in mailbox.collect() {
+      switch letter {
+      case .arrival(let arrival): adopt(arrival)
+      case .work(let work): work()
+      case .stop(let order): beginStop(order)
+      }
+    }
+    delegate?.woken()
+  }
+
+  private func beginStop(_ order: StopOrder) {
+    guard stopDeadline == nil else { return }
+    stopDeadline = monotonicMilliseconds() + Int64(max(0, order.milliseconds))
+    for case let session? in slots {
+      switch session.phase {
+      case .open: beginClose(session, code: order.code, reason: order.reason)
+      case .http where session.exchange == nil: cut(session)
+      case .http: session.exchange?.closesAfter = true
+      case .closing, .broken, .gone: break
+      }
+    }
+  }
+
+  private var sweptSecond: Int32 = 0
+
+  private func tick() {
+    if sweptSecond != second {
+      sweptSecond = second
+      sweep()
+    }
+    delegate?.ticked()
+  }
+
+  /// Pings the silent, hangs up on the dead, cuts those who do not finish closing.
+  ///
+  /// One pass over all connections each second. The library's own timers are kept in a sorted
+  /// list, so that every message of every client would cost a walk along all the others.
+  private func sweep() {
+    let pingSeconds = Int32(clamping: configuration.pingSeconds)
+    let hangUpSeconds = Int32(clamping: configuration.hangUpSeconds)
+    for case let session? in slots {
+      switch session.phase {
+      case .open:
+        let silence = second - session.heard
+        if silence >= hangUpSeconds {
+          cut(session)
+        } else if silence >= pingSeconds, silence % pingSeconds == 0 {
+          session.owesPing = true
+          markDirty(session)
+        }
+      case .closing, .broken:
+        if let farewell = session.farewell {
+          if second >= farewell.deadline { cut(session) }
+        } else {
+          session.farewell = Farewell(
+            code: CloseCode(1006), reason: "",
+            deadline: second + Int32(clamping: configuration.closeSeconds))
+        }
+      case .http, .gone:
+        break
+      }
+    }
+  }
+
+  // MARK: Sessions
+
+  private func adopt(_ arrival: Arrival) {
+    guard stopDeadline == nil, let vhost else { return turnAway(arrival) }
+    let index = freeSlots.popLast() ?? slots.count
+    guard index < 1 << Self.slotBits else { return turnAway(arrival) }
+    if index == slots.count { slots.append(nil) }
+    connectionSerial += 1
+    let id = ConnectionID(connectionSerial << Self.slotBits | UInt64(index))
+    let session = Session(id: id, address: arrival.address)
+    slots[index] = session
+    sessionCount += 1
+    var description = lws_adopt_desc_t()
+    description.vh = vhost
+    description.type = lws_adoption_type(
+      rawValue: LWS_ADOPT_SOCKET.rawValue | LWS_ADOPT_HTTP.rawValue
+        | (configuration.tls == nil ? 0 : LWS_ADOPT_ALLOW_SSL.rawValue))
+    description.fd.sockfd = arrival.descriptor
+    description.opaque = Unmanaged.passUnretained(session).toOpaque()
+    // On failure the library has closed the socket, and perhaps told us so already.
+    let wsi = lws_adopt_descriptor_vhost_via_info(&description)
+    if wsi == nil {
+      retire(session)
+    } else if session.phase != .gone {
+      session.wsi = wsi
+    }
+  }
+
+  private func turnAway(_ arrival: Arrival) {
+    census.leave(arrival.address)
+    _ = Glibc.close(arrival.descriptor)
+  }
+
+  /// The session of an id, if its connection stands.
+  private func session(_ id: ConnectionID) -> Session? {
+    let index = Int(id.rawValue & (1 << Self.slotBits - 1))
+    guard index < slots.count, let session = slots[index], session.id == id else { return nil }
+    return session
+  }
+
+  /// Forgets a session and tells the owner. Called once the library is about to free its handle.
+  func retire(_ session: Session) {
+    guard session.phase != .gone else { return }
+    let wasUpgraded = session.phase != .http
+    session.phase = .gone
+    if let wsi = session.wsi { lws_set_opaque_user_data(wsi, nil) }
+    session.wsi = nil
+    session.queue = []
+    session.assembled = []
+    let index = Int(session.id.rawValue & (1 << Self.slotBits - 1))
+    slots[index] = nil
+    freeSlots.append(index)
+    sessionCount -= 1
+    census.leave(session.address)
+    if let exchange = session.exchange {
+      session.exchange = nil
+      requests[exchange.request] = nil
+      if exchange.isDelivered, !exchange.isAnswered { delegate?.abandoned(exchange.request) }
+    }
+    if wasUpgraded { delegate?.closed(session.id) }
+  }
+
+  /// Ends a connection without a word, soon.
+  func cut(_ session: Session) {
+    guard let wsi = session.wsi else { return }
+    if session.phase == .open { session.phase = .broken }
+    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
+  }
+
+  func nextRequestID() -> RequestID {
+    requestSerial += 1
+    return RequestID(requestSerial)
+  }
+
+  // MARK: Sending
+
+  func send(_ frame: Frame, to id: ConnectionID) {
+    guard let session = session(id), session.phase == .open else { return }
+    session.queue.append(frame)
+    session.queuedBytes += frame.byteCount
+    if session.queuedBytes > configuration.queuedBytesMax { return overflow(session) }
+    markDirty(session)
+  }
+
+  func queuedBytes(for id: ConnectionID) -> Int {
+    guard let session = session(id) else { return 0 }
+    return session.queuedBytes + session.heldBytes
+  }
+
+  func close(_ id: ConnectionID, code: CloseCode, reason: String) {
+    guard let session = session(id), session.phase == .open else { return }
+    beginClose(session, code: code, reason: reason)
+  }
+
+  private func beginClose(_ session: Session, code: CloseCode, reason: String) {
+    session.phase = .closing
+    session.farewell = Farewell(
+      code: code, reason: reason, deadline: second + Int32(clamping: configuration.closeSeconds))
+    session.assembled = []
+    markDirty(session)
+  }
+
+  private func overflow(_ session: Session) {
+    session.queue = []
+    session.queueHead = 0
+    session.queuedBytes = 0
+    beginClose(session, code: CloseCode(4001), reason: "too slow: resume from your last revision")
+  }
+
+  private func markDirty(_ session: Session) {
+    if session.isDirty || session.isBlocked { return }
+    session.isDirty = true
+    dirty.append(session)
+  }
+
+  /// Writes what this turn has queued. `drained` may queue more, which goes in the same pass.
+  private func flush() {
+    var index = 0
+    while index < dirty.count {
+      let session = dirty[index]
+      index += 1
+      session.isDirty = false
+      write(session)
+      if session.phase == .closing, !session.isBlocked, let wsi = session.wsi {
+        // The close frame is the library's to send, from its own callback.
+        lws_callback_on_writable(wsi)
+      }
+    }
+    dirty.removeAll(keepingCapacity: true)
+  }
+
+  /// A queue that held more than this at the start of a flush gets a `drained` when it is empty.
+  private static let drainedThreshold = 16 << 10
+
+  /// Writes until the queue is empty or the socket is full.
+  func write(_ session: Session) {
+    guard session.phase == .open || session.phase == .closing, !session.isBlocked,
+      let wsi = session.wsi
+    else { return }
+    let startedFull = session.queuedBytes > Self.drainedThreshold
+    while session.queuedBytes > 0 || session.owesPing {
+      let count = writeOnce(session, wsi)
+      if count < 0 {
+        session.phase = .broken
+        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
+        return
+      }
+      if lws_partial_buffered(wsi) != 0 {
+        session.heldBytes = count
+        lws_callback_on_writable(wsi)
+        return
+      }
+    }
+    if startedFull, session.phase == .open { delegate?.drained(session.id) }
+  }
+
+  /// One write of whole frames. Returns its bytes, or -1 for a socket that is gone.
+  ///
+  /// A frame is never cut: between two writes the library may put a pong of its own.
+  private func writeOnce(_ session: Session, _ wsi: OpaquePointer) -> Int {
+    // An encrypted write takes one record, and the library copies what is beyond.
+    let room = configuration.tls == nil ? scratch.count : 16 << 10
+    if !session.owesPing, session.queueHead < session.queue.count {
+      let first = session.queue[session.queueHead]
+      if session.queueHead + 1 == session.queue.count || first.byteCount > room {
+        dropFirst(session)
+        return first.withUnsafeBytes { raw(wsi, $0) }
+      }
+    }
+    var filled = 0
+    if session.owesPing {
+      session.owesPing = false
+      scratch[0] = 0x89
+      scratch[1] = 0
+      filled = 2
+    }
+    while session.queueHead < session.queue.count {
+      let frame = session.queue[session.queueHead]
+      let count = frame.byteCount
+      if filled + count > room { break }
+      frame.withUnsafeBytes {
+        guard let from = $0.baseAddress, let to = scratch.baseAddress else { return }
+        (to + filled).copyMemory(from: from, byteCount: count)
+      }
+      filled += count
+      dropFirst(session)
+    }
+    return raw(wsi, UnsafeRawBufferPointer(rebasing: scratch[..<filled]))
+  }
+
+  private func dropFirst(_ session: Session) {
+    session.queuedBytes -= session.queue[session.queueHead].byteCount
+    session.queueHead += 1
+    if session.queueHead == session.queue.count {
+      // An idle connection keeps no room; a busy one keeps a little.
+      session.queue.removeAll(keepingCapacity: session.queueHead <= 8)
+      session.queueHead = 0
+    } else if session.queueHead >= 64, session.queueHead * 2 > session.queue.count {
+      session.queue.removeFirst(session.queueHead)
+      session.queueHead = 0
+    }
+  }
+
+  /// Hands bytes to the socket as they are: on a WebSocket, `LWS_WRITE_HTTP` adds no header.
+  func raw(_ wsi: OpaquePointer, _ bytes: UnsafeRawBufferPointer) -> Int {
+    guard let base = bytes.baseAddress else { return 0 }
+    let pointer = UnsafeMutablePointer(mutating: base.assumingMemoryBound(to: UInt8.self))
+    let written = lws_write(wsi, pointer, bytes.count, LWS_WRITE_HTTP)
+    return written < 0 ? -1 : bytes.count
+  }
+
+  /// The socket takes bytes again. Returns what the callback must: -1 closes.
+  func writable(_ session: Session) -> Int32 {
+    guard let wsi = session.wsi else { return -1 }
+    if session.isBlocked {
+      if lws_partial_buffered(wsi) != 0 {
+        lws_callback_on_writable(wsi)
+        return 0
+      }
+      session.heldBytes = 0
+      let isEmpty = session.queuedBytes == 0
+      write(session)
+      if isEmpty, session.phase == .open, !session.isBlocked { delegate?.drained(session.id) }
+      if session.isBlocked { return 0 }
+    }
+    switch session.phase {
+    case .closing:
+      // A turn may have queued more before it closed; the flush at its end asks again.
+      if session.queuedBytes > 0 || session.isDirty { return 0 }
+      session.phase = .broken
+      sayGoodbye(session, wsi)
+      return -1
+    case .broken: return 0
+    case .open, .http, .gone: return 0
+    }
+  }
+
+  private func sayGoodbye(_ session: Session, _ wsi: OpaquePointer) {
+    guard let farewell = session.farewell else { return }
+    var reason = Array(farewell.reason.utf8.prefix(123))
+    while !reason.isEmpty, String(validating: reason, as: UTF8.self) == nil { reason.removeLast() }
+    let status = lws_close_status(rawValue: UInt32(farewell.code.rawValue))
+    reason.withUnsafeMutableBufferPointer {
+      lws_close_reason(wsi, status, $0.baseAddress, $0.count)
+    }
+  }
+}
+
+/// What the library is given by pointer and keeps: freed after its context.
+final class LibraryMemory {
+  let contextCell = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: 1)
+  let noPolicy = UnsafeMutablePointer<lws_retry_bo_t>.allocate(capacity: 1)
+  private let loops = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
+  private var table: UnsafeMutablePointer<lws_protocols>?
+  private var strings: [UnsafeMutablePointer<CChar>] = []
+
+  init() {
+    contextCell.initialize(to: nil)
+    // All zero: no pings and no hang-ups of the library's own.
+    noPolicy.initialize(to: lws_retry_bo_t())
+    loops.initialize(to: nil)
+  }
+
+  deinit {
+    contextCell.deallocate()
+    noPolicy.deallocate()
+    loops.deallocate()
+    table?.deallocate()
+    for string in strings { free(string) }
+  }
+
+  func string(_ text: String) -> UnsafePointer<CChar>? {
+    guard let copy = strdup(text) else { return nil }
+    strings.append(copy)
+    return UnsafePointer(copy)
+  }
+
+  func foreignLoops(
+    _ loop: UnsafeMutableRawPointer
+  ) -> UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+    loops.pointee = loop
+    return loops
+  }
+
+  /// The first protocol serves HTTP and clients that offer no subprotocol.
+  func protocols(
+    _ configuration: LibwebsocketsTransport.Configuration
+  ) -> UnsafeMutablePointer<lws_protocols> {
+    let names = [Loop.plainProtocol] + configuration.subprotocols
+    let table = UnsafeMutablePointer<lws_protocols>.allocate(capacity: names.count + 1)
+    for (index, name) in names.enumerated() {
+      var entry = lws_protocols()
+      entry.name = string(name)
+      entry.callback = transportCallback
+      entry.rx_buffer_size = configuration.receiveBufferBytes
+      entry.tx_packet_size = 128 << 10
+      (table + index).initialize(to: entry)
+    }
+    (table + names.count).initialize(to: lws_protocols())
+    self.table = table
+    return table
+  }
+}

@@ -1,0 +1,99 @@
+import CLibwebsocketsShim
+
+/// The one way from other threads to a transport's loop.
+///
+/// Whatever is posted between two turns of the loop costs one wake-up. After the loop has ended,
+/// posting does nothing.
+public final class LoopMailbox: Sendable {
+  enum Letter: Sendable {
+    case arrival(Arrival)
+    case work(@Sendable () -> Void)
+    case stop(StopOrder)
+  }
+
+  private struct State {
+    var letters: [Letter] = []
+    var isWoken = false
+    var loop: OpaquePointer?
+  }
+
+  private let state = Locked(State())
+
+  init() {}
+
+  /// Runs `work` on the loop's thread, in the order of posting, before `woken()` is called.
+  ///
+  /// - Returns: Whether the loop stands; if not, `work` never runs.
+  @discardableResult
+  public func post(_ work: @escaping @Sendable () -> Void) -> Bool { put(.work(work)) }
+
+  /// Has the delegate's `woken()` called on the loop's thread, once for any number of wakes
+  /// before it.
+  ///
+  /// - Returns: Whether the loop stands; if not, nothing will come.
+  @discardableResult
+  public func wake() -> Bool { put(nil) }
+
+  @discardableResult
+  func put(_ letter: Letter?) -> Bool {
+    state.withLock { state in
+      guard let loop = state.loop else { return false }
+      if let letter { state.letters.append(letter) }
+      if !state.isWoken {
+        state.isWoken = true
+        // Under the lock, so that the loop cannot be freed meanwhile.
+        parley_loop_wake(loop)
+      }
+      return true
+    }
+  }
+
+  func collect() -> [Letter] {
+    state.withLock { state in
+      state.isWoken = false
+      if state.letters.isEmpty { return [] }
+      var letters: [Letter] = []
+      swap(&letters, &state.letters)
+      return letters
+    }
+  }
+
+  func open(_ loop: OpaquePointer) { state.withLock { $0.loop = loop } }
+
+  /// Refuses letters from now on, and returns those nobody has read.
+  func shut() -> [Letter] {
+    state.withLock { state in
+      state.loop = nil
+      defer { state.letters = [] }
+      return state.letters
+    }
+  }
+}
+
+/// A typed mailbox beside a loop: other threads post, the loop collects in `woken()`.
+public final class Mailbox<Message: Sendable>: Sendable {
+  private let messages = Locked<[Message]>([])
+  private let loop: LoopMailbox
+
+  /// Makes a mailbox whose letters wake `loop`.
+  public init(waking loop: LoopMailbox) { self.loop = loop }
+
+  /// Leaves a message and wakes the loop. Callable from any thread.
+  public func post(_ message: Message) {
+    let wasEmpty = messages.withLock { messages in
+      messages.append(message)
+      return messages.count == 1
+    }
+    if wasEmpty { loop.wake() }
+  }
+
+  /// Takes all messages, oldest first.
+  public func collect() -> [Message] {
+    messages.withLock { messages in
+      if messages.isEmpty { return [] }
+      var taken: [Message] = []
+      swap(&taken, &messages)
+      return taken
+    }
+  }
+}

@@ -1,0 +1,68 @@
+extension LibwebsocketsTransport {
+  /// Where a transport listens, and its limits.
+  public struct Configuration: Sendable {
+    /// A certificate and its key, in PEM files.
+    public struct TLS: Sendable {
+      /// The certificate, followed by those between it and the root.
+      public var certificatePath: String
+      /// The private key, without a passphrase.
+      public var keyPath: String
+
+      /// Names the two files.
+      public init(certificatePath: String, keyPath: String) {
+        self.certificatePath = certificatePath
+        self.keyPath = keyPath
+      }
+    }
+
+    /// A name or an address; a name is bound at every address it stands for.
+    public var host: String
+    /// The port, or 0 for one that is free (`boundPort` tells which).
+    public var port: Int
+    /// Encrypts every connection when given.
+    public var tls: TLS?
+
+    /// WebSocket subprotocols that may be negotiated. A client that offers only others is refused.
+    public var subprotocols = ["parley.v1"]
+    /// Request headers, in lower case, to read beside those libwebsockets knows by itself.
+    public var extraHeaders = ["objectid", "x-forwarded-proto", "x-request-id"]
+
+    /// The longest WebSocket message in bytes.
+    public var messageBytesMax = 1 << 20
+    /// The longest body of a request in bytes.
+    public var bodyBytesMax = 1 << 20
+    /// The longest head of a request in bytes.
+    public var headBytesMax = 16 << 10
+    /// Bytes that may wait for one connection before it is closed with 4001: the last defence,
+    /// far above what the owner tolerates.
+    public var queuedBytesMax = 64 << 20
+    /// Connections at once, or 0 for as many as the system gives.
+    public var connectionsMax = 0
+    /// Connections at once from one address, or 0 for no limit.
+    public var connectionsPerAddressMax = 0
+
+    /// Seconds within which a request's head, and within which its body must arrive.
+    public var handshakeSeconds = 10
+    /// Seconds an HTTP connection may stay without a request.
+    public var keepAliveSeconds = 30
+    /// Seconds within which a client must take each 64 KiB of a response.
+    public var responseSeconds = 30
+    /// Seconds of silence after which a WebSocket client is pinged.
+    public var pingSeconds = 20
+    /// Seconds of silence after which a WebSocket client is hung up on.
+    public var hangUpSeconds = 50
+    /// Seconds a close may take, what is queued included.
+    public var closeSeconds = 5
+    /// Bytes each WebSocket connection reserves for receiving. Longer messages come in pieces.
+    public var receiveBufferBytes = 1024
+    /// Milliseconds between two calls of `ticked()`.
+    public var tickMilliseconds = 250
+
+    /// Listens at a host and port, with limits at their defaults.
+    public init(host: String = "127.0.0.1", port: Int = 0, tls: TLS? = nil) {
+      self.host = host
+      self.port = port
+      self.tls = tls
+    }
+  }
+}
