@@ -1,0 +1,152 @@
+/// Why a client's and the server's view do not fit together.
+public enum SynchronizerError: Error, Sendable, Equatable {
+  /// An operation came whose revision is not the next one.
+  case outOfOrder(expected: Int, found: Int)
+  /// An acknowledgement came for a change that is not in flight.
+  case notInFlight(sequence: Int)
+  /// An operation does not fit.
+  case operation(OperationError)
+}
+
+/// A client's side of one document: what is in flight, what waits behind it, and how remote
+/// operations pass through both.
+///
+///     synchronised ──edit──▶ awaiting ──edit──▶ awaiting with buffer
+///          ▲                    │ ▲                    │
+///          └────acknowledged────┘ └────acknowledged────┘
+///
+/// Remote operations go left of own ones: what is committed stays left.
+public struct ClientSynchronizer: Sendable {
+  /// A change as it is sent, and sent again unaltered after a lost connection.
+  public struct Change: Sendable, Hashable {
+    /// The client's number for it, from 1.
+    public let sequence: Int
+    /// The revision it was made on.
+    public let revision: Int
+    /// The operation on that revision.
+    public let operation: TextOperation
+  }
+
+  private struct InFlight: Sendable {
+    let change: Change
+    var rebased: TextOperation
+  }
+
+  /// Names the history that ``revision`` counts.
+  public private(set) var epoch: String
+  /// The server's newest revision known here.
+  public private(set) var revision: Int
+  /// Whether changes can be sent.
+  public private(set) var isConnected = true
+  private var nextSequence: Int
+  private var inFlight: InFlight?
+  private var buffer: TextOperation?
+  private var bufferedEdits = 0
+
+  /// Starts from a state that the server has sent.
+  public init(epoch: String, revision: Int, nextSequence: Int = 1) {
+    self.epoch = epoch
+    self.revision = revision
+    self.nextSequence = nextSequence
+  }
+
+  /// How many edits the server has not acknowledged.
+  public var unconfirmedCount: Int { (inFlight == nil ? 0 : 1) + bufferedEdits }
+
+  /// All unconfirmed edits as one operation on the server's text at ``revision``.
+  public var pending: TextOperation? {
+    guard let inFlight else { return buffer }
+    guard let buffer else { return inFlight.rebased }
+    return try? inFlight.rebased.composed(with: buffer)
+  }
+
+  /// Takes a local edit.
+  ///
+  /// - Returns: a change to send now; `nil` when it waits behind another or for a connection.
+  public mutating func edit(_ operation: TextOperation) throws(SynchronizerError) -> Change? {
+    if let waiting = buffer {
+      do throws(OperationError) {
+        buffer = try waiting.composed(with: operation)
+      } catch {
+        throw .operation(error)
+      }
+    } else {
+      buffer = operation
+    }
+    bufferedEdits += 1
+    return sendBuffer()
+  }
+
+  private mutating func sendBuffer() -> Change? {
+    guard isConnected, inFlight == nil, let waiting = buffer else { return nil }
+    let change = Change(sequence: nextSequence, revision: revision, operation: waiting)
+    nextSequence += 1
+    inFlight = InFlight(change: change, rebased: waiting)
+    buffer = nil
+    bufferedEdits = 0
+    return change
+  }
+
+  /// The change in flight has become a revision.
+  ///
+  /// - Returns: the next change to send.
+  public mutating func acknowledge(
+    sequence: Int, revision: Int
+  ) throws(SynchronizerError) -> Change? {
+    guard let inFlight, inFlight.change.sequence == sequence else {
+      throw .notInFlight(sequence: sequence)
+    }
+    guard revision == self.revision + 1 else {
+      throw .outOfOrder(expected: self.revision + 1, found: revision)
+    }
+    self.revision = revision
+    self.inFlight = nil
+    return sendBuffer()
+  }
+
+  /// Somebody else's operation has become a revision.
+  ///
+  /// - Returns: what to apply to the local text.
+  public mutating func receive(
+    _ operation: TextOperation, revision: Int
+  ) throws(SynchronizerError) -> TextOperation {
+    guard revision == self.revision + 1 else {
+      throw .outOfOrder(expected: self.revision + 1, found: revision)
+    }
+    var remote = operation
+    var newInFlight = inFlight
+    var newBuffer = buffer
+    do throws(OperationError) {
+      if let sent = inFlight {
+        let (remoteAfter, sentAfter) = try TextOperation.transform(remote, sent.rebased)
+        newInFlight?.rebased = sentAfter
+        remote = remoteAfter
+      }
+      if let waiting = buffer {
+        let (remoteAfter, waitingAfter) = try TextOperation.transform(remote, waiting)
+        newBuffer = waitingAfter
+        remote = remoteAfter
+      }
+    } catch {
+      throw .operation(error)
+    }
+    inFlight = newInFlight
+    buffer = newBuffer
+    self.revision = revision
+    return remote
+  }
+
+  /// The connection is gone: edits wait.
+  public mutating func disconnect() { isConnected = false }
+
+  /// The connection is back and what was missed has been received.
+  ///
+  /// - Returns: the change to send: the one in flight as it was first sent, or the buffer.
+  public mutating func reconnect() -> Change? {
+    isConnected = true
+    return inFlight?.change ?? sendBuffer()
+  }
+
+  /// The change in flight was refused and may be tried again.
+  public func retry() -> Change? { inFlight?.change }
+}
