@@ -1,0 +1,104 @@
+import Testing
+
+/// What the code of some targets, or of all, does not do.
+@Suite("Habits")
+struct HabitTests {
+  private let tree = SourceTree()
+
+  /// Words that a target's code may not contain, and why.
+  struct Ban: Sendable, CustomTestStringConvertible {
+    let targets: [String]
+    let words: [String]
+    let reason: String
+
+    var testDescription: String { reason }
+  }
+
+  private static let pure = ["OTCore", "SocketMessages"]
+  private static let core = pure + ["GatewayPorts", "Gateway"]
+
+  private static let bans = [
+    Ban(
+      targets: core + ["SimulationKit", "OTWorkloads"],
+      words: [
+        "Date(", "ContinuousClock", "SuspendingClock", "clock_gettime(", "gettimeofday(",
+        "SystemRandomNumberGenerator", "arc4random", "getrandom(", "UUID(",
+      ],
+      reason: "time and chance are handed in, so that a run can be repeated"),
+    Ban(
+      targets: core, words: [".random(in:", ".randomElement()", ".shuffled()"],
+      reason: "randomness without a generator is the system's"),
+    Ban(
+      targets: pure, words: ["LogSink", "log.write("], reason: "the algebra and the wire return"),
+    Ban(
+      targets: core, words: ["await ", "async ", "Task {", "Task.detached", "actor "],
+      reason: "the message path is synchronous"),
+    Ban(
+      targets: core + [
+        "TransportLibwebsockets", "StoreSQLite", "CryptoOpenSSL", "ParleyServer", "parley",
+        "SimulationKit", "OTWorkloads",
+      ],
+      words: ["print(", "debugPrint(", "dump("],
+      reason: "programs speak through a log or the terminal"),
+    Ban(
+      targets: core + ["TransportLibwebsockets", "StoreSQLite", "CryptoOpenSSL", "ParleyServer"],
+      words: ["try!", "as!", "unsafeBitCast(", "unowned(unsafe)", "nonisolated(unsafe)"],
+      reason: "nothing is forced"),
+  ]
+
+  @Test(arguments: bans)
+  func `no target does what it may not`(ban: Ban) throws {
+    for target in ban.targets {
+      for file in try tree.files(in: "Sources/\(target)", endings: ["swift"]) {
+        for (number, line) in file.code.enumerated() {
+          for word in ban.words where Self.contains(line, word) {
+            Issue.record("\(file.path):\(number + 1) has “\(word)”: \(ban.reason)")
+          }
+        }
+      }
+    }
+  }
+
+  /// Whether the word stands there, and not as the end of a longer name.
+  private static func contains(_ line: Substring, _ word: String) -> Bool {
+    var rest = line
+    while let range = rest.firstRange(of: word) {
+      let before = rest[..<range.lowerBound].last ?? line[..<range.lowerBound].last
+      let isName = before.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
+      if !isName || word.hasPrefix(".") { return true }
+      rest = rest[range.upperBound...]
+    }
+    return false
+  }
+
+  @Test(
+    "no file names a path of somebody's machine",
+    arguments: ["Sources", "Tests", "Web", "Scripts", "Documentation", "Benchmarks"])
+  func machinePaths(folder: String) throws {
+    let endings: Set<String> = [
+      "swift", "h", "c", "js", "mjs", "ts", "css", "html", "json", "md", "sh", "py", "txt", "toml",
+      "conf", "modulemap", "svg", "yml", "yaml",
+    ]
+    // Homes and temporary folders; a bare folder name is fine in prose.
+    let path = /(?:^|[^A-Za-z0-9_.\-])\/(?:home|root|Users|work|mnt|private)\/[A-Za-z0-9_.]/
+    for file in try tree.files(in: folder, endings: endings) {
+      for (number, line) in file.text.split(separator: "\n").enumerated()
+      where line.contains(path) && !file.path.hasSuffix("ArchitectureTests/HabitTests.swift") {
+        Issue.record("\(file.path):\(number + 1): \(line)")
+      }
+    }
+  }
+
+  @Test("tests wait for events, never for a while")
+  func sleeps() throws {
+    let words = ["Task.sleep", "Thread.sleep", "usleep(", "nanosleep(", "sleep("]
+    for file in try tree.files(in: "Tests", endings: ["swift", "py"])
+    where !file.path.contains("ArchitectureTests") {
+      for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false)
+        .enumerated()
+      where words.contains(where: { Self.contains(line, $0) }) {
+        Issue.record("\(file.path):\(number + 1): \(line)")
+      }
+    }
+  }
+}

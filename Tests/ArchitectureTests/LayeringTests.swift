@@ -1,0 +1,89 @@
+import Testing
+
+/// What a target may import. The build checks that what is imported is declared in the manifest;
+/// this checks that the layers hold, and that system modules stay where they belong.
+@Suite("Layers")
+struct LayeringTests {
+  /// For each folder of Sources, everything that its Swift files may import. Imports point down.
+  private static let allowed: [String: Set<String>] = [
+    // Algebra: the standard library alone, for it also becomes WebAssembly.
+    "OTCore": [],
+    // Wire.
+    "SocketMessages": ["OTCore"],
+    // Ports and the core behind them: no C, no adapter, no Foundation.
+    "GatewayPorts": ["OTCore"],
+    "Gateway": ["OTCore", "SocketMessages", "GatewayPorts"],
+    // Adapters: each knows one outside system.
+    "TransportLibwebsockets": [
+      "GatewayPorts", "CLibwebsockets", "CLibwebsocketsShim", "Glibc", "Synchronization",
+    ],
+    "StoreSQLite": ["OTCore", "GatewayPorts", "CryptoOpenSSL", "CSQLite", "Glibc"],
+    "CryptoOpenSSL": ["GatewayPorts", "COpenSSL", "Glibc"],
+    // Programs.
+    "ParleyServer": [
+      "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
+      "StoreSQLite", "CryptoOpenSSL", "Glibc", "Synchronization", "FoundationEssentials",
+    ],
+    "parley": ["ParleyServer", "GatewayPorts", "Glibc"],
+    "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials"],
+    // Beside.
+    "OTWorkloads": ["OTCore"],
+    "SimulationKit": ["OTCore", "SocketMessages", "GatewayPorts", "Gateway"],
+    "PortConformance": ["OTCore", "GatewayPorts", "Testing"],
+    // System modules and C.
+    "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "COpenSSL": [],
+  ]
+
+  private let tree = SourceTree()
+
+  @Test("each target imports only what its layer may", arguments: allowed.keys.sorted())
+  func imports(target: String) throws {
+    let allowed = try #require(Self.allowed[target])
+    for file in try tree.files(in: "Sources/\(target)", endings: ["swift"]) {
+      for module in file.imports {
+        #expect(allowed.contains(module), "\(file.path) imports \(module)")
+      }
+    }
+  }
+
+  @Test("the table names every target, and no other")
+  func completeness() throws {
+    #expect(try tree.folders(in: "Sources") == Self.allowed.keys.sorted())
+  }
+
+  @Test("no two targets differ by case only")
+  func caseOnly() throws {
+    let names = try tree.folders(in: "Sources") + tree.folders(in: "Tests")
+    #expect(Set(names.map { $0.lowercased() }).count == names.count)
+  }
+
+  @Test("a C module is imported by its own adapter and nobody else")
+  func systemModules() throws {
+    let owners = [
+      "CLibwebsockets": "TransportLibwebsockets", "CLibwebsocketsShim": "TransportLibwebsockets",
+      "CSQLite": "StoreSQLite", "COpenSSL": "CryptoOpenSSL",
+    ]
+    for (target, modules) in Self.allowed {
+      for module in modules {
+        #expect(owners[module] == nil || owners[module] == target, "\(target) may import \(module)")
+      }
+    }
+  }
+
+  @Test("imports are read with their attributes and access levels")
+  func reading() {
+    let file = SourceTree.File(
+      path: "x.swift",
+      text: """
+        import A
+        public import B
+        @preconcurrency import C
+        @_spi(Inside) package import struct D.Thing
+        // import E
+        /* import F
+        import G */
+        let important = 1
+        """)
+    #expect(file.imports == ["A", "B", "C", "D"])
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// The package's files as text, for tests about the code itself.
+struct SourceTree {
+  /// One file, its path relative to the package.
+  struct File: Sendable, CustomTestStringConvertible {
+    let path: String
+    let text: String
+
+    var testDescription: String { path }
+
+    /// The lines without comments, so that a comment may name what the code may not use.
+    ///
+    /// A `//` within a string literal ends the line too; none of what is looked for stands there.
+    var code: [Substring] {
+      var isInComment = false
+      return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        if isInComment {
+          guard let end = line.range(of: "*/") else { return "" }
+          isInComment = false
+          return line[end.upperBound...]
+        }
+        if let start = line.range(of: "/*"), line.range(of: "*/") == nil {
+          isInComment = true
+          return line[..<start.lowerBound]
+        }
+        return line.range(of: "//").map { line[..<$0.lowerBound] } ?? line
+      }
+    }
+
+    /// The modules that the file imports.
+    var imports: [String] {
+      code.compactMap { line in
+        line.firstMatch(
+          of:
+            /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)/
+        ).map { String($0.1) }
+      }
+    }
+  }
+
+  let root: URL
+
+  init() {
+    root = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  }
+
+  /// The names of the folders in a folder.
+  func folders(in folder: String) throws -> [String] {
+    let url = root.appendingPathComponent(folder)
+    return try FileManager.default
+      .contentsOfDirectory(at: url, includingPropertiesForKeys: [.isDirectoryKey])
+      .filter { try $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true }
+      .map(\.lastPathComponent)
+      .sorted()
+  }
+
+  /// The text files below a folder, whose names have one of the endings.
+  ///
+  /// What set-up and builds put there is left out.
+  func files(in folder: String, endings: Set<String>) throws -> [File] {
+    let generated: Set<String> = [
+      "vendor", "generated", "node_modules", "__pycache__", ".build", ".venv", "artifacts", "data",
+    ]
+    let base = root.appendingPathComponent(folder).path
+    guard let entries = FileManager.default.enumerator(atPath: base) else { return [] }
+    var files: [File] = []
+    while let entry = entries.nextObject() as? String {
+      let name = (entry as NSString).lastPathComponent
+      if generated.contains(name) {
+        entries.skipDescendants()
+        continue
+      }
+      guard endings.contains((name as NSString).pathExtension) else { continue }
+      let text = try String(contentsOfFile: base + "/" + entry, encoding: .utf8)
+      files.append(File(path: folder + "/" + entry, text: text))
+    }
+    return files.sorted { $0.path < $1.path }
+  }
+}
