@@ -75,7 +75,9 @@ let package = Package(
     tests(
       "GatewayTests",
       ["Gateway", "GatewayPorts", "SocketMessages", "OTCore", "SimulationKit", "OTWorkloads"]),
-    tests("StoreSQLiteTests", ["StoreSQLite", "PortConformance", "GatewayPorts", "OTCore"]),
+    tests(
+      "StoreSQLiteTests",
+      ["StoreSQLite", "PortConformance", "SimulationKit", "GatewayPorts", "OTCore", "CSQLite"]),
     tests("TransportLibwebsocketsTests", ["TransportLibwebsockets", "GatewayPorts"]),
     tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts"]),
     tests("ParleyServerTests", ["ParleyServer", "GatewayPorts", "SocketMessages", "OTCore"]),

@@ -124,6 +124,14 @@ public enum StoreRequest: Sendable {
   case append(id: DocumentID, epoch: String, entries: [LogEntry])
   /// Keeps the text at a revision, so that loading need not replay the log from its start.
   case snapshot(id: DocumentID, epoch: String, revision: Int, text: String)
+
+  /// Whether the store changes by it: such requests stand or fall with their batch's commit.
+  public var isWriting: Bool {
+    switch self {
+    case .create, .rename, .delete, .append, .snapshot: true
+    case .list, .load, .entries: false
+    }
+  }
 }
 
 /// What became of one request.
@@ -148,7 +156,8 @@ public enum StoreError: Error, Sendable, Equatable {
   case unknownDocument
   /// The name is taken.
   case exists
-  /// The entry does not follow the head: another revision, or another epoch.
+  /// The entry does not follow the head: another revision, another epoch, or an operation that
+  /// starts from another length.
   case notNext(headRevision: Int)
   /// The entries asked for have been compacted away; the oldest that is left is named.
   case compacted(oldestRevision: Int)
@@ -175,4 +184,15 @@ public enum StoreError: Error, Sendable, Equatable {
 public protocol DocumentStore: AnyObject {
   /// Does a batch of work and returns a reply for each request, in order.
   func perform(_ batch: [StoreRequest]) -> [StoreReply]
+
+  /// Does a piece of housekeeping that nobody waits for: snapshots, checkpoints, the rest of what
+  /// was deleted. To be called when no batch is waiting.
+  ///
+  /// - Returns: Whether there is more to do.
+  func maintain() -> Bool
+}
+
+extension DocumentStore {
+  /// Does nothing.
+  public func maintain() -> Bool { false }
 }

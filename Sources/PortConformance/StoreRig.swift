@@ -1,0 +1,147 @@
+import GatewayPorts
+import OTCore
+
+/// A store under check, with requests as short as their meaning.
+final class StoreRig {
+  static let epoch = "first-epoch"
+
+  private let open: () throws -> any DocumentStore
+  private var store: (any DocumentStore)?
+
+  init(_ open: @escaping () throws -> any DocumentStore) throws {
+    self.open = open
+    store = try open()
+  }
+
+  func restart() throws {
+    store = nil
+    store = try open()
+  }
+
+  func maintain() {
+    while store?.maintain() == true {}
+  }
+
+  func perform(_ batch: StoreRequest...) throws -> [StoreReply] { try perform(batch) }
+
+  func perform(_ batch: [StoreRequest]) throws -> [StoreReply] {
+    guard let store else { throw ConformanceFailure("the store did not open") }
+    let replies = store.perform(batch)
+    try require(replies.count == batch.count, "\(batch.count) replies, not \(replies.count)")
+    return replies
+  }
+
+  private func one(_ request: StoreRequest) throws -> StoreReply { try perform([request])[0] }
+
+  // MARK: One request each
+
+  @discardableResult
+  func create(_ id: DocumentID, title: String = "A note", time: Timestamp = 1_000) throws
+    -> NoteSummary
+  {
+    try note(one(.create(id: id, epoch: Self.epoch, title: title, time: time)))
+  }
+
+  @discardableResult
+  func rename(_ id: DocumentID, title: String, time: Timestamp) throws -> NoteSummary {
+    try note(one(.rename(id: id, title: title, time: time)))
+  }
+
+  func delete(_ id: DocumentID) throws { try done(one(.delete(id: id))) }
+
+  func append(_ id: DocumentID, _ entries: LogEntry...) throws {
+    try done(one(.append(id: id, epoch: Self.epoch, entries: entries)))
+  }
+
+  func load(_ id: DocumentID, recentMax: Int = 100) throws -> StoredDocument {
+    let reply = try one(.load(id: id, recentMax: recentMax))
+    guard case .document(let document) = reply else { throw unexpected(reply, "a document") }
+    return document
+  }
+
+  func entries(_ id: DocumentID, after: Int, through: Int) throws -> [LogEntry] {
+    let reply = try one(.entries(id: id, after: after, through: through))
+    guard case .entries(let entries) = reply else { throw unexpected(reply, "entries") }
+    return entries
+  }
+
+  func list() throws -> [NoteSummary] {
+    let reply = try one(.list)
+    guard case .notes(let notes) = reply else { throw unexpected(reply, "notes") }
+    return notes
+  }
+
+  func error(_ request: StoreRequest) throws -> StoreError { try error(one(request)) }
+
+  // MARK: Replies
+
+  func note(_ reply: StoreReply) throws -> NoteSummary {
+    guard case .note(let summary) = reply else { throw unexpected(reply, "a note") }
+    return summary
+  }
+
+  func done(_ reply: StoreReply) throws {
+    guard case .done = reply else { throw unexpected(reply, "done") }
+  }
+
+  func error(_ reply: StoreReply) throws -> StoreError {
+    guard case .failed(let error) = reply else { throw unexpected(reply, "a failure") }
+    return error
+  }
+
+  private func unexpected(_ reply: StoreReply, _ expected: String) -> ConformanceFailure {
+    ConformanceFailure("expected \(expected), but the reply was \(reply)")
+  }
+}
+
+/// Throws unless the condition holds.
+func require(_ condition: Bool, _ expected: @autoclosure () -> String) throws {
+  guard condition else { throw ConformanceFailure("expected \(expected())") }
+}
+
+/// Throws unless both are equal.
+func expect<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
+  guard found == expected else {
+    throw ConformanceFailure("\(what): expected \(expected), found \(found)")
+  }
+}
+
+/// Throws unless both texts have the same bytes, which `==` of strings does not tell.
+func expect(text found: String, _ expected: String, _ what: String) throws {
+  guard found.utf8.elementsEqual(expected.utf8) else {
+    throw ConformanceFailure(
+      "\(what): expected \(Array(expected.utf8)), found \(Array(found.utf8))")
+  }
+}
+
+/// An operation in a notation short enough to see: numbers retain, negative ones delete.
+func op(_ components: OperationPiece...) -> TextOperation {
+  var operation = TextOperation()
+  for component in components {
+    switch component {
+    case .number(let count) where count < 0: operation.delete(-count)
+    case .number(let count): operation.retain(count)
+    case .text(let text): operation.insert(text)
+    }
+  }
+  return operation
+}
+
+/// A component, written as a literal.
+enum OperationPiece: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+  case number(Int)
+  case text(String)
+
+  init(integerLiteral value: Int) { self = .number(value) }
+  init(stringLiteral value: String) { self = .text(value) }
+}
+
+/// An entry whose digest and time follow from its revision.
+func entry(
+  _ revision: Int, _ operation: TextOperation, client: String = "ann", sequence: Int? = nil
+) -> LogEntry {
+  LogEntry(
+    revision: revision, client: client, sequence: sequence ?? revision,
+    digest: 0xfedc_ba98_7654_3210 &+ UInt64(revision), operation: operation, author: "Ann Ä. 🐦",
+    time: 2_000 + Timestamp(revision))
+}

@@ -1,0 +1,249 @@
+public import GatewayPorts
+public import OTCore
+
+/// A store of documents in memory, which fails when told to.
+///
+/// It keeps how to take back each of its newest commits, so that a simulation can lose a tail at a
+/// restart, as a disk does that lied about a sync.
+public final class MemoryStore: DocumentStore {
+  /// How many of the commits to come fail. What is in them never happens.
+  public var commitsToFail = 0
+
+  /// Whether every commit fails, until set to `false` again.
+  public var isDiskFull = false
+
+  /// Documents whose logs cannot be read.
+  public var damagedDocuments: Set<DocumentID> = []
+
+  /// How many commits succeeded, those lost again included.
+  public private(set) var commitCount = 0
+
+  private var records: [Key: Record] = [:]
+  /// What takes back the newest commits, each in the order in which it was done.
+  private var history: [[Undo]] = []
+  private let historyMax: Int
+
+  /// Makes an empty store.
+  ///
+  /// - Parameter losableCommitsMax: How many commits a restart can lose at most.
+  public init(losableCommitsMax: Int = 64) {
+    historyMax = losableCommitsMax
+  }
+
+  /// Goes on as after a restart, without the newest commits.
+  ///
+  /// Faults that were ordered are over.
+  ///
+  /// - Parameter count: At most `losableCommitsMax`; more are not lost.
+  public func restart(losingCommits count: Int = 0) {
+    for _ in 0..<min(count, history.count) {
+      takeBack(history.removeLast())
+    }
+    commitsToFail = 0
+    isDiskFull = false
+    damagedDocuments = []
+  }
+
+  /// All entries of a document's log, or `nil` if there is no such document.
+  public func log(of id: DocumentID) -> [LogEntry]? { records[Key(id)]?.entries }
+
+  /// The fold of a document's log, or `nil` if there is no such document.
+  public func document(_ id: DocumentID) -> Document? { records[Key(id)]?.head() }
+
+  /// Does a batch of work: all of its writes stand or fall together.
+  public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
+    var undo: [Undo] = []
+    let replies = batch.map { request in
+      do throws(StoreError) {
+        return try reply(to: request, &undo)
+      } catch {
+        return .failed(error)
+      }
+    }
+    guard batch.contains(where: \.isWriting) else { return replies }
+    if isDiskFull || commitsToFail > 0 {
+      commitsToFail = max(0, commitsToFail - 1)
+      takeBack(undo)
+      let error = StoreError.unavailable("the disk is full; free space on it, then send again")
+      return batch.map { request in
+        // What a read saw may have been taken back: read again.
+        request.isWriting ? .failed(error) : perform([request])[0]
+      }
+    }
+    commitCount += 1
+    history.append(undo)
+    if history.count > historyMax { history.removeFirst() }
+    return replies
+  }
+
+  private func reply(
+    to request: StoreRequest, _ undo: inout [Undo]
+  ) throws(StoreError) -> StoreReply {
+    switch request {
+    case .create(let id, let epoch, let title, let time):
+      guard records[Key(id)] == nil else { throw .exists }
+      let record = Record(
+        NoteSummary(id: id, title: title, revision: 0, createdAt: time, updatedAt: time),
+        epoch: epoch)
+      records[Key(id)] = record
+      undo.append(.created(Key(id)))
+      return .note(record.summary)
+    case .rename(let id, let title, let time):
+      let record = try record(id)
+      undo.append(.changed(record, record.summary))
+      record.summary.title = title
+      record.summary.updatedAt = max(record.summary.updatedAt, time)
+      return .note(record.summary)
+    case .delete(let id):
+      undo.append(.deleted(Key(id), try record(id)))
+      records[Key(id)] = nil
+      return .done
+    case .list:
+      return .notes(list())
+    case .load(let id, let recentMax):
+      let record = try record(id)
+      guard !damagedDocuments.contains(id) else { throw .damaged("an entry, as ordered") }
+      return .document(
+        StoredDocument(
+          summary: record.summary, epoch: record.epoch, text: record.head().text,
+          recent: Array(record.entries.suffix(max(recentMax, 0))), marks: record.marks))
+    case .entries(let id, let after, let through):
+      let record = try record(id)
+      guard !damagedDocuments.contains(id) else { throw .damaged("an entry, as ordered") }
+      let after = max(after, 0)
+      let through = min(through, record.entries.count)
+      return .entries(after < through ? Array(record.entries[after..<through]) : [])
+    case .append(let id, let epoch, let entries):
+      try append(entries, epoch: epoch, to: record(id), &undo)
+      return .done
+    case .snapshot(let id, let epoch, let revision, let text):
+      try check(text, at: revision, epoch: epoch, of: record(id))
+      return .done
+    }
+  }
+
+  private func record(_ id: DocumentID) throws(StoreError) -> Record {
+    guard let record = records[Key(id)] else { throw .unknownDocument }
+    return record
+  }
+
+  private func list() -> [NoteSummary] {
+    records.values.map(\.summary).sorted { left, right in
+      left.updatedAt == right.updatedAt
+        ? left.id.utf8.lexicographicallyPrecedes(right.id.utf8)
+        : left.updatedAt > right.updatedAt
+    }
+  }
+
+  private func append(
+    _ entries: [LogEntry], epoch: String, to record: Record, _ undo: inout [Undo]
+  ) throws(StoreError) {
+    let headRevision = record.entries.count
+    var length = record.length
+    for (index, entry) in entries.enumerated() {
+      guard
+        entry.revision == headRevision + index + 1, entry.operation.baseLength == length
+      else { throw .notNext(headRevision: headRevision) }
+      length = entry.operation.targetLength
+    }
+    guard epoch == record.epoch else { throw .notNext(headRevision: headRevision) }
+    undo.append(.changed(record, record.summary))
+    for entry in entries {
+      undo.append(.marked(record, entry.client, record.marks[entry.client]))
+      record.marks[entry.client] = ClientMark(
+        sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
+      record.summary.updatedAt = max(record.summary.updatedAt, entry.time)
+    }
+    record.entries.append(contentsOf: entries)
+    record.summary.revision = record.entries.count
+  }
+
+  /// A snapshot is not needed here, so it is checked instead.
+  private func check(
+    _ text: String, at revision: Int, epoch: String, of record: Record
+  ) throws(StoreError) {
+    guard epoch == record.epoch, (0...record.entries.count).contains(revision),
+      revision < record.entries.count || text.unicodeScalars.count == record.length
+    else { throw .notNext(headRevision: record.entries.count) }
+    guard record.document(at: revision) == Document(text) else {
+      throw .damaged("the snapshot of revision \(revision) is not the fold of the log")
+    }
+  }
+
+  // MARK: Taking back
+
+  private enum Undo {
+    case created(Key)
+    case deleted(Key, Record)
+    /// Title, times and revision were these.
+    case changed(Record, NoteSummary)
+    case marked(Record, String, ClientMark?)
+  }
+
+  private func takeBack(_ undo: [Undo]) {
+    for step in undo.reversed() {
+      switch step {
+      case .created(let key): records[key] = nil
+      case .deleted(let key, let record): records[key] = record
+      case .changed(let record, let summary): record.takeBack(to: summary)
+      case .marked(let record, let client, let mark): record.marks[client] = mark
+      }
+    }
+  }
+}
+
+/// A document's name by its bytes: to `==` of strings, é and e + accent are one.
+private struct Key: Hashable {
+  private let utf8: [UInt8]
+
+  init(_ id: DocumentID) { utf8 = Array(id.utf8) }
+}
+
+private final class Record {
+  var summary: NoteSummary
+  let epoch: String
+  var entries: [LogEntry] = []
+  var marks: [String: ClientMark] = [:]
+
+  /// Folds at some revisions, ascending, starting with the empty text.
+  private var folds: [(revision: Int, document: Document)] = [(0, Document())]
+  private static let foldSpacing = 256
+
+  init(_ summary: NoteSummary, epoch: String) {
+    self.summary = summary
+    self.epoch = epoch
+  }
+
+  var length: Int { entries.last?.operation.targetLength ?? 0 }
+
+  func head() -> Document {
+    let document = document(at: entries.count)
+    // The newest fold moves along with the head; one in every few hundred stays.
+    if folds.count > 1, let last = folds.last,
+      last.revision / Self.foldSpacing == entries.count / Self.foldSpacing
+    {
+      folds.removeLast()
+    }
+    if folds.last?.revision != entries.count { folds.append((entries.count, document)) }
+    return document
+  }
+
+  func document(at revision: Int) -> Document {
+    let start = folds.last { $0.revision <= revision } ?? (0, Document())
+    var document = start.document
+    for entry in entries[start.revision..<revision] {
+      do throws(OperationError) {
+        try document.apply(entry.operation)
+      } catch {
+        fatalError("the entry of revision \(entry.revision) does not apply: \(error)")
+      }
+    }
+    return document
+  }
+
+  func takeBack(to earlier: NoteSummary) {
+    summary = earlier
+    entries.removeLast(entries.count - earlier.revision)
+    folds.removeAll { $0.revision > earlier.revision }
+  }
+}

@@ -1,0 +1,86 @@
+import GatewayPorts
+
+/// A document's row: where its log stands, and the sums that the rest is checked against.
+struct DocumentRow {
+  var number: Int
+  var id: DocumentID
+  var title: String
+  var createdAt: Timestamp
+  var updatedAt: Timestamp
+  var epoch: String
+  /// The head.
+  var revision: Int
+  /// Unicode scalars of the text at the head.
+  var length: Int
+  /// The checksum of the head entry, or the origin's.
+  var chain: RecordChecksum
+  /// Entries up to this revision have been compacted away. The text at it is kept as a snapshot.
+  var base: Int
+  /// The checksum of the entry at `base`, or the origin's.
+  var baseChain: RecordChecksum
+  /// The wrapping sum of the hashes of all marks: one mark lost or changed, and it differs.
+  var marks: UInt64
+  /// Bytes of entries since the newest snapshot, about. Not covered by the row's checksum.
+  var unsnapped: Int
+
+  var summary: NoteSummary {
+    NoteSummary(
+      id: id, title: title, revision: revision, createdAt: createdAt, updatedAt: updatedAt)
+  }
+
+  /// Whether enough was logged since the newest snapshot for another one.
+  ///
+  /// A snapshot whenever the log has grown by the size of the text (or 64 KiB) keeps what loading
+  /// costs proportional to the text, and all snapshots together smaller than the log.
+  var needsSnapshot: Bool { unsnapped >= max(length, 65_536) }
+}
+
+extension RecordHasher {
+  mutating func checksum(of row: borrowing DocumentRow) -> RecordChecksum {
+    begin(.document)
+    add(row.number)
+    add(row.id)
+    add(row.title)
+    add(Int(row.createdAt))
+    add(Int(row.updatedAt))
+    add(row.epoch)
+    add(row.revision)
+    add(row.length)
+    add(row.chain)
+    add(row.base)
+    add(row.baseChain)
+    add(bits: row.marks)
+    return checksum()
+  }
+
+  /// The predecessor of a document's first entry.
+  mutating func origin(of id: DocumentID) -> RecordChecksum {
+    begin(.origin)
+    add(id)
+    return checksum()
+  }
+
+  mutating func hash(
+    of mark: ClientMark, client: String, document: DocumentID
+  ) -> UInt64 {
+    begin(.mark)
+    add(document)
+    add(client)
+    add(mark.sequence)
+    add(mark.revision)
+    add(bits: mark.digest)
+    return checksum().high
+  }
+
+  mutating func checksum(
+    ofSnapshot text: UnsafeRawBufferPointer, revision: Int, chain: RecordChecksum,
+    document: DocumentID
+  ) -> RecordChecksum {
+    begin(.snapshot)
+    add(document)
+    add(revision)
+    add(chain)
+    add(text)
+    return checksum()
+  }
+}

@@ -1,0 +1,72 @@
+import CryptoOpenSSL
+
+/// The first 16 bytes of a SHA-256: a record's own checksum, and a link of its chain.
+struct RecordChecksum: Equatable, Sendable {
+  let high: UInt64
+  let low: UInt64
+
+  init(_ digest: SHA256Digest) {
+    high = digest.first
+    low = digest.second
+  }
+
+  /// Reads a checksum from a column; `nil` unless there are 16 bytes.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count == 16 else { return nil }
+    high = bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self).bigEndian
+    low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian
+  }
+
+  /// The bytes as they are stored.
+  var bytes: [UInt8] {
+    [high, low].flatMap { word in
+      withUnsafeBytes(of: word.bigEndian) { Array($0) }
+    }
+  }
+}
+
+/// Collects a record's fields, each with its length, so that no two records look alike.
+struct RecordHasher: ~Copyable {
+  /// What kind of record it is: no record's checksum serves for another kind.
+  enum Kind: UInt8 {
+    case origin = 1
+    case entry, document, mark, snapshot, secret, version
+  }
+
+  private let hash = SHA256()
+  private var buffer: [UInt8] = []
+
+  mutating func begin(_ kind: Kind) {
+    buffer.removeAll(keepingCapacity: true)
+    buffer.append(kind.rawValue)
+  }
+
+  mutating func add(_ value: Int) { add(bits: UInt64(bitPattern: Int64(value))) }
+
+  mutating func add(bits value: UInt64) {
+    withUnsafeBytes(of: value.littleEndian) { buffer.append(contentsOf: $0) }
+  }
+
+  mutating func add(_ text: String) {
+    var text = text
+    text.withUTF8 { utf8 in
+      add(utf8.count)
+      buffer.append(contentsOf: utf8)
+    }
+  }
+
+  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    add(bytes.count)
+    buffer.append(contentsOf: bytes)
+  }
+
+  mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+
+  mutating func add(_ checksum: RecordChecksum) {
+    add(bits: checksum.high)
+    add(bits: checksum.low)
+  }
+
+  /// The checksum of the fields since `begin`.
+  func checksum() -> RecordChecksum { RecordChecksum(hash.hash(buffer)) }
+}

@@ -1,0 +1,91 @@
+import CSQLite
+
+/// An open database, closed when its owner lets go.
+///
+/// One thread at a time: SQLite's own locking is switched off.
+@safe struct SQLiteConnection: ~Copyable {
+  private let handle: OpaquePointer
+  /// Pages in the write-ahead log after the newest commit; SQLite tells through a callback.
+  private let walPagesBox: UnsafeMutablePointer<Int>
+
+  /// Opens the file, making it if `flags` say so.
+  ///
+  /// - Parameters:
+  ///   - flags: SQLite's `SQLITE_OPEN_…`.
+  ///   - vfs: The name of the layer that does the file's input and output, `nil` for SQLite's own.
+  init(path: String, flags: Int32, vfs: String? = nil) throws(SQLiteFailure) {
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, vfs)
+    guard code == SQLITE_OK, let opened else {
+      let extendedCode = opened.map { sqlite3_extended_errcode($0) } ?? code
+      sqlite3_close_v2(opened)
+      throw SQLiteFailure(code: extendedCode)
+    }
+    handle = opened
+    sqlite3_extended_result_codes(handle, 1)
+    sqlite3_busy_timeout(handle, 5_000)
+    walPagesBox = .allocate(capacity: 1)
+    walPagesBox.initialize(to: 0)
+    // Replaces SQLite's automatic checkpoints, which would come within a commit somebody waits for.
+    sqlite3_wal_hook(
+      handle,
+      { box, _, _, pages in
+        box?.assumingMemoryBound(to: Int.self).pointee = Int(pages)
+        return SQLITE_OK
+      }, walPagesBox)
+  }
+
+  deinit {
+    sqlite3_close_v2(handle)
+    walPagesBox.deallocate()
+  }
+
+  /// Pages in the write-ahead log that no checkpoint has copied yet.
+  var walPages: Int { walPagesBox.pointee }
+
+  /// Runs statements that take and return nothing.
+  func execute(_ sql: String) throws(SQLiteFailure) {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+  }
+
+  /// Returns the first column of the first row of a query.
+  func integer(_ sql: String) throws(SQLiteFailure) -> Int {
+    var statement: OpaquePointer?
+    var code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+    defer { sqlite3_finalize(statement) }
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    code = sqlite3_step(statement)
+    switch code {
+    case SQLITE_ROW: return Int(sqlite3_column_int64(statement, 0))
+    case SQLITE_DONE: return 0
+    default: throw SQLiteFailure(code: code)
+    }
+  }
+
+  /// Whether a transaction is open. SQLite may end one by itself after a serious error.
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Rows changed by the statement that ran last.
+  var changedRows: Int { Int(sqlite3_changes64(handle)) }
+
+  /// The key of the row inserted last.
+  var lastInsertedKey: Int { Int(sqlite3_last_insert_rowid(handle)) }
+
+  /// Copies the write-ahead log's pages into the database as far as nobody reads them.
+  func checkpoint() throws(SQLiteFailure) {
+    var logPages: Int32 = 0
+    var copiedPages: Int32 = 0
+    let code = sqlite3_wal_checkpoint_v2(
+      handle, nil, SQLITE_CHECKPOINT_PASSIVE, &logPages, &copiedPages)
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    walPagesBox.pointee = Int(logPages - copiedPages)
+  }
+
+  /// Calls `body` with the C handle, for the few calls that take a statement or two connections.
+  borrowing func withHandle<Result: ~Copyable, Failure>(
+    _ body: (OpaquePointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(handle)
+  }
+}

@@ -1,0 +1,225 @@
+import GatewayPorts
+import OTCore
+
+/// Documents' logs: appending, and reading back with every link verified.
+extension SQLiteStore {
+  func append(
+    _ id: DocumentID, epoch: String, entries: [LogEntry]
+  ) throws(StoreError) {
+    var row = try existingRow(id)
+    guard epoch.utf8.elementsEqual(row.epoch.utf8) else {
+      throw .notNext(headRevision: row.revision)
+    }
+    let headRevision = row.revision
+    for entry in entries {
+      // What is stored must apply to the revision before it, or no later load would succeed.
+      guard entry.revision == row.revision + 1, entry.operation.baseLength == row.length else {
+        throw .notNext(headRevision: headRevision)
+      }
+      var operation: [UInt8] = []
+      entry.operation.appendJSON(to: &operation)
+      row.chain = operation.withUnsafeBytes { operation in
+        beginEntry(row.chain, document: row.id, epoch: row.epoch, revision: entry.revision)
+        hasher.add(entry.client)
+        hasher.add(entry.sequence)
+        hasher.add(bits: entry.digest)
+        hasher.add(operation)
+        hasher.add(entry.author)
+        hasher.add(Int(entry.time))
+        return hasher.checksum()
+      }
+      statements.insertEntry.bind(1, row.number)
+      statements.insertEntry.bind(2, entry.revision)
+      statements.insertEntry.bind(3, entry.client)
+      statements.insertEntry.bind(4, entry.sequence)
+      statements.insertEntry.bind(5, bits: entry.digest)
+      statements.insertEntry.bind(6, operation)
+      statements.insertEntry.bind(7, entry.author)
+      statements.insertEntry.bind(8, Int(entry.time))
+      statements.insertEntry.bind(9, row.chain.bytes)
+      try statements.insertEntry.run()
+
+      row.marks &+= try mark(entry, document: row)
+      row.revision = entry.revision
+      row.length = entry.operation.targetLength
+      row.updatedAt = max(row.updatedAt, entry.time)
+      row.unsnapped += operation.count + 64
+    }
+    if !entries.isEmpty { try write(row) }
+  }
+
+  /// Keeps what a client's newest entry is, and returns by how much the sum of marks changes.
+  private func mark(_ entry: LogEntry, document row: DocumentRow) throws(StoreError) -> UInt64 {
+    let new = ClientMark(sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
+    var change = hasher.hash(of: new, client: entry.client, document: row.id)
+    do {
+      defer { statements.selectMark.reset() }
+      statements.selectMark.bind(1, row.number)
+      statements.selectMark.bind(2, entry.client)
+      if try statements.selectMark.step() {
+        let old = readMark(statements.selectMark)
+        change &-= hasher.hash(of: old, client: entry.client, document: row.id)
+      }
+    }
+    statements.upsertMark.bind(1, row.number)
+    statements.upsertMark.bind(2, entry.client)
+    statements.upsertMark.bind(3, new.sequence)
+    statements.upsertMark.bind(4, new.revision)
+    statements.upsertMark.bind(5, bits: new.digest)
+    try statements.upsertMark.run()
+    return change
+  }
+
+  private func readMark(_ statement: SQLiteStatement) -> ClientMark {
+    ClientMark(
+      sequence: statement.integer(0), revision: statement.integer(1), digest: statement.bits(2))
+  }
+
+  /// All marks of a document, checked against their sum.
+  func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark] {
+    defer { statements.selectMarks.reset() }
+    statements.selectMarks.bind(1, row.number)
+    var marks: [String: ClientMark] = [:]
+    var sum: UInt64 = 0
+    while try statements.selectMarks.step() {
+      let mark = readMark(statements.selectMarks)
+      let client = statements.selectMarks.text(3)
+      sum &+= hasher.hash(of: mark, client: client, document: row.id)
+      marks[client] = mark
+    }
+    guard sum == row.marks else {
+      throw .damaged("the clients' last sequences differ from their sum; \(damageAdvice)")
+    }
+    return marks
+  }
+
+  // MARK: Reading
+
+  func entries(
+    _ id: DocumentID, after: Int, through: Int
+  ) throws(StoreError) -> [LogEntry] {
+    let row = try existingRow(id)
+    let after = max(after, 0)
+    let through = min(through, row.revision)
+    guard after < through else { return [] }
+    guard after >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
+    var entries: [LogEntry] = []
+    entries.reserveCapacity(through - after)
+    try walk(
+      row, after: after, through: through, chain: try chain(at: after, of: row)
+    ) { entry throws(StoreError) in
+      entries.append(entry.logEntry())
+    }
+    return entries
+  }
+
+  /// The checksum of the entry at a revision, which its successor is to prove.
+  func chain(at revision: Int, of row: DocumentRow) throws(StoreError) -> RecordChecksum {
+    if revision == row.base { return row.baseChain }
+    if revision == row.revision { return row.chain }
+    defer { statements.selectEntryChecksum.reset() }
+    statements.selectEntryChecksum.bind(1, row.number)
+    statements.selectEntryChecksum.bind(2, revision)
+    guard
+      try statements.selectEntryChecksum.step(),
+      let checksum = statements.selectEntryChecksum.withBytes(0, { RecordChecksum($0) })
+    else { throw damaged(revision, "is missing") }
+    return checksum
+  }
+
+  /// Reads entries in order, each verified before `body` sees it.
+  ///
+  /// - Parameters:
+  ///   - after: At least the document's base.
+  ///   - through: At most its head; the head's entry is compared with the document's row.
+  ///   - chain: The checksum of the entry at `after`.
+  /// - Returns: The checksum of the last entry.
+  @discardableResult
+  func walk(
+    _ row: DocumentRow, after: Int, through: Int, chain: RecordChecksum,
+    _ body: (borrowing StoredEntry) throws(StoreError) -> Void
+  ) throws(StoreError) -> RecordChecksum {
+    let epochs = try epochs(of: row)
+    var epochIndex = 0
+    var chain = chain
+    var revision = after
+    defer { statements.selectEntries.reset() }
+    statements.selectEntries.bind(1, row.number)
+    statements.selectEntries.bind(2, after)
+    statements.selectEntries.bind(3, through)
+    while try statements.selectEntries.step() {
+      revision += 1
+      guard statements.selectEntries.integer(0) == revision else {
+        throw damaged(revision, "is missing")
+      }
+      while epochIndex + 1 < epochs.count, epochs[epochIndex + 1].after < revision {
+        epochIndex += 1
+      }
+      beginEntry(
+        chain, document: row.id, epoch: epochs[epochIndex].epoch, revision: revision)
+      statements.selectEntries.withBytes(1) { hasher.add($0) }
+      hasher.add(statements.selectEntries.integer(2))
+      hasher.add(bits: statements.selectEntries.bits(3))
+      statements.selectEntries.withBytes(4) { hasher.add($0) }
+      statements.selectEntries.withBytes(5) { hasher.add($0) }
+      hasher.add(statements.selectEntries.integer(6))
+      chain = hasher.checksum()
+      guard statements.selectEntries.withBytes(7, { RecordChecksum($0) }) == chain else {
+        throw damaged(revision, "differs from its checksum")
+      }
+      let operation: TextOperation
+      do throws(OperationError) {
+        operation = try statements.selectEntries.withBytes(4) { bytes throws(OperationError) in
+          try TextOperation(json: bytes.bindMemory(to: UInt8.self))
+        }
+      } catch {
+        throw damaged(revision, "is not an operation")
+      }
+      try body(StoredEntry(store: self, revision: revision, operation: operation))
+    }
+    guard revision == through else { throw damaged(revision + 1, "is missing") }
+    guard revision != row.revision || chain == row.chain else {
+      throw damaged(revision, "is not the one that the note ends with")
+    }
+    return chain
+  }
+
+  private func beginEntry(
+    _ predecessor: RecordChecksum, document: DocumentID, epoch: String, revision: Int
+  ) {
+    hasher.begin(.entry)
+    hasher.add(predecessor)
+    hasher.add(document)
+    hasher.add(epoch)
+    hasher.add(revision)
+  }
+
+  func damaged(_ revision: Int, _ what: String) -> StoreError {
+    .damaged("the entry of revision \(revision) \(what); \(damageAdvice)")
+  }
+}
+
+/// A verified entry under the store's cursor, valid until the next.
+struct StoredEntry: ~Copyable {
+  private let store: SQLiteStore
+  let revision: Int
+  let operation: TextOperation
+
+  fileprivate init(store: SQLiteStore, revision: Int, operation: TextOperation) {
+    self.store = store
+    self.revision = revision
+    self.operation = operation
+  }
+
+  /// When the server accepted it.
+  var time: Timestamp { Timestamp(store.statements.selectEntries.integer(6)) }
+
+  /// The whole entry.
+  func logEntry() -> LogEntry {
+    LogEntry(
+      revision: revision, client: store.statements.selectEntries.text(1),
+      sequence: store.statements.selectEntries.integer(2),
+      digest: store.statements.selectEntries.bits(3), operation: operation,
+      author: store.statements.selectEntries.text(5), time: time)
+  }
+}

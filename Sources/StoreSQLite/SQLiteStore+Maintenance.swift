@@ -1,0 +1,83 @@
+package import GatewayPorts
+import OTCore
+
+/// What keeps a store small and quick, done when nobody waits.
+extension SQLiteStore {
+  /// Does one piece of housekeeping: a snapshot, part of a deleted note's log, or a checkpoint.
+  ///
+  /// Failures are kept quiet: the work stays to be done, and what matters fails again where
+  /// somebody is told.
+  ///
+  /// - Returns: Whether there is more to do.
+  public func maintain() -> Bool {
+    do throws(StoreError) {
+      try overwriteFailure()
+      if let id = unsnapped.popFirst() {
+        try transaction { () throws(StoreError) in try takeSnapshot(id) }
+      } else if hasGarbage {
+        hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }
+      } else if connection.walPages >= Self.walPagesToCheckpoint {
+        do throws(SQLiteFailure) {
+          try connection.checkpoint()
+        } catch {
+          throw error.storeError
+        }
+        return false
+      }
+    } catch {
+      return false
+    }
+    return !unsnapped.isEmpty || hasGarbage || connection.walPages >= Self.walPagesToCheckpoint
+  }
+
+  /// 4 MiB of log, as SQLite's own checkpoints.
+  private static var walPagesToCheckpoint: Int { 1_024 }
+
+  private func takeSnapshot(_ id: DocumentID) throws(StoreError) {
+    guard let row = try row(id), row.needsSnapshot else { return }
+    let document = try document(at: row.revision, of: row)
+    var text: [UInt8] = []
+    text.reserveCapacity(document.utf8Count)
+    document.forEachChunk { text.append(contentsOf: $0) }
+    try keepSnapshot(text, revision: row.revision, of: row)
+  }
+
+  /// Removes some rows of deleted documents.
+  ///
+  /// - Returns: Whether there may be more.
+  private func removeGarbage() throws(StoreError) -> Bool {
+    let document: Int
+    do {
+      defer { statements.selectGarbage.reset() }
+      guard try statements.selectGarbage.step() else { return false }
+      document = statements.selectGarbage.integer(0)
+    }
+    // A thousand entries or one text at a time: a batch that comes meanwhile waits no longer.
+    if try removed(statements.deleteSomeEntries, document) { return true }
+    if try removed(statements.deleteSomeSnapshots, document) { return true }
+    if try removed(statements.deleteMarks, document) { return true }
+    if try removed(statements.deleteEpochs, document) { return true }
+    statements.deleteGarbage.bind(1, document)
+    try statements.deleteGarbage.run()
+    return true
+  }
+
+  private func removed(
+    _ delete: SQLiteStatement, _ document: Int
+  ) throws(StoreError) -> Bool {
+    delete.bind(1, document)
+    try delete.run()
+    return connection.changedRows > 0
+  }
+
+  /// Lets the file grow to this many pages at most; as large as it is, if it is larger.
+  ///
+  /// A full disk for tests, and for operators who want a bound.
+  package func limitPages(to count: Int) throws(StoreError) {
+    do throws(SQLiteFailure) {
+      try connection.execute("PRAGMA max_page_count = \(max(count, 1))")
+    } catch {
+      throw error.storeError
+    }
+  }
+}

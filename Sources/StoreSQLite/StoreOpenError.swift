@@ -1,0 +1,67 @@
+import CSQLite
+import Glibc
+
+/// Why a store could not be opened, and what to do about it.
+public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The folder of the file does not exist.
+  case noFolder(path: String)
+  /// This user may not read and write the file or its folder.
+  case notPermitted(path: String)
+  /// Another process has the store open; its number, if it could be read.
+  case inUse(path: String, process: Int?)
+  /// The file is something else than a store.
+  case notAStore(path: String)
+  /// A newer Parley made the store.
+  case newer(path: String, version: Int, supported: Int)
+  /// The file was a store once, but cannot be read as one.
+  case damaged(path: String, detail: String)
+  /// The disk is full or failing.
+  case unavailable(path: String, detail: String)
+
+  /// What was expected, what came, what to do.
+  public var description: String {
+    switch self {
+    case .noFolder(let path):
+      "cannot open the store \(path): its folder does not exist; make the folder, or name another"
+    case .notPermitted(let path):
+      "cannot open the store \(path): this user may not read and write it and its folder; "
+        + "check owner and mode of both"
+    case .inUse(let path, let process):
+      "cannot open the store \(path): "
+        + (process.map { "process \($0)" } ?? "another process")
+        + " has it open; end that process, or name another store"
+    case .notAStore(let path):
+      "cannot open the store \(path): the file is not a Parley store; name another file"
+    case .newer(let path, let version, let supported):
+      "cannot open the store \(path): it has format \(version), but this program reads formats "
+        + "up to \(supported); use a newer Parley"
+    case .damaged(let path, let detail):
+      "cannot open the store \(path): it is damaged (\(detail)); restore the newest backup"
+    case .unavailable(let path, let detail):
+      "cannot open the store \(path): \(detail); check the disk and its free space"
+    }
+  }
+}
+
+extension StoreOpenError {
+  init(errno code: Int32, path: String) {
+    self =
+      switch code {
+      case ENOENT, ENOTDIR: .noFolder(path: path)
+      case EACCES, EPERM, EROFS: .notPermitted(path: path)
+      case EISDIR: .notAStore(path: path)
+      default: .unavailable(path: path, detail: String(cString: strerror(code)))
+      }
+  }
+
+  init(_ failure: SQLiteFailure, path: String) {
+    self =
+      switch failure.primaryCode {
+      case SQLITE_NOTADB: .notAStore(path: path)
+      case SQLITE_CORRUPT: .damaged(path: path, detail: failure.name)
+      case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .notPermitted(path: path)
+      case SQLITE_BUSY, SQLITE_LOCKED: .inUse(path: path, process: nil)
+      default: .unavailable(path: path, detail: failure.name)
+      }
+  }
+}

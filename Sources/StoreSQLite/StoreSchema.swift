@@ -1,0 +1,138 @@
+/// The tables of a store, and how older stores come to have them.
+enum StoreSchema {
+  /// `PRLY`, in the file's header, says whose file it is.
+  static let applicationID = 0x5052_4c59
+
+  /// One step per format, in order: a store of format *n* takes those from index *n* on.
+  static let migrations: [String] = [
+    // 1
+    """
+    CREATE TABLE documents (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL UNIQUE,
+      title TEXT NOT NULL,
+      created INTEGER NOT NULL,
+      updated INTEGER NOT NULL,
+      epoch TEXT NOT NULL,
+      revision INTEGER NOT NULL,
+      length INTEGER NOT NULL,      -- of the text at the head, in Unicode scalars
+      chain BLOB NOT NULL,          -- the head entry's checksum
+      base INTEGER NOT NULL,        -- entries up to this revision have been compacted away
+      base_chain BLOB NOT NULL,     -- the checksum of the entry at base
+      marks INTEGER NOT NULL,       -- sum of the hashes of the document's marks
+      unsnapped INTEGER NOT NULL,   -- bytes of entries since the newest snapshot, about
+      checksum BLOB NOT NULL        -- over all but unsnapped
+    );
+    -- The entries after this revision, and before the next epoch's, were written in this epoch.
+    CREATE TABLE epochs (
+      document INTEGER NOT NULL,
+      after INTEGER NOT NULL,
+      epoch TEXT NOT NULL,
+      PRIMARY KEY (document, after)
+    ) WITHOUT ROWID;
+    CREATE TABLE log (
+      document INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      client TEXT NOT NULL,
+      sequence INTEGER NOT NULL,
+      digest INTEGER NOT NULL,
+      operation BLOB NOT NULL,      -- JSON form
+      author TEXT NOT NULL,
+      time INTEGER NOT NULL,
+      checksum BLOB NOT NULL,       -- over the fields, the epoch, the document, and the predecessor's
+      PRIMARY KEY (document, revision)
+    ) WITHOUT ROWID;
+    CREATE TABLE marks (
+      document INTEGER NOT NULL,
+      client TEXT NOT NULL,
+      sequence INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      digest INTEGER NOT NULL,
+      PRIMARY KEY (document, client)
+    ) WITHOUT ROWID;
+    CREATE TABLE snapshots (
+      number INTEGER PRIMARY KEY,
+      document INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      chain BLOB NOT NULL,          -- the checksum of the entry at the revision
+      text BLOB NOT NULL,           -- UTF-8
+      checksum BLOB NOT NULL,
+      UNIQUE (document, revision)
+    );
+    -- Deleted documents whose rows in the tables above are still to be removed.
+    CREATE TABLE garbage (document INTEGER PRIMARY KEY);
+    CREATE TABLE meta (
+      name TEXT PRIMARY KEY,
+      value BLOB NOT NULL,
+      checksum BLOB NOT NULL
+    ) WITHOUT ROWID;
+    """
+  ]
+
+  /// The format this program writes.
+  static var version: Int { migrations.count }
+
+  /// Brings an open file to this program's format, making its tables if it is empty.
+  static func prepare(
+    _ connection: borrowing SQLiteConnection, path: String
+  ) throws(StoreOpenError) {
+    let id: Int
+    let version: Int
+    let tableCount: Int
+    do throws(SQLiteFailure) {
+      id = try connection.integer("PRAGMA application_id")
+      version = try connection.integer("PRAGMA user_version")
+      tableCount = try connection.integer("SELECT count(*) FROM sqlite_schema")
+    } catch {
+      throw StoreOpenError(error, path: path)
+    }
+    // Nothing is written before this: a file of somebody else's stays as it was.
+    guard id == applicationID || (id == 0 && tableCount == 0) else {
+      throw .notAStore(path: path)
+    }
+    guard version <= Self.version else {
+      throw .newer(path: path, version: version, supported: Self.version)
+    }
+    let isLogging: Bool
+    do throws(SQLiteFailure) {
+      if tableCount == 0 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
+      try configure(connection)
+      // Without its shared memory SQLite would fall back to a mode that a power cut can undo.
+      isLogging =
+        try connection.integer("SELECT journal_mode = 'wal' FROM pragma_journal_mode") == 1
+      for next in version..<Self.version {
+        // One transaction a step: whatever happens, the file is in one format or the other.
+        try connection.execute(
+          """
+          BEGIN IMMEDIATE;
+          \(migrations[next])
+          PRAGMA application_id = \(applicationID);
+          PRAGMA user_version = \(next + 1);
+          COMMIT;
+          """)
+      }
+    } catch {
+      throw StoreOpenError(error, path: path)
+    }
+    guard isLogging else {
+      throw .unavailable(
+        path: path, detail: "its file system cannot share memory between programs")
+    }
+  }
+
+  private static func configure(
+    _ connection: borrowing SQLiteConnection
+  ) throws(SQLiteFailure) {
+    try connection.execute(
+      """
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;          -- a commit returns after its bytes are on the disk
+      PRAGMA journal_size_limit = 67108864;
+      PRAGMA temp_store = MEMORY;
+      PRAGMA cell_size_check = ON;
+      PRAGMA trusted_schema = OFF;
+      PRAGMA secure_delete = FAST;
+      PRAGMA cache_size = -32768;
+      """)
+  }
+}

@@ -1,0 +1,22 @@
+import PortConformance
+import SimulationKit
+import StoreSQLite
+import Testing
+
+@Suite("Stores do what the port says")
+struct ConformanceTests {
+  @Test("over SQLite", arguments: DocumentStoreConformance.checks)
+  func sqlite(check: ConformanceCheck) throws {
+    let folder = try TemporaryFolder()
+    try check.run { try SQLiteStore(path: folder.file()) }
+  }
+
+  @Test("in memory", arguments: DocumentStoreConformance.checks)
+  func memory(check: ConformanceCheck) throws {
+    let store = MemoryStore()
+    try check.run {
+      store.restart()
+      return store
+    }
+  }
+}

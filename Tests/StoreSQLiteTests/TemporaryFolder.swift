@@ -1,0 +1,67 @@
+import Glibc
+
+/// A folder of its own for a test, removed with what is in it when the test lets go.
+final class TemporaryFolder {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/parley-store-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw FileProblem(code: errno) }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit {
+    for name in names { unlink(path + "/" + name) }
+    rmdir(path)
+  }
+
+  /// The path of a file in the folder.
+  func file(_ name: String = "notes.parley") -> String { path + "/" + name }
+
+  /// The names of all files in the folder.
+  var names: [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+}
+
+/// A file that could not be made, read or written.
+struct FileProblem: Error {
+  let code: Int32
+}
+
+/// Returns a file's bytes.
+func readFile(_ path: String) throws -> [UInt8] {
+  let descriptor = open(path, O_RDONLY)
+  guard descriptor >= 0 else { throw FileProblem(code: errno) }
+  defer { close(descriptor) }
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 65_536)
+  while true {
+    let count = read(descriptor, &buffer, buffer.count)
+    guard count >= 0 else { throw FileProblem(code: errno) }
+    if count == 0 { return bytes }
+    bytes.append(contentsOf: buffer[..<count])
+  }
+}
+
+/// Makes a file of the bytes.
+func writeFile(_ path: String, _ bytes: [UInt8]) throws {
+  let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+  guard descriptor >= 0 else { throw FileProblem(code: errno) }
+  defer { close(descriptor) }
+  var start = 0
+  while start < bytes.count {
+    let count = bytes[start...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    guard count > 0 else { throw FileProblem(code: errno) }
+    start += count
+  }
+}
