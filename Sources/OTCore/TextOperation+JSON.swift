@@ -42,8 +42,9 @@ extension TextOperation {
         buffer.append(UInt8(ascii: "\\"))
         buffer.append(UInt8(ascii: "n"))
       case ..<0x20:
-        for digit in [UInt8(ascii: "\\"), UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0")]
-        { buffer.append(digit) }
+        for digit in [UInt8(ascii: "\\"), UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0")] {
+          buffer.append(digit)
+        }
         buffer.append(hexDigit(byte >> 4))
         buffer.append(hexDigit(byte & 15))
       default: buffer.append(byte)

@@ -1,0 +1,82 @@
+/// What went wrong, in a word that programs act on.
+public enum ErrorCode: String, Sendable, CaseIterable {
+  /// The bytes are not a message; the sentence says where and what was expected.
+  case badMessage
+  /// No message has this type.
+  case unknownType
+  /// This message is not allowed now, or not to this client.
+  case notAllowed
+  /// No or no valid token.
+  case unauthorised
+  /// No document has this name.
+  case unknownDocument
+  /// The document must be joined first.
+  case notJoined
+  /// The operation is none, or does not cover the document.
+  case badOperation
+  /// The operation starts from another length than the document has at that revision.
+  case lengthMismatch
+  /// The base revision lies ahead of the head.
+  case futureRevision
+  /// The base revision is below zero.
+  case negativeRevision
+  /// The changes since the base revision are no longer kept.
+  case historyGone
+  /// The document has another history now.
+  case epochChanged
+  /// The sequence was used for another change.
+  case sequenceReused
+  /// A sequence was left out.
+  case sequenceGap
+  /// Something is over its limit in size.
+  case tooLarge
+  /// Something is over its limit in number.
+  case tooMany
+  /// Try again in a moment.
+  case busy
+  /// The store cannot write or read now.
+  case unavailable
+  /// The stored document is damaged.
+  case damaged
+
+  /// Whether the same message may succeed later.
+  public var isRetryable: Bool {
+    switch self {
+    case .busy, .unavailable: true
+    case .badMessage, .unknownType, .notAllowed, .unauthorised, .unknownDocument, .notJoined,
+      .badOperation, .lengthMismatch, .futureRevision, .negativeRevision, .historyGone,
+      .epochChanged, .sequenceReused, .sequenceGap, .tooLarge, .tooMany, .damaged:
+      false
+    }
+  }
+}
+
+/// The numbers with which a server closes a WebSocket. 4000 to 4499 mean: reconnect and resume;
+/// 4500 to 4999: do not come back with the same.
+public enum CloseReason: UInt16, Sendable, CaseIterable {
+  /// Too slow in reading; resume.
+  case slowReader = 4001
+  /// The server is going down or moving; resume.
+  case draining = 4002
+  /// Nothing came for too long; resume.
+  case idle = 4003
+  /// The document has to be joined again; resume.
+  case rejoin = 4004
+  /// The message was none.
+  case badMessage = 4500
+  /// The message was too large.
+  case messageTooLarge = 4501
+  /// No or no valid token.
+  case unauthorised = 4502
+  /// Pages of this origin may not connect.
+  case forbiddenOrigin = 4503
+  /// Too many of something.
+  case tooMany = 4504
+  /// The same client has connected anew.
+  case replaced = 4505
+  /// No hello came in time.
+  case helloMissing = 4506
+
+  /// Whether a client should come back by itself.
+  public var allowsReconnect: Bool { rawValue < 4500 }
+}

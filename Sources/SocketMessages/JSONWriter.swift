@@ -1,0 +1,110 @@
+/// Writes JSON by appending to a buffer.
+package enum JSONWriter {
+  /// One object being written; fields stand in the order of the calls.
+  package struct Object {
+    fileprivate var isFirst = true
+
+    fileprivate init() {}
+
+    package mutating func key(_ name: StaticString, _ buffer: inout [UInt8]) {
+      if !isFirst { buffer.append(UInt8(ascii: ",")) }
+      isFirst = false
+      buffer.append(UInt8(ascii: "\""))
+      name.withUTF8Buffer { buffer.append(contentsOf: $0) }
+      buffer.append(UInt8(ascii: "\""))
+      buffer.append(UInt8(ascii: ":"))
+    }
+
+    package mutating func field(
+      _ name: StaticString, _ value: String?, _ buffer: inout [UInt8]
+    ) {
+      guard let value else { return }
+      key(name, &buffer)
+      JSONWriter.string(value, &buffer)
+    }
+
+    package mutating func field(_ name: StaticString, _ value: Int?, _ buffer: inout [UInt8]) {
+      guard let value else { return }
+      key(name, &buffer)
+      JSONWriter.integer(value, &buffer)
+    }
+
+    package mutating func field(_ name: StaticString, _ value: Bool, _ buffer: inout [UInt8]) {
+      key(name, &buffer)
+      JSONWriter.raw(value ? "true" : "false", &buffer)
+    }
+  }
+
+  package static func object(
+    _ buffer: inout [UInt8], _ body: (inout Object, inout [UInt8]) -> Void
+  ) {
+    buffer.append(UInt8(ascii: "{"))
+    var object = Object()
+    body(&object, &buffer)
+    buffer.append(UInt8(ascii: "}"))
+  }
+
+  package static func array<Elements: Sequence>(
+    _ elements: Elements, _ buffer: inout [UInt8],
+    _ body: (Elements.Element, inout [UInt8]) -> Void
+  ) {
+    buffer.append(UInt8(ascii: "["))
+    var isFirst = true
+    for element in elements {
+      if !isFirst { buffer.append(UInt8(ascii: ",")) }
+      isFirst = false
+      body(element, &buffer)
+    }
+    buffer.append(UInt8(ascii: "]"))
+  }
+
+  package static func raw(_ text: StaticString, _ buffer: inout [UInt8]) {
+    text.withUTF8Buffer { buffer.append(contentsOf: $0) }
+  }
+
+  package static func integer(_ value: Int, _ buffer: inout [UInt8]) {
+    if value < 0 { buffer.append(UInt8(ascii: "-")) }
+    let start = buffer.count
+    var rest = value.magnitude
+    repeat {
+      buffer.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    buffer[start...].reverse()
+  }
+
+  package static func string(_ text: String, _ buffer: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { string($0, &buffer) }
+  }
+
+  package static func string(_ text: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]) {
+    buffer.append(UInt8(ascii: "\""))
+    var plainFrom = 0
+    for index in text.indices {
+      let byte = text[index]
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+        continue
+      }
+      buffer.append(contentsOf: text[plainFrom..<index])
+      plainFrom = index + 1
+      buffer.append(UInt8(ascii: "\\"))
+      switch byte {
+      case 0x0a: buffer.append(UInt8(ascii: "n"))
+      case 0x0d: buffer.append(UInt8(ascii: "r"))
+      case 0x09: buffer.append(UInt8(ascii: "t"))
+      case ..<0x20:
+        raw("u00", &buffer)
+        buffer.append(hexDigit(byte >> 4))
+        buffer.append(hexDigit(byte & 15))
+      default: buffer.append(byte)
+      }
+    }
+    buffer.append(contentsOf: text[plainFrom...])
+    buffer.append(UInt8(ascii: "\""))
+  }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+  }
+}

@@ -1,0 +1,374 @@
+public import OTCore
+
+/// What a server sends to a `parley.v1` client.
+public enum ServerMessage: Sendable, Equatable {
+  /// Answers `hello`.
+  public struct Welcome: Sendable, Equatable {
+    /// The client's id, valid beyond this connection.
+    public var clientID: String
+    /// Proves the id when the client comes back.
+    public var resumeToken: String
+    /// Milliseconds since 1970.
+    public var serverTime: Int64
+    /// Whether anyone may read and write.
+    public var demo: Bool
+    /// What this server offers beside documents.
+    public var capabilities: [String]
+    /// What it allows.
+    public var limits: Limits
+
+    /// Makes a welcome.
+    public init(
+      clientID: String, resumeToken: String, serverTime: Int64, demo: Bool,
+      capabilities: [String], limits: Limits
+    ) {
+      self.clientID = clientID
+      self.resumeToken = resumeToken
+      self.serverTime = serverTime
+      self.demo = demo
+      self.capabilities = capabilities
+      self.limits = limits
+    }
+  }
+
+  /// Somebody who follows a document.
+  public struct Participant: Sendable, Equatable {
+    /// The client's id.
+    public var clientID: String
+    /// The person's name.
+    public var name: String
+    /// `#rrggbb`.
+    public var color: String?
+    /// Where the carets are, at the message's revision.
+    public var selections: [Selection]
+
+    /// Makes a participant.
+    public init(clientID: String, name: String, color: String?, selections: [Selection]) {
+      self.clientID = clientID
+      self.name = name
+      self.color = color
+      self.selections = selections
+    }
+  }
+
+  /// A change as it stands in the log.
+  public struct Change: Sendable, Equatable {
+    /// Who made it.
+    public var clientID: String
+    /// The author's number for it.
+    public var sequence: Int
+    /// On the revision before.
+    public var operation: TextOperation
+
+    /// Makes a change.
+    public init(clientID: String, sequence: Int, operation: TextOperation) {
+      self.clientID = clientID
+      self.sequence = sequence
+      self.operation = operation
+    }
+  }
+
+  /// Answers `join`.
+  public struct Joined: Sendable, Equatable {
+    /// What brings the client to the revision.
+    public enum Content: Sendable, Equatable {
+      /// The whole text.
+      case text(String)
+      /// The changes since the resume point.
+      case changes([Change])
+    }
+
+    /// May the client change the document?
+    public enum Access: String, Sendable {
+      case read
+      case write
+    }
+
+    /// The document.
+    public var documentID: String
+    /// The note's title.
+    public var title: String
+    /// Names the history.
+    public var epoch: String
+    /// The revision that the content leads to.
+    public var revision: Int
+    /// Text or changes.
+    public var content: Content
+    /// The client's last sequence that the log holds; 0 for none.
+    public var lastSequence: Int
+    /// What the client may do.
+    public var access: Access
+    /// The others.
+    public var presence: [Participant]
+
+    /// Makes a reply.
+    public init(
+      documentID: String, title: String, epoch: String, revision: Int, content: Content,
+      lastSequence: Int, access: Access, presence: [Participant]
+    ) {
+      self.documentID = documentID
+      self.title = title
+      self.epoch = epoch
+      self.revision = revision
+      self.content = content
+      self.lastSequence = lastSequence
+      self.access = access
+      self.presence = presence
+    }
+  }
+
+  /// Changes by anybody, in order; an own one among them is its acknowledgement.
+  public struct Changes: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// The revision that the first change makes.
+    public var revision: Int
+    /// In order, without a gap.
+    public var changes: [Change]
+
+    /// Makes a message.
+    public init(documentID: String, revision: Int, changes: [Change]) {
+      self.documentID = documentID
+      self.revision = revision
+      self.changes = changes
+    }
+  }
+
+  /// Answers `change`: it is on disk and visible.
+  public struct Acknowledged: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// The client's number.
+    public var sequence: Int
+    /// The revision it made.
+    public var revision: Int
+
+    /// Makes a reply.
+    public init(documentID: String, sequence: Int, revision: Int) {
+      self.documentID = documentID
+      self.sequence = sequence
+      self.revision = revision
+    }
+  }
+
+  /// Answers `change`: it is not in the document.
+  public struct Refused: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// The client's number.
+    public var sequence: Int
+    /// Why.
+    public var code: ErrorCode
+    /// Why, for people.
+    public var message: String
+    /// Whether the same change may succeed later.
+    public var retryable: Bool
+    /// Milliseconds to wait before.
+    public var retryAfter: Int?
+
+    /// Makes a reply.
+    public init(
+      documentID: String, sequence: Int, code: ErrorCode, message: String, retryable: Bool,
+      retryAfter: Int?
+    ) {
+      self.documentID = documentID
+      self.sequence = sequence
+      self.code = code
+      self.message = message
+      self.retryable = retryable
+      self.retryAfter = retryAfter
+    }
+  }
+
+  /// Why the text is sent anew.
+  public enum ResyncReason: String, Sendable, CaseIterable {
+    /// The changes since the client's revision are no longer kept.
+    case historyGone
+    /// The client was too far behind.
+    case lagging
+    /// The document has another history.
+    case epochChanged
+  }
+
+  /// The text anew; pending edits are rebased on it by the client.
+  public struct Resync: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// Why.
+    public var reason: ResyncReason
+    /// Names the history.
+    public var epoch: String
+    /// The revision of the text.
+    public var revision: Int
+    /// The whole text.
+    public var text: String
+    /// The client's last sequence that the log holds; 0 for none.
+    public var lastSequence: Int
+
+    /// Makes a message.
+    public init(
+      documentID: String, reason: ResyncReason, epoch: String, revision: Int, text: String,
+      lastSequence: Int
+    ) {
+      self.documentID = documentID
+      self.reason = reason
+      self.epoch = epoch
+      self.revision = revision
+      self.text = text
+      self.lastSequence = lastSequence
+    }
+  }
+
+  /// Where somebody's carets are.
+  public struct Selections: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// The revision whose text they are on.
+    public var revision: Int
+    /// Whose they are.
+    public var clientID: String
+    /// In Unicode scalars.
+    public var selections: [Selection]
+
+    /// Makes a message.
+    public init(documentID: String, revision: Int, clientID: String, selections: [Selection]) {
+      self.documentID = documentID
+      self.revision = revision
+      self.clientID = clientID
+      self.selections = selections
+    }
+  }
+
+  /// Who has come, changed, gone.
+  public struct Presence: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// Who has come.
+    public var joined: [Participant]
+    /// Whose name or colour is another.
+    public var updated: [Participant]
+    /// The ids of those who have gone.
+    public var left: [String]
+
+    /// Makes a message.
+    public init(
+      documentID: String, joined: [Participant], updated: [Participant], left: [String]
+    ) {
+      self.documentID = documentID
+      self.joined = joined
+      self.updated = updated
+      self.left = left
+    }
+  }
+
+  /// Answers `leave`.
+  public struct Left: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+
+    /// Makes a reply.
+    public init(documentID: String) { self.documentID = documentID }
+  }
+
+  /// Answers `subscribe` or `unsubscribe`.
+  public struct Subscribed: Sendable, Equatable {
+    /// The room.
+    public var room: String
+
+    /// Makes a reply.
+    public init(room: String) { self.room = room }
+  }
+
+  /// A note was renamed or deleted.
+  public struct DocumentChanged: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// The new title.
+    public var title: String?
+    /// Whether it is gone.
+    public var deleted: Bool
+
+    /// Makes a message.
+    public init(documentID: String, title: String?, deleted: Bool) {
+      self.documentID = documentID
+      self.title = title
+      self.deleted = deleted
+    }
+  }
+
+  /// Answers a message that could not be done.
+  public struct Failure: Sendable, Equatable {
+    /// Why.
+    public var code: ErrorCode
+    /// Why, for people.
+    public var message: String
+    /// Whether the same message may succeed later.
+    public var retryable: Bool
+    /// Milliseconds to wait before.
+    public var retryAfter: Int?
+
+    /// Makes a reply.
+    public init(code: ErrorCode, message: String, retryable: Bool, retryAfter: Int?) {
+      self.code = code
+      self.message = message
+      self.retryable = retryable
+      self.retryAfter = retryAfter
+    }
+  }
+
+  /// The server is about to close the connection.
+  public struct Goodbye: Sendable, Equatable {
+    /// In a word.
+    public var reason: String
+    /// Milliseconds, from which a client draws its own delay.
+    public var reconnectAfter: ClosedRange<Int>
+
+    /// Makes a message.
+    public init(reason: String, reconnectAfter: ClosedRange<Int>) {
+      self.reason = reason
+      self.reconnectAfter = reconnectAfter
+    }
+  }
+
+  /// Answers `ping`.
+  public struct Pong: Sendable, Equatable {
+    /// Milliseconds since 1970.
+    public var serverTime: Int64
+
+    /// Makes a reply.
+    public init(serverTime: Int64) { self.serverTime = serverTime }
+  }
+
+  case welcome(Welcome)
+  case joined(Joined)
+  case changes(Changes)
+  case acknowledged(Acknowledged)
+  case refused(Refused)
+  case resync(Resync)
+  case selections(Selections)
+  case presence(Presence)
+  case left(Left)
+  case subscribed(Subscribed)
+  case unsubscribed(Subscribed)
+  case resourceUpdate(ResourceUpdate)
+  case documentChanged(DocumentChanged)
+  case error(Failure)
+  case goodbye(Goodbye)
+  case pong(Pong)
+  /// A type that this version does not know.
+  case unknown(type: String)
+}
+
+/// A resource has changed; who is interested fetches it again.
+public struct ResourceUpdate: Sendable, Equatable {
+  /// The resource.
+  public var resourceID: String
+  /// Named by whoever caused the change, so that their own app can ignore it.
+  public var senderID: String?
+
+  /// Makes an update.
+  public init(resourceID: String, senderID: String?) {
+    self.resourceID = resourceID
+    self.senderID = senderID
+  }
+}
