@@ -60,6 +60,9 @@ public struct Configuration: Sendable, Equatable {
   /// The defaults.
   public init() {}
 
+  /// The database, within ``dataDirectory``.
+  package var storePath: String { dataDirectory + "/notes.parley" }
+
   /// Whether anyone who can connect may read and write. So it is, since nothing in this version
   /// can tell people apart; hence ``allowOpenNetwork``.
   public var isDemo: Bool { true }

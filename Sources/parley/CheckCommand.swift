@@ -25,6 +25,26 @@ enum CheckCommand {
       problems.append(error)
     }
     for problem in problems { Terminal.error("parley: \(problem)\n") }
-    return problems.isEmpty ? Program.ExitCode.success : Program.ExitCode.usage
+    guard problems.isEmpty else { return Program.ExitCode.usage }
+    return checkStore(loaded.configuration)
+  }
+
+  private static func checkStore(_ configuration: Configuration) -> Int32 {
+    let path = configuration.storePath
+    switch StoreCheck.run(configuration) {
+    case .none: Terminal.output("\nstore \(path): not there yet; serve makes it\n")
+    case .inUse(let process):
+      let owner = process.map { "process \($0)" } ?? "another process"
+      Terminal.output("\nstore \(path): not looked at, \(owner) has it open\n")
+    case .read(let findings):
+      for problem in findings.problems { Terminal.error("parley: \(path): \(problem)\n") }
+      guard findings.problems.isEmpty else { return Program.ExitCode.failure }
+      Terminal.output(
+        "\nstore \(path): sound, \(findings.notes) notes with \(findings.entries) changes\n")
+    case .notOpened(let error):
+      Terminal.error("parley: \(error)\n")
+      return Program.ExitCode.failure
+    }
+    return Program.ExitCode.success
   }
 }

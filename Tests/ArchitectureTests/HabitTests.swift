@@ -41,8 +41,12 @@ struct HabitTests {
       words: ["print(", "debugPrint(", "dump("],
       reason: "programs speak through a log or the terminal"),
     Ban(
+      targets: core + ["ParleyServer", "parley"],
+      words: ["unsafeBitCast(", "unowned(unsafe)", "nonisolated(unsafe)"],
+      reason: "what the compiler cannot check stays in adapters"),
+    Ban(
       targets: core + ["TransportLibwebsockets", "StoreSQLite", "CryptoOpenSSL", "ParleyServer"],
-      words: ["try!", "as!", "unsafeBitCast(", "unowned(unsafe)", "nonisolated(unsafe)"],
+      words: ["try!", "as!"],
       reason: "nothing is forced"),
   ]
 

@@ -28,7 +28,7 @@ struct LayeringTests {
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials"],
     // Beside.
     "OTWorkloads": ["OTCore"],
-    "SimulationKit": ["OTCore", "SocketMessages", "GatewayPorts", "Gateway"],
+    "SimulationKit": ["OTCore", "SocketMessages", "GatewayPorts", "Gateway", "OTWorkloads"],
     "PortConformance": ["OTCore", "GatewayPorts", "Testing"],
     // System modules and C.
     "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "COpenSSL": [],
