@@ -25,23 +25,33 @@ public struct ClientSynchronizer: Sendable {
     public let revision: Int
     /// The operation on that revision.
     public let operation: TextOperation
+
+    /// Makes a change as it was sent once.
+    public init(sequence: Int, revision: Int, operation: TextOperation) {
+      self.sequence = sequence
+      self.revision = revision
+      self.operation = operation
+    }
   }
 
-  private struct InFlight: Sendable {
+  struct InFlight: Sendable {
     let change: Change
+    /// The change's operation on the server's text at ``revision``.
     var rebased: TextOperation
   }
 
   /// Names the history that ``revision`` counts.
-  public private(set) var epoch: String
+  public internal(set) var epoch: String
   /// The server's newest revision known here.
-  public private(set) var revision: Int
+  public internal(set) var revision: Int
   /// Whether changes can be sent.
-  public private(set) var isConnected = true
-  private var nextSequence: Int
-  private var inFlight: InFlight?
-  private var buffer: TextOperation?
-  private var bufferedEdits = 0
+  public internal(set) var isConnected = true
+  /// Whether edits wait because the server refused one; see ``refuse(sequence:)``.
+  public internal(set) var isHeld = false
+  var nextSequence: Int
+  var inFlight: InFlight?
+  var buffer: TextOperation?
+  var bufferedEdits = 0
 
   /// Starts from a state that the server has sent.
   public init(epoch: String, revision: Int, nextSequence: Int = 1) {
@@ -77,8 +87,8 @@ public struct ClientSynchronizer: Sendable {
     return sendBuffer()
   }
 
-  private mutating func sendBuffer() -> Change? {
-    guard isConnected, inFlight == nil, let waiting = buffer else { return nil }
+  mutating func sendBuffer() -> Change? {
+    guard isConnected, !isHeld, inFlight == nil, let waiting = buffer else { return nil }
     let change = Change(sequence: nextSequence, revision: revision, operation: waiting)
     nextSequence += 1
     inFlight = InFlight(change: change, rebased: waiting)
@@ -139,11 +149,13 @@ public struct ClientSynchronizer: Sendable {
   /// The connection is gone: edits wait.
   public mutating func disconnect() { isConnected = false }
 
-  /// The connection is back and what was missed has been received.
+  /// The connection is back and what was missed has been received. A refusal is forgotten: it may
+  /// have been about the connection.
   ///
   /// - Returns: the change to send: the one in flight as it was first sent, or the buffer.
   public mutating func reconnect() -> Change? {
     isConnected = true
+    isHeld = false
     return inFlight?.change ?? sendBuffer()
   }
 

@@ -1,0 +1,275 @@
+// Sessions of OTCore in WebAssembly, against an in-test server and against CodeMirror's own algebra.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ChangeSet, Text } from "../../Web/vendor/codemirror/index.js";
+import { CoreError } from "../../Web/js/core.js";
+import { Random, Sequencer, applied, core, randomChanges, randomPosition, randomText } from "./support.mjs";
+
+const seeds = Array.from({ length: 300 }, (_, index) => index + 1);
+
+test("an edit goes out in scalars, and comes back as UTF-16", () => {
+  const session = core.openSession({ text: "a😀b", epoch: "e", revision: 3, lastSequence: 0 });
+  assert.deepEqual(session.edit([{ from: 3, to: 4, insert: "字" }]), {
+    sequence: 1,
+    revision: 3,
+    operation: '[2,"字",-1]',
+  });
+  assert.equal(session.text(), "a😀字");
+  assert.deepEqual(session.receive('[2,"👍",1]', 4), [{ from: 3, to: 3, insert: "👍" }]);
+  assert.equal(session.text(), "a😀👍字");
+  assert.deepEqual(session.scalarSelection(3, 6), { anchor: 2, head: 4 });
+  session.close();
+});
+
+test("several changes of one transaction are one operation", () => {
+  const session = core.openSession({ text: "one two three", epoch: "e", revision: 0, lastSequence: 0 });
+  const change = session.edit([
+    { from: 0, to: 3, insert: "1" },
+    { from: 4, to: 7, insert: "2" },
+    { from: 13, to: 13, insert: "!" },
+  ]);
+  assert.equal(session.text(), "1 2 three!");
+  assert.equal(core.apply(change?.operation ?? "", "one two three"), "1 2 three!");
+  session.close();
+});
+
+test("what the server says out of turn is an error, and changes nothing", () => {
+  const session = core.openSession({ text: "text", epoch: "e", revision: 5, lastSequence: 0 });
+  assert.throws(() => session.receive("[4]", 7), CoreError);
+  assert.throws(() => session.receive("[3]", 6), CoreError);
+  assert.throws(() => session.receive("nonsense", 6), CoreError);
+  assert.throws(() => session.acknowledge(1, 6), CoreError);
+  assert.throws(() => session.edit([{ from: 3, to: 2, insert: "" }]), CoreError);
+  assert.equal(session.text(), "text");
+  assert.equal(session.revision, 5);
+  session.close();
+  assert.throws(() => session.text(), CoreError);
+});
+
+test("a peer's caret follows its own text, and stands still for others'", () => {
+  const session = core.openSession({ text: "😀 text", epoch: "e", revision: 0, lastSequence: 0 });
+  session.placePeer(1, [[1, 1]]);
+  session.placePeer(2, [[1, 6]]);
+  assert.deepEqual(session.peers(), [
+    { key: 1, anchor: 2, head: 2 },
+    { key: 2, anchor: 2, head: 7 },
+  ]);
+  session.receive('[1,"abc",5]', 1, 1);
+  assert.deepEqual(session.peers(), [
+    { key: 1, anchor: 5, head: 5 },
+    { key: 2, anchor: 2, head: 10 },
+  ]);
+  session.edit([{ from: 0, to: 2, insert: "" }]);
+  assert.deepEqual(session.peers(), [
+    { key: 1, anchor: 3, head: 3 },
+    { key: 2, anchor: 0, head: 8 },
+  ]);
+  // Positions are the server's: our unconfirmed deletion is taken into account here.
+  session.placePeer(2, [[4, 4]]);
+  session.removePeer(1);
+  assert.deepEqual(session.peers(), [{ key: 2, anchor: 3, head: 3 }]);
+  session.close();
+});
+
+test("a refused change stays, and goes out again with what was done since", () => {
+  const session = core.openSession({ text: "", epoch: "e", revision: 0, lastSequence: 4 });
+  session.edit([{ from: 0, to: 0, insert: "much too long" }]);
+  session.refuse(5);
+  assert.equal(session.inFlight, undefined);
+  assert.equal(session.edit([{ from: 4, to: 13, insert: "" }]), undefined);
+  assert.equal(session.text(), "much");
+  assert.deepEqual(session.release(), { sequence: 5, revision: 0, operation: '["much"]' });
+  session.close();
+});
+
+test("a snapshot takes unconfirmed edits along", () => {
+  const session = core.openSession({ text: "hello", epoch: "e", revision: 3, lastSequence: 0 });
+  session.edit([{ from: 5, to: 5, insert: "!" }]);
+  session.disconnect();
+  const { changes, outgoing } = session.rebase({
+    text: "well, hello", epoch: "f", revision: 900, lastSequence: 0,
+  });
+  assert.deepEqual(changes, [{ from: 0, to: 0, insert: "well, " }]);
+  assert.deepEqual(outgoing, { sequence: 1, revision: 900, operation: '[11,"!"]' });
+  assert.equal(session.epoch, "f");
+  assert.equal(session.text(), "well, hello!");
+  session.close();
+});
+
+test("a restored session that is older than its own last change takes that one instead", () => {
+  const server = new Sequencer("");
+  const session = core.openSession({ text: "", epoch: "epoch", revision: 0, lastSequence: 0 });
+  const first = session.edit([{ from: 0, to: 0, insert: "a" }]);
+  session.edit([{ from: 1, to: 1, insert: "b" }]);
+  const kept = session.export();
+  assert.ok(first);
+  server.submit("me", first);
+  session.edit([{ from: 2, to: 2, insert: "c" }]);
+  const second = session.acknowledge(1, 1);
+  assert.ok(second);
+  server.submit("me", second);
+
+  const restored = core.restoreSession(kept);
+  assert.equal(restored.text(), "ab");
+  restored.acknowledge(1, 1);
+  assert.deepEqual(restored.supersede(server.log[1]?.operation ?? "", 2, 2), [
+    { from: 2, to: 2, insert: "c" },
+  ]);
+  assert.equal(restored.reconnect(), undefined);
+  assert.equal(restored.text(), "abc");
+  assert.equal(restored.unconfirmedCount, 0);
+  assert.equal(restored.edit([{ from: 3, to: 3, insert: "d" }])?.sequence, 3);
+  restored.close();
+  session.close();
+});
+
+test("only what was exported can be restored", () => {
+  const session = core.openSession({ text: "text", epoch: "é", revision: 3, lastSequence: 0 });
+  session.edit([{ from: 4, to: 4, insert: "!" }]);
+  const kept = session.export();
+  for (const broken of ["", "{}", kept.slice(0, -3), kept.replace("text", "tex"), kept.replace("\n3\n", "\nx\n")]) {
+    assert.throws(() => core.restoreSession(broken), CoreError);
+  }
+  const restored = core.restoreSession(kept);
+  assert.equal(restored.text(), "text!");
+  assert.equal(restored.epoch, "é");
+  restored.close();
+  session.close();
+});
+
+test("changes for the editor are CodeMirror's own", () => {
+  for (const seed of seeds) {
+    const random = new Random(seed);
+    const text = randomText(random, 8).replace(/\r/g, "");
+    // Where a replacement meets another, CodeMirror decides in its own way which text goes first; on
+    // insertions and deletions by themselves the two have to agree.
+    const isPlain = random.below(2) === 0;
+    const plain = (/** @type {import("../../Web/js/core.js").TextChange[]} */ changes) =>
+      isPlain ? changes.map((c) => (c.insert && c.to > c.from ? { ...c, insert: "" } : c)) : changes;
+    const mine = plain(randomChanges(random, text));
+    const theirs = plain(randomChanges(random, text));
+    const session = core.openSession({ text, epoch: "e", revision: 0, lastSequence: 0 });
+    const other = core.openSession({ text, epoch: "e", revision: 0, lastSequence: 0 });
+    const outgoing = other.edit(theirs);
+    assert.equal(other.text(), applied(text, theirs), `seed ${seed}`);
+    session.edit(mine);
+    const document = Text.of(text.split("\n"));
+    const a = ChangeSet.of(mine, text.length, "\n");
+    const b = ChangeSet.of(theirs, text.length, "\n");
+    const changes = outgoing ? session.receive(outgoing.operation, 1) : [];
+    const local = ChangeSet.of(changes, applied(text, mine).length, "\n");
+    assert.equal(local.apply(a.apply(document)).toString(), session.text(), `seed ${seed}`);
+    if (isPlain) {
+      // Mapped "before": its inserts go before those that it is mapped over.
+      const expected = b.map(a, true).apply(a.apply(document)).toString();
+      assert.equal(session.text(), expected, `seed ${seed}`);
+    }
+    session.close();
+    other.close();
+  }
+});
+
+test("clients converge, whatever is delayed, lost, sent twice, reloaded", () => {
+  for (const seed of seeds) {
+    const random = new Random(seed);
+    const server = new Sequencer(randomText(random, 6));
+    const clients = ["ann", "bo", "cy"].map((id) => ({
+      id,
+      session: core.openSession({ text: server.text, epoch: server.epoch, revision: 0, lastSequence: 0 }),
+      text: server.text,
+      seen: 0,
+      isOnline: true,
+      /** @type {any[]} On its way to the server. */
+      sent: [],
+    }));
+
+    /** @param {typeof clients[number]} client @param {any} change */
+    const send = (client, change) => {
+      if (change && client.isOnline) client.sent.push(change);
+    };
+    /** @param {typeof clients[number]} client */
+    const deliver = (client) => {
+      const entry = server.log[client.seen];
+      if (!entry) return;
+      client.seen += 1;
+      if (entry.clientId !== client.id) {
+        const changes = client.session.receive(entry.operation, client.seen);
+        client.text = applied(client.text, changes);
+      } else if (client.session.inFlight?.sequence === entry.sequence) {
+        send(client, client.session.acknowledge(entry.sequence, client.seen));
+      } else {
+        const changes = client.session.supersede(entry.operation, entry.sequence, client.seen);
+        client.text = applied(client.text, changes);
+      }
+    };
+    /** @param {typeof clients[number]} client */
+    const comeBack = (client) => {
+      while (client.seen < server.revision) deliver(client);
+      client.isOnline = true;
+      send(client, client.session.reconnect());
+    };
+
+    for (let step = 0; step < 60; step += 1) {
+      const client = random.pick(clients);
+      switch (random.below(10)) {
+        case 0:
+        case 1:
+        case 2:
+        case 3: {
+          const changes = randomChanges(random, client.text);
+          if (changes.length === 0) break;
+          client.text = applied(client.text, changes);
+          send(client, client.session.edit(changes));
+          break;
+        }
+        case 4:
+        case 5: {
+          const change = client.sent.shift();
+          if (change) server.submit(client.id, change);
+          break;
+        }
+        case 6:
+        case 7:
+          if (client.isOnline) deliver(client);
+          break;
+        case 8:
+          if (client.isOnline) {
+            // What was on its way may still arrive, or not.
+            if (random.below(2)) client.sent.splice(0).forEach((change) => server.submit(client.id, change));
+            client.sent = [];
+            client.isOnline = false;
+            client.session.disconnect();
+            if (random.below(2)) {
+              const restored = core.restoreSession(client.session.export());
+              client.session.close();
+              client.session = restored;
+            }
+          } else {
+            comeBack(client);
+          }
+          break;
+        case 9: {
+          const at = randomPosition(random, client.text);
+          const { head } = client.session.scalarSelection(at, at);
+          assert.equal(head, [...client.text.slice(0, at)].length, `seed ${seed}`);
+          break;
+        }
+      }
+      assert.equal(client.session.text(), client.text, `seed ${seed}, step ${step}`);
+    }
+    for (const client of clients) if (!client.isOnline) comeBack(client);
+    while (clients.some(({ sent, seen }) => sent.length > 0 || seen < server.revision)) {
+      for (const client of clients) {
+        const change = client.sent.shift();
+        if (change) server.submit(client.id, change);
+        while (client.seen < server.revision) deliver(client);
+      }
+    }
+    for (const { id, session, text } of clients) {
+      assert.equal(text, server.text, `seed ${seed}, ${id}`);
+      assert.equal(session.unconfirmedCount, 0, `seed ${seed}, ${id}`);
+      session.close();
+    }
+  }
+});

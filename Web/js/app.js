@@ -1,0 +1,753 @@
+// Puts the page together: which note is open, what the connection is doing, who is here.
+
+import { Connection } from "./connection.js";
+import { Core } from "./core.js";
+import { announce, byId, confirm, copy, icon, openDialog, openMenu, toast } from "./dialogs.js";
+import { createEditor } from "./editor.js";
+import {
+  allPending,
+  claimIdentity,
+  forgetIdentity,
+  rememberIdentity,
+  removePending,
+  savePending,
+} from "./identity.js";
+import { Note } from "./note.js";
+import { NoteList, when } from "./notes.js";
+import { avatar, loadProfile, palette, saveProfile } from "./people.js";
+
+/** How many faces stand in the bar before "+3". */
+const facesMax = 4;
+/** "Saving…" shows only when saving takes longer than this; milliseconds. */
+const savingShowsAfter = 400;
+
+const untitled = "Untitled note";
+
+const profile = loadProfile();
+const [core, identity, editorSheet] = await Promise.all([
+  Core.load(fetch("/assets/generated/otcore.wasm")),
+  claimIdentity(),
+  fetch("/assets/css/editor.css")
+    .then((response) => response.text())
+    .then((text) => new CSSStyleSheet().replace(text)),
+]);
+
+const scheme = location.protocol === "https:" ? "wss" : "ws";
+const connection = new Connection({
+  url: `${scheme}://${location.host}/ws`,
+  profile: () => profile,
+  identity,
+});
+const list = new NoteList(connection);
+
+// Notes that are open, and those whose edits still have to reach the server.
+
+/** @type {Map<string, Note>} */
+const notes = new Map();
+/** @type {Note | undefined} */
+let current;
+/** @type {ReturnType<typeof createEditor> | undefined} */
+let editor;
+/** @type {(() => void)[]} */
+let subscriptions = [];
+
+const pending = {
+  /** @param {Note} note @param {string} clientId @param {string} session */
+  save(note, clientId, session) {
+    const known = connection.identity;
+    if (!known || known.id !== clientId) return true;
+    const { documentId, title } = note;
+    return savePending({ identity: known, documentId, title, session });
+  },
+  /** @param {Note} note @param {string} clientId */
+  remove: (note, clientId) => removePending(note.documentId, clientId),
+};
+
+/** @param {string} documentId @param {{restored?: string, restoredClientId?: string}} [from] */
+function openNote(documentId, from) {
+  let note = notes.get(documentId);
+  if (!note) {
+    const title = list.titleOf(documentId);
+    note = new Note({ core, connection, documentId, title, pending, ...from });
+    notes.set(documentId, note);
+    note.on("status", () => {
+      if (note && note !== current) releaseWhenSaved(note);
+      drawList();
+    });
+  }
+  return note;
+}
+
+/**
+ * A note that is not shown stays joined until its edits are saved.
+ *
+ * @param {Note} note
+ */
+function releaseWhenSaved(note) {
+  if (note === current || note.unconfirmedCount > 0) return;
+  // Not from within the note's own event.
+  queueMicrotask(() => {
+    if (note === current || note.unconfirmedCount > 0 || notes.get(note.documentId) !== note) return;
+    notes.delete(note.documentId);
+    note.close();
+  });
+}
+
+// Routing: "/" and "/n/ID".
+
+/** @param {string} path */
+function noteIn(path) {
+  const match = /^\/n\/([^/]+)$/.exec(path);
+  return match ? decodeURIComponent(match[1] ?? "") : undefined;
+}
+
+/** @param {string} id */
+const pathOf = (id) => `/n/${encodeURIComponent(id)}`;
+
+/** @param {string} path */
+function go(path) {
+  if (path !== location.pathname) history.pushState(null, "", path);
+  show();
+}
+
+function show() {
+  const id = noteIn(location.pathname);
+  if (current?.documentId === id && current?.phase !== "deleted") return;
+  const previous = current;
+  editor?.destroy();
+  editor = undefined;
+  for (const unsubscribe of subscriptions) unsubscribe();
+  subscriptions = [];
+  current = undefined;
+  if (previous) {
+    previous.persistNow();
+    if (previous.phase === "deleted" || previous.phase === "failed") {
+      notes.delete(previous.documentId);
+      previous.close();
+    } else {
+      releaseWhenSaved(previous);
+    }
+  }
+  byId("app").dataset.view = id === undefined ? "home" : "note";
+  byId("welcome").hidden = id !== undefined;
+  byId("note").hidden = id === undefined;
+  closePeople();
+  notices.clear();
+  drawNotices();
+  if (id !== undefined) {
+    current = openNote(id);
+    subscriptions = [
+      current.on("status", drawStatus),
+      current.on("people", drawPeople),
+      current.on("title", drawTitle),
+      current.on("reset", mountEditor),
+      current.on("changes", drawCount),
+      current.on("notice", ({ kind, text }) => {
+        notices.set(kind, { text, isBad: kind === "storage" });
+        drawNotices();
+        announce(text);
+      }),
+    ];
+    if (current.text !== undefined) mountEditor();
+    drawPeople();
+  }
+  drawTitle();
+  drawStatus();
+  drawList();
+  drawCount();
+}
+
+function mountEditor() {
+  if (!current || editor) return;
+  editor = createEditor({ host: byId("editor"), note: current, sheets: [editorSheet] });
+  if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) {
+    editor.focus();
+  }
+  drawCount();
+}
+
+// The list.
+
+/** @type {string | undefined} The note whose title is being changed in the list. */
+let renaming;
+
+function drawList() {
+  const box = byId("notes");
+  // Nothing may take the field away from under the fingers.
+  if (renaming !== undefined && box.querySelector(".rename")) return;
+  const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
+  const all = list.notes ?? [];
+  const shown = all.filter(({ title }) => title.toLocaleLowerCase().includes(filter));
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+  const focusedKey = box.contains(focused) ? focused?.dataset.key : undefined;
+  box.replaceChildren(...shown.map(row));
+  if (focusedKey) {
+    /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`))?.focus();
+  }
+  byId("find-box").hidden = all.length < 8 && filter === "";
+  const empty = byId("notes-empty");
+  empty.hidden = shown.length > 0 || list.notes === undefined;
+  empty.textContent = filter ? "No title has that in it." : "No notes yet.";
+}
+
+/** @param {import("./notes.js").NoteEntry} entry */
+function row(entry) {
+  const { id, title, updatedAt } = entry;
+  const item = document.createElement("li");
+  item.className = "note-row" + (id === current?.documentId ? " is-open" : "");
+  item.dataset.note = id;
+  if (renaming === id) {
+    item.append(renameField(entry));
+    return item;
+  }
+  const link = document.createElement("a");
+  link.className = "note-link";
+  link.href = pathOf(id);
+  link.dataset.link = "";
+  link.dataset.key = `link ${id}`;
+  if (id === current?.documentId) link.setAttribute("aria-current", "page");
+  const name = document.createElement("span");
+  name.className = "note-title" + (title ? "" : " is-untitled");
+  name.textContent = title || untitled;
+  const detail = document.createElement("span");
+  detail.className = "note-when";
+  const unsaved = notes.get(id)?.unconfirmedCount ?? 0;
+  if (unsaved > 0 && !connection.isOnline) {
+    const mark = document.createElement("span");
+    mark.className = "unsaved";
+    mark.textContent = countOf(unsaved, "change") + " not yet saved";
+    detail.append(mark);
+  } else {
+    detail.textContent = when(updatedAt);
+  }
+  link.append(name, detail);
+  link.addEventListener("keydown", (event) => {
+    if (event.key === "F2") startRenaming(id);
+    else if (event.key === "Delete") void removeNote(id);
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const next = event.key === "ArrowDown" ? item.nextElementSibling : item.previousElementSibling;
+      /** @type {HTMLElement | null | undefined} */ (next?.querySelector(".note-link"))?.focus();
+    } else return;
+    event.preventDefault();
+  });
+  const more = document.createElement("button");
+  more.type = "button";
+  more.className = "icon-button";
+  more.dataset.key = `more ${id}`;
+  more.setAttribute("aria-label", `More for “${title || untitled}”`);
+  more.setAttribute("aria-haspopup", "menu");
+  more.setAttribute("aria-expanded", "false");
+  more.append(icon("more"));
+  more.addEventListener("click", () => {
+    openMenu(more, [
+      { label: "Rename", icon: "pencil", run: () => startRenaming(id) },
+      { label: "Copy link", icon: "link", run: () => void shareNote(id) },
+      { label: "Delete…", icon: "trash", isDangerous: true, run: () => void removeNote(id) },
+    ]);
+  });
+  item.append(link, more);
+  return item;
+}
+
+/** @param {import("./notes.js").NoteEntry} entry */
+function renameField({ id, title }) {
+  const field = document.createElement("input");
+  field.className = "rename";
+  field.value = title;
+  field.maxLength = 200;
+  field.setAttribute("aria-label", "New title");
+  let isDone = false;
+  const finish = (/** @type {boolean} */ isKept, /** @type {boolean} */ isByKey) => {
+    if (isDone) return;
+    isDone = true;
+    renaming = undefined;
+    const value = field.value.trim();
+    field.remove();
+    if (isKept && value !== title) void renameNote(id, value);
+    drawList();
+    if (isByKey) {
+      /** @type {HTMLElement | null} */ (
+        byId("notes").querySelector(`[data-key="${CSS.escape(`link ${id}`)}"]`)
+      )?.focus();
+    }
+  };
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.isComposing) finish(true, true);
+    else if (event.key === "Escape") finish(false, true);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  field.addEventListener("blur", () => finish(true, false));
+  return field;
+}
+
+/** @param {string} id */
+function startRenaming(id) {
+  renaming = id;
+  byId("notes").replaceChildren();
+  drawList();
+  const field = /** @type {HTMLInputElement | null} */ (byId("notes").querySelector(".rename"));
+  field?.focus();
+  field?.select();
+}
+
+async function createNote() {
+  try {
+    const note = await list.create(untitled);
+    go(pathOf(note.id));
+    const title = /** @type {HTMLInputElement} */ (byId("title"));
+    title.focus();
+    title.select();
+  } catch (error) {
+    toast(`The note was not made. ${messageOf(error)}`);
+  }
+}
+
+/** @param {string} id @param {string} title */
+async function renameNote(id, title) {
+  try {
+    await list.rename(id, title);
+  } catch (error) {
+    toast(`The title was not changed. ${messageOf(error)}`);
+    drawTitle();
+  }
+}
+
+/** @param {string} id */
+async function removeNote(id) {
+  const title = list.titleOf(id) || untitled;
+  const isSure = await confirm({
+    title: `Delete “${title}”?`,
+    text: "It goes away for everybody, with its history. This cannot be undone.",
+    yes: "Delete note",
+  });
+  if (!isSure) return;
+  try {
+    await list.remove(id);
+    announce(`“${title}” was deleted.`);
+    if (noteIn(location.pathname) === id) go("/");
+  } catch (error) {
+    toast(`The note was not deleted. ${messageOf(error)}`);
+  }
+}
+
+/** @param {string} id */
+async function shareNote(id) {
+  const link = new URL(pathOf(id), location.href).href;
+  toast((await copy(link)) ? "Link copied." : link);
+}
+
+/** @param {unknown} error */
+const messageOf = (error) => (error instanceof Error ? error.message : "");
+
+/** @param {number} count @param {string} noun */
+const countOf = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+// The bar above the note.
+
+function drawTitle() {
+  const field = /** @type {HTMLInputElement} */ (byId("title"));
+  const title = current ? (current.title || list.titleOf(current.documentId) || "") : "";
+  if (document.activeElement !== field || field.dataset.note !== current?.documentId) {
+    field.value = title;
+    field.dataset.note = current?.documentId ?? "";
+  }
+  field.placeholder = untitled;
+  document.title = current ? `${title || untitled} · Parley` : "Parley";
+}
+
+function drawPeople() {
+  if (!current) return;
+  const others = current.people;
+  const me = { name: profile.name, color: profile.color };
+  const faces = [...others.slice(0, facesMax), me].map((person) => avatar(person, { label: false }));
+  if (others.length > facesMax) {
+    const more = document.createElement("span");
+    more.className = "avatar more";
+    more.textContent = `+${others.length - facesMax}`;
+    faces.unshift(more);
+  }
+  byId("people-avatars").replaceChildren(...faces);
+  const names = others.map(({ name }) => name);
+  byId("people").setAttribute(
+    "aria-label",
+    names.length ? `Here with you: ${names.join(", ")}` : "Only you are here",
+  );
+  byId("people").title = names.length ? names.join(", ") : "Only you are here";
+  byId("people-list").replaceChildren(
+    ...[{ ...me, isMe: true }, ...others.map((person) => ({ ...person, isMe: false }))].map((person) => {
+      const item = document.createElement("li");
+      item.append(avatar(person, { label: false }), person.name);
+      if (person.isMe) {
+        const you = document.createElement("span");
+        you.className = "you";
+        you.textContent = "you";
+        item.append(you);
+      }
+      return item;
+    }),
+  );
+}
+
+function closePeople() {
+  byId("people-panel").hidden = true;
+  byId("people").setAttribute("aria-expanded", "false");
+}
+
+/**
+ * When edits were first seen unsaved; milliseconds.
+ *
+ * @type {number | undefined}
+ */
+let unsavedSince;
+/** @type {any} */
+let statusTimer;
+
+function drawStatus() {
+  if (!current) return;
+  clearTimeout(statusTimer);
+  const count = current.unconfirmedCount;
+  if (count === 0) unsavedSince = undefined;
+  else unsavedSince ??= performance.now();
+  const { state } = connection.status;
+  const changes = `${countOf(count, "change")} not yet saved`;
+
+  /** @type {[string, string]} */
+  let [kind, text] = ["saved", current.access === "read" ? "Read only" : "Saved"];
+  if (current.refusal) {
+    [kind, text] = ["refused", changes];
+  } else if (state === "stopped" || state === "waiting" || !navigator.onLine && state !== "online") {
+    [kind, text] = ["offline", count > 0 ? `Offline · ${changes}` : "Offline"];
+  } else if (state === "connecting" || current.phase !== "live") {
+    [kind, text] = ["connecting", count > 0 ? `Connecting · ${changes}` : "Connecting…"];
+  } else if (unsavedSince !== undefined) {
+    const waited = performance.now() - unsavedSince;
+    if (waited >= savingShowsAfter) [kind, text] = ["saving", count > 1 ? `Saving ${count} changes…` : "Saving…"];
+    else statusTimer = setTimeout(drawStatus, savingShowsAfter - waited + 10);
+  }
+  const status = byId("status");
+  const before = status.dataset.state;
+  status.dataset.state = kind;
+  status.dataset.unsaved = String(count);
+  byId("status-text").textContent = text;
+  if (kind !== before && kind !== "saving" && !(kind === "saved" && before === "saving")) {
+    announce(kind === "saved" ? "Connected. All changes are saved." : text);
+  }
+
+  const isGone = current.phase === "deleted" || current.phase === "failed";
+  byId("loading").hidden = current.text !== undefined || isGone;
+  byId("gone").hidden = !isGone;
+  byId("editor").hidden = isGone && current.text === undefined;
+  if (isGone) {
+    const isDeleted = current.phase === "deleted";
+    byId("gone-title").textContent = isDeleted ? "This note is not here any more." : "This note cannot be opened.";
+    byId("gone-text").textContent = isDeleted
+      ? "Somebody deleted it, or the link is not quite right."
+      : current.failure;
+  }
+  const field = /** @type {HTMLInputElement} */ (byId("title"));
+  field.disabled = isGone || current.access === "read";
+
+  if (current.refusal) {
+    notices.set("refused", {
+      title: "Your latest changes were not accepted.",
+      text: `${current.refusal.message || "The server refused them."} They are still here, and only here.`,
+      isBad: true,
+      buttons: [
+        { label: "Try again", run: () => current?.retryRefused() },
+        { label: "Copy my text", run: () => void copyText() },
+        { label: "Discard my changes", run: () => void discard() },
+      ],
+    });
+  } else {
+    notices.delete("refused");
+  }
+  drawConnectionNotice();
+  drawNotices();
+}
+
+async function copyText() {
+  toast((await copy(current?.text ?? "")) ? "Text copied." : "The browser did not allow copying.");
+}
+
+async function discard() {
+  const isSure = await confirm({
+    title: "Discard your unsaved changes?",
+    text: "The note goes back to what everybody else sees.",
+    yes: "Discard them",
+  });
+  if (!isSure || !current) return;
+  editor?.destroy();
+  editor = undefined;
+  current.discardUnconfirmed();
+}
+
+function drawCount() {
+  const text = editor?.view.state.doc;
+  // Counting words of a very long note on every keystroke would be felt.
+  if (!text) byId("count").textContent = "";
+  else if (text.length > 200_000) byId("count").textContent = `${text.length.toLocaleString()} characters`;
+  else {
+    const words = text.toString().match(/[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*/gu)?.length ?? 0;
+    byId("count").textContent = `${words.toLocaleString()} ${words === 1 ? "word" : "words"}`;
+  }
+}
+
+// Notices.
+
+/**
+ * @typedef {{title?: string, text: string, isBad?: boolean,
+ *   buttons?: {label: string, run: () => void}[]}} Notice
+ * @type {Map<string, Notice>}
+ */
+const notices = new Map();
+let drawnNotices = "";
+
+function drawConnectionNotice() {
+  const { state, code, reason } = connection.status;
+  if (state !== "stopped") {
+    notices.delete("connection");
+    return;
+  }
+  const isReplaced = code === 4505;
+  notices.set("connection", {
+    title: isReplaced ? "This note went on in another tab." : "The server ended the connection.",
+    text: isReplaced ? "This one has stopped, to keep the two apart." : (reason ?? ""),
+    isBad: !isReplaced,
+    buttons: [
+      {
+        label: isReplaced ? "Go on here" : "Reload",
+        run: () => {
+          if (isReplaced) forgetIdentity();
+          location.reload();
+        },
+      },
+    ],
+  });
+}
+
+function drawNotices() {
+  const key = JSON.stringify([...notices]);
+  if (key === drawnNotices) return;
+  drawnNotices = key;
+  byId("notices").replaceChildren(
+    ...[...notices].map(([kind, { title, text, isBad, buttons = [] }]) => {
+      const element = document.createElement("div");
+      element.className = "notice" + (isBad ? " bad" : "");
+      element.dataset.kind = kind;
+      element.setAttribute("role", isBad ? "alert" : "status");
+      const words = document.createElement("p");
+      if (title) {
+        const strong = document.createElement("strong");
+        strong.textContent = `${title} `;
+        words.append(strong);
+      }
+      words.append(text);
+      const row = document.createElement("div");
+      row.className = "notice-buttons";
+      const isDismissible = buttons.length === 0;
+      const all = isDismissible
+        ? [{ label: "All right", run: () => (notices.delete(kind), drawNotices()) }]
+        : buttons;
+      for (const { label, run } of all) {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.className = "button small";
+        button.textContent = label;
+        button.addEventListener("click", run);
+        row.append(button);
+      }
+      element.append(words, row);
+      return element;
+    }),
+  );
+}
+
+// Me.
+
+function drawMe() {
+  byId("me-avatar").replaceChildren(avatar(profile, { label: false }));
+  byId("me-name").textContent = profile.name;
+}
+
+async function editProfile() {
+  const name = /** @type {HTMLInputElement} */ (byId("profile-name"));
+  name.value = profile.name;
+  byId("profile-colors").replaceChildren(
+    ...palette.map((color, index) => {
+      const label = document.createElement("label");
+      label.className = "swatch";
+      label.style.setProperty("--person", color);
+      const input = document.createElement("input");
+      input.type = "radio";
+      input.name = "color";
+      input.value = color;
+      input.checked = color === profile.color;
+      input.setAttribute("aria-label", `Colour ${index + 1}`);
+      const dot = document.createElement("span");
+      label.append(input, dot);
+      return label;
+    }),
+  );
+  const dialog = /** @type {HTMLDialogElement} */ (byId("profile"));
+  const confirmed = openDialog(dialog);
+  name.select();
+  if (!(await confirmed)) return;
+  const chosen = /** @type {HTMLInputElement | null} */ (dialog.querySelector("input[name=color]:checked"));
+  profile.name = name.value.trim() || profile.name;
+  profile.color = chosen?.value ?? profile.color;
+  saveProfile(profile);
+  connection.send("profile", { name: profile.name, color: profile.color });
+  drawMe();
+  drawPeople();
+}
+
+function drawTheme() {
+  const chosen = document.documentElement.dataset.theme;
+  const label = chosen === "dark" ? "Theme: dark" : chosen === "light" ? "Theme: light" : "Theme: as the system";
+  byId("theme").setAttribute("aria-label", label);
+  byId("theme").title = label;
+}
+
+function nextTheme() {
+  const isSystemDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  // The first press changes what is seen; the third is back at the system's.
+  const order = isSystemDark ? [undefined, "light", "dark"] : [undefined, "dark", "light"];
+  const next = order[(order.indexOf(document.documentElement.dataset.theme) + 1) % order.length];
+  if (next) document.documentElement.dataset.theme = next;
+  else delete document.documentElement.dataset.theme;
+  try {
+    if (next) localStorage.setItem("parley.theme", next);
+    else localStorage.removeItem("parley.theme");
+  } catch {
+    // It lasts as long as the page then.
+  }
+  drawTheme();
+  announce(byId("theme").title);
+}
+
+// What the person does.
+
+byId("create").addEventListener("click", () => void createNote());
+byId("welcome-create").addEventListener("click", () => void createNote());
+byId("find").addEventListener("input", drawList);
+byId("me").addEventListener("click", () => void editProfile());
+byId("theme").addEventListener("click", nextTheme);
+byId("share").addEventListener("click", () => current && void shareNote(current.documentId));
+byId("note-menu").addEventListener("click", () => {
+  const id = current?.documentId;
+  if (id === undefined) return;
+  openMenu(byId("note-menu"), [
+    { label: "Rename", icon: "pencil", run: () => byId("title").focus() },
+    { label: "Copy link", icon: "link", run: () => void shareNote(id) },
+    { label: "Copy text", icon: "copy", run: () => void copyText() },
+    { label: "Delete…", icon: "trash", isDangerous: true, run: () => void removeNote(id) },
+  ]);
+});
+byId("people").addEventListener("click", () => {
+  const panel = byId("people-panel");
+  panel.hidden = !panel.hidden;
+  byId("people").setAttribute("aria-expanded", String(!panel.hidden));
+});
+document.addEventListener("pointerdown", (event) => {
+  const target = /** @type {Node} */ (event.target);
+  if (!byId("people-panel").contains(target) && !byId("people").contains(target)) closePeople();
+});
+
+const title = /** @type {HTMLInputElement} */ (byId("title"));
+title.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.isComposing) editor?.focus();
+  else if (event.key === "Escape") {
+    title.value = current?.title ?? "";
+    editor?.focus();
+  } else return;
+  event.preventDefault();
+});
+title.addEventListener("blur", () => {
+  const value = title.value.trim();
+  const id = title.dataset.note;
+  if (!id || !current || id !== current.documentId) return;
+  if (value !== (current.title || list.titleOf(id) || "")) {
+    current.title = value;
+    void renameNote(id, value);
+  }
+  drawTitle();
+});
+
+document.addEventListener("click", (event) => {
+  if (event.defaultPrevented || event.button !== 0) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const link = /** @type {HTMLElement} */ (event.target).closest?.("a[data-link]");
+  if (!link) return;
+  event.preventDefault();
+  go(/** @type {HTMLAnchorElement} */ (link).pathname);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !byId("people-panel").hidden) {
+    closePeople();
+    byId("people").focus();
+    return;
+  }
+  if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  // By place on the keyboard: with Alt, some layouts give other letters.
+  if (event.code === "KeyN") void createNote();
+  else if (event.code === "KeyL") {
+    const open = byId("notes").querySelector(".is-open .note-link, .note-link");
+    if (byId("app").dataset.view === "note" && matchMedia("(max-width: 720px)").matches) go("/");
+    /** @type {HTMLElement | null} */ (open)?.focus();
+  } else if (event.code === "KeyE") editor?.focus();
+  else return;
+  event.preventDefault();
+});
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  editor?.focus();
+});
+
+// What the surroundings do.
+
+addEventListener("popstate", show);
+addEventListener("online", () => {
+  connection.retryNow();
+  connection.probe();
+});
+addEventListener("offline", () => connection.probe());
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") connection.retryNow();
+  else for (const note of notes.values()) note.persistNow();
+});
+addEventListener("pagehide", () => {
+  for (const note of notes.values()) note.persistNow();
+});
+addEventListener("beforeunload", (event) => {
+  // Edits that are kept in this browser's storage come back by themselves; refused ones may not.
+  if ([...notes.values()].some((note) => note.refusal)) event.preventDefault();
+});
+connection.on("status", () => {
+  drawStatus();
+  drawList();
+});
+connection.on("welcome", () => {
+  if (connection.identity) rememberIdentity(connection.identity);
+});
+list.on("changed", () => {
+  drawList();
+  drawTitle();
+});
+setInterval(drawList, 60_000);
+
+// Off we go.
+
+drawMe();
+drawTheme();
+for (const { identity: owner, documentId, session } of allPending()) {
+  if (owner.id !== identity?.id) continue;
+  try {
+    openNote(documentId, { restored: session, restoredClientId: owner.id });
+  } catch {
+    // Written by another version of the page; it stays where it is.
+  }
+}
+show();
+connection.start();

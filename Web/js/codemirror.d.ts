@@ -1,0 +1,128 @@
+// What the page uses of CodeMirror 6, as far as checking needs it.
+
+export type TextInput = string;
+
+export interface Text {
+  readonly length: number;
+  sliceString(from: number, to?: number): string;
+  toString(): string;
+}
+export const Text: { of(lines: string[]): Text };
+
+export type Extension = any;
+
+export interface AnnotationType<T> {
+  of(value: T): any;
+}
+export const Annotation: { define<T = any>(): AnnotationType<T> };
+
+export const StateEffect: {
+  define<T = any>(): { of(value: T): any };
+};
+
+export interface ChangeSet {
+  readonly empty: boolean;
+  apply(text: Text): Text;
+  map(other: ChangeSet, before?: boolean): ChangeSet;
+  iterChanges(
+    visit: (from: number, to: number, fromAfter: number, toAfter: number, inserted: Text) => void,
+    individual?: boolean,
+  ): void;
+}
+export const ChangeSet: {
+  of(changes: object, length: number, lineSeparator?: string): ChangeSet;
+};
+
+export interface Transaction {
+  readonly docChanged: boolean;
+  readonly changes: ChangeSet;
+  readonly startState: EditorState;
+  readonly newDoc: Text;
+  readonly effects: readonly { is(type: any): boolean; value: any }[];
+  annotation<T>(type: AnnotationType<T>): T | undefined;
+}
+export const Transaction: {
+  userEvent: AnnotationType<string>;
+  addToHistory: AnnotationType<boolean>;
+  remote: AnnotationType<boolean>;
+};
+
+export interface EditorSelection {
+  readonly main: { readonly anchor: number; readonly head: number };
+}
+export const EditorSelection: {
+  cursor(position: number): any;
+  range(anchor: number, head: number): any;
+};
+
+export interface EditorState {
+  readonly doc: Text;
+  readonly selection: EditorSelection;
+  readonly readOnly: boolean;
+}
+export const EditorState: {
+  create(config: { doc?: string; extensions?: Extension }): EditorState;
+  transactionFilter: { of(filter: (transaction: Transaction) => any): Extension };
+  lineSeparator: { of(separator: string): Extension };
+  tabSize: { of(size: number): Extension };
+  readOnly: { of(isReadOnly: boolean): Extension };
+};
+
+export interface ViewUpdate {
+  readonly docChanged: boolean;
+  readonly selectionSet: boolean;
+  readonly viewportChanged: boolean;
+  readonly geometryChanged: boolean;
+  readonly transactions: readonly Transaction[];
+  readonly state: EditorState;
+}
+
+export class EditorView {
+  constructor(config: { state: EditorState; parent: Node; root: Document | ShadowRoot });
+  readonly state: EditorState;
+  readonly scrollDOM: HTMLElement;
+  readonly contentDOM: HTMLElement;
+  dispatch(...specs: object[]): void;
+  setState(state: EditorState): void;
+  focus(): void;
+  destroy(): void;
+  static readonly lineWrapping: Extension;
+  static readonly editable: { of(isEditable: boolean): Extension };
+  static readonly contentAttributes: { of(attributes: Record<string, string>): Extension };
+  static readonly clipboardInputFilter: { of(filter: (text: string) => string): Extension };
+  static readonly updateListener: { of(listener: (update: ViewUpdate) => void): Extension };
+}
+
+export class Compartment {
+  of(extension: Extension): Extension;
+  reconfigure(extension: Extension): any;
+}
+
+export const RectangleMarker: {
+  forRange(
+    view: EditorView,
+    className: string,
+    range: any,
+  ): { left: number; top: number; width: number | null; height: number }[];
+};
+
+export const Prec: { low(extension: Extension): Extension };
+export const basicSetup: any[];
+export const defaultKeymap: any[];
+export const historyKeymap: any[];
+export const keymap: { of(bindings: any[]): Extension };
+export const languages: { name: string; load(): Promise<any> }[];
+export function bracketMatching(): Extension;
+export function drawSelection(): Extension;
+export function dropCursor(): Extension;
+export function highlightSpecialChars(config?: object): Extension;
+export function history(): Extension;
+export function indentOnInput(): Extension;
+export function layer(config: {
+  above: boolean;
+  class: string;
+  markers: (view: EditorView) => readonly object[];
+  update: (update: ViewUpdate) => boolean;
+}): Extension;
+export function placeholder(text: string): Extension;
+export function syntaxHighlighting(highlighter: object): Extension;

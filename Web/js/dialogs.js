@@ -1,0 +1,158 @@
+// What opens above the page: menu, confirmation, toast, and what a screen reader is told.
+
+/**
+ * @template {HTMLElement} [Kind=HTMLElement]
+ * @param {string} id
+ * @returns {Kind}
+ */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page has no element “${id}”`);
+  return /** @type {Kind} */ (element);
+}
+
+/** @param {string} name A symbol of icons.svg. */
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", `/assets/icons.svg#${name}`);
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(use);
+  return svg;
+}
+
+/**
+ * Asks before something that cannot be undone.
+ *
+ * @param {{title: string, text: string, yes: string}} question
+ * @returns {Promise<boolean>}
+ */
+export function confirm({ title, text, yes }) {
+  const dialog = /** @type {HTMLDialogElement} */ (byId("confirm"));
+  byId("confirm-title").textContent = title;
+  byId("confirm-text").textContent = text;
+  byId("confirm-yes").textContent = yes;
+  return openDialog(dialog);
+}
+
+/** @param {HTMLDialogElement} dialog @returns {Promise<boolean>} Whether it was confirmed. */
+export function openDialog(dialog) {
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "confirm"), { once: true });
+  });
+}
+
+/** @typedef {{label: string, icon: string, isDangerous?: boolean, run: () => void}} MenuItem */
+
+let closeOpenMenu = () => {};
+
+/**
+ * @param {HTMLElement} button What it hangs from, and where focus returns to.
+ * @param {MenuItem[]} items
+ */
+export function openMenu(button, items) {
+  const menu = byId("menu");
+  const wasMine = button.getAttribute("aria-expanded") === "true";
+  closeOpenMenu();
+  if (wasMine) return;
+
+  menu.replaceChildren(
+    ...items.map((item) => {
+      const entry = document.createElement("button");
+      entry.type = "button";
+      entry.setAttribute("role", "menuitem");
+      entry.tabIndex = -1;
+      if (item.isDangerous) entry.className = "danger";
+      entry.append(icon(item.icon), item.label);
+      entry.addEventListener("click", () => {
+        close();
+        item.run();
+      });
+      return entry;
+    }),
+  );
+  const entries = /** @type {HTMLElement[]} */ ([...menu.children]);
+  const close = () => {
+    menu.hidden = true;
+    button.setAttribute("aria-expanded", "false");
+    menu.onkeydown = null;
+    document.removeEventListener("pointerdown", outside, true);
+    closeOpenMenu = () => {};
+  };
+  const outside = (/** @type {Event} */ event) => {
+    const target = /** @type {Node} */ (event.target);
+    if (!menu.contains(target) && !button.contains(target)) close();
+  };
+  menu.onkeydown = (event) => {
+    const index = entries.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) entries[(index + step + entries.length) % entries.length]?.focus();
+    else if (event.key === "Home") entries[0]?.focus();
+    else if (event.key === "End") entries[entries.length - 1]?.focus();
+    else if (event.key === "Escape" || event.key === "Tab") {
+      close();
+      button.focus();
+      if (event.key === "Tab") return;
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  document.addEventListener("pointerdown", outside, true);
+  closeOpenMenu = close;
+
+  menu.hidden = false;
+  button.setAttribute("aria-expanded", "true");
+  const anchor = button.getBoundingClientRect();
+  const { width, height } = menu.getBoundingClientRect();
+  const left = Math.min(Math.max(8, anchor.right - width), innerWidth - width - 8);
+  const below = anchor.bottom + 4;
+  menu.style.left = `${left}px`;
+  menu.style.top = `${below + height > innerHeight - 8 ? anchor.top - height - 4 : below}px`;
+  entries[0]?.focus();
+}
+
+/** @type {any} */
+let toastTimer;
+
+/**
+ * Says something in passing.
+ *
+ * @param {string} text
+ */
+export function toast(text) {
+  const element = byId("toast");
+  element.textContent = text;
+  element.hidden = false;
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => (element.hidden = true), 3_500);
+}
+
+/**
+ * Tells a screen reader.
+ *
+ * @param {string} text
+ */
+export function announce(text) {
+  const live = byId("live");
+  if (live.textContent !== text) live.textContent = text;
+}
+
+/** @param {string} text @returns {Promise<boolean>} */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // No permission, or the page came over plain HTTP from another machine.
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "visually-hidden";
+    document.body.append(area);
+    area.select();
+    const isCopied = document.execCommand("copy");
+    area.remove();
+    return isCopied;
+  }
+}

@@ -1,0 +1,367 @@
+// The text itself: CodeMirror bound to a note.
+//
+// It lives in a shadow root, where CodeMirror's styles go into constructed style sheets: the page's
+// content-security policy then needs neither inline styles nor a nonce.
+
+import {
+  Annotation,
+  EditorSelection,
+  EditorState,
+  EditorView,
+  Prec,
+  RectangleMarker,
+  StateEffect,
+  Transaction,
+  basicSetup,
+  bracketMatching,
+  defaultKeymap,
+  drawSelection,
+  dropCursor,
+  highlightSpecialChars,
+  history,
+  historyKeymap,
+  indentOnInput,
+  keymap,
+  languages,
+  layer,
+  placeholder,
+  syntaxHighlighting,
+  Compartment,
+} from "./codemirror.js";
+import { colorOf, inkOn } from "./people.js";
+
+/**
+ * @typedef {import("./note.js").Note} Note
+ * @typedef {import("./core.js").TextChange} TextChange
+ */
+
+/** Marks transactions that bring in what the server sent. */
+const fromServer = Annotation.define();
+/** The others' carets or names have changed. */
+const peersMoved = StateEffect.define();
+
+/** How long a name stays beside a caret that moved; milliseconds. */
+const nameStays = 5_000;
+
+const startsPair = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
+const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
+const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+
+/**
+ * Keeps edits on whole Unicode scalars. Replacing 😀 by 😁 can reach us as "replace the second half
+ * of a surrogate pair", for the two emoji share their first half: such an edit is widened to the
+ * pair. Halves that belong to nothing become U+FFFD, as they would in UTF-8.
+ */
+const wholeScalars = EditorState.transactionFilter.of((transaction) => {
+  if (!transaction.docChanged || transaction.annotation(fromServer)) return transaction;
+  const text = transaction.startState.doc;
+  const unitAt = (/** @type {number} */ position) =>
+    position < text.length ? text.sliceString(position, position + 1).charCodeAt(0) : 0;
+  const splits = (/** @type {number} */ position) =>
+    position > 0 && endsPair(unitAt(position)) && startsPair(unitAt(position - 1));
+
+  let isSound = true;
+  /** @type {TextChange[]} */
+  const widened = [];
+  transaction.changes.iterChanges((from, to, _fromAfter, _toAfter, inserted) => {
+    let insert = inserted.toString();
+    if (splits(from)) {
+      isSound = false;
+      from -= 1;
+      insert = text.sliceString(from, from + 1) + insert;
+    }
+    if (splits(to)) {
+      isSound = false;
+      insert += text.sliceString(to, to + 1);
+      to += 1;
+    }
+    const wellFormed = insert.replace(loneSurrogate, "\uFFFD");
+    if (wellFormed !== insert) isSound = false;
+    widened.push({ from, to, insert: wellFormed });
+  }, true);
+  if (isSound) return transaction;
+
+  const [first] = widened;
+  const last = widened[widened.length - 1];
+  if (!first || !last) return transaction;
+  // Widening may have made neighbours touch the same pair: then one edit does for all of them.
+  const collides = widened.some((change, index) => {
+    const next = widened[index + 1];
+    return next !== undefined && next.from < change.to;
+  });
+  const after = transaction.newDoc;
+  const lastAfter = after.length - (text.length - last.to);
+  const whole = after.sliceString(first.from, lastAfter).replace(loneSurrogate, "\uFFFD");
+  const changes = collides ? [{ from: first.from, to: last.to, insert: whole }] : widened;
+  const end = last.to + changes.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), 0);
+  return {
+    changes,
+    selection: EditorSelection.cursor(end),
+    scrollIntoView: true,
+    userEvent: transaction.annotation(Transaction.userEvent),
+  };
+});
+
+/**
+ * Highlighting by class name (`token-heading1`, `token-strong`, …), so that the style sheet decides.
+ */
+const highlighter = {
+  /** @param {readonly {name?: string}[]} tags */
+  style(tags) {
+    let classes = "";
+    for (const tag of tags) {
+      if (tag.name) classes += ` token-${tag.name.replace(/[^A-Za-z0-9]+/g, "-")}`;
+    }
+    return classes.trimStart() || null;
+  },
+};
+
+/** Find and replace comes with the bundle's set-up only: pick its keys from there. */
+const searchKeys = new Set(["Mod-f", "F3", "Mod-g", "Mod-d", "Mod-Shift-l", "Escape"]);
+const searchKeymap = basicSetup
+  .flatMap((extension) => (Array.isArray(extension?.value) ? extension.value : []))
+  .filter((binding) => searchKeys.has(binding?.key) && binding.scope?.includes("editor search-panel"));
+
+class PeerCaret {
+  /**
+   * @param {{left: number, top: number, height: number}} place
+   * @param {{key: number, name: string, isFresh: boolean, isFlipped: boolean}} peer
+   */
+  constructor(place, peer) {
+    this.place = place;
+    this.peer = peer;
+  }
+
+  /** @param {PeerCaret} other */
+  eq(other) {
+    return (
+      this.place.left === other.place.left &&
+      this.place.top === other.place.top &&
+      this.place.height === other.place.height &&
+      this.peer.key === other.peer.key &&
+      this.peer.name === other.peer.name &&
+      this.peer.isFresh === other.peer.isFresh &&
+      this.peer.isFlipped === other.peer.isFlipped
+    );
+  }
+
+  draw() {
+    const element = document.createElement("div");
+    const label = document.createElement("span");
+    label.className = "peer-name";
+    element.append(label);
+    this.#fill(element);
+    return element;
+  }
+
+  /** @param {HTMLElement} element @param {PeerCaret} previous */
+  update(element, previous) {
+    if (previous.peer.key !== this.peer.key) return false;
+    this.#fill(element);
+    return true;
+  }
+
+  /** @param {HTMLElement} element */
+  #fill(element) {
+    const { key, name, isFresh, isFlipped } = this.peer;
+    element.className =
+      `peer-caret peer-${key}` + (isFresh ? " is-fresh" : "") + (isFlipped ? " is-flipped" : "");
+    element.style.left = `${this.place.left}px`;
+    element.style.top = `${this.place.top}px`;
+    element.style.height = `${this.place.height}px`;
+    const label = element.firstChild;
+    if (label && label.textContent !== name) label.textContent = name;
+  }
+}
+
+/**
+ * An editor for one note.
+ *
+ * @param {object} options
+ * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
+ * @param {Note} options.note
+ * @param {CSSStyleSheet[]} options.sheets
+ * @returns {{view: EditorView, focus: () => void, destroy: () => void}}
+ */
+export function createEditor({ host, note, sheets }) {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const peerSheet = new CSSStyleSheet();
+  root.adoptedStyleSheets = [...sheets, peerSheet];
+
+  /** @type {Map<number, {anchor: number, head: number, since: number}>} */
+  const seen = new Map();
+  /** @type {Map<number, string>} */
+  const styled = new Map();
+  /** @type {any} */
+  let freshTimer;
+
+  const readOnly = new Compartment();
+  const readOnlyState = () => [
+    EditorState.readOnly.of(!note.isWritable),
+    EditorView.editable.of(note.isWritable),
+  ];
+
+  /** @param {EditorView} view */
+  const carets = (view) => {
+    const markers = [];
+    const now = performance.now();
+    for (const { key, head } of note.peerSelections) {
+      const person = note.personWithKey(key);
+      if (!person || head > view.state.doc.length) continue;
+      const [place] = RectangleMarker.forRange(view, "", EditorSelection.cursor(head));
+      if (!place) continue;
+      const since = seen.get(key)?.since ?? 0;
+      markers.push(
+        new PeerCaret(place, {
+          key,
+          name: person.name,
+          isFresh: now - since < nameStays,
+          isFlipped: place.left > view.scrollDOM.clientWidth * 0.75,
+        }),
+      );
+    }
+    return markers;
+  };
+
+  /** @param {EditorView} view */
+  const selections = (view) => {
+    const markers = [];
+    for (const { key, anchor, head } of note.peerSelections) {
+      if (anchor === head || Math.max(anchor, head) > view.state.doc.length) continue;
+      const range = EditorSelection.range(anchor, head);
+      markers.push(...RectangleMarker.forRange(view, `peer-selection peer-${key}`, range));
+    }
+    return markers;
+  };
+
+  /** @param {any} update */
+  const needsDrawing = (update) =>
+    update.docChanged ||
+    update.viewportChanged ||
+    update.geometryChanged ||
+    update.transactions.some((/** @type {any} */ transaction) =>
+      transaction.effects.some((/** @type {any} */ effect) => effect.is(peersMoved)),
+    );
+
+  const extensions = [
+    // Only "\n" ends a line: with the default, a "\r\n" would count as one character here, and as
+    // two everywhere else. What is typed or pasted gets "\n".
+    EditorState.lineSeparator.of("\n"),
+    EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?/g, "\n")),
+    EditorState.tabSize.of(4),
+    EditorView.lineWrapping,
+    highlightSpecialChars({ addSpecialChars: /\r/g }),
+    history(),
+    drawSelection(),
+    dropCursor(),
+    indentOnInput(),
+    bracketMatching(),
+    Prec.low(syntaxHighlighting(highlighter)),
+    placeholder("Write something. Markdown works."),
+    keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+    readOnly.of(readOnlyState()),
+    EditorView.contentAttributes.of({
+      "aria-label": "Text of the note",
+      spellcheck: "true",
+      autocorrect: "on",
+      autocapitalize: "sentences",
+    }),
+    layer({ above: false, class: "peer-selections", markers: selections, update: needsDrawing }),
+    layer({ above: true, class: "peer-carets", markers: carets, update: needsDrawing }),
+    wholeScalars,
+    EditorView.updateListener.of((update) => {
+      for (const transaction of update.transactions) {
+        if (!transaction.docChanged || transaction.annotation(fromServer)) continue;
+        /** @type {TextChange[]} */
+        const changes = [];
+        transaction.changes.iterChanges((from, to, _fromAfter, _toAfter, inserted) => {
+          changes.push({ from, to, insert: inserted.toString() });
+        });
+        note.edit(changes);
+      }
+      if (update.docChanged || update.selectionSet) {
+        const { anchor, head } = update.state.selection.main;
+        note.select(anchor, head);
+      }
+    }),
+  ];
+
+  const markdown = new Compartment();
+  const stateWith = (/** @type {string} */ text) =>
+    EditorState.create({ doc: text, extensions: [...extensions, markdown.of(language ?? [])] });
+
+  /** @type {any} */
+  let language;
+  const view = new EditorView({ state: stateWith(note.text ?? ""), parent: root, root });
+  languages
+    .find((description) => description.name === "Markdown")
+    ?.load()
+    .then((/** @type {any} */ support) => {
+      language = support;
+      view.dispatch({ effects: markdown.reconfigure(support) });
+    })
+    .catch(() => {
+      // Plain text without colours is a note all the same.
+    });
+
+  const drawPeers = () => {
+    const now = performance.now();
+    const present = new Set();
+    for (const { key, anchor, head } of note.peerSelections) {
+      present.add(key);
+      const last = seen.get(key);
+      if (!last || last.anchor !== anchor || last.head !== head) {
+        // A caret that was pushed along by somebody else's edit moves too; showing its name then
+        // does no harm, and one rule is easier to see through than two.
+        seen.set(key, { anchor, head, since: now });
+      }
+    }
+    for (const key of seen.keys()) if (!present.has(key)) seen.delete(key);
+    clearTimeout(freshTimer);
+    if (seen.size > 0) freshTimer = setTimeout(refresh, nameStays + 50);
+    refresh();
+  };
+  const refresh = () => view.dispatch({ effects: peersMoved.of(null) });
+
+  const stylePeers = () => {
+    for (const person of note.people) {
+      const color = colorOf(person);
+      if (styled.get(person.key) === color) continue;
+      styled.set(person.key, color);
+      peerSheet.insertRule(
+        `.peer-${person.key} { --peer: ${color}; --peer-ink: ${inkOn(color)}; }`,
+        peerSheet.cssRules.length,
+      );
+    }
+    refresh();
+  };
+
+  const subscriptions = [
+    note.on("reset", ({ text }) => view.setState(stateWith(text))),
+    note.on("changes", ({ changes }) => {
+      view.dispatch({
+        changes,
+        annotations: [fromServer.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true)],
+        filter: false,
+      });
+    }),
+    note.on("peers", drawPeers),
+    note.on("people", stylePeers),
+    note.on("status", () => {
+      if (view.state.readOnly === note.isWritable) {
+        view.dispatch({ effects: readOnly.reconfigure(readOnlyState()) });
+      }
+    }),
+  ];
+  stylePeers();
+
+  return {
+    view,
+    focus: () => view.focus(),
+    destroy() {
+      clearTimeout(freshTimer);
+      for (const unsubscribe of subscriptions) unsubscribe();
+      view.destroy();
+    },
+  };
+}

@@ -1,0 +1,124 @@
+// Who this tab is to the server, and the edits it has not got confirmed yet.
+//
+// The server mints a client id with a resume token; with both, a change that is sent again is
+// recognised and stored once. So the identity must live as long as the unconfirmed edits do:
+//
+// - in `sessionStorage`, for a reload of the tab;
+// - beside the unconfirmed edits in `localStorage`, for a tab that was closed or crashed. A new tab
+//   adopts such an identity, with its edits, once the lock that its owner held has gone.
+//
+// One identity has one tab: "duplicate tab" copies `sessionStorage`, so the lock decides.
+
+/**
+ * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
+ * @typedef {{identity: ClientIdentity, documentId: string, title: string, session: string}} PendingRecord
+ */
+
+const identityKey = "parley.client";
+const pendingPrefix = "parley.pending.";
+
+/** @param {string} clientId */
+const lockName = (clientId) => `parley.client.${clientId}`;
+
+/**
+ * Holds a lock until the tab goes away.
+ *
+ * @param {string} name
+ * @returns {Promise<boolean>} Whether it was free. Where there are no locks, true.
+ */
+function hold(name) {
+  const locks = globalThis.navigator?.locks;
+  if (!locks) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    locks
+      .request(name, { ifAvailable: true }, (lock) => {
+        resolve(lock !== null);
+        return lock === null ? undefined : new Promise(() => {});
+      })
+      .catch(() => resolve(true));
+  });
+}
+
+/**
+ * @param {Storage} storage
+ * @param {string} key
+ * @returns {any}
+ */
+function read(storage, key) {
+  try {
+    return JSON.parse(storage.getItem(key) ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+/** @param {any} value @returns {value is ClientIdentity} */
+const isIdentity = (value) =>
+  typeof value?.id === "string" && typeof value?.resumeToken === "string";
+
+/**
+ * The identity to say hello with: this tab's own, or that of a closed tab which left edits behind.
+ *
+ * @returns {Promise<ClientIdentity | undefined>}
+ */
+export async function claimIdentity() {
+  const own = read(sessionStorage, identityKey);
+  if (isIdentity(own)) {
+    if (await hold(lockName(own.id))) return own;
+    sessionStorage.removeItem(identityKey);
+  }
+  // Without locks nobody can tell a closed tab from a sleeping one: leave its edits to it.
+  if (!globalThis.navigator?.locks) return undefined;
+  for (const { identity } of allPending()) {
+    if (await hold(lockName(identity.id))) {
+      sessionStorage.setItem(identityKey, JSON.stringify(identity));
+      return identity;
+    }
+  }
+  return undefined;
+}
+
+/** @param {ClientIdentity} identity As the server's welcome gave it. */
+export function rememberIdentity(identity) {
+  const known = read(sessionStorage, identityKey);
+  sessionStorage.setItem(identityKey, JSON.stringify(identity));
+  if (known?.id !== identity.id) void hold(lockName(identity.id));
+}
+
+export function forgetIdentity() {
+  sessionStorage.removeItem(identityKey);
+}
+
+/** @returns {PendingRecord[]} */
+export function allPending() {
+  const records = [];
+  for (let index = 0; index < localStorage.length; index += 1) {
+    const key = localStorage.key(index);
+    if (!key?.startsWith(pendingPrefix)) continue;
+    const record = read(localStorage, key);
+    if (isIdentity(record?.identity) && typeof record.session === "string") records.push(record);
+  }
+  return records;
+}
+
+/** @param {string} documentId @param {string} clientId */
+const pendingKey = (documentId, clientId) => `${pendingPrefix}${clientId}.${documentId}`;
+
+/**
+ * @param {PendingRecord} record
+ * @returns {boolean} False when the browser has no room for it.
+ */
+export function savePending(record) {
+  try {
+    const key = pendingKey(record.documentId, record.identity.id);
+    localStorage.setItem(key, JSON.stringify(record));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {string} documentId @param {string} clientId */
+export function removePending(documentId, clientId) {
+  localStorage.removeItem(pendingKey(documentId, clientId));
+}

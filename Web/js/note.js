@@ -1,0 +1,564 @@
+// One note as this client sees it: joins its document, keeps the synchroniser (OTCore, in
+// WebAssembly) in step with the server, and tells the editor what to do.
+//
+// The exactly-once rule, seen from here: a change is sent once, and after a loss of the line sent
+// again as the same bytes, at the same base revision, with the same sequence number. The server
+// knows (client, sequence) and answers with the first acknowledgement. The synchroniser remembers
+// those bytes; this module only decides when they go out.
+
+import { Emitter } from "./emitter.js";
+
+/**
+ * @typedef {import("./core.js").Core} Core
+ * @typedef {import("./core.js").Session} Session
+ * @typedef {import("./core.js").TextChange} TextChange
+ * @typedef {import("./core.js").OutgoingChange} OutgoingChange
+ * @typedef {import("./connection.js").Connection} Connection
+ * @typedef {import("./connection.js").Message} Message
+ * @typedef {{clientId: string, name: string, color: string, key: number}} Person
+ * @typedef {{key: number, clientId: string, anchor: number, head: number}} PeerSelection
+ * @typedef {{code: string, message: string, retryable: boolean}} Refusal
+ */
+
+/**
+ * What a note is up to. joining: no text yet. live: in step with the server. away: the text is here,
+ * the line is not.
+ *
+ * @typedef {"joining" | "live" | "away" | "failed" | "deleted"} Phase
+ */
+
+/** Milliseconds. */
+const timing = {
+  /** A selection is sent at most so often. */
+  selectEvery: 80,
+  /** Edits unconfirmed for longer than this are written to the browser's storage. */
+  persistAfter: 150,
+  /** How long to wait before a retryable refusal is tried again, unless the server says. */
+  retryAfter: 1_000,
+};
+
+/**
+ * reset: the editor starts from a new text. changes: to be made in it. notice: to be told to the
+ * person.
+ *
+ * @typedef {{reset: {text: string}, changes: {changes: TextChange[]}, peers: void, people: void,
+ *   status: void, title: string, notice: {kind: "rebased" | "storage", text: string}}} NoteEvents
+ */
+
+/** @extends {Emitter<NoteEvents>} */
+export class Note extends Emitter {
+  documentId;
+  title = "";
+  /** @type {Phase} */
+  phase = "joining";
+  /** @type {"write" | "read" | string} */
+  access = "write";
+  /** @type {Refusal | undefined} Why the server does not take the edits at hand. */
+  refusal;
+  /** @type {string} Why the note could not be opened, for the phase `failed`. */
+  failure = "";
+
+  #core;
+  #connection;
+  #pending;
+  /** @type {Session | undefined} */
+  #session;
+  /** @type {Map<string, Person>} By client id. */
+  #people = new Map();
+  /** @type {Map<number, Person>} */
+  #peopleByKey = new Map();
+  #keyCount = 0;
+  /** @type {string} The client id under which the edits at hand were sent. */
+  #clientId = "";
+  /** @type {{anchor: number, head: number} | undefined} In UTF-16 units of the editor's text. */
+  #selection;
+  #selectionIsNews = false;
+  /** @type {any} */
+  #selectTimer;
+  /** @type {any} */
+  #persistTimer;
+  /** @type {any} */
+  #retryTimer;
+  #isPersisted = false;
+  /** @type {(() => void)[]} */
+  #subscriptions;
+
+  /**
+   * @param {object} options
+   * @param {Core} options.core
+   * @param {Connection} options.connection
+   * @param {string} options.documentId
+   * @param {string} [options.title] As the list of notes knows it.
+   * @param {{
+   *   save: (note: Note, clientId: string, session: string) => boolean,
+   *   remove: (note: Note, clientId: string) => void,
+   * }} [options.pending] Where unconfirmed edits outlive the page.
+   * @param {string} [options.restored] An exported session from there.
+   * @param {string} [options.restoredClientId]
+   */
+  constructor({ core, connection, documentId, title, pending, restored, restoredClientId }) {
+    super();
+    this.documentId = documentId;
+    this.title = title ?? "";
+    this.#core = core;
+    this.#connection = connection;
+    this.#pending = pending;
+    this.#subscriptions = [
+      connection.on("welcome", () => this.#join()),
+      connection.on("lost", () => this.#lost()),
+      connection.on("message", (message) => this.#receive(message)),
+    ];
+    if (restored !== undefined) {
+      this.#session = core.restoreSession(restored);
+      this.#clientId = restoredClientId ?? "";
+      this.#isPersisted = true;
+      this.phase = "away";
+    }
+    if (connection.isOnline) this.#join();
+  }
+
+  /** The text with all edits made here; undefined until the note was joined once. */
+  get text() {
+    return this.#session?.text();
+  }
+
+  /** Edits made here that the server has not confirmed to be stored. */
+  get unconfirmedCount() {
+    return this.#session?.unconfirmedCount ?? 0;
+  }
+
+  get revision() {
+    return this.#session?.revision ?? 0;
+  }
+
+  get isWritable() {
+    return this.access !== "read" && (this.phase === "live" || this.phase === "away");
+  }
+
+  /** Everybody else who has the note open. */
+  get people() {
+    return [...this.#people.values()];
+  }
+
+  /**
+   * Where the others' carets and selections stand in the editor's text.
+   *
+   * @returns {PeerSelection[]}
+   */
+  get peerSelections() {
+    const selections = [];
+    for (const { key, anchor, head } of this.#session?.peers() ?? []) {
+      const person = this.#peopleByKey.get(key);
+      if (person) selections.push({ key, clientId: person.clientId, anchor, head });
+    }
+    return selections;
+  }
+
+  /** @param {number} key */
+  personWithKey(key) {
+    return this.#peopleByKey.get(key);
+  }
+
+  /**
+   * Takes an edit that was just made in the editor.
+   *
+   * @param {TextChange[]} changes Ascending, in UTF-16 units of the text before all of them.
+   */
+  edit(changes) {
+    const session = this.#session;
+    if (!session) throw new Error("edit before the note was joined");
+    this.#transmit(session.edit(changes));
+    this.#selectionIsNews = true;
+    this.#unconfirmedMoved();
+    this.emit("peers", undefined);
+  }
+
+  /**
+   * @param {number} anchor UTF-16 units.
+   * @param {number} head
+   */
+  select(anchor, head) {
+    if (this.#selection?.anchor === anchor && this.#selection.head === head) return;
+    this.#selection = { anchor, head };
+    this.#selectionIsNews = true;
+    this.#scheduleSelect();
+  }
+
+  /** After a final refusal: sends the edits again, together with those made since. */
+  retryRefused() {
+    if (!this.refusal) return;
+    this.refusal = undefined;
+    this.#transmit(this.#session?.release());
+    this.emit("status", undefined);
+  }
+
+  /** Gives up the edits that are not confirmed, and takes the server's text. */
+  discardUnconfirmed() {
+    this.refusal = undefined;
+    this.#forgetPersisted();
+    this.#dropSession();
+    this.phase = "joining";
+    this.emit("status", undefined);
+    if (this.#connection.isOnline) this.#join();
+  }
+
+  /** Leaves the document. Unconfirmed edits stay in the browser's storage. */
+  close() {
+    this.persistNow();
+    clearTimeout(this.#selectTimer);
+    clearTimeout(this.#persistTimer);
+    clearTimeout(this.#retryTimer);
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    this.#subscriptions = [];
+    if (this.phase === "live") this.#connection.send("leave", { documentId: this.documentId });
+    this.#dropSession();
+  }
+
+  /** Writes unconfirmed edits to the browser's storage, before the page may go away. */
+  persistNow() {
+    clearTimeout(this.#persistTimer);
+    this.#persistTimer = undefined;
+    const session = this.#session;
+    if (!session || !this.#pending) return;
+    if (session.unconfirmedCount === 0) {
+      this.#forgetPersisted();
+      return;
+    }
+    this.#isPersisted = true;
+    if (!this.#pending.save(this, this.#clientId, session.export())) {
+      const text = "This browser has no room to keep your unsaved changes. Leave this page open.";
+      this.emit("notice", { kind: "storage", text });
+    }
+  }
+
+  // Joining and coming back.
+
+  #join() {
+    const session = this.#session;
+    /** @type {Record<string, unknown>} */
+    const request = { documentId: this.documentId };
+    if (session) request.resume = { epoch: session.epoch, revision: session.revision };
+    else this.phase = "joining";
+    this.#connection.send("join", request, (reply) => {
+      if (reply.type === "error") this.#failed(reply.data);
+    });
+    this.emit("status", undefined);
+  }
+
+  #lost() {
+    clearTimeout(this.#selectTimer);
+    clearTimeout(this.#retryTimer);
+    this.#selectTimer = undefined;
+    if (this.phase === "live") this.phase = "away";
+    this.#session?.disconnect();
+    this.#people.clear();
+    this.#peopleByKey.clear();
+    this.#session?.removeAllPeers();
+    this.emit("people", undefined);
+    this.emit("peers", undefined);
+    this.emit("status", undefined);
+  }
+
+  /** @param {Message} message */
+  #receive({ type, data }) {
+    if (data.documentId !== this.documentId) return;
+    switch (type) {
+      case "joined":
+        this.#joined(data);
+        break;
+      case "changes":
+        this.#changes(data.revision, data.changes);
+        break;
+      case "acknowledged":
+        this.#acknowledged(data.sequence, data.revision);
+        break;
+      case "refused":
+        this.#refused(data);
+        break;
+      case "resync":
+        this.#resync(data);
+        break;
+      case "selections":
+        this.#placePeer(data.clientId, data.selections);
+        this.emit("peers", undefined);
+        break;
+      case "presence":
+        this.#presence(data);
+        break;
+      case "documentChanged":
+        this.#documentChanged(data);
+        break;
+    }
+  }
+
+  /** @param {any} data */
+  #joined(data) {
+    const clientId = this.#connection.identity?.id ?? "";
+    this.access = data.access ?? "write";
+    this.#retitle(data.title);
+    const session = this.#session;
+    if (!session) {
+      this.#clientId = clientId;
+      this.#session = this.#core.openSession(data);
+      this.phase = "live";
+      this.emit("reset", { text: data.text });
+    } else if (data.text === undefined) {
+      this.phase = "live";
+      this.#resume(session, clientId, data);
+    } else {
+      this.phase = "live";
+      this.#rebase(session, clientId, data);
+    }
+    this.#people.clear();
+    this.#peopleByKey.clear();
+    this.#session?.removeAllPeers();
+    this.#presence({ joined: data.presence ?? [] });
+    this.#selectionIsNews = true;
+    this.#scheduleSelect();
+    this.emit("people", undefined);
+    this.#unconfirmedMoved();
+  }
+
+  /**
+   * The line is back and the server still has everything since: take what was missed, in order;
+   * what of it is our own is an acknowledgement. What is still in flight then goes out again.
+   *
+   * @param {Session} session
+   * @param {string} clientId
+   * @param {any} data
+   */
+  #resume(session, clientId, data) {
+    const missed = data.changes ?? [];
+    this.#changes(data.revision - missed.length + 1, missed);
+    // The server did not know this client any more. What of its edits had been stored has just come
+    // by under the old id, so the rest is safe to send under the new one, from the number it expects.
+    const isSameClient = clientId === this.#clientId;
+    this.#clientId = clientId;
+    this.refusal = undefined;
+    this.#transmit(session.reconnect(isSameClient ? undefined : data.lastSequence));
+  }
+
+  /**
+   * Too much has happened since, or the history is another one: the whole text has come. Edits at
+   * hand are carried over to it, and the person is told.
+   *
+   * @param {Session} session
+   * @param {string} clientId
+   * @param {any} data
+   */
+  #rebase(session, clientId, data) {
+    const count = session.unconfirmedCount;
+    this.#clientId = clientId;
+    const { changes, outgoing } = session.rebase(data);
+    this.refusal = undefined;
+    this.#apply(changes);
+    this.#transmit(outgoing);
+    if (count > 0 && session.unconfirmedCount > 0) {
+      const text =
+        "This note has moved on a long way while you were away. Your changes were kept and placed " +
+        "into the new text: please look them over.";
+      this.emit("notice", { kind: "rebased", text });
+    }
+  }
+
+  /** @param {any} data */
+  #resync(data) {
+    const session = this.#session;
+    if (!session) return;
+    session.disconnect();
+    this.#rebase(session, this.#clientId, data);
+    this.#unconfirmedMoved();
+    this.emit("peers", undefined);
+  }
+
+  /** @param {any} data An `error` in reply to the join. */
+  #failed(data) {
+    if (data.retryable) {
+      clearTimeout(this.#retryTimer);
+      this.#retryTimer = setTimeout(
+        () => this.#connection.isOnline && this.#join(),
+        data.retryAfter ?? timing.retryAfter,
+      );
+      return;
+    }
+    this.phase = data.code === "unknownDocument" || data.code === "deleted" ? "deleted" : "failed";
+    this.failure = data.message ?? "";
+    this.emit("status", undefined);
+  }
+
+  // Changes.
+
+  /**
+   * @param {number} firstRevision
+   * @param {{clientId: string, sequence: number, operation: (number | string)[]}[]} changes
+   */
+  #changes(firstRevision, changes) {
+    const session = this.#session;
+    if (!session || this.phase !== "live") return;
+    changes.forEach(({ clientId, sequence, operation }, index) => {
+      const revision = firstRevision + index;
+      if (clientId === this.#clientId) {
+        if (session.inFlight?.sequence === sequence) {
+          this.#transmit(session.acknowledge(sequence, revision));
+        } else {
+          this.#apply(session.supersede(JSON.stringify(operation), sequence, revision));
+        }
+        return;
+      }
+      const author = this.#people.get(clientId)?.key ?? 0;
+      this.#apply(session.receive(JSON.stringify(operation), revision, author));
+    });
+    this.#unconfirmedMoved();
+    this.emit("peers", undefined);
+  }
+
+  /** @param {TextChange[]} changes */
+  #apply(changes) {
+    if (changes.length > 0) this.emit("changes", { changes });
+  }
+
+  /** @param {number} sequence @param {number} revision */
+  #acknowledged(sequence, revision) {
+    const session = this.#session;
+    if (!session || this.phase !== "live") return;
+    // The answer to a change that was sent again may come after the change itself came by.
+    if (session.inFlight?.sequence !== sequence || revision <= session.revision) return;
+    this.#transmit(session.acknowledge(sequence, revision));
+    this.#unconfirmedMoved();
+  }
+
+  /** @param {any} data */
+  #refused(data) {
+    const session = this.#session;
+    if (!session || session.inFlight?.sequence !== data.sequence) return;
+    if (data.retryable) {
+      clearTimeout(this.#retryTimer);
+      this.#retryTimer = setTimeout(() => this.#resend(), data.retryAfter ?? timing.retryAfter);
+      return;
+    }
+    session.refuse(data.sequence);
+    this.refusal = { code: data.code, message: data.message, retryable: false };
+    this.persistNow();
+    this.emit("status", undefined);
+  }
+
+  #resend() {
+    if (this.phase === "live") this.#transmit(this.#session?.inFlight);
+  }
+
+  /** @param {OutgoingChange | undefined} change */
+  #transmit(change) {
+    const session = this.#session;
+    if (!change || !session || this.phase !== "live") return;
+    this.#connection.sendEncoded(
+      "change",
+      `{"documentId":${JSON.stringify(this.documentId)},"epoch":${JSON.stringify(session.epoch)},` +
+        `"revision":${change.revision},"sequence":${change.sequence},` +
+        `"operation":${change.operation}}`,
+      (reply) => {
+        if (reply.type === "error") this.#refused({ ...reply.data, sequence: change.sequence });
+      },
+    );
+  }
+
+  #unconfirmedMoved() {
+    const count = this.unconfirmedCount;
+    if (count === 0) {
+      clearTimeout(this.#persistTimer);
+      this.#persistTimer = undefined;
+      this.#forgetPersisted();
+      if (this.#selectionIsNews) this.#scheduleSelect();
+    } else {
+      this.#persistTimer ??= setTimeout(() => this.persistNow(), timing.persistAfter);
+    }
+    this.emit("status", undefined);
+  }
+
+  #forgetPersisted() {
+    if (!this.#isPersisted) return;
+    this.#isPersisted = false;
+    this.#pending?.remove(this, this.#clientId);
+  }
+
+  #dropSession() {
+    this.#session?.close();
+    this.#session = undefined;
+  }
+
+  // People.
+
+  #scheduleSelect() {
+    this.#selectTimer ??= setTimeout(() => {
+      this.#selectTimer = undefined;
+      this.#sendSelection();
+    }, timing.selectEvery);
+  }
+
+  #sendSelection() {
+    const session = this.#session;
+    if (!session || !this.#selection || !this.#selectionIsNews || this.phase !== "live") return;
+    // Positions count in the server's text. While edits are on their way the others move this caret
+    // by the edits themselves; when the last one is confirmed, this is called again.
+    if (session.unconfirmedCount > 0) return;
+    this.#selectionIsNews = false;
+    const { anchor, head } = session.scalarSelection(this.#selection.anchor, this.#selection.head);
+    this.#connection.send("select", {
+      documentId: this.documentId,
+      revision: session.revision,
+      selections: [[anchor, head]],
+    });
+  }
+
+  /** @param {any} data */
+  #presence({ joined = [], updated = [], left = [] }) {
+    for (const entry of [...joined, ...updated]) {
+      const { clientId, name, color, selections } = entry;
+      if (typeof clientId !== "string" || clientId === this.#connection.identity?.id) continue;
+      const known = this.#people.get(clientId);
+      const person = {
+        clientId,
+        name: String(name ?? known?.name ?? ""),
+        color: String(color ?? known?.color ?? ""),
+        key: known?.key ?? ++this.#keyCount,
+      };
+      this.#people.set(clientId, person);
+      this.#peopleByKey.set(person.key, person);
+      if (selections) this.#placePeer(clientId, selections);
+    }
+    for (const clientId of left) {
+      const person = this.#people.get(clientId);
+      if (!person) continue;
+      this.#people.delete(clientId);
+      this.#peopleByKey.delete(person.key);
+      this.#session?.removePeer(person.key);
+    }
+    this.emit("people", undefined);
+    this.emit("peers", undefined);
+  }
+
+  /** @param {string} clientId @param {unknown} selections Pairs of scalars, in the server's text. */
+  #placePeer(clientId, selections) {
+    const person = this.#people.get(clientId);
+    if (!person || !Array.isArray(selections)) return;
+    this.#session?.placePeer(person.key, selections);
+  }
+
+  // The document itself.
+
+  /** @param {any} data */
+  #documentChanged(data) {
+    if (data.deleted) {
+      this.phase = "deleted";
+      this.emit("status", undefined);
+    } else {
+      this.#retitle(data.title);
+    }
+  }
+
+  /** @param {unknown} title */
+  #retitle(title) {
+    if (typeof title !== "string" || title === this.title) return;
+    this.title = title;
+    this.emit("title", title);
+  }
+}
