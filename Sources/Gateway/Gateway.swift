@@ -1,1 +1,259 @@
-// Filled by the next commits.
+public import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// The gateway: connections, documents and rooms, as one state machine without I/O.
+///
+/// Its owner tells it what happened (``opened(_:dialect:)``, ``received(_:message:kind:)``,
+/// ``stored(_:reply:)``, …) and then does what stands in ``takeActions()``, in order. Everything
+/// happens on one loop; no call blocks, and time, names and tokens are handed in. So several
+/// gateways with all their clients run in one process from one seed.
+///
+///     received ─▶ decode ─▶ LiveDocument.submit ─▶ store(append) … stored ─▶ acknowledge, deliver
+///
+/// An edit is visible to nobody, its author included, before ``stored(_:reply:)`` says that it is
+/// on disk.
+public final class Gateway {
+  /// What the gateway is given from outside.
+  public struct Surroundings {
+    let clock: any Clock
+    let names: any NameSource
+    let tokens: any ResumeTokens
+    let log: any LogSink
+    let queuedBytes: (ConnectionID) -> Int
+
+    /// - Parameter queuedBytes: bytes that wait for a connection's socket; asked before changes
+    ///   are sent, so that a slow reader's queue stays short.
+    public init(
+      clock: any Clock, names: any NameSource, tokens: any ResumeTokens, log: any LogSink,
+      queuedBytes: @escaping (ConnectionID) -> Int
+    ) {
+      self.clock = clock
+      self.names = names
+      self.tokens = tokens
+      self.log = log
+      self.queuedBytes = queuedBytes
+    }
+  }
+
+  let settings: GatewaySettings
+  let surroundings: Surroundings
+
+  var connections: [ConnectionID: Connection] = [:]
+  /// Which connection a native client is on.
+  var connectionsByClient: [String: ConnectionID] = [:]
+  var documents: [DocumentID: DocumentRoom] = [:]
+  var rooms: [String: Room] = [:]
+  var lagging: Set<ConnectionID> = []
+  var isDraining = false
+
+  /// Names this process in what it sends of its own accord to Whaler clients.
+  let processName: String
+
+  private var actions: [GatewayAction] = []
+  private var nextTicket: UInt64 = 1
+  private var awaited: [StoreTicket: Awaited] = [:]
+  private var nextPush: UInt64 = 1
+
+  /// Work at the store, and what its reply is for.
+  enum Awaited {
+    case load(DocumentID)
+    case append(DocumentID)
+    case history(DocumentID)
+    case catchUp(DocumentID, ConnectionID)
+    case snapshot
+    case creation(DocumentID)
+    case notes(RequestID, NotesRequest)
+  }
+
+  /// Makes a gateway without connections.
+  public init(settings: GatewaySettings, surroundings: Surroundings) {
+    self.settings = settings
+    self.surroundings = surroundings
+    processName = surroundings.names.next()
+  }
+
+  // MARK: Actions
+
+  /// Takes what is to be done, oldest first.
+  public func takeActions() -> [GatewayAction] {
+    defer { actions.removeAll(keepingCapacity: true) }
+    return actions
+  }
+
+  /// Queues what cannot wait in a log: replies, presence, room updates. A reader that leaves too
+  /// much of it unread is closed and comes back to resume.
+  func send(_ frame: Frame, to connection: Connection) {
+    guard surroundings.queuedBytes(connection.id) <= settings.queuedBytesMax else {
+      close(connection, .slowReader, "too slow; come back and resume")
+      return
+    }
+    push(frame, to: connection)
+  }
+
+  /// Queues a frame for a connection that is known to have room.
+  func push(_ frame: Frame, to connection: Connection) {
+    guard connection.isOpen else { return }
+    actions.append(.send(frame, to: connection.id))
+  }
+
+  func respond(_ request: RequestID, _ response: Response) {
+    actions.append(.respond(request, response))
+  }
+
+  func store(_ request: StoreRequest, for purpose: Awaited) {
+    let ticket = StoreTicket(rawValue: nextTicket)
+    nextTicket += 1
+    awaited[ticket] = purpose
+    actions.append(.store(ticket, request))
+  }
+
+  /// A message id for a message that answers none.
+  func pushID() -> String {
+    defer { nextPush += 1 }
+    return "s\(nextPush)"
+  }
+
+  // MARK: Connections
+
+  /// A connection is open; a native one says hello next.
+  public func opened(_ id: ConnectionID, as opening: Opening) {
+    let connection: Connection
+    switch opening {
+    case .native:
+      connection = Connection(
+        id: id, dialect: .native,
+        phase: .greeting(deadline: surroundings.clock.uptime + settings.helloMilliseconds))
+    case .whaler(let pool):
+      connection = Connection(id: id, dialect: .whaler, phase: .ready)
+      connection.client = surroundings.names.next()
+      connection.name = "Whaler"
+      if let pool { join(room: pool, connection) }
+    }
+    connections[id] = connection
+  }
+
+  /// A whole message has arrived.
+  public func received(_ id: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind) {
+    guard let connection = connections[id] else { return }
+    switch connection.phase {
+    case .closing: return
+    case .greeting, .ready: break
+    }
+    switch connection.dialect {
+    case .native: receivedNative(message, kind: kind, on: connection)
+    case .whaler: receivedWhaler(message, on: connection)
+    }
+  }
+
+  /// A message was longer than the limit, and was not read.
+  public func oversized(_ id: ConnectionID, bytesMax: Int) {
+    guard let connection = connections[id] else { return }
+    switch connection.dialect {
+    case .native:
+      sendError(
+        .tooLarge, "a message may have \(bytesMax) bytes; send the change in smaller pieces",
+        ref: "", to: connection)
+      close(connection, .messageTooLarge, "message too large")
+    case .whaler:
+      // The client would lose what it typed since and wait for ever; a new state is all that it
+      // understands.
+      for subscription in connection.subscriptions.values.map(\.self) {
+        resyncWhaler(subscription)
+      }
+    }
+  }
+
+  /// All that was queued for a connection has gone out.
+  public func drained(_ id: ConnectionID) {
+    guard let connection = connections[id], lagging.contains(id) else { return }
+    catchUp(connection)
+  }
+
+  /// A connection is gone.
+  public func closed(_ id: ConnectionID) {
+    guard let connection = connections.removeValue(forKey: id) else { return }
+    lagging.remove(id)
+    leaveEverything(connection)
+    if connectionsByClient[connection.client] == id {
+      connectionsByClient[connection.client] = nil
+    }
+  }
+
+  func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
+    connection.phase = .closing
+    lagging.remove(connection.id)
+    leaveEverything(connection)
+    actions.append(.close(connection.id, code: CloseCode(why.rawValue), reason: reason))
+  }
+
+  private func leaveEverything(_ connection: Connection) {
+    for subscription in connection.subscriptions.values.map(\.self) { leave(subscription) }
+    for room in connection.rooms { leave(room: room, connection) }
+  }
+
+  /// Time has passed: hellos that did not come, readers that have drained, documents nobody reads.
+  public func ticked() {
+    let now = surroundings.clock.uptime
+    for connection in connections.values {
+      if case .greeting(let deadline) = connection.phase, deadline <= now {
+        close(connection, .helloMissing, "no hello came in time")
+      }
+    }
+    for id in lagging {
+      if let connection = connections[id], surroundings.queuedBytes(id) == 0 {
+        catchUp(connection)
+      }
+    }
+    for (id, document) in documents where document.isForgettable(now: now) {
+      documents[id] = nil
+    }
+  }
+
+  /// Takes no more changes: they are refused as retryable, and reads go on.
+  public func drain() { isDraining = true }
+
+  /// Whether every change that was taken has been written and answered.
+  public var isSettled: Bool { documents.values.allSatisfy { $0.live?.isSettled ?? true } }
+
+  /// Tells all clients to come back, and closes their connections.
+  ///
+  /// - Parameter reconnectAfter: milliseconds, from which each client draws its own delay.
+  public func farewell(reconnectAfter: ClosedRange<Int>) {
+    for connection in connections.values where connection.isOpen {
+      if connection.dialect == .native {
+        sendGoodbye(reason: "draining", reconnectAfter: reconnectAfter, to: connection)
+      }
+      close(connection, .draining, "the server is going down; come back")
+    }
+  }
+
+  // MARK: Store
+
+  /// The store has done a piece of work.
+  public func stored(_ ticket: StoreTicket, reply: StoreReply) {
+    guard let purpose = awaited.removeValue(forKey: ticket) else {
+      preconditionFailure("no work with ticket \(ticket.rawValue) was given to the store")
+    }
+    switch purpose {
+    case .load(let id): loaded(id, reply)
+    case .creation(let id): created(id, reply)
+    case .append(let id): appended(id, reply)
+    case .history(let id): readHistory(id, reply)
+    case .catchUp(let id, let connection): readForCatchUp(id, connection, reply)
+    case .snapshot:
+      if case .failed(let error) = reply {
+        surroundings.log.write(.warning, "snapshot not written", [("error", error.logName)])
+      }
+    case .notes(let request, let kind): answer(request, kind, reply)
+    }
+  }
+}
+
+/// What kind of client opened a connection.
+public enum Opening: Sendable, Equatable {
+  /// One that offered `parley.v1`.
+  case native
+  /// One of the Whaler family; the pool is its `ObjectId` header, a room of resource updates.
+  case whaler(pool: String?)
+}

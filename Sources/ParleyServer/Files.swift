@@ -39,6 +39,16 @@ public enum Files {
     return text
   }
 
+  /// Makes a folder, and those it lies in, unless it is there.
+  static func makeDirectory(_ path: String) throws(FileError) {
+    guard !isFolder(path) else { return }
+    let parent = folder(of: path)
+    if parent != path, !isFolder(parent) { try makeDirectory(parent) }
+    guard mkdir(path, 0o700) == 0 || isFolder(path) else {
+      throw FileError("the folder \(path) cannot be made: \(String(cString: strerror(errno)))")
+    }
+  }
+
   /// Whether a regular file is there.
   static func isFile(_ path: String) -> Bool {
     var status = stat()

@@ -1,0 +1,83 @@
+import GatewayPorts
+import OTCore
+
+/// One open connection: who it is, what it has joined.
+///
+/// A reference, owned by the gateway and confined to its loop.
+final class Connection {
+  /// How its messages are spoken.
+  enum Dialect {
+    /// `parley.v1`.
+    case native
+    /// The Whaler family: no hello, one pool of resource updates, joined by a header.
+    case whaler
+  }
+
+  /// What may follow: `ready` after `greeting`; nothing after `closing`.
+  enum Phase {
+    /// Waits for its hello until the deadline, in milliseconds of uptime.
+    case greeting(deadline: Int64)
+    /// May do what its rights allow.
+    case ready
+    /// Its close is under way; what it still sends is ignored.
+    case closing
+  }
+
+  let id: ConnectionID
+  let dialect: Dialect
+  var phase: Phase
+  /// The client's id: minted by the server, outliving connections.
+  var client = ""
+  /// The person's name as shown to others.
+  var name = ""
+  /// The person's colour, `#rrggbb`.
+  var color: String?
+  var subscriptions: [DocumentID: Subscription] = [:]
+  var rooms: Set<String> = []
+
+  init(id: ConnectionID, dialect: Dialect, phase: Phase) {
+    self.id = id
+    self.dialect = dialect
+    self.phase = phase
+  }
+
+  /// Whether it may still be sent to.
+  var isOpen: Bool {
+    switch phase {
+    case .greeting, .ready: true
+    case .closing: false
+    }
+  }
+
+  var isReady: Bool {
+    switch phase {
+    case .ready: true
+    case .greeting, .closing: false
+    }
+  }
+}
+
+/// A connection's wish to hear of a document: a cursor into its log.
+///
+/// What a slow reader costs is this much, however far it is behind.
+final class Subscription {
+  unowned let connection: Connection
+  unowned let room: DocumentRoom
+  /// The last revision queued for the connection.
+  var revision: Int
+  /// Whether the connection has too much queued to be given more; it continues from `revision`
+  /// when it has drained.
+  var isLagging = false
+  /// Whether entries for it are being read from the store.
+  var isFetching = false
+  /// Where the person's carets are, on the document's durable head.
+  var selections: [Selection] = []
+  /// The message ids of the connection's own changes, by revision, until they are answered.
+  var messageIDs: [Int: String] = [:]
+
+  init(connection: Connection, room: DocumentRoom) {
+    self.connection = connection
+    self.room = room
+    revision = 0
+  }
+}

@@ -1,0 +1,50 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// A document and all who follow it.
+///
+/// A reference, owned by the gateway and confined to its loop.
+final class DocumentRoom {
+  /// What waits until the document, or older entries of it, have been read from the store.
+  enum Waiting {
+    case join(ConnectionID, messageID: String, resume: ResumePoint?)
+    case change(ConnectionID, messageID: String, LiveDocument.Submission)
+  }
+
+  let id: DocumentID
+  /// The document; `nil` while it is being read from the store.
+  var live: LiveDocument?
+  /// Followers in the order in which they came.
+  private(set) var subscriptions: [Subscription] = []
+  /// Bounded by `GatewaySettings.waitingMax`.
+  var waiting: [Waiting] = []
+  /// Whether older entries are being read for those who wait.
+  var isReadingHistory = false
+  /// The revision of the newest snapshot asked for.
+  var snapshotRevision = 0
+  /// Uptime at which the last follower left.
+  private var idleSince: Int64?
+  private let idleMilliseconds: Int64
+
+  init(id: DocumentID, idleMilliseconds: Int64) {
+    self.id = id
+    self.idleMilliseconds = idleMilliseconds
+  }
+
+  func add(_ subscription: Subscription) {
+    subscriptions.append(subscription)
+    idleSince = nil
+  }
+
+  func remove(_ subscription: Subscription, now: Int64) {
+    subscriptions.removeAll { $0 === subscription }
+    if subscriptions.isEmpty { idleSince = now }
+  }
+
+  /// Whether nothing would be missed if it left the memory.
+  func isForgettable(now: Int64) -> Bool {
+    guard subscriptions.isEmpty, waiting.isEmpty, let idleSince else { return false }
+    return now - idleSince >= idleMilliseconds && live?.isSettled ?? false
+  }
+}

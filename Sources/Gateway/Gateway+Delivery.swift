@@ -1,0 +1,178 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// Bringing durable changes to those who follow a document.
+///
+/// Every subscription is a cursor into the log. One that keeps up gets each commit as a frame
+/// shared by all; one whose socket is full gets nothing until it has drained, and then the next
+/// range of the log in one frame. Nothing is composed on the way: transforming over a composed
+/// operation is not the same as transforming over its parts.
+extension Gateway {
+  /// Sends newly durable entries to all who have everything before them.
+  func deliver(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
+    guard let first = entries.first, let last = entries.last else { return }
+    var shared: Frame?
+    var sharedByEntry: [Frame]?
+    for subscription in room.subscriptions {
+      let connection = subscription.connection
+      subscription.moveSelections(over: entries)
+      // One that lags, or that has just joined past these entries, continues on its own.
+      guard subscription.revision == first.revision - 1, !subscription.isLagging else { continue }
+      guard surroundings.queuedBytes(connection.id) <= settings.laggingBytes else {
+        subscription.isLagging = true
+        lagging.insert(connection.id)
+        continue
+      }
+      subscription.revision = last.revision
+      switch connection.dialect {
+      case .native:
+        if entries.count == 1, first.client == connection.client,
+          let messageID = subscription.messageIDs.removeValue(forKey: first.revision)
+        {
+          acknowledge(
+            first.sequence, revision: first.revision, of: room.id, ref: messageID, to: connection)
+          continue
+        }
+        subscription.forgetMessageIDs(through: last.revision)
+        let frame = shared ?? changesFrame(entries, of: room.id)
+        shared = frame
+        push(frame, to: connection)
+      case .whaler:
+        let frames =
+          sharedByEntry ?? entries.map { whalerFrame($0, of: room.id, messageID: pushID()) }
+        sharedByEntry = frames
+        for (entry, frame) in zip(entries, frames) {
+          // Its own message id is how such a client knows its change again.
+          if let own = subscription.messageIDs.removeValue(forKey: entry.revision) {
+            push(whalerFrame(entry, of: room.id, messageID: own), to: connection)
+          } else {
+            push(frame, to: connection)
+          }
+        }
+      }
+    }
+  }
+
+  /// Continues the lagging subscriptions of a connection that has drained.
+  func catchUp(_ connection: Connection) {
+    for subscription in connection.subscriptions.values where subscription.isLagging {
+      guard !subscription.isFetching, let live = subscription.room.live else { continue }
+      let behind = live.durableRevision - subscription.revision
+      if subscription.revision >= live.oldestBase {
+        send(live.durableEntries(after: subscription.revision), to: subscription)
+      } else if behind <= settings.lagRevisionsMax {
+        subscription.isFetching = true
+        let through = min(live.oldestBase, subscription.revision + settings.windowEntries)
+        store(
+          .entries(id: live.id, after: subscription.revision, through: through),
+          for: .catchUp(live.id, connection.id))
+      } else {
+        resync(subscription, reason: .lagging, messageID: pushID())
+      }
+      finishCatchUp(subscription)
+    }
+    if !connection.subscriptions.values.contains(where: \.isLagging) {
+      lagging.remove(connection.id)
+    }
+  }
+
+  /// Entries for a lagging subscription have been read from the store.
+  func readForCatchUp(_ id: DocumentID, _ connectionID: ConnectionID, _ reply: StoreReply) {
+    guard let connection = connections[connectionID],
+      let subscription = connection.subscriptions[id], subscription.isFetching
+    else { return }
+    subscription.isFetching = false
+    switch reply {
+    case .entries(let entries) where entries.first?.revision == subscription.revision + 1:
+      send(entries[...], to: subscription)
+      finishCatchUp(subscription)
+    case .entries, .failed:
+      resync(subscription, reason: .lagging, messageID: pushID())
+      finishCatchUp(subscription)
+    case .done, .note, .notes, .document:
+      preconditionFailure("a store answers a request for entries with entries")
+    }
+    if !connection.subscriptions.values.contains(where: \.isLagging) {
+      lagging.remove(connection.id)
+    }
+  }
+
+  private func finishCatchUp(_ subscription: Subscription) {
+    guard subscription.isLagging, let live = subscription.room.live,
+      subscription.revision == live.durableRevision
+    else { return }
+    subscription.isLagging = false
+    for other in subscription.room.subscriptions
+    where other !== subscription && !other.selections.isEmpty {
+      sendSelections(of: other, to: subscription.connection)
+    }
+  }
+
+  /// Sends the first of these entries, as many as one frame should hold.
+  private func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
+    var bytes = 0
+    let count =
+      entries.firstIndex { entry in
+        defer { bytes += 64 + entry.operation.insertedBytes + 8 * entry.operation.componentCount }
+        return bytes > settings.catchUpBytes
+      } ?? entries.endIndex
+    let range = entries[..<count]
+    guard let last = range.last else { return }
+    let connection = subscription.connection
+    let id = subscription.room.id
+    switch connection.dialect {
+    case .native:
+      push(changesFrame(range, of: id), to: connection)
+      subscription.forgetMessageIDs(through: last.revision)
+    case .whaler:
+      for entry in range {
+        let own = subscription.messageIDs.removeValue(forKey: entry.revision)
+        push(whalerFrame(entry, of: id, messageID: own ?? pushID()), to: connection)
+      }
+    }
+    subscription.revision = last.revision
+  }
+
+  /// Gives a follower the text anew.
+  func resync(_ subscription: Subscription, reason: ServerMessage.ResyncReason, messageID: String) {
+    guard let live = subscription.room.live else { return }
+    switch subscription.connection.dialect {
+    case .native:
+      subscription.revision = live.durableRevision
+      subscription.messageIDs.removeAll()
+      sendNative(
+        .resync(
+          ServerMessage.Resync(
+            documentID: live.id, reason: reason, epoch: live.epoch,
+            revision: live.durableRevision, text: live.durableDocument.text,
+            lastSequence: live.lastDurableSequence(of: subscription.connection.client))),
+        ref: messageID, to: subscription.connection)
+    case .whaler: resyncWhaler(subscription)
+    }
+  }
+
+  static func change(_ entry: LogEntry) -> ServerMessage.Change {
+    ServerMessage.Change(
+      clientID: entry.client, sequence: entry.sequence, operation: entry.operation)
+  }
+}
+
+extension Subscription {
+  /// Moves the person's carets over changes: own inserts push them, others' leave them.
+  func moveSelections(over entries: ArraySlice<LogEntry>) {
+    guard !selections.isEmpty else { return }
+    for entry in entries {
+      let own = entry.client == connection.client
+      for index in selections.indices {
+        selections[index] = selections[index].transformed(over: entry.operation, own: own)
+      }
+    }
+  }
+
+  /// Forgets message ids of changes that need no reply any more.
+  func forgetMessageIDs(through revision: Int) {
+    guard !messageIDs.isEmpty else { return }
+    messageIDs = messageIDs.filter { $0.key > revision }
+  }
+}

@@ -1,0 +1,381 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// Speaking `parley.v1`.
+extension Gateway {
+  func receivedNative(
+    _ bytes: UnsafeRawBufferPointer, kind: Frame.Kind, on connection: Connection
+  ) {
+    guard kind == .text else {
+      sendError(
+        .badMessage, "expected a text frame with JSON; a binary frame came", ref: "",
+        to: connection)
+      close(connection, .badMessage, "binary frame")
+      return
+    }
+    let message: ClientMessage
+    let ref: String
+    do {
+      (ref, message) = try ClientMessage.decode(bytes)
+    } catch {
+      sendError(error.code, error.description, ref: error.messageID ?? "", to: connection)
+      // A change that cannot be read has no sequence to refuse; the error names its message.
+      return
+    }
+    switch connection.phase {
+    case .greeting:
+      guard case .hello(let hello) = message else {
+        sendError(
+          .notAllowed, "expected hello as the first message; say hello, then the rest", ref: ref,
+          to: connection)
+        return
+      }
+      greet(hello, ref: ref, connection)
+    case .ready: handle(message, ref: ref, connection)
+    case .closing: break
+    }
+  }
+
+  // MARK: Hello
+
+  private func greet(_ hello: ClientMessage.Hello, ref: String, _ connection: Connection) {
+    guard settings.isDemo else {
+      sendError(
+        .unauthorised, "a token is needed, and none can be checked here", ref: ref,
+        to: connection)
+      close(connection, .unauthorised, "unauthorised")
+      return
+    }
+    guard let profile = checked(name: hello.name, color: hello.color, ref: ref, connection) else {
+      return
+    }
+    if let claim = hello.client {
+      guard surroundings.tokens.isValid(claim.resumeToken, for: claim.id) else {
+        sendError(
+          .unauthorised,
+          "the resume token is not this client's; say hello without a client id to get a new one",
+          ref: ref, to: connection)
+        return
+      }
+      connection.client = claim.id
+      if let olderID = connectionsByClient[claim.id], let older = connections[olderID] {
+        close(older, .replaced, "this client has connected anew")
+      }
+    } else {
+      connection.client = surroundings.names.next()
+    }
+    (connection.name, connection.color) = profile
+    connection.phase = .ready
+    connectionsByClient[connection.client] = connection.id
+    sendNative(
+      .welcome(
+        ServerMessage.Welcome(
+          clientID: connection.client,
+          resumeToken: surroundings.tokens.token(for: connection.client),
+          serverTime: surroundings.clock.now, demo: settings.isDemo,
+          capabilities: Self.capabilities, limits: settings.limits)),
+      ref: ref, to: connection)
+  }
+
+  private static let capabilities = ["documents", "presence", "resume", "rooms", "selections"]
+
+  private func checked(
+    name: String, color: String?, ref: String, _ connection: Connection
+  ) -> (name: String, color: String?)? {
+    guard name.utf8.count <= settings.limits.nameBytesMax else {
+      sendError(
+        .tooLarge,
+        "a name may have \(settings.limits.nameBytesMax) bytes; this one has \(name.utf8.count)",
+        ref: ref, to: connection)
+      return nil
+    }
+    if let color, !Self.isColor(color) {
+      sendError(
+        .badMessage, "expected a colour as # and six hexadecimal digits", ref: ref,
+        to: connection)
+      return nil
+    }
+    return (name, color)
+  }
+
+  private static func isColor(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    return bytes.count == 7 && bytes[0] == UInt8(ascii: "#")
+      && bytes.dropFirst().allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20)
+      }
+  }
+
+  // MARK: After hello
+
+  private func handle(_ message: ClientMessage, ref: String, _ connection: Connection) {
+    switch message {
+    case .hello:
+      sendError(.notAllowed, "hello was said already", ref: ref, to: connection)
+    case .join(let join): handle(join, ref: ref, connection)
+    case .change(let change): handle(change, ref: ref, connection)
+    case .select(let select): handle(select, ref: ref, connection)
+    case .leave(let id):
+      if let subscription = connection.subscriptions[id.documentID] { leave(subscription) }
+      sendNative(.left(.init(documentID: id.documentID)), ref: ref, to: connection)
+    case .profile(let profile): handle(profile, ref: ref, connection)
+    case .subscribe(let subscribe): handle(subscribe, ref: ref, connection)
+    case .unsubscribe(let unsubscribe):
+      leave(room: unsubscribe.room, connection)
+      sendNative(.unsubscribed(.init(room: unsubscribe.room)), ref: ref, to: connection)
+    case .ping:
+      sendNative(.pong(.init(serverTime: surroundings.clock.now)), ref: ref, to: connection)
+    case .unknown(let type):
+      sendError(
+        .unknownType, "no message has this type (\(type.utf8.count) bytes long)", ref: ref,
+        to: connection)
+    }
+  }
+
+  private func handle(_ join: ClientMessage.Join, ref: String, _ connection: Connection) {
+    let limits = settings.limits
+    guard !join.documentID.isEmpty, join.documentID.utf8.count <= limits.documentIDBytesMax else {
+      sendError(
+        .tooLarge, "a document's id has 1 to \(limits.documentIDBytesMax) bytes", ref: ref,
+        to: connection)
+      return
+    }
+    guard
+      connection.subscriptions[join.documentID] != nil
+        || connection.subscriptions.count < limits.documentsPerConnectionMax
+    else {
+      sendError(
+        .tooMany,
+        "a connection may follow \(limits.documentsPerConnectionMax) documents; leave one first",
+        ref: ref, to: connection)
+      return
+    }
+    self.join(join.documentID, resume: join.resume, messageID: ref, connection)
+  }
+
+  private func handle(_ change: ClientMessage.Change, ref: String, _ connection: Connection) {
+    guard let subscription = connection.subscriptions[change.documentID] else {
+      refuse(
+        change.sequence, .notJoined, "join the document before changing it",
+        of: change.documentID, ref: ref, to: connection)
+      return
+    }
+    if let epoch = subscription.room.live?.epoch, epoch != change.epoch {
+      refuse(
+        change.sequence, .epochChanged,
+        "the document has another history now; join it again and rebase", of: change.documentID,
+        ref: ref, to: connection)
+      return
+    }
+    submit(
+      LiveDocument.Submission(
+        client: connection.client, sequence: change.sequence, revision: change.revision,
+        operation: change.operation, author: connection.name, time: surroundings.clock.now),
+      messageID: ref, subscription)
+  }
+
+  private func handle(_ select: ClientMessage.Select, ref: String, _ connection: Connection) {
+    guard let subscription = connection.subscriptions[select.documentID],
+      let live = subscription.room.live
+    else {
+      sendError(.notJoined, "join the document first", ref: ref, to: connection)
+      return
+    }
+    guard select.selections.count <= settings.limits.selectionsMax else {
+      sendError(
+        .tooMany, "a client may have \(settings.limits.selectionsMax) selections", ref: ref,
+        to: connection)
+      return
+    }
+    guard (live.oldestBase...live.durableRevision).contains(select.revision) else {
+      sendError(
+        select.revision > live.durableRevision ? .futureRevision : .historyGone,
+        "expected a revision from \(live.oldestBase) to \(live.durableRevision), "
+          + "\(select.revision) came; select again", ref: ref, to: connection)
+      return
+    }
+    let length = live.durableDocument.scalarCount
+    subscription.selections = select.selections
+    subscription.moveSelections(over: live.durableEntries(after: select.revision))
+    for index in subscription.selections.indices {
+      let selection = subscription.selections[index]
+      subscription.selections[index] = Selection(
+        anchor: min(max(selection.anchor, 0), length), head: min(max(selection.head, 0), length))
+    }
+    shareSelections(of: subscription)
+  }
+
+  private func handle(_ profile: ClientMessage.Profile, ref: String, _ connection: Connection) {
+    guard let checked = checked(name: profile.name, color: profile.color, ref: ref, connection)
+    else { return }
+    (connection.name, connection.color) = checked
+    for subscription in connection.subscriptions.values {
+      sendPresence(
+        ServerMessage.Presence(
+          documentID: subscription.room.id, joined: [], updated: [subscription.participant],
+          left: []),
+        in: subscription.room, except: connection.id)
+    }
+  }
+
+  private func handle(
+    _ subscribe: ClientMessage.Subscribe, ref: String, _ connection: Connection
+  ) {
+    let limits = settings.limits
+    guard !subscribe.room.isEmpty, subscribe.room.utf8.count <= limits.roomBytesMax else {
+      sendError(
+        .tooLarge, "a room's name has 1 to \(limits.roomBytesMax) bytes", ref: ref,
+        to: connection)
+      return
+    }
+    guard
+      connection.rooms.contains(subscribe.room)
+        || connection.rooms.count < limits.roomsPerConnectionMax
+    else {
+      sendError(
+        .tooMany,
+        "a connection may subscribe to \(limits.roomsPerConnectionMax) rooms; leave one first",
+        ref: ref, to: connection)
+      return
+    }
+    join(room: subscribe.room, connection)
+    sendNative(.subscribed(.init(room: subscribe.room)), ref: ref, to: connection)
+  }
+
+  // MARK: Presence
+
+  func sendPresence(
+    _ presence: ServerMessage.Presence, in room: DocumentRoom, except author: ConnectionID
+  ) {
+    var shared: Frame?
+    for subscription in room.subscriptions
+    where subscription.connection.id != author && subscription.connection.dialect == .native {
+      let frame = shared ?? nativeFrame(.presence(presence), ref: pushID())
+      shared = frame
+      send(frame, to: subscription.connection)
+    }
+  }
+
+  private func shareSelections(of subscription: Subscription) {
+    guard let live = subscription.room.live else { return }
+    var shared: Frame?
+    for other in subscription.room.subscriptions
+    where other !== subscription && other.connection.dialect == .native && !other.isLagging {
+      guard other.revision == live.durableRevision else { continue }
+      let frame = shared ?? selectionsFrame(of: subscription, revision: live.durableRevision)
+      shared = frame
+      send(frame, to: other.connection)
+    }
+  }
+
+  func sendSelections(of subscription: Subscription, to connection: Connection) {
+    guard connection.dialect == .native, let live = subscription.room.live else { return }
+    send(selectionsFrame(of: subscription, revision: live.durableRevision), to: connection)
+  }
+
+  private func selectionsFrame(of subscription: Subscription, revision: Int) -> Frame {
+    nativeFrame(
+      .selections(
+        .init(
+          documentID: subscription.room.id, revision: revision,
+          clientID: subscription.connection.client, selections: subscription.selections)),
+      ref: pushID())
+  }
+
+  // MARK: Sending
+
+  func nativeFrame(_ message: ServerMessage, ref: String) -> Frame {
+    Frame { message.encode(messageID: ref, into: &$0) }
+  }
+
+  func sendNative(_ message: ServerMessage, ref: String, to connection: Connection) {
+    send(nativeFrame(message, ref: ref), to: connection)
+  }
+
+  func changesFrame(_ entries: ArraySlice<LogEntry>, of id: DocumentID) -> Frame {
+    let first = entries.first?.revision ?? 0
+    return nativeFrame(
+      .changes(.init(documentID: id, revision: first, changes: entries.map(Self.change))),
+      ref: pushID())
+  }
+
+  func acknowledge(
+    _ sequence: Int, revision: Int, of id: DocumentID, ref: String, to connection: Connection
+  ) {
+    sendNative(
+      .acknowledged(.init(documentID: id, sequence: sequence, revision: revision)), ref: ref,
+      to: connection)
+  }
+
+  func refuse(
+    _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
+    to connection: Connection
+  ) {
+    guard connection.dialect == .native else { return }
+    sendNative(
+      .refused(
+        .init(
+          documentID: id, sequence: sequence, code: code, message: message,
+          retryable: code.isRetryable,
+          retryAfter: code.isRetryable ? settings.retryAfterMilliseconds : nil)),
+      ref: ref, to: connection)
+  }
+
+  func sendError(_ code: ErrorCode, _ message: String, ref: String, to connection: Connection) {
+    guard connection.dialect == .native else { return }
+    sendNative(
+      .error(
+        .init(
+          code: code, message: message, retryable: code.isRetryable,
+          retryAfter: code.isRetryable ? settings.retryAfterMilliseconds : nil)),
+      ref: ref, to: connection)
+  }
+
+  func sendGoodbye(
+    reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
+  ) {
+    sendNative(
+      .goodbye(.init(reason: reason, reconnectAfter: reconnectAfter)), ref: pushID(),
+      to: connection)
+  }
+
+  /// A refusal as code and sentence: what was expected, what came, what to do.
+  static func words(
+    for refusal: LiveDocument.Refusal, sequence: Int
+  ) -> (ErrorCode, String) {
+    switch refusal {
+    case .futureRevision(let head):
+      (.futureRevision, "the base revision lies ahead of the head, \(head); join again")
+    case .negativeRevision: (.negativeRevision, "revisions count from 0; join again")
+    case .lengthMismatch(let expected, let found):
+      (
+        .lengthMismatch,
+        "the document has \(expected) scalars at that revision, the operation starts from "
+          + "\(found); rebase and send again"
+      )
+    case .sequenceReused(let last):
+      (
+        .sequenceReused,
+        "sequence \(sequence) was used for another change; the last one is \(last)"
+      )
+    case .sequenceGap(let expected):
+      (.sequenceGap, "expected sequence \(expected), \(sequence) came; send \(expected) first")
+    case .inFlight:
+      (.busy, "the change before is not acknowledged yet; send this one after it")
+    case .documentFull(let scalarsMax):
+      (.tooLarge, "the document may have \(scalarsMax) scalars and would have more")
+    case .operation(let error): (.badOperation, "\(error)")
+    }
+  }
+}
+
+extension Subscription {
+  /// Who follows, as others see it.
+  var participant: ServerMessage.Participant {
+    .init(
+      clientID: connection.client, name: connection.name, color: connection.color,
+      selections: selections)
+  }
+}

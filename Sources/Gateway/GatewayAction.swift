@@ -1,0 +1,18 @@
+public import GatewayPorts
+
+/// What the gateway wants done. Its owner does it, in order.
+public enum GatewayAction: Sendable {
+  /// Queue a frame for a connection.
+  case send(Frame, to: ConnectionID)
+  /// Close a connection after what is queued for it.
+  case close(ConnectionID, code: CloseCode, reason: String)
+  /// Answer an HTTP request.
+  case respond(RequestID, Response)
+  /// Give work to the store; its reply comes back through ``Gateway/stored(_:reply:)``.
+  case store(StoreTicket, StoreRequest)
+}
+
+/// The name of a piece of work at the store.
+public struct StoreTicket: Hashable, Sendable {
+  let rawValue: UInt64
+}

@@ -1,0 +1,50 @@
+public import SocketMessages
+
+/// What an operator can set of the gateway's behaviour.
+public struct GatewaySettings: Sendable {
+  /// Limits announced to clients, and held.
+  public var limits: Limits
+  /// Whether anyone may read and write without a token.
+  public var isDemo: Bool
+  /// Whether a Whaler client's `resourceConnection` makes a document that is not there.
+  public var whalerCreatesDocuments: Bool
+  /// Queued bytes beyond which a connection gets no further changes until it has drained; it then
+  /// continues from its place in the document's log.
+  public var laggingBytes: Int
+  /// Queued bytes beyond which a connection is closed with a code that says "resume": reached
+  /// only by what cannot wait in a log, such as replies and room updates.
+  public var queuedBytesMax: Int
+  /// Bytes of one `changes` frame for a reader that catches up, about.
+  public var catchUpBytes: Int
+  /// Revisions that a reader may be behind before it gets the text instead of the changes.
+  public var lagRevisionsMax: Int
+  /// Entries of each document's log kept in memory, at least.
+  public var windowEntries: Int
+  /// Revisions between two snapshots of a document.
+  public var snapshotInterval: Int
+  /// Milliseconds that a document without readers stays in memory.
+  public var idleDocumentMilliseconds: Int64
+  /// Milliseconds within which a native client must say hello.
+  public var helloMilliseconds: Int64
+  /// Changes that may wait for a document that is being loaded, for each document.
+  public var waitingMax: Int
+  /// Milliseconds after which a refused change may be tried again.
+  public var retryAfterMilliseconds: Int
+
+  /// The defaults.
+  public init() {
+    limits = Limits()
+    isDemo = true
+    whalerCreatesDocuments = true
+    laggingBytes = 64 << 10
+    queuedBytesMax = 16 << 20
+    catchUpBytes = 256 << 10
+    lagRevisionsMax = 10_000
+    windowEntries = 1_000
+    snapshotInterval = 1_000
+    idleDocumentMilliseconds = 60_000
+    helloMilliseconds = 10_000
+    waitingMax = 1_000
+    retryAfterMilliseconds = 1_000
+  }
+}

@@ -1,0 +1,276 @@
+package import GatewayPorts
+package import OTCore
+
+/// One document's log in memory: the durable part that everybody may see, and behind it the
+/// tentative part that waits for its commit.
+///
+/// A change is rebased and appended to the tentative part at once, so that the next one can be
+/// rebased over it; it becomes visible only when the store has synced it. If a commit fails, the
+/// whole tentative part falls with it, for all of it was built on what failed.
+///
+///     revision   … 40   41   42 │ 43   44 │ 45
+///                    durable    │ being   │ waiting for
+///                               │ written │ the next commit
+///
+/// No I/O happens here: ``takeCommit()`` hands out what is to be written, ``commitSucceeded()`` or
+/// ``commitFailed()`` tells what became of it. At most one commit is under way.
+package struct LiveDocument {
+  /// What a client sent.
+  package struct Submission {
+    /// The author's id, minted by the server.
+    package var client: String
+    /// The author's number for this change, from 1, for this document.
+    package var sequence: Int
+    /// The revision the author had seen.
+    package var revision: Int
+    /// The change, on the document at that revision.
+    package var operation: TextOperation
+    /// The author's name as shown to people.
+    package var author: String
+    /// When it arrived.
+    package var time: Timestamp
+    /// Whether the author may send it again after a lost connection, and so must keep to one
+    /// change in flight. Clients that number nothing never send a change twice.
+    package var isResendable: Bool
+
+    package init(
+      client: String, sequence: Int, revision: Int, operation: TextOperation, author: String,
+      time: Timestamp, isResendable: Bool = true
+    ) {
+      self.client = client
+      self.sequence = sequence
+      self.revision = revision
+      self.operation = operation
+      self.author = author
+      self.time = time
+      self.isResendable = isResendable
+    }
+  }
+
+  /// What became of a submission.
+  package enum Outcome: Equatable {
+    /// Appended as this revision; its acknowledgement follows the commit.
+    case accepted(revision: Int)
+    /// The log has it already, durably, as this revision: acknowledge again.
+    case duplicate(revision: Int)
+    /// It is being committed already: its acknowledgement follows.
+    case duplicatePending
+    /// It starts before the entries in memory: prepend `after < revision <= through`, try again.
+    case needsHistory(after: Int, through: Int)
+    /// Not taken; nothing has changed.
+    case refused(Refusal)
+  }
+
+  /// Why a submission was not taken.
+  package enum Refusal: Equatable {
+    /// The base revision lies ahead of the durable head.
+    case futureRevision(head: Int)
+    /// The base revision is below zero.
+    case negativeRevision
+    /// The operation does not cover the document at its base revision.
+    case lengthMismatch(expected: Int, found: Int)
+    /// The same sequence was used for another change.
+    case sequenceReused(last: Int)
+    /// A number was left out.
+    case sequenceGap(expected: Int)
+    /// The author's previous change is not yet acknowledged.
+    case inFlight
+    /// The document would pass its size limit, in Unicode scalars.
+    case documentFull(scalarsMax: Int)
+    /// The operation could not be applied for another reason.
+    case operation(OperationError)
+  }
+
+  /// The document's name.
+  package let id: DocumentID
+  /// The title shown to people.
+  package var title: String
+  /// When the note was made.
+  package let createdAt: Timestamp
+  /// Names this history; another string means another history.
+  package private(set) var epoch: String
+
+  private var sequencer: ServerSequencer
+  /// The window: a run of entries that ends at the tentative head.
+  private var window: [LogEntry]
+  /// The last change of each client, tentative ones included.
+  private var marks: [String: ClientMark]
+  /// What `marks` held before each tentative entry, for taking it back.
+  private var markUndo: [(client: String, mark: ClientMark?)] = []
+  /// The last revision of the commit under way.
+  private var committingThrough: Int?
+
+  /// Takes a document as it came out of the store.
+  package init(_ stored: StoredDocument) {
+    id = stored.summary.id
+    title = stored.summary.title
+    createdAt = stored.summary.createdAt
+    epoch = stored.epoch
+    window = stored.recent
+    marks = stored.marks
+    sequencer = ServerSequencer(
+      document: Document(stored.text), revision: stored.summary.revision,
+      recent: stored.recent.map(\.operation))
+  }
+
+  /// The newest revision that is synced to disk.
+  package var durableRevision: Int { sequencer.durableRevision }
+
+  /// The text at ``durableRevision``: what may be shown.
+  package var durableDocument: Document { sequencer.durableDocument }
+
+  /// The newest revision, the tentative ones included.
+  package var headRevision: Int { sequencer.revision }
+
+  /// The oldest revision from which a change can be rebased with the entries in memory.
+  package var oldestBase: Int { sequencer.oldestBase }
+
+  /// Whether nothing waits for a commit.
+  package var isSettled: Bool { durableRevision == headRevision }
+
+  /// The last change of a client that the durable log holds; 0 if it holds none.
+  package func lastDurableSequence(of client: String) -> Int {
+    // A tentative mark's predecessor is the first undo record of that client.
+    if let undo = markUndo.first(where: { $0.client == client }) {
+      return undo.mark?.sequence ?? 0
+    }
+    return marks[client]?.sequence ?? 0
+  }
+
+  /// The number that a client's next change must have, the tentative ones included.
+  package func nextSequence(of client: String) -> Int { (marks[client]?.sequence ?? 0) + 1 }
+
+  /// The revision of a client's tentative change, if it has one.
+  package func pendingRevision(of client: String) -> Int? {
+    guard let mark = marks[client], mark.revision > durableRevision else { return nil }
+    return mark.revision
+  }
+
+  /// The durable entries after a revision, oldest first.
+  ///
+  /// - Precondition: `oldestBase <= revision <= durableRevision`.
+  package func durableEntries(after revision: Int) -> ArraySlice<LogEntry> {
+    precondition(revision >= oldestBase, "\(revision) lies before the window at \(oldestBase)")
+    let first = window.count - (headRevision - revision)
+    return window[first..<(window.count - (headRevision - durableRevision))]
+  }
+
+  /// Rebases a change over what it has not seen and appends it to the tentative part.
+  package mutating func submit(_ submission: Submission, scalarsMax: Int) -> Outcome {
+    let digest = Self.digest(of: submission)
+    let mark = marks[submission.client]
+    let last = mark?.sequence ?? 0
+    if submission.sequence <= last {
+      guard let mark, submission.sequence == last, mark.digest == digest else {
+        return .refused(.sequenceReused(last: last))
+      }
+      return mark.revision <= durableRevision
+        ? .duplicate(revision: mark.revision) : .duplicatePending
+    }
+    guard submission.sequence == last + 1 else {
+      return .refused(.sequenceGap(expected: last + 1))
+    }
+    if submission.isResendable, let mark, mark.revision > durableRevision {
+      return .refused(.inFlight)
+    }
+    guard submission.revision >= 0 else { return .refused(.negativeRevision) }
+    // A client has seen durable revisions only; anything further is another history.
+    guard submission.revision <= durableRevision else {
+      return .refused(.futureRevision(head: durableRevision))
+    }
+    guard submission.revision >= oldestBase else {
+      return .needsHistory(after: submission.revision, through: oldestBase)
+    }
+    let growth = submission.operation.targetLength - submission.operation.baseLength
+    guard growth <= 0 || sequencer.document.scalarCount + growth <= scalarsMax else {
+      return .refused(.documentFull(scalarsMax: scalarsMax))
+    }
+    let stored: TextOperation
+    do {
+      stored = try sequencer.submit(submission.operation, at: submission.revision)
+    } catch {
+      switch error {
+      case .futureRevision: return .refused(.futureRevision(head: durableRevision))
+      case .negativeRevision: return .refused(.negativeRevision)
+      case .historyGone(let oldest):
+        return .needsHistory(after: submission.revision, through: oldest)
+      case .operation(.lengthMismatch(let expected, let found)):
+        return .refused(.lengthMismatch(expected: expected, found: found))
+      case .operation(let other): return .refused(.operation(other))
+      }
+    }
+    let revision = sequencer.revision
+    window.append(
+      LogEntry(
+        revision: revision, client: submission.client, sequence: submission.sequence,
+        digest: digest, operation: stored, author: submission.author, time: submission.time))
+    markUndo.append((submission.client, mark))
+    marks[submission.client] = ClientMark(
+      sequence: submission.sequence, revision: revision, digest: digest)
+    return .accepted(revision: revision)
+  }
+
+  /// Hands out the tentative entries for one commit; `nil` when there are none, or when a commit
+  /// is under way.
+  package mutating func takeCommit() -> [LogEntry]? {
+    guard committingThrough == nil, !isSettled else { return nil }
+    committingThrough = headRevision
+    return Array(window.suffix(headRevision - durableRevision))
+  }
+
+  /// The commit under way is on disk: its entries are durable from now on, and returned.
+  package mutating func commitSucceeded() -> ArraySlice<LogEntry> {
+    guard let through = committingThrough else {
+      preconditionFailure("no commit of this document is under way")
+    }
+    let before = durableRevision
+    committingThrough = nil
+    sequencer.markDurable(through: through)
+    markUndo.removeFirst(through - before)
+    return durableEntries(after: before)
+  }
+
+  /// The commit under way failed: takes back the whole tentative part, and returns its entries.
+  package mutating func commitFailed() -> [LogEntry] {
+    committingThrough = nil
+    let fallen = Array(window.suffix(headRevision - durableRevision))
+    window.removeLast(fallen.count)
+    sequencer.rollBack()
+    for undo in markUndo.reversed() { marks[undo.client] = undo.mark }
+    markUndo.removeAll()
+    return fallen
+  }
+
+  /// Puts older entries, read from the store, before the window.
+  package mutating func prepend(_ older: [LogEntry]) {
+    guard let last = older.last, last.revision == oldestBase else { return }
+    window.insert(contentsOf: older, at: 0)
+    sequencer.prepend(older.map(\.operation))
+  }
+
+  /// Forgets all but the newest durable entries, once there are twice as many.
+  package mutating func trim(keeping entriesMax: Int) {
+    guard window.count > 2 * entriesMax else { return }
+    let tentative = headRevision - durableRevision
+    let excess = window.count - max(entriesMax, tentative)
+    window.removeFirst(excess)
+    sequencer.trim(keeping: window.count)
+  }
+
+  /// Condenses what was sent: the same change re-sent has the same digest (FNV-1a, 64 bits).
+  private static func digest(of submission: Submission) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    func mix(_ byte: UInt8) {
+      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    }
+    var revision = UInt64(bitPattern: Int64(submission.revision))
+    for _ in 0..<8 {
+      mix(UInt8(truncatingIfNeeded: revision))
+      revision >>= 8
+    }
+    var bytes: [UInt8] = []
+    submission.operation.appendJSON(to: &bytes)
+    for byte in bytes { mix(byte) }
+    return hash
+  }
+}

@@ -1,0 +1,15 @@
+import GatewayPorts
+
+extension StoreError {
+  /// The error in a word, for logs: the store's own words may name files.
+  var logName: String {
+    switch self {
+    case .unknownDocument: "unknown document"
+    case .exists: "exists"
+    case .notNext: "not next"
+    case .compacted: "compacted"
+    case .unavailable: "unavailable"
+    case .damaged: "damaged"
+    }
+  }
+}

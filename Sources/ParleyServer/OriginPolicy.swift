@@ -1,0 +1,65 @@
+import GatewayPorts
+
+/// Which pages may open a socket or change notes: those of the server itself, and those named.
+///
+/// Browsers send `Origin` with every upgrade; programs send what they like or nothing. So a
+/// missing `Origin` is let through, and a foreign one is not (RFC 6454; the request's own host
+/// and port count as the same origin, `:80` and `:443` being what they are by default).
+struct OriginPolicy {
+  private let allowed: Set<String>
+  private let allowsAll: Bool
+
+  /// - Parameter allowed: origins such as `https://notes.example.org`; `*` means any.
+  init(allowed: [String]) {
+    self.allowed = Set(allowed.compactMap(Self.normalized))
+    allowsAll = allowed.contains("*")
+  }
+
+  /// Whether a request comes from a page that may ask.
+  func allows(_ head: RequestHead) -> Bool {
+    guard let origin = head.headers["origin"], !allowsAll else { return true }
+    guard let normalized = Self.normalized(origin) else { return false }
+    if allowed.contains(normalized) { return true }
+    guard let host = head.headers["host"] else { return false }
+    // Behind a proxy that ends TLS the scheme differs, the host does not.
+    return ["http", "https"].contains { Self.normalized("\($0)://\(host)") == normalized }
+  }
+
+  /// `scheme://host:port` in lower case with the port written out; `nil` if it is no origin.
+  static func normalized(_ origin: String) -> String? {
+    let lowered = origin.lowercased()
+    guard let separator = lowered.utf8.firstRange(of: "://") else { return nil }
+    let scheme = String(lowered[..<separator.lowerBound])
+    let authority = lowered[separator.upperBound...]
+    guard !authority.isEmpty, !authority.contains("/"), !authority.contains("@") else {
+      return nil
+    }
+    let defaultPort: String
+    switch scheme {
+    case "http", "ws": defaultPort = "80"
+    case "https", "wss": defaultPort = "443"
+    default: return nil
+    }
+    // The last colon begins the port, unless it stands inside an IPv6 address's brackets.
+    if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
+      let port = authority[authority.index(after: colon)...]
+      guard !port.isEmpty, port.allSatisfy(\.isWholeNumber) else { return nil }
+      return "\(scheme)://\(authority[..<colon]):\(port)"
+    }
+    return "\(scheme)://\(authority):\(defaultPort)"
+  }
+}
+
+extension String.UTF8View {
+  fileprivate func firstRange(of text: StaticString) -> Range<Index>? {
+    let pattern = text.withUTF8Buffer { Array($0) }
+    var start = startIndex
+    while start != endIndex {
+      if self[start...].starts(with: pattern) {
+        return start..<index(start, offsetBy: pattern.count)
+      }
+      start = index(after: start)
+    }
+    return nil
+  }
+}

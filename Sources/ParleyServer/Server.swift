@@ -1,0 +1,95 @@
+import CryptoOpenSSL
+import Gateway
+public import GatewayPorts
+import SocketMessages
+import StoreSQLite
+import TransportLibwebsockets
+
+/// A whole Parley: store, gateway and transport, wired together.
+///
+///     loop thread                               store thread
+///     sockets ─▶ Gateway ─▶ StoreThread.submit ─▶ one transaction, one sync
+///     sockets ◀─ Gateway ◀─ wake ◀─────────────── completions
+///
+/// The loop thread owns the connections and all of the gateway; the store thread owns the store.
+/// They share two queues and nothing else.
+public final class Server: Sendable {
+  private let loop: ServerLoop
+  private let transport: LibwebsocketsTransport
+  private let storeThread: StoreThread
+
+  /// Opens the store and the socket, and begins to serve.
+  ///
+  /// - Throws: `FileError`, `StoreOpenError`, `StoreError` or `TransportError`, each saying what is
+  ///   in the way and what to do.
+  public init(configuration: Configuration, log: any LogSink) throws {
+    try Files.makeDirectory(configuration.dataDirectory)
+    let store = try SQLiteStore(path: configuration.storePath)
+    let tokens = HMACResumeTokens(secret: try store.secret(named: "resume tokens"))
+    let loop = ServerLoop(configuration: configuration, tokens: tokens, log: log)
+    let transport = LibwebsocketsTransport(
+      configuration: configuration.transport, delegate: loop)
+    let mailbox = transport.mailbox
+    let storeThread = StoreThread(store: store) { mailbox.wake() }
+    loop.attach(transport: transport, storeThread: storeThread)
+    do {
+      try transport.start()
+    } catch {
+      storeThread.stop()
+      throw error
+    }
+    self.loop = loop
+    self.transport = transport
+    self.storeThread = storeThread
+  }
+
+  /// The port that is listened on, chosen by the system if 0 was asked for.
+  public var port: Int { transport.boundPort }
+
+  /// Tells clients to come back, writes what is accepted, ends all threads, and returns when that
+  /// is done. From any thread but the loop's.
+  ///
+  /// - Parameter drainMilliseconds: what accepted changes, and then clients, get to finish in.
+  public func stop(drainMilliseconds: Int) {
+    transport.stopAccepting()
+    let settled = Monitor(false)
+    let loop = loop
+    let stands = transport.mailbox.post {
+      loop.drain {
+        settled.withLock { $0 = true }
+        settled.signal()
+      }
+    }
+    if stands { settled.wait(atMostMilliseconds: drainMilliseconds) { $0 } }
+    transport.stop(
+      code: CloseCode(CloseReason.draining.rawValue), reason: "the server is going down; come back",
+      within: drainMilliseconds)
+    storeThread.stop()
+  }
+}
+
+extension Configuration {
+  /// The database within the data folder.
+  var storePath: String { dataDirectory + "/parley.sqlite" }
+
+  var transport: LibwebsocketsTransport.Configuration {
+    var transport = LibwebsocketsTransport.Configuration(host: host, port: port)
+    transport.messageBytesMax = messageBytesMax
+    transport.connectionsMax = connectionsMax
+    transport.pingSeconds = Int(pingInterval.components.seconds)
+    transport.hangUpSeconds = Int(idleTimeout.components.seconds)
+    transport.queuedBytesMax = 2 * queuedBytesMax
+    return transport
+  }
+
+  var gateway: GatewaySettings {
+    var gateway = GatewaySettings()
+    gateway.isDemo = isDemo
+    gateway.queuedBytesMax = queuedBytesMax
+    gateway.limits.messageBytesMax = messageBytesMax
+    gateway.limits.documentScalarsMax = documentScalarsMax
+    gateway.limits.documentsPerConnectionMax = documentsPerConnectionMax
+    gateway.limits.roomsPerConnectionMax = roomsPerConnectionMax
+    return gateway
+  }
+}

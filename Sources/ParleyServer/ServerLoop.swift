@@ -1,0 +1,208 @@
+import CryptoOpenSSL
+import Gateway
+import GatewayPorts
+import Glibc
+import SocketMessages
+import TransportLibwebsockets
+
+/// What runs on the loop thread: the gateway, fed by the transport and the store.
+///
+/// Unchecked: made before the loop thread starts, and used on that thread alone from then on.
+final class ServerLoop: TransportDelegate, @unchecked Sendable {
+  /// What the loop works with, once both stand.
+  private struct Attachments {
+    unowned let transport: LibwebsocketsTransport
+    let storeThread: StoreThread
+    let gateway: Gateway
+  }
+
+  private let configuration: Configuration
+  private let tokens: any ResumeTokens
+  private let log: any LogSink
+  private let origins: OriginPolicy
+  private var files: StaticFiles?
+  private var attachments: Attachments?
+  private var onSettled: (() -> Void)?
+
+  init(configuration: Configuration, tokens: any ResumeTokens, log: any LogSink) {
+    self.configuration = configuration
+    self.tokens = tokens
+    self.log = log
+    origins = OriginPolicy(allowed: configuration.allowedOrigins)
+    files = configuration.webDirectory.map(StaticFiles.init(root:))
+  }
+
+  /// Gives the loop what it works with, before the transport starts.
+  func attach(transport: LibwebsocketsTransport, storeThread: StoreThread) {
+    let gateway = Gateway(
+      settings: configuration.gateway,
+      surroundings: Gateway.Surroundings(
+        clock: SystemClock(), names: RandomNames(), tokens: tokens, log: log,
+        queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) }))
+    attachments = Attachments(
+      transport: transport, storeThread: storeThread, gateway: gateway)
+  }
+
+  private var attached: Attachments {
+    guard let attachments else { preconditionFailure("attach() comes before start()") }
+    return attachments
+  }
+
+  private var gateway: Gateway { attached.gateway }
+
+  private var transport: LibwebsocketsTransport { attached.transport }
+
+  /// Does what the gateway wants done.
+  private func perform() {
+    let attached = attached
+    for action in attached.gateway.takeActions() {
+      switch action {
+      case .send(let frame, let connection): attached.transport.send(frame, to: connection)
+      case .close(let connection, let code, let reason):
+        attached.transport.close(connection, code: code, reason: reason)
+      case .respond(let request, let response):
+        attached.transport.respond(to: request, with: response)
+      case .store(let ticket, let request): attached.storeThread.submit(ticket, request)
+      }
+    }
+    if let onSettled, attached.gateway.isSettled {
+      self.onSettled = nil
+      attached.gateway.farewell(reconnectAfter: 100...2_000)
+      perform()
+      onSettled()
+    }
+  }
+
+  /// Takes no more changes; when all accepted ones are on disk and acknowledged, says goodbye to
+  /// everybody and calls `onSettled`.
+  func drain(onSettled: @escaping () -> Void) {
+    self.onSettled = onSettled
+    gateway.drain()
+    perform()
+  }
+
+  // MARK: Upgrades
+
+  private static let subprotocol = "parley.v1"
+
+  func decide(upgrade head: RequestHead) -> UpgradeDecision {
+    guard origins.allows(head) else {
+      log.write(
+        .notice, "origin refused",
+        [
+          ("origin", head.headers["origin"] ?? ""), ("host", head.headers["host"] ?? ""),
+          ("hint", "add it to the setting 'origins' if its pages may use this server"),
+        ])
+      return .refuse(
+        .plain(403, "This origin may not connect. The operator can allow it by 'origins'.\n"))
+    }
+    switch head.path {
+    case "/ws":
+      let offered = head.headers["sec-websocket-protocol"]?.split(separator: ",").map {
+        $0.trimmingSpaces()
+      }
+      guard offered?.contains(Self.subprotocol) ?? false else {
+        return .refuse(
+          .plain(400, "This path speaks \(Self.subprotocol); offer it as subprotocol.\n"))
+      }
+      return .accept(subprotocol: Self.subprotocol)
+    case "/socket", "/socket/": return .accept(subprotocol: nil)
+    default: return .refuse(.plain(404, "WebSockets are at /ws and /socket.\n"))
+    }
+  }
+
+  func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {
+    gateway.opened(
+      connection,
+      as: subprotocol == Self.subprotocol ? .native : .whaler(pool: head.headers["objectid"]))
+    perform()
+  }
+
+  // MARK: Messages
+
+  func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind) {
+    gateway.received(connection, message: message, kind: kind)
+    perform()
+  }
+
+  func oversized(_ connection: ConnectionID, bytesMax: Int) {
+    gateway.oversized(connection, bytesMax: bytesMax)
+    perform()
+  }
+
+  func drained(_ connection: ConnectionID) {
+    gateway.drained(connection)
+    perform()
+  }
+
+  func closed(_ connection: ConnectionID) {
+    gateway.closed(connection)
+    perform()
+  }
+
+  func woken() {
+    let attached = attached
+    for completion in attached.storeThread.takeCompletions() {
+      attached.gateway.stored(completion.ticket, reply: completion.reply)
+    }
+    perform()
+  }
+
+  func ticked() {
+    gateway.ticked()
+    perform()
+  }
+
+  // MARK: HTTP
+
+  func request(_ request: RequestID, head: RequestHead, body: [UInt8]) {
+    if head.method != "GET", head.method != "HEAD", !origins.allows(head) {
+      transport.respond(
+        to: request, with: .plain(403, "This origin may not change anything here.\n"))
+      return
+    }
+    if head.path == "/health" {
+      transport.respond(to: request, with: .plain(200, "ok\n"))
+    } else if gateway.request(request, head: head, body: body) {
+      perform()
+    } else if let response = files?.response(to: head) {
+      transport.respond(to: request, with: response)
+    } else {
+      transport.respond(to: request, with: .plain(404, "Nothing is here.\n"))
+    }
+  }
+
+  func abandoned(_ request: RequestID) {
+    // The store's work goes on; its answer to an abandoned request is dropped by the transport.
+  }
+}
+
+extension Response {
+  /// A response in words.
+  static func plain(_ status: Int, _ text: String) -> Response {
+    Response(
+      status: status, headers: [("content-type", "text/plain; charset=utf-8")],
+      body: Array(text.utf8))
+  }
+}
+
+extension Substring {
+  func trimmingSpaces() -> String {
+    var text = self
+    while text.first == " " { text.removeFirst() }
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}
+
+/// The machine's clocks.
+struct SystemClock: Clock {
+  var now: Timestamp { Self.read(CLOCK_REALTIME) }
+  var uptime: Int64 { Self.read(CLOCK_MONOTONIC) }
+
+  private static func read(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

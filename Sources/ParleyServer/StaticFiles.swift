@@ -1,0 +1,126 @@
+import Glibc
+import GatewayPorts
+
+/// The page and its parts, read from a folder.
+///
+/// A file is read when it is first asked for and kept; a change of its time or size on disk is
+/// noticed at the next request. Only regular files below the folder are served: a path that
+/// climbs out of it, or that a link leads out of it, is not found.
+struct StaticFiles {
+  private struct Entry {
+    let modified: Int
+    let size: Int
+    let tag: String
+    let body: [UInt8]
+  }
+
+  /// The whole folder is small; a larger file is not a part of the page.
+  private static let fileBytesMax = 16 << 20
+  private static let types: [String: String] = [
+    "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8", "wasm": "application/wasm", "svg": "image/svg+xml",
+    "png": "image/png", "ico": "image/x-icon", "json": "application/json",
+    "webmanifest": "application/manifest+json", "txt": "text/plain; charset=utf-8",
+    "woff2": "font/woff2",
+  ]
+  /// The page runs its own scripts and the algebra's WebAssembly, and nothing else.
+  private static let securityHeaders: [(name: String, value: String)] = [
+    (
+      "content-security-policy",
+      "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+        + "img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "same-origin"),
+  ]
+
+  private let root: String
+  private var entries: [String: Entry] = [:]
+
+  /// Serves the folder at `root`.
+  init(root: String) {
+    self.root = Self.resolved(root) ?? root
+  }
+
+  /// The response to a request for a page or asset; `nil` when the path is not for this folder.
+  ///
+  /// `/` and `/n/…` are the page; `/assets/…` are the files of the folder.
+  mutating func response(to head: RequestHead) -> Response? {
+    let name: String
+    if head.path == "/" || head.path.hasPrefix("/n/") {
+      name = "index.html"
+    } else if head.path == "/favicon.ico" {
+      name = "favicon.svg"
+    } else if head.path.hasPrefix("/assets/") {
+      name = String(head.path.dropFirst("/assets/".count))
+    } else {
+      return nil
+    }
+    guard head.method == "GET" || head.method == "HEAD" else {
+      return Response(status: 405, headers: [("allow", "GET, HEAD")])
+    }
+    guard let entry = entry(named: name) else { return Self.notFound }
+    var headers = Self.securityHeaders
+    headers.append(("etag", entry.tag))
+    headers.append(("cache-control", "no-cache"))
+    if head.headers["if-none-match"] == entry.tag {
+      return Response(status: 304, headers: headers)
+    }
+    let ending = name.split(separator: ".").last.map(String.init) ?? ""
+    headers.append(("content-type", Self.types[ending] ?? "application/octet-stream"))
+    return Response(status: 200, headers: headers, body: entry.body)
+  }
+
+  private static let notFound = Response(
+    status: 404, headers: [("content-type", "text/plain; charset=utf-8")],
+    body: Array("Nothing is here.\n".utf8))
+
+  private mutating func entry(named name: String) -> Entry? {
+    // Names of assets are plain; an escape or a climb is never one of ours.
+    guard !name.isEmpty, !name.contains("%"), !name.contains("\0"),
+      !name.split(separator: "/", omittingEmptySubsequences: false).contains(where: {
+        $0.isEmpty || $0.hasPrefix(".")
+      })
+    else { return nil }
+    guard let path = Self.resolved(root + "/" + name), path.hasPrefix(root + "/") else {
+      return nil
+    }
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size <= Self.fileBytesMax
+    else { return nil }
+    let modified = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+    let size = Int(status.st_size)
+    if let kept = entries[name], kept.modified == modified, kept.size == size { return kept }
+    guard let body = Self.read(path, bytesMax: Self.fileBytesMax) else { return nil }
+    let entry = Entry(
+      modified: modified, size: size,
+      tag: "\"\(String(modified, radix: 36))-\(String(size, radix: 36))\"", body: body)
+    entries[name] = entry
+    return entry
+  }
+
+  private static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  private static func read(_ path: String, bytesMax: Int) -> [UInt8]? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var body: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    while body.count <= bytesMax {
+      let count = Glibc.read(file, &chunk, chunk.count)
+      if count == 0 { return body }
+      if count < 0 {
+        if errno == EINTR { continue }
+        return nil
+      }
+      body.append(contentsOf: chunk[..<count])
+    }
+    return nil
+  }
+}

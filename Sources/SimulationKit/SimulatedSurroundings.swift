@@ -1,0 +1,48 @@
+package import GatewayPorts
+
+/// A clock that stands still until it is moved.
+package final class VirtualClock: Clock {
+  package private(set) var uptime: Int64 = 0
+  /// The wall clock begins at 2026-01-01T00:00:00Z.
+  package var now: Timestamp { 1_767_225_600_000 + uptime }
+
+  package init() {}
+
+  /// Moves time on.
+  package func advance(milliseconds: Int64) { uptime += milliseconds }
+}
+
+/// Names drawn from the simulation's own seed, so that a run can be repeated.
+package final class SeededNames: NameSource {
+  private var count = 0
+  private let prefix: String
+
+  package init(prefix: String) { self.prefix = prefix }
+
+  package func next() -> String {
+    count += 1
+    return "\(prefix)\(count)"
+  }
+}
+
+/// Tokens that anyone could forge, and that no client of a simulation does.
+package struct PlainTokens: ResumeTokens {
+  package init() {}
+
+  package func token(for client: String) -> String { "token of \(client)" }
+
+  package func isValid(_ token: String, for client: String) -> Bool {
+    token == self.token(for: client)
+  }
+}
+
+/// A log that keeps nothing.
+package struct NoLog: LogSink {
+  package let level = LogLevel.error
+
+  package init() {}
+
+  package func write(
+    _ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]
+  ) {}
+}

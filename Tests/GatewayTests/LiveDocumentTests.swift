@@ -1,0 +1,191 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import Testing
+
+@Suite("One document's log in memory")
+struct LiveDocumentTests {
+  static func document(
+    _ text: String = "", revision: Int = 0, marks: [String: ClientMark] = [:]
+  ) -> LiveDocument {
+    LiveDocument(
+      StoredDocument(
+        summary: NoteSummary(
+          id: "note", title: "Note", revision: revision, createdAt: 0, updatedAt: 0),
+        epoch: "epoch", text: text, recent: [], marks: marks))
+  }
+
+  static func insertion(
+    _ text: String, at position: Int, of length: Int, client: String = "ada", sequence: Int = 1,
+    revision: Int = 0
+  ) -> LiveDocument.Submission {
+    var operation = TextOperation()
+    operation.retain(position)
+    operation.insert(text)
+    operation.retain(length - position)
+    return LiveDocument.Submission(
+      client: client, sequence: sequence, revision: revision, operation: operation, author: client,
+      time: 0)
+  }
+
+  static let scalarsMax = 100
+
+  @Test("nothing is visible before its commit")
+  func tentative() throws {
+    var document = Self.document()
+    #expect(
+      document.submit(Self.insertion("X", at: 0, of: 0), scalarsMax: Self.scalarsMax)
+        == .accepted(revision: 1))
+    #expect(document.durableRevision == 0)
+    #expect(document.durableDocument.text.isEmpty)
+    #expect(document.takeCommit()?.map(\.revision) == [1])
+    #expect(document.takeCommit() == nil)
+    #expect(document.commitSucceeded().map(\.revision) == [1])
+    #expect(document.durableRevision == 1)
+    #expect(document.durableDocument.text.utf8.elementsEqual("X".utf8))
+  }
+
+  @Test("what is committed stays left: Whaler's divergence case")
+  func tieRule() throws {
+    var document = Self.document()
+    _ = document.submit(
+      Self.insertion("X", at: 0, of: 0, client: "A"), scalarsMax: Self.scalarsMax)
+    _ = document.takeCommit()
+    _ = document.commitSucceeded()
+    #expect(
+      document.submit(
+        Self.insertion("Y", at: 0, of: 0, client: "B"), scalarsMax: Self.scalarsMax)
+        == .accepted(revision: 2))
+    _ = document.takeCommit()
+    let entries = document.commitSucceeded()
+    var expected = TextOperation()
+    expected.retain(1)
+    expected.insert("Y")
+    #expect(entries.first?.operation == expected)
+    #expect(document.durableDocument.text.utf8.elementsEqual("XY".utf8))
+  }
+
+  @Test("changes that arrive during a commit share the next one")
+  func groupCommit() {
+    var document = Self.document()
+    _ = document.submit(
+      Self.insertion("a", at: 0, of: 0, client: "A"), scalarsMax: Self.scalarsMax)
+    #expect(document.takeCommit()?.count == 1)
+    for client in ["B", "C", "D"] {
+      _ = document.submit(
+        Self.insertion("x", at: 0, of: 0, client: client), scalarsMax: Self.scalarsMax)
+    }
+    #expect(document.takeCommit() == nil)
+    #expect(document.commitSucceeded().count == 1)
+    #expect(document.takeCommit()?.map(\.revision) == [2, 3, 4])
+  }
+
+  @Test("a failed commit takes back everything built on it")
+  func rollBack() {
+    var document = Self.document("ab", revision: 7)
+    _ = document.submit(
+      Self.insertion("x", at: 1, of: 2, client: "A", revision: 7), scalarsMax: Self.scalarsMax)
+    _ = document.takeCommit()
+    _ = document.submit(
+      Self.insertion("y", at: 1, of: 2, client: "B", revision: 7), scalarsMax: Self.scalarsMax)
+    #expect(document.commitFailed().map(\.client) == ["A", "B"])
+    #expect(document.headRevision == 7)
+    #expect(document.isSettled)
+    #expect(document.durableDocument.text.utf8.elementsEqual("ab".utf8))
+    // Both may send the same change again, under the same number.
+    #expect(
+      document.submit(
+        Self.insertion("x", at: 1, of: 2, client: "A", revision: 7), scalarsMax: Self.scalarsMax)
+        == .accepted(revision: 8))
+  }
+
+  @Test("a re-sent change gets its first revision again")
+  func duplicate() {
+    var document = Self.document()
+    let change = Self.insertion("x", at: 0, of: 0)
+    #expect(document.submit(change, scalarsMax: Self.scalarsMax) == .accepted(revision: 1))
+    #expect(document.submit(change, scalarsMax: Self.scalarsMax) == .duplicatePending)
+    _ = document.takeCommit()
+    _ = document.commitSucceeded()
+    #expect(document.submit(change, scalarsMax: Self.scalarsMax) == .duplicate(revision: 1))
+    #expect(document.lastDurableSequence(of: "ada") == 1)
+  }
+
+  @Test("the same number with other content is refused")
+  func reused() {
+    var document = Self.document()
+    _ = document.submit(Self.insertion("x", at: 0, of: 0), scalarsMax: Self.scalarsMax)
+    #expect(
+      document.submit(Self.insertion("y", at: 0, of: 0), scalarsMax: Self.scalarsMax)
+        == .refused(.sequenceReused(last: 1)))
+  }
+
+  @Test("a mark from the store is honoured")
+  func markFromStore() {
+    let probe = Self.insertion("x", at: 0, of: 0)
+    var first = Self.document()
+    _ = first.submit(probe, scalarsMax: Self.scalarsMax)
+    _ = first.takeCommit()
+    let entry = first.commitSucceeded().first
+    var second = Self.document(
+      "x", revision: 1,
+      marks: ["ada": ClientMark(sequence: 1, revision: 1, digest: entry?.digest ?? 0)])
+    #expect(second.submit(probe, scalarsMax: Self.scalarsMax) == .duplicate(revision: 1))
+  }
+
+  @Test("wrong numbers and lengths are refused and change nothing")
+  func refusals() {
+    var document = Self.document("abc", revision: 3)
+    func outcome(
+      sequence: Int = 1, revision: Int = 3, length: Int = 3, text: String = "x"
+    ) -> LiveDocument.Outcome {
+      document.submit(
+        Self.insertion(text, at: 0, of: length, sequence: sequence, revision: revision),
+        scalarsMax: Self.scalarsMax)
+    }
+    #expect(outcome(sequence: 2) == .refused(.sequenceGap(expected: 1)))
+    #expect(outcome(revision: 4) == .refused(.futureRevision(head: 3)))
+    #expect(outcome(revision: -1) == .refused(.negativeRevision))
+    #expect(outcome(length: 2) == .refused(.lengthMismatch(expected: 3, found: 2)))
+    #expect(
+      outcome(text: String(repeating: "x", count: 98)) == .refused(.documentFull(scalarsMax: 100)))
+    #expect(outcome(revision: 1) == .needsHistory(after: 1, through: 3))
+    #expect(document.headRevision == 3)
+    #expect(document.isSettled)
+  }
+
+  @Test("older entries can be put before the window")
+  func history() {
+    var document = Self.document("ab", revision: 2)
+    let late = Self.insertion("z", at: 1, of: 1, revision: 1)
+    #expect(
+      document.submit(late, scalarsMax: Self.scalarsMax) == .needsHistory(after: 1, through: 2))
+    var second = TextOperation()
+    second.retain(1)
+    second.insert("b")
+    document.prepend([
+      LogEntry(
+        revision: 2, client: "B", sequence: 1, digest: 0, operation: second, author: "B", time: 0)
+    ])
+    #expect(document.oldestBase == 1)
+    #expect(document.submit(late, scalarsMax: Self.scalarsMax) == .accepted(revision: 3))
+    _ = document.takeCommit()
+    _ = document.commitSucceeded()
+    #expect(document.durableDocument.text.utf8.elementsEqual("abz".utf8))
+  }
+
+  @Test("the window is trimmed, and never below what waits for a commit")
+  func trim() {
+    var document = Self.document()
+    for step in 0..<10 {
+      _ = document.submit(
+        Self.insertion("x", at: 0, of: step, sequence: step + 1, revision: step),
+        scalarsMax: Self.scalarsMax)
+      _ = document.takeCommit()
+      _ = document.commitSucceeded()
+    }
+    document.trim(keeping: 3)
+    #expect(document.oldestBase == 7)
+    #expect(document.durableEntries(after: 8).map(\.revision) == [9, 10])
+  }
+}
