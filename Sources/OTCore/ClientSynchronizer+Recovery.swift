@@ -48,15 +48,20 @@ extension ClientSynchronizer {
   /// of its surroundings. When the server has stored the change in flight (`lastSequence` says so),
   /// the new text has it already.
   ///
+  /// On the same connection a change in flight that is not stored yet stays in flight, and will be
+  /// answered. On a new one it is lost for sure, and goes out again as a new change.
+  ///
   /// - Parameters:
   ///   - old: The server's text at ``revision``.
   ///   - new: The server's text at the new revision.
   ///   - lastSequence: The newest change that the server has of this client.
+  ///   - isSameConnection: Whether the snapshot came unasked, on the connection that was there.
   /// - Returns: what to apply to the local text, and the change to send.
   /// - Throws: `operation` when `old` is not the text at ``revision``.
   /// - Complexity: O(*old* + *new*).
   public mutating func rebase(
-    from old: Document, to new: Document, epoch: String, revision: Int, lastSequence: Int
+    from old: Document, to new: Document, epoch: String, revision: Int, lastSequence: Int,
+    isSameConnection: Bool = false
   ) throws(SynchronizerError) -> (apply: TextOperation, send: Change?) {
     var moved = self
     do throws(OperationError) {
@@ -67,15 +72,23 @@ extension ClientSynchronizer {
       }
       let replacement = TextOperation(replacing: base, by: new)
       var local = replacement
-      if let sent = moved.inFlight { try moved.unsendOperation(sent) }
+      if let sent = moved.inFlight {
+        if isSameConnection {
+          let (localAfter, sentAfter) = try TextOperation.transform(local, sent.rebased)
+          moved.inFlight?.rebased = sentAfter
+          local = localAfter
+        } else {
+          try moved.unsendOperation(sent)
+        }
+      }
       if let waiting = moved.buffer {
-        let (localAfter, waitingAfter) = try TextOperation.transform(replacement, waiting)
+        let (localAfter, waitingAfter) = try TextOperation.transform(local, waiting)
         moved.buffer = waitingAfter
         local = localAfter
       }
       moved.epoch = epoch
       moved.revision = revision
-      moved.nextSequence = lastSequence + 1
+      moved.nextSequence = max(lastSequence, moved.inFlight?.change.sequence ?? 0) + 1
       moved.isConnected = true
       moved.isHeld = false
       self = moved

@@ -95,6 +95,22 @@ struct ClientSynchronizerRecoveryTests {
   }
 
   @Test
+  func `a snapshot on the same connection leaves what is in flight there`() throws {
+    var client = try busy()
+    let (apply, send) = try client.rebase(
+      from: Document("hello"), to: Document("well, hello"), epoch: "one", revision: 40,
+      lastSequence: 0, isSameConnection: true)
+    #expect(send == nil)
+    #expect(client.retry()?.sequence == 1)
+    #expect(client.retry()?.revision == 7)
+    #expect(try apply.applied(to: "Xhello!").utf8.elementsEqual("well, Xhello!".utf8))
+    let following = try client.acknowledge(sequence: 1, revision: 41)
+    let next = try #require(following)
+    #expect(next.sequence == 2)
+    #expect(try next.operation.applied(to: "well, Xhello").utf8.elementsEqual("well, Xhello!".utf8))
+  }
+
+  @Test
   func `a kept state goes on where it was`() throws {
     let client = try busy()
     var restored = ClientSynchronizer(client.kept)

@@ -176,12 +176,7 @@ export class Connection extends Emitter {
     this.#socket = socket;
     const isCurrent = () => this.#socket === socket;
     socket.onopen = () => {
-      if (!isCurrent()) return;
-      const { name, color } = this.#profile();
-      /** @type {Record<string, unknown>} */
-      const hello = { name, color };
-      if (this.#identity) hello.client = this.#identity;
-      this.#write("hello", JSON.stringify(hello));
+      if (isCurrent()) this.#sayHello();
     };
     socket.onmessage = (event) => {
       if (isCurrent() && typeof event.data === "string") this.#receive(event.data);
@@ -191,6 +186,28 @@ export class Connection extends Emitter {
     };
     socket.onerror = () => {};
     this.#after(timing.openWithin, () => this.#closed(0, ""));
+  }
+
+  #sayHello() {
+    const { name, color } = this.#profile();
+    const client = this.#identity;
+    this.#write("hello", JSON.stringify({ name, color, client }), (reply) => {
+      if (reply.type !== "error") return;
+      if (client) {
+        // The server does not know this client any more, so it will get to know a new one.
+        this.#identity = undefined;
+        this.#sayHello();
+      } else {
+        this.#failed(reply.data);
+      }
+    });
+  }
+
+  /** @param {{message?: string, retryable?: boolean}} error The reply to a hello. */
+  #failed({ message, retryable }) {
+    this.#release();
+    if (retryable) this.#wait(0, message);
+    else this.#become({ state: "stopped", code: 0, reason: message });
   }
 
   /** @param {string} text */
@@ -207,6 +224,7 @@ export class Connection extends Emitter {
     if (this.isOnline) this.#watchSilence();
     switch (message.type) {
       case "welcome":
+        this.#replies.clear();
         this.#welcomed(message.data);
         return;
       case "pong":

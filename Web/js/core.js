@@ -54,29 +54,13 @@ export class Core {
 
   /** @param {Snapshot} snapshot As `joined` carries it. @returns {Session} */
   openSession(snapshot) {
-    return new Session(this, this.open("open", snapshot));
+    return new Session(this, this.call("session_open", ...this.putSnapshot(snapshot)));
   }
 
   /** @param {string} exported @returns {Session} */
   restoreSession(exported) {
     const count = this.put(exported);
     return new Session(this, this.call("session_import", count));
-  }
-
-  /**
-   * @param {"open" | "rebase"} name
-   * @param {Snapshot} snapshot
-   * @param {number[]} handle
-   */
-  open(name, { text, epoch, revision, lastSequence }, ...handle) {
-    const textBytes = encoder.encode(text);
-    const epochBytes = encoder.encode(epoch);
-    const bytes = new Uint8Array(textBytes.length + epochBytes.length);
-    bytes.set(textBytes);
-    bytes.set(epochBytes, textBytes.length);
-    this.putBytes(bytes);
-    return this.call(
-      `session_${name}`, ...handle, textBytes.length, epochBytes.length, revision, lastSequence);
   }
 
   /**
@@ -124,6 +108,20 @@ export class Core {
     const bytes = encoder.encode(text);
     this.putBytes(bytes);
     return bytes.length;
+  }
+
+  /**
+   * @param {Snapshot} snapshot
+   * @returns {[number, number, number, number]} What the call takes beside.
+   */
+  putSnapshot({ text, epoch, revision, lastSequence }) {
+    const textBytes = encoder.encode(text);
+    const epochBytes = encoder.encode(epoch);
+    const bytes = new Uint8Array(textBytes.length + epochBytes.length);
+    bytes.set(textBytes);
+    bytes.set(epochBytes, textBytes.length);
+    this.putBytes(bytes);
+    return [textBytes.length, epochBytes.length, revision, lastSequence];
   }
 
   /** @param {Uint8Array} bytes */
@@ -294,10 +292,14 @@ export class Session {
    * The server cannot tell what was missed, and sent its whole text: edits at hand move there.
    *
    * @param {Snapshot} snapshot
+   * @param {{isSameConnection?: boolean}} [options] Whether it came unasked, on the connection that
+   *   was there: then a change in flight will still be answered.
    * @returns {{changes: TextChange[], outgoing: OutgoingChange | undefined}}
    */
-  rebase(snapshot) {
-    const isOutgoing = this.#core.open("rebase", snapshot, this.#handle);
+  rebase(snapshot, options) {
+    const isSame = options?.isSameConnection ? 1 : 0;
+    const numbers = this.#core.putSnapshot(snapshot);
+    const isOutgoing = this.#core.call("session_rebase", this.#handle, ...numbers, isSame);
     const changes = this.#readChanges();
     this.#readEpoch();
     this.#refresh();

@@ -20,6 +20,13 @@ import { Emitter } from "./emitter.js";
  * @typedef {{code: string, message: string, retryable: boolean}} Refusal
  */
 
+/** Refusals that joining again may cure. */
+const rejoinCodes = new Set([
+  "epochChanged", "historyGone", "futureRevision", "lengthMismatch", "notJoined", "sequenceGap",
+]);
+/** How often that is tried without a change getting through. */
+const rejoinsMax = 3;
+
 /**
  * What a note is up to. joining: no text yet. live: in step with the server. away: the text is here,
  * the line is not.
@@ -80,6 +87,7 @@ export class Note extends Emitter {
   /** @type {any} */
   #retryTimer;
   #isPersisted = false;
+  #rejoinCount = 0;
   /** @type {(() => void)[]} */
   #subscriptions;
 
@@ -238,7 +246,7 @@ export class Note extends Emitter {
     /** @type {Record<string, unknown>} */
     const request = { documentId: this.documentId };
     if (session) request.resume = { epoch: session.epoch, revision: session.revision };
-    else this.phase = "joining";
+    this.phase = session ? "away" : "joining";
     this.#connection.send("join", request, (reply) => {
       if (reply.type === "error") this.#failed(reply.data);
     });
@@ -307,7 +315,8 @@ export class Note extends Emitter {
       this.#resume(session, clientId, data);
     } else {
       this.phase = "live";
-      this.#rebase(session, clientId, data);
+      this.#clientId = clientId;
+      this.#rebase(session, data, false);
     }
     this.#people.clear();
     this.#peopleByKey.clear();
@@ -343,13 +352,12 @@ export class Note extends Emitter {
    * hand are carried over to it, and the person is told.
    *
    * @param {Session} session
-   * @param {string} clientId
    * @param {any} data
+   * @param {boolean} isSameConnection
    */
-  #rebase(session, clientId, data) {
+  #rebase(session, data, isSameConnection) {
     const count = session.unconfirmedCount;
-    this.#clientId = clientId;
-    const { changes, outgoing } = session.rebase(data);
+    const { changes, outgoing } = session.rebase(data, { isSameConnection });
     this.refusal = undefined;
     this.#apply(changes);
     this.#transmit(outgoing);
@@ -364,9 +372,8 @@ export class Note extends Emitter {
   /** @param {any} data */
   #resync(data) {
     const session = this.#session;
-    if (!session) return;
-    session.disconnect();
-    this.#rebase(session, this.#clientId, data);
+    if (!session || this.phase !== "live") return;
+    this.#rebase(session, data, true);
     this.#unconfirmedMoved();
     this.emit("peers", undefined);
   }
@@ -423,6 +430,7 @@ export class Note extends Emitter {
     if (!session || this.phase !== "live") return;
     // The answer to a change that was sent again may come after the change itself came by.
     if (session.inFlight?.sequence !== sequence || revision <= session.revision) return;
+    this.#rejoinCount = 0;
     this.#transmit(session.acknowledge(sequence, revision));
     this.#unconfirmedMoved();
   }
@@ -434,6 +442,13 @@ export class Note extends Emitter {
     if (data.retryable) {
       clearTimeout(this.#retryTimer);
       this.#retryTimer = setTimeout(() => this.#resend(), data.retryAfter ?? timing.retryAfter);
+      return;
+    }
+    if (rejoinCodes.has(data.code) && this.#rejoinCount < rejoinsMax) {
+      // The server and this client see the document differently. Joining again settles that.
+      this.#rejoinCount += 1;
+      session.disconnect();
+      this.#join();
       return;
     }
     session.refuse(data.sequence);

@@ -404,7 +404,7 @@ func sessionReconnect(_ handle: Int32, _ lastSequence: Int32) -> Int32 {
 @_cdecl("session_rebase")
 func sessionRebase(
   _ handle: Int32, _ textCount: Int32, _ epochCount: Int32, _ revision: Int32,
-  _ lastSequence: Int32
+  _ lastSequence: Int32, _ isSameConnection: Int32
 ) -> Int32 {
   answering { () throws(Failure) in
     let session = try session(handle)
@@ -412,7 +412,7 @@ func sessionRebase(
     let (apply, send) = try synchronizing { () throws(SynchronizerError) in
       try session.synchronizer.rebase(
         from: session.server, to: text, epoch: epoch, revision: Int(revision),
-        lastSequence: Int(lastSequence))
+        lastSequence: Int(lastSequence), isSameConnection: isSameConnection != 0)
     }
     session.server = text
     try session.applyRemote(apply, author: 0)
