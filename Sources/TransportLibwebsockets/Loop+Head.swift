@@ -48,7 +48,8 @@ extension Loop {
         isThere = count >= 0
         return count
       }
-      guard isThere, index < 256 else { return query }
+      // The library makes a slash of an empty query.
+      guard isThere, index < 256 else { return query == "/" ? "" : query }
       if index > 0 { query += "&" }
       if let equals = fragment.firstIndex(of: 0x3d) {
         query += Self.encoded(fragment[..<equals], keeping: Self.argumentBytes) + "="

@@ -30,6 +30,8 @@ final class Loop {
 
   /// Sessions with something to write at the end of this turn.
   private var dirty: [Session] = []
+  /// Sessions whose socket refused a write: cut at the end of this turn.
+  private var failed: [Session] = []
   /// Where frames are joined. A write needs no room before it, since it is sent as it is.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
@@ -178,6 +180,10 @@ final class Loop {
       sweptSecond = second
       sweep()
     }
+    reportAbandoned()
+    // The library looks at its own timers (bodies, idle HTTP connections, closes) only after
+    // an event of its own.
+    if let context { lws_cancel_service(context) }
     delegate?.ticked()
   }
 
@@ -210,6 +216,21 @@ final class Loop {
         break
       }
     }
+  }
+
+  /// Finds clients that went away while they waited: the library does not read from a
+  /// connection whose request is in hand.
+  private func reportAbandoned() {
+    guard !requests.isEmpty else { return }
+    var gone: [Session] = []
+    for session in requests.values {
+      guard let wsi = session.wsi else { continue }
+      var byte: UInt8 = 0
+      let count = recv(
+        lws_get_socket_fd(wsi), &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+      if count == 0 || count < 0 && parley_would_block(errno) == 0 { gone.append(session) }
+    }
+    for session in gone { cut(session) }
   }
 
   // MARK: Sessions
@@ -274,11 +295,12 @@ final class Loop {
     if wasUpgraded { delegate?.closed(session.id) }
   }
 
-  /// Ends a connection without a word, soon.
-  func cut(_ session: Session) {
+  /// Ends a connection at once, without a word. Only between the library's callbacks: it frees
+  /// the handle they work on.
+  private func cut(_ session: Session) {
     guard let wsi = session.wsi else { return }
     if session.phase == .open { session.phase = .broken }
-    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
+    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC)
   }
 
   func nextRequestID() -> RequestID {
@@ -341,6 +363,10 @@ final class Loop {
       }
     }
     dirty.removeAll(keepingCapacity: true)
+    if !failed.isEmpty {
+      for session in failed { cut(session) }
+      failed.removeAll()
+    }
   }
 
   /// A queue that held more than this at the start of a flush gets a `drained` when it is empty.
@@ -356,7 +382,7 @@ final class Loop {
       let count = writeOnce(session, wsi)
       if count < 0 {
         session.phase = .broken
-        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC)
+        failed.append(session)
         return
       }
       if lws_partial_buffered(wsi) != 0 {
@@ -384,9 +410,11 @@ final class Loop {
     var filled = 0
     if session.owesPing {
       session.owesPing = false
+      // With a byte of payload: the library does not tell of empty pongs.
       scratch[0] = 0x89
-      scratch[1] = 0
-      filled = 2
+      scratch[1] = 1
+      scratch[2] = 0x3f
+      filled = 3
     }
     while session.queueHead < session.queue.count {
       let frame = session.queue[session.queueHead]

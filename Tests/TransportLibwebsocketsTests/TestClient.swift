@@ -121,10 +121,12 @@ final class TestClient {
     return try !fill()
   }
 
+  func takeForTest(_ count: Int) throws -> [UInt8] { try take(count) }
+
   // MARK: HTTP
 
   func request(
-    _ method: String = "GET", _ target: String, headers: [String] = [], body: String? = nil
+    _ target: String, _ method: String = "GET", headers: [String] = [], body: String? = nil
   ) throws -> Answer {
     var text = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n"
     for header in headers { text += header + "\r\n" }

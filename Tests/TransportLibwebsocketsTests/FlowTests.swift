@@ -1,0 +1,196 @@
+import GatewayPorts
+import Testing
+import TransportLibwebsockets
+
+@Suite("Flow")
+struct FlowTests {
+  @Test func `a slow reader's queue grows, then drains`() throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient.open(port: server.port, receiveBuffer: 4096)
+    let id = try server.log.opened()
+    let frame = Frame(payload: [UInt8](repeating: 0x61, count: 10_000))
+    let total = 1000
+    let queued = try server.onLoop { server in
+      for _ in 0..<total { server.transport.send(frame, to: id) }
+      return server.transport.queuedBytes(for: id)
+    }
+    #expect(queued == total * frame.byteCount)
+    // The next turn has written; the socket has not taken all of it.
+    let left = try server.onLoop { $0.transport.queuedBytes(for: id) }
+    #expect(left > 0 && left < queued)
+    #expect(!server.log.all.contains(.drained(id)))
+    for _ in 0..<total { #expect(try client.receive().payload.count == 10_000) }
+    try server.log.wait("the drained event") { $0 == .drained(id) ? true : nil }
+    #expect(try server.onLoop { $0.transport.queuedBytes(for: id) } == 0)
+  }
+
+  @Test func `drained comes after a large flush that the socket took at once`() throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient.open(port: server.port)
+    let id = try server.log.opened()
+    let small = Frame(payload: [UInt8](repeating: 0x61, count: 100))
+    let large = Frame(payload: [UInt8](repeating: 0x62, count: 17 << 10))
+    _ = try server.onLoop { server in
+      server.transport.send(small, to: id)
+      return true
+    }
+    #expect(try client.receive().payload.count == 100)
+    #expect(!server.log.all.contains(.drained(id)))
+    _ = try server.onLoop { server in
+      server.transport.send(large, to: id)
+      return true
+    }
+    #expect(try client.receive().payload.count == 17 << 10)
+    try server.log.wait("the drained event") { $0 == .drained(id) ? true : nil }
+  }
+
+  @Test func `what drained sends goes out, too`() throws {
+    let rounds = 20
+    let server = try TestServer { server, _ in
+      var round = 0
+      server.onDrained = { server, id in
+        round += 1
+        let payload = [UInt8](repeating: UInt8(round), count: 100_000)
+        if round <= rounds { server.transport.send(Frame(.binary, payload: payload), to: id) }
+      }
+    }
+    defer { server.stop() }
+    let client = try TestClient.open(port: server.port)
+    try client.sendBinary([UInt8](repeating: 0, count: 20_000))
+    #expect(try client.receive().payload.count == 20_000)
+    for round in 1...rounds {
+      let frame = try client.receive()
+      #expect(frame.payload.count == 100_000)
+      #expect(frame.payload.first == UInt8(round))
+    }
+  }
+
+  @Test func `a queue over the last limit closes with 4001`() throws {
+    let server = try TestServer { $1.queuedBytesMax = 4 << 20 }
+    defer { server.stop() }
+    let client = try TestClient.open(port: server.port, receiveBuffer: 4096)
+    let id = try server.log.opened()
+    let frame = Frame(payload: [UInt8](repeating: 0x61, count: 1 << 20))
+    for _ in 0..<8 {
+      _ = try server.onLoop { server in
+        server.transport.send(frame, to: id)
+        return true
+      }
+    }
+    #expect(try server.onLoop { $0.transport.queuedBytes(for: id) } <= 4 << 20)
+    #expect(try client.receiveClose().closeCode == 4001)
+    client.shut()
+    try server.log.closed(id)
+  }
+
+  @Test func `a reader that never reads is cut after its close`() throws {
+    let server = try TestServer { $1.closeSeconds = 1 }
+    defer { server.stop() }
+    let client = try TestClient.open(port: server.port, receiveBuffer: 4096)
+    let id = try server.log.opened()
+    _ = try server.onLoop { server in
+      for _ in 0..<100 {
+        server.transport.send(Frame(payload: [UInt8](repeating: 0x61, count: 1 << 18)), to: id)
+      }
+      server.transport.close(id, code: CloseCode(4001), reason: "")
+      return true
+    }
+    try server.log.closed(id)
+    client.shut()
+  }
+
+  @Test func `a hundred receive one broadcast in one order`() throws {
+    let server = try TestServer { server, _ in
+      server.onReceived = { server, _, bytes, _ in
+        let frame = Frame(payload: bytes)
+        for id in server.open { server.transport.send(frame, to: id) }
+      }
+    }
+    defer { server.stop() }
+    let clients = try (0..<100).map { _ in try TestClient.open(port: server.port) }
+    var expected: [String] = []
+    for round in 0..<50 {
+      let text = "\(round) " + String(repeating: "x", count: round * 20)
+      try clients[round % 3].sendText(text)
+      expected.append(text)
+    }
+    let first = try (0..<50).map { _ in try clients[0].receive().text }
+    #expect(Set(first) == Set(expected))
+    for client in clients[1...] {
+      for text in first { #expect(try client.receive().text == text) }
+    }
+  }
+
+  @Test func `large frames to many arrive whole, with pings between`() throws {
+    let server = try TestServer { server, configuration in
+      configuration.pingSeconds = 1
+      server.onReceived = { server, _, _, _ in
+        let frame = Frame(.binary, payload: [UInt8](repeating: 0x5a, count: 300_000))
+        for _ in 0..<5 { for id in server.open { server.transport.send(frame, to: id) } }
+      }
+    }
+    defer { server.stop() }
+    let clients = try (0..<10).map { _ in
+      try TestClient.open(port: server.port, receiveBuffer: 4096)
+    }
+    try clients[0].sendText("go")
+    // Pings of the clients make the library put pongs between frames.
+    for client in clients { try client.write(TestClient.frame(9, [1, 2, 3])) }
+    for client in clients {
+      var frames = 0
+      while frames < 5 {
+        let frame = try client.receive()
+        if frame.opcode == 2 {
+          #expect(frame.payload.count == 300_000 && frame.payload.allSatisfy { $0 == 0x5a })
+          frames += 1
+        } else {
+          #expect(frame.opcode == 9 || frame.opcode == 10)
+        }
+      }
+    }
+  }
+
+  @Test func `the silent are pinged, and cut if they do not answer`() throws {
+    let server = try TestServer {
+      $1.pingSeconds = 1
+      $1.hangUpSeconds = 3
+    }
+    defer { server.stop() }
+    let dead = try TestClient.open(port: server.port)
+    let id = try server.log.opened()
+    let alive = try TestClient.open(port: server.port)
+    #expect(try dead.receive().opcode == 9)
+    for _ in 0..<4 {
+      let ping = try alive.receive()
+      #expect(ping.opcode == 9)
+      try alive.write(TestClient.frame(10, ping.payload))
+    }
+    try server.log.closed(id)
+    try alive.sendText("here")
+    while true {
+      let frame = try alive.receive()
+      if frame.opcode == 1 { break }
+    }
+    while try !dead.isAtEnd() { _ = try dead.receive() }
+  }
+
+  @Test func `other threads wake the loop`() throws {
+    let collected = Collected<Int>()
+    let server = try TestServer()
+    defer { server.stop() }
+    let box = Mailbox<Int>(waking: server.transport.mailbox)
+    _ = try server.onLoop { server in
+      server.onWoken = { _ in for value in box.collect() { collected.append(value) } }
+      return true
+    }
+    for value in 0..<1000 { box.post(value) }
+    let count = try server.onLoop { _ in collected.all.count }
+    // The last post may still be on its way behind the question; ask once more.
+    let all = try server.onLoop { _ in collected.all }
+    #expect(count <= all.count)
+    #expect(all == Array(0..<1000))
+    #expect(server.log.all.contains(.woken))
+  }
+}

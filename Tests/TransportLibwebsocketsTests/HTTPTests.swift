@@ -1,0 +1,281 @@
+import GatewayPorts
+import Testing
+import TransportLibwebsockets
+
+@Suite("HTTP")
+struct HTTPTests {
+  @Test(arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+  func `every method reaches the owner`(method: String) throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    let bare = try client.request("/api/notes/1?a=b", method)
+    #expect(bare.status == 200)
+    #expect(bare.text == "\(method) /api/notes/1 a=b ")
+  }
+
+  @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"], [0, 1, 5000, 200_000])
+  func `bodies arrive whole, one after the other`(method: String, count: Int) throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    let body = String(repeating: "x", count: count)
+    for _ in 0..<3 {
+      let answer = try client.request("/a", method, body: body)
+      #expect(answer.status == 200)
+      #expect(answer.text == "\(method) /a  " + body)
+      #expect(answer.headers["connection"] == "keep-alive")
+    }
+  }
+
+  @Test func `HEAD has the length but not the body`() throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    let head = try client.request("/page", "HEAD")
+    #expect(head.status == 200)
+    #expect(head.headers["content-length"] == "12")
+    #expect(head.headers["content-type"] == "text/plain")
+    let get = try client.request("/page")
+    #expect(get.text == "GET /page  ")
+  }
+
+  @Test func `a status without a body has no length`() throws {
+    let server = try TestServer { server, _ in
+      server.onRequest = { server, id, head, _ in
+        server.transport.respond(to: id, with: Response(status: head.path == "/a" ? 204 : 304))
+      }
+    }
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    for path in ["/a", "/b"] {
+      let answer = try client.request(path)
+      #expect(answer.headers["content-length"] == nil)
+    }
+    #expect(try client.request("/a").status == 204)
+  }
+
+  @Test(arguments: [0, 1, 65_400, 65_536, 65_537, 1_000_000, 20_000_000])
+  func `responses of any size arrive whole`(count: Int) throws {
+    let body = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let server = try TestServer { server, _ in
+      server.onRequest = { server, id, _, _ in
+        server.transport.respond(to: id, with: Response(status: 200, body: body))
+      }
+    }
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    #expect(try client.request("/a").body == body)
+    #expect(try client.request("/b").body == body)
+  }
+
+  @Test func `a slow reader of a response keeps nobody waiting`() throws {
+    let server = try TestServer { server, _ in
+      server.onRequest = { server, id, head, _ in
+        let count = head.path == "/large" ? 30_000_000 : 3
+        server.transport.respond(
+          to: id, with: Response(status: 200, body: [UInt8](repeating: 0x61, count: count)))
+      }
+    }
+    defer { server.stop() }
+    let slow = try TestClient(port: server.port, receiveBuffer: 4096)
+    try slow.write("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+    for _ in 0..<20 { #expect(try TestClient(port: server.port).request("/").text == "aaa") }
+    #expect(try slow.answer().body.count == 30_000_000)
+  }
+
+  @Test func `requests sent at once are answered in order`() throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    var text = ""
+    for number in 0..<20 { text += "GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n" }
+    try client.write(text)
+    for number in 0..<20 { #expect(try client.answer().text == "GET /\(number)  ") }
+  }
+
+  @Test func `an answer may come later, from another thread`() throws {
+    let server = try TestServer { server, _ in server.onRequest = { _, _, _, _ in } }
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    try client.write("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+    let id = try server.log.wait("the request") {
+      if case .requested(let id, _) = $0 { id } else { nil }
+    }
+    let done = try server.onLoop {
+      $0.transport.respond(to: id, with: Response(status: 202))
+      // A second answer goes nowhere.
+      $0.transport.respond(to: id, with: Response(status: 500))
+      return true
+    }
+    #expect(done)
+    #expect(try client.answer().status == 202)
+  }
+
+  @Test func `a client that leaves is reported once`() throws {
+    let server = try TestServer { server, _ in server.onRequest = { _, _, _, _ in } }
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    try client.write("GET /never HTTP/1.1\r\nHost: a\r\n\r\n")
+    let id = try server.log.wait("the request") {
+      if case .requested(let id, _) = $0 { id } else { nil }
+    }
+    client.shut()
+    try server.log.wait("the end of the wait") { $0 == .abandoned(id) ? true : nil }
+    let done = try server.onLoop {
+      $0.transport.respond(to: id, with: Response(status: 200))
+      return true
+    }
+    #expect(done)
+    #expect(server.log.all.filter { $0 == .abandoned(id) }.count == 1)
+  }
+
+  @Test(arguments: [1001, 100_000, 3_000_000])
+  func `a body over the limit gets 413`(count: Int) throws {
+    let server = try TestServer { $1.bodyBytesMax = 1000 }
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    let answer = try client.request("/", "POST", body: String(repeating: "x", count: count))
+    #expect(answer.status == 413)
+    #expect(answer.headers["connection"] == "close")
+    #expect(try client.isAtEnd())
+    #expect(!server.log.all.contains { if case .requested = $0 { true } else { false } })
+  }
+
+  @Test func `a body of the limit passes`() throws {
+    let server = try TestServer { $1.bodyBytesMax = 1000 }
+    defer { server.stop() }
+    let answer = try TestClient(port: server.port)
+      .request("/", "POST", body: String(repeating: "x", count: 1000))
+    #expect(answer.status == 200)
+  }
+
+  @Test func `a client may wait for 100`() throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    try client.write(
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+    var line: [UInt8] = []
+    while line.last != 0x0a { line += try client.takeForTest(1) }
+    #expect(String(decoding: line, as: UTF8.self) == "HTTP/1.1 100 Continue\r\n")
+    _ = try client.takeForTest(2)
+    try client.write("ok")
+    #expect(try client.answer().text == "POST /  ok")
+  }
+
+  @Test func `the connection closes when either side wants it`() throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let polite = try TestClient(port: server.port)
+    let answer = try polite.request("/", headers: ["Connection: close"])
+    #expect(answer.status == 200)
+    #expect(answer.headers["connection"] == "close")
+    #expect(try polite.isAtEnd())
+    let old = try TestClient(port: server.port)
+    try old.write("GET / HTTP/1.0\r\n\r\n")
+    #expect(try old.answer().status == 200)
+    #expect(try old.isAtEnd())
+  }
+
+  @Test func `a header with a line break is not sent`() throws {
+    let server = try TestServer { server, _ in
+      server.onRequest = { server, id, _, _ in
+        server.transport.respond(
+          to: id,
+          with: Response(
+            status: 200, headers: [("x-a", "1\r\nx-evil: 1"), ("x-b", "2")], body: [0x62]))
+      }
+    }
+    defer { server.stop() }
+    let answer = try TestClient(port: server.port).request("/")
+    #expect(answer.headers["x-evil"] == nil)
+    #expect(answer.headers["x-a"] == nil)
+    #expect(answer.headers["x-b"] == "2")
+  }
+
+  @Test(arguments: [
+    ("/a/../b", "/b"), ("/a/./b", "/a/b"), ("/../../etc/passwd", "/etc/passwd"),
+    ("/%2e%2e/x", "/x"), ("/a%20b", "/a%20b"), ("/caf%C3%A9", "/caf%C3%A9"), ("/", "/"),
+    ("//a", "/a"),
+  ])
+  func `a path comes in one form`(sent: String, seen: String) throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let answer = try TestClient(port: server.port).request(sent)
+    #expect(answer.text == "GET \(seen)  ")
+  }
+
+  @Test(arguments: [
+    ("a=b&c=d", "a=b&c=d"), ("a=1%262", "a=1%262"), ("flag", "flag"),
+    ("a=%E6%BC%A2", "a=%E6%BC%A2"),
+    ("a=b=c", "a=b%3Dc"), ("", ""),
+  ])
+  func `a query keeps its meaning`(sent: String, seen: String) throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let answer = try TestClient(port: server.port).request("/p?\(sent)")
+    #expect(answer.text == "GET /p \(seen) ")
+  }
+
+  @Test(arguments: [
+    ("GARBAGE\r\n\r\n", 400), ("GET /\r\n\r\n", 400), ("BREW / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+    ("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505), ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+    ("GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nA b: c\r\n\r\n", 400),
+    ("GET /%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET /\u{7} HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+    ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
+    ("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}", 400),
+  ])
+  func `what is no request gets an answer`(bytes: String, status: Int) throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    try client.write(bytes)
+    #expect(try client.answer().status == status)
+    #expect(try client.isAtEnd())
+  }
+
+  @Test func `a head that is too long gets 431`() throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    let answer = try client.request(
+      "/", headers: ["X-Long: " + String(repeating: "a", count: 20_000)])
+    #expect(answer.status == 431)
+  }
+
+  @Test func `a head near the limit passes`() throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    let cookie = String(repeating: "a", count: 12_000)
+    #expect(try client.request("/", headers: ["Cookie: " + cookie]).status == 200)
+  }
+
+  @Test func `a request that does not arrive gets 408`() throws {
+    let server = try TestServer { $1.handshakeSeconds = 1 }
+    defer { server.stop() }
+    let silent = try TestClient(port: server.port)
+    let slow = try TestClient(port: server.port)
+    try slow.write("GET / HTTP/1.1\r\nHost:")
+    #expect(try slow.answer().status == 408)
+    #expect(try silent.answer().status == 408)
+    #expect(try silent.isAtEnd())
+  }
+
+  @Test func `a body that does not arrive ends the connection`() throws {
+    let server = try TestServer { $1.handshakeSeconds = 1 }
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    try client.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc")
+    #expect(try client.isAtEnd())
+    #expect(!server.log.all.contains { if case .requested = $0 { true } else { false } })
+  }
+}
