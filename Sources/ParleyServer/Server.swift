@@ -69,9 +69,6 @@ public final class Server: Sendable {
 }
 
 extension Configuration {
-  /// The database within the data folder.
-  var storePath: String { dataDirectory + "/parley.sqlite" }
-
   var transport: LibwebsocketsTransport.Configuration {
     var transport = LibwebsocketsTransport.Configuration(host: host, port: port)
     transport.messageBytesMax = messageBytesMax
