@@ -15,6 +15,12 @@ package struct StoreCheck {
     package var entries = 0
     /// What is wrong, in words, by note.
     package var problems: [String] = []
+
+    package init(notes: Int = 0, entries: Int = 0, problems: [String] = []) {
+      self.notes = notes
+      self.entries = entries
+      self.problems = problems
+    }
   }
 
   /// What became of the check.
