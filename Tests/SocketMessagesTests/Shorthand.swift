@@ -1,0 +1,100 @@
+import OTCore
+import SocketMessages
+import Testing
+
+/// An operation from its JSON form.
+func operation(_ json: String) throws -> TextOperation {
+  var json = json
+  return try json.withUTF8 { bytes throws(OperationError) in try TextOperation(json: bytes) }
+}
+
+/// Gives `body` the bytes of a text.
+func withBytes<Value, Failure: Error>(
+  of bytes: some Sequence<UInt8>, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+) throws(Failure) -> Value {
+  // An allocation of exactly this size, so that the address sanitizer sees a read beyond it.
+  let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: Array(bytes).count, alignment: 1)
+  defer { copy.deallocate() }
+  copy.copyBytes(from: Array(bytes))
+  return try body(UnsafeRawBufferPointer(copy))
+}
+
+/// What the four decoders have in common, so that one test can be run on each.
+struct Dialect: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  /// Reads a message and returns its name, whether its type is known, and it encoded anew.
+  let decode:
+    @Sendable ([UInt8]) throws(MessageError) -> (messageID: String, isKnown: Bool, bytes: [UInt8])
+
+  static let client = Dialect(testDescription: "client") { bytes throws(MessageError) in
+    let (id, message) = try withBytes(of: bytes) { bytes throws(MessageError) in
+      try ClientMessage.decode(bytes)
+    }
+    var buffer: [UInt8] = []
+    message.encode(messageID: id, into: &buffer)
+    if case .unknown = message { return (id, false, buffer) }
+    return (id, true, buffer)
+  }
+
+  static let server = Dialect(testDescription: "server") { bytes throws(MessageError) in
+    let (id, message) = try withBytes(of: bytes) { bytes throws(MessageError) in
+      try ServerMessage.decode(bytes)
+    }
+    var buffer: [UInt8] = []
+    message.encode(messageID: id, into: &buffer)
+    if case .unknown = message { return (id, false, buffer) }
+    return (id, true, buffer)
+  }
+
+  static let whalerClient = Dialect(testDescription: "whaler-client") {
+    bytes throws(MessageError) in
+    let (id, message) = try withBytes(of: bytes) { bytes throws(MessageError) in
+      try WhalerClientMessage.decode(bytes)
+    }
+    var buffer: [UInt8] = []
+    message.encode(messageID: id, into: &buffer)
+    if case .unknown = message { return (id, false, buffer) }
+    return (id, true, buffer)
+  }
+
+  /// The name of the server's process stands before the rest, so it is given here.
+  static let whalerSender = "3F2504E0-4F89-11D3-9A0C-0305E82C3301"
+
+  static let whalerServer = Dialect(testDescription: "whaler-server") {
+    bytes throws(MessageError) in
+    let (id, message) = try withBytes(of: bytes) { bytes throws(MessageError) in
+      try WhalerServerMessage.decode(bytes)
+    }
+    var buffer: [UInt8] = []
+    message.encode(senderID: whalerSender, messageID: id, into: &buffer)
+    if case .unknown = message { return (id, false, buffer) }
+    return (id, true, buffer)
+  }
+
+  static let all = [client, server, whalerClient, whalerServer]
+}
+
+extension Dialect {
+  /// Decodes a text and encodes it again.
+  func again(_ json: String) throws -> String {
+    String(decoding: try decode(Array(json.utf8)).bytes, as: UTF8.self)
+  }
+
+  /// The error that a text gives, or `nil` with an issue recorded.
+  func error(
+    _ json: some StringProtocol, _ location: SourceLocation = #_sourceLocation
+  ) -> MessageError? {
+    error(bytes: Array(json.utf8), location)
+  }
+
+  /// The error that bytes give, or `nil` with an issue recorded.
+  func error(bytes: [UInt8], _ location: SourceLocation = #_sourceLocation) -> MessageError? {
+    do throws(MessageError) {
+      _ = try decode(bytes)
+      Issue.record("no error came", sourceLocation: location)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
