@@ -75,9 +75,13 @@ let package = Package(
     tests(
       "GatewayTests",
       ["Gateway", "GatewayPorts", "SocketMessages", "OTCore", "SimulationKit", "OTWorkloads"]),
+    .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
     tests(
       "StoreSQLiteTests",
-      ["StoreSQLite", "PortConformance", "SimulationKit", "GatewayPorts", "OTCore", "CSQLite"]),
+      [
+        "StoreSQLite", "PortConformance", "SimulationKit", "GatewayPorts", "OTCore", "CSQLite",
+        "CSQLiteFaults",
+      ]),
     tests("TransportLibwebsocketsTests", ["TransportLibwebsockets", "GatewayPorts"]),
     tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts"]),
     tests("ParleyServerTests", ["ParleyServer", "GatewayPorts", "SocketMessages", "OTCore"]),

@@ -15,7 +15,7 @@ extension ConformanceCheck {
   }
 
   private static func runHistory(seed: UInt64, _ rig: StoreRig) throws {
-    var random = Generator(state: seed)
+    var random = SeededGenerator(seed: seed)
     var model: [DocumentID: ModelDocument] = [:]
     let ids = (0..<3).map { "seed-\(seed)-note-\($0)" }
     for _ in 0..<60 {
@@ -40,7 +40,7 @@ extension ConformanceCheck {
   }
 
   private static func request(
-    _ id: DocumentID, _ document: inout ModelDocument?, _ random: inout Generator
+    _ id: DocumentID, _ document: inout ModelDocument?, _ random: inout SeededGenerator
   ) -> StoreRequest {
     guard var model = document else {
       document = ModelDocument(title: "Note")
@@ -67,7 +67,7 @@ extension ConformanceCheck {
 
   private static func compare(
     _ id: DocumentID, _ model: [DocumentID: ModelDocument], _ rig: StoreRig,
-    _ random: inout Generator
+    _ random: inout SeededGenerator
   ) throws {
     guard let expected = model[id] else {
       try expect(rig.error(.load(id: id, recentMax: 9)), .unknownDocument, "an unknown note")
@@ -104,7 +104,7 @@ private struct ModelDocument {
   init(title: String) { self.title = title }
 
   /// Makes a random edit and returns its entry.
-  mutating func edit(_ random: inout Generator) -> LogEntry {
+  mutating func edit(_ random: inout SeededGenerator) -> LogEntry {
     let start = Int.random(in: 0...scalars.count, using: &random)
     let end = Int.random(in: start...min(scalars.count, start + 4), using: &random)
     let inserted = (0..<Int.random(in: 0...6, using: &random)).map { _ in
@@ -131,17 +131,4 @@ private struct ModelDocument {
 
   private static let alphabet: [Unicode.Scalar] = Array(
     "abc \n\"\\é日🐦\u{301}\u{0}\u{10ffff}".unicodeScalars)
-}
-
-/// A small generator with a seed (SplitMix64), so that a failure can be repeated.
-private struct Generator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-    return word ^ (word >> 31)
-  }
 }

@@ -82,6 +82,44 @@ import CSQLite
     walPagesBox.pointee = Int(logPages - copiedPages)
   }
 
+  /// Makes sure that a commit that failed does not turn up after a crash.
+  ///
+  /// A commit whose sync failed has left its frames in the write-ahead log. This connection knows
+  /// not to read them, but one that opens the file after a crash would find them whole. So the
+  /// header of the first frame after the last good commit is wiped, and the log is synced.
+  ///
+  /// ```
+  /// log file:  header | frame … frame | frame of the failed commit …
+  ///                      mxFrame ↑       ↑ wiped
+  /// ```
+  func wipeFailedCommit() throws(SQLiteFailure) {
+    guard
+      let database = file(SQLITE_FCNTL_FILE_POINTER),
+      let map = database.pointee.pMethods?.pointee.xShmMap,
+      let log = file(SQLITE_FCNTL_JOURNAL_POINTER),
+      let write = log.pointee.pMethods?.pointee.xWrite,
+      let sync = log.pointee.pMethods?.pointee.xSync
+    else { return }
+    // The head of the shared index, as SQLite's page on its WAL format describes it.
+    var mapped: UnsafeMutableRawPointer?
+    var code = map(database, 0, 32_768, 0, &mapped)
+    guard code == SQLITE_OK, let mapped else { throw SQLiteFailure(code: code) }
+    let pageSize = Int64(mapped.load(fromByteOffset: 14, as: UInt16.self))
+    let goodFrames = Int64(mapped.load(fromByteOffset: 16, as: UInt32.self))
+    let wiped = [UInt8](repeating: 0, count: 24)
+    code = write(log, wiped, Int32(wiped.count), 32 + goodFrames * (24 + pageSize))
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    code = sync(log, SQLITE_SYNC_NORMAL)
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+  }
+
+  /// SQLite's own file behind this connection, the database's or its log's, if it is open.
+  private func file(_ which: Int32) -> UnsafeMutablePointer<sqlite3_file>? {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_file_control(handle, "main", which, &file) == SQLITE_OK else { return nil }
+    return file
+  }
+
   /// Calls `body` with the C handle, for the few calls that take a statement or two connections.
   borrowing func withHandle<Result: ~Copyable, Failure>(
     _ body: (OpaquePointer) throws(Failure) -> Result

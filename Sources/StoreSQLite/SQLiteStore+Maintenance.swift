@@ -11,27 +11,28 @@ extension SQLiteStore {
   /// - Returns: Whether there is more to do.
   public func maintain() -> Bool {
     do throws(StoreError) {
-      try overwriteFailure()
+      try wipeFailedCommit()
       if let id = unsnapped.popFirst() {
         try transaction { () throws(StoreError) in try takeSnapshot(id) }
       } else if hasGarbage {
         hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }
-      } else if connection.walPages >= Self.walPagesToCheckpoint {
-        do throws(SQLiteFailure) {
-          try connection.checkpoint()
-        } catch {
-          throw error.storeError
-        }
+      } else if connection.walPages >= walPagesToCheckpoint {
+        try checkpoint()
         return false
       }
     } catch {
       return false
     }
-    return !unsnapped.isEmpty || hasGarbage || connection.walPages >= Self.walPagesToCheckpoint
+    return !unsnapped.isEmpty || hasGarbage || connection.walPages >= walPagesToCheckpoint
   }
 
-  /// 4 MiB of log, as SQLite's own checkpoints.
-  private static var walPagesToCheckpoint: Int { 1_024 }
+  func checkpoint() throws(StoreError) {
+    do throws(SQLiteFailure) {
+      try connection.checkpoint()
+    } catch {
+      throw error.storeError
+    }
+  }
 
   private func takeSnapshot(_ id: DocumentID) throws(StoreError) {
     guard let row = try row(id), row.needsSnapshot else { return }

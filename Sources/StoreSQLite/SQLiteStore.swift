@@ -23,12 +23,11 @@ public final class SQLiteStore: DocumentStore {
   /// Whether rows of deleted documents may be left.
   var hasGarbage = true
 
-  /// Why the newest commit failed, until one has succeeded since.
-  ///
-  /// A commit whose sync failed has left its pages in the write-ahead log, where SQLite would find
-  /// them after a crash, although everybody was told that they are not there. The next commit
-  /// overwrites them. Nothing else is done before one succeeds.
-  private var failureToOverwrite: StoreError?
+  /// Pages of write-ahead log that make a checkpoint worth its while: 4 MiB, as SQLite's own.
+  package var walPagesToCheckpoint = 1_024
+
+  /// Whether a failed commit may have left something in the file that a restart would find.
+  private var hasFailedCommit = false
 
   // Last: the lock is to be let go of after the connection is closed.
   private let lock: StoreLock
@@ -65,14 +64,16 @@ public final class SQLiteStore: DocumentStore {
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
     guard batch.contains(where: \.isWriting) else { return read(batch) }
     do throws(StoreError) {
-      try overwriteFailure()
+      try wipeFailedCommit()
       try statements.begin.run()
       do throws(StoreError) {
         let replies = try write(batch)
         try statements.commit.run()
+        // An owner that never finds time for `maintain` must not grow the file for ever.
+        if connection.walPages >= 8 * walPagesToCheckpoint { try? checkpoint() }
         return replies
       } catch {
-        abandonTransaction(error)
+        abandonTransaction()
         throw error
       }
     } catch {
@@ -155,36 +156,33 @@ public final class SQLiteStore: DocumentStore {
   func transaction<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    try overwriteFailure()
+    try wipeFailedCommit()
     try statements.begin.run()
     do throws(StoreError) {
       let result = try body()
       try statements.commit.run()
       return result
     } catch {
-      abandonTransaction(error)
+      abandonTransaction()
       throw error
     }
   }
 
-  private func abandonTransaction(_ error: StoreError) {
+  private func abandonTransaction() {
     if connection.isInTransaction { try? statements.rollback.run() }
-    failureToOverwrite = error
-    try? overwriteFailure()
+    hasFailedCommit = true
+    try? wipeFailedCommit()
   }
 
-  /// Commits a page of no meaning over the place where a failed commit's pages may stand.
-  func overwriteFailure() throws(StoreError) {
-    guard failureToOverwrite != nil else { return }
-    do throws(StoreError) {
-      try statements.begin.run()
-      try keepMeta("overwritten", value: freshBytes(count: 8))
-      try statements.commit.run()
+  /// Nothing is written before what a failed commit left is gone.
+  func wipeFailedCommit() throws(StoreError) {
+    guard hasFailedCommit else { return }
+    do throws(SQLiteFailure) {
+      try connection.wipeFailedCommit()
     } catch {
-      if connection.isInTransaction { try? statements.rollback.run() }
-      throw error
+      throw error.storeError
     }
-    failureToOverwrite = nil
+    hasFailedCommit = false
   }
 
   // MARK: The file

@@ -28,6 +28,8 @@ import Glibc
   }
 
   deinit {
+    // Not left to `close`: a child that is just being made may still have the descriptor.
+    flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 

@@ -7,7 +7,7 @@ import Testing
 struct ConformanceTests {
   @Test("over SQLite", arguments: DocumentStoreConformance.checks)
   func sqlite(check: ConformanceCheck) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryFolder(isInMemory: true)
     try check.run { try SQLiteStore(path: folder.file()) }
   }
 

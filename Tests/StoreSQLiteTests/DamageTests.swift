@@ -7,7 +7,7 @@ import Testing
 struct DamageTests {
   let folder: TemporaryFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TemporaryFolder(isInMemory: true) }
 
   /// A store of one note of twenty entries by two clients, with a snapshot at 12.
   private func makeStore() throws {

@@ -4,8 +4,11 @@ import Glibc
 final class TemporaryFolder {
   let path: String
 
-  init() throws {
-    var template = Array("/tmp/parley-store-XXXXXX".utf8CString)
+  /// - Parameter isInMemory: Whether syncs may cost nothing, where what reaches the disk is told by
+  ///   other means.
+  init(isInMemory: Bool = false) throws {
+    let parent = isInMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+    var template = Array((parent + "/parley-store-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else { throw FileProblem(code: errno) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
@@ -65,3 +68,6 @@ func writeFile(_ path: String, _ bytes: [UInt8]) throws {
     start += count
   }
 }
+
+/// Removes a file if it is there.
+func removeFile(_ path: String) { unlink(path) }
