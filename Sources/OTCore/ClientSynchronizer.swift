@@ -97,12 +97,15 @@ public struct ClientSynchronizer: Sendable {
     return change
   }
 
-  /// The change in flight has become a revision.
+  /// The change in flight has become a revision. An acknowledgement of a revision that was seen
+  /// already says nothing new: it answers a change that was sent again while its first
+  /// acknowledgement was under way.
   ///
   /// - Returns: the next change to send.
   public mutating func acknowledge(
     sequence: Int, revision: Int
   ) throws(SynchronizerError) -> Change? {
+    guard revision > self.revision else { return nil }
     guard let inFlight, inFlight.change.sequence == sequence else {
       throw .notInFlight(sequence: sequence)
     }

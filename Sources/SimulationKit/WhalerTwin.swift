@@ -32,6 +32,13 @@ package struct WhalerTwin {
     encode(.resourceConnection(.init(resourceID: resourceID))).bytes
   }
 
+  /// The connection is gone, and with it whatever was not acknowledged.
+  package mutating func disconnected() {
+    document = nil
+    inFlight = nil
+    buffer = nil
+  }
+
   /// Types: changes the text at once, and returns a message if none is in flight.
   package mutating func edit(_ operation: TextOperation) throws -> [UInt8]? {
     try document?.apply(operation)

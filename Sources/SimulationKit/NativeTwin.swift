@@ -1,0 +1,207 @@
+import GatewayPorts
+package import OTCore
+import SocketMessages
+
+/// A `parley.v1` client: says hello, joins one document, types, resumes.
+///
+/// It is what a client author would write over `ClientSynchronizer`, and nothing more.
+package struct NativeTwin {
+  /// A revision as this client was shown it.
+  package struct Sighting: Hashable, Sendable {
+    package let epoch: String
+    package let revision: Int
+    package let client: String
+    package let sequence: Int
+  }
+
+  private struct Replica {
+    /// The local text, own unconfirmed edits included.
+    var document: Document
+    /// The server's text at the synchroniser's revision.
+    var server: Document
+    var synchronizer: ClientSynchronizer
+  }
+
+  /// The client's id, once the server has given one.
+  package private(set) var clientID: String?
+  /// Every revision that was shown or acknowledged to it.
+  package private(set) var sightings: Set<Sighting> = []
+  /// Texts sent anew because the changes since were gone; pending edits were merged then.
+  package private(set) var merges = 0
+  /// Refusals that were to be tried again.
+  package private(set) var refusals = 0
+
+  private var replica: Replica?
+  private var isJoined = false
+  private var resumeToken: String?
+  private let documentID: String
+  private let name: String
+  private var messagesSent = 0
+
+  package init(name: String, documentID: String) {
+    self.name = name
+    self.documentID = documentID
+  }
+
+  /// The local text; `nil` before the first join.
+  package var document: Document? { replica?.document }
+
+  /// Whether it is joined and nothing waits for the server.
+  package var isSettled: Bool {
+    isJoined && replica?.synchronizer.unconfirmedCount == 0
+  }
+
+  /// A connection has opened: what to send first.
+  package mutating func connected() -> [[UInt8]] {
+    var claim: ClientMessage.Hello.Claim?
+    if let clientID, let resumeToken { claim = .init(id: clientID, resumeToken: resumeToken) }
+    let resume = replica.map {
+      ResumePoint(epoch: $0.synchronizer.epoch, revision: $0.synchronizer.revision)
+    }
+    return [
+      encode(.hello(.init(name: name, client: claim))),
+      encode(.join(.init(documentID: documentID, resume: resume))),
+    ]
+  }
+
+  /// The connection is gone.
+  package mutating func disconnected() {
+    isJoined = false
+    replica?.synchronizer.disconnect()
+  }
+
+  /// Types: changes the text at once, and returns a message if none is in flight.
+  package mutating func edit(_ operation: TextOperation) throws -> [[UInt8]] {
+    try replica?.document.apply(operation)
+    return encode(try replica?.synchronizer.edit(operation))
+  }
+
+  /// Takes a frame, and returns what to send.
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws -> [[UInt8]] {
+    let (_, message) = try ServerMessage.decode(bytes)
+    switch message {
+    case .welcome(let welcome):
+      clientID = welcome.clientID
+      resumeToken = welcome.resumeToken
+      return []
+    case .joined(let joined): return try receive(joined)
+    case .changes(let changes):
+      return try receive(changes.changes, from: changes.revision)
+    case .acknowledged(let answer):
+      return encode(try acknowledge(answer.sequence, revision: answer.revision))
+    case .refused(let refusal):
+      guard refusal.retryable else { throw TwinError.refusedForGood(refusal.code.rawValue) }
+      refusals += 1
+      return encode(replica?.synchronizer.retry())
+    case .resync(let resync):
+      return try restart(
+        text: resync.text, epoch: resync.epoch, revision: resync.revision,
+        lastSequence: resync.lastSequence, isSameConnection: true)
+    case .error(let error): throw TwinError.error(error.code.rawValue)
+    case .selections, .presence, .left, .subscribed, .unsubscribed, .resourceUpdate,
+      .documentChanged, .goodbye, .pong, .unknown:
+      return []
+    }
+  }
+
+  private mutating func receive(_ joined: ServerMessage.Joined) throws -> [[UInt8]] {
+    isJoined = true
+    switch joined.content {
+    case .changes(let changes):
+      // Nothing may be sent before all that was missed has been seen.
+      let first = joined.revision - changes.count + 1
+      var messages = try receive(changes, from: first)
+      messages += encode(replica?.synchronizer.reconnect())
+      return messages
+    case .text(let text):
+      guard replica != nil else {
+        replica = Replica(
+          document: Document(text), server: Document(text),
+          synchronizer: ClientSynchronizer(
+            epoch: joined.epoch, revision: joined.revision, nextSequence: joined.lastSequence + 1))
+        return []
+      }
+      return try restart(
+        text: text, epoch: joined.epoch, revision: joined.revision,
+        lastSequence: joined.lastSequence, isSameConnection: false)
+    }
+  }
+
+  private mutating func receive(
+    _ changes: [ServerMessage.Change], from first: Int
+  ) throws -> [[UInt8]] {
+    var messages: [[UInt8]] = []
+    for (offset, change) in changes.enumerated() {
+      let revision = first + offset
+      if change.clientID == clientID {
+        messages += encode(try acknowledge(change.sequence, revision: revision))
+        continue
+      }
+      note(revision, client: change.clientID, sequence: change.sequence)
+      try replica?.server.apply(change.operation)
+      if let local = try replica?.synchronizer.receive(change.operation, revision: revision) {
+        try replica?.document.apply(local)
+      }
+    }
+    return messages
+  }
+
+  private mutating func acknowledge(
+    _ sequence: Int, revision: Int
+  ) throws -> ClientSynchronizer.Change? {
+    guard let clientID, let known = replica?.synchronizer.revision, revision > known else {
+      return nil
+    }
+    note(revision, client: clientID, sequence: sequence)
+    if let committed = replica?.synchronizer.unacknowledged {
+      try replica?.server.apply(committed)
+    }
+    return try replica?.synchronizer.acknowledge(sequence: sequence, revision: revision)
+  }
+
+  private mutating func restart(
+    text: String, epoch: String, revision: Int, lastSequence: Int, isSameConnection: Bool
+  ) throws -> [[UInt8]] {
+    guard var held = replica else { return [] }
+    merges += 1
+    let new = Document(text)
+    let (local, change) = try held.synchronizer.rebase(
+      from: held.server, to: new, epoch: epoch, revision: revision, lastSequence: lastSequence,
+      isSameConnection: isSameConnection)
+    try held.document.apply(local)
+    held.server = new
+    replica = held
+    return encode(change)
+  }
+
+  private mutating func note(_ revision: Int, client: String, sequence: Int) {
+    sightings.insert(
+      Sighting(
+        epoch: replica?.synchronizer.epoch ?? "", revision: revision, client: client,
+        sequence: sequence))
+  }
+
+  private mutating func encode(_ change: ClientSynchronizer.Change?) -> [[UInt8]] {
+    guard let change, let epoch = replica?.synchronizer.epoch else { return [] }
+    return [
+      encode(
+        .change(
+          .init(
+            documentID: documentID, epoch: epoch, revision: change.revision,
+            sequence: change.sequence, operation: change.operation)))
+    ]
+  }
+
+  private mutating func encode(_ message: ClientMessage) -> [UInt8] {
+    messagesSent += 1
+    var bytes: [UInt8] = []
+    message.encode(messageID: "\(messagesSent)", into: &bytes)
+    return bytes
+  }
+}
+
+/// What a simulated client never expects to be told.
+package enum TwinError: Error {
+  case refusedForGood(String)
+  case error(String)
+}
