@@ -27,7 +27,7 @@ struct StaticFiles {
   private static let securityHeaders: [(name: String, value: String)] = [
     (
       "content-security-policy",
-      "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+      "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
         + "img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     ("x-content-type-options", "nosniff"),

@@ -141,7 +141,8 @@ function show() {
       current.on("people", drawPeople),
       current.on("title", drawTitle),
       current.on("reset", mountEditor),
-      current.on("changes", drawCount),
+      current.on("changes", scheduleCount),
+      current.on("edited", scheduleCount),
       current.on("notice", ({ kind, text }) => {
         notices.set(kind, { text, isBad: kind === "storage" });
         drawNotices();
@@ -431,6 +432,7 @@ function drawStatus() {
   status.dataset.state = kind;
   status.dataset.unsaved = String(count);
   byId("status-text").textContent = text;
+  byId("retry").hidden = state !== "waiting";
   if (kind !== before && kind !== "saving" && !(kind === "saved" && before === "saving")) {
     announce(kind === "saved" ? "Connected. All changes are saved." : text);
   }
@@ -483,7 +485,17 @@ async function discard() {
   current.discardUnconfirmed();
 }
 
+/** @type {any} */
+let countTimer;
+
+/** Soon, and once for many edits. */
+function scheduleCount() {
+  countTimer ??= setTimeout(drawCount, 200);
+}
+
 function drawCount() {
+  clearTimeout(countTimer);
+  countTimer = undefined;
   const text = editor?.view.state.doc;
   // Counting words of a very long note on every keystroke would be felt.
   if (!text) byId("count").textContent = "";
@@ -634,6 +646,7 @@ byId("welcome-create").addEventListener("click", () => void createNote());
 byId("find").addEventListener("input", drawList);
 byId("me").addEventListener("click", () => void editProfile());
 byId("theme").addEventListener("click", nextTheme);
+byId("retry").addEventListener("click", () => connection.retryNow());
 byId("share").addEventListener("click", () => current && void shareNote(current.documentId));
 byId("note-menu").addEventListener("click", () => {
   const id = current?.documentId;
@@ -724,7 +737,9 @@ addEventListener("beforeunload", (event) => {
   // Edits that are kept in this browser's storage come back by themselves; refused ones may not.
   if ([...notes.values()].some((note) => note.refusal)) event.preventDefault();
 });
-connection.on("status", () => {
+connection.on("status", ({ state }) => {
+  // Without an open note there is no other place that says so.
+  byId("line").hidden = state === "online" || state === "connecting";
   drawStatus();
   drawList();
 });

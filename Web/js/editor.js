@@ -304,21 +304,26 @@ export function createEditor({ host, note, sheets }) {
       // Plain text without colours is a note all the same.
     });
 
-  const drawPeers = () => {
+  /** @param {boolean} isNews Whether somebody else has done something, and not this person. */
+  const followPeers = (isNews) => {
     const now = performance.now();
     const present = new Set();
     for (const { key, anchor, head } of note.peerSelections) {
       present.add(key);
       const last = seen.get(key);
-      if (!last || last.anchor !== anchor || last.head !== head) {
-        // A caret that was pushed along by somebody else's edit moves too; showing its name then
-        // does no harm, and one rule is easier to see through than two.
-        seen.set(key, { anchor, head, since: now });
-      }
+      const hasMoved = !last || last.anchor !== anchor || last.head !== head;
+      // A caret that was pushed along by somebody else's edit counts as moved too; showing its name
+      // then does no harm. What this person types must not make names pop up, though.
+      if (hasMoved) seen.set(key, { anchor, head, since: isNews ? now : (last?.since ?? 0) });
     }
     for (const key of seen.keys()) if (!present.has(key)) seen.delete(key);
+  };
+  const drawPeers = () => {
+    const count = seen.size;
+    followPeers(true);
+    if (count === 0 && seen.size === 0) return;
     clearTimeout(freshTimer);
-    if (seen.size > 0) freshTimer = setTimeout(refresh, nameStays + 50);
+    freshTimer = setTimeout(refresh, nameStays + 50);
     refresh();
   };
   const refresh = () => view.dispatch({ effects: peersMoved.of(null) });
@@ -346,6 +351,7 @@ export function createEditor({ host, note, sheets }) {
       });
     }),
     note.on("peers", drawPeers),
+    note.on("edited", () => followPeers(false)),
     note.on("people", stylePeers),
     note.on("status", () => {
       if (view.state.readOnly === note.isWritable) {

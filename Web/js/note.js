@@ -20,6 +20,16 @@ import { Emitter } from "./emitter.js";
  * @typedef {{code: string, message: string, retryable: boolean}} Refusal
  */
 
+/** What a change's message has beside its operation, at most. */
+const envelopeBytes = 2_000;
+
+/**
+ * @param {string} text
+ * @param {number} bytes
+ */
+const isLonger = (text, bytes) =>
+  text.length > bytes || (text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes);
+
 /** Refusals that joining again may cure. */
 const rejoinCodes = new Set([
   "epochChanged", "historyGone", "futureRevision", "lengthMismatch", "notJoined", "sequenceGap",
@@ -45,11 +55,12 @@ const timing = {
 };
 
 /**
- * reset: the editor starts from a new text. changes: to be made in it. notice: to be told to the
- * person.
+ * reset: the editor starts from a new text. changes: to be made in it. edited: it has made some.
+ * peers: others' carets may have moved. notice: to be told to the person.
  *
- * @typedef {{reset: {text: string}, changes: {changes: TextChange[]}, peers: void, people: void,
- *   status: void, title: string, notice: {kind: "rebased" | "storage", text: string}}} NoteEvents
+ * @typedef {{reset: {text: string}, changes: {changes: TextChange[]}, edited: void, peers: void,
+ *   people: void, status: void, title: string,
+ *   notice: {kind: "rebased" | "storage", text: string}}} NoteEvents
  */
 
 /** @extends {Emitter<NoteEvents>} */
@@ -178,7 +189,7 @@ export class Note extends Emitter {
     this.#transmit(session.edit(changes));
     this.#selectionIsNews = true;
     this.#unconfirmedMoved();
-    this.emit("peers", undefined);
+    this.emit("edited", undefined);
   }
 
   /**
@@ -465,13 +476,20 @@ export class Note extends Emitter {
   #transmit(change) {
     const session = this.#session;
     if (!change || !session || this.phase !== "live") return;
+    const { sequence, revision, operation } = change;
+    const limit = this.#connection.welcome?.limits?.messageBytesMax;
+    if (limit && isLonger(operation, limit - envelopeBytes)) {
+      // The server would end the connection over it.
+      const message = `They are too much for one go: ${Math.floor(limit / 1e6)} MB is the most.`;
+      this.#refused({ sequence, code: "tooLarge", message, retryable: false });
+      return;
+    }
     this.#connection.sendEncoded(
       "change",
       `{"documentId":${JSON.stringify(this.documentId)},"epoch":${JSON.stringify(session.epoch)},` +
-        `"revision":${change.revision},"sequence":${change.sequence},` +
-        `"operation":${change.operation}}`,
+        `"revision":${revision},"sequence":${sequence},"operation":${operation}}`,
       (reply) => {
-        if (reply.type === "error") this.#refused({ ...reply.data, sequence: change.sequence });
+        if (reply.type === "error") this.#refused({ ...reply.data, sequence });
       },
     );
   }

@@ -1,0 +1,245 @@
+"""What the browser tests share: the real program, Chromium, and words for what a person does.
+
+The program is started on a free port with a folder of its own; pages are separate browser contexts,
+as two people's browsers are. Nothing waits for a time to pass: everything waits for a condition.
+"""
+
+import os
+import pathlib
+import re
+import select
+import shutil
+import signal
+import subprocess
+import time
+import urllib.request
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ARTIFACTS = ROOT / "artifacts" / "browser"
+PROGRAM = pathlib.Path(os.environ.get("PARLEY", ROOT / ".build" / "release" / "parley"))
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-default-apps",
+    # Several windows on one screen: none of them may be put to sleep.
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    # The browser stays at home.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
+]
+
+expect.set_options(timeout=15_000)
+
+
+class Server:
+    """The program, on a folder that outlives it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.log = open(folder / "server.log", "ab")
+        self.process = None
+        self.port = 0
+        self.start()
+
+    def start(self):
+        """Starts it; from the second time on at the port of the first."""
+        self.process = subprocess.Popen(
+            [
+                str(PROGRAM),
+                "serve",
+                "--port",
+                str(self.port),
+                "--data-dir",
+                str(self.folder / "data"),
+                "--web-dir",
+                str(ROOT / "Web"),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+        )
+        deadline = time.monotonic() + 20
+        text = b""
+        while not (match := re.search(rb"listening on (http://[^\s]*?:(\d+))", text)):
+            left = deadline - time.monotonic()
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, left))
+            chunk = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            assert chunk, f"the program said no address:\n{text.decode()}"
+            text += chunk
+        self.url = match.group(1).decode()
+        self.port = int(match.group(2))
+
+    def kill(self):
+        """As a power failure does it."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process.stdout.close()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=15)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise
+        self.process.stdout.close()
+        self.log.close()
+
+    def create(self, title):
+        """Makes a note over HTTP; its id."""
+        import json
+
+        request = urllib.request.Request(
+            self.url + "/api/notes",
+            json.dumps({"title": title}).encode(),
+            {"Content-Type": "application/json", "Origin": self.url},
+        )
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)["id"]
+
+
+@pytest.fixture
+def server(tmp_path):
+    running = Server(tmp_path)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+class Person:
+    """Somebody with a browser of their own."""
+
+    def __init__(self, browser, server, name, color="#16737f", **options):
+        options.setdefault("viewport", {"width": 1180, "height": 760})
+        self.name = name
+        self.server = server
+        self.context = browser.new_context(base_url=server.url, **options)
+        self.context.add_init_script(
+            "try { localStorage.getItem('parley.profile') ?? localStorage.setItem('parley.profile',"
+            f" JSON.stringify({{name: {name!r}, color: {color!r}}})) }} catch {{}}"
+        )
+        self.problems = []
+        self.page = self.new_page()
+
+    def new_page(self):
+        page = self.context.new_page()
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on(
+            "console",
+            lambda message: self.problems.append(message.text)
+            if "Content Security Policy" in message.text
+            else None,
+        )
+        return page
+
+    def open(self, note):
+        self.page.goto(f"/n/{note}")
+        self.wait_for_status("saved")
+        return self
+
+    @property
+    def editor(self):
+        return self.page.locator("#editor .cm-content")
+
+    def type(self, text, delay=0):
+        """Types into the editor, key by key, where the caret is."""
+        self.editor.focus()
+        self.page.keyboard.type(text, delay=delay)
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def text(self):
+        """The editor's whole text: what the person has, not only what is scrolled into view."""
+        return self.page.evaluate(
+            """async () => {
+                const { EditorView } = await import("/assets/js/codemirror.js");
+                const element = document.querySelector("#editor").shadowRoot.querySelector(".cm-editor");
+                return EditorView.findFromDOM(element).state.doc.toString();
+            }"""
+        )
+
+    def put_caret(self, anchor, head=None):
+        """Selects from anchor to head, in UTF-16 units."""
+        self.page.evaluate(
+            """async ([anchor, head]) => {
+                const { EditorView } = await import("/assets/js/codemirror.js");
+                const element = document.querySelector("#editor").shadowRoot.querySelector(".cm-editor");
+                const view = EditorView.findFromDOM(element);
+                view.focus();
+                view.dispatch({ selection: { anchor, head } });
+            }""",
+            [anchor, anchor if head is None else head],
+        )
+
+    def wait_for_text(self, expected):
+        """Waits until the editor's text is this."""
+        wait_until(lambda: self.text() == expected, lambda: f"{self.name} has {self.text()!r}")
+
+    def wait_for_status(self, state):
+        """Waits for what the page says of the connection: saved, saving, offline, …"""
+        expect(self.page.locator("#status")).to_have_attribute("data-state", state)
+        return self
+
+    def wait_until_saved(self):
+        expect(self.page.locator("#status")).to_have_attribute("data-unsaved", "0")
+        return self.wait_for_status("saved")
+
+    def picture(self, name):
+        ARTIFACTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=ARTIFACTS / f"{name}.png", animations="disabled")
+
+    def leave(self):
+        self.context.close()
+        assert self.problems == [], f"the page of {self.name} had problems"
+
+
+@pytest.fixture
+def person(browser, server):
+    """Opens browsers; closes them when the test is over."""
+    people = []
+
+    def make(name, color="#16737f", **options):
+        people.append(Person(browser, server, name, color, **options))
+        return people[-1]
+
+    yield make
+    for one in people:
+        one.leave()
+
+
+def wait_until(condition, explain=lambda: "", seconds=20):
+    """Asks again and again, in turn with what the pages have to do."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain. {explain()}"
+        time.sleep(0.02)
+
+
+def converge(*people):
+    """Waits until all have saved everything, and see the same text; that text."""
+    for one in people:
+        one.wait_until_saved()
+    wait_until(
+        lambda: len({one.text() for one in people}) == 1,
+        lambda: "texts differ: " + " | ".join(repr(one.text()) for one in people),
+    )
+    return people[0].text()

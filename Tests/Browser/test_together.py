@@ -1,0 +1,152 @@
+"""Two people write one note."""
+
+import re
+import threading
+
+from conftest import converge, wait_until
+from playwright.sync_api import expect
+
+
+def test_every_keystroke_arrives(server, person):
+    note = server.create("Plans")
+    ann = person("Ann", "#b0452a").open(note)
+    bo = person("Bo", "#2f68ad").open(note)
+    ann.type("Hello from Ann. 👋🏽 漢字")
+    bo.wait_for_text("Hello from Ann. 👋🏽 漢字")
+    bo.press("Control+End")
+    bo.type("\nAnd from Bo: 日本語、😀!")
+    assert converge(ann, bo) == "Hello from Ann. 👋🏽 漢字\nAnd from Bo: 日本語、😀!"
+
+
+def test_both_at_once_at_the_same_place(server, person):
+    note = server.create("Same place")
+    ann = person("Ann").open(note)
+    bo = person("Bo").open(note)
+    ann.type("[]")
+    bo.wait_for_text("[]")
+    ann.put_caret(1)
+    bo.put_caret(1)
+    # Key by key in turn, without waiting for each other: edits cross on the way.
+    hers, his = "añn😀漢", "böb😁字"
+    for left, right in zip(hers, his):
+        ann.page.keyboard.insert_text(left)
+        bo.page.keyboard.insert_text(right)
+    text = converge(ann, bo)
+    assert text[0] == "[" and text[-1] == "]"
+    # Everything is there, and each person's letters in the order of typing.
+    assert sorted(text[1:-1]) == sorted(hers + his)
+    assert [letter for letter in text if letter in hers] == list(hers)
+    assert [letter for letter in text if letter in his] == list(his)
+
+
+def test_deleting_and_typing_across_each_other(server, person):
+    note = server.create("Crossing")
+    ann = person("Ann").open(note)
+    bo = person("Bo").open(note)
+    ann.type("one 😀 two 漢字 three")
+    bo.wait_for_text("one 😀 two 漢字 three")
+    ann.put_caret(4, 10)
+    bo.put_caret(7)
+    ann.press("Delete")
+    bo.type("2 ")
+    ann.type("x")
+    bo.press("Backspace")
+    text = converge(ann, bo)
+    assert text.startswith("one ") and text.endswith("漢字 three")
+
+
+def test_an_emoji_replaced_by_one_that_shares_its_first_half(server, person):
+    note = server.create("Halves")
+    ann = person("Ann").open(note)
+    bo = person("Bo").open(note)
+    ann.type("a😀b")
+    bo.wait_for_text("a😀b")
+    ann.page.evaluate(
+        """async () => {
+            const { EditorView } = await import("/assets/js/codemirror.js");
+            const element = document.querySelector("#editor").shadowRoot.querySelector(".cm-editor");
+            const view = EditorView.findFromDOM(element);
+            view.dispatch({ changes: { from: 2, to: 3, insert: "\\uDE01" } });
+            view.dispatch({ changes: { from: 4, to: 4, insert: "\\uD83D" } });
+        }"""
+    )
+    assert converge(ann, bo) == "a😁b\ufffd"
+
+
+def test_a_large_paste_and_windows_line_ends(server, person):
+    note = server.create("Paste")
+    ann = person("Ann").open(note)
+    bo = person("Bo").open(note)
+    long = "".join(f"line {index} – ünïcödé 🦊\n" for index in range(5_000))
+    ann.editor.focus()
+    ann.page.evaluate(
+        """(text) => {
+            const data = new DataTransfer();
+            data.setData("text/plain", text);
+            const content = document.querySelector("#editor").shadowRoot.querySelector(".cm-content");
+            content.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+        }""",
+        long.replace("\n", "\r\n"),
+    )
+    assert converge(ann, bo) == long
+
+
+def test_carets_and_names_move_along(server, person):
+    note = server.create("Carets")
+    ann = person("Ann Ström", "#b0452a").open(note)
+    bo = person("Bo", "#2f68ad").open(note)
+    ann.type("first line\nsecond line\n")
+    bo.wait_for_text("first line\nsecond line\n")
+    caret = bo.page.locator("#editor .peer-caret")
+    expect(caret).to_have_count(1)
+    expect(caret.locator(".peer-name")).to_have_text("Ann Ström")
+    expect(caret).to_have_css("background-color", "rgb(176, 69, 42)")
+    before = caret.bounding_box()
+    ann.press("Control+Home")
+    wait_until(lambda: caret.bounding_box()["y"] < before["y"] - 20)
+    ann.put_caret(0, 10)
+    expect(bo.page.locator("#editor .peer-selection").first).to_be_visible()
+    # Text typed before it pushes Ann's caret along at Bo's, without a word from Ann.
+    ann.put_caret(10)
+    wait_until(lambda: bo.page.locator("#editor .peer-selection").count() == 0)
+    left = caret.bounding_box()["x"]
+    bo.put_caret(0)
+    bo.type("the very ")
+    wait_until(lambda: caret.bounding_box()["x"] > left + 20)
+    bo.picture("caret-with-name")
+    # A new name shows at the others.
+    ann.page.get_by_role("button", name="Edit name and colour").click()
+    ann.page.get_by_label("Name", exact=True).fill("Anna")
+    ann.page.get_by_role("button", name="Save", exact=True).click()
+    expect(caret.locator(".peer-name")).to_have_text("Anna")
+    expect(bo.page.locator("#people")).to_have_attribute("aria-label", re.compile("Anna"))
+    ann.page.close()
+    expect(caret).to_have_count(0)
+    expect(bo.page.locator("#people")).to_have_attribute("aria-label", "Only you are here")
+
+
+def test_undo_takes_back_own_edits_only(server, person):
+    note = server.create("Undo")
+    ann = person("Ann").open(note)
+    bo = person("Bo").open(note)
+    ann.type("mine")
+    bo.wait_for_text("mine")
+    bo.put_caret(4)
+    bo.type(" yours")
+    ann.wait_for_text("mine yours")
+    ann.press("Control+z")
+    assert converge(ann, bo) == " yours"
+
+
+def test_a_crowd(server, person):
+    note = server.create("Crowd")
+    people = [person(f"Person {index}").open(note) for index in range(4)]
+    for index, one in enumerate(people):
+        one.type(f"{index}: ")
+        wait_until(lambda: f"{index}: " in one.text())
+    for round_ in range(12):
+        for index, one in enumerate(people):
+            one.page.keyboard.insert_text("abcd"[index])
+    text = converge(*people)
+    for letter in "abcd":
+        assert text.count(letter) == 12
