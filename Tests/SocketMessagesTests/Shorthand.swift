@@ -21,12 +21,20 @@ func withBytes<Value, Failure: Error>(
 
 /// What the four decoders have in common, so that one test can be run on each.
 struct Dialect: Sendable, CustomTestStringConvertible {
-  let testDescription: String
+  /// Who sends it, and what it is called in examples.
+  enum Direction: String, Sendable, CaseIterable {
+    case client
+    case server
+    case whalerClient = "whaler-client"
+    case whalerServer = "whaler-server"
+  }
+
+  let direction: Direction
   /// Reads a message and returns its name, whether its type is known, and it encoded anew.
   let decode:
     @Sendable ([UInt8]) throws(MessageError) -> (messageID: String, isKnown: Bool, bytes: [UInt8])
 
-  static let client = Dialect(testDescription: "client") { bytes throws(MessageError) in
+  static let client = Dialect(direction: .client) { bytes throws(MessageError) in
     let (id, message) = try withBytes(of: bytes) { bytes throws(MessageError) in
       try ClientMessage.decode(bytes)
     }
@@ -36,7 +44,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     return (id, true, buffer)
   }
 
-  static let server = Dialect(testDescription: "server") { bytes throws(MessageError) in
+  static let server = Dialect(direction: .server) { bytes throws(MessageError) in
     let (id, message) = try withBytes(of: bytes) { bytes throws(MessageError) in
       try ServerMessage.decode(bytes)
     }
@@ -46,7 +54,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     return (id, true, buffer)
   }
 
-  static let whalerClient = Dialect(testDescription: "whaler-client") {
+  static let whalerClient = Dialect(direction: .whalerClient) {
     bytes throws(MessageError) in
     let (id, message) = try withBytes(of: bytes) { bytes throws(MessageError) in
       try WhalerClientMessage.decode(bytes)
@@ -60,7 +68,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
   /// The name of the server's process stands before the rest, so it is given here.
   static let whalerSender = "3F2504E0-4F89-11D3-9A0C-0305E82C3301"
 
-  static let whalerServer = Dialect(testDescription: "whaler-server") {
+  static let whalerServer = Dialect(direction: .whalerServer) {
     bytes throws(MessageError) in
     let (id, message) = try withBytes(of: bytes) { bytes throws(MessageError) in
       try WhalerServerMessage.decode(bytes)
@@ -70,6 +78,8 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     if case .unknown = message { return (id, false, buffer) }
     return (id, true, buffer)
   }
+
+  var testDescription: String { direction.rawValue }
 
   static let all = [client, server, whalerClient, whalerServer]
 }

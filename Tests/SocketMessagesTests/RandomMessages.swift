@@ -1,0 +1,199 @@
+import OTCore
+import SocketMessages
+
+/// Messages with anything in them that the types allow.
+extension SeededGenerator {
+  // MARK: Parts
+
+  /// Texts with what breaks careless code: quotes, controls, all lengths of UTF-8, joiners, BOM.
+  private static let pieces = [
+    "a", "Z", " ", "\"", "\\", "/", "\n", "\r", "\r\n", "\t", "\u{0}", "\u{8}", "\u{c}", "\u{1f}",
+    "\u{7f}", "é", "e\u{301}", "ß", "中", "\u{feff}", "\u{2028}", "\u{2029}", "\u{d7ff}",
+    "\u{e000}", "\u{fffd}", "\u{ffff}", "👍", "👩‍👩‍👧", "\u{10ffff}", "K", "\\u0041", "{}", "[1]", ",",
+  ]
+
+  mutating func text(_ piecesMax: Int = 8) -> String {
+    var text = ""
+    for _ in 0..<number(0...piecesMax) { text += Self.pieces[number(0...Self.pieces.count - 1)] }
+    return text
+  }
+
+  mutating func whole() -> Int {
+    switch number(0...4) {
+    case 0: 0
+    case 1: number(0...9)
+    case 2: number(-1000...1000)
+    case 3: 1 << 53
+    default: number(-(1 << 53)...(1 << 53))
+    }
+  }
+
+  mutating func list<Element>(
+    _ countMax: Int = 4, _ element: (inout SeededGenerator) -> Element
+  ) -> [Element] {
+    (0..<number(0...countMax)).map { _ in element(&self) }
+  }
+
+  mutating func optional<Value>(_ value: (inout SeededGenerator) -> Value) -> Value? {
+    once(in: 2) ? value(&self) : nil
+  }
+
+  mutating func operation() -> TextOperation {
+    var operation = TextOperation()
+    for _ in 0..<number(0...6) {
+      switch number(0...2) {
+      case 0: operation.retain(number(0...100_000))
+      case 1: operation.delete(number(0...100_000))
+      default: operation.insert(text())
+      }
+    }
+    return operation
+  }
+
+  mutating func selections() -> [Selection] {
+    list { Selection(anchor: $0.whole(), head: $0.whole()) }
+  }
+
+  mutating func participant() -> ServerMessage.Participant {
+    ServerMessage.Participant(
+      clientID: text(), name: text(), color: optional { $0.text() }, selections: selections())
+  }
+
+  mutating func change() -> ServerMessage.Change {
+    ServerMessage.Change(clientID: text(), sequence: whole(), operation: operation())
+  }
+
+  mutating func element<Element>(_ elements: [Element]) -> Element {
+    elements[number(0...elements.count - 1)]
+  }
+
+  // MARK: Messages
+
+  /// One message of every case, in the order of the declaration.
+  mutating func clientMessages() -> [ClientMessage] {
+    [
+      .hello(
+        ClientMessage.Hello(
+          name: text(), color: optional { $0.text() },
+          client: optional { ClientMessage.Hello.Claim(id: $0.text(), resumeToken: $0.text()) },
+          token: optional { $0.text() })),
+      .join(
+        ClientMessage.Join(
+          documentID: text(),
+          resume: optional { ResumePoint(epoch: $0.text(), revision: $0.whole()) })),
+      .change(
+        ClientMessage.Change(
+          documentID: text(), epoch: text(), revision: whole(), sequence: whole(),
+          operation: operation())),
+      .select(
+        ClientMessage.Select(documentID: text(), revision: whole(), selections: selections())),
+      .leave(ClientMessage.Leave(documentID: text())),
+      .profile(ClientMessage.Profile(name: text(), color: optional { $0.text() })),
+      .subscribe(ClientMessage.Subscribe(room: text())),
+      .unsubscribe(ClientMessage.Subscribe(room: text())),
+      .ping,
+    ]
+  }
+
+  mutating func serverMessages() -> [ServerMessage] {
+    var limits = Limits()
+    limits.messageBytesMax = whole()
+    limits.documentScalarsMax = whole()
+    limits.documentsPerConnectionMax = whole()
+    limits.roomsPerConnectionMax = whole()
+    limits.documentIDBytesMax = whole()
+    limits.roomBytesMax = whole()
+    limits.nameBytesMax = whole()
+    limits.titleBytesMax = whole()
+    limits.selectionsMax = whole()
+    let ends = [whole(), whole()].sorted()
+    return [
+      .welcome(
+        ServerMessage.Welcome(
+          clientID: text(), resumeToken: text(), serverTime: Int64(whole()), demo: once(in: 2),
+          capabilities: list { $0.text() }, limits: limits)),
+      .joined(
+        ServerMessage.Joined(
+          documentID: text(), title: text(), epoch: text(), revision: whole(),
+          content: once(in: 2) ? .text(text(30)) : .changes(list { $0.change() }),
+          lastSequence: whole(), access: once(in: 2) ? .read : .write,
+          presence: list { $0.participant() })),
+      .changes(
+        ServerMessage.Changes(
+          documentID: text(), revision: whole(), changes: list { $0.change() })),
+      .acknowledged(
+        ServerMessage.Acknowledged(documentID: text(), sequence: whole(), revision: whole())),
+      .refused(
+        ServerMessage.Refused(
+          documentID: text(), sequence: whole(), code: element(ErrorCode.allCases),
+          message: text(), retryable: once(in: 2), retryAfter: optional { $0.whole() })),
+      .resync(
+        ServerMessage.Resync(
+          documentID: text(), reason: element(ServerMessage.ResyncReason.allCases), epoch: text(),
+          revision: whole(), text: text(30), lastSequence: whole())),
+      .selections(
+        ServerMessage.Selections(
+          documentID: text(), revision: whole(), clientID: text(), selections: selections())),
+      .presence(
+        ServerMessage.Presence(
+          documentID: text(), joined: list { $0.participant() },
+          updated: list { $0.participant() }, left: list { $0.text() })),
+      .left(ServerMessage.Left(documentID: text())),
+      .subscribed(ServerMessage.Subscribed(room: text())),
+      .unsubscribed(ServerMessage.Subscribed(room: text())),
+      .resourceUpdate(ResourceUpdate(resourceID: text(), senderID: optional { $0.text() })),
+      .documentChanged(
+        ServerMessage.DocumentChanged(
+          documentID: text(), title: optional { $0.text() }, deleted: once(in: 2))),
+      .error(
+        ServerMessage.Failure(
+          code: element(ErrorCode.allCases), message: text(), retryable: once(in: 2),
+          retryAfter: optional { $0.whole() })),
+      .goodbye(ServerMessage.Goodbye(reason: text(), reconnectAfter: ends[0]...ends[1])),
+      .pong(ServerMessage.Pong(serverTime: Int64(whole()))),
+    ]
+  }
+
+  mutating func whalerClientMessages() -> [WhalerClientMessage] {
+    [
+      .resourceConnection(WhalerClientMessage.ResourceConnection(resourceID: text())),
+      .docChange(
+        WhalerClientMessage.DocChange(
+          resourceID: text(), revision: whole(), operation: operation())),
+    ]
+  }
+
+  mutating func whalerServerMessages() -> [WhalerServerMessage] {
+    [
+      .resourceConnectionConf(
+        WhalerServerMessage.ResourceConnectionConf(
+          resourceID: text(), initialState: text(30), revision: whole())),
+      .docChangeReturnOps(
+        WhalerServerMessage.DocChangeReturnOps(resourceID: text(), operation: operation())),
+      .resourceUpdate(ResourceUpdate(resourceID: text(), senderID: optional { $0.text() })),
+    ]
+  }
+
+  /// The bytes of one message of every case.
+  mutating func encoded(_ dialect: Dialect) -> [[UInt8]] {
+    let id = text()
+    func bytes<Message>(
+      _ messages: [Message], _ encode: (Message, inout [UInt8]) -> Void
+    ) -> [[UInt8]] {
+      messages.map { message in
+        var buffer: [UInt8] = []
+        encode(message, &buffer)
+        return buffer
+      }
+    }
+    switch dialect.direction {
+    case .client: return bytes(clientMessages()) { $0.encode(messageID: id, into: &$1) }
+    case .server: return bytes(serverMessages()) { $0.encode(messageID: id, into: &$1) }
+    case .whalerClient: return bytes(whalerClientMessages()) { $0.encode(messageID: id, into: &$1) }
+    case .whalerServer:
+      return bytes(whalerServerMessages()) {
+        $0.encode(senderID: Dialect.whalerSender, messageID: id, into: &$1)
+      }
+    }
+  }
+}
