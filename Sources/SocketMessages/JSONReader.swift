@@ -2,10 +2,14 @@ package import OTCore
 
 /// Why bytes are not the message they should be. Never holds any of the sender's text.
 package enum JSONError: Error, Sendable, Equatable {
-  /// What stands at this offset is no JSON, or nests too deep.
+  /// What stands at this offset is no JSON.
   case malformed(offset: Int)
+  /// More objects and arrays are open at this offset than a message may have.
+  case tooDeep(offset: Int)
   /// A field holds another type than expected.
   case wrongType(expected: String, offset: Int)
+  /// The part of an operation at this offset makes it longer than an operation can be.
+  case tooLong(offset: Int)
 }
 
 /// Reads JSON straight from the received bytes, front to back, once.
@@ -15,7 +19,7 @@ package enum JSONError: Error, Sendable, Equatable {
 /// is anything else; of a key that comes twice the last one counts.
 package struct JSONReader {
   /// Deeper nesting than this is refused, so that the stack is bounded.
-  private static let depthMax = 32
+  package static let depthMax = 32
 
   private let bytes: UnsafeBufferPointer<UInt8>
   package private(set) var offset: Int
@@ -110,7 +114,7 @@ package struct JSONReader {
 
   private mutating func enter() throws(JSONError) {
     depth += 1
-    guard depth <= Self.depthMax else { throw .malformed(offset: offset) }
+    guard depth <= Self.depthMax else { throw .tooDeep(offset: offset - 1) }
   }
 
   private func mismatch(_ expected: String) -> JSONError {
@@ -190,7 +194,12 @@ package struct JSONReader {
 
   /// Reads a string into an operation's text.
   package mutating func insertion(into operation: inout TextOperation) throws(JSONError) {
+    let start = offset
     let (content, hasEscapes) = try rawString()
+    // Bytes bound scalars from above, so this never lets too much in.
+    guard content.count <= TextOperation.lengthMax - operation.targetLength else {
+      throw .tooLong(offset: start)
+    }
     if hasEscapes {
       var text: [UInt8] = []
       text.reserveCapacity(content.count)

@@ -39,8 +39,18 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
     switch error {
     case .malformed(let offset):
       self.init(.badMessage, "the message is not JSON from byte \(offset) on; send a JSON object")
+    case .tooDeep(let offset):
+      self.init(
+        .badMessage,
+        "expected at most \(JSONReader.depthMax) nested objects and arrays; "
+          + "one more begins at byte \(offset)")
     case .wrongType(let expected, let offset):
       self.init(.badMessage, "\(place): expected \(expected) at byte \(offset)")
+    case .tooLong(let offset):
+      self.init(
+        .badOperation,
+        "\(place): an operation spans at most \(TextOperation.lengthMax) scalars; "
+          + "this one passes that at byte \(offset)")
     }
   }
 
@@ -144,9 +154,11 @@ extension JSONReader {
       } else {
         let start = reader.offset
         let count = try reader.integer()
-        guard count.magnitude <= TextOperation.lengthMax,
-          operation.baseLength + abs(count) <= TextOperation.lengthMax
-        else { throw .wrongType(expected: "a length an operation can have", offset: start) }
+        // A deletion adds to the base alone, a retention to both; neither may pass the longest.
+        let length = max(operation.baseLength, count > 0 ? operation.targetLength : 0)
+        guard abs(count) <= TextOperation.lengthMax - length else {
+          throw .tooLong(offset: start)
+        }
         if count < 0 { operation.delete(-count) } else { operation.retain(count) }
       }
     }
