@@ -90,6 +90,8 @@ extension Loop {
       session.assembled.reserveCapacity(bytes.count + min(left, 64 << 10))
     }
     session.assembled.append(contentsOf: bytes)
+    // A frame ends here and its message does not.
+    if left == 0, !isWhole { session.letsPongGoFirst = true }
     if isWhole {
       session.isAssembling = false
       var message: [UInt8] = []

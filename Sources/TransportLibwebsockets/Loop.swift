@@ -356,6 +356,10 @@ final class Loop {
       let session = dirty[index]
       index += 1
       session.isDirty = false
+      if session.letsPongGoFirst, let wsi = session.wsi {
+        lws_callback_on_writable(wsi)
+        continue
+      }
       write(session)
       if session.phase == .closing, !session.isBlocked, let wsi = session.wsi {
         // The close frame is the library's to send, from its own callback.
@@ -373,11 +377,13 @@ final class Loop {
   private static let drainedThreshold = 16 << 10
 
   /// Writes until the queue is empty or the socket is full.
-  func write(_ session: Session) {
+  ///
+  /// - Parameter wasHeld: Whether an earlier write was taken in part only.
+  private func write(_ session: Session, wasHeld: Bool = false) {
     guard session.phase == .open || session.phase == .closing, !session.isBlocked,
       let wsi = session.wsi
     else { return }
-    let startedFull = session.queuedBytes > Self.drainedThreshold
+    let owesDrained = wasHeld || session.queuedBytes > Self.drainedThreshold
     while session.queuedBytes > 0 || session.owesPing {
       let count = writeOnce(session, wsi)
       if count < 0 {
@@ -391,7 +397,7 @@ final class Loop {
         return
       }
     }
-    if startedFull, session.phase == .open { delegate?.drained(session.id) }
+    if owesDrained, session.phase == .open { delegate?.drained(session.id) }
   }
 
   /// One write of whole frames. Returns its bytes, or -1 for a socket that is gone.
@@ -460,11 +466,12 @@ final class Loop {
         return 0
       }
       session.heldBytes = 0
-      let isEmpty = session.queuedBytes == 0
+      write(session, wasHeld: true)
+    } else if session.letsPongGoFirst {
+      session.letsPongGoFirst = false
       write(session)
-      if isEmpty, session.phase == .open, !session.isBlocked { delegate?.drained(session.id) }
-      if session.isBlocked { return 0 }
     }
+    if session.isBlocked { return 0 }
     switch session.phase {
     case .closing:
       // A turn may have queued more before it closed; the flush at its end asks again.

@@ -31,6 +31,10 @@ final class Session {
   var heldBytes = 0
   var isDirty = false
   var owesPing = false
+  /// Whether the next write waits for the library's callback. A ping between the fragments of a
+  /// message is answered by the library in its own time; what the message brings about must not
+  /// overtake that pong.
+  var letsPongGoFirst = false
 
   // Receiving.
   var isDiscarding = false
