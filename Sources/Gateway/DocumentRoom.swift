@@ -23,12 +23,13 @@ final class DocumentRoom {
   var isReadingHistory = false
   /// The revision of the newest snapshot asked for.
   var snapshotRevision = 0
-  /// Uptime at which the last follower left.
+  /// Uptime since which nobody follows.
   private var idleSince: Int64?
   private let idleMilliseconds: Int64
 
-  init(id: DocumentID, idleMilliseconds: Int64) {
+  init(id: DocumentID, idleMilliseconds: Int64, now: Int64) {
     self.id = id
+    idleSince = now
     self.idleMilliseconds = idleMilliseconds
   }
 

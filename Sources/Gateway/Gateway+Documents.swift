@@ -9,7 +9,9 @@ extension Gateway {
   /// The room of a document, which is read from the store if it is not in memory.
   func room(of id: DocumentID) -> DocumentRoom {
     if let room = documents[id] { return room }
-    let room = DocumentRoom(id: id, idleMilliseconds: settings.idleDocumentMilliseconds)
+    let room = DocumentRoom(
+      id: id, idleMilliseconds: settings.idleDocumentMilliseconds,
+      now: surroundings.clock.uptime)
     documents[id] = room
     store(.load(id: id, recentMax: settings.windowEntries), for: .load(id))
     return room
@@ -18,8 +20,16 @@ extension Gateway {
   /// A connection wants to follow a document.
   func join(_ id: DocumentID, resume: ResumePoint?, messageID: String, _ connection: Connection) {
     let room = room(of: id)
-    guard room.live != nil else {
+    guard let live = room.live, !room.isReadingHistory else {
       wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
+      return
+    }
+    if let resume, resume.epoch == live.epoch, resume.revision < live.oldestBase,
+      resume.revision >= 0, live.durableRevision - resume.revision <= settings.lagRevisionsMax
+    {
+      // What the client missed is still in the store: with it, nothing has to be merged.
+      wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
+      readHistory(of: room, after: resume.revision, through: live.oldestBase)
       return
     }
     finishJoin(room, resume: resume, messageID: messageID, connection)
@@ -144,15 +154,19 @@ extension Gateway {
       guard let live = room.live,
         live.durableRevision - after <= settings.lagRevisionsMax
       else {
-        resync(subscription, reason: .historyGone, messageID: messageID)
+        refuseForWantOfHistory(submission, messageID: messageID, subscription)
         return
       }
-      room.isReadingHistory = true
       wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
-      store(.entries(id: room.id, after: after, through: through), for: .history(room.id))
+      readHistory(of: room, after: after, through: through)
     case .refused(let refusal):
       refuse(submission, refusal, messageID: messageID, subscription)
     }
+  }
+
+  private func readHistory(of room: DocumentRoom, after: Int, through: Int) {
+    room.isReadingHistory = true
+    store(.entries(id: room.id, after: after, through: through), for: .history(room.id))
   }
 
   private func refuse(
@@ -284,21 +298,45 @@ extension Gateway {
       room.live?.prepend(entries)
       admitWaiting(room)
     case .failed(let error):
-      for case .change(let id, let messageID, let submission) in takeWaiting(room) {
-        guard let connection = connections[id],
-          let subscription = connection.subscriptions[room.id]
-        else { continue }
-        switch error {
-        case .compacted:
-          resync(subscription, reason: .historyGone, messageID: messageID)
-        case .unavailable, .damaged, .notNext, .exists, .unknownDocument:
-          refuse(
-            submission.sequence, .unavailable, "older changes cannot be read now; send it again",
-            of: room.id, ref: messageID, to: connection)
-        }
-      }
+      for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
     case .done, .note, .notes, .document:
       preconditionFailure("a store answers a request for entries with entries")
+    }
+  }
+
+  private func refuseForWantOfHistory(
+    _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription
+  ) {
+    switch subscription.connection.dialect {
+    case .native:
+      refuse(
+        submission.sequence, .historyGone,
+        "the changes since the base revision are no longer kept; join again and rebase",
+        of: subscription.room.id, ref: messageID, to: subscription.connection)
+    case .whaler: resyncWhaler(subscription)
+    }
+  }
+
+  /// Ends a wait for older entries that cannot be read.
+  private func settle(
+    _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, without error: StoreError
+  ) {
+    switch waiting {
+    case .join(let id, let messageID, _):
+      // With the whole text it can still join; it merges what it has pending.
+      guard let connection = connections[id], connection.isReady else { return }
+      finishJoin(room, resume: nil, messageID: messageID, connection)
+    case .change(let id, let messageID, let submission):
+      guard let connection = connections[id],
+        let subscription = connection.subscriptions[room.id]
+      else { return }
+      switch error {
+      case .compacted: refuseForWantOfHistory(submission, messageID: messageID, subscription)
+      case .unavailable, .damaged, .notNext, .exists, .unknownDocument:
+        refuse(
+          submission.sequence, .unavailable, "older changes cannot be read now; send it again",
+          of: room.id, ref: messageID, to: connection)
+      }
     }
   }
 

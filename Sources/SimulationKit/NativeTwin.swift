@@ -55,13 +55,14 @@ package struct NativeTwin {
   package mutating func connected() -> [[UInt8]] {
     var claim: ClientMessage.Hello.Claim?
     if let clientID, let resumeToken { claim = .init(id: clientID, resumeToken: resumeToken) }
+    return [encode(.hello(.init(name: name, client: claim))), join()]
+  }
+
+  private mutating func join() -> [UInt8] {
     let resume = replica.map {
       ResumePoint(epoch: $0.synchronizer.epoch, revision: $0.synchronizer.revision)
     }
-    return [
-      encode(.hello(.init(name: name, client: claim))),
-      encode(.join(.init(documentID: documentID, resume: resume))),
-    ]
+    return encode(.join(.init(documentID: documentID, resume: resume)))
   }
 
   /// The connection is gone.
@@ -90,9 +91,14 @@ package struct NativeTwin {
     case .acknowledged(let answer):
       return encode(try acknowledge(answer.sequence, revision: answer.revision))
     case .refused(let refusal):
-      guard refusal.retryable else { throw TwinError.refusedForGood(refusal.code.rawValue) }
       refusals += 1
-      return encode(replica?.synchronizer.retry())
+      if refusal.retryable { return encode(replica?.synchronizer.retry()) }
+      guard [.historyGone, .epochChanged, .futureRevision].contains(refusal.code) else {
+        throw TwinError.refusedForGood(refusal.code.rawValue)
+      }
+      try replica?.synchronizer.refuse(sequence: refusal.sequence)
+      replica?.synchronizer.disconnect()
+      return [join()]
     case .resync(let resync):
       return try restart(
         text: resync.text, epoch: resync.epoch, revision: resync.revision,
