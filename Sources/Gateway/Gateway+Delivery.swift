@@ -90,7 +90,7 @@ extension Gateway {
     case .entries, .failed:
       resync(subscription, reason: .lagging, messageID: pushID())
       finishCatchUp(subscription)
-    case .done, .note, .notes, .document:
+    case .done, .note, .notes, .document, .text, .history, .versions:
       preconditionFailure("a store answers a request for entries with entries")
     }
     if !connection.subscriptions.values.contains(where: \.isLagging) {

@@ -223,7 +223,7 @@ extension Gateway {
         error.isRetryable
           ? "the store cannot be read now; try again"
           : "the document's log is damaged; the operator has to restore it")
-    case .done, .note, .notes, .entries:
+    case .done, .note, .notes, .entries, .text, .history, .versions:
       preconditionFailure("a store answers a load with a document")
     }
   }
@@ -238,7 +238,7 @@ extension Gateway {
       store(.load(id: id, recentMax: settings.windowEntries), for: .load(id))
     case .failed:
       turnAway(room, .unavailable, "the document could not be made; try again")
-    case .done, .notes, .document, .entries:
+    case .done, .notes, .document, .entries, .text, .history, .versions:
       preconditionFailure("a store answers a creation with the note")
     }
   }
@@ -266,7 +266,7 @@ extension Gateway {
           close(subscription.connection, .rejoin, "join again")
         }
       }
-    case .note, .notes, .document, .entries:
+    case .note, .notes, .document, .entries, .text, .history, .versions:
       preconditionFailure("a store answers an append with done")
     }
   }
@@ -299,7 +299,7 @@ extension Gateway {
       admitWaiting(room)
     case .failed(let error):
       for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
-    case .done, .note, .notes, .document:
+    case .done, .note, .notes, .document, .text, .history, .versions:
       preconditionFailure("a store answers a request for entries with entries")
     }
   }

@@ -114,7 +114,7 @@ extension Gateway {
       surroundings.log.write(.error, "notes request failed", [("error", error.logName)])
       respond(
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
-    case .document, .entries:
+    case .document, .entries, .text, .history, .versions:
       preconditionFailure("a store answers a request for notes with notes")
     }
   }

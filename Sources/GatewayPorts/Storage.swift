@@ -122,14 +122,33 @@ public enum StoreRequest: Sendable {
   case entries(id: DocumentID, after: Int, through: Int)
   /// Appends entries, whose first revision is the head's + 1. All or none.
   case append(id: DocumentID, epoch: String, entries: [LogEntry])
-  /// Keeps the text at a revision, so that loading need not replay the log from its start.
+  /// Offers the text at a revision, so that loading need not replay the log from its start. A store
+  /// that takes snapshots by itself need not keep it.
   case snapshot(id: DocumentID, epoch: String, revision: Int, text: String)
+  /// Loads the text at a moment of the past. Fails with `compacted` where it is no longer known.
+  case text(id: DocumentID, at: HistoryPoint)
+  /// Condenses entries `after < revision <= through`: one author's, with no pause longer than
+  /// `pause` milliseconds between them, become one group.
+  case history(id: DocumentID, after: Int, through: Int, pause: Timestamp)
+  /// Lists the named versions, the newest revision first.
+  case versions(id: DocumentID)
+  /// Names a revision. Its text stays known when the log around it is compacted away.
+  case saveVersion(id: DocumentID, epoch: String, version: NamedVersion)
+  /// Takes a revision's name away, if it has one.
+  case deleteVersion(id: DocumentID, revision: Int)
+  /// Goes on under another epoch, because a part of the history was lost that somebody knows of.
+  case renewEpoch(id: DocumentID, from: String, to: String)
+  /// Forgets the entries up to a revision. The text at it, the marks of all clients, and the texts
+  /// of named versions stay.
+  case compact(id: DocumentID, through: Int)
 
   /// Whether the store changes by it: such requests stand or fall with their batch's commit.
   public var isWriting: Bool {
     switch self {
-    case .create, .rename, .delete, .append, .snapshot: true
-    case .list, .load, .entries: false
+    case .create, .rename, .delete, .append, .snapshot, .saveVersion, .deleteVersion,
+      .renewEpoch, .compact:
+      true
+    case .list, .load, .entries, .text, .history, .versions: false
     }
   }
 }
@@ -146,6 +165,12 @@ public enum StoreReply: Sendable {
   case document(StoredDocument)
   /// Entries of a log.
   case entries([LogEntry])
+  /// A text of the past.
+  case text(HistoricText)
+  /// A log in groups, oldest first.
+  case history([HistoryGroup])
+  /// Named versions.
+  case versions([NamedVersion])
   /// Not done.
   case failed(StoreError)
 }
@@ -159,7 +184,7 @@ public enum StoreError: Error, Sendable, Equatable {
   /// The entry does not follow the head: another revision, another epoch, or an operation that
   /// starts from another length.
   case notNext(headRevision: Int)
-  /// The entries asked for have been compacted away; the oldest that is left is named.
+  /// The entries or the text asked for have been compacted away; the oldest that is left is named.
   case compacted(oldestRevision: Int)
   /// The disk is full, or could not be written or synced. Trying again later may succeed.
   case unavailable(String)

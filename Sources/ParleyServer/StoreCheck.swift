@@ -56,7 +56,7 @@ package struct StoreCheck {
       findings.notes = notes.count
       for note in notes { check(note, in: store, &findings) }
     case .failed(let error)?: findings.problems.append("the list of notes: \(error)")
-    case .done?, .note?, .document?, .entries?, nil:
+    case .done?, .note?, .document?, .entries?, .text?, .history?, .versions?, nil:
       preconditionFailure("a store answers a request for notes with notes")
     }
     return findings
@@ -100,7 +100,7 @@ package struct StoreCheck {
       case .failed(let error)?:
         findings.problems.append("note \(note.id), after revision \(revision): \(error)")
         return
-      case .done?, .note?, .notes?, .document?, nil:
+      case .done?, .note?, .notes?, .document?, .text?, .history?, .versions?, nil:
         preconditionFailure("a store answers a request for entries with entries")
       }
     }

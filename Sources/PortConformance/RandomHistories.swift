@@ -57,6 +57,11 @@ extension ConformanceCheck {
     case 2:
       return .snapshot(
         id: id, epoch: StoreRig.epoch, revision: model.entries.count, text: model.text)
+    case 3:
+      let through = Int.random(in: 0...model.entries.count, using: &random)
+      model.base = max(model.base, through)
+      document = model
+      return .compact(id: id, through: through)
     default:
       var added: [LogEntry] = []
       for _ in 0...Int.random(in: 0...2, using: &random) { added.append(model.edit(&random)) }
@@ -78,13 +83,18 @@ extension ConformanceCheck {
     try expect(found.summary.title, expected.title, "the title")
     try expect(found.summary.revision, expected.entries.count, "the revision")
     try expect(text: found.text, expected.text, "the text")
-    try expect(found.recent, Array(expected.entries.suffix(recentMax)), "the newest entries")
+    let recentStart = max(expected.base, expected.entries.count - recentMax)
+    try expect(found.recent, Array(expected.entries[recentStart...]), "the newest entries")
     try expect(found.marks, expected.marks, "the marks")
-    let after = Int.random(in: 0...expected.entries.count, using: &random)
+    let after = Int.random(in: expected.base...expected.entries.count, using: &random)
     let through = Int.random(in: after...expected.entries.count + 1, using: &random)
     try expect(
       rig.entries(id, after: after, through: through),
       Array(expected.entries[after..<min(through, expected.entries.count)]), "a range of entries")
+    let past = Int.random(in: expected.base...expected.entries.count, using: &random)
+    let text = try rig.text(id, at: .revision(past))
+    try expect(text: text.text, expected.texts[past], "the text at \(past)")
+    try expect(text.authors, expected.authors[past], "the authors at \(past)")
   }
 }
 
@@ -93,7 +103,13 @@ private struct ModelDocument {
   var title: String
   var entries: [LogEntry] = []
   var marks: [String: ClientMark] = [:]
+  var base = 0
   var scalars: [Unicode.Scalar] = []
+  /// The author of each scalar.
+  var owners: [String] = []
+  /// Texts and authors by revision.
+  var texts = [""]
+  var authors: [[AuthorRun]] = [[]]
 
   var text: String {
     var view = String.UnicodeScalarView()
@@ -123,10 +139,25 @@ private struct ModelDocument {
       revision: entries.count + 1, client: client, sequence: (marks[client]?.sequence ?? 0) + 1,
       digest: random.next(), operation: operation, author: "Author of \(client)",
       time: Timestamp(entries.count))
+    owners.replaceSubrange(start..<end, with: repeatElement(entry.author, count: inserted.count))
+    texts.append(text)
+    authors.append(runs)
     entries.append(entry)
     marks[client] = ClientMark(
       sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
     return entry
+  }
+
+  private var runs: [AuthorRun] {
+    var runs: [AuthorRun] = []
+    for owner in owners {
+      if runs.last?.author == owner {
+        runs[runs.count - 1].count += 1
+      } else {
+        runs.append(AuthorRun(author: owner, count: 1))
+      }
+    }
+    return runs
   }
 
   private static let alphabet: [Unicode.Scalar] = Array(

@@ -65,6 +65,34 @@ final class StoreRig {
     return entries
   }
 
+  func text(_ id: DocumentID, at point: HistoryPoint) throws -> HistoricText {
+    let reply = try one(.text(id: id, at: point))
+    guard case .text(let text) = reply else { throw unexpected(reply, "a text") }
+    return text
+  }
+
+  func history(
+    _ id: DocumentID, after: Int, through: Int, pause: Timestamp
+  ) throws -> [HistoryGroup] {
+    let reply = try one(.history(id: id, after: after, through: through, pause: pause))
+    guard case .history(let groups) = reply else { throw unexpected(reply, "groups") }
+    return groups
+  }
+
+  func versions(_ id: DocumentID) throws -> [NamedVersion] {
+    let reply = try one(.versions(id: id))
+    guard case .versions(let versions) = reply else { throw unexpected(reply, "versions") }
+    return versions
+  }
+
+  func save(_ version: NamedVersion, in id: DocumentID) throws {
+    try done(one(.saveVersion(id: id, epoch: Self.epoch, version: version)))
+  }
+
+  func compact(_ id: DocumentID, through: Int) throws {
+    try done(one(.compact(id: id, through: through)))
+  }
+
   func list() throws -> [NoteSummary] {
     let reply = try one(.list)
     guard case .notes(let notes) = reply else { throw unexpected(reply, "notes") }

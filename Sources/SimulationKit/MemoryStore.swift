@@ -90,7 +90,7 @@ public final class MemoryStore: DocumentStore {
       return .note(record.summary)
     case .rename(let id, let title, let time):
       let record = try record(id)
-      undo.append(.changed(record, record.summary))
+      undo.append(.changed(record, record.state))
       record.summary.title = title
       record.summary.updatedAt = max(record.summary.updatedAt, time)
       return .note(record.summary)
@@ -101,25 +101,65 @@ public final class MemoryStore: DocumentStore {
     case .list:
       return .notes(list())
     case .load(let id, let recentMax):
-      let record = try record(id)
-      guard !damagedDocuments.contains(id) else { throw .damaged("an entry, as ordered") }
+      let record = try readable(id)
       return .document(
         StoredDocument(
-          summary: record.summary, epoch: record.epoch, text: record.head().text,
-          recent: Array(record.entries.suffix(max(recentMax, 0))), marks: record.marks))
+          summary: record.summary, epoch: record.state.epoch, text: record.head().text,
+          recent: Array(record.recent(recentMax)), marks: record.marks))
     case .entries(let id, let after, let through):
-      let record = try record(id)
-      guard !damagedDocuments.contains(id) else { throw .damaged("an entry, as ordered") }
-      let after = max(after, 0)
-      let through = min(through, record.entries.count)
-      return .entries(after < through ? Array(record.entries[after..<through]) : [])
+      return .entries(Array(try readable(id).entries(after: after, through: through)))
     case .append(let id, let epoch, let entries):
       try append(entries, epoch: epoch, to: record(id), &undo)
       return .done
     case .snapshot(let id, let epoch, let revision, let text):
       try check(text, at: revision, epoch: epoch, of: record(id))
       return .done
+    case .text(let id, let point):
+      return .text(try readable(id).text(at: point))
+    case .history(let id, let after, let through, let pause):
+      var groups: [HistoryGroup] = []
+      for entry in try readable(id).entries(after: after, through: through) {
+        if groups.isEmpty || !groups[groups.count - 1].take(entry, pause: pause) {
+          groups.append(HistoryGroup(entry))
+        }
+      }
+      return .history(groups)
+    case .versions(let id):
+      return .versions(
+        try record(id).state.versions.values.sorted { $0.revision > $1.revision })
+    case .saveVersion(let id, let epoch, let version):
+      let record = try record(id)
+      guard epoch == record.state.epoch, (0...record.entries.count).contains(version.revision)
+      else { throw .notNext(headRevision: record.entries.count) }
+      try record.checkText(at: version.revision)
+      undo.append(.changed(record, record.state))
+      record.state.versions[version.revision] = version
+      return .done
+    case .deleteVersion(let id, let revision):
+      let record = try record(id)
+      undo.append(.changed(record, record.state))
+      record.state.versions[revision] = nil
+      return .done
+    case .renewEpoch(let id, let from, let to):
+      let record = try record(id)
+      guard from == record.state.epoch else {
+        throw .notNext(headRevision: record.entries.count)
+      }
+      undo.append(.changed(record, record.state))
+      record.state.epoch = to
+      return .done
+    case .compact(let id, let through):
+      let record = try record(id)
+      undo.append(.changed(record, record.state))
+      record.compact(through: through)
+      return .done
     }
+  }
+
+  private func readable(_ id: DocumentID) throws(StoreError) -> Record {
+    let record = try record(id)
+    guard !damagedDocuments.contains(id) else { throw .damaged("an entry, as ordered") }
+    return record
   }
 
   private func record(_ id: DocumentID) throws(StoreError) -> Record {
@@ -146,8 +186,8 @@ public final class MemoryStore: DocumentStore {
       else { throw .notNext(headRevision: headRevision) }
       length = entry.operation.targetLength
     }
-    guard epoch == record.epoch else { throw .notNext(headRevision: headRevision) }
-    undo.append(.changed(record, record.summary))
+    guard epoch == record.state.epoch else { throw .notNext(headRevision: headRevision) }
+    undo.append(.changed(record, record.state))
     for entry in entries {
       undo.append(.marked(record, entry.client, record.marks[entry.client]))
       record.marks[entry.client] = ClientMark(
@@ -162,7 +202,7 @@ public final class MemoryStore: DocumentStore {
   private func check(
     _ text: String, at revision: Int, epoch: String, of record: Record
   ) throws(StoreError) {
-    guard epoch == record.epoch, (0...record.entries.count).contains(revision),
+    guard epoch == record.state.epoch, (0...record.entries.count).contains(revision),
       revision < record.entries.count || text.unicodeScalars.count == record.length
     else { throw .notNext(headRevision: record.entries.count) }
     guard record.document(at: revision) == Document(text) else {
@@ -175,8 +215,7 @@ public final class MemoryStore: DocumentStore {
   private enum Undo {
     case created(Key)
     case deleted(Key, Record)
-    /// Title, times and revision were these.
-    case changed(Record, NoteSummary)
+    case changed(Record, Record.State)
     case marked(Record, String, ClientMark?)
   }
 
@@ -185,7 +224,7 @@ public final class MemoryStore: DocumentStore {
       switch step {
       case .created(let key): records[key] = nil
       case .deleted(let key, let record): records[key] = record
-      case .changed(let record, let summary): record.takeBack(to: summary)
+      case .changed(let record, let state): record.takeBack(to: state)
       case .marked(let record, let client, let mark): record.marks[client] = mark
       }
     }
@@ -200,18 +239,77 @@ private struct Key: Hashable {
 }
 
 private final class Record {
-  var summary: NoteSummary
-  let epoch: String
+  /// All but the log and the marks.
+  struct State {
+    var summary: NoteSummary
+    var epoch: String
+    var versions: [Int: NamedVersion] = [:]
+    /// Entries up to this revision cannot be read any more.
+    var base = 0
+    /// Revisions before the base whose texts can.
+    var kept: Set<Int> = [0]
+  }
+
+  var state: State
+  /// The whole log, what has been compacted away included: a simulation checks it all.
   var entries: [LogEntry] = []
   var marks: [String: ClientMark] = [:]
+
+  var summary: NoteSummary {
+    get { state.summary }
+    set { state.summary = newValue }
+  }
 
   /// Folds at some revisions, ascending, starting with the empty text.
   private var folds: [(revision: Int, document: Document)] = [(0, Document())]
   private static let foldSpacing = 256
 
   init(_ summary: NoteSummary, epoch: String) {
-    self.summary = summary
-    self.epoch = epoch
+    state = State(summary: summary, epoch: epoch)
+  }
+
+  func entries(after: Int, through: Int) throws(StoreError) -> ArraySlice<LogEntry> {
+    let after = max(after, 0)
+    let through = min(through, entries.count)
+    guard after < through else { return [] }
+    guard after >= state.base else { throw .compacted(oldestRevision: state.base + 1) }
+    return entries[after..<through]
+  }
+
+  func recent(_ count: Int) -> ArraySlice<LogEntry> {
+    entries[max(state.base, entries.count - max(count, 0))...]
+  }
+
+  func checkText(at revision: Int) throws(StoreError) {
+    guard revision >= state.base || state.kept.contains(revision) else {
+      throw .compacted(oldestRevision: state.base)
+    }
+  }
+
+  func text(at point: HistoryPoint) throws(StoreError) -> HistoricText {
+    var revision: Int
+    switch point {
+    case .revision(let asked): revision = max(0, min(asked, entries.count))
+    case .time(let time):
+      revision = entries.last { $0.time <= time }?.revision ?? 0
+      if revision < state.base { throw .compacted(oldestRevision: state.base) }
+    }
+    try checkText(at: revision)
+    var authorship = Authorship()
+    for entry in entries[..<revision] {
+      authorship.apply(entry.operation, by: entry.author)
+    }
+    return HistoricText(
+      revision: revision, time: revision == 0 ? summary.createdAt : entries[revision - 1].time,
+      text: document(at: revision).text, authors: authorship.runs)
+  }
+
+  func compact(through: Int) {
+    let through = min(through, entries.count)
+    guard through > state.base else { return }
+    let named = Set(state.versions.keys)
+    state.kept = state.kept.union(state.base...through).intersection(named).union([0])
+    state.base = through
   }
 
   var length: Int { entries.last?.operation.targetLength ?? 0 }
@@ -241,9 +339,10 @@ private final class Record {
     return document
   }
 
-  func takeBack(to earlier: NoteSummary) {
-    summary = earlier
-    entries.removeLast(entries.count - earlier.revision)
-    folds.removeAll { $0.revision > earlier.revision }
+  func takeBack(to earlier: State) {
+    state = earlier
+    let revision = earlier.summary.revision
+    entries.removeLast(entries.count - revision)
+    folds.removeAll { $0.revision > revision }
   }
 }

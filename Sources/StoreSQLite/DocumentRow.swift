@@ -72,15 +72,24 @@ extension RecordHasher {
     return checksum().high
   }
 
-  mutating func checksum(
-    ofSnapshot text: UnsafeRawBufferPointer, revision: Int, chain: RecordChecksum,
-    document: DocumentID
-  ) -> RecordChecksum {
+  mutating func checksum(of snapshot: Snapshot, document: DocumentID) -> RecordChecksum {
     begin(.snapshot)
     add(document)
-    add(revision)
-    add(chain)
-    add(text)
+    add(snapshot.revision)
+    add(snapshot.chain)
+    add(Int(snapshot.time))
+    add(snapshot.text)
+    add(snapshot.authors)
+    return checksum()
+  }
+
+  mutating func checksum(of version: NamedVersion, document: DocumentID) -> RecordChecksum {
+    begin(.version)
+    add(document)
+    add(version.revision)
+    add(version.name)
+    add(version.author)
+    add(Int(version.time))
     return checksum()
   }
 }

@@ -175,7 +175,8 @@ extension SQLiteStore {
       } catch {
         throw damaged(revision, "is not an operation")
       }
-      try body(StoredEntry(store: self, revision: revision, operation: operation))
+      try body(
+        StoredEntry(store: self, revision: revision, operation: operation, checksum: chain))
     }
     guard revision == through else { throw damaged(revision + 1, "is missing") }
     guard revision != row.revision || chain == row.chain else {
@@ -204,12 +205,19 @@ struct StoredEntry: ~Copyable {
   private let store: SQLiteStore
   let revision: Int
   let operation: TextOperation
+  let checksum: RecordChecksum
 
-  fileprivate init(store: SQLiteStore, revision: Int, operation: TextOperation) {
+  fileprivate init(
+    store: SQLiteStore, revision: Int, operation: TextOperation, checksum: RecordChecksum
+  ) {
     self.store = store
     self.revision = revision
     self.operation = operation
+    self.checksum = checksum
   }
+
+  /// The author's name as shown to people.
+  var author: String { store.statements.selectEntries.text(5) }
 
   /// When the server accepted it.
   var time: Timestamp { Timestamp(store.statements.selectEntries.integer(6)) }
@@ -220,6 +228,6 @@ struct StoredEntry: ~Copyable {
       revision: revision, client: store.statements.selectEntries.text(1),
       sequence: store.statements.selectEntries.integer(2),
       digest: store.statements.selectEntries.bits(3), operation: operation,
-      author: store.statements.selectEntries.text(5), time: time)
+      author: author, time: time)
   }
 }

@@ -16,6 +16,8 @@ extension SQLiteStore {
         try transaction { () throws(StoreError) in try takeSnapshot(id) }
       } else if hasGarbage {
         hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }
+      } else if hasCompacted {
+        hasCompacted = try transaction { () throws(StoreError) in try removeCompacted() }
       } else if connection.walPages >= walPagesToCheckpoint {
         try checkpoint()
         return false
@@ -23,7 +25,8 @@ extension SQLiteStore {
     } catch {
       return false
     }
-    return !unsnapped.isEmpty || hasGarbage || connection.walPages >= walPagesToCheckpoint
+    return !unsnapped.isEmpty || hasGarbage || hasCompacted
+      || connection.walPages >= walPagesToCheckpoint
   }
 
   func checkpoint() throws(StoreError) {
@@ -36,11 +39,17 @@ extension SQLiteStore {
 
   private func takeSnapshot(_ id: DocumentID) throws(StoreError) {
     guard let row = try row(id), row.needsSnapshot else { return }
-    let document = try document(at: row.revision, of: row)
-    var text: [UInt8] = []
-    text.reserveCapacity(document.utf8Count)
-    document.forEachChunk { text.append(contentsOf: $0) }
-    try keepSnapshot(text, revision: row.revision, of: row)
+    try takeSnapshot(of: row)
+  }
+
+  private func takeSnapshot(of row: DocumentRow) throws(StoreError) {
+    var row = row
+    try keep(try fold(of: row, at: row.revision).snapshot, of: &row)
+  }
+
+  /// Takes a snapshot at a document's head, whether it is due or not.
+  package func takeSnapshotNow(_ id: DocumentID) throws(StoreError) {
+    try transaction { () throws(StoreError) in try takeSnapshot(of: existingRow(id)) }
   }
 
   /// Removes some rows of deleted documents.
@@ -56,10 +65,29 @@ extension SQLiteStore {
     // A thousand entries or one text at a time: a batch that comes meanwhile waits no longer.
     if try removed(statements.deleteSomeEntries, document) { return true }
     if try removed(statements.deleteSomeSnapshots, document) { return true }
+    if try removed(statements.deleteVersions, document) { return true }
     if try removed(statements.deleteMarks, document) { return true }
     if try removed(statements.deleteEpochs, document) { return true }
     statements.deleteGarbage.bind(1, document)
     try statements.deleteGarbage.run()
+    return true
+  }
+
+  /// Removes some entries that lie before their log's base.
+  ///
+  /// - Returns: Whether there may be more.
+  private func removeCompacted() throws(StoreError) -> Bool {
+    let document: Int
+    let base: Int
+    do {
+      defer { statements.selectCompacted.reset() }
+      guard try statements.selectCompacted.step() else { return false }
+      document = statements.selectCompacted.integer(0)
+      base = statements.selectCompacted.integer(1)
+    }
+    statements.deleteCompactedEntries.bind(1, document)
+    statements.deleteCompactedEntries.bind(2, base)
+    try statements.deleteCompactedEntries.run()
     return true
   }
 

@@ -7,7 +7,7 @@ extension SQLiteStore {
     let row = try existingRow(id)
     let marks = try marks(of: row)
     let snapshot = try snapshot(of: row, through: row.revision)
-    var document = try document(from: snapshot)
+    var document = try snapshot.document()
     let recentStart = max(row.base, row.revision - max(recentMax, 0))
     let start = min(snapshot.revision, recentStart)
     var recent: [LogEntry] = []
@@ -15,7 +15,16 @@ extension SQLiteStore {
     try walk(
       row, after: start, through: row.revision, chain: try chain(at: start, of: row)
     ) { entry throws(StoreError) in
-      if entry.revision > snapshot.revision { try apply(entry, to: &document) }
+      if entry.revision == snapshot.revision, entry.checksum != snapshot.chain {
+        throw .damaged("the text at revision \(entry.revision) is another log's; \(damageAdvice)")
+      }
+      if entry.revision > snapshot.revision {
+        do throws(OperationError) {
+          try document.apply(entry.operation)
+        } catch {
+          throw damaged(entry.revision, "does not apply to the text before it")
+        }
+      }
       if entry.revision > recentStart { recent.append(entry.logEntry()) }
     }
     guard document.scalarCount == row.length else {
@@ -25,98 +34,122 @@ extension SQLiteStore {
       summary: row.summary, epoch: row.epoch, text: document.text, recent: recent, marks: marks)
   }
 
-  /// The text at a revision between the document's base and its head.
-  func document(at revision: Int, of row: DocumentRow) throws(StoreError) -> Document {
+  /// The log's fold at a revision, which is at most the head.
+  ///
+  /// Fails with `compacted` if the revision lies before the base and has no snapshot of its own.
+  func fold(of row: DocumentRow, at revision: Int) throws(StoreError) -> Fold {
     let snapshot = try snapshot(of: row, through: revision)
-    var document = try document(from: snapshot)
-    try walk(row, after: snapshot.revision, through: revision, chain: snapshot.chain) {
-      entry throws(StoreError) in
-      try apply(entry, to: &document)
+    guard snapshot.revision == revision || revision >= row.base else {
+      throw .compacted(oldestRevision: row.base)
     }
-    return document
+    var fold = try Fold(snapshot)
+    if snapshot.revision < revision {
+      try walk(row, after: snapshot.revision, through: revision, chain: snapshot.chain) {
+        entry throws(StoreError) in
+        try fold.apply(entry)
+      }
+    }
+    return fold
   }
 
-  func apply(_ entry: borrowing StoredEntry, to document: inout Document) throws(StoreError) {
-    do throws(OperationError) {
-      try document.apply(entry.operation)
-    } catch {
-      throw damaged(entry.revision, "does not apply to the text before it")
-    }
+  func text(_ id: DocumentID, at point: HistoryPoint) throws(StoreError) -> HistoricText {
+    let row = try existingRow(id)
+    let revision =
+      switch point {
+      case .revision(let revision): max(0, min(revision, row.revision))
+      case .time(let time): try self.revision(at: time, of: row)
+      }
+    let fold = try fold(of: row, at: revision)
+    return HistoricText(
+      revision: revision, time: fold.time, text: fold.document.text, authors: fold.authorship.runs)
   }
 
-  func keepSnapshot(
+  /// The last revision accepted not later than a time.
+  ///
+  /// Searches by halves: where a clock was set back, any revision near by may be found.
+  private func revision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
+    var low = row.base
+    var high = row.revision
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if try self.time(at: middle, of: row) <= time { low = middle } else { high = middle - 1 }
+    }
+    // Nothing after the base is that old. Is the base itself?
+    guard low == row.base, row.base > 0 else { return low }
+    guard try snapshot(of: row, through: row.base).time <= time else {
+      throw .compacted(oldestRevision: row.base)
+    }
+    return low
+  }
+
+  private func time(at revision: Int, of row: DocumentRow) throws(StoreError) -> Timestamp {
+    var time: Timestamp = 0
+    try walk(
+      row, after: revision - 1, through: revision, chain: try chain(at: revision - 1, of: row)
+    ) { entry throws(StoreError) in
+      time = entry.time
+    }
+    return time
+  }
+
+  /// Checks the text that was offered. The store takes snapshots by itself, when its log has grown.
+  func offerSnapshot(
     _ id: DocumentID, epoch: String, revision: Int, text: String
   ) throws(StoreError) {
     let row = try existingRow(id)
     guard
-      epoch.utf8.elementsEqual(row.epoch.utf8), revision >= row.base, revision <= row.revision,
+      epoch.utf8.elementsEqual(row.epoch.utf8), revision >= 0, revision <= row.revision,
       revision != row.revision || text.unicodeScalars.count == row.length
     else { throw .notNext(headRevision: row.revision) }
-    try keepSnapshot(Array(text.utf8), revision: revision, of: row)
   }
 
   // MARK: Snapshots
 
-  /// A verified text from the table of snapshots, or the empty one that a log starts from.
-  struct Snapshot {
-    let revision: Int
-    let chain: RecordChecksum
-    let text: [UInt8]
-  }
-
-  /// The newest snapshot not after a revision.
+  /// The newest snapshot not after a revision, or the empty text before the log.
   func snapshot(of row: DocumentRow, through revision: Int) throws(StoreError) -> Snapshot {
     defer { statements.selectSnapshot.reset() }
     statements.selectSnapshot.bind(1, row.number)
     statements.selectSnapshot.bind(2, revision)
     guard try statements.selectSnapshot.step() else {
-      guard row.base == 0 else {
+      guard row.base == 0 || revision == 0 else {
+        // Before the base, texts are gone as promised; at it and after, one has to be there.
+        guard revision >= row.base else { throw .compacted(oldestRevision: row.base) }
         throw .damaged("the text at revision \(row.base) is missing; \(damageAdvice)")
       }
-      return Snapshot(revision: 0, chain: row.baseChain, text: [])
+      return Snapshot(
+        revision: 0, chain: hasher.origin(of: row.id), time: row.createdAt, text: [], authors: [0])
     }
     let found = statements.selectSnapshot.integer(0)
-    let text = statements.selectSnapshot.bytes(2)
-    guard
-      let chain = statements.selectSnapshot.withBytes(1, { RecordChecksum($0) }),
-      let checksum = statements.selectSnapshot.withBytes(3, { RecordChecksum($0) }),
-      text.withUnsafeBytes({ text in
-        hasher.checksum(ofSnapshot: text, revision: found, chain: chain, document: row.id)
-      }) == checksum
-    else {
+    guard let chain = statements.selectSnapshot.withBytes(1, { RecordChecksum($0) }) else {
+      throw .damaged("the text at revision \(found) has no checksum; \(damageAdvice)")
+    }
+    let snapshot = Snapshot(
+      revision: found, chain: chain, time: Timestamp(statements.selectSnapshot.integer(4)),
+      text: statements.selectSnapshot.bytes(2), authors: statements.selectSnapshot.bytes(5))
+    let checksum = statements.selectSnapshot.withBytes(3) { RecordChecksum($0) }
+    guard checksum == hasher.checksum(of: snapshot, document: row.id) else {
       throw .damaged("the text at revision \(found) differs from its checksum; \(damageAdvice)")
     }
-    return Snapshot(revision: found, chain: chain, text: text)
+    guard found != row.base || chain == row.baseChain else {
+      throw .damaged("the text at revision \(found) is another log's; \(damageAdvice)")
+    }
+    return snapshot
   }
 
-  func document(from snapshot: Snapshot) throws(StoreError) -> Document {
-    do throws(OperationError) {
-      return try snapshot.text.withUnsafeBufferPointer { text throws(OperationError) in
-        try Document(utf8: text)
-      }
-    } catch {
-      throw .damaged("the text at revision \(snapshot.revision) is not UTF-8; \(damageAdvice)")
-    }
-  }
-
-  func keepSnapshot(
-    _ text: [UInt8], revision: Int, of row: DocumentRow
-  ) throws(StoreError) {
-    let chain = try chain(at: revision, of: row)
-    let checksum = text.withUnsafeBytes { text in
-      hasher.checksum(ofSnapshot: text, revision: revision, chain: chain, document: row.id)
-    }
+  /// Keeps a snapshot. One at the head also starts the count towards the next.
+  func keep(_ snapshot: Snapshot, of row: inout DocumentRow) throws(StoreError) {
+    let checksum = hasher.checksum(of: snapshot, document: row.id)
     statements.upsertSnapshot.bind(1, row.number)
-    statements.upsertSnapshot.bind(2, revision)
-    statements.upsertSnapshot.bind(3, chain.bytes)
-    statements.upsertSnapshot.bind(4, text)
-    statements.upsertSnapshot.bind(5, checksum.bytes)
+    statements.upsertSnapshot.bind(2, snapshot.revision)
+    statements.upsertSnapshot.bind(3, snapshot.chain.bytes)
+    statements.upsertSnapshot.bind(4, Int(snapshot.time))
+    statements.upsertSnapshot.bind(5, snapshot.text)
+    statements.upsertSnapshot.bind(6, snapshot.authors)
+    statements.upsertSnapshot.bind(7, checksum.bytes)
     try statements.upsertSnapshot.run()
-    if revision == row.revision {
-      var row = row
+    if snapshot.revision == row.revision {
       row.unsnapped = 0
       try write(row)
-      unsnapped.remove(row.id)
     }
   }
 

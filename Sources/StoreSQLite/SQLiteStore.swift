@@ -22,6 +22,8 @@ public final class SQLiteStore: DocumentStore {
   var unsnapped: Set<DocumentID> = []
   /// Whether rows of deleted documents may be left.
   var hasGarbage = true
+  /// Whether entries before their log's base may be left.
+  var hasCompacted = true
 
   /// Pages of write-ahead log that make a checkpoint worth its while: 4 MiB, as SQLite's own.
   package var walPagesToCheckpoint = 1_024
@@ -142,7 +144,25 @@ public final class SQLiteStore: DocumentStore {
         try append(id, epoch: epoch, entries: entries)
         return .done
       case .snapshot(let id, let epoch, let revision, let text):
-        try keepSnapshot(id, epoch: epoch, revision: revision, text: text)
+        try offerSnapshot(id, epoch: epoch, revision: revision, text: text)
+        return .done
+      case .text(let id, let point):
+        return .text(try text(id, at: point))
+      case .history(let id, let after, let through, let pause):
+        return .history(try history(id, after: after, through: through, pause: pause))
+      case .versions(let id):
+        return .versions(try versions(id))
+      case .saveVersion(let id, let epoch, let version):
+        try saveVersion(id, epoch: epoch, version: version)
+        return .done
+      case .deleteVersion(let id, let revision):
+        try deleteVersion(id, revision: revision)
+        return .done
+      case .renewEpoch(let id, let from, let to):
+        try renewEpoch(id, from: from, to: to)
+        return .done
+      case .compact(let id, let through):
+        try compact(id, through: through)
         return .done
       }
     } catch {

@@ -66,7 +66,32 @@ enum StoreSchema {
       value BLOB NOT NULL,
       checksum BLOB NOT NULL
     ) WITHOUT ROWID;
+    """,
+    // 2: who wrote what, and versions. Snapshots of format 1 are taken anew.
     """
+    DROP TABLE snapshots;
+    CREATE TABLE snapshots (
+      number INTEGER PRIMARY KEY,
+      document INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      chain BLOB NOT NULL,          -- the checksum of the entry at the revision
+      time INTEGER NOT NULL,        -- of that entry
+      text BLOB NOT NULL,           -- UTF-8
+      authors BLOB NOT NULL,        -- runs of authors, see AuthorRunsCoding
+      checksum BLOB NOT NULL,
+      UNIQUE (document, revision)
+    );
+    UPDATE documents SET unsnapped = 96 * revision;
+    CREATE TABLE versions (
+      document INTEGER NOT NULL,
+      revision INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      author TEXT NOT NULL,
+      time INTEGER NOT NULL,
+      checksum BLOB NOT NULL,
+      PRIMARY KEY (document, revision)
+    ) WITHOUT ROWID;
+    """,
   ]
 
   /// The format this program writes.

@@ -27,12 +27,21 @@ struct StoreStatements {
   let upsertMark: SQLiteStatement
 
   let selectSnapshot: SQLiteStatement
+  let selectSnapshotRevisions: SQLiteStatement
   let upsertSnapshot: SQLiteStatement
+  let deleteCompactedSnapshots: SQLiteStatement
+
+  let selectVersions: SQLiteStatement
+  let upsertVersion: SQLiteStatement
+  let deleteVersion: SQLiteStatement
 
   let insertGarbage: SQLiteStatement
   let selectGarbage: SQLiteStatement
   let deleteGarbage: SQLiteStatement
   let deleteSomeEntries: SQLiteStatement
+  let deleteVersions: SQLiteStatement
+  let selectCompacted: SQLiteStatement
+  let deleteCompactedEntries: SQLiteStatement
   let deleteSomeSnapshots: SQLiteStatement
   let deleteMarks: SQLiteStatement
   let deleteEpochs: SQLiteStatement
@@ -112,15 +121,38 @@ struct StoreStatements {
     selectSnapshot = try SQLiteStatement(
       connection,
       """
-      SELECT revision, chain, text, checksum FROM snapshots
+      SELECT revision, chain, text, checksum, time, authors FROM snapshots
       WHERE document = ? AND revision <= ? ORDER BY revision DESC LIMIT 1
       """)
     upsertSnapshot = try SQLiteStatement(
       connection,
       """
-      INSERT OR REPLACE INTO snapshots (document, revision, chain, text, checksum)
-      VALUES (?, ?, ?, ?, ?)
+      INSERT OR REPLACE INTO snapshots (document, revision, chain, time, text, authors, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
       """)
+    selectSnapshotRevisions = try SQLiteStatement(
+      connection, "SELECT revision FROM snapshots WHERE document = ? ORDER BY revision")
+    deleteCompactedSnapshots = try SQLiteStatement(
+      connection,
+      """
+      DELETE FROM snapshots WHERE document = ?1 AND revision < ?2
+        AND revision NOT IN (SELECT revision FROM versions WHERE document = ?1)
+      """)
+
+    selectVersions = try SQLiteStatement(
+      connection,
+      """
+      SELECT revision, name, author, time, checksum FROM versions WHERE document = ?
+      ORDER BY revision DESC
+      """)
+    upsertVersion = try SQLiteStatement(
+      connection,
+      """
+      INSERT OR REPLACE INTO versions (document, revision, name, author, time, checksum)
+      VALUES (?, ?, ?, ?, ?, ?)
+      """)
+    deleteVersion = try SQLiteStatement(
+      connection, "DELETE FROM versions WHERE document = ? AND revision = ?")
 
     insertGarbage = try SQLiteStatement(
       connection, "INSERT INTO garbage (document) VALUES (?)")
@@ -130,6 +162,19 @@ struct StoreStatements {
       connection,
       """
       DELETE FROM log WHERE document = ?1
+        AND revision < (SELECT min(revision) FROM log WHERE document = ?1) + 1000
+      """)
+    deleteVersions = try SQLiteStatement(connection, "DELETE FROM versions WHERE document = ?")
+    selectCompacted = try SQLiteStatement(
+      connection,
+      """
+      SELECT number, base FROM documents WHERE base > 0 AND EXISTS
+        (SELECT 1 FROM log WHERE document = number AND revision <= base) LIMIT 1
+      """)
+    deleteCompactedEntries = try SQLiteStatement(
+      connection,
+      """
+      DELETE FROM log WHERE document = ?1 AND revision <= ?2
         AND revision < (SELECT min(revision) FROM log WHERE document = ?1) + 1000
       """)
     deleteSomeSnapshots = try SQLiteStatement(

@@ -20,7 +20,9 @@ struct StoreCheckTests {
           if after < base { return .failed(.compacted(oldestRevision: base + 1)) }
           return .entries(
             (notes[id]?.entries ?? []).filter { $0.revision > after && $0.revision <= through })
-        case .create, .rename, .delete, .append, .snapshot: return .failed(.unavailable("no"))
+        case .create, .rename, .delete, .append, .snapshot, .text, .history, .versions,
+          .saveVersion, .deleteVersion, .renewEpoch, .compact:
+          return .failed(.unavailable("no"))
         }
       }
     }

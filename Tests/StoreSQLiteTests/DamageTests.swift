@@ -14,8 +14,9 @@ struct DamageTests {
     let store = try SQLiteStore(path: folder.file())
     store.create("n", title: "Title")
     store.type("hello damage", in: "n", after: 0)
+    try store.takeSnapshotNow("n")
     #expect(
-      store.error(.snapshot(id: "n", epoch: epoch, revision: 12, text: "hello damage")) == nil)
+      store.error(.saveVersion(id: "n", epoch: epoch, version: version(12, "Draft"))) == nil)
     for revision in 13...20 {
       let next = entry(revision, appending("!", to: revision - 1), client: "ben")
       #expect(store.error(.append(id: "n", epoch: epoch, entries: [next])) == nil)
@@ -46,6 +47,8 @@ struct DamageTests {
       "UPDATE snapshots SET revision = 13",
       "UPDATE snapshots SET chain = zeroblob(16)",
       "UPDATE snapshots SET checksum = zeroblob(16)",
+      "UPDATE snapshots SET time = time + 1",
+      "UPDATE snapshots SET authors = x'00'",
       "UPDATE documents SET title = 'Other'",
       "UPDATE documents SET epoch = 'Other'",
       "UPDATE documents SET revision = 19",
@@ -64,6 +67,23 @@ struct DamageTests {
     try SecondConnection(folder.file()).run(damage)
     let store = try SQLiteStore(path: folder.file())
     guard case .failed(.damaged) = store.one(.load(id: "n", recentMax: 3)) else {
+      Issue.record("served despite: \(damage)")
+      return
+    }
+  }
+
+  @Test(
+    "every field of a version is covered",
+    arguments: [
+      "UPDATE versions SET revision = 11", "UPDATE versions SET name = 'Other'",
+      "UPDATE versions SET author = 'Eve'", "UPDATE versions SET time = time + 1",
+      "UPDATE versions SET checksum = zeroblob(16)",
+    ])
+  func versionFields(damage: String) throws {
+    try makeStore()
+    try SecondConnection(folder.file()).run(damage)
+    guard case .failed(.damaged) = try SQLiteStore(path: folder.file()).one(.versions(id: "n"))
+    else {
       Issue.record("served despite: \(damage)")
       return
     }

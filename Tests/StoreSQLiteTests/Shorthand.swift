@@ -19,6 +19,11 @@ func entry(_ revision: Int, _ operation: TextOperation, client: String = "ann") 
     operation: operation, author: "Ann", time: Timestamp(1_000 + revision))
 }
 
+/// A name for a revision.
+func version(_ revision: Int, _ name: String) -> NamedVersion {
+  NamedVersion(revision: revision, name: name, author: "Ann", time: 5_000)
+}
+
 extension DocumentStore {
   /// Does one request.
   func one(_ request: StoreRequest) -> StoreReply { perform([request])[0] }

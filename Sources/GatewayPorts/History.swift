@@ -1,0 +1,107 @@
+import OTCore
+
+/// A revision that somebody gave a name. A revision has one name at most.
+public struct NamedVersion: Sendable, Equatable {
+  /// The revision.
+  public var revision: Int
+  /// What people call it.
+  public var name: String
+  /// Who gave the name, as shown to people.
+  public var author: String
+  /// When the name was given.
+  public var time: Timestamp
+
+  /// Makes a named version.
+  public init(revision: Int, name: String, author: String, time: Timestamp) {
+    self.revision = revision
+    self.name = name
+    self.author = author
+    self.time = time
+  }
+}
+
+/// A moment in a document's history.
+public enum HistoryPoint: Sendable, Equatable {
+  /// The document after this revision; the head, if there is no such revision yet.
+  case revision(Int)
+  /// The document after the last entry that was accepted not later than this.
+  case time(Timestamp)
+}
+
+/// A document's text at a moment of its history.
+public struct HistoricText: Sendable, Equatable {
+  /// The revision that it was then.
+  public var revision: Int
+  /// When that revision came to be; the note's creation for revision 0.
+  public var time: Timestamp
+  /// The text.
+  public var text: String
+  /// Who wrote which part, from the text's start to its end.
+  public var authors: [AuthorRun]
+
+  /// Makes a historic text.
+  public init(revision: Int, time: Timestamp, text: String, authors: [AuthorRun]) {
+    self.revision = revision
+    self.time = time
+    self.text = text
+    self.authors = authors
+  }
+}
+
+/// Entries of one author that follow one another without a long pause.
+public struct HistoryGroup: Sendable, Equatable {
+  /// The first entry's revision.
+  public var firstRevision: Int
+  /// The last entry's revision.
+  public var lastRevision: Int
+  /// The client they came from.
+  public var client: String
+  /// The author's name as shown to people.
+  public var author: String
+  /// When the first was accepted.
+  public var firstTime: Timestamp
+  /// When the last was accepted.
+  public var lastTime: Timestamp
+  /// How many Unicode scalars they inserted.
+  public var inserted: Int
+  /// How many Unicode scalars they deleted.
+  public var deleted: Int
+
+  /// Makes a group of one entry.
+  public init(_ entry: LogEntry) {
+    firstRevision = entry.revision
+    lastRevision = entry.revision
+    client = entry.client
+    author = entry.author
+    firstTime = entry.time
+    lastTime = entry.time
+    (inserted, deleted) = (0, 0)
+    count(entry)
+  }
+
+  /// Takes the entry into the group, if it belongs there.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry after the group's last.
+  ///   - pause: The longest pause within a group, in milliseconds.
+  /// - Returns: Whether it was taken.
+  public mutating func take(_ entry: LogEntry, pause: Timestamp) -> Bool {
+    guard entry.client == client, entry.author == author, entry.time - lastTime <= pause else {
+      return false
+    }
+    lastRevision = entry.revision
+    lastTime = entry.time
+    count(entry)
+    return true
+  }
+
+  private mutating func count(_ entry: LogEntry) {
+    for component in entry.operation.components {
+      switch component {
+      case .retain: break
+      case .insert(let text): inserted += text.unicodeScalars.count
+      case .delete(let count): deleted += count
+      }
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import GatewayPorts
+import OTCore
+
+/// What every store must know of the past.
+extension DocumentStoreConformance {
+  /// A note of six entries: Ann, Ann, Ben, Ben, Ann, Ben; a second apart, but a minute before the
+  /// fourth.
+  private static func makeHistory(_ rig: StoreRig) throws {
+    try rig.create("n", time: 500)
+    let steps: [(TextOperation, String, Timestamp)] = [
+      (op("one"), "ann", 1_000),
+      (op(3, " two"), "ann", 2_000),
+      (op(3, "…", 4), "ben", 3_000),
+      (op(8, "!"), "ben", 63_000),
+      (op(-3, 6), "ann", 64_000),
+      (op(1, "日本", -1, 4), "ben", 65_000),
+    ]
+    for (index, (operation, client, time)) in steps.enumerated() {
+      var next = entry(index + 1, operation, client: client)
+      next.author = client == "ann" ? "Ann" : "Ben"
+      next.time = time
+      try rig.append("n", next)
+    }
+  }
+
+  private static let texts = [
+    "", "one", "one two", "one… two", "one… two!", "… two!", "…日本two!",
+  ]
+  private static let times: [Timestamp] = [500, 1_000, 2_000, 3_000, 63_000, 64_000, 65_000]
+
+  static let history: [ConformanceCheck] = [
+    ConformanceCheck("the text of every revision is known") { rig in
+      try makeHistory(rig)
+      for (revision, text) in texts.enumerated() {
+        let found = try rig.text("n", at: .revision(revision))
+        try expect(found.revision, revision, "the revision")
+        try expect(text: found.text, text, "the text at \(revision)")
+        try expect(found.time, times[revision], "the time of \(revision)")
+        try expect(
+          found.authors.reduce(0) { $0 + $1.count }, text.unicodeScalars.count,
+          "the authors' length at \(revision)")
+      }
+      try expect(rig.text("n", at: .revision(99)).revision, 6, "a revision yet to come")
+      try expect(rig.text("n", at: .revision(-9)).revision, 0, "a revision before all")
+      try expect(
+        rig.error(.text(id: "x", at: .revision(0))), .unknownDocument, "an unknown document")
+    },
+    ConformanceCheck("every letter has its author") { rig in
+      try makeHistory(rig)
+      let expected: [[AuthorRun]] = [
+        [],
+        [AuthorRun(author: "Ann", count: 3)],
+        [AuthorRun(author: "Ann", count: 7)],
+        [run("Ann", 3), run("Ben", 1), run("Ann", 4)],
+        [run("Ann", 3), run("Ben", 1), run("Ann", 4), run("Ben", 1)],
+        [run("Ben", 1), run("Ann", 4), run("Ben", 1)],
+        [run("Ben", 3), run("Ann", 3), run("Ben", 1)],
+      ]
+      for (revision, runs) in expected.enumerated() {
+        try expect(rig.text("n", at: .revision(revision)).authors, runs, "at \(revision)")
+      }
+    },
+    ConformanceCheck("a time finds the revision that stood then") { rig in
+      try makeHistory(rig)
+      let cases: [(Timestamp, Int)] = [
+        (0, 0), (999, 0), (1_000, 1), (2_500, 2), (62_999, 3), (63_000, 4), (65_000, 6),
+        (.max, 6),
+      ]
+      for (time, revision) in cases {
+        try expect(rig.text("n", at: .time(time)).revision, revision, "at \(time)")
+      }
+    },
+    ConformanceCheck("history is told in groups of one author without pauses") { rig in
+      try makeHistory(rig)
+      let groups = try rig.history("n", after: 0, through: 99, pause: 30_000)
+      try expect(groups.map(\.firstRevision), [1, 3, 4, 5, 6], "the first revisions")
+      try expect(groups.map(\.lastRevision), [2, 3, 4, 5, 6], "the last revisions")
+      try expect(groups.map(\.author), ["Ann", "Ben", "Ben", "Ann", "Ben"], "the authors")
+      try expect(groups.map(\.inserted), [7, 1, 1, 0, 2], "what was inserted")
+      try expect(groups.map(\.deleted), [0, 0, 0, 3, 1], "what was deleted")
+      try expect(groups.map(\.firstTime), [1_000, 3_000, 63_000, 64_000, 65_000], "the times")
+      try expect(
+        rig.history("n", after: 1, through: 4, pause: 60_000).map(\.lastRevision), [2, 4],
+        "a range with a longer pause")
+      try expect(rig.history("n", after: 6, through: 9, pause: 1), [], "an empty range")
+    },
+    ConformanceCheck("versions have names") { rig in
+      try makeHistory(rig)
+      try expect(rig.versions("n"), [], "at first")
+      let draft = NamedVersion(revision: 2, name: "Entwurf ✎", author: "Ann", time: 9)
+      let final = NamedVersion(revision: 6, name: "Final", author: "Ben", time: 10)
+      try rig.save(draft, in: "n")
+      try rig.save(final, in: "n")
+      try expect(rig.versions("n"), [final, draft], "two")
+      let renamed = NamedVersion(revision: 2, name: "Draft", author: "Ben", time: 11)
+      try rig.save(renamed, in: "n")
+      try rig.restart()
+      try expect(rig.versions("n"), [final, renamed], "after another name")
+      try rig.done(rig.perform(.deleteVersion(id: "n", revision: 2))[0])
+      try rig.done(rig.perform(.deleteVersion(id: "n", revision: 2))[0])
+      try expect(rig.versions("n"), [final], "after a deletion")
+      let future = NamedVersion(revision: 7, name: "Later", author: "Ben", time: 11)
+      try expect(
+        rig.error(.saveVersion(id: "n", epoch: StoreRig.epoch, version: future)),
+        .notNext(headRevision: 6), "a revision yet to come")
+      try expect(
+        rig.error(.saveVersion(id: "n", epoch: "other", version: draft)),
+        .notNext(headRevision: 6), "another epoch")
+      try rig.delete("n")
+      try rig.create("n")
+      try expect(rig.versions("n"), [], "after the note was deleted")
+    },
+    ConformanceCheck("a log goes on under another epoch") { rig in
+      try makeHistory(rig)
+      try expect(
+        rig.error(.renewEpoch(id: "n", from: "other", to: "third")),
+        .notNext(headRevision: 6), "from another epoch")
+      try rig.done(rig.perform(.renewEpoch(id: "n", from: StoreRig.epoch, to: "second"))[0])
+      try expect(rig.load("n").epoch, "second", "the epoch")
+      try expect(
+        rig.error(.append(id: "n", epoch: StoreRig.epoch, entries: [entry(7, op(7))])),
+        .notNext(headRevision: 6), "an append under the old epoch")
+      try rig.done(
+        rig.perform(.append(id: "n", epoch: "second", entries: [entry(7, op(7, "?"))]))[0])
+      try rig.done(rig.perform(.renewEpoch(id: "n", from: "second", to: "third"))[0])
+      try rig.done(rig.perform(.renewEpoch(id: "n", from: "third", to: "fourth"))[0])
+      try rig.done(
+        rig.perform(.append(id: "n", epoch: "fourth", entries: [entry(8, op(8, "?"))]))[0])
+      try rig.restart()
+      try expect(rig.load("n").epoch, "fourth", "the epoch after a restart")
+      try expect(text: rig.load("n").text, "…日本two!??", "the text")
+      try expect(rig.load("n").recent.count, 8, "the entries of all epochs")
+      try expect(rig.load("n").marks.count, 2, "the marks")
+    },
+  ]
+
+  static let compaction: [ConformanceCheck] = [
+    ConformanceCheck("compaction forgets entries, and nothing else") { rig in
+      try makeHistory(rig)
+      let before = try rig.load("n")
+      try rig.compact("n", through: 4)
+      try rig.compact("n", through: 2)
+      for round in 0..<2 {
+        let after = try rig.load("n")
+        try expect(text: after.text, before.text, "the text")
+        try expect(after.summary, before.summary, "the summary")
+        try expect(after.marks, before.marks, "the marks")
+        try expect(after.epoch, before.epoch, "the epoch")
+        try expect(after.recent.map(\.revision), [5, 6], "the entries left")
+        try expect(rig.entries("n", after: 4, through: 6), after.recent, "the range left")
+        for request in [
+          StoreRequest.entries(id: "n", after: 3, through: 6),
+          .history(id: "n", after: 0, through: 6, pause: 1),
+        ] {
+          try expect(rig.error(request), .compacted(oldestRevision: 5), "what is gone")
+        }
+        for revision in 4...6 {
+          let text = try rig.text("n", at: .revision(revision))
+          try expect(text: text.text, texts[revision], "the text at \(revision)")
+          try expect(text.time, times[revision], "the time of \(revision)")
+        }
+        for point in [HistoryPoint.revision(3), .time(3_000), .time(62_999)] {
+          try expect(
+            rig.error(.text(id: "n", at: point)), .compacted(oldestRevision: 4), "a text gone")
+        }
+        try expect(rig.text("n", at: .time(63_000)).revision, 4, "the base's time")
+        if round == 0 {
+          rig.maintain()
+          try rig.restart()
+        }
+      }
+      try rig.append("n", entry(7, op(7, "?")))
+      try expect(text: rig.load("n").text, "…日本two!?", "the text after one more")
+    },
+    ConformanceCheck("a log may be compacted up to its head") { rig in
+      try makeHistory(rig)
+      try rig.compact("n", through: 99)
+      try expect(text: rig.load("n").text, texts[6], "the text")
+      try expect(rig.load("n").recent, [], "the entries")
+      try expect(rig.text("n", at: .time(.max)).authors.count, 3, "the authors")
+      try rig.append("n", entry(7, op(7, "?"), client: "ann"))
+      try expect(rig.load("n").recent.map(\.revision), [7], "the entries after one more")
+      try expect(rig.load("n").marks["ann"]?.revision, 7, "Ann's mark")
+      try expect(rig.load("n").marks["ben"]?.revision, 6, "Ben's mark")
+    },
+    ConformanceCheck("the text of a named version stays") { rig in
+      try makeHistory(rig)
+      for revision in [2, 3, 5] {
+        try rig.save(
+          NamedVersion(revision: revision, name: "V\(revision)", author: "Ann", time: 1), in: "n")
+      }
+      try rig.compact("n", through: 4)
+      try rig.done(rig.perform(.deleteVersion(id: "n", revision: 3))[0])
+      try rig.compact("n", through: 6)
+      rig.maintain()
+      try rig.restart()
+      for revision in [0, 2, 5, 6] {
+        let text = try rig.text("n", at: .revision(revision))
+        try expect(text: text.text, texts[revision], "the text at \(revision)")
+        try expect(text.time, times[revision], "the time of \(revision)")
+      }
+      for revision in [1, 3, 4] {
+        try expect(
+          rig.error(.text(id: "n", at: .revision(revision))), .compacted(oldestRevision: 6),
+          "the text at \(revision)")
+      }
+      try rig.save(NamedVersion(revision: 2, name: "Again", author: "Ann", time: 1), in: "n")
+      let gone = NamedVersion(revision: 3, name: "Gone", author: "Ann", time: 1)
+      try expect(
+        rig.error(.saveVersion(id: "n", epoch: StoreRig.epoch, version: gone)),
+        .compacted(oldestRevision: 6), "a version without a text")
+    },
+  ]
+
+  private static func run(_ author: String, _ count: Int) -> AuthorRun {
+    AuthorRun(author: author, count: count)
+  }
+}

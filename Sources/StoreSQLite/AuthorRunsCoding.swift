@@ -1,0 +1,64 @@
+import GatewayPorts
+
+/// Runs of authors as a snapshot keeps them: the names, then a length and a name's number for each
+/// run, all numbers in groups of seven bits with the least first.
+enum AuthorRunsCoding {
+  static func encode(_ runs: [AuthorRun]) -> [UInt8] {
+    var names: [String] = []
+    var numbers: [String: Int] = [:]
+    for run in runs where numbers[run.author] == nil {
+      numbers[run.author] = names.count
+      names.append(run.author)
+    }
+    var bytes: [UInt8] = []
+    append(names.count, to: &bytes)
+    for name in names {
+      append(name.utf8.count, to: &bytes)
+      bytes.append(contentsOf: name.utf8)
+    }
+    for run in runs {
+      append(run.count, to: &bytes)
+      append(numbers[run.author] ?? 0, to: &bytes)
+    }
+    return bytes
+  }
+
+  /// Returns the runs, or `nil` if the bytes are not such.
+  static func decode(_ bytes: [UInt8]) -> [AuthorRun]? {
+    var rest = bytes[...]
+    guard let nameCount = number(&rest), nameCount <= bytes.count else { return nil }
+    var names: [String] = []
+    for _ in 0..<nameCount {
+      guard let length = number(&rest), length <= rest.count else { return nil }
+      names.append(String(decoding: rest.prefix(length), as: UTF8.self))
+      rest.removeFirst(length)
+    }
+    var runs: [AuthorRun] = []
+    while !rest.isEmpty {
+      guard let count = number(&rest), let name = number(&rest), name < names.count else {
+        return nil
+      }
+      runs.append(AuthorRun(author: names[name], count: count))
+    }
+    return runs
+  }
+
+  private static func append(_ number: Int, to bytes: inout [UInt8]) {
+    var rest = UInt64(number)
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+
+  private static func number(_ bytes: inout ArraySlice<UInt8>) -> Int? {
+    var number = 0
+    for shift in stride(from: 0, to: 56, by: 7) {
+      guard let byte = bytes.popFirst() else { return nil }
+      number |= Int(byte & 0x7f) << shift
+      if byte < 0x80 { return number }
+    }
+    return nil
+  }
+}
