@@ -39,10 +39,20 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   /// The port listened on; 0 before `start`.
   public var boundPort: Int { running.withLock { $0.port } }
 
-  /// Listens, and starts the two threads. Call once.
+  /// Listens, and starts the two threads. Call once; after an error, make another transport.
   ///
   /// - Throws: What keeps it from listening, in words that say what to do.
   public func start() throws(TransportError) {
+    do throws(TransportError) {
+      try listen()
+    } catch {
+      // Owner and transport usually hold each other.
+      loop.delegate = nil
+      throw error
+    }
+  }
+
+  private func listen() throws(TransportError) {
     let (listeners, port) = try Listener.open(host: configuration.host, port: configuration.port)
     if let tls = configuration.tls {
       for path in [tls.certificatePath, tls.keyPath] {

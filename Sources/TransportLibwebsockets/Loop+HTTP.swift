@@ -12,7 +12,7 @@ extension Loop {
     let head = requestHead(wsi, session)
     let exchange = Exchange(request: nextRequestID(), head: head)
     session.exchange = exchange
-    exchange.closesAfter = !keepsAlive(wsi, head)
+    exchange.closesAfter = stopDeadline != nil || !keepsAlive(wsi, head)
     if head.headers["transfer-encoding"] != nil {
       exchange.closesAfter = true
       return answer(

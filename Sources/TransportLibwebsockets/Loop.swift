@@ -38,7 +38,7 @@ final class Loop {
   /// Seconds since the loop began.
   private(set) var second: Int32 = 0
   private var startedAt: Int64 = 0
-  private var stopDeadline: Int64?
+  private(set) var stopDeadline: Int64?
 
   /// Slots fit in 22 bits: four million connections at once.
   private static let slotBits: UInt64 = 22
@@ -150,14 +150,15 @@ final class Loop {
   // MARK: Mailbox and time
 
   private func readMailbox() {
-    for letter in mailbox.collect() {
+    let (letters, isForOwner) = mailbox.collect()
+    for letter in letters {
       switch letter {
       case .arrival(let arrival): adopt(arrival)
       case .work(let work): work()
       case .stop(let order): beginStop(order)
       }
     }
-    delegate?.woken()
+    if isForOwner { delegate?.woken() }
   }
 
   private func beginStop(_ order: StopOrder) {

@@ -14,6 +14,8 @@ public final class LoopMailbox: Sendable {
   private struct State {
     var letters: [Letter] = []
     var isWoken = false
+    /// Whether the owner is to be told, and not only the transport.
+    var isForOwner = false
     var loop: OpaquePointer?
   }
 
@@ -38,7 +40,15 @@ public final class LoopMailbox: Sendable {
   func put(_ letter: Letter?) -> Bool {
     state.withLock { state in
       guard let loop = state.loop else { return false }
-      if let letter { state.letters.append(letter) }
+      switch letter {
+      case nil:
+        state.isForOwner = true
+      case .work?:
+        state.isForOwner = true
+        fallthrough
+      case .arrival?, .stop?:
+        if let letter { state.letters.append(letter) }
+      }
       if !state.isWoken {
         state.isWoken = true
         // Under the lock, so that the loop cannot be freed meanwhile.
@@ -48,17 +58,28 @@ public final class LoopMailbox: Sendable {
     }
   }
 
-  func collect() -> [Letter] {
+  func collect() -> (letters: [Letter], isForOwner: Bool) {
     state.withLock { state in
       state.isWoken = false
-      if state.letters.isEmpty { return [] }
+      let isForOwner = state.isForOwner
+      state.isForOwner = false
+      if state.letters.isEmpty { return ([], isForOwner) }
       var letters: [Letter] = []
       swap(&letters, &state.letters)
-      return letters
+      return (letters, isForOwner)
     }
   }
 
-  func open(_ loop: OpaquePointer) { state.withLock { $0.loop = loop } }
+  /// Takes letters from now on. The owner is woken once, since some of its mailboxes may have
+  /// been filled before there was a loop to wake.
+  func open(_ loop: OpaquePointer) {
+    state.withLock { state in
+      state.loop = loop
+      state.isWoken = true
+      state.isForOwner = true
+      parley_loop_wake(loop)
+    }
+  }
 
   /// Refuses letters from now on, and returns those nobody has read.
   func shut() -> [Letter] {

@@ -278,4 +278,42 @@ struct HTTPTests {
     #expect(try client.isAtEnd())
     #expect(!server.log.all.contains { if case .requested = $0 { true } else { false } })
   }
+
+  @Test func `an idle connection is closed after a while`() throws {
+    let server = try TestServer { $1.keepAliveSeconds = 1 }
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    #expect(try client.request("/").headers["connection"] == "keep-alive")
+    #expect(try client.isAtEnd())
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `spoilt requests harm nobody`(seed: UInt64) throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    var generator = SplitMix(seed: seed)
+    let heads = [
+      "GET /a?b=c HTTP/1.1\r\nHost: a\r\nCookie: a=b; c=d\r\n\r\n",
+      "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",
+      "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + "Sec-WebSocket-Key: \(TestClient.key)\r\nSec-WebSocket-Version: 13\r\n\r\n",
+    ].map { Array($0.utf8) }
+    for round in 0..<300 {
+      var bytes = heads[round % heads.count]
+      for _ in 0..<Int.random(in: 1...4, using: &generator) {
+        let index = Int.random(in: 0..<bytes.count, using: &generator)
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: bytes[index] = UInt8.random(in: 0...255, using: &generator)
+        case 1: bytes.remove(at: index)
+        case 2: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: index)
+        default: bytes.insert(contentsOf: bytes[index...].prefix(20), at: index)
+        }
+      }
+      let client = try TestClient(port: server.port)
+      // A server that has refused already may not take the rest.
+      _ = try? client.write(bytes)
+      client.shut()
+    }
+    #expect(try TestClient(port: server.port).request("/alive").status == 200)
+  }
 }
