@@ -163,6 +163,14 @@ class Person:
         self.editor.focus()
         self.page.keyboard.type(text, delay=delay)
 
+    def to_start(self):
+        self.editor.focus()
+        self.press("Control+Home")
+
+    def to_end(self):
+        self.editor.focus()
+        self.press("Control+End")
+
     def press(self, *keys):
         for key in keys:
             self.page.keyboard.press(key)

@@ -151,7 +151,7 @@ def test_on_a_phone_in_the_dark(server, person):
     ann.wait_for_status("saved")
     expect(ann.page.locator(".sidebar")).to_be_hidden()
     ann.editor.tap()
-    ann.press("Control+End")
+    ann.to_end()
     ann.type("- from the phone 📱")
     text = converge(ann, bo)
     assert text.endswith("- from the phone 📱")

@@ -13,7 +13,7 @@ def test_every_keystroke_arrives(server, person):
     bo = person("Bo", "#2f68ad").open(note)
     ann.type("Hello from Ann. 👋🏽 漢字")
     bo.wait_for_text("Hello from Ann. 👋🏽 漢字")
-    bo.press("Control+End")
+    bo.to_end()
     bo.type("\nAnd from Bo: 日本語、😀!")
     assert converge(ann, bo) == "Hello from Ann. 👋🏽 漢字\nAnd from Bo: 日本語、😀!"
 
@@ -102,7 +102,7 @@ def test_carets_and_names_move_along(server, person):
     expect(caret.locator(".peer-name")).to_have_text("Ann Ström")
     expect(caret).to_have_css("background-color", "rgb(176, 69, 42)")
     before = caret.bounding_box()
-    ann.press("Control+Home")
+    ann.to_start()
     wait_until(lambda: caret.bounding_box()["y"] < before["y"] - 20)
     ann.put_caret(0, 10)
     expect(bo.page.locator("#editor .peer-selection").first).to_be_visible()

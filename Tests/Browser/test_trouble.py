@@ -69,7 +69,7 @@ def test_offline_and_back(server, person):
     bo.wait_for_text("before ")
     server.kill()
     ann.wait_for_status("offline")
-    ann.press("Control+End")
+    ann.to_end()
     ann.type("abc")
     expect(ann.page.locator("#status-text")).to_have_text(
         re.compile(r"3 changes not yet saved")
@@ -141,7 +141,7 @@ def test_two_tabs_of_one_browser(server, person):
     second.goto(f"/n/{note}")
     ann.page = second
     ann.wait_for_status("saved")
-    ann.press("Control+End")
+    ann.to_end()
     ann.type("two")
     ann.wait_until_saved()
     ann.page = first
@@ -176,7 +176,7 @@ def test_a_refused_edit_stays_visible(server, person):
     expect(notice).to_be_visible(timeout=60_000)
     expect(ann.page.locator("#status")).to_have_attribute("data-state", "refused")
     ann.picture("refused")
-    ann.press("Control+Home")
+    ann.to_start()
     bo.put_caret(0)
     bo.type("Bo goes on. ")
     wait_until(lambda: ann.text().startswith("Bo goes on. fine "))

@@ -149,7 +149,7 @@ function show() {
         announce(text);
       }),
     ];
-    if (current.text !== undefined) mountEditor();
+    if (current.hasText) mountEditor();
     drawPeople();
   }
   drawTitle();
@@ -171,6 +171,14 @@ function mountEditor() {
 
 /** @type {string | undefined} The note whose title is being changed in the list. */
 let renaming;
+let drawnList = "";
+
+/**
+ * Edits that cannot be sent at the moment.
+ *
+ * @param {string} id
+ */
+const unsavedIn = (id) => (connection.isOnline ? 0 : (notes.get(id)?.unconfirmedCount ?? 0));
 
 function drawList() {
   const box = byId("notes");
@@ -178,6 +186,11 @@ function drawList() {
   if (renaming !== undefined && box.querySelector(".rename")) return;
   const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
   const all = list.notes ?? [];
+  const state = all.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedIn(id)]);
+  const key = JSON.stringify([state, filter, current?.documentId, renaming, list.notes === undefined]);
+  // This is called at every keystroke. A row that is taken away under the pointer loses its click.
+  if (key === drawnList) return;
+  drawnList = key;
   const shown = all.filter(({ title }) => title.toLocaleLowerCase().includes(filter));
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const focusedKey = box.contains(focused) ? focused?.dataset.key : undefined;
@@ -212,8 +225,8 @@ function row(entry) {
   name.textContent = title || untitled;
   const detail = document.createElement("span");
   detail.className = "note-when";
-  const unsaved = notes.get(id)?.unconfirmedCount ?? 0;
-  if (unsaved > 0 && !connection.isOnline) {
+  const unsaved = unsavedIn(id);
+  if (unsaved > 0) {
     const mark = document.createElement("span");
     mark.className = "unsaved";
     mark.textContent = countOf(unsaved, "change") + " not yet saved";
@@ -262,6 +275,7 @@ function renameField({ id, title }) {
     if (isDone) return;
     isDone = true;
     renaming = undefined;
+    drawnList = "";
     const value = field.value.trim();
     field.remove();
     if (isKept && value !== title) void renameNote(id, value);
@@ -287,6 +301,7 @@ function renameField({ id, title }) {
 function startRenaming(id) {
   renaming = id;
   byId("notes").replaceChildren();
+  drawnList = "";
   drawList();
   const field = /** @type {HTMLInputElement | null} */ (byId("notes").querySelector(".rename"));
   field?.focus();
@@ -438,9 +453,10 @@ function drawStatus() {
   }
 
   const isGone = current.phase === "deleted" || current.phase === "failed";
-  byId("loading").hidden = current.text !== undefined || isGone;
+  byId("loading").hidden = current.hasText || isGone;
   byId("gone").hidden = !isGone;
-  byId("editor").hidden = isGone && current.text === undefined;
+  byId("editor").hidden = !current.hasText;
+  byId("gone-copy").hidden = !current.hasText;
   if (isGone) {
     const isDeleted = current.phase === "deleted";
     byId("gone-title").textContent = isDeleted ? "This note is not here any more." : "This note cannot be opened.";
@@ -646,6 +662,7 @@ byId("welcome-create").addEventListener("click", () => void createNote());
 byId("find").addEventListener("input", drawList);
 byId("me").addEventListener("click", () => void editProfile());
 byId("theme").addEventListener("click", nextTheme);
+byId("gone-copy").addEventListener("click", () => void copyText());
 byId("retry").addEventListener("click", () => connection.retryNow());
 byId("share").addEventListener("click", () => current && void shareNote(current.documentId));
 byId("note-menu").addEventListener("click", () => {

@@ -344,11 +344,19 @@ export function createEditor({ host, note, sheets }) {
   const subscriptions = [
     note.on("reset", ({ text }) => view.setState(stateWith(text))),
     note.on("changes", ({ changes }) => {
-      view.dispatch({
-        changes,
-        annotations: [fromServer.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true)],
-        filter: false,
-      });
+      try {
+        view.dispatch({
+          changes,
+          annotations: [
+            fromServer.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true),
+          ],
+          filter: false,
+        });
+      } catch (error) {
+        // The session knows the text; an editor that does not is given it anew.
+        console.warn(error);
+        view.setState(stateWith(note.text ?? ""));
+      }
     }),
     note.on("peers", drawPeers),
     note.on("edited", () => followPeers(false)),

@@ -6,6 +6,7 @@
 // knows (client, sequence) and answers with the first acknowledgement. The synchroniser remembers
 // those bytes; this module only decides when they go out.
 
+import { CoreError } from "./core.js";
 import { Emitter } from "./emitter.js";
 
 /**
@@ -141,6 +142,11 @@ export class Note extends Emitter {
     return this.#session?.text();
   }
 
+  /** Whether there is a text to show; `text` itself has to be copied each time. */
+  get hasText() {
+    return this.#session !== undefined;
+  }
+
   /** Edits made here that the server has not confirmed to be stored. */
   get unconfirmedCount() {
     return this.#session?.unconfirmedCount ?? 0;
@@ -252,11 +258,12 @@ export class Note extends Emitter {
 
   // Joining and coming back.
 
-  #join() {
+  /** @param {{isFresh?: boolean}} [options] Whether the whole text is wanted. */
+  #join(options) {
     const session = this.#session;
     /** @type {Record<string, unknown>} */
     const request = { documentId: this.documentId };
-    if (session) request.resume = { epoch: session.epoch, revision: session.revision };
+    if (session && !options?.isFresh) request.resume = { epoch: session.epoch, revision: session.revision };
     this.phase = session ? "away" : "joining";
     this.#connection.send("join", request, (reply) => {
       if (reply.type === "error") this.#failed(reply.data);
@@ -279,8 +286,38 @@ export class Note extends Emitter {
   }
 
   /** @param {Message} message */
-  #receive({ type, data }) {
-    if (data.documentId !== this.documentId) return;
+  #receive(message) {
+    if (message.data.documentId !== this.documentId || this.phase === "failed") return;
+    try {
+      this.#handle(message);
+    } catch (error) {
+      if (!(error instanceof CoreError)) throw error;
+      this.#recover(error);
+    }
+  }
+
+  /**
+   * What the server said does not fit to what is here: a message got lost, or one side is wrong.
+   * Joining again brings what was missed; the second time, the whole text.
+   *
+   * @param {CoreError} error
+   */
+  #recover(error) {
+    console.warn(`The note fell out of step and joins again: ${error.message}`);
+    this.#session?.disconnect();
+    this.#rejoinCount += 1;
+    if (this.#rejoinCount <= rejoinsMax) {
+      this.#join({ isFresh: this.#rejoinCount > 1 });
+      return;
+    }
+    this.phase = "failed";
+    this.failure = "This page and the server disagree about the text. Copy yours, then reload.";
+    this.persistNow();
+    this.emit("status", undefined);
+  }
+
+  /** @param {Message} message */
+  #handle({ type, data }) {
     switch (type) {
       case "joined":
         this.#joined(data);

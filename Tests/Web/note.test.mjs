@@ -1,0 +1,331 @@
+// A note between an editor and a server, both played by the test.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Emitter } from "../../Web/js/emitter.js";
+import { Note } from "../../Web/js/note.js";
+import { applied, core } from "./support.mjs";
+
+/** A line to the server whose both ends the test holds. */
+class Line extends Emitter {
+  identity = { id: "ann", resumeToken: "token" };
+  welcome = { limits: { messageBytesMax: 100_000 } };
+  isOnline = true;
+  /** @type {{type: string, data: any, text: string, onReply: ((reply: any) => void) | undefined}[]} */
+  sent = [];
+
+  /** @param {string} type @param {object} data @param {(reply: any) => void} [onReply] */
+  send(type, data, onReply) {
+    return this.sendEncoded(type, JSON.stringify(data), onReply);
+  }
+
+  /** @param {string} type @param {string} text @param {(reply: any) => void} [onReply] */
+  sendEncoded(type, text, onReply) {
+    if (!this.isOnline) return false;
+    this.sent.push({ type, data: JSON.parse(text), text, onReply });
+    return true;
+  }
+
+  /** @param {string} type */
+  last(type) {
+    return this.sent.filter((message) => message.type === type).pop();
+  }
+
+  /** @param {string} type */
+  count(type) {
+    return this.sent.filter((message) => message.type === type).length;
+  }
+
+  /** @param {string} type @param {object} data */
+  say(type, data) {
+    this.emit("message", { messageId: "s1", type, data: { documentId: "d", ...data } });
+  }
+
+  lose() {
+    this.isOnline = false;
+    this.emit("lost", undefined);
+  }
+
+  comeBack() {
+    this.isOnline = true;
+    this.emit("welcome", {});
+  }
+}
+
+/** @param {string} text @param {object} [more] */
+function joined(text, more) {
+  const line = new Line();
+  /** @type {Map<string, string>} */
+  const kept = new Map();
+  const note = new Note({
+    core,
+    connection: /** @type {any} */ (line),
+    documentId: "d",
+    pending: {
+      save: (_note, clientId, session) => Boolean(kept.set(clientId, session)),
+      remove: (_note, clientId) => void kept.delete(clientId),
+    },
+  });
+  const screen = { text: "", notices: /** @type {string[]} */ ([]) };
+  note.on("reset", (event) => (screen.text = event.text));
+  note.on("changes", ({ changes }) => (screen.text = applied(screen.text, changes)));
+  note.on("notice", ({ kind }) => screen.notices.push(kind));
+  line.say("joined", {
+    title: "Title", epoch: "e", revision: 7, text, lastSequence: 0, access: "write", presence: [], ...more,
+  });
+  const type = (/** @type {number} */ at, /** @type {string} */ insert) => {
+    screen.text = applied(screen.text, [{ from: at, to: at, insert }]);
+    note.edit([{ from: at, to: at, insert }]);
+  };
+  return { line, note, screen, type, kept };
+}
+
+test("it joins, edits, and takes the others' edits in", () => {
+  const { line, note, screen, type } = joined("ab");
+  assert.deepEqual(line.last("join")?.data, { documentId: "d" });
+  assert.equal(note.phase, "live");
+  assert.equal(note.title, "Title");
+  type(1, "X");
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "e", revision: 7, sequence: 1, operation: [1, "X", 1],
+  });
+  type(2, "Y");
+  assert.equal(line.count("change"), 1);
+  assert.equal(note.unconfirmedCount, 2);
+  line.say("changes", { revision: 8, changes: [{ clientId: "bo", sequence: 1, operation: ["b", 2] }] });
+  assert.equal(screen.text, "baXYb");
+  line.say("acknowledged", { sequence: 1, revision: 9 });
+  assert.deepEqual(line.last("change")?.data.operation, [3, "Y", 1]);
+  line.say("acknowledged", { sequence: 2, revision: 10 });
+  assert.equal(note.unconfirmedCount, 0);
+  assert.equal(note.revision, 10);
+  note.close();
+  assert.equal(line.last("leave")?.data.documentId, "d");
+});
+
+test("an own change among the others' is its acknowledgement", () => {
+  const { line, note, screen, type } = joined("");
+  type(0, "mine");
+  line.say("changes", {
+    revision: 8,
+    changes: [
+      { clientId: "bo", sequence: 4, operation: ["his "] },
+      { clientId: "ann", sequence: 1, operation: [4, "mine"] },
+      { clientId: "bo", sequence: 5, operation: [8, "!"] },
+    ],
+  });
+  assert.equal(screen.text, "his mine!");
+  assert.equal(note.text, "his mine!");
+  assert.equal(note.unconfirmedCount, 0);
+  note.close();
+});
+
+test("what was in flight goes out again as the same bytes", () => {
+  const { line, note, screen, type } = joined("ab");
+  type(2, "😀");
+  const first = line.last("change")?.text;
+  type(4, "!");
+  line.lose();
+  assert.equal(note.phase, "away");
+  type(0, "offline ");
+  assert.equal(note.unconfirmedCount, 3);
+  line.comeBack();
+  assert.deepEqual(line.last("join")?.data.resume, { epoch: "e", revision: 7 });
+  assert.equal(line.count("change"), 1);
+  line.say("joined", {
+    title: "Title", epoch: "e", revision: 9, lastSequence: 0,
+    changes: [
+      { clientId: "bo", sequence: 1, operation: ["x", 2] },
+      { clientId: "bo", sequence: 2, operation: [3, "y"] },
+    ],
+  });
+  assert.equal(line.count("change"), 2);
+  assert.equal(line.last("change")?.text, first);
+  assert.equal(screen.text, "xoffline aby😀!");
+  line.say("acknowledged", { sequence: 1, revision: 10 });
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "e", revision: 10, sequence: 2, operation: [1, "offline ", 4, "!"],
+  });
+  note.close();
+});
+
+test("what had been stored before the line was lost is not sent again", () => {
+  const { line, note, type } = joined("");
+  type(0, "stored");
+  line.lose();
+  line.comeBack();
+  line.say("joined", {
+    title: "", epoch: "e", revision: 8, lastSequence: 1,
+    changes: [{ clientId: "ann", sequence: 1, operation: ["stored"] }],
+  });
+  assert.equal(line.count("change"), 1);
+  assert.equal(note.unconfirmedCount, 0);
+  note.close();
+});
+
+test("under a new client id nothing is doubled and nothing is lost", () => {
+  const { line, note, type } = joined("");
+  type(0, "a");
+  type(1, "b");
+  line.lose();
+  line.identity = { id: "ann-2", resumeToken: "other" };
+  line.comeBack();
+  line.say("joined", {
+    title: "", epoch: "e", revision: 8, lastSequence: 0,
+    changes: [{ clientId: "ann", sequence: 1, operation: ["a"] }],
+  });
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "e", revision: 8, sequence: 1, operation: [1, "b"],
+  });
+  line.lose();
+  line.identity = { id: "ann-3", resumeToken: "another" };
+  line.comeBack();
+  line.say("joined", { title: "", epoch: "e", revision: 8, lastSequence: 0, changes: [] });
+  assert.deepEqual(line.last("change")?.data.operation, [1, "b"]);
+  assert.equal(line.last("change")?.data.sequence, 1);
+  note.close();
+});
+
+test("when the server cannot tell what was missed, edits move to its text and the person is told", () => {
+  const { line, note, screen, type } = joined("old text");
+  type(8, "!");
+  line.lose();
+  line.comeBack();
+  line.say("joined", { title: "", epoch: "other", revision: 2, lastSequence: 0, text: "very old text" });
+  assert.equal(screen.text, "very old text!");
+  assert.deepEqual(screen.notices, ["rebased"]);
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "other", revision: 2, sequence: 1, operation: [13, "!"],
+  });
+  note.close();
+});
+
+test("a snapshot on the way leaves what is in flight there", () => {
+  const { line, note, screen, type } = joined("text");
+  type(4, "!");
+  line.say("resync", { reason: "lagging", epoch: "e", revision: 99, text: "a new text", lastSequence: 0 });
+  assert.equal(screen.text, "a new text!");
+  assert.equal(line.count("change"), 1);
+  line.say("acknowledged", { sequence: 1, revision: 100 });
+  assert.equal(note.unconfirmedCount, 0);
+  note.close();
+});
+
+test("a refusal that will pass is tried again, one that will not stays visible", async () => {
+  const { line, note, type } = joined("");
+  type(0, "a");
+  line.say("refused", { sequence: 1, code: "busy", message: "soon", retryable: true, retryAfter: 1 });
+  assert.equal(note.refusal, undefined);
+  await new Promise((resolve) => {
+    const { sendEncoded } = line;
+    line.sendEncoded = (type, text, onReply) => {
+      const result = sendEncoded.call(line, type, text, onReply);
+      resolve(undefined);
+      return result;
+    };
+  });
+  assert.equal(line.count("change"), 2);
+  assert.equal(line.last("change")?.data.sequence, 1);
+  line.say("refused", { sequence: 1, code: "tooLarge", message: "No.", retryable: false });
+  assert.deepEqual(note.refusal, { code: "tooLarge", message: "No.", retryable: false });
+  assert.equal(note.text, "a");
+  type(1, "b");
+  assert.equal(line.count("change"), 2);
+  note.retryRefused();
+  assert.equal(note.refusal, undefined);
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "e", revision: 7, sequence: 1, operation: ["ab"],
+  });
+  note.close();
+});
+
+test("an edit over the announced limit is not sent", () => {
+  const { line, note, type } = joined("");
+  type(0, "ü".repeat(60_000));
+  assert.equal(line.count("change"), 0);
+  assert.equal(note.refusal?.code, "tooLarge");
+  note.edit([{ from: 10, to: 60_000, insert: "" }]);
+  note.retryRefused();
+  assert.deepEqual(line.last("change")?.data.operation, ["ü".repeat(10)]);
+  note.close();
+});
+
+test("where both ends disagree, it joins again, and gives up only after some times", () => {
+  const { line, note, screen, type } = joined("text");
+  const warn = console.warn;
+  console.warn = () => {};
+  type(4, "!");
+  line.say("changes", { revision: 9, changes: [{ clientId: "bo", sequence: 1, operation: [4] }] });
+  assert.deepEqual(line.last("join")?.data.resume, { epoch: "e", revision: 7 });
+  line.say("changes", { revision: 10, changes: [{ clientId: "bo", sequence: 2, operation: [4] }] });
+  assert.equal(line.count("join"), 2, "what comes before the answer is passed over");
+  line.say("joined", {
+    title: "", epoch: "e", revision: 8, lastSequence: 0, presence: [],
+    changes: [{ clientId: "bo", sequence: 1, operation: [40] }],
+  });
+  assert.deepEqual(line.last("join")?.data, { documentId: "d" });
+  line.say("joined", { title: "", epoch: "e", revision: 8, lastSequence: 0, text: "Text" });
+  assert.equal(screen.text, "Text!");
+  line.say("acknowledged", { sequence: 1, revision: 9 });
+  assert.equal(note.phase, "live");
+  for (let time = 0; time < 4; time += 1) {
+    line.say("changes", { revision: 50, changes: [{ clientId: "bo", sequence: 9, operation: [1] }] });
+    line.say("joined", { title: "", epoch: "e", revision: 9, lastSequence: 1, text: "Text!" });
+  }
+  assert.equal(note.phase, "failed");
+  assert.equal(note.text, "Text!");
+  console.warn = warn;
+  note.close();
+});
+
+test("unconfirmed edits are kept where they outlive the page", () => {
+  const { line, note, type, kept } = joined("");
+  type(0, "kept");
+  note.persistNow();
+  const session = kept.get("ann") ?? "";
+  const again = new Note({
+    core, connection: /** @type {any} */ (line), documentId: "d", restored: session, restoredClientId: "ann",
+  });
+  assert.equal(again.text, "kept");
+  assert.deepEqual(line.last("join")?.data.resume, { epoch: "e", revision: 7 });
+  again.close();
+  line.say("acknowledged", { sequence: 1, revision: 8 });
+  assert.equal(kept.size, 0);
+  note.close();
+});
+
+test("people come, move, change their names, and go", () => {
+  const { line, note } = joined("some text", {
+    presence: [
+      { clientId: "bo", name: "Bo", color: "#2f68ad", selections: [[0, 4]] },
+      { clientId: "ann", name: "myself", color: "#000000" },
+    ],
+  });
+  assert.deepEqual(note.people.map(({ name }) => name), ["Bo"]);
+  assert.equal(note.peerSelections[0]?.head, 4);
+  line.say("presence", { joined: [{ clientId: "cy", name: "Cy" }], updated: [{ clientId: "bo", name: "Bob" }] });
+  assert.deepEqual(note.people.map(({ name }) => name), ["Bob", "Cy"]);
+  line.say("selections", { revision: 7, clientId: "cy", selections: [[9, 9], [2, 2]] });
+  assert.equal(note.peerSelections.length, 3);
+  line.say("selections", { revision: 7, clientId: "nobody", selections: [[1, 1]] });
+  line.say("presence", { left: ["bo", "nobody"] });
+  assert.deepEqual(note.people.map(({ name }) => name), ["Cy"]);
+  assert.equal(note.peerSelections.length, 2);
+  line.lose();
+  assert.deepEqual(note.people, []);
+  note.close();
+});
+
+test("what concerns another document, or is unknown, changes nothing", () => {
+  const { line, note } = joined("text");
+  line.emit("message", { messageId: "s2", type: "changes", data: { documentId: "other", revision: 8, changes: [] } });
+  line.say("something new", {});
+  line.emit("message", { messageId: "s3", type: "resourceUpdate", data: { resourceId: "notes" } });
+  assert.equal(note.text, "text");
+  assert.equal(note.revision, 7);
+  line.say("documentChanged", { title: "Renamed" });
+  assert.equal(note.title, "Renamed");
+  line.say("documentChanged", { deleted: true });
+  assert.equal(note.phase, "deleted");
+  note.close();
+});

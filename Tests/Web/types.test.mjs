@@ -1,0 +1,14 @@
+// The page's types, which are written as comments, hold.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const compiler = spawnSync("tsc", ["--version"]).error ? undefined : "tsc";
+
+test("the page's modules pass the type checker", { skip: compiler ? false : "tsc is not installed" }, () => {
+  const project = fileURLToPath(new URL("../../Web/tsconfig.json", import.meta.url));
+  const { status, stdout } = spawnSync("tsc", ["-p", project], { encoding: "utf8" });
+  assert.equal(status, 0, stdout);
+});
