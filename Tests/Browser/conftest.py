@@ -220,9 +220,19 @@ class Person:
         assert self.problems == [], f"the page of {self.name} had problems"
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    item.stash[failure] = item.stash.get(failure, False) or report.failed
+    return report
+
+
+failure = pytest.StashKey[bool]()
+
+
 @pytest.fixture
-def person(browser, server):
-    """Opens browsers; closes them when the test is over."""
+def person(browser, server, request):
+    """Opens browsers; closes them when the test is over. What they show at a failure is kept."""
     people = []
 
     def make(name, color="#16737f", **options):
@@ -230,16 +240,19 @@ def person(browser, server):
         return people[-1]
 
     yield make
+    if request.node.stash.get(failure, False):
+        for one in people:
+            if not one.page.is_closed():
+                one.picture(f"failed-{request.node.name}-{one.name}".replace(" ", "-"))
     for one in people:
         one.leave()
 
 
 def wait_until(condition, explain=lambda: "", seconds=20):
-    """Asks again and again, in turn with what the pages have to do."""
+    """Asks again and again; each question goes to a page, which works on in between."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s in vain. {explain()}"
-        time.sleep(0.02)
 
 
 def converge(*people):

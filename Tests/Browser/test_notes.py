@@ -104,6 +104,8 @@ def test_by_keyboard_alone(server, person):
     ann.wait_for_status("saved")
     ann.press("Alt+e")
     ann.page.keyboard.type("# Typed blind\n- item")
+    # Markdown's own keys come with its colours, which are loaded after the text.
+    expect(ann.page.locator("#editor .token-heading1").first).to_be_visible()
     ann.press("Enter")
     ann.page.keyboard.type("next")
     ann.wait_until_saved()
