@@ -197,3 +197,10 @@ def test_the_page_obeys_a_strict_policy(server, person):
     ann.wait_for_status("saved")
     ann.type("text")
     ann.wait_until_saved()
+
+
+def test_a_page_that_cannot_start_says_so(server, person):
+    ann = person("Ann")
+    ann.page.route("**/otcore.wasm", lambda route: route.abort())
+    ann.page.goto("/")
+    expect(ann.page.get_by_role("alert")).to_contain_text("could not start")
