@@ -82,6 +82,21 @@ import CSQLite
     walPagesBox.pointee = Int(logPages - copiedPages)
   }
 
+  /// Makes this database a copy of another, as it is at one moment.
+  ///
+  /// All at once: a copy in steps would begin anew whenever another process writes.
+  func copyAll(from source: borrowing SQLiteConnection) throws(SQLiteFailure) {
+    let code = source.withHandle { source in
+      guard let backup = sqlite3_backup_init(handle, "main", source, "main") else {
+        return sqlite3_extended_errcode(handle)
+      }
+      let stepCode = sqlite3_backup_step(backup, -1)
+      let finishCode = sqlite3_backup_finish(backup)
+      return stepCode == SQLITE_DONE ? finishCode : stepCode
+    }
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+  }
+
   /// Makes sure that a commit that failed does not turn up after a crash.
   ///
   /// A commit whose sync failed has left its frames in the write-ahead log. This connection knows

@@ -99,6 +99,7 @@ extension SQLiteStore {
     statements.updateDocument.bind(13, hasher.checksum(of: row).bytes)
     try statements.updateDocument.run()
     if row.needsSnapshot { unsnapped.insert(row.id) }
+    if let retention, retention.isOverlong(row) { overlong.insert(row.id) }
   }
 
   // MARK: Epochs

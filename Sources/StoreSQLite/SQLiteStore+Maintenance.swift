@@ -1,4 +1,4 @@
-package import GatewayPorts
+public import GatewayPorts
 import OTCore
 
 /// What keeps a store small and quick, done when nobody waits.
@@ -14,6 +14,8 @@ extension SQLiteStore {
       try wipeFailedCommit()
       if let id = unsnapped.popFirst() {
         try transaction { () throws(StoreError) in try takeSnapshot(id) }
+      } else if let retention, let id = overlong.popFirst() {
+        try retain(id, retention)
       } else if hasGarbage {
         hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }
       } else if hasCompacted {
@@ -25,8 +27,46 @@ extension SQLiteStore {
     } catch {
       return false
     }
-    return !unsnapped.isEmpty || hasGarbage || hasCompacted
+    return !unsnapped.isEmpty || (retention != nil && !overlong.isEmpty) || hasGarbage
+      || hasCompacted
       || connection.walPages >= walPagesToCheckpoint
+  }
+
+  /// Compacts the logs of all documents as a rule has it, and gives free space back to the disk.
+  ///
+  /// - Parameters:
+  ///   - retention: What is kept.
+  ///   - now: The time that ages are counted from.
+  /// - Returns: How many notes were compacted.
+  @discardableResult
+  public func compact(keeping retention: Retention, now: Timestamp) throws(StoreError) -> Int {
+    var count = 0
+    for summary in try list() {
+      count += try transaction { () throws(StoreError) in
+        let row = try existingRow(summary.id)
+        guard let base = try retention.base(of: row, in: self, now: now) else { return 0 }
+        try compact(row.id, through: base)
+        return 1
+      }
+    }
+    while maintain() {}
+    do throws(SQLiteFailure) {
+      try connection.execute("PRAGMA incremental_vacuum")
+    } catch {
+      throw error.storeError
+    }
+    try checkpoint()
+    return count
+  }
+
+  /// Compacts one document that has come over what the rule keeps.
+  private func retain(_ id: DocumentID, _ retention: Retention) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      guard let row = try row(id),
+        let base = try retention.base(of: row, in: self, now: row.updatedAt)
+      else { return }
+      try compact(id, through: base)
+    }
   }
 
   func checkpoint() throws(StoreError) {

@@ -64,20 +64,25 @@ extension SQLiteStore {
       revision: revision, time: fold.time, text: fold.document.text, authors: fold.authorship.runs)
   }
 
-  /// The last revision accepted not later than a time.
+  private func revision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
+    let revision = try lastRevision(at: time, of: row)
+    // Nothing after the base is that old. Is the base itself?
+    guard revision == row.base, row.base > 0 else { return revision }
+    guard try snapshot(of: row, through: row.base).time <= time else {
+      throw .compacted(oldestRevision: row.base)
+    }
+    return revision
+  }
+
+  /// The last revision accepted not later than a time, or the base.
   ///
   /// Searches by halves: where a clock was set back, any revision near by may be found.
-  private func revision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
+  func lastRevision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
     var low = row.base
     var high = row.revision
     while low < high {
       let middle = (low + high + 1) / 2
       if try self.time(at: middle, of: row) <= time { low = middle } else { high = middle - 1 }
-    }
-    // Nothing after the base is that old. Is the base itself?
-    guard low == row.base, row.base > 0 else { return low }
-    guard try snapshot(of: row, through: row.base).time <= time else {
-      throw .compacted(oldestRevision: row.base)
     }
     return low
   }

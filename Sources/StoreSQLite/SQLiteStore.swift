@@ -1,6 +1,4 @@
-import CSQLite
 public import GatewayPorts
-import Glibc
 
 /// Documents in one SQLite file.
 ///
@@ -8,7 +6,8 @@ import Glibc
 /// predecessor's checksum; the newest texts are kept beside it as snapshots. A batch is one
 /// transaction: `perform` returns after SQLite has synced it to the disk.
 ///
-/// One process opens a store at a time, which a lock on a file beside it ensures; others may read.
+/// One process has a store open at a time, which a lock on a file beside it ensures; others may
+/// read from it with `init(reading:)`.
 /// An instance belongs to one thread at a time.
 public final class SQLiteStore: DocumentStore {
   /// Where the store is.
@@ -20,10 +19,17 @@ public final class SQLiteStore: DocumentStore {
 
   /// Documents whose newest snapshot lies far behind their head.
   var unsnapped: Set<DocumentID> = []
+  /// Documents whose logs may be longer than what is kept.
+  var overlong: Set<DocumentID> = []
   /// Whether rows of deleted documents may be left.
   var hasGarbage = true
   /// Whether entries before their log's base may be left.
   var hasCompacted = true
+
+  /// What `maintain` keeps of a log that has grown long; all of it if `nil`.
+  ///
+  /// Ages are counted from the document's last change, so that a run can be repeated.
+  public var retention: Retention?
 
   /// Pages of write-ahead log that make a checkpoint worth its while: 4 MiB, as SQLite's own.
   package var walPagesToCheckpoint = 1_024
@@ -32,7 +38,7 @@ public final class SQLiteStore: DocumentStore {
   private var hasFailedCommit = false
 
   // Last: the lock is to be let go of after the connection is closed.
-  private let lock: StoreLock
+  private let lock: StoreLock?
 
   /// Opens the store, making it if there is none.
   ///
@@ -46,20 +52,29 @@ public final class SQLiteStore: DocumentStore {
   package init(path: String, vfs: String?) throws(StoreOpenError) {
     self.path = path
     lock = try StoreLock(beside: path)
-    try Self.makeFile(path)
-    do throws(SQLiteFailure) {
-      connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READWRITE, vfs: vfs)
-    } catch {
-      throw StoreOpenError(error, path: path)
-    }
+    try StoreFile.make(path)
+    connection = try StoreFile.connect(path, vfs: vfs)
     try StoreSchema.prepare(connection, path: path)
-    do throws(SQLiteFailure) {
-      statements = try StoreStatements(connection)
-    } catch {
-      throw StoreOpenError(error, path: path)
-    }
+    statements = try StoreFile.prepare(connection, path: path)
     // A mistake here costs snapshots that are taken later.
     unsnapped = (try? idsToSnapshot()) ?? []
+  }
+
+  /// Opens a store that another process may have open, to read from it.
+  ///
+  /// What is read is of one moment for each batch. All writing requests fail with `unavailable`.
+  public init(reading path: String) throws(StoreOpenError) {
+    self.path = path
+    lock = nil
+    guard StoreFile.exists(path) else { throw .noStore(path: path) }
+    connection = try StoreFile.connect(path)
+    try StoreSchema.verify(connection, path: path)
+    do throws(SQLiteFailure) {
+      try connection.execute("PRAGMA query_only = ON")
+    } catch {
+      throw StoreOpenError(error, path: path)
+    }
+    statements = try StoreFile.prepare(connection, path: path)
   }
 
   /// Does a batch of work in one transaction, and returns after it is on the disk.
@@ -120,7 +135,7 @@ public final class SQLiteStore: DocumentStore {
     return replies
   }
 
-  private func endReading() {
+  func endReading() {
     if connection.isInTransaction { try? statements.rollback.run() }
   }
 
@@ -203,25 +218,5 @@ public final class SQLiteStore: DocumentStore {
       throw error.storeError
     }
     hasFailedCommit = false
-  }
-
-  // MARK: The file
-
-  /// Makes an empty file that nobody else may read, and makes its name durable.
-  private static func makeFile(_ path: String) throws(StoreOpenError) {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      guard errno == EEXIST else { throw StoreOpenError(errno: errno, path: path) }
-      return
-    }
-    close(descriptor)
-    let folder =
-      path.utf8.lastIndex(of: 0x2f).map { slash in
-        slash == path.startIndex ? "/" : String(path[..<slash])
-      } ?? "."
-    let folderDescriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folderDescriptor >= 0 else { throw StoreOpenError(errno: errno, path: path) }
-    defer { close(folderDescriptor) }
-    guard fsync(folderDescriptor) == 0 else { throw StoreOpenError(errno: errno, path: path) }
   }
 }

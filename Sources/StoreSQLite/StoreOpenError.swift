@@ -13,6 +13,10 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
   case notAStore(path: String)
   /// A newer Parley made the store.
   case newer(path: String, version: Int, supported: Int)
+  /// An older Parley made the store, and it was to be read only.
+  case older(path: String, version: Int, supported: Int)
+  /// There is no file to read.
+  case noStore(path: String)
   /// The file was a store once, but cannot be read as one.
   case damaged(path: String, detail: String)
   /// The disk is full or failing.
@@ -35,6 +39,11 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
     case .newer(let path, let version, let supported):
       "cannot open the store \(path): it has format \(version), but this program reads formats "
         + "up to \(supported); use a newer Parley"
+    case .older(let path, let version, let supported):
+      "cannot read the store \(path): it has format \(version), and this program reads format "
+        + "\(supported); start parley serve with it once, which brings it up to date"
+    case .noStore(let path):
+      "cannot read the store \(path): there is no such file; name the store of a server"
     case .damaged(let path, let detail):
       "cannot open the store \(path): it is damaged (\(detail)); restore the newest backup"
     case .unavailable(let path, let detail):

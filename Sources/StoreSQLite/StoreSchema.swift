@@ -101,26 +101,11 @@ enum StoreSchema {
   static func prepare(
     _ connection: borrowing SQLiteConnection, path: String
   ) throws(StoreOpenError) {
-    let id: Int
-    let version: Int
-    let tableCount: Int
-    do throws(SQLiteFailure) {
-      id = try connection.integer("PRAGMA application_id")
-      version = try connection.integer("PRAGMA user_version")
-      tableCount = try connection.integer("SELECT count(*) FROM sqlite_schema")
-    } catch {
-      throw StoreOpenError(error, path: path)
-    }
     // Nothing is written before this: a file of somebody else's stays as it was.
-    guard id == applicationID || (id == 0 && tableCount == 0) else {
-      throw .notAStore(path: path)
-    }
-    guard version <= Self.version else {
-      throw .newer(path: path, version: version, supported: Self.version)
-    }
+    let version = try version(of: connection, path: path)
     let isLogging: Bool
     do throws(SQLiteFailure) {
-      if tableCount == 0 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
+      if version == 0 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
       try configure(connection)
       // Without its shared memory SQLite would fall back to a mode that a power cut can undo.
       isLogging =
@@ -143,6 +128,39 @@ enum StoreSchema {
       throw .unavailable(
         path: path, detail: "its file system cannot share memory between programs")
     }
+  }
+
+  /// Makes sure that a file is a store of this program's format, without writing to it.
+  static func verify(
+    _ connection: borrowing SQLiteConnection, path: String
+  ) throws(StoreOpenError) {
+    let version = try version(of: connection, path: path)
+    guard version == Self.version else {
+      throw .older(path: path, version: version, supported: Self.version)
+    }
+  }
+
+  /// The format of a store, 0 for an empty file.
+  static func version(
+    of connection: borrowing SQLiteConnection, path: String
+  ) throws(StoreOpenError) -> Int {
+    let id: Int
+    let version: Int
+    let tableCount: Int
+    do throws(SQLiteFailure) {
+      id = try connection.integer("PRAGMA application_id")
+      version = try connection.integer("PRAGMA user_version")
+      tableCount = try connection.integer("SELECT count(*) FROM sqlite_schema")
+    } catch {
+      throw StoreOpenError(error, path: path)
+    }
+    guard id == applicationID || (id == 0 && tableCount == 0) else {
+      throw .notAStore(path: path)
+    }
+    guard version <= Self.version else {
+      throw .newer(path: path, version: version, supported: Self.version)
+    }
+    return version
   }
 
   private static func configure(

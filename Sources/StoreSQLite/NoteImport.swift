@@ -1,0 +1,173 @@
+public import GatewayPorts
+import OTCore
+
+/// Makes notes of what was written elsewhere, or by `NoteExport`.
+///
+/// A note is imported under a new name and epoch. Of an export of operations it gets the whole log,
+/// with authors, times, and what was sent by whom; what had been compacted away becomes one entry
+/// that inserts the text the log began from. If anything is wrong, no note is left behind.
+public struct NoteImport {
+  private let store: any DocumentStore
+
+  /// Imports into a store.
+  public init(into store: any DocumentStore) { self.store = store }
+
+  /// What is not in the bytes.
+  public struct Details: Sendable {
+    /// The new note's name.
+    public var id: DocumentID
+    /// The new log's epoch, which has to be a random one.
+    public var epoch: String
+    /// The title, where the format has none.
+    public var title: String
+    /// Who is named as the author of a text, where the format has none.
+    public var author: String
+    /// Now.
+    public var time: Timestamp
+
+    /// Makes details.
+    public init(
+      id: DocumentID, epoch: String, title: String, author: String, time: Timestamp
+    ) {
+      self.id = id
+      self.epoch = epoch
+      self.title = title
+      self.author = author
+      self.time = time
+    }
+  }
+
+  /// Makes one note.
+  ///
+  /// - Returns: The note.
+  @discardableResult
+  public func importNote(
+    _ bytes: [UInt8], as format: ExportFormat, _ details: Details
+  ) throws(ExportError) -> NoteSummary {
+    switch format {
+    case .markdown, .text:
+      return try make(details, entries: [try Self.entry(inserting: bytes, details)])
+    case .json:
+      guard let fields = JSONFields(bytes[...]), let text = fields.string("text") else {
+        throw .malformed(line: 1, expected: "a JSON object with a string called text")
+      }
+      var details = details
+      details.title = fields.string("title") ?? details.title
+      return try make(details, entries: [try Self.entry(inserting: Array(text.utf8), details)])
+    case .operations: return try importLog(bytes, details)
+    }
+  }
+
+  /// The client that imported text is said to come from. No server mints such a name.
+  private static let client = "import"
+
+  private static func entry(
+    inserting utf8: [UInt8], _ details: Details
+  ) throws(ExportError) -> LogEntry {
+    var operation = TextOperation()
+    do throws(OperationError) {
+      try utf8.withUnsafeBufferPointer { utf8 throws(OperationError) in
+        try operation.insert(utf8: utf8)
+      }
+    } catch {
+      let line = utf8.prefix(Self.validPrefix(utf8)).count { $0 == 0x0a } + 1
+      throw .malformed(line: line, expected: "UTF-8")
+    }
+    return LogEntry(
+      revision: 1, client: client, sequence: 1, digest: 0, operation: operation,
+      author: details.author, time: details.time)
+  }
+
+  /// How many bytes at the start are UTF-8.
+  private static func validPrefix(_ utf8: [UInt8]) -> Int {
+    var decoder = Unicode.UTF8.ForwardParser()
+    var iterator = utf8.makeIterator()
+    var count = 0
+    while case .valid(let scalar) = decoder.parseScalar(from: &iterator) { count += scalar.count }
+    return count
+  }
+
+  // MARK: Logs
+
+  private func importLog(
+    _ bytes: [UInt8], _ details: Details
+  ) throws(ExportError) -> NoteSummary {
+    var lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)[...]
+    guard let first = lines.popFirst().flatMap({ JSONFields($0) }),
+      first.string("format") == NoteExport.operationsFormat,
+      let base = first.integer("baseRevision"), base >= 0,
+      let baseText = first.string("baseText"), let baseTime = first.integer("baseTime")
+    else {
+      throw .malformed(line: 1, expected: "the first line of an export of operations")
+    }
+    var details = details
+    details.title = first.string("title") ?? details.title
+    var entries: [LogEntry] = []
+    var offset = 0
+    if base > 0 {
+      var start = details
+      start.time = Timestamp(baseTime)
+      start.author = ""
+      entries.append(try Self.entry(inserting: Array(baseText.utf8), start))
+      offset = 1 - base
+    }
+    var versions: [NamedVersion] = []
+    for (number, line) in lines.enumerated() where !line.isEmpty {
+      guard let fields = JSONFields(line), let revision = fields.integer("revision"),
+        revision > base || (revision == base && fields.has("version")), revision < Int(Int32.max),
+        let author = fields.string("author"), let time = fields.integer("time")
+      else { throw .malformed(line: number + 2, expected: "an entry of a log, or a version") }
+      if let name = fields.string("version") {
+        versions.append(
+          NamedVersion(
+            revision: revision + offset, name: name, author: author, time: Timestamp(time)))
+        continue
+      }
+      guard let client = fields.string("client"), let sequence = fields.integer("sequence"),
+        let digest = fields.string("digest").flatMap({ UInt64($0, radix: 16) }),
+        let operation = fields.operation("operation")
+      else { throw .malformed(line: number + 2, expected: "an entry of a log") }
+      guard revision + offset == entries.count + 1,
+        operation.baseLength == entries.last?.operation.targetLength ?? 0
+      else {
+        throw .malformed(
+          line: number + 2, expected: "the entry of revision \(entries.count + 1 - offset)")
+      }
+      entries.append(
+        LogEntry(
+          revision: revision + offset, client: client, sequence: sequence, digest: digest,
+          operation: operation, author: author, time: Timestamp(time)))
+    }
+    return try make(details, entries: entries, versions: versions)
+  }
+
+  // MARK: The note
+
+  private func make(
+    _ details: Details, entries: [LogEntry], versions: [NamedVersion] = []
+  ) throws(ExportError) -> NoteSummary {
+    let created = entries.first.map { min($0.time, details.time) } ?? details.time
+    var batch: [StoreRequest] = [
+      .create(id: details.id, epoch: details.epoch, title: details.title, time: created)
+    ]
+    for start in stride(from: 0, to: entries.count, by: NoteExport.entriesAtOnce) {
+      let end = min(start + NoteExport.entriesAtOnce, entries.count)
+      batch.append(
+        .append(id: details.id, epoch: details.epoch, entries: Array(entries[start..<end])))
+    }
+    batch += versions.map {
+      .saveVersion(id: details.id, epoch: details.epoch, version: $0)
+    }
+    // One batch, one commit: if the disk fills up, nothing of it is there.
+    let replies = store.perform(batch)
+    if case .failed(let error) = replies[0] { throw .store(error) }
+    for case .failed(let error) in replies {
+      // A store that took part of it.
+      _ = store.perform([.delete(id: details.id)])
+      throw .store(error)
+    }
+    guard case .document(let stored) = store.perform([.load(id: details.id, recentMax: 0)])[0]
+    else { throw .store(.unavailable("the note was imported, but could not be read back")) }
+    return stored.summary
+  }
+}

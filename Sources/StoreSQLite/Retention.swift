@@ -1,0 +1,35 @@
+public import GatewayPorts
+
+/// How much of a log is kept when it is compacted.
+///
+/// An entry is forgotten when it is neither among the newest nor young. Texts of named versions,
+/// the marks of all clients, and the text itself stay in any case: a client that resumes from
+/// before the base gets a snapshot, and what it re-sends is known by its sequence.
+public struct Retention: Sendable, Equatable {
+  /// How many of the newest entries are kept, however old.
+  public var entriesMin: Int
+  /// Entries younger than this many milliseconds are kept.
+  public var ageMin: Timestamp
+
+  /// Makes a rule.
+  public init(entriesMin: Int, ageMin: Timestamp) {
+    self.entriesMin = entriesMin
+    self.ageMin = ageMin
+  }
+
+  /// Whether a log is so much longer than what is kept that it is worth a look.
+  func isOverlong(_ row: borrowing DocumentRow) -> Bool {
+    row.revision - row.base >= entriesMin + max(entriesMin / 2, 1_000)
+  }
+
+  /// The revision to compact a log to, `nil` if there is too little to gain.
+  func base(
+    of row: DocumentRow, in store: SQLiteStore, now: Timestamp
+  ) throws(StoreError) -> Int? {
+    let byCount = row.revision - max(entriesMin, 0)
+    guard byCount > row.base else { return nil }
+    let byAge = try store.lastRevision(at: now - ageMin, of: row)
+    let base = min(byCount, byAge)
+    return base > row.base ? base : nil
+  }
+}

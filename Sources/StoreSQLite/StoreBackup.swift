@@ -1,0 +1,166 @@
+public import GatewayPorts
+import Glibc
+
+/// Why a backup was not made or restored.
+public enum StoreBackupError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The store or the backup could not be opened, or a file not be made.
+  case file(StoreOpenError)
+  /// There is a file already where one was to be made.
+  case exists(path: String)
+  /// What was copied is not sound; nothing was put in its place.
+  case unsound(StoreFindings)
+  /// The copy could not be written.
+  case store(StoreError)
+
+  /// What was expected, what came, what to do.
+  public var description: String {
+    switch self {
+    case .file(let error): error.description
+    case .exists(let path):
+      "there is a file \(path) already; move it away, or name another"
+    case .unsound(let findings):
+      "the copy has \(findings.problems.count) problems; first: "
+        + (findings.problems.first?.description ?? "") + "; use another backup"
+    case .store(let error): "the copy could not be written: \(error)"
+    }
+  }
+}
+
+/// Copies of whole stores.
+public enum StoreBackup {
+  /// Copies a store of one moment into a new file, while a server may be writing to it.
+  ///
+  /// The copy gets its name when it is complete and on the disk, so a backup that has its name is
+  /// whole. Reading holds up nobody; the server's log may grow meanwhile.
+  ///
+  /// - Parameters:
+  ///   - path: The store.
+  ///   - destination: The new file, one by itself.
+  ///   - isVerified: Whether to read all of the copy and compare it with its checksums.
+  /// - Returns: What the check has shown, if there was one.
+  @discardableResult
+  public static func make(
+    of path: String, at destination: String, isVerified: Bool = true
+  ) throws(StoreBackupError) -> StoreFindings? {
+    guard !StoreFile.exists(destination) else { throw .exists(path: destination) }
+    let partial = destination + ".partial"
+    do throws(StoreBackupError) {
+      try copy(path, to: partial)
+      var findings: StoreFindings?
+      if isVerified {
+        findings = try opening { () throws(StoreOpenError) in
+          try SQLiteStore(reading: partial)
+        }.check()
+        if let findings, !findings.problems.isEmpty { throw .unsound(findings) }
+      }
+      try opening { () throws(StoreOpenError) in
+        try StoreFile.rename(partial, to: destination)
+        try StoreFile.syncFolder(of: destination)
+      }
+      return findings
+    } catch {
+      StoreFile.remove(partial)
+      throw error
+    }
+  }
+
+  /// Puts a backup where a store is to be, after reading all of it.
+  ///
+  /// Clients may have seen more than the backup holds. So each document goes on under a new epoch,
+  /// by which a client that comes back sees that this is another history.
+  ///
+  /// - Parameters:
+  ///   - backup: The file that `make` made. It stays as it is.
+  ///   - path: Where the store is to be. No server may have it open.
+  ///   - isReplacing: Whether a store that is there may be moved aside, to `path` with
+  ///     `.replaced` added; an earlier one there is removed.
+  ///   - names: Where new epochs come from.
+  /// - Returns: What the check has shown.
+  @discardableResult
+  public static func restore(
+    _ backup: String, to path: String, isReplacing: Bool = false,
+    names: some NameSource
+  ) throws(StoreBackupError) -> StoreFindings {
+    let lock = try opening { () throws(StoreOpenError) in try StoreLock(beside: path) }
+    defer { withExtendedLifetime(lock) {} }
+    guard isReplacing || !StoreFile.exists(path) else { throw .exists(path: path) }
+    let partial = path + ".partial"
+    do throws(StoreBackupError) {
+      try copy(backup, to: partial)
+      let findings = try prepare(partial, names)
+      try opening { () throws(StoreOpenError) in
+        if StoreFile.exists(path) {
+          // With its log, which belongs to it and to no other.
+          StoreFile.remove(path + ".replaced")
+          for ending in ["-wal", "-shm", ""] where StoreFile.exists(path + ending) {
+            try StoreFile.rename(path + ending, to: path + ".replaced" + ending)
+          }
+        }
+        try StoreFile.rename(partial, to: path)
+        try StoreFile.syncFolder(of: path)
+      }
+      return findings
+    } catch {
+      StoreFile.remove(partial)
+      throw error
+    }
+  }
+
+  /// Checks a copy and gives its documents new epochs. The copy is closed, and so in one file, when
+  /// this returns.
+  private static func prepare(
+    _ path: String, _ names: some NameSource
+  ) throws(StoreBackupError) -> StoreFindings {
+    defer { unlink(path + "-lock") }
+    let store = try opening { () throws(StoreOpenError) in try SQLiteStore(path: path) }
+    let findings = store.check()
+    guard findings.problems.isEmpty else { throw .unsound(findings) }
+    do throws(StoreError) {
+      try store.renewAllEpochs(names)
+    } catch {
+      throw .store(error)
+    }
+    return findings
+  }
+
+  /// Copies a database through SQLite, which knows what of its log belongs to it.
+  private static func copy(_ path: String, to destination: String) throws(StoreBackupError) {
+    try opening { () throws(StoreOpenError) in
+      guard StoreFile.exists(path) else { throw .noStore(path: path) }
+      let source = try StoreFile.connect(path)
+      _ = try StoreSchema.version(of: source, path: path)
+      StoreFile.remove(destination)
+      try StoreFile.make(destination)
+      let copy = try StoreFile.connect(destination)
+      do throws(SQLiteFailure) {
+        try copy.execute("PRAGMA synchronous = FULL")
+        try copy.copyAll(from: source)
+      } catch {
+        throw StoreOpenError(error, path: destination)
+      }
+    }
+  }
+
+  private static func opening<Result: ~Copyable>(
+    _ body: () throws(StoreOpenError) -> Result
+  ) throws(StoreBackupError) -> Result {
+    do throws(StoreOpenError) {
+      return try body()
+    } catch {
+      throw .file(error)
+    }
+  }
+}
+
+extension SQLiteStore {
+  /// Gives every document another epoch, in one commit.
+  func renewAllEpochs(_ names: some NameSource) throws(StoreError) {
+    let summaries = try list()
+    try transaction { () throws(StoreError) in
+      for summary in summaries {
+        let epoch = try existingRow(summary.id).epoch
+        try renewEpoch(summary.id, from: epoch, to: names.next())
+      }
+    }
+  }
+}
