@@ -1,24 +1,11 @@
-package import OTCore
-
-/// Why bytes are not the message they should be. Never holds any of the sender's text.
-package enum JSONError: Error, Sendable, Equatable {
-  /// What stands at this offset is no JSON.
-  case malformed(offset: Int)
-  /// More objects and arrays are open at this offset than a message may have.
-  case tooDeep(offset: Int)
-  /// A field holds another type than expected.
-  case wrongType(expected: String, offset: Int)
-  /// The part of an operation at this offset makes it longer than an operation can be.
-  case tooLong(offset: Int)
-}
-
 /// Reads JSON straight from the received bytes, front to back, once.
 ///
 /// Total: any input gives a value or a `JSONError`. Strings are checked as UTF-8 (RFC 3629) and
 /// may not hold half a surrogate pair; numbers are integers of 53 bits, since nothing on this wire
-/// is anything else; of a key that comes twice the last one counts.
+/// is anything else; of a key that comes twice the last one counts. Nothing is allocated but the
+/// strings and lists that a caller asks for.
 package struct JSONReader {
-  /// Deeper nesting than this is refused, so that the stack is bounded.
+  /// Deeper nesting than this is refused.
   package static let depthMax = 32
 
   private let bytes: UnsafeBufferPointer<UInt8>
@@ -34,7 +21,7 @@ package struct JSONReader {
 
   private var current: UInt8? { offset < end ? bytes[offset] : nil }
 
-  package mutating func skipSpace() {
+  private mutating func skipSpace() {
     while let byte = current, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 {
       offset += 1
     }
@@ -51,78 +38,129 @@ package struct JSONReader {
     guard offset == end else { throw .malformed(offset: offset) }
   }
 
-  // MARK: Values
+  private func mismatch(_ expected: String) -> JSONError {
+    current == nil ? .malformed(offset: offset) : .wrongType(expected: expected, offset: offset)
+  }
+
+  // MARK: Objects and arrays
+
+  private mutating func open(_ bracket: UInt8, _ expected: String) throws(JSONError) {
+    skipSpace()
+    guard current == bracket else { throw mismatch(expected) }
+    guard depth < Self.depthMax else { throw .tooDeep(offset: offset) }
+    depth += 1
+    offset += 1
+    skipSpace()
+  }
+
+  /// Passes a closing bracket if one stands here.
+  private mutating func passes(_ bracket: UInt8) -> Bool {
+    guard current == bracket else { return false }
+    offset += 1
+    depth -= 1
+    return true
+  }
+
+  /// Passes a comma, or the closing bracket; whether it was a comma.
+  private mutating func passesComma(or bracket: UInt8) throws(JSONError) -> Bool {
+    skipSpace()
+    guard current == UInt8(ascii: ",") else {
+      guard passes(bracket) else { throw .malformed(offset: offset) }
+      return false
+    }
+    offset += 1
+    skipSpace()
+    return true
+  }
+
+  /// Passes a key with its colon.
+  private mutating func key() throws(JSONError) -> JSONText {
+    guard isAtString else { throw .malformed(offset: offset) }
+    let key = try text()
+    skipSpace()
+    try expect(UInt8(ascii: ":"))
+    skipSpace()
+    return key
+  }
 
   /// Reads an object, calling `body` for each key with the reader at its value, which `body` must
   /// read or skip.
   package mutating func object(
-    _ body: (String, inout JSONReader) throws(JSONError) -> Void
+    _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
   ) throws(JSONError) {
-    skipSpace()
-    guard current == UInt8(ascii: "{") else { throw mismatch("an object") }
-    offset += 1
-    try enter()
-    skipSpace()
-    if current == UInt8(ascii: "}") {
-      offset += 1
-    } else {
-      while true {
-        skipSpace()
-        let key = try string()
-        skipSpace()
-        try expect(UInt8(ascii: ":"))
-        skipSpace()
-        try body(key, &self)
-        skipSpace()
-        if current == UInt8(ascii: ",") {
-          offset += 1
-          continue
-        }
-        try expect(UInt8(ascii: "}"))
-        break
-      }
-    }
-    depth -= 1
+    try open(UInt8(ascii: "{"), "an object")
+    if passes(UInt8(ascii: "}")) { return }
+    repeat {
+      try body(try key(), &self)
+    } while try passesComma(or: UInt8(ascii: "}"))
+  }
+
+  /// Begins an array; whether an element follows. To be followed by as many calls of
+  /// ``nextElement()`` as return true, each with an element read or skipped before it.
+  package mutating func beginArray() throws(JSONError) -> Bool {
+    try open(UInt8(ascii: "["), "an array")
+    return !passes(UInt8(ascii: "]"))
+  }
+
+  /// Whether another element follows, or the array is over.
+  package mutating func nextElement() throws(JSONError) -> Bool {
+    try passesComma(or: UInt8(ascii: "]"))
   }
 
   /// Reads an array, calling `body` for each element, which it must read or skip.
   package mutating func array(
     _ body: (inout JSONReader) throws(JSONError) -> Void
   ) throws(JSONError) {
+    guard try beginArray() else { return }
+    repeat { try body(&self) } while try nextElement()
+  }
+
+  /// Passes any value, checking it, and returns where it stands.
+  ///
+  /// Nested values cost no stack.
+  @discardableResult
+  package mutating func skipValue() throws(JSONError) -> Range<Int> {
     skipSpace()
-    guard current == UInt8(ascii: "[") else { throw mismatch("an array") }
-    offset += 1
-    try enter()
-    skipSpace()
-    if current == UInt8(ascii: "]") {
-      offset += 1
-    } else {
-      while true {
-        skipSpace()
-        try body(&self)
-        skipSpace()
-        if current == UInt8(ascii: ",") {
-          offset += 1
-          continue
+    let start = offset
+    let outside = depth
+    // One bit for each open object or array, the innermost last: 1 is an object.
+    var open: UInt64 = 0
+    value: repeat {
+      switch current {
+      case UInt8(ascii: "{"):
+        try self.open(UInt8(ascii: "{"), "an object")
+        if !passes(UInt8(ascii: "}")) {
+          open = open << 1 | 1
+          _ = try key()
+          continue value
         }
-        try expect(UInt8(ascii: "]"))
-        break
+      case UInt8(ascii: "["):
+        if try beginArray() {
+          open <<= 1
+          continue value
+        }
+      case UInt8(ascii: "\""): _ = try text()
+      case UInt8(ascii: "t"), UInt8(ascii: "f"): _ = try boolean()
+      case UInt8(ascii: "n"): _ = try isNull()
+      default: try skipNumber()
       }
-    }
-    depth -= 1
+      // A value has ended, and perhaps what it stood in.
+      while depth > outside {
+        if open & 1 == 1 {
+          if try passesComma(or: UInt8(ascii: "}")) {
+            _ = try key()
+            continue value
+          }
+        } else if try nextElement() {
+          continue value
+        }
+        open >>= 1
+      }
+    } while depth > outside
+    return start..<offset
   }
 
-  private mutating func enter() throws(JSONError) {
-    depth += 1
-    guard depth <= Self.depthMax else { throw .tooDeep(offset: offset - 1) }
-  }
-
-  private func mismatch(_ expected: String) -> JSONError {
-    current == nil ? .malformed(offset: offset) : .wrongType(expected: expected, offset: offset)
-  }
-
-  /// Whether a string stands here.
-  package var isAtString: Bool { current == UInt8(ascii: "\"") }
+  // MARK: Numbers and words
 
   /// Reads an integer that a double holds exactly.
   package mutating func integer() throws(JSONError) -> Int {
@@ -153,6 +191,33 @@ package struct JSONReader {
     byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
   }
 
+  private mutating func skipNumber() throws(JSONError) {
+    let start = offset
+    if current == UInt8(ascii: "-") { offset += 1 }
+    let digits = offset
+    passDigits()
+    guard offset > digits, bytes[digits] != UInt8(ascii: "0") || offset == digits + 1 else {
+      throw .malformed(offset: start)
+    }
+    if current == UInt8(ascii: ".") {
+      offset += 1
+      let fraction = offset
+      passDigits()
+      guard offset > fraction else { throw .malformed(offset: offset) }
+    }
+    if let byte = current, byte | 0x20 == UInt8(ascii: "e") {
+      offset += 1
+      if let sign = current, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { offset += 1 }
+      let exponent = offset
+      passDigits()
+      guard offset > exponent else { throw .malformed(offset: offset) }
+    }
+  }
+
+  private mutating func passDigits() {
+    while let byte = current, isDigit(byte) { offset += 1 }
+  }
+
   package mutating func boolean() throws(JSONError) -> Bool {
     skipSpace()
     switch current {
@@ -180,49 +245,30 @@ package struct JSONReader {
     }
   }
 
+  // MARK: Strings
+
+  /// Whether a string stands here.
+  package var isAtString: Bool { current == UInt8(ascii: "\"") }
+
   /// Reads a string.
-  package mutating func string() throws(JSONError) -> String {
-    let (content, hasEscapes) = try rawString()
-    guard hasEscapes else {
-      return String(decoding: UnsafeBufferPointer(rebasing: bytes[content]), as: UTF8.self)
-    }
-    var text: [UInt8] = []
-    text.reserveCapacity(content.count)
-    try unescape(content) { text.append($0) }
-    return String(decoding: text, as: UTF8.self)
-  }
+  package mutating func string() throws(JSONError) -> String { try text().string }
 
-  /// Reads a string into an operation's text.
-  package mutating func insertion(into operation: inout TextOperation) throws(JSONError) {
-    let start = offset
-    let (content, hasEscapes) = try rawString()
-    // Bytes bound scalars from above, so this never lets too much in.
-    guard content.count <= TextOperation.lengthMax - operation.targetLength else {
-      throw .tooLong(offset: start)
-    }
-    if hasEscapes {
-      var text: [UInt8] = []
-      text.reserveCapacity(content.count)
-      try unescape(content) { text.append($0) }
-      text.withUnsafeBufferPointer { try? operation.insert(utf8: $0) }
-    } else {
-      try? operation.insert(utf8: UnsafeBufferPointer(rebasing: bytes[content]))
-    }
-  }
-
-  /// Passes a string, checking it; returns what stands between its quotes.
-  private mutating func rawString() throws(JSONError) -> (Range<Int>, hasEscapes: Bool) {
+  /// Reads a string without copying it.
+  package mutating func text() throws(JSONError) -> JSONText {
     skipSpace()
-    guard current == UInt8(ascii: "\"") else { throw mismatch("a string") }
+    guard isAtString else { throw mismatch("a string") }
     offset += 1
     let start = offset
     var hasEscapes = false
     while true {
+      passPlainText()
       guard let byte = current else { throw .malformed(offset: offset) }
       switch byte {
       case UInt8(ascii: "\""):
         offset += 1
-        return (start..<(offset - 1), hasEscapes)
+        return JSONText(
+          content: UnsafeBufferPointer(rebasing: bytes[start..<(offset - 1)]),
+          hasEscapes: hasEscapes)
       case UInt8(ascii: "\\"):
         hasEscapes = true
         try passEscape()
@@ -230,6 +276,24 @@ package struct JSONReader {
       case ..<0x80: offset += 1
       default: try passScalar(byte)
       }
+    }
+  }
+
+  /// Passes ASCII that means itself, eight bytes at a time.
+  private mutating func passPlainText() {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let highBits: UInt64 = 0x8080_8080_8080_8080
+    while end - offset >= 8 {
+      let word = UnsafeRawBufferPointer(bytes).loadUnaligned(
+        fromByteOffset: offset, as: UInt64.self)
+      let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
+      let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+      // A byte below `n` borrows into its high bit when `n` is taken from it. A borrow also runs
+      // into the bytes above, so a bit may be set too many, never too few.
+      let controls = word &- ones &* 0x20
+      let special = (quotes &- ones) | (backslashes &- ones) | controls | word
+      guard special & highBits == 0 else { return }
+      offset += 8
     }
   }
 
@@ -280,7 +344,7 @@ package struct JSONReader {
   private mutating func hexadecimal() throws(JSONError) -> UInt32 {
     var value: UInt32 = 0
     for _ in 0..<4 {
-      guard let byte = current, let digit = Self.hexDigit(byte) else {
+      guard let byte = current, let digit = Self.hexadecimalDigit(byte) else {
         throw .malformed(offset: offset)
       }
       value = value << 4 | digit
@@ -289,87 +353,12 @@ package struct JSONReader {
     return value
   }
 
-  private static func hexDigit(_ byte: UInt8) -> UInt32? {
+  static func hexadecimalDigit(_ byte: UInt8) -> UInt32? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
     case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a") + 10)
     case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A") + 10)
     default: nil
     }
-  }
-
-  /// Gives out the UTF-8 of a string's content, which was checked before.
-  private func unescape(_ content: Range<Int>, _ emit: (UInt8) -> Void) throws(JSONError) {
-    var reader = JSONReader(bytes, range: content)
-    while let byte = reader.current {
-      reader.offset += 1
-      guard byte == UInt8(ascii: "\\") else {
-        emit(byte)
-        continue
-      }
-      guard let escape = reader.current else { throw .malformed(offset: reader.offset) }
-      reader.offset += 1
-      switch escape {
-      case UInt8(ascii: "b"): emit(0x08)
-      case UInt8(ascii: "f"): emit(0x0c)
-      case UInt8(ascii: "n"): emit(0x0a)
-      case UInt8(ascii: "r"): emit(0x0d)
-      case UInt8(ascii: "t"): emit(0x09)
-      case UInt8(ascii: "u"):
-        var value = try reader.hexadecimal()
-        if value & 0xfc00 == 0xd800 {
-          reader.offset += 2
-          value = 0x10000 + (value - 0xd800) << 10 + (try reader.hexadecimal() - 0xdc00)
-        }
-        guard let scalar = Unicode.Scalar(value) else {
-          throw .malformed(offset: reader.offset)
-        }
-        for unit in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { emit(unit) }
-      default: emit(escape)
-      }
-    }
-  }
-
-  /// Passes any value, checking it, and returns where it stands.
-  @discardableResult
-  package mutating func skipValue() throws(JSONError) -> Range<Int> {
-    skipSpace()
-    let start = offset
-    switch current {
-    case UInt8(ascii: "{"): try object { _, reader throws(JSONError) in try reader.skipValue() }
-    case UInt8(ascii: "["): try array { reader throws(JSONError) in try reader.skipValue() }
-    case UInt8(ascii: "\""): _ = try rawString()
-    case UInt8(ascii: "t"), UInt8(ascii: "f"): _ = try boolean()
-    case UInt8(ascii: "n"): _ = try isNull()
-    default: try skipNumber()
-    }
-    return start..<offset
-  }
-
-  private mutating func skipNumber() throws(JSONError) {
-    let start = offset
-    if current == UInt8(ascii: "-") { offset += 1 }
-    let digits = offset
-    passDigits()
-    guard offset > digits, bytes[digits] != UInt8(ascii: "0") || offset == digits + 1 else {
-      throw .malformed(offset: start)
-    }
-    if current == UInt8(ascii: ".") {
-      offset += 1
-      let fraction = offset
-      passDigits()
-      guard offset > fraction else { throw .malformed(offset: offset) }
-    }
-    if let byte = current, byte | 0x20 == UInt8(ascii: "e") {
-      offset += 1
-      if let sign = current, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { offset += 1 }
-      let exponent = offset
-      passDigits()
-      guard offset > exponent else { throw .malformed(offset: offset) }
-    }
-  }
-
-  private mutating func passDigits() {
-    while let byte = current, isDigit(byte) { offset += 1 }
   }
 }

@@ -7,250 +7,446 @@ extension ServerMessage {
   public static func decode(
     _ message: UnsafeRawBufferPointer
   ) throws(MessageError) -> (messageID: String, message: ServerMessage) {
-    let bytes = message.assumingMemoryBound(to: UInt8.self)
-    let envelope = try Envelope(bytes)
-    guard let type = envelope.type else {
-      throw envelope.named(.missing("type", in: "envelope"))
-    }
-    guard let messageID = envelope.messageID else {
-      throw envelope.named(.missing("messageId", in: "envelope"))
-    }
-    guard knownTypes.contains(type) else { return (messageID, .unknown(type: type)) }
-    var fields = Fields()
-    let message = try envelope.read(bytes, as: type) { key, reader throws(JSONError) in
-      try fields.read(key, type, &reader)
-    } make: { () throws(MessageError) in
-      try fields.message(of: type)
-    }
-    return (messageID, message)
+    let envelope = try Envelope(message)
+    return (envelope.messageID.string, try decode(envelope))
   }
 
-  private static let knownTypes: Set<String> = [
-    "welcome", "joined", "changes", "acknowledged", "refused", "resync", "selections", "presence",
-    "left", "subscribed", "unsubscribed", "resourceUpdate", "documentChanged", "error", "goodbye",
-    "pong",
-  ]
+  private static func decode(_ envelope: Envelope) throws(MessageError) -> ServerMessage {
+    switch envelope.type {
+    case "changes": .changes(try Changes(envelope))
+    case "acknowledged": .acknowledged(try Acknowledged(envelope))
+    case "selections": .selections(try Selections(envelope))
+    case "presence": .presence(try Presence(envelope))
+    case "welcome": .welcome(try Welcome(envelope))
+    case "joined": .joined(try Joined(envelope))
+    case "refused": .refused(try Refused(envelope))
+    case "resync": .resync(try Resync(envelope))
+    case "left": .left(try Left(envelope))
+    case "subscribed": .subscribed(try Subscribed(envelope, "subscribed"))
+    case "unsubscribed": .unsubscribed(try Subscribed(envelope, "unsubscribed"))
+    case "resourceUpdate": .resourceUpdate(try ResourceUpdate(envelope))
+    case "documentChanged": .documentChanged(try DocumentChanged(envelope))
+    case "error": .error(try Failure(envelope))
+    case "goodbye": .goodbye(try Goodbye(envelope))
+    case "pong": .pong(try Pong(envelope))
+    default: .unknown(type: envelope.type.string)
+    }
+  }
+}
 
-  /// All fields that any of the messages has: a client reads few of them, and none is hot there.
-  private struct Fields {
-    var documentID: String?
+/// Finds a word among those known here.
+private func word<Word: RawRepresentable<String>>(
+  _ value: String?, _ field: StaticString, in type: StaticString
+) throws(MessageError) -> Word {
+  guard let word = Word(rawValue: try value.required(field, in: type)) else {
+    throw MessageError(.badMessage, "\(type): \(field) holds a word that is not known here")
+  }
+  return word
+}
+
+extension ServerMessage.Welcome {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var protocolName: String?
     var clientID: String?
     var resumeToken: String?
-    var title: String?
-    var epoch: String?
-    var text: String?
-    var code: String?
-    var message: String?
-    var reason: String?
-    var room: String?
-    var resourceID: String?
-    var senderID: String?
-    var access: String?
-    var revision: Int?
-    var sequence: Int?
-    var lastSequence: Int?
     var serverTime: Int?
-    var retryAfter: Int?
-    var retryable: Bool?
-    var deleted: Bool?
     var demo: Bool?
-    var changes: [Change]?
-    var selections: [Selection]?
-    var joined: [Participant]?
-    var updated: [Participant]?
-    var left: [String]?
-    var presence: [Participant]?
     var capabilities: [String]?
     var limits: Limits?
-    var reconnectAfter: [Int]?
-
-    mutating func read(
-      _ key: String, _ type: String, _ reader: inout JSONReader
-    ) throws(JSONError) {
+    self = try envelope.read("welcome") { key, reader throws(JSONError) in
       switch key {
-      case "documentId": documentID = try reader.string()
+      case "protocol": protocolName = try reader.string()
       case "clientId": clientID = try reader.string()
       case "resumeToken": resumeToken = try reader.string()
-      case "title": title = try reader.optionalString()
-      case "epoch": epoch = try reader.string()
-      case "text": text = try reader.string()
-      case "code": code = try reader.string()
-      case "message": message = try reader.string()
-      case "reason": reason = try reader.string()
-      case "room": room = try reader.string()
-      case "resourceId": resourceID = try reader.string()
-      case "senderId": senderID = try reader.optionalString()
-      case "access": access = try reader.string()
-      case "revision": revision = try reader.integer()
-      case "sequence": sequence = try reader.integer()
-      case "lastSequence": lastSequence = try reader.integer()
       case "serverTime": serverTime = try reader.integer()
-      case "retryAfter": retryAfter = try reader.integer()
-      case "retryable": retryable = try reader.boolean()
-      case "deleted": deleted = try reader.boolean()
       case "demo": demo = try reader.boolean()
-      case "changes": changes = try reader.list { reader throws(JSONError) in try reader.change() }
-      case "selections": selections = try reader.selections()
-      case "joined": joined = try reader.participants()
-      case "updated": updated = try reader.participants()
-      case "presence": presence = try reader.participants()
-      case "left": left = try reader.list { reader throws(JSONError) in try reader.string() }
       case "capabilities":
         capabilities = try reader.list { reader throws(JSONError) in try reader.string() }
       case "limits": limits = try reader.limits()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      guard try protocolName.required("protocol", in: "welcome") == Self.protocolName else {
+        throw MessageError(
+          .badMessage, "welcome: protocol holds another name than \(Self.protocolName)")
+      }
+      return Self(
+        clientID: try clientID.required("clientId", in: "welcome"),
+        resumeToken: try resumeToken.required("resumeToken", in: "welcome"),
+        serverTime: Int64(try serverTime.required("serverTime", in: "welcome")),
+        demo: try demo.required("demo", in: "welcome"),
+        capabilities: try capabilities.required("capabilities", in: "welcome"),
+        limits: try limits.required("limits", in: "welcome"))
+    }
+  }
+}
+
+extension ServerMessage.Joined {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var title: String?
+    var epoch: String?
+    var revision: Int?
+    var text: String?
+    var changes: [ServerMessage.Change]?
+    var lastSequence: Int?
+    var access: String?
+    var presence: [ServerMessage.Participant]?
+    self = try envelope.read("joined") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "title": title = try reader.string()
+      case "epoch": epoch = try reader.string()
+      case "revision": revision = try reader.integer()
+      case "text": text = try reader.string()
+      case "changes": changes = try reader.list { reader throws(JSONError) in try reader.change() }
+      case "lastSequence": lastSequence = try reader.integer()
+      case "access": access = try reader.string()
+      case "presence": presence = try reader.participants()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      let content: Content =
+        if let text { .text(text) } else {
+          .changes(try changes.required("text or changes", in: "joined"))
+        }
+      return Self(
+        documentID: try documentID.required("documentId", in: "joined"),
+        title: try title.required("title", in: "joined"),
+        epoch: try epoch.required("epoch", in: "joined"),
+        revision: try revision.required("revision", in: "joined"), content: content,
+        lastSequence: try lastSequence.required("lastSequence", in: "joined"),
+        access: try word(access, "access", in: "joined"),
+        presence: try presence.required("presence", in: "joined"))
+    }
+  }
+}
+
+extension ServerMessage.Changes {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var revision: Int?
+    var changes: [ServerMessage.Change]?
+    self = try envelope.read("changes") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "revision": revision = try reader.integer()
+      case "changes": changes = try reader.list { reader throws(JSONError) in try reader.change() }
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        documentID: try documentID.required("documentId", in: "changes"),
+        revision: try revision.required("revision", in: "changes"),
+        changes: try changes.required("changes", in: "changes"))
+    }
+  }
+}
+
+extension ServerMessage.Acknowledged {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var sequence: Int?
+    var revision: Int?
+    self = try envelope.read("acknowledged") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "sequence": sequence = try reader.integer()
+      case "revision": revision = try reader.integer()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        documentID: try documentID.required("documentId", in: "acknowledged"),
+        sequence: try sequence.required("sequence", in: "acknowledged"),
+        revision: try revision.required("revision", in: "acknowledged"))
+    }
+  }
+}
+
+extension ServerMessage.Refused {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var sequence: Int?
+    var code: String?
+    var message: String?
+    var retryable: Bool?
+    var retryAfter: Int?
+    self = try envelope.read("refused") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "sequence": sequence = try reader.integer()
+      case "code": code = try reader.string()
+      case "message": message = try reader.string()
+      case "retryable": retryable = try reader.boolean()
+      case "retryAfter": retryAfter = try reader.optionalInteger()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        documentID: try documentID.required("documentId", in: "refused"),
+        sequence: try sequence.required("sequence", in: "refused"),
+        code: try word(code, "code", in: "refused"),
+        message: try message.required("message", in: "refused"),
+        retryable: try retryable.required("retryable", in: "refused"), retryAfter: retryAfter)
+    }
+  }
+}
+
+extension ServerMessage.Resync {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var reason: String?
+    var epoch: String?
+    var revision: Int?
+    var text: String?
+    var lastSequence: Int?
+    self = try envelope.read("resync") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "reason": reason = try reader.string()
+      case "epoch": epoch = try reader.string()
+      case "revision": revision = try reader.integer()
+      case "text": text = try reader.string()
+      case "lastSequence": lastSequence = try reader.integer()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        documentID: try documentID.required("documentId", in: "resync"),
+        reason: try word(reason, "reason", in: "resync"),
+        epoch: try epoch.required("epoch", in: "resync"),
+        revision: try revision.required("revision", in: "resync"),
+        text: try text.required("text", in: "resync"),
+        lastSequence: try lastSequence.required("lastSequence", in: "resync"))
+    }
+  }
+}
+
+extension ServerMessage.Selections {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var revision: Int?
+    var clientID: String?
+    var selections: [Selection]?
+    self = try envelope.read("selections") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "revision": revision = try reader.integer()
+      case "clientId": clientID = try reader.string()
+      case "selections": selections = try reader.selections()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        documentID: try documentID.required("documentId", in: "selections"),
+        revision: try revision.required("revision", in: "selections"),
+        clientID: try clientID.required("clientId", in: "selections"),
+        selections: try selections.required("selections", in: "selections"))
+    }
+  }
+}
+
+extension ServerMessage.Presence {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var joined: [ServerMessage.Participant]?
+    var updated: [ServerMessage.Participant]?
+    var left: [String]?
+    self = try envelope.read("presence") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "joined": joined = try reader.participants()
+      case "updated": updated = try reader.participants()
+      case "left": left = try reader.list { reader throws(JSONError) in try reader.string() }
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        documentID: try documentID.required("documentId", in: "presence"),
+        joined: try joined.required("joined", in: "presence"),
+        updated: try updated.required("updated", in: "presence"),
+        left: try left.required("left", in: "presence"))
+    }
+  }
+}
+
+extension ServerMessage.Left {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    self = try envelope.read("left") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        documentID: try documentID.required("documentId", in: "left"))
+    }
+  }
+}
+
+extension ServerMessage.Subscribed {
+  fileprivate init(_ envelope: Envelope, _ type: StaticString) throws(MessageError) {
+    var room: String?
+    self = try envelope.read(type) { key, reader throws(JSONError) in
+      switch key {
+      case "room": room = try reader.string()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        room: try room.required("room", in: type))
+    }
+  }
+}
+
+extension ServerMessage.DocumentChanged {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var title: String?
+    var deleted: Bool?
+    self = try envelope.read("documentChanged") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "title": title = try reader.optionalString()
+      case "deleted": deleted = try reader.boolean()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        documentID: try documentID.required("documentId", in: "documentChanged"), title: title,
+        deleted: try deleted.required("deleted", in: "documentChanged"))
+    }
+  }
+}
+
+extension ServerMessage.Failure {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var code: String?
+    var message: String?
+    var retryable: Bool?
+    var retryAfter: Int?
+    self = try envelope.read("error") { key, reader throws(JSONError) in
+      switch key {
+      case "code": code = try reader.string()
+      case "message": message = try reader.string()
+      case "retryable": retryable = try reader.boolean()
+      case "retryAfter": retryAfter = try reader.optionalInteger()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        code: try word(code, "code", in: "error"),
+        message: try message.required("message", in: "error"),
+        retryable: try retryable.required("retryable", in: "error"), retryAfter: retryAfter)
+    }
+  }
+}
+
+extension ServerMessage.Goodbye {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var reason: String?
+    var reconnectAfter: [Int]?
+    self = try envelope.read("goodbye") { key, reader throws(JSONError) in
+      switch key {
+      case "reason": reason = try reader.string()
       case "reconnectAfter":
         reconnectAfter = try reader.list { reader throws(JSONError) in try reader.integer() }
       default: try reader.skipValue()
       }
+    } make: { () throws(MessageError) in
+      let range = try reconnectAfter.required("reconnectAfter", in: "goodbye")
+      guard range.count == 2, range[0] <= range[1] else {
+        throw MessageError(.badMessage, "goodbye: reconnectAfter is no range of two numbers")
+      }
+      return Self(
+        reason: try reason.required("reason", in: "goodbye"), reconnectAfter: range[0]...range[1])
     }
+  }
+}
 
-    func message(of type: String) throws(MessageError) -> ServerMessage {
-      func need<Value>(
-        _ value: Value?, _ field: StaticString
-      ) throws(MessageError) -> Value {
-        guard let value else { throw .missing(field, in: type) }
-        return value
+extension ServerMessage.Pong {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var serverTime: Int?
+    self = try envelope.read("pong") { key, reader throws(JSONError) in
+      switch key {
+      case "serverTime": serverTime = try reader.integer()
+      default: try reader.skipValue()
       }
-      func word<Word: RawRepresentable<String>>(
-        _ value: String?, _ field: StaticString, _: Word.Type
-      ) throws(MessageError) -> Word {
-        guard let word = Word(rawValue: try need(value, field)) else {
-          throw MessageError(.badMessage, "\(type): \(field) holds a word that is not known here")
-        }
-        return word
+    } make: { () throws(MessageError) in
+      Self(
+        serverTime: Int64(try serverTime.required("serverTime", in: "pong")))
+    }
+  }
+}
+
+extension ResourceUpdate {
+  /// Reads an update, of whichever dialect.
+  init(_ envelope: Envelope) throws(MessageError) {
+    var resourceID: String?
+    var senderID: String?
+    self = try envelope.read("resourceUpdate") { key, reader throws(JSONError) in
+      switch key {
+      case "resourceId": resourceID = try reader.string()
+      case "senderId": senderID = try reader.optionalString()
+      default: try reader.skipValue()
       }
-      switch type {
-      case "welcome":
-        return .welcome(
-          Welcome(
-            clientID: try need(clientID, "clientId"),
-            resumeToken: try need(resumeToken, "resumeToken"),
-            serverTime: Int64(try need(serverTime, "serverTime")),
-            demo: try need(demo, "demo"), capabilities: try need(capabilities, "capabilities"),
-            limits: try need(limits, "limits")))
-      case "joined":
-        let content: Joined.Content
-        if let text {
-          content = .text(text)
-        } else {
-          content = .changes(try need(changes, "changes"))
-        }
-        return .joined(
-          Joined(
-            documentID: try need(documentID, "documentId"), title: try need(title, "title"),
-            epoch: try need(epoch, "epoch"), revision: try need(revision, "revision"),
-            content: content, lastSequence: try need(lastSequence, "lastSequence"),
-            access: try word(access, "access", Joined.Access.self),
-            presence: try need(presence, "presence")))
-      case "changes":
-        return .changes(
-          Changes(
-            documentID: try need(documentID, "documentId"),
-            revision: try need(revision, "revision"), changes: try need(changes, "changes")))
-      case "acknowledged":
-        return .acknowledged(
-          Acknowledged(
-            documentID: try need(documentID, "documentId"),
-            sequence: try need(sequence, "sequence"), revision: try need(revision, "revision")))
-      case "refused":
-        return .refused(
-          Refused(
-            documentID: try need(documentID, "documentId"),
-            sequence: try need(sequence, "sequence"), code: try word(code, "code", ErrorCode.self),
-            message: try need(message, "message"), retryable: try need(retryable, "retryable"),
-            retryAfter: retryAfter))
-      case "resync":
-        return .resync(
-          Resync(
-            documentID: try need(documentID, "documentId"),
-            reason: try word(reason, "reason", ResyncReason.self), epoch: try need(epoch, "epoch"),
-            revision: try need(revision, "revision"), text: try need(text, "text"),
-            lastSequence: try need(lastSequence, "lastSequence")))
-      case "selections":
-        return .selections(
-          Selections(
-            documentID: try need(documentID, "documentId"),
-            revision: try need(revision, "revision"), clientID: try need(clientID, "clientId"),
-            selections: try need(selections, "selections")))
-      case "presence":
-        return .presence(
-          Presence(
-            documentID: try need(documentID, "documentId"), joined: try need(joined, "joined"),
-            updated: try need(updated, "updated"), left: try need(left, "left")))
-      case "left": return .left(Left(documentID: try need(documentID, "documentId")))
-      case "subscribed": return .subscribed(Subscribed(room: try need(room, "room")))
-      case "unsubscribed": return .unsubscribed(Subscribed(room: try need(room, "room")))
-      case "resourceUpdate":
-        return .resourceUpdate(
-          ResourceUpdate(resourceID: try need(resourceID, "resourceId"), senderID: senderID))
-      case "documentChanged":
-        return .documentChanged(
-          DocumentChanged(
-            documentID: try need(documentID, "documentId"), title: title,
-            deleted: try need(deleted, "deleted")))
-      case "error":
-        return .error(
-          Failure(
-            code: try word(code, "code", ErrorCode.self), message: try need(message, "message"),
-            retryable: try need(retryable, "retryable"), retryAfter: retryAfter))
-      case "goodbye":
-        let range = try need(reconnectAfter, "reconnectAfter")
-        guard range.count == 2, range[0] <= range[1] else {
-          throw MessageError(.badMessage, "goodbye: reconnectAfter is no range")
-        }
-        return .goodbye(
-          Goodbye(reason: try need(reason, "reason"), reconnectAfter: range[0]...range[1]))
-      case "pong":
-        return .pong(Pong(serverTime: Int64(try need(serverTime, "serverTime"))))
-      default: return .unknown(type: type)
-      }
+    } make: { () throws(MessageError) in
+      Self(
+        resourceID: try resourceID.required("resourceId", in: "resourceUpdate"), senderID: senderID)
     }
   }
 }
 
 extension JSONReader {
-  mutating func list<Element>(
-    _ element: (inout JSONReader) throws(JSONError) -> Element
-  ) throws(JSONError) -> [Element] {
-    var elements: [Element] = []
-    try array { reader throws(JSONError) in elements.append(try element(&reader)) }
-    return elements
-  }
-
   fileprivate mutating func participants() throws(JSONError) -> [ServerMessage.Participant] {
-    try list { reader throws(JSONError) in
-      var participant = ServerMessage.Participant(
-        clientID: "", name: "", color: nil, selections: [])
-      try reader.object { key, reader throws(JSONError) in
-        switch key {
-        case "clientId": participant.clientID = try reader.string()
-        case "name": participant.name = try reader.string()
-        case "color": participant.color = try reader.optionalString()
-        case "selections": participant.selections = try reader.selections()
-        default: try reader.skipValue()
-        }
-      }
-      return participant
-    }
+    try list { reader throws(JSONError) in try reader.participant() }
   }
 
-  fileprivate mutating func change() throws(JSONError) -> ServerMessage.Change {
-    var change = ServerMessage.Change(clientID: "", sequence: 0, operation: TextOperation())
+  private mutating func participant() throws(JSONError) -> ServerMessage.Participant {
+    var clientID: String?
+    var name: String?
+    var color: String?
+    var selections: [Selection] = []
     try object { key, reader throws(JSONError) in
       switch key {
-      case "clientId": change.clientID = try reader.string()
-      case "sequence": change.sequence = try reader.integer()
-      case "operation": change.operation = try reader.operation()
+      case "clientId": clientID = try reader.string()
+      case "name": name = try reader.string()
+      case "color": color = try reader.optionalString()
+      case "selections": selections = try reader.selections()
       default: try reader.skipValue()
       }
     }
-    return change
+    guard let clientID else { throw .missing(field: "clientId") }
+    guard let name else { throw .missing(field: "name") }
+    return ServerMessage.Participant(
+      clientID: clientID, name: name, color: color, selections: selections)
   }
 
+  fileprivate mutating func change() throws(JSONError) -> ServerMessage.Change {
+    var clientID: String?
+    var sequence: Int?
+    var operation: TextOperation?
+    try object { key, reader throws(JSONError) in
+      switch key {
+      case "clientId": clientID = try reader.string()
+      case "sequence": sequence = try reader.integer()
+      case "operation": operation = try reader.operation()
+      default: try reader.skipValue()
+      }
+    }
+    guard let clientID else { throw .missing(field: "clientId") }
+    guard let sequence else { throw .missing(field: "sequence") }
+    guard let operation else { throw .missing(field: "operation") }
+    return ServerMessage.Change(clientID: clientID, sequence: sequence, operation: operation)
+  }
+
+  /// Reads limits. One that the server does not name has its default.
   fileprivate mutating func limits() throws(JSONError) -> Limits {
     var limits = Limits()
     try object { key, reader throws(JSONError) in
-      if let field = Limits.fields.first(where: { "\($0.name)" == key }) {
+      if let field = Limits.fields.first(where: { key == $0.name }) {
         limits[keyPath: field.path] = try reader.integer()
       } else {
         try reader.skipValue()

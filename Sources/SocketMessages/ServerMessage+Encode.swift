@@ -100,7 +100,7 @@ extension ServerMessage {
 
 extension ServerMessage.Welcome {
   fileprivate func encode(_ data: inout JSONWriter.Object, _ buffer: inout [UInt8]) {
-    data.field("protocol", "parley.v1", &buffer)
+    data.field("protocol", Self.protocolName, &buffer)
     data.field("clientId", clientID, &buffer)
     data.field("resumeToken", resumeToken, &buffer)
     data.field("serverTime", Int(serverTime), &buffer)

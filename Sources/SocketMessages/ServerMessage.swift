@@ -4,6 +4,9 @@ public import OTCore
 public enum ServerMessage: Sendable, Equatable {
   /// Answers `hello`.
   public struct Welcome: Sendable, Equatable {
+    /// What the two ends speak; also the WebSocket subprotocol that a client offers.
+    public static let protocolName = "parley.v1"
+
     /// The client's id, valid beyond this connection.
     public var clientID: String
     /// Proves the id when the client comes back.

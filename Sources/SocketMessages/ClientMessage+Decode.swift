@@ -1,0 +1,189 @@
+import OTCore
+
+extension ClientMessage {
+  /// Reads a message from the bytes of a text frame.
+  ///
+  /// - Throws: `MessageError` for anything that is no message, naming field and place.
+  public static func decode(
+    _ message: UnsafeRawBufferPointer
+  ) throws(MessageError) -> (messageID: String, message: ClientMessage) {
+    let envelope = try Envelope(message)
+    return (envelope.messageID.string, try decode(envelope))
+  }
+
+  /// Reads what an envelope holds.
+  package static func decode(_ envelope: Envelope) throws(MessageError) -> ClientMessage {
+    switch envelope.type {
+    case "change": .change(try Change(envelope))
+    case "select": .select(try Select(envelope))
+    case "ping": .ping
+    case "hello": .hello(try Hello(envelope))
+    case "join": .join(try Join(envelope))
+    case "leave": .leave(try Leave(envelope))
+    case "profile": .profile(try Profile(envelope))
+    case "subscribe": .subscribe(try Subscribe(envelope, "subscribe"))
+    case "unsubscribe": .unsubscribe(try Subscribe(envelope, "unsubscribe"))
+    default: .unknown(type: envelope.type.string)
+    }
+  }
+}
+
+extension ClientMessage.Hello {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var name: String?
+    var color: String?
+    var token: String?
+    var claim: Claim?
+    self = try envelope.read("hello") { key, reader throws(JSONError) in
+      switch key {
+      case "name": name = try reader.string()
+      case "color": color = try reader.optionalString()
+      case "token": token = try reader.optionalString()
+      case "client": claim = try reader.isNull() ? nil : try reader.claim()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(name: try name.required("name", in: "hello"), color: color, client: claim, token: token)
+    }
+  }
+}
+
+extension JSONReader {
+  fileprivate mutating func claim() throws(JSONError) -> ClientMessage.Hello.Claim {
+    var id: String?
+    var resumeToken: String?
+    try object { key, reader throws(JSONError) in
+      switch key {
+      case "id": id = try reader.string()
+      case "resumeToken": resumeToken = try reader.string()
+      default: try reader.skipValue()
+      }
+    }
+    guard let id else { throw .missing(field: "id") }
+    guard let resumeToken else { throw .missing(field: "resumeToken") }
+    return ClientMessage.Hello.Claim(id: id, resumeToken: resumeToken)
+  }
+
+  fileprivate mutating func resumePoint() throws(JSONError) -> ResumePoint {
+    var epoch: String?
+    var revision: Int?
+    try object { key, reader throws(JSONError) in
+      switch key {
+      case "epoch": epoch = try reader.string()
+      case "revision": revision = try reader.integer()
+      default: try reader.skipValue()
+      }
+    }
+    guard let epoch else { throw .missing(field: "epoch") }
+    guard let revision else { throw .missing(field: "revision") }
+    return ResumePoint(epoch: epoch, revision: revision)
+  }
+}
+
+extension ClientMessage.Join {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var resume: ResumePoint?
+    self = try envelope.read("join") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "resume": resume = try reader.isNull() ? nil : try reader.resumePoint()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(documentID: try documentID.required("documentId", in: "join"), resume: resume)
+    }
+  }
+}
+
+extension ClientMessage.Change {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var epoch: String?
+    var revision: Int?
+    var sequence: Int?
+    var operation: TextOperation?
+    self = try envelope.read("change") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "epoch": epoch = try reader.string()
+      case "revision": revision = try reader.integer()
+      case "sequence": sequence = try reader.integer()
+      case "operation": operation = try reader.operation()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        documentID: try documentID.required("documentId", in: "change"),
+        epoch: try epoch.required("epoch", in: "change"),
+        revision: try revision.required("revision", in: "change"),
+        sequence: try sequence.required("sequence", in: "change"),
+        operation: try operation.required("operation", in: "change"))
+    }
+  }
+}
+
+extension ClientMessage.Select {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    var revision: Int?
+    var selections: [Selection]?
+    self = try envelope.read("select") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      case "revision": revision = try reader.integer()
+      case "selections": selections = try reader.selections()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        documentID: try documentID.required("documentId", in: "select"),
+        revision: try revision.required("revision", in: "select"),
+        selections: try selections.required("selections", in: "select"))
+    }
+  }
+}
+
+extension ClientMessage.Leave {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var documentID: String?
+    self = try envelope.read("leave") { key, reader throws(JSONError) in
+      switch key {
+      case "documentId": documentID = try reader.string()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(documentID: try documentID.required("documentId", in: "leave"))
+    }
+  }
+}
+
+extension ClientMessage.Profile {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var name: String?
+    var color: String?
+    self = try envelope.read("profile") { key, reader throws(JSONError) in
+      switch key {
+      case "name": name = try reader.string()
+      case "color": color = try reader.optionalString()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(name: try name.required("name", in: "profile"), color: color)
+    }
+  }
+}
+
+extension ClientMessage.Subscribe {
+  fileprivate init(_ envelope: Envelope, _ type: StaticString) throws(MessageError) {
+    var room: String?
+    self = try envelope.read(type) { key, reader throws(JSONError) in
+      switch key {
+      case "room": room = try reader.string()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(room: try room.required("room", in: type))
+    }
+  }
+}

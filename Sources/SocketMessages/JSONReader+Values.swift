@@ -1,0 +1,79 @@
+import OTCore
+
+/// Values that messages are made of.
+extension JSONReader {
+  /// Reads a string, or `null` as none.
+  mutating func optionalString() throws(JSONError) -> String? {
+    try isNull() ? nil : try string()
+  }
+
+  /// Reads an integer, or `null` as none.
+  mutating func optionalInteger() throws(JSONError) -> Int? {
+    try isNull() ? nil : try integer()
+  }
+
+  /// Reads an array into a list.
+  mutating func list<Element>(
+    _ element: (inout JSONReader) throws(JSONError) -> Element
+  ) throws(JSONError) -> [Element] {
+    var elements: [Element] = []
+    try array { reader throws(JSONError) in elements.append(try element(&reader)) }
+    return elements
+  }
+
+  /// Reads an operation's JSON form, `[1,"tag",-2]`.
+  mutating func operation() throws(JSONError) -> TextOperation {
+    var operation = TextOperation()
+    guard try beginArray() else { return operation }
+    repeat {
+      if isAtString {
+        try insertion(into: &operation)
+      } else {
+        let start = offset
+        try operation.append(lengths: try integer(), at: start)
+      }
+    } while try nextElement()
+    return operation
+  }
+
+  /// Reads a string as the next insertion of an operation.
+  mutating func insertion(into operation: inout TextOperation) throws(JSONError) {
+    let start = offset
+    let text = try text()
+    // Bytes bound scalars from above, so this never lets too much in.
+    guard text.content.count <= TextOperation.lengthMax - operation.targetLength else {
+      throw .tooLong(offset: start)
+    }
+    // The reader has checked the UTF-8, so this cannot fail.
+    text.withUTF8 { try? operation.insert(utf8: $0) }
+  }
+
+  /// Reads `[[anchor, head], …]`.
+  mutating func selections() throws(JSONError) -> [Selection] {
+    try list { reader throws(JSONError) in try reader.selection() }
+  }
+
+  private mutating func selection() throws(JSONError) -> Selection {
+    let start = offset
+    guard try beginArray() else { throw .wrongType(expected: Self.pair, offset: start) }
+    let anchor = try integer()
+    guard try nextElement() else { throw .wrongType(expected: Self.pair, offset: start) }
+    let head = try integer()
+    guard try !nextElement() else { throw .wrongType(expected: Self.pair, offset: start) }
+    return Selection(anchor: anchor, head: head)
+  }
+
+  private static let pair = "an anchor and a head"
+}
+
+extension TextOperation {
+  /// Retains as many scalars as a positive number says, or deletes as many as a negative one.
+  mutating func append(lengths number: Int, at offset: Int) throws(JSONError) {
+    // A deletion adds to the base alone, a retention to both; neither may pass the longest.
+    let length = max(baseLength, number > 0 ? targetLength : 0)
+    guard number.magnitude <= UInt(Self.lengthMax - length) else {
+      throw .tooLong(offset: offset)
+    }
+    if number < 0 { delete(-number) } else { retain(number) }
+  }
+}

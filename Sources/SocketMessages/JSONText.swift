@@ -1,0 +1,112 @@
+/// A string as it stands between its quotes in the received bytes: checked, not yet copied.
+///
+/// Field names and types are compared where they are, byte for byte; only what a message keeps
+/// becomes a `String`. Valid as long as the bytes are.
+package struct JSONText {
+  /// What stands between the quotes.
+  let content: UnsafeBufferPointer<UInt8>
+  let hasEscapes: Bool
+
+  /// Whether it is this text, escapes resolved.
+  package static func == (text: JSONText, expected: StaticString) -> Bool {
+    let count = expected.utf8CodeUnitCount
+    let start = expected.utf8Start
+    guard text.hasEscapes else {
+      guard text.content.count == count else { return false }
+      for index in 0..<count where text.content[index] != start[index] { return false }
+      return true
+    }
+    var index = 0
+    var isEqual = true
+    text.forEachByte { byte in
+      isEqual = isEqual && index < count && start[index] == byte
+      index += 1
+    }
+    return isEqual && index == count
+  }
+
+  /// Lets a `switch` over a text have literals as its cases.
+  package static func ~= (expected: StaticString, text: JSONText) -> Bool { text == expected }
+
+  /// The text with its escapes resolved.
+  package var string: String {
+    guard hasEscapes else { return String(decoding: content, as: UTF8.self) }
+    // An escape is never shorter than what it stands for.
+    return String(unsafeUninitializedCapacity: content.count) { unescape(into: $0) }
+  }
+
+  /// Gives `body` the text's UTF-8, escapes resolved.
+  func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    guard hasEscapes else { return body(content) }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: content.count) { buffer in
+      let count = unescape(into: buffer)
+      return body(UnsafeBufferPointer(rebasing: buffer[..<count]))
+    }
+  }
+
+  private func unescape(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    var count = 0
+    forEachByte { byte in
+      buffer.initializeElement(at: count, to: byte)
+      count += 1
+    }
+    return count
+  }
+
+  /// Gives out the UTF-8 with its escapes resolved. The reader has checked each of them.
+  private func forEachByte(_ emit: (UInt8) -> Void) {
+    var index = 0
+    func hexadecimal() -> UInt32 {
+      var value: UInt32 = 0
+      for digit in content[index..<(index + 4)] {
+        value = value << 4 | (JSONReader.hexadecimalDigit(digit) ?? 0)
+      }
+      index += 4
+      return value
+    }
+    while index < content.count {
+      let byte = content[index]
+      index += 1
+      guard byte == UInt8(ascii: "\\") else {
+        emit(byte)
+        continue
+      }
+      let escape = content[index]
+      index += 1
+      switch escape {
+      case UInt8(ascii: "b"): emit(0x08)
+      case UInt8(ascii: "f"): emit(0x0c)
+      case UInt8(ascii: "n"): emit(0x0a)
+      case UInt8(ascii: "r"): emit(0x0d)
+      case UInt8(ascii: "t"): emit(0x09)
+      case UInt8(ascii: "u"):
+        var value = hexadecimal()
+        if value & 0xfc00 == 0xd800 {
+          index += 2
+          value = 0x10000 + (value - 0xd800) << 10 + (hexadecimal() - 0xdc00)
+        }
+        Self.encode(value, emit)
+      default: emit(escape)
+      }
+    }
+  }
+
+  private static func encode(_ value: UInt32, _ emit: (UInt8) -> Void) {
+    func continuation(_ shift: UInt32) -> UInt8 { UInt8(0x80 | value >> shift & 0x3f) }
+    switch value {
+    case ..<0x80: emit(UInt8(value))
+    case ..<0x800:
+      emit(UInt8(0xc0 | value >> 6))
+      emit(continuation(0))
+    case ..<0x10000:
+      emit(UInt8(0xe0 | value >> 12))
+      emit(continuation(6))
+      emit(continuation(0))
+    default:
+      emit(UInt8(0xf0 | value >> 18))
+      emit(continuation(12))
+      emit(continuation(6))
+      emit(continuation(0))
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import OTCore
+
+/// Why a message could not be read. Says where and what was expected, never what stood there.
+public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// What kind of mistake it is.
+  public var code: ErrorCode
+  /// The message's name, if that much could be read.
+  public var messageID: String?
+  /// For people.
+  public var description: String
+
+  init(_ code: ErrorCode, _ description: String, messageID: String? = nil) {
+    self.code = code
+    self.messageID = messageID
+    self.description = description
+  }
+
+  /// - Parameters:
+  ///   - type: What was being read: a message's type, or "envelope".
+  ///   - field: In which of its fields.
+  init(_ error: JSONError, in type: StaticString, field: String?) {
+    let place = field.map { "\(type), field \($0)" } ?? "\(type)"
+    switch error {
+    case .malformed(let offset):
+      self.init(.badMessage, "the message is not JSON from byte \(offset) on; send a JSON object")
+    case .tooDeep(let offset):
+      self.init(
+        .badMessage,
+        "expected at most \(JSONReader.depthMax) nested objects and arrays; "
+          + "one more begins at byte \(offset)")
+    case .wrongType(let expected, let offset):
+      self.init(.badMessage, "\(place): expected \(expected) at byte \(offset)")
+    case .missing(let inner):
+      self.init(
+        .badMessage, "\(type): the field \(field.map { "\($0)." } ?? "")\(inner) is missing")
+    case .tooLong(let offset):
+      self.init(
+        .badOperation,
+        "\(place): an operation spans at most \(TextOperation.lengthMax) scalars; "
+          + "this one passes that at byte \(offset)")
+    }
+  }
+
+  static func missing(_ field: StaticString, in type: StaticString) -> MessageError {
+    MessageError(.badMessage, "\(type): the field \(field) is missing")
+  }
+}
+
+extension Optional {
+  /// The value of a field that a message must have.
+  func required(
+    _ field: StaticString, in type: StaticString
+  ) throws(MessageError) -> Wrapped {
+    guard let self else { throw .missing(field, in: type) }
+    return self
+  }
+}

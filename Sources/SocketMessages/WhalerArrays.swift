@@ -1,0 +1,103 @@
+import OTCore
+
+/// The Whaler family's form of an operation: two arrays of one length, `n` with lengths and `s`
+/// with texts, where an `n` of 0 inserts the text beside it.
+///
+/// Holds where the two stand; they are read side by side, once both were found.
+struct WhalerArrays {
+  var numbers: Range<Int>?
+  var texts: Range<Int>?
+
+  /// Reads the operation.
+  ///
+  /// - Throws: `badOperation` when the arrays are not of one length, naming both lengths.
+  func operation(
+    in envelope: Envelope, _ type: StaticString
+  ) throws(MessageError) -> TextOperation {
+    guard let numbers else { throw .missing("n", in: type) }
+    guard let texts else { throw .missing("s", in: type) }
+    var lengths = envelope.reader(at: numbers)
+    var insertions = envelope.reader(at: texts)
+    var operation = TextOperation()
+    var counts = (numbers: 0, texts: 0)
+    /// Where the next mistake is.
+    var field = "n"
+    do throws(JSONError) {
+      var hasLength = try lengths.beginArray()
+      var hasText = try insertions.beginArray()
+      while hasLength, hasText {
+        field = "n"
+        let start = lengths.offset
+        let number = try lengths.integer()
+        if number != 0 { try operation.append(lengths: number, at: start) }
+        field = "s"
+        if number == 0 {
+          try insertions.insertion(into: &operation)
+        } else {
+          _ = try insertions.text()
+        }
+        counts.numbers += 1
+        counts.texts += 1
+        hasLength = try lengths.nextElement()
+        hasText = try insertions.nextElement()
+      }
+      guard hasLength || hasText else { return operation }
+      while hasLength {
+        try lengths.skipValue()
+        counts.numbers += 1
+        hasLength = try lengths.nextElement()
+      }
+      while hasText {
+        try insertions.skipValue()
+        counts.texts += 1
+        hasText = try insertions.nextElement()
+      }
+    } catch {
+      throw MessageError(error, in: type, field: field)
+    }
+    throw MessageError(
+      .badOperation,
+      "\(type): n has \(counts.numbers) elements and s has \(counts.texts); send one for one")
+  }
+
+  /// Writes the operation as two fields.
+  static func write(
+    _ operation: TextOperation, _ data: inout JSONWriter.Object, _ buffer: inout [UInt8]
+  ) {
+    data.key("n", &buffer)
+    buffer.append(UInt8(ascii: "["))
+    var isFirst = true
+    operation.forEachPacked { kind, length, _ in
+      if !isFirst { buffer.append(UInt8(ascii: ",")) }
+      isFirst = false
+      switch kind {
+      case .retain: JSONWriter.integer(length, &buffer)
+      case .delete: JSONWriter.integer(-length, &buffer)
+      case .insert: JSONWriter.integer(0, &buffer)
+      }
+    }
+    // Never an empty array: it would erase what a client of this family has pending.
+    let isEmpty = isFirst
+    if isEmpty { JSONWriter.integer(0, &buffer) }
+    buffer.append(UInt8(ascii: "]"))
+    data.key("s", &buffer)
+    buffer.append(UInt8(ascii: "["))
+    isFirst = true
+    operation.forEachPacked { _, _, text in
+      if !isFirst { buffer.append(UInt8(ascii: ",")) }
+      isFirst = false
+      JSONWriter.string(text, &buffer)
+    }
+    if isEmpty { JSONWriter.string("", &buffer) }
+    buffer.append(UInt8(ascii: "]"))
+  }
+}
+
+extension JSONReader {
+  /// Passes an array, and returns where it stands.
+  mutating func skipArray() throws(JSONError) -> Range<Int> {
+    let start = offset
+    try array { reader throws(JSONError) in try reader.skipValue() }
+    return start..<offset
+  }
+}

@@ -1,0 +1,104 @@
+public import OTCore
+
+/// What a client of the Whaler family sends.
+public enum WhalerClientMessage: Sendable, Equatable {
+  /// Opens a resource.
+  public struct ResourceConnection: Sendable, Equatable {
+    /// The resource.
+    public var resourceID: String
+
+    /// Makes a message.
+    public init(resourceID: String) { self.resourceID = resourceID }
+  }
+
+  /// Changes a resource's text.
+  public struct DocChange: Sendable, Equatable {
+    /// The resource.
+    public var resourceID: String
+    /// The revision, by the client's count of frames.
+    public var revision: Int
+    /// On that revision.
+    public var operation: TextOperation
+
+    /// Makes a message.
+    public init(resourceID: String, revision: Int, operation: TextOperation) {
+      self.resourceID = resourceID
+      self.revision = revision
+      self.operation = operation
+    }
+  }
+
+  case resourceConnection(ResourceConnection)
+  case docChange(DocChange)
+  /// A type that this version does not know.
+  case unknown(type: String)
+
+  /// Reads a message.
+  public static func decode(
+    _ message: UnsafeRawBufferPointer
+  ) throws(MessageError) -> (messageID: String, message: WhalerClientMessage) {
+    let envelope = try Envelope(message)
+    return (envelope.messageID.string, try decode(envelope))
+  }
+
+  private static func decode(_ envelope: Envelope) throws(MessageError) -> WhalerClientMessage {
+    switch envelope.type {
+    case "docChange": .docChange(try DocChange(envelope))
+    case "resourceConnection": .resourceConnection(try ResourceConnection(envelope))
+    default: .unknown(type: envelope.type.string)
+    }
+  }
+
+  /// Appends the message as JSON.
+  public func encode(messageID: String, into buffer: inout [UInt8]) {
+    switch self {
+    case .resourceConnection(let message):
+      Envelope.write(messageID: messageID, type: "resourceConnection", into: &buffer) {
+        $0.field("resourceId", message.resourceID, &$1)
+      }
+    case .docChange(let message):
+      Envelope.write(messageID: messageID, type: "docChange", into: &buffer) { data, buffer in
+        data.field("resourceId", message.resourceID, &buffer)
+        data.field("rev", message.revision, &buffer)
+        WhalerArrays.write(message.operation, &data, &buffer)
+      }
+    case .unknown: break
+    }
+  }
+}
+
+extension WhalerClientMessage.DocChange {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var resourceID: String?
+    var revision: Int?
+    var arrays = WhalerArrays()
+    self = try envelope.read("docChange") { key, reader throws(JSONError) in
+      switch key {
+      case "resourceId": resourceID = try reader.string()
+      case "rev": revision = try reader.integer()
+      case "n": arrays.numbers = try reader.skipArray()
+      case "s": arrays.texts = try reader.skipArray()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        resourceID: try resourceID.required("resourceId", in: "docChange"),
+        revision: try revision.required("rev", in: "docChange"),
+        operation: try arrays.operation(in: envelope, "docChange"))
+    }
+  }
+}
+
+extension WhalerClientMessage.ResourceConnection {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var resourceID: String?
+    self = try envelope.read("resourceConnection") { key, reader throws(JSONError) in
+      switch key {
+      case "resourceId": resourceID = try reader.string()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(resourceID: try resourceID.required("resourceId", in: "resourceConnection"))
+    }
+  }
+}

@@ -1,0 +1,126 @@
+public import OTCore
+
+/// What a server sends to a client of the Whaler family.
+public enum WhalerServerMessage: Sendable, Equatable {
+  /// The state of a resource, answering `resourceConnection` or sent unasked as a new start.
+  public struct ResourceConnectionConf: Sendable, Equatable {
+    /// The resource.
+    public var resourceID: String
+    /// The whole text.
+    public var initialState: String
+    /// The revision of that text.
+    public var revision: Int
+
+    /// Makes a message.
+    public init(resourceID: String, initialState: String, revision: Int) {
+      self.resourceID = resourceID
+      self.initialState = initialState
+      self.revision = revision
+    }
+  }
+
+  /// One operation, to everybody, its author included.
+  public struct DocChangeReturnOps: Sendable, Equatable {
+    /// The resource.
+    public var resourceID: String
+    /// On the revision before.
+    public var operation: TextOperation
+
+    /// Makes a message.
+    public init(resourceID: String, operation: TextOperation) {
+      self.resourceID = resourceID
+      self.operation = operation
+    }
+  }
+
+  case resourceConnectionConf(ResourceConnectionConf)
+  case docChangeReturnOps(DocChangeReturnOps)
+  case resourceUpdate(ResourceUpdate)
+  /// A type that this version does not know.
+  case unknown(type: String)
+
+  /// Reads a message.
+  public static func decode(
+    _ message: UnsafeRawBufferPointer
+  ) throws(MessageError) -> (messageID: String, message: WhalerServerMessage) {
+    let envelope = try Envelope(message)
+    return (envelope.messageID.string, try decode(envelope))
+  }
+
+  private static func decode(_ envelope: Envelope) throws(MessageError) -> WhalerServerMessage {
+    switch envelope.type {
+    case "docChangeReturnOps": .docChangeReturnOps(try DocChangeReturnOps(envelope))
+    case "resourceConnectionConf": .resourceConnectionConf(try ResourceConnectionConf(envelope))
+    case "resourceUpdate": .resourceUpdate(try ResourceUpdate(envelope))
+    default: .unknown(type: envelope.type.string)
+    }
+  }
+
+  /// Appends the message as JSON.
+  ///
+  /// - Parameter senderID: names the server's process; clients ignore it.
+  public func encode(senderID: String, messageID: String, into buffer: inout [UInt8]) {
+    switch self {
+    case .resourceConnectionConf(let message):
+      Envelope.write(
+        messageID: messageID, type: "resourceConnectionConf", sender: senderID, into: &buffer
+      ) { data, buffer in
+        data.field("resourceId", message.resourceID, &buffer)
+        data.field("initialState", message.initialState, &buffer)
+        data.field("revision", message.revision, &buffer)
+      }
+    case .docChangeReturnOps(let message):
+      Envelope.write(
+        messageID: messageID, type: "docChangeReturnOps", sender: senderID, into: &buffer
+      ) { data, buffer in
+        data.field("resourceId", message.resourceID, &buffer)
+        WhalerArrays.write(message.operation, &data, &buffer)
+      }
+    case .resourceUpdate(let message):
+      Envelope.write(
+        messageID: messageID, type: "resourceUpdate", sender: senderID, into: &buffer,
+        data: message.encode)
+    case .unknown: break
+    }
+  }
+}
+
+extension WhalerServerMessage.DocChangeReturnOps {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var resourceID: String?
+    var arrays = WhalerArrays()
+    self = try envelope.read("docChangeReturnOps") { key, reader throws(JSONError) in
+      switch key {
+      case "resourceId": resourceID = try reader.string()
+      case "n": arrays.numbers = try reader.skipArray()
+      case "s": arrays.texts = try reader.skipArray()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        resourceID: try resourceID.required("resourceId", in: "docChangeReturnOps"),
+        operation: try arrays.operation(in: envelope, "docChangeReturnOps"))
+    }
+  }
+}
+
+extension WhalerServerMessage.ResourceConnectionConf {
+  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+    var resourceID: String?
+    var initialState: String?
+    var revision: Int?
+    self = try envelope.read("resourceConnectionConf") { key, reader throws(JSONError) in
+      switch key {
+      case "resourceId": resourceID = try reader.string()
+      case "initialState": initialState = try reader.string()
+      case "revision": revision = try reader.integer()
+      default: try reader.skipValue()
+      }
+    } make: { () throws(MessageError) in
+      Self(
+        resourceID: try resourceID.required("resourceId", in: "resourceConnectionConf"),
+        initialState: try initialState.required("initialState", in: "resourceConnectionConf"),
+        revision: try revision.required("revision", in: "resourceConnectionConf"))
+    }
+  }
+}
