@@ -20,7 +20,8 @@ struct DocumentRow {
   var baseChain: RecordChecksum
   /// The wrapping sum of the hashes of all marks: one mark lost or changed, and it differs.
   var marks: UInt64
-  /// Bytes of entries since the newest snapshot, about. Not covered by the row's checksum.
+  /// Bytes of entries since the newest snapshot, about; below zero after a snapshot that was larger
+  /// than the text is long. Not covered by the row's checksum.
   var unsnapped: Int
 
   var summary: NoteSummary {

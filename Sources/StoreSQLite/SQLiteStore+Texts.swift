@@ -153,7 +153,8 @@ extension SQLiteStore {
     statements.upsertSnapshot.bind(7, checksum.bytes)
     try statements.upsertSnapshot.run()
     if snapshot.revision == row.revision {
-      row.unsnapped = 0
+      // What it takes beyond the text's length is paid for by the log that follows.
+      row.unsnapped = min(0, row.length - snapshot.text.count - snapshot.authors.count)
       try write(row)
     }
   }

@@ -96,7 +96,7 @@ struct RetentionTests {
     #expect(revision - newest < 1_500)
     // All snapshots together are no larger than the log.
     #expect(
-      try other.integer("SELECT sum(length(text)) FROM snapshots")
+      try other.integer("SELECT sum(length(text) + length(authors)) FROM snapshots")
         <= other.integer("SELECT sum(length(operation) + 64) FROM log"))
     #expect(try store.load("n").text.utf8.count == 50)
   }
