@@ -1,0 +1,167 @@
+/// What somebody may do with a document or a room.
+public struct Verbs: OptionSet, Hashable, Sendable {
+  /// One bit each.
+  public let rawValue: UInt8
+
+  /// Makes a set of verbs.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// See text, history and updates.
+  public static let read = Verbs(rawValue: 1 << 0)
+  /// Change text; name and restore versions.
+  public static let write = Verbs(rawValue: 1 << 1)
+  /// Send updates to a room.
+  public static let publish = Verbs(rawValue: 1 << 2)
+  /// Be seen, and see who is there.
+  public static let presence = Verbs(rawValue: 1 << 3)
+  /// Make, rename, delete and share notes; moderate.
+  public static let manage = Verbs(rawValue: 1 << 4)
+
+  /// Everything.
+  public static let all: Verbs = [.read, .write, .publish, .presence, .manage]
+
+  /// Every verb with the word that tokens use for it.
+  public static let words: [(word: String, verbs: Verbs)] = [
+    ("read", .read), ("write", .write), ("publish", .publish), ("presence", .presence),
+    ("manage", .manage),
+  ]
+
+  /// The verb of a word in a token.
+  public init?(word: String) {
+    guard let known = Self.words.first(where: { $0.word == word }) else { return nil }
+    self = known.verbs
+  }
+}
+
+/// What a right is about.
+public enum Subject: Hashable, Sendable {
+  /// A document, by its id.
+  case document(String)
+  /// A room, by its name.
+  case room(String)
+}
+
+/// Names that are meant: one name, or all that begin alike.
+public struct NamePattern: Hashable, Sendable {
+  private let stem: [UInt8]
+  private let isPrefix: Bool
+
+  /// - Parameter text: a name, or the beginning of names followed by `*`. A `*` anywhere else
+  ///   stands for itself.
+  public init(_ text: String) {
+    let bytes = Array(text.utf8)
+    isPrefix = bytes.last == UInt8(ascii: "*")
+    stem = isPrefix ? Array(bytes.dropLast()) : bytes
+  }
+
+  /// Whether a name is meant. Compared byte by byte.
+  public func matches(_ name: String) -> Bool {
+    isPrefix ? name.utf8.starts(with: stem) : name.utf8.elementsEqual(stem)
+  }
+}
+
+/// Rights on the documents or rooms of a pattern.
+public struct Grant: Hashable, Sendable {
+  /// Which kind of thing.
+  public enum Kind: Sendable {
+    case documents
+    case rooms
+  }
+
+  /// Documents or rooms.
+  public var kind: Kind
+  /// Which of them.
+  public var pattern: NamePattern
+  /// What may be done with them.
+  public var verbs: Verbs
+
+  /// Makes a grant.
+  public init(_ kind: Kind, _ pattern: NamePattern, _ verbs: Verbs) {
+    self.kind = kind
+    self.pattern = pattern
+    self.verbs = verbs
+  }
+}
+
+/// Somebody whose token was found valid.
+public struct Identity: Hashable, Sendable {
+  /// The user's id, the token's `sub`.
+  public var user: String
+  /// The name that others see; `nil` leaves it to the client.
+  public var name: String?
+  /// The token's own id, for revoking it alone.
+  public var tokenID: String?
+  /// When the token was issued.
+  public var issuedAt: Timestamp?
+  /// From when on the token is no longer valid; `nil` for never.
+  public var expiresAt: Timestamp?
+  /// What the user may do.
+  public var grants: [Grant]
+
+  /// Makes an identity.
+  public init(
+    user: String, name: String? = nil, tokenID: String? = nil, issuedAt: Timestamp? = nil,
+    expiresAt: Timestamp? = nil, grants: [Grant]
+  ) {
+    self.user = user
+    self.name = name
+    self.tokenID = tokenID
+    self.issuedAt = issuedAt
+    self.expiresAt = expiresAt
+    self.grants = grants
+  }
+
+  /// Whether one of the grants covers all of these verbs on the subject, or several together do.
+  public func may(_ verbs: Verbs, _ subject: Subject) -> Bool {
+    var granted: Verbs = []
+    for grant in grants {
+      switch (subject, grant.kind) {
+      case (.document(let id), .documents) where grant.pattern.matches(id):
+        granted.formUnion(grant.verbs)
+      case (.room(let name), .rooms) where grant.pattern.matches(name):
+        granted.formUnion(grant.verbs)
+      case (.document, _), (.room, _): break
+      }
+    }
+    return granted.isSuperset(of: verbs)
+  }
+
+  /// Whoever comes to an open demo: may do everything, and is nobody in particular.
+  public static let demo = Identity(
+    user: "",
+    grants: [Grant(.documents, NamePattern("*"), .all), Grant(.rooms, NamePattern("*"), .all)])
+}
+
+/// Why a token is not accepted. Says nothing of the token's content.
+public enum AuthenticationError: Error, Sendable, Hashable {
+  /// There is none.
+  case missing
+  /// It is not a token.
+  case malformed
+  /// Its algorithm is not allowed, or not the key's.
+  case algorithm
+  /// No key has its key id.
+  case unknownKey
+  /// The signature is not the key's.
+  case signature
+  /// Its time is over.
+  case expired
+  /// Its time has not come.
+  case notYetValid
+  /// It is meant for somebody else.
+  case audience
+  /// It comes from somebody else.
+  case issuer
+  /// A claim is missing or of the wrong type.
+  case claims
+}
+
+/// Finds out who a token belongs to.
+public protocol Authenticator {
+  /// Checks a token.
+  ///
+  /// - Parameters:
+  ///   - token: as it was sent, without `Bearer`.
+  ///   - now: the time to check it against.
+  func authenticate(_ token: String, now: Timestamp) throws(AuthenticationError) -> Identity
+}
