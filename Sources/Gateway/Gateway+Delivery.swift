@@ -13,7 +13,10 @@ extension Gateway {
   func deliver(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     guard let first = entries.first, let last = entries.last else { return }
     var shared: Frame?
-    var sharedByEntry: [Frame]?
+    // Before the loop, in which authors forget their message ids.
+    let sharedByEntry =
+      room.subscriptions.contains { $0.connection.dialect == .whaler }
+      ? whalerFrames(entries, in: room) : []
     for subscription in room.subscriptions {
       let connection = subscription.connection
       subscription.moveSelections(over: entries)
@@ -39,18 +42,19 @@ extension Gateway {
         shared = frame
         push(frame, to: connection)
       case .whaler:
-        let frames =
-          sharedByEntry ?? entries.map { whalerFrame($0, of: room.id, messageID: pushID()) }
-        sharedByEntry = frames
-        for (entry, frame) in zip(entries, frames) {
-          // Its own message id is how such a client knows its change again.
-          if let own = subscription.messageIDs.removeValue(forKey: entry.revision) {
-            push(whalerFrame(entry, of: room.id, messageID: own), to: connection)
-          } else {
-            push(frame, to: connection)
-          }
-        }
+        for frame in sharedByEntry { push(frame, to: connection) }
+        subscription.forgetMessageIDs(through: last.revision)
       }
+    }
+  }
+
+  /// A frame for each entry, with the message id under which a Whaler author sent it: by that the
+  /// author knows its change again, and all others have not sent it.
+  private func whalerFrames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] {
+    let authors = room.subscriptions.filter { $0.connection.dialect == .whaler }
+    return entries.map { entry in
+      let messageID = authors.lazy.compactMap { $0.messageIDs[entry.revision] }.first
+      return whalerFrame(entry, of: room.id, messageID: messageID ?? pushID())
     }
   }
 
