@@ -10,6 +10,14 @@ final class DocumentRoom {
   enum Waiting {
     case join(ConnectionID, messageID: String, resume: ResumePoint?)
     case change(ConnectionID, messageID: String, LiveDocument.Submission)
+    case edit(ServerEdit)
+  }
+
+  /// An edit that came over HTTP: the whole text anew.
+  struct ServerEdit {
+    var request: RequestID
+    var text: String
+    var author: String
   }
 
   let id: DocumentID
@@ -21,6 +29,10 @@ final class DocumentRoom {
   var waiting: [Waiting] = []
   /// Whether older entries are being read for those who wait.
   var isReadingHistory = false
+  /// Whether the store is being given another epoch: nothing is appended meanwhile.
+  var isRenewingEpoch = false
+  /// Requests that are answered when their edit is durable, by its revision.
+  var editRequests: [Int: RequestID] = [:]
   /// The revision of the newest snapshot asked for.
   var snapshotRevision = 0
   /// Uptime since which nobody follows.
@@ -32,6 +44,9 @@ final class DocumentRoom {
     idleSince = now
     self.idleMilliseconds = idleMilliseconds
   }
+
+  /// Whether those who come have to wait for the store.
+  var isBusy: Bool { live == nil || isReadingHistory || isRenewingEpoch }
 
   func add(_ subscription: Subscription) {
     subscriptions.append(subscription)

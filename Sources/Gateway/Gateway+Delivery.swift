@@ -150,7 +150,8 @@ extension Gateway {
           ServerMessage.Resync(
             documentID: live.id, reason: reason, epoch: live.epoch,
             revision: live.durableRevision, text: live.durableDocument.text,
-            lastSequence: live.lastDurableSequence(of: subscription.connection.client))),
+            lastSequence: live.lastDurableSequence(of: subscription.connection.client),
+            change: Self.nameOfHead(live))),
         ref: messageID, to: subscription.connection)
     case .whaler: resyncWhaler(subscription)
     }

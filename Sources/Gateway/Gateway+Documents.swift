@@ -20,19 +20,41 @@ extension Gateway {
   /// A connection wants to follow a document.
   func join(_ id: DocumentID, resume: ResumePoint?, messageID: String, _ connection: Connection) {
     let room = room(of: id)
-    guard let live = room.live, !room.isReadingHistory else {
+    // A client whose change is being committed is told of it first: told now that the log does not
+    // hold it, it would send it again as another one.
+    guard let live = room.live, !room.isBusy, live.pendingRevision(of: connection.client) == nil
+    else {
       wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
       return
     }
-    if let resume, resume.epoch == live.epoch, resume.revision < live.oldestBase,
-      resume.revision >= 0, live.durableRevision - resume.revision <= settings.lagRevisionsMax
-    {
-      // What the client missed is still in the store: with it, nothing has to be merged.
-      wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
-      readHistory(of: room, after: resume.revision, through: live.oldestBase)
-      return
+    if let resume, resume.epoch == live.epoch {
+      if resume.revision > live.durableRevision {
+        // Somebody has seen what this log does not hold: its tail is lost. From here on it is
+        // another history, and everybody is told so.
+        wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
+        renewEpoch(of: room, live)
+        return
+      }
+      // The entry at the revision itself tells whether the client means the same history.
+      let first = resume.revision - (resume.change == nil || resume.revision == 0 ? 0 : 1)
+      if first >= 0, first < live.oldestBase,
+        live.durableRevision - first <= settings.lagRevisionsMax
+      {
+        // What the client missed is still in the store: with it, nothing has to be merged.
+        wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
+        readHistory(of: room, after: first, through: live.oldestBase)
+        return
+      }
     }
     finishJoin(room, resume: resume, messageID: messageID, connection)
+  }
+
+  private func renewEpoch(of room: DocumentRoom, _ live: LiveDocument) {
+    surroundings.log.write(.error, "a client knows more than the log: its tail was lost", [])
+    room.isRenewingEpoch = true
+    let epoch = surroundings.names.next()
+    store(
+      .renewEpoch(id: room.id, from: live.epoch, to: epoch), for: .renewal(room.id, epoch))
   }
 
   private func wait(
@@ -44,6 +66,8 @@ extension Gateway {
         sendError(
           .busy, "the document is being read and too many wait for it; try again", ref: messageID,
           to: connection)
+      case .edit(let edit):
+        respond(edit.request, .problem(503, .busy, "too many wait for this note; try again"))
       case .change(_, let messageID, let submission):
         refuse(
           submission.sequence, .busy, "too many changes wait for this document; send it again",
@@ -82,7 +106,8 @@ extension Gateway {
         documentID: room.id, title: live.title, epoch: live.epoch, revision: live.durableRevision,
         content: missed.map { .changes($0.map(Self.change)) }
           ?? .text(live.durableDocument.text),
-        lastSequence: live.lastDurableSequence(of: connection.client), access: .write,
+        lastSequence: live.lastDurableSequence(of: connection.client),
+        change: Self.nameOfHead(live), access: .write,
         presence: others)
       sendNative(.joined(joined), ref: messageID, to: connection)
     }
@@ -101,7 +126,20 @@ extension Gateway {
     guard let resume, resume.epoch == live.epoch,
       (live.oldestBase...live.durableRevision).contains(resume.revision)
     else { return nil }
+    if let known = resume.change, let entry = live.durableEntry(at: resume.revision),
+      known != ChangeName(clientID: entry.client, sequence: entry.sequence)
+    {
+      // The same number, another change: the client's tail was lost here and written over.
+      return nil
+    }
     return live.durableEntries(after: resume.revision)
+  }
+
+  /// The change that made the durable head.
+  static func nameOfHead(_ live: LiveDocument) -> ChangeName? {
+    live.durableEntry(at: live.durableRevision).map {
+      ChangeName(clientID: $0.client, sequence: $0.sequence)
+    }
   }
 
   /// A connection no longer follows a document.
@@ -131,7 +169,7 @@ extension Gateway {
         of: room.id, ref: messageID, to: connection)
       return
     }
-    guard room.live != nil, !room.isReadingHistory else {
+    guard !room.isBusy else {
       wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
       return
     }
@@ -187,7 +225,9 @@ extension Gateway {
 
   /// Hands the tentative entries to the store, unless a commit is under way.
   private func commit(_ room: DocumentRoom) {
-    guard let entries = room.live?.takeCommit(), let epoch = room.live?.epoch else { return }
+    guard !room.isRenewingEpoch, let entries = room.live?.takeCommit(),
+      let epoch = room.live?.epoch
+    else { return }
     store(.append(id: room.id, epoch: epoch, entries: entries), for: .append(room.id))
   }
 
@@ -247,15 +287,20 @@ extension Gateway {
     guard let room = documents[id] else { return }
     switch reply {
     case .done:
+      storeFailure = nil
       guard let entries = room.live?.commitSucceeded() else { return }
       deliver(entries, in: room)
+      answerEdits(entries, in: room)
       snapshotIfDue(room)
       room.live?.trim(keeping: settings.windowEntries)
+      admitWaiting(room)
       commit(room)
     case .failed(let error):
       surroundings.log.write(.error, "commit failed", [("error", error.logName)])
+      storeFailure = error
       guard let fallen = room.live?.commitFailed() else { return }
       refuseFallen(fallen, error, in: room)
+      admitWaiting(room)
       if !error.isRetryable {
         // The log is not what this process thinks it is: read it again.
         documents[id] = nil
@@ -272,6 +317,12 @@ extension Gateway {
   }
 
   private func refuseFallen(_ fallen: [LogEntry], _ error: StoreError, in room: DocumentRoom) {
+    for entry in fallen {
+      if let request = room.editRequests.removeValue(forKey: entry.revision) {
+        respond(
+          request, .problem(503, .unavailable, "the edit could not be written; try again later"))
+      }
+    }
     for subscription in room.subscriptions {
       let connection = subscription.connection
       for entry in fallen where entry.client == connection.client {
@@ -290,11 +341,34 @@ extension Gateway {
     }
   }
 
+  func renewed(_ id: DocumentID, to epoch: String, _ reply: StoreReply) {
+    guard let room = documents[id] else { return }
+    room.isRenewingEpoch = false
+    if case .failed(let error) = reply {
+      surroundings.log.write(.error, "epoch not renewed", [("error", error.logName)])
+      for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
+    } else {
+      room.live?.renew(epoch: epoch)
+      for subscription in room.subscriptions where subscription.connection.dialect == .native {
+        resync(subscription, reason: .epochChanged, messageID: pushID())
+      }
+      admitWaiting(room)
+    }
+    commit(room)
+  }
+
   func readHistory(_ id: DocumentID, _ reply: StoreReply) {
     guard let room = documents[id] else { return }
     room.isReadingHistory = false
     switch reply {
     case .entries(let entries):
+      guard entries.last?.revision == room.live?.oldestBase else {
+        // Less than was asked for: asking again would give no more.
+        for waiting in takeWaiting(room) {
+          settle(waiting, in: room, without: .compacted(oldestRevision: 0))
+        }
+        return
+      }
       room.live?.prepend(entries)
       admitWaiting(room)
     case .failed(let error):
@@ -326,6 +400,7 @@ extension Gateway {
       // With the whole text it can still join; it merges what it has pending.
       guard let connection = connections[id], connection.isReady else { return }
       finishJoin(room, resume: nil, messageID: messageID, connection)
+    case .edit(let edit): submit(edit, to: room)
     case .change(let id, let messageID, let submission):
       guard let connection = connections[id],
         let subscription = connection.subscriptions[room.id]
@@ -346,23 +421,81 @@ extension Gateway {
   }
 
   private func admitWaiting(_ room: DocumentRoom) {
+    guard !room.isBusy else { return }
     for waiting in takeWaiting(room) {
       switch waiting {
       case .join(let id, let messageID, let resume):
         guard let connection = connections[id], connection.isReady else { continue }
-        finishJoin(room, resume: resume, messageID: messageID, connection)
+        join(room.id, resume: resume, messageID: messageID, connection)
       case .change(let id, let messageID, let submission):
         guard let subscription = connections[id]?.subscriptions[room.id] else { continue }
         submit(submission, messageID: messageID, subscription)
+      case .edit(let edit): submit(edit, to: room)
       }
     }
   }
 
   private func turnAway(_ room: DocumentRoom, _ code: ErrorCode, _ message: String) {
     documents[room.id] = nil
-    for case .join(let id, let messageID, _) in takeWaiting(room) {
-      guard let connection = connections[id], connection.dialect == .native else { continue }
-      sendError(code, message, ref: messageID, to: connection)
+    for waiting in takeWaiting(room) {
+      switch waiting {
+      case .join(let id, let messageID, _):
+        guard let connection = connections[id] else { continue }
+        sendError(code, message, ref: messageID, to: connection)
+      case .edit(let edit):
+        respond(edit.request, .problem(code == .unknownDocument ? 404 : 503, code, message))
+      case .change: break  // Nobody changes what nobody could join.
+      }
+    }
+  }
+
+  // MARK: Edits over HTTP
+
+  /// Makes the whole text another one, as an edit like any other; answered once it is durable.
+  func edit(_ id: DocumentID, _ edit: DocumentRoom.ServerEdit) {
+    guard !isDraining else {
+      respond(edit.request, .problem(503, .unavailable, "the server is going down"))
+      return
+    }
+    let room = room(of: id)
+    guard !room.isBusy else {
+      guard room.waiting.count < settings.waitingMax else {
+        respond(edit.request, .problem(503, .busy, "too many wait for this note; try again"))
+        return
+      }
+      room.waiting.append(.edit(edit))
+      return
+    }
+    submit(edit, to: room)
+  }
+
+  private func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
+    guard let live = room.live else { return }
+    let operation = TextOperation(replacing: live.durableDocument, by: Document(edit.text))
+    let submission = LiveDocument.Submission(
+      client: surroundings.names.next(), sequence: 1, revision: live.durableRevision,
+      operation: operation, author: edit.author, time: surroundings.clock.now,
+      isResendable: false)
+    let outcome = room.live?.submit(
+      submission, scalarsMax: settings.limits.documentScalarsMax)
+    switch outcome {
+    case .accepted(let revision):
+      room.editRequests[revision] = edit.request
+      commit(room)
+    case .refused(let refusal):
+      let (code, message) = Self.words(for: refusal, sequence: 1)
+      respond(edit.request, .problem(409, code, message))
+    case .duplicate, .duplicatePending, .needsHistory, nil:
+      preconditionFailure("a new client's first change on the durable head is none of these")
+    }
+  }
+
+  private func answerEdits(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
+    guard !room.editRequests.isEmpty else { return }
+    for entry in entries {
+      if let request = room.editRequests.removeValue(forKey: entry.revision) {
+        respond(request, .json(200, NoteJSON.revision(entry.revision)))
+      }
     }
   }
 

@@ -1,12 +1,18 @@
 public import GatewayPorts
 import SocketMessages
 
-/// The HTTP surface for notes: list, make, rename, delete.
+/// The HTTP surface for notes.
 ///
-///     GET    /api/notes           all notes, the newest change first
-///     POST   /api/notes           {"title": "…"} makes one
-///     PATCH  /api/notes/{id}      {"title": "…"} renames it
-///     DELETE /api/notes/{id}      removes it with its history
+///     GET    /api/notes                            all notes, the newest change first
+///     POST   /api/notes                            {"title": "…"} makes one
+///     PATCH  /api/notes/{id}                       {"title": "…"} renames it
+///     DELETE /api/notes/{id}                       removes it with its history
+///     GET    /api/notes/{id}/text?revision=|time=  the text then, with its authors
+///     GET    /api/notes/{id}/history?after=&limit= who changed what, in groups
+///     GET    /api/notes/{id}/versions              named revisions
+///     POST   /api/notes/{id}/versions              {"name": "…", "revision": n} names one
+///     DELETE /api/notes/{id}/versions/{revision}   takes the name away
+///     POST   /api/notes/{id}/restore               {"revision": n} makes an old text the newest
 extension Gateway {
   /// What a request for notes is to be answered with.
   enum NotesRequest {
@@ -14,6 +20,12 @@ extension Gateway {
     case create
     case rename
     case delete(DocumentID)
+    case text
+    case history(after: Int, limit: Int)
+    case versions
+    case saveVersion(NamedVersion)
+    case deleteVersion
+    case restore(DocumentID, author: String)
   }
 
   /// Answers an HTTP request, now or when the store has replied.
@@ -21,24 +33,58 @@ extension Gateway {
   /// - Returns: Whether the path is the gateway's at all.
   public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-    guard parts.count >= 2, parts[parts.startIndex] == "api",
-      parts[parts.startIndex + 1] == "notes"
-    else { return false }
+    guard parts.starts(with: ["api", "notes"]) else { return false }
     guard settings.isDemo else {
       respond(
         request, .problem(401, .unauthorised, "notes over HTTP need a token; none is configured"))
       return true
     }
-    switch (head.method, parts.count) {
-    case ("GET", 2): store(.list, for: .notes(request, .list))
-    case ("POST", 2): create(request, body)
-    case ("PATCH", 3): rename(request, id: parts[parts.startIndex + 2], body)
-    case ("DELETE", 3): delete(request, id: parts[parts.startIndex + 2])
-    case (_, 2): respond(request, .methodNotAllowed("GET, POST"))
-    case (_, 3): respond(request, .methodNotAllowed("PATCH, DELETE"))
-    default: respond(request, .problem(404, .unknownDocument, "no such path below /api/notes"))
+    let path = Array(parts.dropFirst(2))
+    guard let first = path.first else {
+      switch head.method {
+      case "GET": store(.list, for: .notes(request, .list))
+      case "POST": create(request, body)
+      default: respond(request, .methodNotAllowed("GET, POST"))
+      }
+      return true
     }
+    guard let id = Self.percentDecoded(first), !id.isEmpty else {
+      respond(request, .problem(400, .badMessage, "the note's id is not valid percent-encoding"))
+      return true
+    }
+    answer(request, head, note: id, path: path.dropFirst().map(String.init), body)
     return true
+  }
+
+  private func answer(
+    _ request: RequestID, _ head: RequestHead, note id: DocumentID, path: [String],
+    _ body: [UInt8]
+  ) {
+    switch (path.first, path.count) {
+    case (nil, _):
+      switch head.method {
+      case "PATCH": rename(request, id: id, body)
+      case "DELETE": store(.delete(id: id), for: .notes(request, .delete(id)))
+      default: respond(request, .methodNotAllowed("PATCH, DELETE"))
+      }
+    case ("text", 1) where head.method == "GET": text(request, id: id, head.query)
+    case ("history", 1) where head.method == "GET": history(request, id: id, head.query)
+    case ("versions", 1) where head.method == "GET":
+      store(.versions(id: id), for: .notes(request, .versions))
+    case ("versions", 1) where head.method == "POST": saveVersion(request, id: id, body)
+    case ("versions", 2) where head.method == "DELETE":
+      guard let revision = Int(path[1]) else {
+        respond(request, .problem(400, .badMessage, "expected a revision's number"))
+        return
+      }
+      store(.deleteVersion(id: id, revision: revision), for: .notes(request, .deleteVersion))
+    case ("restore", 1) where head.method == "POST": restore(request, id: id, body)
+    case ("text", 1), ("history", 1): respond(request, .methodNotAllowed("GET"))
+    case ("versions", 1): respond(request, .methodNotAllowed("GET, POST"))
+    case ("versions", 2): respond(request, .methodNotAllowed("DELETE"))
+    case ("restore", 1): respond(request, .methodNotAllowed("POST"))
+    default: respond(request, .problem(404, .unknownDocument, "no such path below a note"))
+    }
   }
 
   private func create(_ request: RequestID, _ body: [UInt8]) {
@@ -49,26 +95,14 @@ extension Gateway {
         time: surroundings.clock.now), for: .notes(request, .create))
   }
 
-  private func rename(_ request: RequestID, id: Substring, _ body: [UInt8]) {
-    guard let id = Self.percentDecoded(id) else {
-      respond(request, .problem(400, .badMessage, "the note's id is not valid percent-encoding"))
-      return
-    }
+  private func rename(_ request: RequestID, id: DocumentID, _ body: [UInt8]) {
     guard let title = title(from: body, request) else { return }
     store(
       .rename(id: id, title: title, time: surroundings.clock.now), for: .notes(request, .rename))
   }
 
-  private func delete(_ request: RequestID, id: Substring) {
-    guard let id = Self.percentDecoded(id) else {
-      respond(request, .problem(400, .badMessage, "the note's id is not valid percent-encoding"))
-      return
-    }
-    store(.delete(id: id), for: .notes(request, .delete(id)))
-  }
-
   private func title(from body: [UInt8], _ request: RequestID) -> String? {
-    guard let title = NoteJSON.title(in: body) else {
+    guard let title = NoteJSON.fields(in: body)?.title else {
       respond(
         request, .problem(400, .badMessage, "expected a JSON object with a string \"title\""))
       return nil
@@ -88,34 +122,70 @@ extension Gateway {
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
     switch reply {
     case .notes(let notes): respond(request, .json(200, NoteJSON.list(notes)))
-    case .note(let note):
-      if case .create = kind {
-        respond(request, .json(201, NoteJSON.note(note)))
+    case .note(let note): answer(request, kind, note)
+    case .done: finish(request, kind)
+    case .text(let text):
+      if case .restore(let id, let author) = kind {
+        edit(id, DocumentRoom.ServerEdit(request: request, text: text.text, author: author))
       } else {
-        respond(request, .json(200, NoteJSON.note(note)))
-        if let room = documents[note.id] {
-          room.live?.title = note.title
-          tell(room, .renamed(note.title))
-        }
+        respond(request, .json(200, NoteJSON.text(text)))
       }
-      publishNoteList()
-    case .done:
-      respond(request, Response(status: 204))
-      if case .delete(let id) = kind, let room = documents.removeValue(forKey: id) {
-        tell(room, .deleted)
-        for subscription in room.subscriptions {
-          subscription.connection.subscriptions[id] = nil
-        }
+    case .history(let groups):
+      guard case .history(_, let limit) = kind else { return }
+      respond(request, .json(200, NoteJSON.history(groups, limit: limit)))
+    case .versions(let versions): respond(request, .json(200, NoteJSON.versions(versions)))
+    case .failed(let error): answer(request, error)
+    case .document, .entries:
+      preconditionFailure("a store answers a request for notes with notes")
+    }
+  }
+
+  private func answer(_ request: RequestID, _ kind: NotesRequest, _ note: NoteSummary) {
+    if case .create = kind {
+      respond(request, .json(201, NoteJSON.note(note)))
+    } else {
+      respond(request, .json(200, NoteJSON.note(note)))
+      if let room = documents[note.id] {
+        room.live?.title = note.title
+        tell(room, .renamed(note.title))
       }
-      publishNoteList()
-    case .failed(.unknownDocument):
+    }
+    publishNoteList()
+  }
+
+  private func finish(_ request: RequestID, _ kind: NotesRequest) {
+    if case .saveVersion(let version) = kind {
+      respond(request, .json(201, NoteJSON.version(version)))
+      return
+    }
+    respond(request, Response(status: 204))
+    guard case .delete(let id) = kind else { return }
+    if let room = documents.removeValue(forKey: id) {
+      tell(room, .deleted)
+      for subscription in room.subscriptions { subscription.connection.subscriptions[id] = nil }
+      for (_, edit) in room.editRequests {
+        respond(edit, .problem(404, .unknownDocument, "the note was deleted"))
+      }
+    }
+    publishNoteList()
+  }
+
+  private func answer(_ request: RequestID, _ error: StoreError) {
+    switch error {
+    case .unknownDocument:
       respond(request, .problem(404, .unknownDocument, "no note has this id"))
-    case .failed(let error):
+    case .compacted(let oldest):
+      respond(
+        request,
+        .problem(410, .historyGone, "the history before revision \(oldest) is no longer kept"))
+    case .notNext(let head):
+      respond(
+        request,
+        .problem(409, .futureRevision, "there is no such revision; the newest is \(head)"))
+    case .exists, .unavailable, .damaged:
       surroundings.log.write(.error, "notes request failed", [("error", error.logName)])
       respond(
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
-    case .document, .entries, .text, .history, .versions:
-      preconditionFailure("a store answers a request for notes with notes")
     }
   }
 

@@ -46,6 +46,8 @@ public final class Gateway {
   var rooms: [String: Room] = [:]
   var lagging: Set<ConnectionID> = []
   var isDraining = false
+  /// Why the last commit failed; `nil` once one has succeeded again.
+  var storeFailure: StoreError?
 
   /// Names this process in what it sends of its own accord to Whaler clients.
   let processName: String
@@ -61,6 +63,7 @@ public final class Gateway {
     case append(DocumentID)
     case history(DocumentID)
     case catchUp(DocumentID, ConnectionID)
+    case renewal(DocumentID, String)
     case snapshot
     case creation(DocumentID)
     case notes(RequestID, NotesRequest)
@@ -228,6 +231,13 @@ public final class Gateway {
     }
   }
 
+  /// Why changes are refused at the moment, in a sentence; `nil` when they are taken.
+  public var unreadiness: String? {
+    if isDraining { return "the server is going down" }
+    guard storeFailure != nil else { return nil }
+    return "the last commit failed: look at the disk; reading goes on, and changes are tried again"
+  }
+
   // MARK: Store
 
   /// The store has done a piece of work.
@@ -238,6 +248,7 @@ public final class Gateway {
     switch purpose {
     case .load(let id): loaded(id, reply)
     case .creation(let id): created(id, reply)
+    case .renewal(let id, let epoch): renewed(id, to: epoch, reply)
     case .append(let id): appended(id, reply)
     case .history(let id): readHistory(id, reply)
     case .catchUp(let id, let connection): readForCatchUp(id, connection, reply)

@@ -140,6 +140,15 @@ package struct LiveDocument {
   /// The number that a client's next change must have, the tentative ones included.
   package func nextSequence(of client: String) -> Int { (marks[client]?.sequence ?? 0) + 1 }
 
+  /// The entry that made a durable revision; `nil` if it lies before the window.
+  package func durableEntry(at revision: Int) -> LogEntry? {
+    guard revision > oldestBase, revision <= durableRevision else { return nil }
+    return window[window.count - 1 - (headRevision - revision)]
+  }
+
+  /// Goes on under another epoch: a part of the history was lost that somebody has seen.
+  package mutating func renew(epoch newEpoch: String) { epoch = newEpoch }
+
   /// The revision of a client's tentative change, if it has one.
   package func pendingRevision(of client: String) -> Int? {
     guard let mark = marks[client], mark.revision > durableRevision else { return nil }

@@ -20,6 +20,13 @@ enum NoteJSON {
     return body
   }
 
+  /// `{"revision": n}`
+  static func revision(_ revision: Int) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { $0.field("revision", revision, &$1) }
+    return body
+  }
+
   private static func append(_ note: NoteSummary, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in
       object.field("id", note.id, &body)
@@ -30,20 +37,100 @@ enum NoteJSON {
     }
   }
 
-  /// The title in `{"title": "…"}`; `nil` if the body is something else.
-  static func title(in body: [UInt8]) -> String? {
+  /// A text of the past, with the runs of its authors.
+  static func text(_ text: HistoricText) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("revision", text.revision, &body)
+      object.field("time", Int(text.time), &body)
+      object.field("text", text.text, &body)
+      object.key("authors", &body)
+      JSONWriter.array(text.authors, &body) { run, body in
+        JSONWriter.object(&body) { object, body in
+          object.field("author", run.author, &body)
+          object.field("count", run.count, &body)
+        }
+      }
+    }
+    return body
+  }
+
+  /// The first groups of a log, and the log's newest revision.
+  static func history(_ groups: [HistoryGroup], limit: Int) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("head", groups.last?.lastRevision ?? 0, &body)
+      object.key("groups", &body)
+      JSONWriter.array(groups.prefix(limit), &body) { group, body in
+        JSONWriter.object(&body) { object, body in
+          object.field("firstRevision", group.firstRevision, &body)
+          object.field("lastRevision", group.lastRevision, &body)
+          object.field("author", group.author, &body)
+          object.field("clientId", group.client, &body)
+          object.field("firstTime", Int(group.firstTime), &body)
+          object.field("lastTime", Int(group.lastTime), &body)
+          object.field("inserted", group.inserted, &body)
+          object.field("deleted", group.deleted, &body)
+        }
+      }
+    }
+    return body
+  }
+
+  /// `{"versions": [ … ]}`
+  static func versions(_ versions: [NamedVersion]) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.key("versions", &body)
+      JSONWriter.array(versions, &body) { append($0, &$1) }
+    }
+    return body
+  }
+
+  /// One named version.
+  static func version(_ version: NamedVersion) -> [UInt8] {
+    var body: [UInt8] = []
+    append(version, &body)
+    return body
+  }
+
+  private static func append(_ version: NamedVersion, _ body: inout [UInt8]) {
+    JSONWriter.object(&body) { object, body in
+      object.field("revision", version.revision, &body)
+      object.field("name", version.name, &body)
+      object.field("author", version.author, &body)
+      object.field("time", Int(version.time), &body)
+    }
+  }
+
+  /// What a request's body may hold; each endpoint says what it needs of it.
+  struct Fields {
+    var title: String?
+    var name: String?
+    var author: String?
+    var revision: Int?
+  }
+
+  /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
+  static func fields(in body: [UInt8]) -> Fields? {
     body.withUnsafeBufferPointer { bytes in
       var reader = JSONReader(bytes)
-      var title: String?
+      var fields = Fields()
       do throws(JSONError) {
         try reader.object { key, reader throws(JSONError) in
-          if key == "title" { title = try reader.string() } else { try reader.skipValue() }
+          switch key {
+          case "title": fields.title = try reader.string()
+          case "name": fields.name = try reader.string()
+          case "author": fields.author = try reader.string()
+          case "revision": fields.revision = try reader.integer()
+          default: try reader.skipValue()
+          }
         }
         try reader.finish()
       } catch {
         return nil
       }
-      return title
+      return fields
     }
   }
 }

@@ -163,6 +163,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
     if head.path == "/health" {
       transport.respond(to: request, with: .plain(200, "ok\n"))
+    } else if head.path == "/ready" {
+      let response = gateway.unreadiness.map { Response.plain(503, $0 + "\n") }
+      transport.respond(to: request, with: response ?? .plain(200, "ready\n"))
     } else if gateway.request(request, head: head, body: body) {
       perform()
     } else if let response = files?.response(to: head) {

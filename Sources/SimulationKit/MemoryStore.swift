@@ -18,6 +18,9 @@ public final class MemoryStore: DocumentStore {
   /// How many commits succeeded, those lost again included.
   public private(set) var commitCount = 0
 
+  /// How many commits stand.
+  public private(set) var keptCommitCount = 0
+
   private var records: [Key: Record] = [:]
   /// What takes back the newest commits, each in the order in which it was done.
   private var history: [[Undo]] = []
@@ -36,7 +39,8 @@ public final class MemoryStore: DocumentStore {
   ///
   /// - Parameter count: At most `losableCommitsMax`; more are not lost.
   public func restart(losingCommits count: Int = 0) {
-    for _ in 0..<min(count, history.count) {
+    for _ in 0..<min(max(count, 0), history.count) {
+      keptCommitCount -= 1
       takeBack(history.removeLast())
     }
     commitsToFail = 0
@@ -71,6 +75,7 @@ public final class MemoryStore: DocumentStore {
       }
     }
     commitCount += 1
+    keptCommitCount += 1
     history.append(undo)
     if history.count > historyMax { history.removeFirst() }
     return replies

@@ -19,6 +19,8 @@ package struct NativeTwin {
     var document: Document
     /// The server's text at the synchroniser's revision.
     var server: Document
+    /// The change that made the synchroniser's revision.
+    var change: ChangeName?
     var synchronizer: ClientSynchronizer
   }
 
@@ -60,7 +62,8 @@ package struct NativeTwin {
 
   private mutating func join() -> [UInt8] {
     let resume = replica.map {
-      ResumePoint(epoch: $0.synchronizer.epoch, revision: $0.synchronizer.revision)
+      ResumePoint(
+        epoch: $0.synchronizer.epoch, revision: $0.synchronizer.revision, change: $0.change)
     }
     return encode(.join(.init(documentID: documentID, resume: resume)))
   }
@@ -87,7 +90,8 @@ package struct NativeTwin {
       return []
     case .joined(let joined): return try receive(joined)
     case .changes(let changes):
-      return try receive(changes.changes, from: changes.revision)
+      // Until the join is answered, the answer will hold all of this again.
+      return isJoined ? try receive(changes.changes, from: changes.revision) : []
     case .acknowledged(let answer):
       return encode(try acknowledge(answer.sequence, revision: answer.revision))
     case .refused(let refusal):
@@ -98,11 +102,13 @@ package struct NativeTwin {
       }
       try replica?.synchronizer.refuse(sequence: refusal.sequence)
       replica?.synchronizer.disconnect()
+      isJoined = false
       return [join()]
     case .resync(let resync):
+      guard isJoined else { return [] }
       return try restart(
         text: resync.text, epoch: resync.epoch, revision: resync.revision,
-        lastSequence: resync.lastSequence, isSameConnection: true)
+        lastSequence: resync.lastSequence, change: resync.change, isSameConnection: true)
     case .error(let error): throw TwinError.error(error.code.rawValue)
     case .selections, .presence, .left, .subscribed, .unsubscribed, .resourceUpdate,
       .documentChanged, .goodbye, .pong, .unknown:
@@ -122,14 +128,14 @@ package struct NativeTwin {
     case .text(let text):
       guard replica != nil else {
         replica = Replica(
-          document: Document(text), server: Document(text),
+          document: Document(text), server: Document(text), change: joined.change,
           synchronizer: ClientSynchronizer(
             epoch: joined.epoch, revision: joined.revision, nextSequence: joined.lastSequence + 1))
         return []
       }
       return try restart(
         text: text, epoch: joined.epoch, revision: joined.revision,
-        lastSequence: joined.lastSequence, isSameConnection: false)
+        lastSequence: joined.lastSequence, change: joined.change, isSameConnection: false)
     }
   }
 
@@ -166,21 +172,24 @@ package struct NativeTwin {
   }
 
   private mutating func restart(
-    text: String, epoch: String, revision: Int, lastSequence: Int, isSameConnection: Bool
+    text: String, epoch: String, revision: Int, lastSequence: Int, change: ChangeName?,
+    isSameConnection: Bool
   ) throws -> [[UInt8]] {
     guard var held = replica else { return [] }
     merges += 1
     let new = Document(text)
-    let (local, change) = try held.synchronizer.rebase(
+    let (local, next) = try held.synchronizer.rebase(
       from: held.server, to: new, epoch: epoch, revision: revision, lastSequence: lastSequence,
       isSameConnection: isSameConnection)
     try held.document.apply(local)
     held.server = new
+    held.change = change
     replica = held
-    return encode(change)
+    return encode(next)
   }
 
   private mutating func note(_ revision: Int, client: String, sequence: Int) {
+    replica?.change = ChangeName(clientID: client, sequence: sequence)
     sightings.insert(
       Sighting(
         epoch: replica?.synchronizer.epoch ?? "", revision: revision, client: client,

@@ -42,7 +42,7 @@ package struct Simulation {
     case failCommit
     /// Commits fail until space returns.
     case fillDisk
-    /// The process dies, and the disk had lied: the newest commits are gone.
+    /// The process dies, and the disk had lied: the newest commits are gone. Once in a run.
     case loseTail
   }
 
@@ -93,6 +93,7 @@ package struct Simulation {
   private var completions: [(ticket: StoreTicket, reply: StoreReply)] = []
   private var nextConnection: UInt64 = 1
   private var generation = 0
+  private let firstCommits: Int
 
   /// What the gateway asks of the network while it works.
   private final class Network {
@@ -106,8 +107,11 @@ package struct Simulation {
     network = Network()
     gateway = Self.makeGateway(plan: plan, clock: clock, network: network, generation: 0)
     let ids = (0..<plan.documents).map { "note-\($0)" }
+    let now = clock.now
     _ = store.perform(
-      ids.map { .create(id: $0, epoch: "first-\($0)", title: $0, time: clock.now) })
+      ids.map { .create(id: $0, epoch: "first-\($0)", title: $0, time: now) })
+    // The first commit is no part of the tail that a disk may lose: from here on there is one.
+    firstCommits = store.commitCount
     for index in 0..<(plan.natives + plan.whalers) {
       let id = ids[index % ids.count]
       let client: Client =
@@ -297,6 +301,7 @@ package struct Simulation {
     case .failCommit: store.commitsToFail = 1
     case .fillDisk: store.isDiskFull.toggle()
     case .loseTail:
+      guard !hasLostTail else { return }
       hasLostTail = true
       kill(losingCommits: 1 + random.below(4))
     }
@@ -307,7 +312,7 @@ package struct Simulation {
     storeQueue = []
     completions = []
     network.queuedBytes = [:]
-    store.restart(losingCommits: lost)
+    store.restart(losingCommits: min(lost, store.keptCommitCount - firstCommits))
     generation += 1
     gateway = Self.makeGateway(
       plan: plan, clock: clock, network: network, generation: generation)

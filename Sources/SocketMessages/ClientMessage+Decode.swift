@@ -67,16 +67,18 @@ extension JSONReader {
   fileprivate mutating func resumePoint() throws(JSONError) -> ResumePoint {
     var epoch: String?
     var revision: Int?
+    var change: ChangeName?
     try object { key, reader throws(JSONError) in
       switch key {
       case "epoch": epoch = try reader.string()
       case "revision": revision = try reader.integer()
+      case "change": change = try reader.isNull() ? nil : try reader.changeName()
       default: try reader.skipValue()
       }
     }
     guard let epoch else { throw .missing(field: "epoch") }
     guard let revision else { throw .missing(field: "revision") }
-    return ResumePoint(epoch: epoch, revision: revision)
+    return ResumePoint(epoch: epoch, revision: revision, change: change)
   }
 }
 

@@ -58,6 +58,7 @@ extension ClientMessage.Join {
         JSONWriter.object(&buffer) { object, buffer in
           object.field("epoch", resume.epoch, &buffer)
           object.field("revision", resume.revision, &buffer)
+          object.field("change", resume.change, &buffer)
         }
       }
     }

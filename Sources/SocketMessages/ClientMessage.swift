@@ -1,16 +1,34 @@
 public import OTCore
 
+/// Names one change: whose, and that client's number for it.
+public struct ChangeName: Sendable, Hashable {
+  /// The author's client id.
+  public var clientID: String
+  /// The author's number.
+  public var sequence: Int
+
+  /// Makes a name.
+  public init(clientID: String, sequence: Int) {
+    self.clientID = clientID
+    self.sequence = sequence
+  }
+}
+
 /// A place in a document's history to continue from.
 public struct ResumePoint: Sendable, Equatable {
   /// Names the history.
   public var epoch: String
   /// The newest revision known.
   public var revision: Int
+  /// The change that made that revision, if the client knows it. A server that knows another one
+  /// there has lost a part of its history since, and sends the text.
+  public var change: ChangeName?
 
   /// Makes a resume point.
-  public init(epoch: String, revision: Int) {
+  public init(epoch: String, revision: Int, change: ChangeName? = nil) {
     self.epoch = epoch
     self.revision = revision
+    self.change = change
   }
 }
 

@@ -48,6 +48,22 @@ extension JSONReader {
     text.withUTF8 { try? operation.insert(utf8: $0) }
   }
 
+  /// Reads `{"clientId": "…", "sequence": 1}`.
+  mutating func changeName() throws(JSONError) -> ChangeName {
+    var clientID: String?
+    var sequence: Int?
+    try object { key, reader throws(JSONError) in
+      switch key {
+      case "clientId": clientID = try reader.string()
+      case "sequence": sequence = try reader.integer()
+      default: try reader.skipValue()
+      }
+    }
+    guard let clientID else { throw .missing(field: "clientId") }
+    guard let sequence else { throw .missing(field: "sequence") }
+    return ChangeName(clientID: clientID, sequence: sequence)
+  }
+
   /// Reads `[[anchor, head], …]`.
   mutating func selections() throws(JSONError) -> [Selection] {
     try list { reader throws(JSONError) in try reader.selection() }

@@ -108,3 +108,15 @@ package enum JSONWriter {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 }
+
+extension JSONWriter.Object {
+  /// Writes the name of a change, if there is one.
+  mutating func field(_ name: StaticString, _ change: ChangeName?, _ buffer: inout [UInt8]) {
+    guard let change else { return }
+    key(name, &buffer)
+    JSONWriter.object(&buffer) { object, buffer in
+      object.field("clientId", change.clientID, &buffer)
+      object.field("sequence", change.sequence, &buffer)
+    }
+  }
+}

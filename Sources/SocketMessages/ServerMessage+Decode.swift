@@ -90,6 +90,7 @@ extension ServerMessage.Joined {
     var text: String?
     var changes: [ServerMessage.Change]?
     var lastSequence: Int?
+    var change: ChangeName?
     var access: String?
     var presence: [ServerMessage.Participant]?
     self = try envelope.read("joined") { key, reader throws(JSONError) in
@@ -101,6 +102,7 @@ extension ServerMessage.Joined {
       case "text": text = try reader.string()
       case "changes": changes = try reader.list { reader throws(JSONError) in try reader.change() }
       case "lastSequence": lastSequence = try reader.integer()
+      case "change": change = try reader.isNull() ? nil : try reader.changeName()
       case "access": access = try reader.string()
       case "presence": presence = try reader.participants()
       default: try reader.skipValue()
@@ -115,7 +117,7 @@ extension ServerMessage.Joined {
         title: try title.required("title", in: "joined"),
         epoch: try epoch.required("epoch", in: "joined"),
         revision: try revision.required("revision", in: "joined"), content: content,
-        lastSequence: try lastSequence.required("lastSequence", in: "joined"),
+        lastSequence: try lastSequence.required("lastSequence", in: "joined"), change: change,
         access: try word(access, "access", in: "joined"),
         presence: try presence.required("presence", in: "joined"))
     }
@@ -201,6 +203,7 @@ extension ServerMessage.Resync {
     var revision: Int?
     var text: String?
     var lastSequence: Int?
+    var change: ChangeName?
     self = try envelope.read("resync") { key, reader throws(JSONError) in
       switch key {
       case "documentId": documentID = try reader.string()
@@ -209,6 +212,7 @@ extension ServerMessage.Resync {
       case "revision": revision = try reader.integer()
       case "text": text = try reader.string()
       case "lastSequence": lastSequence = try reader.integer()
+      case "change": change = try reader.isNull() ? nil : try reader.changeName()
       default: try reader.skipValue()
       }
     } make: { () throws(MessageError) in
@@ -218,7 +222,8 @@ extension ServerMessage.Resync {
         epoch: try epoch.required("epoch", in: "resync"),
         revision: try revision.required("revision", in: "resync"),
         text: try text.required("text", in: "resync"),
-        lastSequence: try lastSequence.required("lastSequence", in: "resync"))
+        lastSequence: try lastSequence.required("lastSequence", in: "resync"),
+        change: change)
     }
   }
 }

@@ -43,6 +43,7 @@ extension ServerMessage {
         data.field("revision", message.revision, &buffer)
         data.field("text", message.text, &buffer)
         data.field("lastSequence", message.lastSequence, &buffer)
+        data.field("change", message.change, &buffer)
       }
     case .selections(let message):
       write("selections") { data, buffer in
@@ -166,6 +167,7 @@ extension ServerMessage.Joined {
       JSONWriter.array(changes, &buffer) { $0.encode(&$1) }
     }
     data.field("lastSequence", lastSequence, &buffer)
+    data.field("change", change, &buffer)
     data.field("access", access.rawValue, &buffer)
     data.key("presence", &buffer)
     JSONWriter.array(presence, &buffer) { $0.encode(&$1) }

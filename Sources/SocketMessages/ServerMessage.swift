@@ -99,6 +99,8 @@ public enum ServerMessage: Sendable, Equatable {
     public var content: Content
     /// The client's last sequence that the log holds; 0 for none.
     public var lastSequence: Int
+    /// The change that made the revision, for resuming there; none at revision 0.
+    public var change: ChangeName?
     /// What the client may do.
     public var access: Access
     /// The others.
@@ -107,7 +109,7 @@ public enum ServerMessage: Sendable, Equatable {
     /// Makes a reply.
     public init(
       documentID: String, title: String, epoch: String, revision: Int, content: Content,
-      lastSequence: Int, access: Access, presence: [Participant]
+      lastSequence: Int, change: ChangeName? = nil, access: Access, presence: [Participant]
     ) {
       self.documentID = documentID
       self.title = title
@@ -115,6 +117,7 @@ public enum ServerMessage: Sendable, Equatable {
       self.revision = revision
       self.content = content
       self.lastSequence = lastSequence
+      self.change = change
       self.access = access
       self.presence = presence
     }
@@ -207,11 +210,13 @@ public enum ServerMessage: Sendable, Equatable {
     public var text: String
     /// The client's last sequence that the log holds; 0 for none.
     public var lastSequence: Int
+    /// The change that made the revision, for resuming there; none at revision 0.
+    public var change: ChangeName?
 
     /// Makes a message.
     public init(
       documentID: String, reason: ResyncReason, epoch: String, revision: Int, text: String,
-      lastSequence: Int
+      lastSequence: Int, change: ChangeName? = nil
     ) {
       self.documentID = documentID
       self.reason = reason
@@ -219,6 +224,7 @@ public enum ServerMessage: Sendable, Equatable {
       self.revision = revision
       self.text = text
       self.lastSequence = lastSequence
+      self.change = change
     }
   }
 

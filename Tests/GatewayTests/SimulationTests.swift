@@ -65,4 +65,18 @@ struct SimulationTests {
       return plan
     }
   }
+
+  @Test("clients that saw a tail which the disk lost converge on what is left")
+  func lostTails() throws {
+    try Seeds.run(1_000) { seed in
+      var plan = Simulation.Plan()
+      plan.natives = 2 + Int(seed % 4)
+      plan.whalers = 0
+      plan.steps = 500
+      plan.faultPercent = 3
+      plan.faults = [.disconnect, .loseTail, .kill]
+      plan.settings = Self.tightSettings
+      return plan
+    }
+  }
 }

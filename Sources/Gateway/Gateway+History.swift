@@ -1,0 +1,114 @@
+import GatewayPorts
+import SocketMessages
+
+/// A note's past over HTTP: texts, authors, versions, and bringing an old text back.
+extension Gateway {
+  /// Entries of one author with no longer pause between them are shown as one.
+  private static let pauseMilliseconds: Timestamp = 60_000
+  /// Groups of one answer, at most.
+  private static let groupsMax = 1_000
+
+  func text(_ request: RequestID, id: DocumentID, _ query: String) {
+    let point: HistoryPoint
+    switch (Self.number("revision", in: query), Self.number("time", in: query)) {
+    case (.value(let revision), .absent): point = .revision(revision)
+    case (.absent, .value(let time)): point = .time(Timestamp(time))
+    case (.absent, .absent): point = .revision(.max)
+    default:
+      respond(
+        request,
+        .problem(400, .badMessage, "expected revision or time as a number, or neither"))
+      return
+    }
+    store(.text(id: id, at: point), for: .notes(request, .text))
+  }
+
+  func history(_ request: RequestID, id: DocumentID, _ query: String) {
+    let after = Self.number("after", in: query).or(0)
+    let limit = Self.number("limit", in: query).or(Self.groupsMax)
+    guard let after, let limit, limit > 0 else {
+      respond(request, .problem(400, .badMessage, "expected after and limit as numbers"))
+      return
+    }
+    store(
+      .history(id: id, after: after, through: .max, pause: Self.pauseMilliseconds),
+      for: .notes(request, .history(after: after, limit: min(limit, Self.groupsMax))))
+  }
+
+  func saveVersion(_ request: RequestID, id: DocumentID, _ body: [UInt8]) {
+    guard let fields = NoteJSON.fields(in: body), let name = fields.name, !name.isEmpty,
+      let revision = fields.revision
+    else {
+      respond(
+        request,
+        .problem(400, .badMessage, "expected a JSON object with \"name\" and \"revision\""))
+      return
+    }
+    guard let author = author(fields.author, request), checkedName(name, request) else { return }
+    guard let epoch = documents[id]?.live?.epoch else {
+      respond(
+        request,
+        .problem(409, .notJoined, "open the note before naming one of its versions"))
+      return
+    }
+    let version = NamedVersion(
+      revision: revision, name: name, author: author, time: surroundings.clock.now)
+    store(
+      .saveVersion(id: id, epoch: epoch, version: version),
+      for: .notes(request, .saveVersion(version)))
+  }
+
+  func restore(_ request: RequestID, id: DocumentID, _ body: [UInt8]) {
+    guard let fields = NoteJSON.fields(in: body), let revision = fields.revision, revision >= 0
+    else {
+      respond(request, .problem(400, .badMessage, "expected a JSON object with \"revision\""))
+      return
+    }
+    guard let author = author(fields.author, request) else { return }
+    store(
+      .text(id: id, at: .revision(revision)),
+      for: .notes(request, .restore(id, author: author)))
+  }
+
+  /// The name under which the edit or version is kept.
+  private func author(_ given: String?, _ request: RequestID) -> String? {
+    let author = given ?? ""
+    return checkedName(author, request) ? author : nil
+  }
+
+  private func checkedName(_ name: String, _ request: RequestID) -> Bool {
+    let bytesMax = settings.limits.nameBytesMax
+    guard name.utf8.count <= bytesMax else {
+      respond(
+        request,
+        .problem(413, .tooLarge, "a name may have \(bytesMax) bytes, not \(name.utf8.count)"))
+      return false
+    }
+    return true
+  }
+
+  /// A number in a query, such as `after=12&limit=3`.
+  enum QueryNumber {
+    case absent
+    case value(Int)
+    case broken
+
+    func or(_ other: Int) -> Int? {
+      switch self {
+      case .absent: other
+      case .value(let value): value
+      case .broken: nil
+      }
+    }
+  }
+
+  static func number(_ name: String, in query: String) -> QueryNumber {
+    for pair in query.split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.first.map(String.init) == name else { continue }
+      guard parts.count == 2, let value = Int(parts[1]), value >= 0 else { return .broken }
+      return .value(value)
+    }
+    return .absent
+  }
+}
