@@ -52,7 +52,7 @@ let package = Package(
     library(
       "TransportLibwebsockets", ["GatewayPorts", "CLibwebsockets", "CLibwebsocketsShim"]),
     library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "CryptoOpenSSL"]),
-    library("CryptoOpenSSL", ["GatewayPorts", "COpenSSL"]),
+    library("CryptoOpenSSL", ["SocketMessages", "GatewayPorts", "COpenSSL"]),
     // Programs.
     library(
       "ParleyServer",

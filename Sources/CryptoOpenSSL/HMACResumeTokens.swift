@@ -39,15 +39,6 @@ public struct HMACResumeTokens: ResumeTokens, Sendable {
   }
 
   private func code(for client: String) -> [UInt8] {
-    let message = Array((Self.purpose + client).utf8)
-    return [UInt8](unsafeUninitializedCapacity: 32) { buffer, initializedCount in
-      var length: UInt32 = 0
-      guard
-        HMAC(
-          EVP_sha256(), secret, Int32(secret.count), message, message.count, buffer.baseAddress,
-          &length) != nil, length == 32
-      else { fatalError("OpenSSL failed to sign; the machine is out of memory") }
-      initializedCount = 32
-    }
+    hmacSHA256(secret, Array((Self.purpose + client).utf8))
   }
 }

@@ -18,7 +18,7 @@ struct LayeringTests {
       "GatewayPorts", "CLibwebsockets", "CLibwebsocketsShim", "Glibc", "Synchronization",
     ],
     "StoreSQLite": ["OTCore", "GatewayPorts", "CryptoOpenSSL", "CSQLite", "Glibc"],
-    "CryptoOpenSSL": ["GatewayPorts", "COpenSSL", "Glibc"],
+    "CryptoOpenSSL": ["SocketMessages", "GatewayPorts", "COpenSSL", "Glibc"],
     // Programs.
     "ParleyServer": [
       "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",

@@ -1,0 +1,169 @@
+package import GatewayPorts
+import SocketMessages
+
+/// A signed token in its compact form (RFC 7515, 7519), taken apart but not yet believed.
+struct JSONWebToken {
+  /// Longer tokens are not looked at.
+  static let bytesMax = 8192
+
+  let algorithm: JWTAlgorithm
+  let keyID: String?
+  /// The JSON of the claims.
+  let payload: [UInt8]
+  let signature: [UInt8]
+  /// What the signature is of: the first two parts with their full stop.
+  let signed: [UInt8]
+
+  init(_ text: String) throws(AuthenticationError) {
+    let bytes = Array(text.utf8)
+    guard !bytes.isEmpty else { throw .missing }
+    guard bytes.count <= Self.bytesMax else { throw .malformed }
+    let parts = bytes.split(
+      separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Base64URL.decode(parts[0]),
+      let payload = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2])
+    else { throw .malformed }
+    var algorithm: String?
+    var keyID: String?
+    var isExtended = false
+    do {
+      try readObject(header) { key, reader throws(JSONError) in
+        switch key {
+        case "alg": algorithm = try reader.string()
+        case "kid": keyID = try reader.string()
+        case "crit":
+          isExtended = true
+          try reader.skipValue()
+        default: try reader.skipValue()
+        }
+      }
+    } catch { throw .malformed }
+    guard let algorithm else { throw .malformed }
+    // `crit` names extensions without which a token must not be understood; none is known here.
+    guard !isExtended, let known = JWTAlgorithm(rawValue: algorithm) else { throw .algorithm }
+    self.algorithm = known
+    self.keyID = keyID
+    self.payload = payload
+    self.signature = signature
+    signed = Array(bytes[..<parts[1].endIndex])
+  }
+}
+
+/// What a token says of its bearer.
+package struct JWTClaims: Sendable, Hashable {
+  /// `iss`: who made the token.
+  package var issuer: String?
+  /// `sub`: the user's id.
+  package var subject: String?
+  /// `aud`: whom the token is for.
+  package var audiences: [String]?
+  /// `exp`: from when on it is no longer valid.
+  package var expiresAt: Timestamp?
+  /// `nbf`: from when on it is valid.
+  package var notBefore: Timestamp?
+  /// `iat`: when it was made.
+  package var issuedAt: Timestamp?
+  /// `jti`: the token's own id.
+  package var tokenID: String?
+  /// `name`: what others see.
+  package var name: String?
+  /// `parley`: what the user may do.
+  package var grants: [Grant] = []
+
+  /// More grants than this are refused.
+  package static let grantsMax = 256
+
+  package init(subject: String? = nil) { self.subject = subject }
+
+  /// Reads claims from JSON. Unknown claims are passed over, and so are unknown verbs.
+  package init(json: [UInt8]) throws(AuthenticationError) {
+    self.init()
+    do {
+      try readObject(json) { key, reader throws(JSONError) in
+        switch key {
+        case "iss": issuer = try reader.string()
+        case "sub": subject = try reader.string()
+        case "aud": audiences = try Self.audiences(&reader)
+        case "exp": expiresAt = try Self.time(&reader, json)
+        case "nbf": notBefore = try Self.time(&reader, json)
+        case "iat": issuedAt = try Self.time(&reader, json)
+        case "jti": tokenID = try reader.string()
+        case "name": name = try reader.string()
+        case "parley": grants = try Self.grants(&reader)
+        default: try reader.skipValue()
+        }
+      }
+    } catch { throw .claims }
+  }
+
+  private static func audiences(_ reader: inout JSONReader) throws(JSONError) -> [String] {
+    if reader.isAtString { return [try reader.string()] }
+    var audiences: [String] = []
+    try reader.array { reader throws(JSONError) in audiences.append(try reader.string()) }
+    return audiences
+  }
+
+  /// Reads seconds since 1970, perhaps with a fraction, as milliseconds.
+  private static func time(
+    _ reader: inout JSONReader, _ json: [UInt8]
+  ) throws(JSONError) -> Timestamp {
+    let range = try reader.skipValue()
+    let text = String(decoding: json[range], as: UTF8.self)
+    // Up to the year 9999.
+    guard let seconds = Double(text), (0...253_402_300_799).contains(seconds) else {
+      throw .wrongType(expected: "seconds since 1970", offset: range.lowerBound)
+    }
+    return Timestamp(seconds * 1000)
+  }
+
+  private static func grants(_ reader: inout JSONReader) throws(JSONError) -> [Grant] {
+    var grants: [Grant] = []
+    try reader.object { key, reader throws(JSONError) in
+      switch key {
+      case "documents": try readGrants(.documents, &reader, into: &grants)
+      case "rooms": try readGrants(.rooms, &reader, into: &grants)
+      default: try reader.skipValue()
+      }
+    }
+    return grants
+  }
+
+  private static func readGrants(
+    _ kind: Grant.Kind, _ reader: inout JSONReader, into grants: inout [Grant]
+  ) throws(JSONError) {
+    try reader.array { reader throws(JSONError) in
+      let start = reader.offset
+      var match: String?
+      var verbs: Verbs = []
+      try reader.object { key, reader throws(JSONError) in
+        switch key {
+        case "match": match = try reader.string()
+        case "may":
+          try reader.array { reader throws(JSONError) in
+            if let verb = Verbs(word: try reader.string()) { verbs.formUnion(verb) }
+          }
+        default: try reader.skipValue()
+        }
+      }
+      guard let match, !match.isEmpty, grants.count < grantsMax else {
+        throw .wrongType(expected: "an object with \"match\"", offset: start)
+      }
+      grants.append(Grant(kind, NamePattern(match), verbs))
+    }
+  }
+}
+
+/// Reads a whole buffer as one JSON object.
+func readObject(
+  _ bytes: [UInt8], _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
+) throws(JSONError) {
+  var failure: JSONError?
+  bytes.withUnsafeBufferPointer { buffer in
+    var reader = JSONReader(buffer)
+    do throws(JSONError) {
+      try reader.object(body)
+      try reader.finish()
+    } catch { failure = error }
+  }
+  if let failure { throw failure }
+}

@@ -1,0 +1,11 @@
+/// How a token is signed. What is not here is not accepted, `none` above all.
+public enum JWTAlgorithm: String, Sendable, CaseIterable {
+  /// HMAC with SHA-256: who can check a token can make one.
+  case hs256 = "HS256"
+  /// RSA (PKCS #1 v1.5) with SHA-256.
+  case rs256 = "RS256"
+  /// ECDSA on P-256 with SHA-256.
+  case es256 = "ES256"
+  /// Ed25519.
+  case edDSA = "EdDSA"
+}

@@ -1,0 +1,142 @@
+public import GatewayPorts
+import SocketMessages
+
+/// Makes JSON Web Tokens.
+public struct JWTSigner: Sendable {
+  /// What a token is to say.
+  public struct Claims: Sendable, Hashable {
+    /// `sub`: the user's id.
+    public var user: String
+    /// `name`: what others see.
+    public var name: String?
+    /// `jti`: the token's own id, for revoking it alone.
+    public var tokenID: String?
+    /// `iss`: who makes it.
+    public var issuer: String?
+    /// `aud`: whom it is for.
+    public var audience: String?
+    /// `iat`, in milliseconds; written in whole seconds.
+    public var issuedAt: Timestamp?
+    /// `nbf`, in milliseconds; written in whole seconds.
+    public var notBefore: Timestamp?
+    /// `exp`, in milliseconds; written in whole seconds.
+    public var expiresAt: Timestamp?
+    /// What may be done: the pattern as written, and the verbs.
+    public var rights: [Right]
+
+    /// One grant as a token says it.
+    public struct Right: Sendable, Hashable {
+      /// Documents or rooms.
+      public var kind: Grant.Kind
+      /// A name, or the beginning of names followed by `*`.
+      public var match: String
+      /// What may be done.
+      public var verbs: Verbs
+
+      /// Makes a right.
+      public init(_ kind: Grant.Kind, _ match: String, _ verbs: Verbs) {
+        self.kind = kind
+        self.match = match
+        self.verbs = verbs
+      }
+    }
+
+    /// Makes claims.
+    public init(
+      user: String, name: String? = nil, tokenID: String? = nil, issuer: String? = nil,
+      audience: String? = nil, issuedAt: Timestamp? = nil, notBefore: Timestamp? = nil,
+      expiresAt: Timestamp? = nil, rights: [Right] = []
+    ) {
+      self.user = user
+      self.name = name
+      self.tokenID = tokenID
+      self.issuer = issuer
+      self.audience = audience
+      self.issuedAt = issuedAt
+      self.notBefore = notBefore
+      self.expiresAt = expiresAt
+      self.rights = rights
+    }
+  }
+
+  private let key: JWTKey
+
+  /// Signs with a PEM private key; its type decides the algorithm.
+  public init(privateKeyFile path: String, keyID: String? = nil) throws(JWTKeyError) {
+    let bytes = try KeyFile(.publicKey(id: nil), path: path).read()
+    guard let key = EVPKey.privateKey(pem: bytes) else {
+      throw .notPEM(file: path, expected: "a PEM private key without a password")
+    }
+    self.key = try JWTKey(id: keyID, key, file: path)
+  }
+
+  /// Signs with the secret in a file (HS256).
+  public init(secretFile path: String, keyID: String? = nil) throws(JWTKeyError) {
+    let bytes = try KeyFile(.secret(id: nil), path: path).read()
+    key = try JWTKey(id: keyID, secret: try KeyFile.secret(in: bytes, file: path), file: path)
+  }
+
+  /// Signs with a secret in memory (HS256).
+  public init(secret: [UInt8], keyID: String? = nil) throws(JWTKeyError) {
+    key = try JWTKey(id: keyID, secret: secret, file: "memory")
+  }
+
+  /// The algorithm of the key.
+  public var algorithm: JWTAlgorithm { key.algorithm }
+
+  /// Makes a token.
+  public func token(_ claims: Claims) -> String {
+    var payload: [UInt8] = []
+    claims.write(into: &payload)
+    return token(payload: payload)
+  }
+
+  /// Makes a token of any payload.
+  package func token(payload: [UInt8]) -> String {
+    var header: [UInt8] = []
+    JSONWriter.object(&header) { object, header in
+      object.field("alg", key.algorithm.rawValue, &header)
+      object.field("typ", "JWT", &header)
+      object.field("kid", key.id, &header)
+    }
+    let signed = Base64URL.encode(header) + "." + Base64URL.encode(payload)
+    guard let signature = key.signature(of: Array(signed.utf8)) else {
+      fatalError("OpenSSL failed to sign; the machine is out of memory")
+    }
+    return signed + "." + Base64URL.encode(signature)
+  }
+}
+
+extension JWTSigner.Claims {
+  fileprivate func write(into buffer: inout [UInt8]) {
+    JSONWriter.object(&buffer) { object, buffer in
+      object.field("iss", issuer, &buffer)
+      object.field("sub", user, &buffer)
+      object.field("aud", audience, &buffer)
+      object.field("exp", expiresAt.map { Int($0 / 1000) }, &buffer)
+      object.field("nbf", notBefore.map { Int($0 / 1000) }, &buffer)
+      object.field("iat", issuedAt.map { Int($0 / 1000) }, &buffer)
+      object.field("jti", tokenID, &buffer)
+      object.field("name", name, &buffer)
+      object.key("parley", &buffer)
+      JSONWriter.object(&buffer) { parley, buffer in
+        parley.key("documents", &buffer)
+        Self.write(rights.filter { $0.kind == .documents }, &buffer)
+        parley.key("rooms", &buffer)
+        Self.write(rights.filter { $0.kind == .rooms }, &buffer)
+      }
+    }
+  }
+
+  private static func write(_ rights: [Right], _ buffer: inout [UInt8]) {
+    JSONWriter.array(rights, &buffer) { right, buffer in
+      JSONWriter.object(&buffer) { object, buffer in
+        object.field("match", right.match, &buffer)
+        object.key("may", &buffer)
+        JSONWriter.array(Verbs.words.filter { right.verbs.contains($0.verbs) }, &buffer) {
+          JSONWriter.string($0.word, &$1)
+        }
+      }
+    }
+  }
+}

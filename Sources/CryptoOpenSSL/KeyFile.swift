@@ -1,0 +1,91 @@
+import Glibc
+import SocketMessages
+
+/// A file with keys, and what they are.
+public struct KeyFile: Sendable, Hashable {
+  /// What is in a file.
+  public enum Kind: Sendable, Hashable {
+    /// One PEM public key. Its name, if it has one, is the `kid` of the tokens it checks.
+    case publicKey(id: String?)
+    /// A shared secret: the file's bytes without line breaks at the end, or the bytes of what
+    /// stands behind `base64url:`.
+    case secret(id: String?)
+    /// A JSON Web Key Set (RFC 7517).
+    case keySet
+  }
+
+  /// What is in it.
+  public var kind: Kind
+  /// Where it is.
+  public var path: String
+
+  /// Names a file.
+  public init(_ kind: Kind, path: String) {
+    self.kind = kind
+    self.path = path
+  }
+
+  /// A larger file is none of keys.
+  static let bytesMax = 1 << 20
+
+  /// When the file was last written to, as well as can be told.
+  struct Stamp: Equatable {
+    var seconds = 0
+    var nanoseconds = 0
+    var size = 0
+    var file: UInt64 = 0
+  }
+
+  /// The file's stamp; `nil` if it is not there.
+  var stamp: Stamp? {
+    var status = Glibc.stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return Stamp(
+      seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec,
+      size: Int(status.st_size), file: UInt64(status.st_ino))
+  }
+
+  /// Reads the keys.
+  func keys() throws(JWTKeyError) -> [JWTKey] {
+    let bytes = try read()
+    switch kind {
+    case .publicKey(let id):
+      guard let key = EVPKey.publicKey(pem: bytes) else {
+        throw .notPEM(file: path, expected: "a PEM public key (BEGIN PUBLIC KEY)")
+      }
+      return [try JWTKey(id: id, key, file: path)]
+    case .secret(let id):
+      return [try JWTKey(id: id, secret: Self.secret(in: bytes, file: path), file: path)]
+    case .keySet: return try JSONWebKeySet.keys(in: bytes, file: path)
+    }
+  }
+
+  static func secret(in bytes: [UInt8], file: String) throws(JWTKeyError) -> [UInt8] {
+    var bytes = bytes[...]
+    while let last = bytes.last, last == 0x0a || last == 0x0d { bytes.removeLast() }
+    let prefix = "base64url:".utf8
+    guard bytes.starts(with: prefix) else { return Array(bytes) }
+    guard let secret = Base64URL.decode(bytes.dropFirst(prefix.count)) else {
+      throw .weak(file: file, expected: "base64url without padding behind \"base64url:\"")
+    }
+    return secret
+  }
+
+  func read() throws(JWTKeyError) -> [UInt8] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw .unreadable(file: path) }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = Glibc.read(file, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .unreadable(file: path) }
+      if count == 0 { return bytes }
+      bytes.append(contentsOf: piece[..<count])
+      guard bytes.count <= Self.bytesMax else {
+        throw .tooLarge(file: path, bytesMax: Self.bytesMax)
+      }
+    }
+  }
+}
