@@ -60,7 +60,9 @@ let package = Package(
         "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
         "StoreSQLite", "CryptoOpenSSL",
       ]),
-    .executableTarget(name: "parley", dependencies: ["ParleyServer"], swiftSettings: settings),
+    .executableTarget(
+      name: "parley", dependencies: ["ParleyServer", "GatewayPorts", "StoreSQLite"],
+      swiftSettings: settings),
     .executableTarget(
       name: "ot-bench", dependencies: ["OTCore", "OTWorkloads"], swiftSettings: settings),
     // Beside.
@@ -84,7 +86,9 @@ let package = Package(
       ]),
     tests("TransportLibwebsocketsTests", ["TransportLibwebsockets", "GatewayPorts"]),
     tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts"]),
-    tests("ParleyServerTests", ["ParleyServer", "GatewayPorts", "SocketMessages", "OTCore"]),
+    tests(
+      "ParleyServerTests",
+      ["ParleyServer", "GatewayPorts", "SocketMessages", "OTCore", "StoreSQLite"]),
   ],
   swiftLanguageModes: [.v6]
 )

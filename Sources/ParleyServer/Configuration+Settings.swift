@@ -215,6 +215,13 @@ extension Configuration {
     .text(
       "data-dir", \.dataDirectory, .storage, "FOLDER",
       help: "Folder of the database, made when missing."),
+    .number(
+      "history-changes-min", \.historyChangesMin, .storage, in: 0...1_000_000_000,
+      help: "Newest changes of each note that are kept; older ones are forgotten once they are "
+        + "also older than history-age-min. 0 for both keeps everything."),
+    .duration(
+      "history-age-min", \.historyAgeMin, .storage, in: .zero...(.seconds(100 * 366 * 86_400)),
+      help: "Changes younger than this are kept, however many they are."),
     .duration(
       "ping-interval", \.pingInterval, .connections, in: .seconds(1)...(.seconds(3600)),
       help: "A quiet connection is sent a ping this often."),
@@ -252,6 +259,14 @@ extension Configuration {
       of: LogFormat.allCases.map { (word: $0.rawValue, value: $0) },
       help: "text, for people, or json, one object a line.", word: \.rawValue),
   ]
+
+  /// Whether the flag of this name is followed by a value.
+  package static func takesValue(_ name: String) -> Bool {
+    if name == "config" { return true }
+    guard let setting = setting(named: name) else { return false }
+    if case .flag = setting.shape { return false }
+    return true
+  }
 
   /// The setting with this name, hyphens and case as in the configuration file.
   package static func setting(named name: some StringProtocol) -> Setting? {

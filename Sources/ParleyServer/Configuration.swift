@@ -57,6 +57,14 @@ public struct Configuration: Sendable, Equatable {
   /// How log lines look.
   public var logFormat = LogFormat.text
 
+  // MARK: History
+
+  /// Newest changes of each note that are kept in any case; with ``historyAgeMin`` 0 and this 0,
+  /// all of them are.
+  public var historyChangesMin = 0
+  /// Changes younger than this are kept in any case.
+  public var historyAgeMin = Duration.zero
+
   /// The defaults.
   public init() {}
 

@@ -14,6 +14,26 @@ public enum Files {
   /// A configuration file has no business being larger.
   private static let textBytesMax = 1 << 20
 
+  /// Reads a file of any size.
+  static func bytes(at path: String) throws(FileError) -> [UInt8] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      throw FileError("\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = read(file, &chunk, chunk.count)
+      if count == 0 { return bytes }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw FileError("\(path) cannot be read: \(String(cString: strerror(errno)))")
+      }
+      bytes.append(contentsOf: chunk[..<count])
+    }
+  }
+
   /// Reads a small text file.
   public static func text(at path: String) throws(FileError) -> String {
     let file = open(path, O_RDONLY | O_CLOEXEC)

@@ -9,6 +9,12 @@ package enum Help {
     Commands:
       serve   Run the gateway: page, notes and WebSockets on one port
       check   Say what a configuration means and whether its store is sound, then exit
+      backup  Copy the store, while a server may be running
+      restore Put a backup in the store's place
+      notes   List the notes with their ids
+      export  Write a note as Markdown, text, JSON or with its whole log
+      import  Turn a file into a note
+      compact Forget history that the retention settings need not keep
 
     parley COMMAND --help lists the flags of a command.
     parley --version prints the version.
@@ -33,6 +39,34 @@ package enum Help {
 
       """
   }
+
+  /// `parley backup --help`, and of the other commands for stores.
+  package static let store = """
+    Usage: parley backup FILE [--no-verify]
+           parley restore FILE [--replace | --verify]
+           parley notes
+           parley export ID [--format md|txt|json|ops] [--output FILE]
+           parley import FILE [--format md|txt|json|ops] [--title TEXT] [--author NAME]
+           parley compact
+
+    All of them take the settings of serve, above all --data-dir and --config.
+
+    backup, notes, export and check may run beside a server. A backup is copied in one moment,
+    read through and compared with its checksums, and only then gets its name.
+
+    restore, import and compact want the server to be stopped. restore reads the whole backup
+    first; --verify does only that. A store that is there stays, unless --replace moves it aside.
+    Each restored note goes on under a new epoch, so that clients know of the gap and nothing of
+    theirs is lost.
+
+    export writes to standard output without --output. The format ops holds every change with its
+    author and time, and can be imported again. import prints the id of the note it made.
+
+    compact keeps what history-changes-min and history-age-min say: texts, named versions and
+    what is needed to know re-sent changes again stay in any case. serve does the same bit by bit
+    when one of the two is set.
+
+    """
 
   /// `parley check --help`.
   package static var check: String {

@@ -25,6 +25,7 @@ public final class Server: Sendable {
   public init(configuration: Configuration, log: any LogSink) throws {
     try Files.makeDirectory(configuration.dataDirectory)
     let store = try SQLiteStore(path: configuration.storePath)
+    store.retention = configuration.retention
     let tokens = HMACResumeTokens(secret: try store.secret(named: "resume tokens"))
     let loop = ServerLoop(configuration: configuration, tokens: tokens, log: log)
     let transport = LibwebsocketsTransport(

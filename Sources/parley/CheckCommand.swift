@@ -1,4 +1,5 @@
 import ParleyServer
+import StoreSQLite
 
 /// `parley check`.
 enum CheckCommand {
@@ -30,18 +31,21 @@ enum CheckCommand {
   }
 
   private static func checkStore(_ configuration: Configuration) -> Int32 {
-    let path = configuration.storePath
-    switch StoreCheck.run(configuration) {
-    case .none: Terminal.output("\nstore \(path): not there yet; serve makes it\n")
-    case .inUse(let process):
-      let owner = process.map { "process \($0)" } ?? "another process"
-      Terminal.output("\nstore \(path): not looked at, \(owner) has it open\n")
-    case .read(let findings):
-      for problem in findings.problems { Terminal.error("parley: \(path): \(problem)\n") }
+    let commands = StoreCommands(configuration)
+    guard commands.exists else {
+      Terminal.output("\nstore \(commands.path): not there yet; serve makes it\n")
+      return Program.ExitCode.success
+    }
+    do {
+      let findings = try commands.check()
+      for problem in findings.problems {
+        Terminal.error("parley: \(commands.path): \(problem)\n")
+      }
       guard findings.problems.isEmpty else { return Program.ExitCode.failure }
       Terminal.output(
-        "\nstore \(path): sound, \(findings.notes) notes with \(findings.entries) changes\n")
-    case .notOpened(let error):
+        "\nstore \(commands.path): sound, \(findings.notes) notes with \(findings.entries) changes\n"
+      )
+    } catch {
       Terminal.error("parley: \(error)\n")
       return Program.ExitCode.failure
     }

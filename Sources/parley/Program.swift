@@ -27,13 +27,20 @@ enum Program {
     case "check":
       if wantsHelp { return show(Help.check) }
       return CheckCommand.run(rest, executable: executable(arguments))
+    case let name where StoreCommand.names.contains(name):
+      if wantsHelp { return show(Help.store) }
+      return StoreCommand.run(name, rest)
     case "help", "--help", "-h":
-      return show(
-        rest.first == "serve" ? Help.serve : rest.first == "check" ? Help.check : Help.program)
+      switch rest.first {
+      case "serve": return show(Help.serve)
+      case "check": return show(Help.check)
+      case let name? where StoreCommand.names.contains(name): return show(Help.store)
+      default: return show(Help.program)
+      }
     case "--version", "-V", "version":
       return show("parley \(Version.current)\n")
     default:
-      Terminal.error("parley: expected serve or check, got “\(command)”; parley --help says more\n")
+      Terminal.error("parley: expected a command, got “\(command)”; parley --help lists them\n")
       return ExitCode.usage
     }
   }

@@ -24,7 +24,7 @@ struct LayeringTests {
       "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
       "StoreSQLite", "CryptoOpenSSL", "Glibc", "Synchronization", "FoundationEssentials",
     ],
-    "parley": ["ParleyServer", "GatewayPorts", "Glibc"],
+    "parley": ["ParleyServer", "GatewayPorts", "StoreSQLite", "Glibc"],
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials"],
     // Beside.
     "OTWorkloads": ["OTCore"],

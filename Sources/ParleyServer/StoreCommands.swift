@@ -1,0 +1,132 @@
+import CryptoOpenSSL
+import Glibc
+package import GatewayPorts
+package import StoreSQLite
+
+/// What the program can do with a store beside serving it.
+package struct StoreCommands {
+  private let configuration: Configuration
+
+  /// Works on the store of a configuration.
+  package init(_ configuration: Configuration) { self.configuration = configuration }
+
+  /// Where the store is.
+  package var path: String { configuration.storePath }
+
+  /// Whether there is a store yet.
+  package var exists: Bool { Files.isFile(path) }
+
+  /// Reads all of the store, while a server may be writing to it.
+  package func check() throws(StoreOpenError) -> StoreFindings {
+    try SQLiteStore(reading: path).check()
+  }
+
+  /// Lists the notes, while a server may be writing to them.
+  package func notes() throws -> [NoteSummary] {
+    switch try SQLiteStore(reading: path).perform([.list])[0] {
+    case .notes(let notes): return notes
+    case .failed(let error): throw error
+    default: preconditionFailure("a store answers a request for notes with notes")
+    }
+  }
+
+  /// Copies the store, while a server may be writing to it.
+  package func backUp(to destination: String, isVerified: Bool) throws(StoreBackupError)
+    -> StoreFindings?
+  {
+    try StoreBackup.make(of: path, at: destination, isVerified: isVerified)
+  }
+
+  /// Reads all of a backup.
+  package func verify(_ backup: String) throws(StoreOpenError) -> StoreFindings {
+    try SQLiteStore(reading: backup).check()
+  }
+
+  /// Puts a backup where the store is to be; no server may be running.
+  package func restore(_ backup: String, isReplacing: Bool) throws -> StoreFindings {
+    try Files.makeDirectory(configuration.dataDirectory)
+    return try StoreBackup.restore(
+      backup, to: path, isReplacing: isReplacing, names: RandomNames())
+  }
+
+  /// Writes a note to a file, or to standard output.
+  package func export(_ id: DocumentID, as format: ExportFormat, to file: String?) throws {
+    let output = try file.map(OutputFile.init(path:)) ?? OutputFile.standard
+    var failure: FileError?
+    try NoteExport(from: SQLiteStore(reading: path)).export(id, as: format) { bytes in
+      guard failure == nil else { return }
+      do throws(FileError) { try output.write(bytes) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    try output.close()
+  }
+
+  /// Makes a note of a file; no server may be running.
+  package func importNote(
+    from file: String, as format: ExportFormat, title: String, author: String
+  ) throws -> NoteSummary {
+    let bytes = try Files.bytes(at: file)
+    try Files.makeDirectory(configuration.dataDirectory)
+    let names = RandomNames()
+    return try NoteImport(into: SQLiteStore(path: path)).importNote(
+      bytes, as: format,
+      NoteImport.Details(
+        id: names.next(), epoch: names.next(), title: title, author: author,
+        time: SystemClock().now))
+  }
+
+  /// Forgets what the retention settings say may be forgotten; no server may be running.
+  ///
+  /// - Returns: How many logs became shorter.
+  package func compact() throws -> Int {
+    guard let retention = configuration.retention else {
+      throw FileError(
+        "nothing says what to keep; give --history-changes-min, --history-age-min or both")
+    }
+    return try SQLiteStore(path: path).compact(keeping: retention, now: SystemClock().now)
+  }
+}
+
+extension Configuration {
+  /// What is kept of each note's history; all of it if `nil`.
+  package var retention: Retention? {
+    guard historyChangesMin > 0 || historyAgeMin > .zero else { return nil }
+    return Retention(
+      entriesMin: historyChangesMin, ageMin: Timestamp(historyAgeMin.components.seconds * 1_000))
+  }
+}
+
+/// A file that is being written.
+private struct OutputFile {
+  private let descriptor: Int32
+
+  static let standard = OutputFile(descriptor: STDOUT_FILENO)
+
+  private init(descriptor: Int32) { self.descriptor = descriptor }
+
+  init(path: String) throws(FileError) {
+    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw FileError("\(path) cannot be made: \(String(cString: strerror(errno)))")
+    }
+  }
+
+  func write(_ bytes: [UInt8]) throws(FileError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        throw FileError("the output cannot be written: \(String(cString: strerror(errno)))")
+      }
+    }
+  }
+
+  func close() throws(FileError) {
+    guard descriptor != STDOUT_FILENO else { return }
+    guard fsync(descriptor) == 0, Glibc.close(descriptor) == 0 else {
+      throw FileError("the output cannot be written: \(String(cString: strerror(errno)))")
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import GatewayPorts
+import Glibc
+import ParleyServer
+import StoreSQLite
+import Testing
+
+@Suite("What the program does with a store")
+struct StoreCommandsTests {
+  /// A folder that goes away with the test.
+  private final class Folder {
+    let path: String
+
+    init() {
+      var template = Array("/tmp/parley-commands-XXXXXX".utf8CString)
+      path = template.withUnsafeMutableBufferPointer { buffer in
+        guard let template = buffer.baseAddress, let made = mkdtemp(template) else {
+          preconditionFailure("no folder for a test could be made")
+        }
+        return String(cString: made)
+      }
+    }
+
+    deinit { try? remove(path) }
+
+    private func remove(_ path: String) throws {
+      guard let folder = opendir(path) else { return }
+      while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+          String(decoding: $0.prefix(while: { $0 != 0 }), as: UTF8.self)
+        }
+        if name != ".", name != ".." { unlink(path + "/" + name) }
+      }
+      closedir(folder)
+      rmdir(path)
+    }
+
+    func write(_ text: String, as name: String) -> String {
+      let file = path + "/" + name
+      let descriptor = open(file, O_WRONLY | O_CREAT, 0o600)
+      let bytes = Array(text.utf8)
+      _ = Glibc.write(descriptor, bytes, bytes.count)
+      close(descriptor)
+      return file
+    }
+  }
+
+  private static func commands(
+    in folder: Folder, _ change: (inout Configuration) -> Void = { _ in }
+  ) -> StoreCommands {
+    var configuration = Configuration()
+    configuration.dataDirectory = folder.path
+    change(&configuration)
+    return StoreCommands(configuration)
+  }
+
+  @Test("a note that is exported and imported again is the same", arguments: ExportFormat.allCases)
+  func roundTrip(format: ExportFormat) throws {
+    let folder = Folder()
+    let commands = Self.commands(in: folder)
+    let source = folder.write("# Ünï 🎉\r\n", as: "source.md")
+    let first = try commands.importNote(from: source, as: .markdown, title: "One", author: "Ada")
+    let file = folder.path + "/out." + format.rawValue
+    try commands.export(first.id, as: format, to: file)
+    let second = try commands.importNote(from: file, as: format, title: "Two", author: "Bo")
+    let texts = try [first.id, second.id].map { id in
+      guard
+        case .text(let text) = try SQLiteStore(reading: commands.path).perform([
+          .text(id: id, at: .revision(.max))
+        ])[0]
+      else { throw StoreError.unknownDocument }
+      return Array(text.text.utf8)
+    }
+    #expect(texts[0] == texts[1])
+    #expect(try commands.notes().count == 2)
+  }
+
+  @Test("an export never writes over a file")
+  func exportKeepsFiles() throws {
+    let folder = Folder()
+    let commands = Self.commands(in: folder)
+    let source = folder.write("text", as: "source.txt")
+    let note = try commands.importNote(from: source, as: .text, title: "One", author: "Ada")
+    #expect(throws: FileError.self) { try commands.export(note.id, as: .text, to: source) }
+  }
+
+  @Test("a backup is restored under new epochs, and only over what may be replaced")
+  func restore() throws {
+    let folder = Folder()
+    let commands = Self.commands(in: folder)
+    let source = folder.write("text", as: "source.txt")
+    let note = try commands.importNote(from: source, as: .text, title: "One", author: "Ada")
+    let before = try epoch(of: note.id, in: commands)
+    let backup = folder.path + "/backup"
+    #expect(try commands.backUp(to: backup, isVerified: true)?.problems.isEmpty == true)
+    #expect(throws: StoreBackupError.exists(path: commands.path)) {
+      try commands.restore(backup, isReplacing: false)
+    }
+    #expect(try commands.restore(backup, isReplacing: true).notes == 1)
+    #expect(try epoch(of: note.id, in: commands) != before)
+  }
+
+  private func epoch(of id: DocumentID, in commands: StoreCommands) throws -> String {
+    guard
+      case .document(let document) = try SQLiteStore(reading: commands.path).perform([
+        .load(id: id, recentMax: 0)
+      ])[0]
+    else { throw StoreError.unknownDocument }
+    return document.epoch
+  }
+
+  @Test("compacting wants to be told what to keep")
+  func compact() throws {
+    let folder = Folder()
+    let source = folder.write("text", as: "source.txt")
+    _ = try Self.commands(in: folder).importNote(
+      from: source, as: .text, title: "One", author: "Ada")
+    #expect(throws: FileError.self) { try Self.commands(in: folder).compact() }
+    let keeping = Self.commands(in: folder) { $0.historyChangesMin = 1 }
+    #expect(try keeping.compact() == 0)
+  }
+
+  @Test("damage is found by a check")
+  func check() throws {
+    let folder = Folder()
+    let commands = Self.commands(in: folder)
+    let source = folder.write("some words", as: "source.txt")
+    _ = try commands.importNote(from: source, as: .text, title: "One", author: "Ada")
+    #expect(try commands.check().problems.isEmpty)
+    let descriptor = open(commands.path, O_RDWR)
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    let words = Array("some words".utf8)
+    let places = (0..<(count - words.count)).filter { place in
+      bytes[place..<(place + words.count)].elementsEqual(words)
+    }
+    #expect(!places.isEmpty)
+    for place in places { _ = pwrite(descriptor, "x", 1, place) }
+    #expect(try !commands.check().problems.isEmpty)
+  }
+}
