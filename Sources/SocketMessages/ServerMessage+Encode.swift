@@ -117,7 +117,7 @@ extension ServerMessage.Welcome {
 
 extension Limits {
   /// Every limit by its name on the wire.
-  static var fields: [(name: StaticString, path: WritableKeyPath<Limits, Int>)] {
+  package static var fields: [(name: StaticString, path: WritableKeyPath<Limits, Int>)] {
     [
       ("messageBytesMax", \.messageBytesMax), ("documentScalarsMax", \.documentScalarsMax),
       ("documentsPerConnectionMax", \.documentsPerConnectionMax),

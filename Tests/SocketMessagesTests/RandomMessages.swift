@@ -63,6 +63,10 @@ extension SeededGenerator {
     ServerMessage.Change(clientID: text(), sequence: whole(), operation: operation())
   }
 
+  mutating func changeName() -> ChangeName {
+    ChangeName(clientID: text(), sequence: whole())
+  }
+
   mutating func element<Element>(_ elements: [Element]) -> Element {
     elements[number(0...elements.count - 1)]
   }
@@ -80,7 +84,10 @@ extension SeededGenerator {
       .join(
         ClientMessage.Join(
           documentID: text(),
-          resume: optional { ResumePoint(epoch: $0.text(), revision: $0.whole()) })),
+          resume: optional {
+            ResumePoint(
+              epoch: $0.text(), revision: $0.whole(), change: $0.optional { $0.changeName() })
+          })),
       .change(
         ClientMessage.Change(
           documentID: text(), epoch: text(), revision: whole(), sequence: whole(),
@@ -116,7 +123,8 @@ extension SeededGenerator {
         ServerMessage.Joined(
           documentID: text(), title: text(), epoch: text(), revision: whole(),
           content: once(in: 2) ? .text(text(30)) : .changes(list { $0.change() }),
-          lastSequence: whole(), access: once(in: 2) ? .read : .write,
+          lastSequence: whole(), change: optional { $0.changeName() },
+          access: once(in: 2) ? .read : .write,
           presence: list { $0.participant() })),
       .changes(
         ServerMessage.Changes(
@@ -130,7 +138,8 @@ extension SeededGenerator {
       .resync(
         ServerMessage.Resync(
           documentID: text(), reason: element(ServerMessage.ResyncReason.allCases), epoch: text(),
-          revision: whole(), text: text(30), lastSequence: whole())),
+          revision: whole(), text: text(30), lastSequence: whole(),
+          change: optional { $0.changeName() })),
       .selections(
         ServerMessage.Selections(
           documentID: text(), revision: whole(), clientID: text(), selections: selections())),

@@ -30,9 +30,19 @@ struct Dialect: Sendable, CustomTestStringConvertible {
   }
 
   let direction: Direction
-  /// Reads a message and returns its name, whether its type is known, and it encoded anew.
-  let decode:
-    @Sendable ([UInt8]) throws(MessageError) -> (messageID: String, isKnown: Bool, bytes: [UInt8])
+  /// Reads a message, and encodes it anew.
+  let decode: @Sendable ([UInt8]) throws(MessageError) -> Decoded
+
+  /// What a test may ask of a message of any dialect.
+  struct Decoded {
+    let messageID: String
+    /// The case's name; `nil` for an unknown type.
+    let kind: String?
+    /// The message encoded anew; empty for an unknown type.
+    let bytes: [UInt8]
+
+    var isKnown: Bool { kind != nil }
+  }
 
   static let client = Dialect(direction: .client) { bytes throws(MessageError) in
     let (id, message) = try withBytes(of: bytes) { bytes throws(MessageError) in
@@ -40,8 +50,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     }
     var buffer: [UInt8] = []
     message.encode(messageID: id, into: &buffer)
-    if case .unknown = message { return (id, false, buffer) }
-    return (id, true, buffer)
+    return Decoded(messageID: id, kind: ClientKind(message)?.rawValue, bytes: buffer)
   }
 
   static let server = Dialect(direction: .server) { bytes throws(MessageError) in
@@ -50,8 +59,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     }
     var buffer: [UInt8] = []
     message.encode(messageID: id, into: &buffer)
-    if case .unknown = message { return (id, false, buffer) }
-    return (id, true, buffer)
+    return Decoded(messageID: id, kind: ServerKind(message)?.rawValue, bytes: buffer)
   }
 
   static let whalerClient = Dialect(direction: .whalerClient) {
@@ -61,8 +69,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     }
     var buffer: [UInt8] = []
     message.encode(messageID: id, into: &buffer)
-    if case .unknown = message { return (id, false, buffer) }
-    return (id, true, buffer)
+    return Decoded(messageID: id, kind: WhalerClientKind(message)?.rawValue, bytes: buffer)
   }
 
   /// The name of the server's process stands before the rest, so it is given here.
@@ -75,8 +82,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     }
     var buffer: [UInt8] = []
     message.encode(senderID: whalerSender, messageID: id, into: &buffer)
-    if case .unknown = message { return (id, false, buffer) }
-    return (id, true, buffer)
+    return Decoded(messageID: id, kind: WhalerServerKind(message)?.rawValue, bytes: buffer)
   }
 
   var testDescription: String { direction.rawValue }

@@ -1,0 +1,87 @@
+import SocketMessages
+
+/// The cases of a message type, to ask whether each of them has something.
+///
+/// A new case of a message does not compile here until it has a kind, and then misses its example.
+enum ClientKind: String, CaseIterable {
+  case hello, join, change, select, leave, profile, subscribe, unsubscribe, ping
+
+  init?(_ message: ClientMessage) {
+    switch message {
+    case .hello: self = .hello
+    case .join: self = .join
+    case .change: self = .change
+    case .select: self = .select
+    case .leave: self = .leave
+    case .profile: self = .profile
+    case .subscribe: self = .subscribe
+    case .unsubscribe: self = .unsubscribe
+    case .ping: self = .ping
+    case .unknown: return nil
+    }
+  }
+}
+
+enum ServerKind: String, CaseIterable {
+  case welcome, joined, changes, acknowledged, refused, resync, selections, presence, left
+  case subscribed, unsubscribed, resourceUpdate, documentChanged, error, goodbye, pong
+
+  init?(_ message: ServerMessage) {
+    switch message {
+    case .welcome: self = .welcome
+    case .joined: self = .joined
+    case .changes: self = .changes
+    case .acknowledged: self = .acknowledged
+    case .refused: self = .refused
+    case .resync: self = .resync
+    case .selections: self = .selections
+    case .presence: self = .presence
+    case .left: self = .left
+    case .subscribed: self = .subscribed
+    case .unsubscribed: self = .unsubscribed
+    case .resourceUpdate: self = .resourceUpdate
+    case .documentChanged: self = .documentChanged
+    case .error: self = .error
+    case .goodbye: self = .goodbye
+    case .pong: self = .pong
+    case .unknown: return nil
+    }
+  }
+}
+
+enum WhalerClientKind: String, CaseIterable {
+  case resourceConnection, docChange
+
+  init?(_ message: WhalerClientMessage) {
+    switch message {
+    case .resourceConnection: self = .resourceConnection
+    case .docChange: self = .docChange
+    case .unknown: return nil
+    }
+  }
+}
+
+enum WhalerServerKind: String, CaseIterable {
+  case resourceConnectionConf, docChangeReturnOps, resourceUpdate
+
+  init?(_ message: WhalerServerMessage) {
+    switch message {
+    case .resourceConnectionConf: self = .resourceConnectionConf
+    case .docChangeReturnOps: self = .docChangeReturnOps
+    case .resourceUpdate: self = .resourceUpdate
+    case .unknown: return nil
+    }
+  }
+}
+
+extension Dialect {
+  /// The types of all its messages.
+  var types: Set<String> {
+    switch direction {
+    case .client: Set(ClientKind.allCases.map(\.rawValue))
+    case .server: Set(ServerKind.allCases.map(\.rawValue))
+    case .whalerClient: Set(WhalerClientKind.allCases.map(\.rawValue))
+    case .whalerServer: Set(WhalerServerKind.allCases.map(\.rawValue))
+    }
+  }
+}
