@@ -91,10 +91,11 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         .notice, "origin refused",
         [
           ("origin", head.headers["origin"] ?? ""), ("host", head.headers["host"] ?? ""),
-          ("hint", "add it to the setting 'origins' if its pages may use this server"),
+          ("hint", "name it with allowed-origin if its pages may use this server"),
         ])
       return .refuse(
-        .plain(403, "This origin may not connect. The operator can allow it by 'origins'.\n"))
+        .plain(
+          403, "This origin may not connect. The operator can let it in with allowed-origin.\n"))
     }
     switch head.path {
     case "/ws":

@@ -1,0 +1,268 @@
+"""A client of `parley.v1`, as Documentation/Protocol.md describes it."""
+
+import collections
+import contextlib
+import json
+import uuid
+
+from operations import apply, compose, transform
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+SECONDS = 30
+
+
+class NativeClient:
+    """One connection, which has said hello."""
+
+    def __init__(self, server, name="Ada", claim=None, greet=True, **options):
+        self.stack = contextlib.ExitStack()
+        self.socket = self.stack.enter_context(
+            connect(
+                f"ws://127.0.0.1:{server.port}/ws", subprotocols=["parley.v1"],
+                compression=None, max_size=None, **options,
+            )
+        )  # fmt: skip
+        assert self.socket.subprotocol == "parley.v1"
+        self.inbox = collections.deque()
+        self.welcome = None
+        if greet:
+            self.hello(name, claim)
+
+    def hello(self, name="Ada", claim=None):
+        data = {"name": name, "color": "#3366cc"}
+        if claim:
+            data["client"] = claim
+        kind, self.welcome = self.request("hello", data)
+        assert kind == "welcome", (kind, self.welcome)
+        assert self.welcome["protocol"] == "parley.v1"
+        return self.welcome
+
+    @property
+    def id(self):
+        return self.welcome["clientId"]
+
+    @property
+    def claim(self):
+        """What a later connection says to go on as this client."""
+        return {"id": self.id, "resumeToken": self.welcome["resumeToken"]}
+
+    def send(self, kind, data, message_id=None):
+        message_id = message_id or str(uuid.uuid4())
+        self.socket.send(json.dumps({"messageId": message_id, "type": kind, "data": data}))
+        return message_id
+
+    def receive(self, timeout=SECONDS):
+        """The next message in the order of their coming, past what was put aside."""
+        text = self.socket.recv(timeout=timeout)
+        assert isinstance(text, str), "the server sends text frames only"
+        return json.loads(text)
+
+    def reply_to(self, message_id):
+        """Type and data of the reply to a message; what comes before is put aside."""
+        for message in list(self.inbox):
+            if message["messageId"] == message_id:
+                self.inbox.remove(message)
+                return message["type"], message["data"]
+        while True:
+            message = self.receive()
+            if message["messageId"] == message_id:
+                return message["type"], message["data"]
+            self.inbox.append(message)
+
+    def request(self, kind, data):
+        return self.reply_to(self.send(kind, data))
+
+    def raw_request(self, text, message_id):
+        self.socket.send(text)
+        return self.reply_to(message_id)
+
+    def expect(self, kind, where=lambda data: True):
+        """The data of the next message of a type; others are put aside."""
+        for message in list(self.inbox):
+            if message["type"] == kind and where(message["data"]):
+                self.inbox.remove(message)
+                return message["data"]
+        while True:
+            message = self.receive()
+            if message["type"] == kind and where(message["data"]):
+                return message["data"]
+            self.inbox.append(message)
+
+    def take_all(self):
+        """Everything that has come: the reply to a ping follows what was sent before it."""
+        kind, _ = self.request("ping", {})
+        assert kind == "pong"
+        messages = list(self.inbox)
+        self.inbox.clear()
+        return messages
+
+    def join(self, document, resume=None):
+        data = {"documentId": document}
+        if resume:
+            data["resume"] = resume
+        kind, joined = self.request("join", data)
+        assert kind == "joined", (kind, joined)
+        return joined
+
+    def change(self, document, joined, sequence, operation, revision=None):
+        """Sends a change and returns type and data of the reply."""
+        return self.request(
+            "change",
+            {
+                "documentId": document, "epoch": joined["epoch"],
+                "revision": joined["revision"] if revision is None else revision,
+                "sequence": sequence, "operation": operation,
+            },
+        )  # fmt: skip
+
+    def close_code(self):
+        """Reads until the server closes; returns its code."""
+        try:
+            while True:
+                self.inbox.append(self.receive())
+        except ConnectionClosed as closed:
+            return closed.rcvd.code if closed.rcvd else None
+
+    def close(self):
+        self.stack.close()
+
+    def drop(self):
+        """Ends the connection without a word, as a dead network does."""
+        self.socket.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Editor:
+    """One person's copy of one document: one change in flight, later edits gathered behind it.
+
+    Survives its connections: `attach` goes on after any break.
+    """
+
+    def __init__(self, name, document):
+        self.name = name
+        self.document = document
+        self.client = None
+        self.claim = None
+        self.text = None
+        self.epoch = None
+        self.revision = 0
+        self.sequence = 1
+        self.in_flight = None
+        self.buffer = None
+        self.acknowledged = 0
+        self.refused = []
+
+    def attach(self, server):
+        """Connects, or connects again; takes what was missed and sends again what is open."""
+        self.client = NativeClient(server, self.name, self.claim)
+        self.claim = self.client.claim
+        resume = {"epoch": self.epoch, "revision": self.revision} if self.epoch else None
+        joined = self.client.join(self.document, resume)
+        if resume is None:
+            self.text, self.revision = joined["text"], joined["revision"]
+            self.epoch = joined["epoch"]
+        else:
+            assert joined["epoch"] == self.epoch
+            assert "text" not in joined, "history within the window is resumed, not replaced"
+            for change in joined["changes"]:
+                self._take(change, self.revision + 1)
+            assert self.revision == joined["revision"]
+        assert joined["lastSequence"] == self.sequence - 1, joined["lastSequence"]
+        if self.in_flight:
+            self._send()
+        return self
+
+    def edit(self, operation):
+        self.text = apply(self.text, operation)
+        if self.in_flight:
+            self.buffer = compose(self.buffer, operation) if self.buffer else operation
+        else:
+            self._start(operation)
+
+    def _start(self, operation):
+        # The original goes out again after a break, at its original base.
+        self.in_flight = {"base": self.revision, "original": operation, "pending": operation}
+        self._send()
+
+    def _send(self):
+        try:
+            self.client.send(
+                "change",
+                {
+                    "documentId": self.document, "epoch": self.epoch,
+                    "revision": self.in_flight["base"], "sequence": self.sequence,
+                    "operation": self.in_flight["original"],
+                },
+            )  # fmt: skip
+        except ConnectionClosed:
+            pass
+
+    def pump(self, timeout=0):
+        """Takes what has come. Returns whether there was anything."""
+        try:
+            message = self.client.receive(timeout)
+        except TimeoutError:
+            return False
+        data = message["data"]
+        match message["type"]:
+            case "changes":
+                for offset, change in enumerate(data["changes"]):
+                    self._take(change, data["revision"] + offset)
+            case "acknowledged":
+                assert data["sequence"] == self.sequence
+                if data["revision"] > self.revision:
+                    self._acknowledge(data["revision"])
+            case "refused" | "error" | "resync":
+                raise AssertionError(message)
+        return True
+
+    def _take(self, change, revision):
+        assert revision == self.revision + 1, f"got {revision} after {self.revision}"
+        if change["clientId"] == self.claim["id"] and change["sequence"] == self.sequence:
+            self._acknowledge(revision)
+            return
+        operation = change["operation"]
+        assert operation != []
+        # What is committed stays left of what is pending.
+        if self.in_flight:
+            operation, self.in_flight["pending"] = transform(operation, self.in_flight["pending"])
+        if self.buffer:
+            operation, self.buffer = transform(operation, self.buffer)
+        self.text = apply(self.text, operation)
+        self.revision = revision
+
+    def _acknowledge(self, revision):
+        assert revision == self.revision + 1, f"got {revision} after {self.revision}"
+        self.revision = revision
+        self.acknowledged = self.sequence
+        self.sequence += 1
+        self.in_flight = None
+        if self.buffer:
+            operation, self.buffer = self.buffer, None
+            self._start(operation)
+
+    def settle(self):
+        """Waits until nothing of its own is open."""
+        while self.in_flight:
+            self.pump(SECONDS)
+
+    def reach(self, revision):
+        """Waits until it has seen a revision."""
+        while self.revision < revision:
+            self.pump(SECONDS)
+
+
+def settle(editors):
+    """Waits until all have seen everything that any of them sent."""
+    for editor in editors:
+        editor.settle()
+    head = max(editor.revision for editor in editors)
+    for editor in editors:
+        editor.reach(head)
+    return head

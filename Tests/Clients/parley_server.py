@@ -1,0 +1,88 @@
+"""The real program, started on a free port with a data folder of its own."""
+
+import http.client
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAM = os.environ.get("PARLEY_PROGRAM", str(ROOT / ".build" / "release" / "parley"))
+
+
+class ParleyServer:
+    """Runs `parley serve`; can be killed and started again over the same data."""
+
+    def __init__(self, folder, *flags):
+        self.data = pathlib.Path(folder) / "data"
+        self.log = pathlib.Path(folder) / "parley.log"
+        self.flags = list(flags)
+        self.port = 0
+        self.output = []
+        self.process = None
+
+    def start(self):
+        """Starts the program, and returns when it listens: on the port it had before, if any."""
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")
+        }
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    PROGRAM, "serve", "--port", str(self.port), "--data-dir", str(self.data),
+                    "--web-dir", str(ROOT / "Web"), *self.flags,
+                ],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
+                env=environment, cwd=self.data.parent,
+            )  # fmt: skip
+        self.output = []
+        for line in self.process.stdout:
+            self.output.append(line.rstrip("\n"))
+            if line.startswith("listening on "):
+                self.port = int(line.rsplit(":", 1)[1])
+                return self
+        raise AssertionError(
+            f"parley ended with {self.process.wait()} before it listened:\n"
+            + "\n".join(self.output)
+            + self.log.read_text()
+        )
+
+    def kill(self):
+        """Ends the program as a power cut would: SIGKILL, no last words."""
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def stop(self):
+        """Asks the program to end; returns its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        self.output += self.process.stdout.read().splitlines()
+        self.process.stdout.close()
+        return self.process.wait()
+
+    @property
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    @property
+    def origin(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def request(self, method, path, body=None, headers=None):
+        """One HTTP request; returns status, headers and body as bytes."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            if body is not None and not isinstance(body, bytes):
+                body = json.dumps(body).encode()
+            connection.request(method, path, body, headers or {})
+            response = connection.getresponse()
+            return response.status, response.headers, response.read()
+        finally:
+            connection.close()
+
+    def create_note(self, title="A note"):
+        """Makes a note and returns its id."""
+        status, _, body = self.request("POST", "/api/notes", {"title": title})
+        assert status == 201, (status, body)
+        return json.loads(body)["id"]
