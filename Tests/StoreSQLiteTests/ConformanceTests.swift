@@ -9,6 +9,7 @@ struct ConformanceTests {
   func sqlite(check: ConformanceCheck) throws {
     let folder = try TemporaryFolder(isInMemory: true)
     try check.run { try SQLiteStore(path: folder.file()) }
+    #expect(try SQLiteStore(reading: folder.file()).check().problems == [])
   }
 
   @Test("in memory", arguments: DocumentStoreConformance.checks)
