@@ -11,6 +11,7 @@ final class DocumentRoom {
     case join(ConnectionID, messageID: String, resume: ResumePoint?)
     case change(ConnectionID, messageID: String, LiveDocument.Submission)
     case edit(ServerEdit)
+    case version(RequestID, NamedVersion)
   }
 
   /// An edit that came over HTTP: the whole text anew.

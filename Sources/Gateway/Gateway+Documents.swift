@@ -66,8 +66,8 @@ extension Gateway {
         sendError(
           .busy, "the document is being read and too many wait for it; try again", ref: messageID,
           to: connection)
-      case .edit(let edit):
-        respond(edit.request, .problem(503, .busy, "too many wait for this note; try again"))
+      case .edit(let edit): respondBusy(edit.request)
+      case .version(let request, _): respondBusy(request)
       case .change(_, let messageID, let submission):
         refuse(
           submission.sequence, .busy, "too many changes wait for this document; send it again",
@@ -401,6 +401,7 @@ extension Gateway {
       guard let connection = connections[id], connection.isReady else { return }
       finishJoin(room, resume: nil, messageID: messageID, connection)
     case .edit(let edit): submit(edit, to: room)
+    case .version(let request, let version): save(version, request, of: room)
     case .change(let id, let messageID, let submission):
       guard let connection = connections[id],
         let subscription = connection.subscriptions[room.id]
@@ -431,6 +432,7 @@ extension Gateway {
         guard let subscription = connections[id]?.subscriptions[room.id] else { continue }
         submit(submission, messageID: messageID, subscription)
       case .edit(let edit): submit(edit, to: room)
+      case .version(let request, let version): save(version, request, of: room)
       }
     }
   }
@@ -444,6 +446,8 @@ extension Gateway {
         sendError(code, message, ref: messageID, to: connection)
       case .edit(let edit):
         respond(edit.request, .problem(code == .unknownDocument ? 404 : 503, code, message))
+      case .version(let request, _):
+        respond(request, .problem(code == .unknownDocument ? 404 : 503, code, message))
       case .change: break  // Nobody changes what nobody could join.
       }
     }
@@ -459,14 +463,33 @@ extension Gateway {
     }
     let room = room(of: id)
     guard !room.isBusy else {
-      guard room.waiting.count < settings.waitingMax else {
-        respond(edit.request, .problem(503, .busy, "too many wait for this note; try again"))
-        return
-      }
+      guard room.waiting.count < settings.waitingMax else { return respondBusy(edit.request) }
       room.waiting.append(.edit(edit))
       return
     }
     submit(edit, to: room)
+  }
+
+  /// Names a revision.
+  func save(_ version: NamedVersion, of id: DocumentID, for request: RequestID) {
+    let room = room(of: id)
+    guard !room.isBusy else {
+      guard room.waiting.count < settings.waitingMax else { return respondBusy(request) }
+      room.waiting.append(.version(request, version))
+      return
+    }
+    save(version, request, of: room)
+  }
+
+  private func save(_ version: NamedVersion, _ request: RequestID, of room: DocumentRoom) {
+    guard let epoch = room.live?.epoch else { return }
+    store(
+      .saveVersion(id: room.id, epoch: epoch, version: version),
+      for: .notes(request, .saveVersion(version)))
+  }
+
+  private func respondBusy(_ request: RequestID) {
+    respond(request, .problem(503, .busy, "too many wait for this note; try again"))
   }
 
   private func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {

@@ -45,17 +45,10 @@ extension Gateway {
       return
     }
     guard let author = author(fields.author, request), checkedName(name, request) else { return }
-    guard let epoch = documents[id]?.live?.epoch else {
-      respond(
-        request,
-        .problem(409, .notJoined, "open the note before naming one of its versions"))
-      return
-    }
-    let version = NamedVersion(
-      revision: revision, name: name, author: author, time: surroundings.clock.now)
-    store(
-      .saveVersion(id: id, epoch: epoch, version: version),
-      for: .notes(request, .saveVersion(version)))
+    save(
+      NamedVersion(
+        revision: revision, name: name, author: author, time: surroundings.clock.now),
+      of: id, for: request)
   }
 
   func restore(_ request: RequestID, id: DocumentID, _ body: [UInt8]) {
