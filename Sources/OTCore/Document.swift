@@ -1,120 +1,101 @@
-/// A text that operations are applied to.
+/// A text that operations are applied to: a rope that counts in all units.
 ///
-/// Copy-on-write: a copy is a snapshot and costs O(1).
-public struct Document: Sendable {
-  private var bytes: [UInt8]
-  /// Length in Unicode scalars.
-  public private(set) var scalarCount: Int
+/// Positions are Unicode scalars; they convert to UTF-16 units, UTF-8 bytes and lines in
+/// O(log *n*). Copying is O(1), and a copy never changes: it is a snapshot. Edits near the last one
+/// cost a few nanoseconds, others O(log *n*).
+///
+/// The text lies in leaves of at most 2,048 bytes under nodes of at most 32 children.
+public struct Document: @unchecked Sendable {
+  // Unchecked, for a node is written only by whoever holds the one reference to it.
+  var root: RopeNode
+  /// Where the leaf of the last edit begins; edits tend to stay there.
+  var fingerStart = 0
+  /// Scalars in that leaf; negative when there is none.
+  var fingerCount = -1
+  /// Which child leads there, for each level eight bits, the lowest level lowest.
+  var fingerPath: UInt64 = 0
 
   /// Makes a document of a text.
+  ///
+  /// - Complexity: O(*bytes*).
   public init(_ text: String = "") {
-    bytes = Array(text.utf8)
-    scalarCount = bytes.withUnsafeBufferPointer(UTF8Check.scalarCount)
+    var text = text
+    root = text.withUTF8 { Self.tree($0) }
   }
 
   /// Makes a document of UTF-8.
+  ///
+  /// - Throws: `invalidUTF8`, with the offset of the first byte that is none, or `tooLong`.
+  /// - Complexity: O(*bytes*).
   public init(utf8 text: UnsafeBufferPointer<UInt8>) throws(OperationError) {
     if let offset = UTF8Check.firstInvalid(text) { throw .invalidUTF8(offset: offset) }
-    bytes = Array(text)
-    scalarCount = UTF8Check.scalarCount(text)
+    guard UTF8Check.scalarCount(text) <= TextOperation.lengthMax else { throw .tooLong }
+    root = Self.tree(text)
   }
+
+  private static func tree(_ text: UnsafeBufferPointer<UInt8>) -> RopeNode {
+    raise(RopeNode.leaves(text))
+  }
+
+  /// Puts nodes above until one is left.
+  static func raise(_ nodes: [RopeNode]) -> RopeNode {
+    var nodes = nodes
+    while nodes.count > 1 { nodes = RopeNode.parents(of: nodes) }
+    return nodes[0]
+  }
+
+  /// Length in Unicode scalars. O(1), as are the other lengths.
+  public var scalarCount: Int { root.total.scalars }
 
   /// Length in UTF-8 bytes.
-  public var utf8Count: Int { bytes.count }
+  public var utf8Count: Int { root.total.utf8 }
 
   /// Length in UTF-16 units.
-  public var utf16Count: Int {
-    var count = 0
-    for byte in bytes where byte & 0xc0 != 0x80 { count += byte >= 0xf0 ? 2 : 1 }
-    return count
-  }
+  public var utf16Count: Int { root.total.utf16 }
 
-  /// Newlines + 1.
-  public var lineCount: Int {
-    var count = 1
-    for byte in bytes where byte == 0x0a { count += 1 }
-    return count
-  }
+  /// Newlines (U+000A) + 1.
+  public var lineCount: Int { root.total.newlines + 1 }
 
   /// The whole text.
-  public var text: String { String(decoding: bytes, as: UTF8.self) }
-
-  /// Applies an operation; on error nothing has changed.
   ///
-  /// - Throws: `lengthMismatch` when it does not start from this length.
-  public mutating func apply(_ operation: TextOperation) throws(OperationError) {
-    guard operation.baseLength == scalarCount else {
-      throw .lengthMismatch(expected: scalarCount, found: operation.baseLength)
-    }
-    var result: [UInt8] = []
-    result.reserveCapacity(bytes.count + operation.insertedBytes)
-    var offset = 0
-    operation.forEachPacked { kind, length, text in
-      switch kind {
-      case .insert: result.append(contentsOf: text)
-      case .retain:
-        let end = self.offset(from: offset, scalars: length)
-        result.append(contentsOf: bytes[offset..<end])
-        offset = end
-      case .delete: offset = self.offset(from: offset, scalars: length)
+  /// - Complexity: O(*n*).
+  public var text: String {
+    let count = utf8Count
+    return String(unsafeUninitializedCapacity: count) { buffer in
+      var offset = 0
+      forEachChunk { chunk in
+        guard let target = buffer.baseAddress, let source = chunk.baseAddress else { return }
+        (target + offset).update(from: source, count: chunk.count)
+        offset += chunk.count
       }
+      return offset
     }
-    bytes = result
-    scalarCount = operation.targetLength
   }
 
-  /// The text of a range of scalars.
-  ///
-  /// - Precondition: the range lies within the text.
-  public func text(in range: Range<Int>) -> String {
-    let start = offset(from: 0, scalars: range.lowerBound)
-    let end = offset(from: start, scalars: range.count)
-    return String(decoding: bytes[start..<end], as: UTF8.self)
-  }
-
-  /// Calls `body` with the text's UTF-8, piece by piece.
+  /// Calls `body` with the text's UTF-8, piece by piece. No scalar is split.
   public func forEachChunk(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-    bytes.withUnsafeBufferPointer(body)
+    root.forEachChunk(body)
   }
+}
 
-  /// The UTF-16 offset of a scalar offset.
-  public func utf16Offset(ofScalar scalar: Int) -> Int {
-    var left = scalar
-    var units = 0
-    for byte in bytes where byte & 0xc0 != 0x80 {
-      if left == 0 { break }
-      left -= 1
-      units += byte >= 0xf0 ? 2 : 1
+extension RopeNode {
+  func forEachChunk(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    if height == 0 {
+      if !front.isEmpty { body(front) }
+      if !back.isEmpty { body(back) }
+    } else {
+      for index in 0..<count { children[index].forEachChunk(body) }
     }
-    return units
-  }
-
-  /// The scalar offset of a UTF-16 offset; one inside a surrogate pair counts as before it.
-  public func scalarOffset(ofUTF16 offset: Int) -> Int {
-    var units = 0
-    var scalars = 0
-    for byte in bytes where byte & 0xc0 != 0x80 {
-      let width = byte >= 0xf0 ? 2 : 1
-      if units + width > offset { break }
-      units += width
-      scalars += 1
-    }
-    return scalars
-  }
-
-  private func offset(from start: Int, scalars: Int) -> Int {
-    var offset = start
-    var left = scalars
-    while left > 0 {
-      offset += 1
-      while offset < bytes.count, bytes[offset] & 0xc0 == 0x80 { offset += 1 }
-      left -= 1
-    }
-    return offset
   }
 }
 
 extension Document: Equatable {
-  /// Whether two texts have the same scalars.
-  public static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
+  /// Whether two texts have the same scalars, byte by byte: é and e + accent differ.
+  ///
+  /// - Complexity: O(1) for copies of one document, else O(*n*).
+  public static func == (left: Self, right: Self) -> Bool {
+    if left.root === right.root { return true }
+    guard left.root.total == right.root.total else { return false }
+    return left.utf8Bytes == right.utf8Bytes
+  }
 }

@@ -68,3 +68,14 @@ extension TextOperation {
     }
   }
 }
+
+extension TextOperation {
+  @inline(__always)
+  func withPacked<Result>(
+    _ body: (UnsafeBufferPointer<Word>, UnsafeBufferPointer<UInt8>) -> Result
+  ) -> Result {
+    words.withUnsafeBufferPointer { words in
+      slab.withUnsafeBufferPointer { slab in body(words, slab) }
+    }
+  }
+}

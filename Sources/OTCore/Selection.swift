@@ -10,7 +10,7 @@ public enum Cursor {
   public static func transformed(
     _ position: Int, over operation: TextOperation, own: Bool
   ) -> Int {
-    let position = min(max(position, 0), operation.baseLength)
+    var position = min(max(position, 0), operation.baseLength)
     var base = 0
     var target = 0
     for word in operation.words {
@@ -23,8 +23,9 @@ public enum Cursor {
         if base == position, !own { return target }
         target += word.scalars
       case .delete:
-        if base + word.scalars > position { return target }
         base += word.scalars
+        // The place is gone: on to what follows, where an own insert still counts.
+        if base > position { position = base }
       }
     }
     return target + position - base

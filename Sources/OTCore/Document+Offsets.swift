@@ -1,0 +1,131 @@
+/// Offsets in one unit as offsets in another. Each costs O(log *n*) and a walk through one leaf.
+extension Document {
+  /// The UTF-16 offset of a scalar offset.
+  ///
+  /// - Precondition: `0...scalarCount` holds the offset.
+  public func utf16Offset(ofScalar offset: Int) -> Int {
+    check(offset, max: scalarCount)
+    return metrics(before: offset, lane: 0).utf16
+  }
+
+  /// The UTF-8 offset of a scalar offset.
+  ///
+  /// - Precondition: `0...scalarCount` holds the offset.
+  public func utf8Offset(ofScalar offset: Int) -> Int {
+    check(offset, max: scalarCount)
+    return metrics(before: offset, lane: 0).utf8
+  }
+
+  /// The line of a scalar offset, from 0: how many newlines stand before it.
+  ///
+  /// - Precondition: `0...scalarCount` holds the offset.
+  public func line(ofScalar offset: Int) -> Int {
+    check(offset, max: scalarCount)
+    return metrics(before: offset, lane: 0).newlines
+  }
+
+  /// The scalar offset of a UTF-16 offset; one inside a surrogate pair counts as before it, one
+  /// beyond the text as its end.
+  public func scalarOffset(ofUTF16 offset: Int) -> Int {
+    metrics(before: min(max(offset, 0), utf16Count), lane: 1).scalars
+  }
+
+  /// The scalar offset of a UTF-8 offset; one inside a scalar counts as before it, one beyond the
+  /// text as its end.
+  public func scalarOffset(ofUTF8 offset: Int) -> Int {
+    metrics(before: min(max(offset, 0), utf8Count), lane: 2).scalars
+  }
+
+  /// The scalar offset at which a line, from 0, begins.
+  ///
+  /// - Precondition: `0..<lineCount` holds the line.
+  public func scalarOffset(ofLine line: Int) -> Int {
+    check(line, max: lineCount - 1)
+    return line == 0 ? 0 : metrics(before: line, lane: 3).scalars
+  }
+
+  /// The text of a range of scalars.
+  ///
+  /// - Precondition: the range lies within the text.
+  /// - Complexity: O(log *n*), plus the text copied.
+  public func text(in range: Range<Int>) -> String {
+    var bytes: [UInt8] = []
+    appendUTF8(in: range, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends the UTF-8 of a range of scalars.
+  ///
+  /// - Precondition: the range lies within the text.
+  public func appendUTF8(in range: Range<Int>, to buffer: inout [UInt8]) {
+    check(range.lowerBound, max: scalarCount)
+    check(range.upperBound, max: scalarCount)
+    if !range.isEmpty { root.appendUTF8(range.lowerBound, range.upperBound, to: &buffer) }
+  }
+
+  private func check(_ offset: Int, max: Int) {
+    precondition(offset >= 0 && offset <= max, "an offset is outside the text")
+  }
+
+  /// The lengths of what stands before an offset given in one unit; for newlines, of what ends with
+  /// the newline of that number.
+  private func metrics(before offset: Int, lane: Int) -> TextMetrics {
+    var node = root
+    var left = UInt32(offset)
+    var sum = TextMetrics.zero
+    while node.height > 0 {
+      var index = 0
+      let last = node.count - 1
+      while index < last, node.metrics[index].lanes[lane] < left {
+        left -= node.metrics[index].lanes[lane]
+        sum += node.metrics[index]
+        index += 1
+      }
+      node = node.children[index]
+    }
+    var rest = Int(left)
+    for part in [node.front, node.back] {
+      var index = 0
+      while index < part.count, rest > 0 {
+        let byte = part[index]
+        let width = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+        let step = TextMetrics(
+          scalars: 1, utf16: width == 4 ? 2 : 1, utf8: width, newlines: byte == 0x0a ? 1 : 0)
+        // A place inside a scalar is the place before it.
+        if Int(step.lanes[lane]) > rest { return sum }
+        rest -= Int(step.lanes[lane])
+        sum += step
+        index += width
+      }
+    }
+    return sum
+  }
+}
+
+extension RopeNode {
+  func appendUTF8(_ low: Int, _ high: Int, to buffer: inout [UInt8]) {
+    guard height == 0 else {
+      var start = 0
+      for index in 0..<count where start < high {
+        let end = start + metrics[index].scalars
+        if end > low {
+          children[index].appendUTF8(max(low - start, 0), min(high, end) - start, to: &buffer)
+        }
+        start = end
+      }
+      return
+    }
+    let split = Int(header_.pointee.gapScalars)
+    if low < split { Self.append(front, low, min(high, split), to: &buffer) }
+    if high > split { Self.append(back, max(low - split, 0), high - split, to: &buffer) }
+  }
+
+  private static func append(
+    _ part: UnsafeBufferPointer<UInt8>, _ low: Int, _ high: Int, to buffer: inout [UInt8]
+  ) {
+    guard let base = part.baseAddress else { return }
+    let start = base.byteCount(ofScalars: low, limit: part.count)
+    let count = (base + start).byteCount(ofScalars: high - low, limit: part.count - start)
+    buffer.append(contentsOf: UnsafeBufferPointer(start: base + start, count: count))
+  }
+}

@@ -1,0 +1,160 @@
+/// Changes to a rope that one leaf cannot take: leaves split, join and go.
+extension RopeNode {
+  /// Replaces scalars by a text. The node must be nobody else's.
+  ///
+  /// - Returns: nodes of the same height that follow this one, when it could not hold all.
+  func rewrite(
+    _ low: Int, _ high: Int, with text: UnsafeBufferPointer<UInt8>
+  ) -> [RopeNode] {
+    height == 0 ? rewriteLeaf(low, high, with: text) : rewriteInner(low, high, with: text)
+  }
+
+  private func rewriteLeaf(
+    _ low: Int, _ high: Int, with text: UnsafeBufferPointer<UInt8>
+  ) -> [RopeNode] {
+    moveGap(toScalar: low)
+    removeBehindGap(metricsBehindGap(scalars: high - low))
+    if text.count <= room {
+      insertAtGap(text, TextMetrics(text))
+      return []
+    }
+    // Lay out front, text and back anew, evenly.
+    var all: [UInt8] = []
+    all.reserveCapacity(front.count + text.count + back.count)
+    all.append(contentsOf: front)
+    all.append(contentsOf: text)
+    all.append(contentsOf: back)
+    return all.withUnsafeBufferPointer { all in
+      var leaves = Self.leaves(all)
+      let first = leaves.removeFirst()
+      takeOver(first)
+      return leaves
+    }
+  }
+
+  /// Takes another leaf's text in place of its own.
+  private func takeOver(_ other: RopeNode) {
+    header_.pointee = other.header_.pointee
+    bytes.update(from: other.bytes, count: Self.leafCapacity)
+  }
+
+  /// A text as leaves of about one size, at least one.
+  static func leaves(_ text: UnsafeBufferPointer<UInt8>) -> [RopeNode] {
+    let count = max(1, (text.count + leafFill - 1) / leafFill)
+    var result: [RopeNode] = []
+    result.reserveCapacity(count)
+    var start = 0
+    for index in 0..<count {
+      var end = index == count - 1 ? text.count : text.count / count * (index + 1)
+      while end < text.count, text[end] & 0xc0 == 0x80 { end += 1 }
+      let leaf = emptyLeaf()
+      let part = UnsafeBufferPointer(rebasing: text[start..<end])
+      leaf.insertAtGap(part, TextMetrics(part))
+      result.append(leaf)
+      start = end
+    }
+    return result
+  }
+
+  /// Nodes of one height as few nodes above them.
+  static func parents(of nodes: [RopeNode]) -> [RopeNode] {
+    let count = (nodes.count + fanOut - 1) / fanOut
+    var result: [RopeNode] = []
+    var start = 0
+    for index in 0..<count {
+      let end = nodes.count * (index + 1) / count
+      let parent = emptyInner(height: nodes[0].height + 1)
+      for node in nodes[start..<end] { parent.insertChild(node, at: parent.count) }
+      result.append(parent)
+      start = end
+    }
+    return result
+  }
+
+  private func rewriteInner(
+    _ low: Int, _ high: Int, with text: UnsafeBufferPointer<UInt8>
+  ) -> [RopeNode] {
+    // At a border the left child is taken: typing goes on at its end.
+    var first = 0
+    var start = 0
+    while first < count - 1, start + metrics[first].scalars < low {
+      start += metrics[first].scalars
+      first += 1
+    }
+    var last = first
+    var lastStart = start
+    while last < count - 1, lastStart + metrics[last].scalars < high {
+      lastStart += metrics[last].scalars
+      last += 1
+    }
+    let firstEnd = min(high, start + metrics[first].scalars)
+    var more = ownChild(first).rewrite(low - start, firstEnd - start, with: text)
+    recount(first)
+    if last > first {
+      _ = ownChild(last).rewrite(
+        0, high - lastStart, with: UnsafeBufferPointer(start: nil, count: 0))
+      recount(last)
+      removeChildren((first + 1)..<last)
+    }
+    if more.isEmpty {
+      tidy(around: first)
+      return []
+    }
+    if count + more.count <= Self.fanOut {
+      for (offset, node) in more.enumerated() { insertChild(node, at: first + 1 + offset) }
+      return []
+    }
+    var all: [RopeNode] = []
+    all.reserveCapacity(count + more.count)
+    for index in 0...first { all.append(children[index]) }
+    all.append(contentsOf: more)
+    for index in (first + 1)..<max(first + 1, count) where children[index].total.scalars > 0 {
+      all.append(children[index])
+    }
+    removeChildren(0..<count)
+    more = Self.parents(of: all)
+    let own = more.removeFirst()
+    for index in 0..<own.count { insertChild(own.children[index], at: index) }
+    return more
+  }
+
+  /// Drops empty children and joins small ones with a neighbour.
+  private func tidy(around index: Int) {
+    var candidate = min(index + 1, count - 1)
+    while candidate >= max(0, index - 1) {
+      defer { candidate -= 1 }
+      guard candidate < count else { continue }
+      if children[candidate].total.scalars == 0 {
+        removeChildren(candidate..<(candidate + 1))
+        continue
+      }
+      guard children[candidate].isSmall, count > 1 else { continue }
+      let left = candidate + 1 < count ? candidate : candidate - 1
+      if children[left].joins(children[left + 1]) {
+        let other = children[left + 1]
+        ownChild(left).append(other)
+        removeChildren((left + 1)..<(left + 2))
+        recount(left)
+      }
+    }
+  }
+
+  private var isSmall: Bool {
+    height == 0 ? total.utf8 < Self.leafMin : count < Self.fanOutMin
+  }
+
+  private func joins(_ other: RopeNode) -> Bool {
+    height == 0
+      ? total.utf8 + other.total.utf8 <= Self.leafFill : count + other.count <= Self.fanOut
+  }
+
+  /// Takes all of a neighbour's content behind its own.
+  private func append(_ other: RopeNode) {
+    if height > 0 {
+      for index in 0..<other.count { insertChild(other.children[index], at: count) }
+      return
+    }
+    moveGap(toScalar: total.scalars)
+    for part in [other.front, other.back] { insertAtGap(part, TextMetrics(part)) }
+  }
+}

@@ -1,0 +1,183 @@
+package import OTCore
+
+/// The algebra once more, as plainly as it can be said: arrays of scalars, one step at a time.
+///
+/// It exists to be obviously right, so that the fast one can be compared with it. An operation is a
+/// list of steps, each about one scalar; nothing is merged, nothing is counted in bytes.
+package struct ReferenceOperation: Equatable {
+  /// What happens to, or before, one scalar of the text.
+  package enum Step: Equatable {
+    case keep
+    case remove
+    case add(Unicode.Scalar)
+  }
+
+  package var steps: [Step]
+
+  package init(steps: [Step]) { self.steps = steps }
+
+  /// The same operation, step by step.
+  package init(_ operation: TextOperation) {
+    steps = []
+    for component in operation.components {
+      switch component {
+      case .retain(let count): for _ in 0..<count { steps.append(.keep) }
+      case .delete(let count): for _ in 0..<count { steps.append(.remove) }
+      case .insert(let text): for scalar in text.unicodeScalars { steps.append(.add(scalar)) }
+      }
+    }
+  }
+
+  /// The same operation, packed.
+  package var packed: TextOperation {
+    var operation = TextOperation()
+    for step in steps {
+      switch step {
+      case .keep: operation.retain(1)
+      case .remove: operation.delete(1)
+      case .add(let scalar): operation.insert(String(Character(scalar)))
+      }
+    }
+    return operation
+  }
+
+  package var baseLength: Int {
+    var count = 0
+    for step in steps {
+      if case .add = step { continue }
+      count += 1
+    }
+    return count
+  }
+
+  package var targetLength: Int {
+    var count = 0
+    for step in steps where step != .remove { count += 1 }
+    return count
+  }
+
+  /// Applying: keep copies a scalar, remove skips it, add adds one.
+  package func applied(to text: [Unicode.Scalar]) -> [Unicode.Scalar] {
+    var rest = text[...]
+    var result: [Unicode.Scalar] = []
+    for step in steps {
+      switch step {
+      case .keep: result.append(rest.removeFirst())
+      case .remove: rest.removeFirst()
+      case .add(let scalar): result.append(scalar)
+      }
+    }
+    precondition(rest.isEmpty)
+    return result
+  }
+
+  /// Composing: what the first removes, the second never sees; what the second adds, the first never
+  /// saw; else the two steps are about one scalar, in the text between them.
+  package func composed(with next: ReferenceOperation) -> ReferenceOperation {
+    var first = steps[...]
+    var second = next.steps[...]
+    var result: [Step] = []
+    while true {
+      if first.first == .remove {
+        result.append(.remove)
+        first.removeFirst()
+        continue
+      }
+      if case .add(let scalar)? = second.first {
+        result.append(.add(scalar))
+        second.removeFirst()
+        continue
+      }
+      guard let before = first.first, let after = second.first else { break }
+      first.removeFirst()
+      second.removeFirst()
+      switch (before, after) {
+      case (.keep, .keep): result.append(.keep)
+      case (.keep, .remove): result.append(.remove)
+      case (.add(let scalar), .keep): result.append(.add(scalar))
+      case (.add, .remove): break
+      default: preconditionFailure()
+      }
+    }
+    precondition(first.isEmpty && second.isEmpty)
+    return ReferenceOperation(steps: result)
+  }
+
+  /// Transforming: the left one's additions first, then the right one's; else both steps are about
+  /// one scalar of the common text, which is gone after either removes it.
+  package static func transform(
+    _ a: ReferenceOperation, _ b: ReferenceOperation
+  ) -> (aAfterB: ReferenceOperation, bAfterA: ReferenceOperation) {
+    var left = a.steps[...]
+    var right = b.steps[...]
+    var aAfterB: [Step] = []
+    var bAfterA: [Step] = []
+    while true {
+      if case .add(let scalar)? = left.first {
+        aAfterB.append(.add(scalar))
+        bAfterA.append(.keep)
+        left.removeFirst()
+        continue
+      }
+      if case .add(let scalar)? = right.first {
+        aAfterB.append(.keep)
+        bAfterA.append(.add(scalar))
+        right.removeFirst()
+        continue
+      }
+      guard let own = left.first, let other = right.first else { break }
+      left.removeFirst()
+      right.removeFirst()
+      switch (own, other) {
+      case (.keep, .keep):
+        aAfterB.append(.keep)
+        bAfterA.append(.keep)
+      case (.remove, .keep): aAfterB.append(.remove)
+      case (.keep, .remove): bAfterA.append(.remove)
+      case (.remove, .remove): break
+      default: preconditionFailure()
+      }
+    }
+    precondition(left.isEmpty && right.isEmpty)
+    return (ReferenceOperation(steps: aAfterB), ReferenceOperation(steps: bAfterA))
+  }
+
+  /// Inverting: what was added goes, what was removed comes back, in the same places.
+  package func inverted(on text: [Unicode.Scalar]) -> ReferenceOperation {
+    var rest = text[...]
+    var result: [Step] = []
+    for step in steps {
+      switch step {
+      case .keep:
+        result.append(.keep)
+        rest.removeFirst()
+      case .remove: result.append(.add(rest.removeFirst()))
+      case .add: result.append(.remove)
+      }
+    }
+    return ReferenceOperation(steps: result)
+  }
+
+  /// Moving a cursor: it stands before one scalar, and goes to the next one's place when that is
+  /// removed. Another's additions there go after it, the own ones before it.
+  package func moved(_ cursor: Int, own: Bool) -> Int {
+    var cursor = cursor
+    var position = 0
+    var result = 0
+    for step in steps {
+      switch step {
+      case .keep:
+        if position == cursor { return result }
+        position += 1
+        result += 1
+      case .remove:
+        if position == cursor { cursor += 1 }
+        position += 1
+      case .add:
+        if position == cursor, !own { return result }
+        result += 1
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,103 @@
+import OTCore
+import OTWorkloads
+import Testing
+
+@Suite("A document")
+struct DocumentTests {
+  /// Every edit is repeated on an array of scalars; copies made on the way must not move.
+  @Test(arguments: Seeds.smoke)
+  func `stays equal to a plain text`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let wide = seed % 3 != 0
+    let first = RandomTexts.text(
+      scalars: seed % 4 == 0 ? 0 : random.below(12_000), wide: wide, using: &random)
+    var oracle = scalars(first)
+    var document = Document(first)
+    var snapshots: [(Document, [Unicode.Scalar])] = []
+    for step in 0..<120 {
+      if step % 20 == 0 { snapshots.append((document, oracle)) }
+      switch random.below(8) {
+      case 0:
+        let operation = TextOperation.random(
+          length: oracle.count, edits: random.between(1, 60), wide: wide, using: &random)
+        try document.apply(operation)
+        oracle = ReferenceOperation(operation).applied(to: oracle)
+      case 1:
+        let start = random.below(oracle.count + 1)
+        let end = random.between(start, min(oracle.count, start + random.below(6_000)))
+        try document.replace(start..<end, with: "")
+        oracle.removeSubrange(start..<end)
+      case 2:
+        let text = RandomTexts.text(scalars: random.below(5_000), wide: wide, using: &random)
+        let start = random.below(oracle.count + 1)
+        try document.replace(start..<start, with: text)
+        oracle.insert(contentsOf: scalars(text), at: start)
+      default:
+        var place = random.below(oracle.count + 1)
+        for _ in 0..<random.between(1, 30) {
+          if random.chance(75) {
+            let text = RandomTexts.text(scalars: 1, wide: wide, using: &random)
+            try document.replace(place..<place, with: text)
+            oracle.insert(contentsOf: scalars(text), at: place)
+            place += scalars(text).count
+          } else if place > 0 {
+            place -= 1
+            try document.replace(place..<(place + 1), with: "")
+            oracle.remove(at: place)
+          }
+        }
+      }
+      document.checkInvariants()
+      #expect(document.scalarCount == oracle.count)
+    }
+    snapshots.append((document, oracle))
+    for (snapshot, expected) in snapshots {
+      snapshot.checkInvariants()
+      let text = string(expected)
+      #expect(scalars(snapshot.text) == expected)
+      #expect(snapshot.utf8Count == text.utf8.count)
+      #expect(snapshot.utf16Count == text.utf16.count)
+      #expect(snapshot.lineCount == expected.count { $0 == "\n" } + 1)
+      #expect(snapshot == Document(text))
+    }
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `offsets convert between units`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let text = RandomTexts.text(scalars: random.below(9_000), using: &random)
+    let document = Document(text)
+    var utf16 = 0
+    var utf8 = 0
+    var line = 0
+    for (index, scalar) in text.unicodeScalars.enumerated() {
+      if index % 97 == 0 || index < 8 {
+        #expect(document.utf16Offset(ofScalar: index) == utf16)
+        #expect(document.utf8Offset(ofScalar: index) == utf8)
+        #expect(document.line(ofScalar: index) == line)
+        #expect(document.scalarOffset(ofUTF16: utf16) == index)
+        #expect(document.scalarOffset(ofUTF8: utf8) == index)
+        if UTF16.width(scalar) == 2 {
+          #expect(document.scalarOffset(ofUTF16: utf16 + 1) == index)
+        }
+        #expect(scalars(document.text(in: index..<(index + 1))) == [scalar])
+      }
+      utf16 += UTF16.width(scalar)
+      utf8 += UTF8.width(scalar)
+      if scalar == "\n" {
+        line += 1
+        #expect(document.scalarOffset(ofLine: line) == index + 1)
+      }
+    }
+    #expect(document.scalarOffset(ofLine: 0) == 0)
+    #expect(document.utf16Offset(ofScalar: document.scalarCount) == document.utf16Count)
+    #expect(document.scalarOffset(ofUTF16: document.utf16Count) == document.scalarCount)
+  }
+
+  @Test func `an empty document has one line`() {
+    let document = Document()
+    #expect(document.scalarCount == 0)
+    #expect(document.lineCount == 1)
+    #expect(document.text.isEmpty)
+  }
+}

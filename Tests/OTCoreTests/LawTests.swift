@@ -1,0 +1,176 @@
+import OTCore
+import OTWorkloads
+import Testing
+
+/// What must hold for all operations, tried with seeds and against the reference.
+@Suite("Laws of the algebra")
+struct LawTests {
+  private static let rounds = 60
+
+  private func each(
+    _ seed: UInt64, _ body: (inout SplitMix64, String, Int) throws -> Void
+  ) throws {
+    var random = SplitMix64(seed: seed)
+    for round in 0..<Self.rounds {
+      let wide = round % 3 != 0
+      let text = RandomTexts.text(
+        scalars: random.below(round % 7 == 0 ? 200 : 12), wide: wide, using: &random)
+      try body(&random, text, round)
+    }
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `applying agrees with the reference`(seed: UInt64) throws {
+    try each(seed) { random, text, _ in
+      let length = text.unicodeScalars.count
+      let a = TextOperation.random(length: length, using: &random)
+      let reference = ReferenceOperation(a)
+      #expect(a.baseLength == length)
+      #expect(a.targetLength == reference.targetLength)
+      let after = try a.applied(to: text)
+      #expect(scalars(after) == reference.applied(to: scalars(text)))
+      #expect(reference.packed == a)
+      #expect(reference.packed.hashValue == a.hashValue)
+      #expect(
+        a.insertedBytes
+          == a.components.reduce(0) {
+            if case .insert(let t) = $1 { $0 + t.utf8.count } else { $0 }
+          })
+    }
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `composing agrees with the reference and with applying in turn`(seed: UInt64) throws {
+    try each(seed) { random, text, _ in
+      let a = TextOperation.random(length: text.unicodeScalars.count, using: &random)
+      let b = TextOperation.random(length: a.targetLength, using: &random)
+      let both = try a.composed(with: b)
+      #expect(both == ReferenceOperation(a).composed(with: ReferenceOperation(b)).packed)
+      #expect(
+        scalars(try both.applied(to: text)) == scalars(try b.applied(to: a.applied(to: text))))
+      let c = TextOperation.random(length: b.targetLength, using: &random)
+      let leftFirst = try both.composed(with: c)
+      let rightFirst = try a.composed(with: b.composed(with: c))
+      #expect(scalars(try leftFirst.applied(to: text)) == scalars(try rightFirst.applied(to: text)))
+    }
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `transforming agrees with the reference and makes both ways meet`(seed: UInt64) throws {
+    try each(seed) { random, text, _ in
+      let length = text.unicodeScalars.count
+      let a = TextOperation.random(length: length, using: &random)
+      let b = TextOperation.random(length: length, using: &random)
+      let (aAfterB, bAfterA) = try TextOperation.transform(a, b)
+      let reference = ReferenceOperation.transform(ReferenceOperation(a), ReferenceOperation(b))
+      #expect(aAfterB == reference.aAfterB.packed)
+      #expect(bAfterA == reference.bAfterA.packed)
+      #expect(try a.transformed(over: b, side: .left) == aAfterB)
+      #expect(try b.transformed(over: a, side: .right) == bAfterA)
+      let one = try bAfterA.applied(to: a.applied(to: text))
+      let other = try aAfterB.applied(to: b.applied(to: text))
+      #expect(scalars(one) == scalars(other))
+    }
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `inverting takes back`(seed: UInt64) throws {
+    try each(seed) { random, text, _ in
+      let a = TextOperation.random(length: text.unicodeScalars.count, using: &random)
+      let back = try a.inverted(on: Document(text))
+      #expect(back == ReferenceOperation(a).inverted(on: scalars(text)).packed)
+      #expect(scalars(try back.applied(to: a.applied(to: text))) == scalars(text))
+    }
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `a cursor goes where the reference says`(seed: UInt64) throws {
+    try each(seed) { random, text, _ in
+      let length = text.unicodeScalars.count
+      let a = TextOperation.random(length: length, using: &random)
+      let reference = ReferenceOperation(a)
+      for own in [false, true] {
+        for cursor in 0...length {
+          #expect(
+            Cursor.transformed(cursor, over: a, own: own) == reference.moved(cursor, own: own))
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `what is written is read back`(seed: UInt64) throws {
+    try each(seed) { random, text, _ in
+      let a = TextOperation.random(length: text.unicodeScalars.count, using: &random)
+      let again = try read(json(a))
+      #expect(again == a)
+    }
+  }
+
+  @Test func `lengths that do not meet are refused`() throws {
+    #expect(throws: OperationError.self) { try op("=3").composed(with: op("=4")) }
+    #expect(throws: OperationError.self) { try TextOperation.transform(op("=3"), op("=4")) }
+    #expect(throws: OperationError.self) { try op("=3").applied(to: "ab") }
+    #expect(throws: OperationError.self) { try op("=3").inverted(on: Document("ab")) }
+    var document = Document("ab")
+    #expect(throws: OperationError.lengthMismatch(expected: 2, found: 3)) {
+      try document.apply(op("=1 +x -2"))
+    }
+    #expect(document == Document("ab"))
+  }
+}
+
+/// Every pair of operations there is on short texts, over an alphabet of two.
+@Suite("All small cases")
+struct ExhaustiveTests {
+  /// All step lists on a text of this length with at most one addition at each place.
+  private func operations(length: Int, letters: [Unicode.Scalar]) -> [ReferenceOperation] {
+    var result: [[ReferenceOperation.Step]] = [[]]
+    func withAdditions(_ lists: [[ReferenceOperation.Step]]) -> [[ReferenceOperation.Step]] {
+      lists + letters.flatMap { letter in lists.map { $0 + [.add(letter)] } }
+    }
+    for _ in 0..<length {
+      result = withAdditions(result)
+      result = result.map { $0 + [.keep] } + result.map { $0 + [.remove] }
+    }
+    return withAdditions(result).map { ReferenceOperation(steps: $0) }
+  }
+
+  @Test(arguments: 0...3)
+  func `all pairs transform as the reference does, and meet`(length: Int) throws {
+    let text = scalars(String("xyz".prefix(length)))
+    // Two letters, so that whose insert went first shows.
+    let all = operations(length: length, letters: length < 3 ? ["a", "b"] : ["a"])
+    let others = length < 3 ? all : operations(length: length, letters: ["b"])
+    for left in all {
+      let a = left.packed
+      for right in others {
+        let b = right.packed
+        let (aAfterB, bAfterA) = try TextOperation.transform(a, b)
+        let expected = ReferenceOperation.transform(left, right)
+        guard aAfterB == expected.aAfterB.packed, bAfterA == expected.bAfterA.packed else {
+          Issue.record("transform(\(a.notation), \(b.notation))")
+          return
+        }
+        let one = expected.bAfterA.applied(to: left.applied(to: text))
+        guard one == expected.aAfterB.applied(to: right.applied(to: text)) else {
+          Issue.record("the two ways part: \(a.notation), \(b.notation)")
+          return
+        }
+      }
+    }
+  }
+
+  @Test(arguments: 0...2)
+  func `all pairs compose as the reference does`(length: Int) throws {
+    for first in operations(length: length, letters: ["a", "b"]) {
+      for second in operations(length: first.targetLength, letters: ["c"]) {
+        guard try first.packed.composed(with: second.packed) == first.composed(with: second).packed
+        else {
+          Issue.record("\(first.packed.notation) then \(second.packed.notation)")
+          return
+        }
+      }
+    }
+  }
+}

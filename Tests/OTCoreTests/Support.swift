@@ -1,0 +1,43 @@
+import OTCore
+import OTWorkloads
+import Testing
+
+/// Seeds that every law is tried with.
+enum Seeds {
+  static let smoke: [UInt64] = Array(1...40)
+}
+
+/// An operation from the notation `=3 +text -2`.
+func op(_ notation: String) -> TextOperation { TextOperation(notation: notation) }
+
+/// Text as its scalars, for `==` on strings takes é and e + accent for one.
+func scalars(_ text: String) -> [Unicode.Scalar] { Array(text.unicodeScalars) }
+
+/// What the reference makes of a text.
+func string(_ scalars: [Unicode.Scalar]) -> String {
+  var text = String.UnicodeScalarView()
+  text.append(contentsOf: scalars)
+  return String(text)
+}
+
+func json(_ operation: TextOperation) -> String {
+  var bytes: [UInt8] = []
+  operation.appendJSON(to: &bytes)
+  return String(decoding: bytes, as: UTF8.self)
+}
+
+func read(_ json: String) throws(OperationError) -> TextOperation {
+  let bytes = Array(json.utf8)
+  return try read(bytes)
+}
+
+func read(_ bytes: [UInt8]) throws(OperationError) -> TextOperation {
+  let result: Result<TextOperation, OperationError> = bytes.withUnsafeBufferPointer { bytes in
+    do throws(OperationError) {
+      return .success(try TextOperation(json: bytes))
+    } catch {
+      return .failure(error)
+    }
+  }
+  return try result.get()
+}
