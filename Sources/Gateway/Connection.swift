@@ -32,8 +32,8 @@ final class Connection {
   var name = ""
   /// The person's colour, `#rrggbb`.
   var color: String?
-  var subscriptions: [DocumentID: Subscription] = [:]
-  var rooms: Set<String> = []
+  var subscriptions: ExactDictionary<Subscription> = [:]
+  var rooms: ExactSet = []
 
   init(id: ConnectionID, dialect: Dialect, phase: Phase) {
     self.id = id

@@ -34,8 +34,6 @@ final class DocumentRoom {
   var isRenewingEpoch = false
   /// Requests that are answered when their edit is durable, by its revision.
   var editRequests: [Int: RequestID] = [:]
-  /// The revision of the newest snapshot asked for.
-  var snapshotRevision = 0
   /// Uptime since which nobody follows.
   private var idleSince: Int64?
   private let idleMilliseconds: Int64

@@ -238,7 +238,6 @@ extension Gateway {
     switch reply {
     case .document(let stored):
       room.live = LiveDocument(stored)
-      room.snapshotRevision = stored.summary.revision
       admitWaiting(room)
     case .failed(.unknownDocument):
       let wantsCreation = room.waiting.contains {
@@ -291,7 +290,6 @@ extension Gateway {
       guard let entries = room.live?.commitSucceeded() else { return }
       deliver(entries, in: room)
       answerEdits(entries, in: room)
-      snapshotIfDue(room)
       room.live?.trim(keeping: settings.windowEntries)
       admitWaiting(room)
       commit(room)
@@ -522,14 +520,4 @@ extension Gateway {
     }
   }
 
-  private func snapshotIfDue(_ room: DocumentRoom) {
-    guard let live = room.live,
-      live.durableRevision - room.snapshotRevision >= settings.snapshotInterval
-    else { return }
-    room.snapshotRevision = live.durableRevision
-    store(
-      .snapshot(
-        id: room.id, epoch: live.epoch, revision: live.durableRevision,
-        text: live.durableDocument.text), for: .snapshot)
-  }
 }

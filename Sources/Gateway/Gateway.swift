@@ -41,9 +41,9 @@ public final class Gateway {
 
   var connections: [ConnectionID: Connection] = [:]
   /// Which connection a native client is on.
-  var connectionsByClient: [String: ConnectionID] = [:]
-  var documents: [DocumentID: DocumentRoom] = [:]
-  var rooms: [String: Room] = [:]
+  var connectionsByClient: ExactDictionary<ConnectionID> = [:]
+  var documents: ExactDictionary<DocumentRoom> = [:]
+  var rooms: ExactDictionary<Room> = [:]
   var lagging: Set<ConnectionID> = []
   var isDraining = false
   /// Why the last commit failed; `nil` once one has succeeded again.
@@ -64,7 +64,6 @@ public final class Gateway {
     case history(DocumentID)
     case catchUp(DocumentID, ConnectionID)
     case renewal(DocumentID, String)
-    case snapshot
     case creation(DocumentID)
     case notes(RequestID, NotesRequest)
   }
@@ -252,10 +251,6 @@ public final class Gateway {
     case .append(let id): appended(id, reply)
     case .history(let id): readHistory(id, reply)
     case .catchUp(let id, let connection): readForCatchUp(id, connection, reply)
-    case .snapshot:
-      if case .failed(let error) = reply {
-        surroundings.log.write(.warning, "snapshot not written", [("error", error.logName)])
-      }
     case .notes(let request, let kind): answer(request, kind, reply)
     }
   }

@@ -20,8 +20,6 @@ public struct GatewaySettings: Sendable {
   public var lagRevisionsMax: Int
   /// Entries of each document's log kept in memory, at least.
   public var windowEntries: Int
-  /// Revisions between two snapshots of a document.
-  public var snapshotInterval: Int
   /// Milliseconds that a document without readers stays in memory.
   public var idleDocumentMilliseconds: Int64
   /// Milliseconds within which a native client must say hello.
@@ -41,7 +39,6 @@ public struct GatewaySettings: Sendable {
     catchUpBytes = 256 << 10
     lagRevisionsMax = 10_000
     windowEntries = 1_000
-    snapshotInterval = 1_000
     idleDocumentMilliseconds = 60_000
     helloMilliseconds = 10_000
     waitingMax = 1_000

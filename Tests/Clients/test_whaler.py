@@ -59,6 +59,17 @@ def test_a2_author_and_peer_get_the_change_with_the_authors_message_id(server):
         assert text_of(server, "acc-1") == ("Hello world", 2)
 
 
+def test_names_that_only_look_alike_are_two_documents(server):
+    composed, decomposed = "note-\u00e9", "note-e\u0301"
+    with WhalerClient(server, "a") as first, WhalerClient(server, "b") as second:
+        first.open(composed)
+        second.open(decomposed)
+        message_id = first.change(0, [0], ["for one alone"], resource=composed)
+        first.expect("docChangeReturnOps", message_id)
+        assert second.open(decomposed)["initialState"] == ""
+        assert first.open(composed)["initialState"] == "for one alone"
+
+
 def test_a3_the_committed_insert_stays_left(server):
     with WhalerClient(server, "acc-1") as a, WhalerClient(server, "acc-1") as b:
         a.open()

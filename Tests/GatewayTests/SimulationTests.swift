@@ -24,7 +24,6 @@ struct SimulationTests {
     settings.laggingBytes = 600
     settings.catchUpBytes = 400
     settings.lagRevisionsMax = 60
-    settings.snapshotInterval = 16
     settings.idleDocumentMilliseconds = 1_000
     return settings
   }

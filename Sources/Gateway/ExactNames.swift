@@ -1,0 +1,72 @@
+/// A name that equals another only if it has the same bytes.
+///
+/// To `String`, é and e with an accent are equal. As names of documents and rooms they are two:
+/// the store keeps them apart, and a right to one is no right to the other.
+struct ExactName: Hashable {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+
+  static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+  func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    hasher.combine(UInt8.max)
+  }
+}
+
+/// A dictionary by exact names.
+struct ExactDictionary<Value>: Sequence, ExpressibleByDictionaryLiteral {
+  private var storage: [ExactName: Value] = [:]
+
+  init(dictionaryLiteral elements: (String, Value)...) {
+    for (name, value) in elements { storage[ExactName(name)] = value }
+  }
+
+  var isEmpty: Bool { storage.isEmpty }
+  var count: Int { storage.count }
+  var values: Dictionary<ExactName, Value>.Values { storage.values }
+
+  subscript(name: String) -> Value? {
+    get { storage[ExactName(name)] }
+    _modify { yield &storage[ExactName(name)] }
+  }
+
+  subscript(name: String, default value: @autoclosure () -> Value) -> Value {
+    get { storage[ExactName(name), default: value()] }
+    _modify { yield &storage[ExactName(name), default: value()] }
+  }
+
+  @discardableResult
+  mutating func removeValue(forKey name: String) -> Value? {
+    storage.removeValue(forKey: ExactName(name))
+  }
+
+  mutating func removeAll() { storage.removeAll() }
+
+  func makeIterator() -> AnyIterator<(String, Value)> {
+    var iterator = storage.makeIterator()
+    return AnyIterator { iterator.next().map { ($0.key.text, $0.value) } }
+  }
+}
+
+/// A set of exact names.
+struct ExactSet: Sequence, ExpressibleByArrayLiteral {
+  private var storage: Set<ExactName> = []
+
+  init(arrayLiteral elements: String...) { storage = Set(elements.map(ExactName.init)) }
+
+  var count: Int { storage.count }
+
+  func contains(_ name: String) -> Bool { storage.contains(ExactName(name)) }
+
+  mutating func insert(_ name: String) { storage.insert(ExactName(name)) }
+
+  mutating func remove(_ name: String) { storage.remove(ExactName(name)) }
+
+  func makeIterator() -> AnyIterator<String> {
+    var iterator = storage.makeIterator()
+    return AnyIterator { iterator.next()?.text }
+  }
+}
