@@ -73,7 +73,9 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests(
       "OTCoreTests", ["OTCore", "OTWorkloads"], resources: [.copy("Vectors")]),
-    tests("SocketMessagesTests", ["SocketMessages", "OTCore", "OTWorkloads"]),
+    .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
+    tests(
+      "SocketMessagesTests", ["SocketMessages", "OTCore", "OTWorkloads", "CAllocationCount"]),
     tests(
       "GatewayTests",
       ["Gateway", "GatewayPorts", "SocketMessages", "OTCore", "SimulationKit", "OTWorkloads"]),

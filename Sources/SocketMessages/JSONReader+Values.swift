@@ -23,7 +23,8 @@ extension JSONReader {
 
   /// Reads an operation's JSON form, `[1,"tag",-2]`.
   mutating func operation() throws(JSONError) -> TextOperation {
-    var operation = TextOperation()
+    // Typing makes three: what stands before, what is typed, what stands behind.
+    var operation = TextOperation(reservingComponents: 3)
     guard try beginArray() else { return operation }
     repeat {
       if isAtString {

@@ -274,7 +274,13 @@ package struct JSONReader {
         try passEscape()
       case ..<0x20: throw .malformed(offset: offset)
       case ..<0x80: offset += 1
-      default: try passScalar(byte)
+      default:
+        // Scripts other than Latin come in runs.
+        var first = byte
+        repeat {
+          try passScalar(first)
+          first = current ?? 0
+        } while first >= 0x80
       }
     }
   }
