@@ -294,6 +294,101 @@ test("unconfirmed edits are kept where they outlive the page", () => {
   note.close();
 });
 
+test("it says which change made its revision", () => {
+  const { line, note, type } = joined("", { change: { clientId: "bo", sequence: 3 } });
+  const resume = () => {
+    line.lose();
+    line.comeBack();
+    return line.last("join")?.data.resume;
+  };
+  const answer = (/** @type {object} */ data) =>
+    line.say("joined", { title: "", epoch: "e", lastSequence: 0, ...data });
+
+  assert.deepEqual(resume(), { epoch: "e", revision: 7, change: { clientId: "bo", sequence: 3 } });
+  answer({ revision: 7, changes: [] });
+  line.say("changes", { revision: 8, changes: [{ clientId: "bo", sequence: 4, operation: ["a"] }] });
+  assert.deepEqual(resume(), { epoch: "e", revision: 8, change: { clientId: "bo", sequence: 4 } });
+  answer({ revision: 8, changes: [], change: { clientId: "bo", sequence: 4 } });
+  type(0, "b");
+  line.say("acknowledged", { sequence: 1, revision: 9 });
+  assert.deepEqual(resume()?.change, { clientId: "ann", sequence: 1 });
+  answer({ revision: 10, changes: [{ clientId: "cy", sequence: 1, operation: [2, "c"] }] });
+  assert.deepEqual(resume()?.change, { clientId: "cy", sequence: 1 });
+  answer({ revision: 10, changes: [] });
+  line.say("resync", {
+    reason: "epochChanged", epoch: "f", revision: 2, text: "new", lastSequence: 0, change: { clientId: "cy", sequence: 9 },
+  });
+  assert.deepEqual(resume(), { epoch: "f", revision: 2, change: { clientId: "cy", sequence: 9 } });
+  answer({ epoch: "g", revision: 0, text: "" });
+  assert.deepEqual(resume(), { epoch: "g", revision: 0 });
+  note.close();
+});
+
+test("it still says so after a reload", () => {
+  const { line, note, type, kept } = joined("", { change: { clientId: "bo", sequence: 3 } });
+  type(0, "kept");
+  note.persistNow();
+  const again = new Note({
+    core, connection: /** @type {any} */ (line), documentId: "d",
+    restored: kept.get("ann"), restoredClientId: "ann", restoredChange: note.headChange,
+  });
+  assert.deepEqual(line.last("join")?.data.resume.change, { clientId: "bo", sequence: 3 });
+  again.close();
+  note.close();
+});
+
+test("between a join and its answer, what the answer holds again is passed over", () => {
+  const { line, note, screen, type } = joined("text");
+  const warn = console.warn;
+  console.warn = () => {};
+  type(4, "!");
+  line.say("changes", { revision: 19, changes: [{ clientId: "bo", sequence: 1, operation: [4] }] });
+  assert.equal(line.count("join"), 2);
+  line.say("changes", { revision: 8, changes: [{ clientId: "bo", sequence: 1, operation: ["a", 4] }] });
+  line.say("acknowledged", { sequence: 1, revision: 9 });
+  line.say("refused", { sequence: 1, code: "tooLarge", message: "No.", retryable: false });
+  line.say("resync", { reason: "lagging", epoch: "e", revision: 10, text: "other", lastSequence: 1 });
+  assert.equal(screen.text, "text!");
+  assert.equal(note.revision, 7);
+  assert.equal(note.unconfirmedCount, 1);
+  assert.equal(note.refusal, undefined);
+  line.say("joined", {
+    title: "", epoch: "e", revision: 9, lastSequence: 1,
+    changes: [
+      { clientId: "bo", sequence: 1, operation: ["a", 4] },
+      { clientId: "ann", sequence: 1, operation: [5, "!"] },
+    ],
+  });
+  assert.equal(screen.text, "atext!");
+  assert.equal(note.unconfirmedCount, 0);
+  // What was on its way before the answer may come again after it, with what follows.
+  line.say("changes", {
+    revision: 8,
+    changes: [
+      { clientId: "bo", sequence: 1, operation: ["a", 4] },
+      { clientId: "ann", sequence: 1, operation: [5, "!"] },
+      { clientId: "bo", sequence: 2, operation: [6, "?"] },
+    ],
+  });
+  assert.equal(screen.text, "atext!?");
+  assert.equal(note.revision, 10);
+  console.warn = warn;
+  note.close();
+});
+
+test("only the answer to the last join counts", () => {
+  const { line, note, screen } = joined("text");
+  line.lose();
+  line.comeBack();
+  note.discardUnconfirmed();
+  assert.deepEqual(line.last("join")?.data, { documentId: "d" });
+  line.say("joined", { title: "", epoch: "e", revision: 7, lastSequence: 0, changes: [] });
+  assert.equal(note.hasText, false);
+  line.say("joined", { title: "", epoch: "e", revision: 8, lastSequence: 0, text: "newer" });
+  assert.equal(screen.text, "newer");
+  note.close();
+});
+
 test("people come, move, change their names, and go", () => {
   const { line, note } = joined("some text", {
     presence: [

@@ -11,7 +11,8 @@
 
 /**
  * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
- * @typedef {{identity: ClientIdentity, documentId: string, title: string, session: string}} PendingRecord
+ * @typedef {{identity: ClientIdentity, documentId: string, title: string, session: string,
+ *   change?: import("./note.js").ChangeName}} PendingRecord
  */
 
 const identityKey = "parley.client";
