@@ -26,6 +26,8 @@ final class Connection {
   let id: ConnectionID
   let dialect: Dialect
   var phase: Phase
+  /// Whose it is; `nil` before the hello if the upgrade brought no token.
+  var identity: Identity?
   /// The client's id: minted by the server, outliving connections.
   var client = ""
   /// The person's name as shown to others.
@@ -63,6 +65,8 @@ final class Connection {
 final class Subscription {
   unowned let connection: Connection
   unowned let room: DocumentRoom
+  /// What the connection may do with the document.
+  var verbs: Verbs = []
   /// The last revision queued for the connection.
   var revision: Int
   /// Whether the connection has too much queued to be given more; it continues from `revision`

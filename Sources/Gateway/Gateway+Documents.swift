@@ -82,6 +82,7 @@ extension Gateway {
     _ room: DocumentRoom, resume: ResumePoint?, messageID: String, _ connection: Connection
   ) {
     guard let live = room.live else { return }
+    let verbs = verbs(of: connection, on: .document(room.id))
     let isNew = connection.subscriptions[room.id] == nil
     let subscription: Subscription
     if let old = connection.subscriptions[room.id] {
@@ -94,6 +95,7 @@ extension Gateway {
       connection.subscriptions[room.id] = subscription
       room.add(subscription)
     }
+    subscription.verbs = verbs
     switch connection.dialect {
     case .whaler:
       subscription.revision = live.durableRevision
@@ -101,17 +103,19 @@ extension Gateway {
     case .native:
       let missed = missedEntries(of: live, since: resume)
       subscription.revision = live.durableRevision
-      let others = room.subscriptions.filter { $0 !== subscription }.map(\.participant)
+      let others =
+        verbs.contains(.presence)
+        ? room.subscriptions.filter { $0 !== subscription && $0.verbs.contains(.presence) } : []
       let joined = ServerMessage.Joined(
         documentID: room.id, title: live.title, epoch: live.epoch, revision: live.durableRevision,
         content: missed.map { .changes($0.map(Self.change)) }
           ?? .text(live.durableDocument.text),
         lastSequence: live.lastDurableSequence(of: connection.client),
-        change: Self.nameOfHead(live), access: .write,
-        presence: others)
+        change: Self.nameOfHead(live),
+        access: verbs.contains(.write) ? .write : .read, presence: others.map(\.participant))
       sendNative(.joined(joined), ref: messageID, to: connection)
     }
-    if isNew {
+    if isNew, verbs.contains(.presence) {
       sendPresence(
         ServerMessage.Presence(
           documentID: room.id, joined: [subscription.participant], updated: [], left: []),
@@ -148,6 +152,7 @@ extension Gateway {
     let room = subscription.room
     connection.subscriptions[room.id] = nil
     room.remove(subscription, now: surroundings.clock.uptime)
+    guard subscription.verbs.contains(.presence) else { return }
     sendPresence(
       ServerMessage.Presence(
         documentID: room.id, joined: [], updated: [], left: [connection.client]),
@@ -162,6 +167,16 @@ extension Gateway {
   ) {
     let room = subscription.room
     let connection = subscription.connection
+    guard subscription.verbs.contains(.write) else {
+      switch connection.dialect {
+      case .native:
+        refuse(
+          submission.sequence, .notAllowed, "the token grants reading this document, not writing",
+          of: room.id, ref: messageID, to: connection)
+      case .whaler: resyncWhaler(subscription)
+      }
+      return
+    }
     guard !isDraining else {
       refuse(
         submission.sequence, .unavailable,
@@ -241,8 +256,9 @@ extension Gateway {
       admitWaiting(room)
     case .failed(.unknownDocument):
       let wantsCreation = room.waiting.contains {
-        if case .join(let connection, _, _) = $0 {
-          connections[connection]?.dialect == .whaler
+        if case .join(let id, _, _) = $0, let connection = connections[id] {
+          connection.dialect == .whaler
+            && verbs(of: connection, on: .document(room.id)).contains(.manage)
         } else {
           false
         }

@@ -35,7 +35,9 @@ extension Gateway {
       for: .notes(request, .history(after: after, limit: min(limit, Self.groupsMax))))
   }
 
-  func saveVersion(_ request: RequestID, id: DocumentID, _ body: [UInt8]) {
+  func saveVersion(
+    _ request: RequestID, id: DocumentID, _ body: [UInt8], _ identity: Identity
+  ) {
     guard let fields = NoteJSON.fields(in: body), let name = fields.name, !name.isEmpty,
       let revision = fields.revision
     else {
@@ -44,28 +46,34 @@ extension Gateway {
         .problem(400, .badMessage, "expected a JSON object with \"name\" and \"revision\""))
       return
     }
-    guard let author = author(fields.author, request), checkedName(name, request) else { return }
+    guard let author = author(fields.author, identity, request), checkedName(name, request) else {
+      return
+    }
     save(
       NamedVersion(
         revision: revision, name: name, author: author, time: surroundings.clock.now),
       of: id, for: request)
   }
 
-  func restore(_ request: RequestID, id: DocumentID, _ body: [UInt8]) {
+  func restore(
+    _ request: RequestID, id: DocumentID, _ body: [UInt8], _ identity: Identity
+  ) {
     guard let fields = NoteJSON.fields(in: body), let revision = fields.revision, revision >= 0
     else {
       respond(request, .problem(400, .badMessage, "expected a JSON object with \"revision\""))
       return
     }
-    guard let author = author(fields.author, request) else { return }
+    guard let author = author(fields.author, identity, request) else { return }
     store(
       .text(id: id, at: .revision(revision)),
       for: .notes(request, .restore(id, author: author)))
   }
 
   /// The name under which the edit or version is kept.
-  private func author(_ given: String?, _ request: RequestID) -> String? {
-    let author = given ?? ""
+  private func author(
+    _ given: String?, _ identity: Identity, _ request: RequestID
+  ) -> String? {
+    let author = name(of: identity, claimed: given ?? "")
     return checkedName(author, request) ? author : nil
   }
 

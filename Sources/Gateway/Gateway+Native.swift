@@ -40,18 +40,29 @@ extension Gateway {
   // MARK: Hello
 
   private func greet(_ hello: ClientMessage.Hello, ref: String, _ connection: Connection) {
-    guard settings.isDemo else {
-      sendError(
-        .unauthorised, "a token is needed, and none can be checked here", ref: ref,
-        to: connection)
+    let identity: Identity
+    do throws(AuthenticationError) {
+      if let known = connection.identity, hello.token == nil {
+        identity = known
+      } else {
+        identity = try self.identity(for: hello.token)
+      }
+    } catch {
+      log(.notice, "token refused", "\(error)")
+      sendError(.unauthorised, Self.words(for: error), ref: ref, to: connection)
       close(connection, .unauthorised, "unauthorised")
       return
     }
-    guard let profile = checked(name: hello.name, color: hello.color, ref: ref, connection) else {
+    guard var profile = checked(name: hello.name, color: hello.color, ref: ref, connection) else {
       return
     }
+    profile.name = name(of: identity, claimed: profile.name)
     if let claim = hello.client {
-      guard surroundings.tokens.isValid(claim.resumeToken, for: claim.id) else {
+      // Signed for client and user together: a client's id is of no use to anybody else.
+      guard
+        surroundings.tokens.isValid(
+          claim.resumeToken, for: resumeSubject(claim.id, of: identity))
+      else {
         sendError(
           .unauthorised,
           "the resume token is not this client's; say hello without a client id to get a new one",
@@ -65,6 +76,7 @@ extension Gateway {
     } else {
       connection.client = surroundings.names.next()
     }
+    connection.identity = identity
     (connection.name, connection.color) = profile
     connection.phase = .ready
     connectionsByClient[connection.client] = connection.id
@@ -72,8 +84,9 @@ extension Gateway {
       .welcome(
         ServerMessage.Welcome(
           clientID: connection.client,
-          resumeToken: surroundings.tokens.token(for: connection.client),
-          serverTime: surroundings.clock.now, demo: settings.isDemo,
+          resumeToken: surroundings.tokens.token(
+            for: resumeSubject(connection.client, of: identity)),
+          serverTime: surroundings.clock.now, demo: isDemo,
           capabilities: Self.capabilities, limits: settings.limits)),
       ref: ref, to: connection)
   }
@@ -152,6 +165,11 @@ extension Gateway {
         ref: ref, to: connection)
       return
     }
+    guard verbs(of: connection, on: .document(join.documentID)).contains(.read) else {
+      sendError(
+        .notAllowed, "the token does not grant reading this document", ref: ref, to: connection)
+      return
+    }
     self.join(join.documentID, resume: join.resume, messageID: ref, connection)
   }
 
@@ -183,6 +201,12 @@ extension Gateway {
       sendError(.notJoined, "join the document first", ref: ref, to: connection)
       return
     }
+    guard subscription.verbs.contains(.presence) else {
+      sendError(
+        .notAllowed, "the token does not grant presence in this document", ref: ref,
+        to: connection)
+      return
+    }
     guard select.selections.count <= settings.limits.selectionsMax else {
       sendError(
         .tooMany, "a client may have \(settings.limits.selectionsMax) selections", ref: ref,
@@ -210,8 +234,11 @@ extension Gateway {
   private func handle(_ profile: ClientMessage.Profile, ref: String, _ connection: Connection) {
     guard let checked = checked(name: profile.name, color: profile.color, ref: ref, connection)
     else { return }
-    (connection.name, connection.color) = checked
-    for subscription in connection.subscriptions.values {
+    connection.name =
+      connection.identity.map { name(of: $0, claimed: checked.name) } ?? checked.name
+    connection.color = checked.color
+    for subscription in connection.subscriptions.values
+    where subscription.verbs.contains(.presence) {
       sendPresence(
         ServerMessage.Presence(
           documentID: subscription.room.id, joined: [], updated: [subscription.participant],
@@ -240,6 +267,11 @@ extension Gateway {
         ref: ref, to: connection)
       return
     }
+    guard verbs(of: connection, on: .room(subscribe.room)).contains(.read) else {
+      sendError(
+        .notAllowed, "the token does not grant reading this room", ref: ref, to: connection)
+      return
+    }
     join(room: subscribe.room, connection)
     sendNative(.subscribed(.init(room: subscribe.room)), ref: ref, to: connection)
   }
@@ -251,7 +283,9 @@ extension Gateway {
   ) {
     var shared: Frame?
     for subscription in room.subscriptions
-    where subscription.connection.id != author && subscription.connection.dialect == .native {
+    where subscription.connection.id != author && subscription.connection.dialect == .native
+      && subscription.verbs.contains(.presence)
+    {
       let frame = shared ?? nativeFrame(.presence(presence), ref: pushID())
       shared = frame
       send(frame, to: subscription.connection)
@@ -262,7 +296,9 @@ extension Gateway {
     guard let live = subscription.room.live else { return }
     var shared: Frame?
     for other in subscription.room.subscriptions
-    where other !== subscription && other.connection.dialect == .native && !other.isLagging {
+    where other !== subscription && other.connection.dialect == .native && !other.isLagging
+      && other.verbs.contains(.presence)
+    {
       guard other.revision == live.durableRevision else { continue }
       let frame = shared ?? selectionsFrame(of: subscription, revision: live.durableRevision)
       shared = frame
@@ -271,7 +307,9 @@ extension Gateway {
   }
 
   func sendSelections(of subscription: Subscription, to connection: Connection) {
-    guard connection.dialect == .native, let live = subscription.room.live else { return }
+    guard connection.dialect == .native, let live = subscription.room.live,
+      connection.subscriptions[subscription.room.id]?.verbs.contains(.presence) ?? false
+    else { return }
     send(selectionsFrame(of: subscription, revision: live.durableRevision), to: connection)
   }
 

@@ -16,7 +16,7 @@ import SocketMessages
 extension Gateway {
   /// What a request for notes is to be answered with.
   enum NotesRequest {
-    case list
+    case list(Identity)
     case create
     case rename
     case delete(DocumentID)
@@ -34,16 +34,12 @@ extension Gateway {
   public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     guard parts.starts(with: ["api", "notes"]) else { return false }
-    guard settings.isDemo else {
-      respond(
-        request, .problem(401, .unauthorised, "notes over HTTP need a token; none is configured"))
-      return true
-    }
+    guard let identity = identity(of: head, request) else { return true }
     let path = Array(parts.dropFirst(2))
     guard let first = path.first else {
       switch head.method {
-      case "GET": store(.list, for: .notes(request, .list))
-      case "POST": create(request, body)
+      case "GET": store(.list, for: .notes(request, .list(identity)))
+      case "POST": create(request, body, identity)
       default: respond(request, .methodNotAllowed("GET, POST"))
       }
       return true
@@ -52,13 +48,27 @@ extension Gateway {
       respond(request, .problem(400, .badMessage, "the note's id is not valid percent-encoding"))
       return true
     }
-    answer(request, head, note: id, path: path.dropFirst().map(String.init), body)
+    let rest = path.dropFirst().map(String.init)
+    guard allows(identity, Self.verbs(for: head.method, path: rest), .document(id), request) else {
+      return true
+    }
+    answer(request, head, note: id, path: rest, body, identity)
     return true
+  }
+
+  /// What a request below a note needs: reading for what changes nothing, writing for versions and
+  /// their return, managing for the rest.
+  private static func verbs(for method: String, path: [String]) -> Verbs {
+    if method == "GET" || method == "HEAD" { return .read }
+    switch path.first {
+    case "versions", "restore": return .write
+    default: return .manage
+    }
   }
 
   private func answer(
     _ request: RequestID, _ head: RequestHead, note id: DocumentID, path: [String],
-    _ body: [UInt8]
+    _ body: [UInt8], _ identity: Identity
   ) {
     switch (path.first, path.count) {
     case (nil, _):
@@ -71,14 +81,14 @@ extension Gateway {
     case ("history", 1) where head.method == "GET": history(request, id: id, head.query)
     case ("versions", 1) where head.method == "GET":
       store(.versions(id: id), for: .notes(request, .versions))
-    case ("versions", 1) where head.method == "POST": saveVersion(request, id: id, body)
+    case ("versions", 1) where head.method == "POST": saveVersion(request, id: id, body, identity)
     case ("versions", 2) where head.method == "DELETE":
       guard let revision = Int(path[1]) else {
         respond(request, .problem(400, .badMessage, "expected a revision's number"))
         return
       }
       store(.deleteVersion(id: id, revision: revision), for: .notes(request, .deleteVersion))
-    case ("restore", 1) where head.method == "POST": restore(request, id: id, body)
+    case ("restore", 1) where head.method == "POST": restore(request, id: id, body, identity)
     case ("text", 1), ("history", 1): respond(request, .methodNotAllowed("GET"))
     case ("versions", 1): respond(request, .methodNotAllowed("GET, POST"))
     case ("versions", 2): respond(request, .methodNotAllowed("DELETE"))
@@ -87,11 +97,13 @@ extension Gateway {
     }
   }
 
-  private func create(_ request: RequestID, _ body: [UInt8]) {
+  private func create(_ request: RequestID, _ body: [UInt8], _ identity: Identity) {
+    let id = surroundings.names.next()
+    guard allows(identity, .manage, .document(id), request) else { return }
     guard let title = title(from: body, request) else { return }
     store(
       .create(
-        id: surroundings.names.next(), epoch: surroundings.names.next(), title: title,
+        id: id, epoch: surroundings.names.next(), title: title,
         time: surroundings.clock.now), for: .notes(request, .create))
   }
 
@@ -121,7 +133,13 @@ extension Gateway {
 
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
     switch reply {
-    case .notes(let notes): respond(request, .json(200, NoteJSON.list(notes)))
+    case .notes(let notes):
+      guard case .list(let identity) = kind else {
+        preconditionFailure("a store answers with notes when asked to list them")
+      }
+      // What may not be read is not named either.
+      let readable = notes.filter { identity.may(.read, .document($0.id)) }
+      respond(request, .json(200, NoteJSON.list(readable)))
     case .note(let note): answer(request, kind, note)
     case .done: finish(request, kind)
     case .text(let text):

@@ -39,6 +39,11 @@ extension Gateway {
       close(connection, .tooMany, "too many documents, or a name that is too long")
       return
     }
+    guard verbs(of: connection, on: .document(id)).contains(.read) else {
+      // It has no word for a refusal.
+      close(connection, .unauthorised, "the token does not grant reading this document")
+      return
+    }
     join(id, resume: nil, messageID: messageID, connection)
   }
 

@@ -20,18 +20,22 @@ public final class Gateway {
     let names: any NameSource
     let tokens: any ResumeTokens
     let log: any LogSink
+    let authenticator: (any Authenticator)?
     let queuedBytes: (ConnectionID) -> Int
 
-    /// - Parameter queuedBytes: bytes that wait for a connection's socket; asked before changes
-    ///   are sent, so that a slow reader's queue stays short.
+    /// - Parameters:
+    ///   - authenticator: checks tokens; without one, and in demo mode, anyone may do everything.
+    ///   - queuedBytes: bytes that wait for a connection's socket; asked before changes are sent,
+    ///     so that a slow reader's queue stays short.
     public init(
       clock: any Clock, names: any NameSource, tokens: any ResumeTokens, log: any LogSink,
-      queuedBytes: @escaping (ConnectionID) -> Int
+      authenticator: (any Authenticator)? = nil, queuedBytes: @escaping (ConnectionID) -> Int
     ) {
       self.clock = clock
       self.names = names
       self.tokens = tokens
       self.log = log
+      self.authenticator = authenticator
       self.queuedBytes = queuedBytes
     }
   }
@@ -119,20 +123,30 @@ public final class Gateway {
   // MARK: Connections
 
   /// A connection is open; a native one says hello next.
-  public func opened(_ id: ConnectionID, as opening: Opening) {
+  ///
+  /// - Parameter token: the token that the upgrade brought, see ``refusal(ofUpgrade:as:)``.
+  public func opened(_ id: ConnectionID, as opening: Opening, token: String? = nil) {
+    let identity = identity(openingWith: token)
     let connection: Connection
     switch opening {
     case .native:
       connection = Connection(
         id: id, dialect: .native,
         phase: .greeting(deadline: surroundings.clock.uptime + settings.helloMilliseconds))
-    case .whaler(let pool):
+    case .whaler:
       connection = Connection(id: id, dialect: .whaler, phase: .ready)
       connection.client = surroundings.names.next()
-      connection.name = "Whaler"
-      if let pool { join(room: pool, connection) }
+      connection.name = identity.map { name(of: $0, claimed: "Whaler") } ?? "Whaler"
     }
+    connection.identity = identity
     connections[id] = connection
+    guard case .whaler(let pool) = opening else { return }
+    guard let identity else {
+      // The token has expired since the upgrade was allowed.
+      close(connection, .unauthorised, "unauthorised")
+      return
+    }
+    if let pool, identity.may(.read, .room(pool)) { join(room: pool, connection) }
   }
 
   /// A whole message has arrived.

@@ -4,8 +4,11 @@ public import SocketMessages
 public struct GatewaySettings: Sendable {
   /// Limits announced to clients, and held.
   public var limits: Limits
-  /// Whether anyone may read and write without a token.
+  /// Whether anyone may do everything as long as no token can be checked. Without it, and without
+  /// an authenticator, nobody may do anything.
   public var isDemo: Bool
+  /// Whether a token may stand in a URL, where logs and histories keep it.
+  public var allowsTokenInURL: Bool
   /// Whether a Whaler client's `resourceConnection` makes a document that is not there.
   public var whalerCreatesDocuments: Bool
   /// Queued bytes beyond which a connection gets no further changes until it has drained; it then
@@ -33,6 +36,7 @@ public struct GatewaySettings: Sendable {
   public init() {
     limits = Limits()
     isDemo = true
+    allowsTokenInURL = false
     whalerCreatesDocuments = true
     laggingBytes = 64 << 10
     queuedBytesMax = 16 << 20

@@ -113,6 +113,13 @@ public struct Identity: Hashable, Sendable {
 
   /// Whether one of the grants covers all of these verbs on the subject, or several together do.
   public func may(_ verbs: Verbs, _ subject: Subject) -> Bool {
+    self.verbs(on: subject).isSuperset(of: verbs)
+  }
+
+  /// Everything that the grants allow on the subject.
+  ///
+  /// - Complexity: O(*n*) grants.
+  public func verbs(on subject: Subject) -> Verbs {
     var granted: Verbs = []
     for grant in grants {
       switch (subject, grant.kind) {
@@ -123,7 +130,7 @@ public struct Identity: Hashable, Sendable {
       case (.document, _), (.room, _): break
       }
     }
-    return granted.isSuperset(of: verbs)
+    return granted
   }
 
   /// Whoever comes to an open demo: may do everything, and is nobody in particular.

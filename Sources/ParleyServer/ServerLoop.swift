@@ -106,16 +106,26 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         return .refuse(
           .plain(400, "This path speaks \(Self.subprotocol); offer it as subprotocol.\n"))
       }
+      if let refusal = gateway.refusal(ofUpgrade: head, as: .native) { return .refuse(refusal) }
       return .accept(subprotocol: Self.subprotocol)
-    case "/socket", "/socket/": return .accept(subprotocol: nil)
+    case "/socket", "/socket/":
+      if let refusal = gateway.refusal(ofUpgrade: head, as: Self.whaler(head)) {
+        return .refuse(refusal)
+      }
+      return .accept(subprotocol: nil)
     default: return .refuse(.plain(404, "WebSockets are at /ws and /socket.\n"))
     }
+  }
+
+  private static func whaler(_ head: RequestHead) -> Opening {
+    .whaler(pool: head.headers["objectid"])
   }
 
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {
     gateway.opened(
       connection,
-      as: subprotocol == Self.subprotocol ? .native : .whaler(pool: head.headers["objectid"]))
+      as: subprotocol == Self.subprotocol ? .native : Self.whaler(head),
+      token: gateway.token(in: head))
     perform()
   }
 

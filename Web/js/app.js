@@ -56,18 +56,14 @@ const pending = {
   save(note, clientId, session) {
     const known = connection.identity;
     if (!known || known.id !== clientId) return true;
-    const { documentId, title, headChange: change } = note;
-    return savePending({ identity: known, documentId, title, session, change });
+    const { documentId, title } = note;
+    return savePending({ identity: known, documentId, title, session });
   },
   /** @param {Note} note @param {string} clientId */
   remove: (note, clientId) => removePending(note.documentId, clientId),
 };
 
-/**
- * @param {string} documentId
- * @param {{restored?: string, restoredClientId?: string,
- *   restoredChange?: import("./note.js").ChangeName}} [from]
- */
+/** @param {string} documentId @param {{restored?: string, restoredClientId?: string}} [from] */
 function openNote(documentId, from) {
   let note = notes.get(documentId);
   if (!note) {
@@ -777,10 +773,10 @@ setInterval(drawList, 60_000);
 
 drawMe();
 drawTheme();
-for (const { identity: owner, documentId, session, change } of allPending()) {
+for (const { identity: owner, documentId, session } of allPending()) {
   if (owner.id !== identity?.id) continue;
   try {
-    openNote(documentId, { restored: session, restoredClientId: owner.id, restoredChange: change });
+    openNote(documentId, { restored: session, restoredClientId: owner.id });
   } catch {
     // Written by another version of the page; it stays where it is.
   }

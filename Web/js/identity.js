@@ -11,8 +11,7 @@
 
 /**
  * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
- * @typedef {{identity: ClientIdentity, documentId: string, title: string, session: string,
- *   change?: import("./note.js").ChangeName}} PendingRecord
+ * @typedef {{identity: ClientIdentity, documentId: string, title: string, session: string}} PendingRecord
  */
 
 const identityKey = "parley.client";

@@ -19,7 +19,6 @@ import { Emitter } from "./emitter.js";
  * @typedef {{clientId: string, name: string, color: string, key: number}} Person
  * @typedef {{key: number, clientId: string, anchor: number, head: number}} PeerSelection
  * @typedef {{code: string, message: string, retryable: boolean}} Refusal
- * @typedef {{clientId: string, sequence: number}} ChangeName Names a change, as its author numbered it.
  */
 
 /** What a change's message has beside its operation, at most. */
@@ -101,10 +100,6 @@ export class Note extends Emitter {
   #retryTimer;
   #isPersisted = false;
   #rejoinCount = 0;
-  /** Joins without an answer yet. */
-  #joinsUnderWay = 0;
-  /** @type {ChangeName | undefined} The change that made the session's revision, where known. */
-  #headChange;
   /** @type {(() => void)[]} */
   #subscriptions;
 
@@ -120,9 +115,8 @@ export class Note extends Emitter {
    * }} [options.pending] Where unconfirmed edits outlive the page.
    * @param {string} [options.restored] An exported session from there.
    * @param {string} [options.restoredClientId]
-   * @param {ChangeName} [options.restoredChange] What `headChange` was then.
    */
-  constructor({ core, connection, documentId, title, pending, restored, restoredClientId, restoredChange }) {
+  constructor({ core, connection, documentId, title, pending, restored, restoredClientId }) {
     super();
     this.documentId = documentId;
     this.title = title ?? "";
@@ -137,7 +131,6 @@ export class Note extends Emitter {
     if (restored !== undefined) {
       this.#session = core.restoreSession(restored);
       this.#clientId = restoredClientId ?? "";
-      this.#headChange = restoredChange;
       this.#isPersisted = true;
       this.phase = "away";
     }
@@ -161,11 +154,6 @@ export class Note extends Emitter {
 
   get revision() {
     return this.#session?.revision ?? 0;
-  }
-
-  /** The change that made `revision`: a server that has another one there has lost something. */
-  get headChange() {
-    return this.#headChange;
   }
 
   get isWritable() {
@@ -275,17 +263,11 @@ export class Note extends Emitter {
     const session = this.#session;
     /** @type {Record<string, unknown>} */
     const request = { documentId: this.documentId };
-    if (session && !options?.isFresh) {
-      const { epoch, revision } = session;
-      request.resume = { epoch, revision, change: this.#headChange };
-    }
+    if (session && !options?.isFresh) request.resume = { epoch: session.epoch, revision: session.revision };
     this.phase = session ? "away" : "joining";
-    const isSent = this.#connection.send("join", request, (reply) => {
-      if (reply.type !== "error") return;
-      this.#joinsUnderWay -= 1;
-      if (this.#joinsUnderWay === 0) this.#failed(reply.data);
+    this.#connection.send("join", request, (reply) => {
+      if (reply.type === "error") this.#failed(reply.data);
     });
-    if (isSent) this.#joinsUnderWay += 1;
     this.emit("status", undefined);
   }
 
@@ -293,7 +275,6 @@ export class Note extends Emitter {
     clearTimeout(this.#selectTimer);
     clearTimeout(this.#retryTimer);
     this.#selectTimer = undefined;
-    this.#joinsUnderWay = 0;
     if (this.phase === "live") this.phase = "away";
     this.#session?.disconnect();
     this.#people.clear();
@@ -368,9 +349,6 @@ export class Note extends Emitter {
 
   /** @param {any} data */
   #joined(data) {
-    this.#joinsUnderWay -= 1;
-    // It answers a join that was given up; the answer to the next one is on its way.
-    if (this.#joinsUnderWay > 0) return;
     const clientId = this.#connection.identity?.id ?? "";
     this.access = data.access ?? "write";
     this.#retitle(data.title);
@@ -378,7 +356,6 @@ export class Note extends Emitter {
     if (!session) {
       this.#clientId = clientId;
       this.#session = this.#core.openSession(data);
-      this.#headChange = data.change;
       this.phase = "live";
       this.emit("reset", { text: data.text });
     } else if (data.text === undefined) {
@@ -410,8 +387,6 @@ export class Note extends Emitter {
   #resume(session, clientId, data) {
     const missed = data.changes ?? [];
     this.#changes(data.revision - missed.length + 1, missed);
-    // Where nothing was missed and the server does not know, what was known here still holds.
-    this.#headChange = data.change ?? this.#headChange;
     // The server did not know this client any more. What of its edits had been stored has just come
     // by under the old id, so the rest is safe to send under the new one, from the number it expects.
     const isSameClient = clientId === this.#clientId;
@@ -431,7 +406,6 @@ export class Note extends Emitter {
   #rebase(session, data, isSameConnection) {
     const count = session.unconfirmedCount;
     const { changes, outgoing } = session.rebase(data, { isSameConnection });
-    this.#headChange = data.change;
     this.refusal = undefined;
     this.#apply(changes);
     this.#transmit(outgoing);
@@ -478,17 +452,16 @@ export class Note extends Emitter {
     if (!session || this.phase !== "live") return;
     changes.forEach(({ clientId, sequence, operation }, index) => {
       const revision = firstRevision + index;
-      // What was on its way when this client joined again comes a second time.
-      if (revision <= session.revision) return;
-      if (clientId !== this.#clientId) {
-        const author = this.#people.get(clientId)?.key ?? 0;
-        this.#apply(session.receive(JSON.stringify(operation), revision, author));
-      } else if (session.inFlight?.sequence === sequence) {
-        this.#transmit(session.acknowledge(sequence, revision));
-      } else {
-        this.#apply(session.supersede(JSON.stringify(operation), sequence, revision));
+      if (clientId === this.#clientId) {
+        if (session.inFlight?.sequence === sequence) {
+          this.#transmit(session.acknowledge(sequence, revision));
+        } else {
+          this.#apply(session.supersede(JSON.stringify(operation), sequence, revision));
+        }
+        return;
       }
-      this.#headChange = { clientId, sequence };
+      const author = this.#people.get(clientId)?.key ?? 0;
+      this.#apply(session.receive(JSON.stringify(operation), revision, author));
     });
     this.#unconfirmedMoved();
     this.emit("peers", undefined);
@@ -507,15 +480,13 @@ export class Note extends Emitter {
     if (session.inFlight?.sequence !== sequence || revision <= session.revision) return;
     this.#rejoinCount = 0;
     this.#transmit(session.acknowledge(sequence, revision));
-    this.#headChange = { clientId: this.#clientId, sequence };
     this.#unconfirmedMoved();
   }
 
   /** @param {any} data */
   #refused(data) {
     const session = this.#session;
-    // While a join is under way the change counts as unanswered: it goes out again afterwards.
-    if (!session || this.phase !== "live" || session.inFlight?.sequence !== data.sequence) return;
+    if (!session || session.inFlight?.sequence !== data.sequence) return;
     if (data.retryable) {
       clearTimeout(this.#retryTimer);
       this.#retryTimer = setTimeout(() => this.#resend(), data.retryAfter ?? timing.retryAfter);

@@ -1,0 +1,139 @@
+public import GatewayPorts
+import SocketMessages
+
+/// Finding out who is there, and what they may do.
+///
+/// Everything that a client may do is decided by the grants of its token, looked at anew for each
+/// message. What a client says of itself decides nothing.
+extension Gateway {
+  /// Whether anyone may do everything, for no token can be checked.
+  var isDemo: Bool { settings.isDemo && surroundings.authenticator == nil }
+
+  /// Who a token belongs to.
+  func identity(for token: String?) throws(AuthenticationError) -> Identity {
+    guard let authenticator = surroundings.authenticator else {
+      guard settings.isDemo else { throw .unknownKey }
+      return .demo
+    }
+    guard let token, !token.isEmpty else { throw .missing }
+    return try authenticator.authenticate(token, now: surroundings.clock.now)
+  }
+
+  /// The token of a request: `Authorization`, with or without `Bearer`, or `token` in the query if
+  /// that is allowed.
+  public func token(in head: RequestHead) -> String? {
+    if let header = head.headers["authorization"], !header.isEmpty {
+      let scheme = header.utf8.prefix(7)
+      // "Bearer " in any case: the letters differ from the capitals by one bit.
+      let isBearer = scheme.elementsEqual("bearer ".utf8) { $0 | 0x20 == $1 }
+      return isBearer ? String(header.dropFirst(7)) : header
+    }
+    guard settings.allowsTokenInURL else { return nil }
+    for pair in head.query.split(separator: "&") where pair.utf8.starts(with: "token=".utf8) {
+      return Self.percentDecoded(pair.dropFirst(6))
+    }
+    return nil
+  }
+
+  // MARK: Upgrades
+
+  /// The response to refuse an upgrade with, or `nil` to let it pass.
+  ///
+  /// A Whaler client has to bring its token now (401 without, 403 with a bad one or one that does
+  /// not grant the pool); a `parley.v1` client may, or says it in its hello.
+  public func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
+    guard !isDemo else { return nil }
+    let token = token(in: head)
+    if case .native = opening, token == nil { return nil }
+    do throws(AuthenticationError) {
+      let identity = try identity(for: token)
+      if case .whaler(let pool?) = opening, !identity.may(.read, .room(pool)) {
+        log(.notice, "pool refused", "no right")
+        return .problem(403, .notAllowed, "the token does not grant this pool")
+      }
+      return nil
+    } catch {
+      log(.notice, "token refused", "\(error)")
+      return .refusal(error)
+    }
+  }
+
+  /// Who opened a connection; `nil` if a hello has to tell, or nobody may.
+  func identity(openingWith token: String?) -> Identity? {
+    guard !isDemo else { return .demo }
+    guard let token else { return nil }
+    return try? identity(for: token)
+  }
+
+  // MARK: HTTP
+
+  /// Who makes a request; answers it and returns `nil` if that is nobody.
+  func identity(of head: RequestHead, _ request: RequestID) -> Identity? {
+    do throws(AuthenticationError) {
+      return try identity(for: token(in: head))
+    } catch {
+      log(.notice, "token refused", "\(error)")
+      var response = Response.refusal(error)
+      if response.status == 403 { response = .problem(401, .unauthorised, Self.words(for: error)) }
+      response.headers.append(("www-authenticate", "Bearer"))
+      respond(request, response)
+      return nil
+    }
+  }
+
+  /// Whether a request may do what it wants; answers it if not.
+  func allows(
+    _ identity: Identity, _ verbs: Verbs, _ subject: Subject, _ request: RequestID
+  ) -> Bool {
+    if identity.may(verbs, subject) { return true }
+    respond(request, .problem(403, .notAllowed, "the token does not grant this"))
+    return false
+  }
+
+  // MARK: Connections
+
+  /// What a connection may do.
+  func verbs(of connection: Connection, on subject: Subject) -> Verbs {
+    connection.identity?.verbs(on: subject) ?? []
+  }
+
+  /// The name that others see: the token's, if it has one.
+  func name(of identity: Identity, claimed: String) -> String {
+    guard var name = identity.name, !name.isEmpty else { return claimed }
+    while name.utf8.count > settings.limits.nameBytesMax { name.unicodeScalars.removeLast() }
+    return name
+  }
+
+  /// What a resume token is signed for: a client's id, and whose it is.
+  func resumeSubject(_ client: String, of identity: Identity) -> String {
+    // With its length, so that no two pairs give one text.
+    identity.user.isEmpty ? client : "user \(identity.user.utf8.count) \(identity.user) \(client)"
+  }
+
+  func log(_ level: LogLevel, _ message: String, _ reason: String) {
+    surroundings.log.write(level, message, [("reason", reason)])
+  }
+
+  /// Why a token is not accepted, for people.
+  static func words(for error: AuthenticationError) -> String {
+    switch error {
+    case .missing: "a token is needed; none came"
+    case .malformed: "expected a JSON Web Token; what came is none"
+    case .algorithm: "the token's algorithm is not the one of its key"
+    case .unknownKey: "the token's key is not known here"
+    case .signature: "the token's signature is not valid"
+    case .expired: "the token has expired; get a new one"
+    case .notYetValid: "the token is not valid yet; check the clocks"
+    case .audience: "the token is meant for another audience"
+    case .issuer: "the token comes from another issuer"
+    case .claims: "a claim of the token is missing or of the wrong type"
+    }
+  }
+}
+
+extension Response {
+  /// The answer to a token that is missing (401) or not accepted (403).
+  static func refusal(_ error: AuthenticationError) -> Response {
+    problem(error == .missing ? 401 : 403, .unauthorised, Gateway.words(for: error))
+  }
+}

@@ -1,0 +1,305 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// Who may do what. `Documentation/Authorisation.md` names these tests.
+@Suite("Rights on every message")
+struct AuthorisationTests {
+  private let rig = GatewayRig()
+
+  init() throws {
+    rig.make("n1", "n2", "private")
+    let notes = NamePattern("n*")
+    book("writer", [Grant(.documents, notes, [.read, .write, .presence])])
+    book("reader", [Grant(.documents, notes, [.read, .presence])])
+    book("shy", [Grant(.documents, notes, [.read, .write])])
+    book("manager", [Grant(.documents, NamePattern("*"), .all)])
+    book("nobody", [])
+    book("lobbyist", [Grant(.rooms, NamePattern("lobby"), [.read])])
+  }
+
+  private func book(_ user: String, _ grants: [Grant]) {
+    rig.book?.enter(user, user: user, name: "The \(user)", grants)
+  }
+
+  private func code(_ message: ServerMessage?) -> ErrorCode? {
+    switch message {
+    case .error(let error): error.code
+    case .refused(let refused): refused.code
+    default: nil
+    }
+  }
+
+  private func insertion(_ text: String, revision: Int = 0, sequence: Int = 1) -> ClientMessage {
+    var operation = TextOperation()
+    operation.insert(text)
+    return .change(
+      .init(
+        documentID: "n1", epoch: "epoch of n1", revision: revision, sequence: sequence,
+        operation: operation))
+  }
+
+  // MARK: Tokens
+
+  @Test("a hello needs a token that holds", arguments: [nil, "", "forged", "x.y.z"])
+  func badToken(token: String?) {
+    let id = rig.connect()
+    #expect(code(rig.ask(id, .hello(.init(name: "Eve", token: token)))) == .unauthorised)
+    #expect(rig.closeCodes[id] == CloseReason.unauthorised.rawValue)
+  }
+
+  @Test("nothing goes before a hello")
+  func beforeHello() {
+    let id = rig.connect(token: "writer")
+    #expect(code(rig.ask(id, .join(.init(documentID: "n1")))) == .notAllowed)
+  }
+
+  @Test("the upgrade may bring the token")
+  func upgradeToken() {
+    let id = rig.connect(token: "reader")
+    guard case .welcome(let welcome) = rig.ask(id, .hello(.init(name: "Rita"))) else {
+      Issue.record("no welcome")
+      return
+    }
+    #expect(!welcome.demo)
+  }
+
+  @Test("an upgrade is refused with 401 without, with 403 with a bad token")
+  func upgrades() {
+    let pool = Opening.whaler(pool: "lobby")
+    #expect(rig.refusal(ofUpgrade: [:], as: pool) == 401)
+    #expect(rig.refusal(ofUpgrade: ["authorization": ""], as: pool) == 401)
+    #expect(rig.refusal(ofUpgrade: ["authorization": "forged"], as: pool) == 403)
+    #expect(rig.refusal(ofUpgrade: ["authorization": "lobbyist"], as: pool) == nil)
+    #expect(rig.refusal(ofUpgrade: ["authorization": "Bearer lobbyist"], as: pool) == nil)
+    #expect(rig.refusal(ofUpgrade: ["authorization": "bearer lobbyist"], as: pool) == nil)
+    #expect(
+      rig.refusal(ofUpgrade: ["authorization": "lobbyist"], as: .whaler(pool: "cellar")) == 403)
+    #expect(rig.refusal(ofUpgrade: [:], as: .native) == nil)
+    #expect(rig.refusal(ofUpgrade: ["authorization": "forged"], as: .native) == 403)
+  }
+
+  @Test("a token in the URL counts only where it is allowed")
+  func tokenInURL() {
+    let pool = Opening.whaler(pool: nil)
+    #expect(rig.refusal(ofUpgrade: [:], query: "token=writer", as: pool) == 401)
+    let open = GatewayRig { $0.allowsTokenInURL = true }
+    open.book?.enter("writer", user: "w")
+    #expect(open.refusal(ofUpgrade: [:], query: "a=b&token=writer", as: pool) == nil)
+    #expect(open.refusal(ofUpgrade: [:], query: "token=forged", as: pool) == 403)
+    #expect(open.refusal(ofUpgrade: [:], query: "tokens=writer", as: pool) == 401)
+  }
+
+  // MARK: Who somebody is
+
+  @Test("the token's name wins over the client's")
+  func names() throws {
+    let (writer, _) = try rig.greet("writer", name: "The manager")
+    rig.ask(writer, .join(.init(documentID: "n1")))
+    let (reader, _) = try rig.greet("reader")
+    guard case .joined(let joined) = rig.ask(reader, .join(.init(documentID: "n1"))) else {
+      Issue.record("not joined")
+      return
+    }
+    #expect(joined.presence.map(\.name) == ["The writer"])
+    rig.ask(writer, .profile(.init(name: "Root")))
+    guard case .presence(let presence) = rig.pushes(reader).last else {
+      Issue.record("no presence")
+      return
+    }
+    #expect(presence.updated.map(\.name) == ["The writer"])
+    rig.ask(writer, insertion("x"))
+    #expect(rig.store.log(of: "n1")?.map(\.author) == ["The writer"])
+  }
+
+  @Test("a client's id is of no use to another user")
+  func clientIDs() throws {
+    let (_, welcome) = try rig.greet("writer")
+    let claim = ClientMessage.Hello.Claim(
+      id: welcome.clientID, resumeToken: welcome.resumeToken)
+    let (_, again) = try rig.greet("writer", client: claim)
+    #expect(again.clientID == welcome.clientID)
+    let id = rig.connect()
+    let reply = rig.ask(id, .hello(.init(name: "Eve", client: claim, token: "reader")))
+    #expect(code(reply) == .unauthorised)
+  }
+
+  // MARK: Documents
+
+  @Test("joining needs read")
+  func join() throws {
+    let (nobody, _) = try rig.greet("nobody")
+    #expect(code(rig.ask(nobody, .join(.init(documentID: "n1")))) == .notAllowed)
+    // Whether it exists is not told either.
+    #expect(code(rig.ask(nobody, .join(.init(documentID: "unheard of")))) == .notAllowed)
+    let (writer, _) = try rig.greet("writer")
+    #expect(code(rig.ask(writer, .join(.init(documentID: "private")))) == .notAllowed)
+  }
+
+  @Test("the reply to a join tells whether writing is allowed", arguments: ["reader", "writer"])
+  func access(user: String) throws {
+    let (id, _) = try rig.greet(user)
+    guard case .joined(let joined) = rig.ask(id, .join(.init(documentID: "n1"))) else {
+      Issue.record("not joined")
+      return
+    }
+    #expect(joined.access == (user == "writer" ? .write : .read))
+  }
+
+  @Test("changing needs write")
+  func change() throws {
+    let (reader, _) = try rig.greet("reader")
+    rig.ask(reader, .join(.init(documentID: "n1")))
+    guard case .refused(let refused) = rig.ask(reader, insertion("x")) else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(refused.code == .notAllowed)
+    #expect(!refused.retryable)
+    #expect(refused.sequence == 1)
+    #expect(rig.store.log(of: "n1")?.isEmpty ?? false)
+    let (writer, _) = try rig.greet("writer")
+    rig.ask(writer, .join(.init(documentID: "n1")))
+    guard case .acknowledged = rig.ask(writer, insertion("x")) else {
+      Issue.record("not acknowledged")
+      return
+    }
+  }
+
+  @Test("selections and presence need presence")
+  func presence() throws {
+    let (writer, _) = try rig.greet("writer")
+    rig.ask(writer, .join(.init(documentID: "n1")))
+    let (shy, _) = try rig.greet("shy")
+    guard case .joined(let joined) = rig.ask(shy, .join(.init(documentID: "n1"))) else {
+      Issue.record("not joined")
+      return
+    }
+    // Sees nobody and is seen by nobody.
+    #expect(joined.presence.isEmpty)
+    let select = ClientMessage.select(
+      .init(documentID: "n1", revision: 0, selections: [Selection(anchor: 0, head: 0)]))
+    #expect(code(rig.ask(shy, select)) == .notAllowed)
+    rig.ask(shy, .profile(.init(name: "Here I am")))
+    #expect(rig.pushes(writer).isEmpty)
+    #expect(code(rig.ask(writer, select)) == nil)
+    rig.ask(writer, .profile(.init(name: "Look")))
+    rig.ask(writer, .leave(.init(documentID: "n1")))
+    #expect(rig.pushes(shy).isEmpty)
+    rig.ask(shy, .leave(.init(documentID: "n1")))
+    #expect(rig.pushes(writer).isEmpty)
+  }
+
+  // MARK: Rooms
+
+  @Test("subscribing needs read on the room")
+  func subscribe() throws {
+    let (id, _) = try rig.greet("lobbyist")
+    #expect(code(rig.ask(id, .subscribe(.init(room: "cellar")))) == .notAllowed)
+    guard case .subscribed = rig.ask(id, .subscribe(.init(room: "lobby"))) else {
+      Issue.record("not subscribed")
+      return
+    }
+    rig.publish("r", in: "cellar")
+    #expect(rig.pushes(id).isEmpty)
+    rig.publish("r", in: "lobby")
+    #expect(rig.pushes(id).count == 1)
+  }
+
+  // MARK: Whaler
+
+  @Test("a Whaler client is held to its token")
+  func whaler() {
+    let reader = rig.connectWhaler(pool: "cellar", token: "reader")
+    rig.publish("r", in: "cellar")
+    #expect(rig.frames(reader).isEmpty)
+    rig.say(
+      reader, #"{"messageId":"1","type":"resourceConnection","data":{"resourceId":"n1"}}"#)
+    #expect(rig.frames(reader).count == 1)
+    // Its change is answered with the state to start from anew, and is nowhere else.
+    rig.say(
+      reader,
+      #"{"messageId":"2","type":"docChange","data":{"resourceId":"n1","rev":0,"n":[0],"s":["x"]}}"#)
+    let frames = rig.frames(reader)
+    #expect(frames.count == 1)
+    #expect(frames.first?.contains("resourceConnectionConf") ?? false)
+    #expect(rig.store.log(of: "n1")?.isEmpty ?? false)
+    rig.say(
+      reader, #"{"messageId":"3","type":"resourceConnection","data":{"resourceId":"private"}}"#)
+    #expect(rig.closeCodes[reader] == CloseReason.unauthorised.rawValue)
+    let late = rig.connectWhaler(pool: nil, token: "expired since")
+    #expect(rig.closeCodes[late] == CloseReason.unauthorised.rawValue)
+  }
+
+  @Test("a Whaler client makes a document only with manage")
+  func whalerCreation() {
+    let join = #"{"messageId":"1","type":"resourceConnection","data":{"resourceId":"n9"}}"#
+    rig.say(rig.connectWhaler(pool: nil, token: "writer"), join)
+    #expect(rig.store.log(of: "n9") == nil)
+    rig.say(rig.connectWhaler(pool: nil, token: "manager"), join)
+    #expect(rig.store.log(of: "n9") != nil)
+  }
+
+  // MARK: HTTP
+
+  @Test(
+    "each request for notes needs its right",
+    arguments: [
+      ("GET", "/api/notes/n1/text", "", 403, 200, 200),
+      ("GET", "/api/notes/n1/history", "", 403, 200, 200),
+      ("GET", "/api/notes/n1/versions", "", 403, 200, 200),
+      ("POST", "/api/notes/n1/versions", #"{"name":"v","revision":0}"#, 403, 403, 201),
+      ("DELETE", "/api/notes/n1/versions/0", "", 403, 403, 204),
+      ("POST", "/api/notes/n1/restore", #"{"revision":0}"#, 403, 403, 200),
+      ("PATCH", "/api/notes/n1", #"{"title":"t"}"#, 403, 403, 403),
+      ("DELETE", "/api/notes/n1", "", 403, 403, 403),
+      ("POST", "/api/notes", #"{"title":"t"}"#, 403, 403, 403),
+    ])
+  func http(
+    method: String, path: String, body: String, nobody: Int, reader: Int, writer: Int
+  ) {
+    #expect(rig.request(method, path, body).status == 401)
+    #expect(rig.request(method, path, token: "forged", body).status == 401)
+    #expect(rig.request(method, path, token: "nobody", body).status == nobody)
+    #expect(rig.request(method, path, token: "reader", body).status == reader)
+    #expect(rig.request(method, path, token: "writer", body).status == writer)
+    let managed = rig.request(method, path, token: "manager", body).status
+    #expect((200..<300).contains(managed))
+  }
+
+  @Test("the list shows what may be read, and nothing else")
+  func list() {
+    #expect(rig.request("GET", "/api/notes").status == 401)
+    #expect(!rig.request("GET", "/api/notes", token: "nobody").body.contains("n1"))
+    let listed = rig.request("GET", "/api/notes", token: "reader").body
+    #expect(listed.contains("n1") && listed.contains("n2") && !listed.contains("private"))
+    #expect(rig.request("GET", "/api/notes", token: "manager").body.contains("private"))
+  }
+
+  @Test("without keys and without demo mode nobody may do anything")
+  func closed() {
+    let rig = GatewayRig(isDemo: true) { $0.isDemo = false }
+    let id = rig.connect()
+    #expect(code(rig.ask(id, .hello(.init(name: "x", token: "x")))) == .unauthorised)
+    #expect(rig.request("GET", "/api/notes", token: "x").status == 401)
+    #expect(rig.refusal(ofUpgrade: ["authorization": "x"], as: .whaler(pool: nil)) == 403)
+  }
+
+  @Test("in demo mode tokens of other servers do not matter")
+  func demo() throws {
+    let rig = GatewayRig(isDemo: true)
+    rig.make("n1")
+    let (id, welcome) = try rig.greet(nil, name: "Anybody")
+    #expect(welcome.demo)
+    guard case .joined(let joined) = rig.ask(id, .join(.init(documentID: "n1"))) else {
+      Issue.record("not joined")
+      return
+    }
+    #expect(joined.access == .write)
+    #expect(rig.refusal(ofUpgrade: ["authorization": "old"], as: .whaler(pool: "p")) == nil)
+    #expect(rig.request("GET", "/api/notes", token: "old").status == 200)
+  }
+}

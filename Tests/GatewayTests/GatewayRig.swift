@@ -1,0 +1,170 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// A gateway over a store in memory, with everything that it wants done at once.
+final class GatewayRig {
+  let clock = VirtualClock()
+  let book: TokenBook?
+  let store = MemoryStore()
+  private let gateway: Gateway
+  private var inboxes: [UInt64: [(messageID: String, message: ServerMessage)]] = [:]
+  private var texts: [UInt64: [String]] = [:]
+  private(set) var closeCodes: [UInt64: UInt16] = [:]
+  private var responses: [UInt64: Response] = [:]
+  private var nextID: UInt64 = 1
+
+  /// - Parameter isDemo: without it, tokens are checked against the book.
+  init(isDemo: Bool = false, change: (inout GatewaySettings) -> Void = { _ in }) {
+    book = isDemo ? nil : TokenBook()
+    var settings = GatewaySettings()
+    settings.isDemo = isDemo
+    change(&settings)
+    gateway = Gateway(
+      settings: settings,
+      surroundings: Gateway.Surroundings(
+        clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: NoLog(),
+        authenticator: book, queuedBytes: { _ in 0 }))
+  }
+
+  /// Makes documents.
+  func make(_ ids: String...) {
+    _ = store.perform(
+      ids.map { .create(id: $0, epoch: "epoch of \($0)", title: $0, time: clock.now) })
+  }
+
+  // MARK: Connections
+
+  /// Opens a native connection.
+  func connect(token: String? = nil) -> UInt64 {
+    defer { nextID += 1 }
+    gateway.opened(ConnectionID(nextID), as: .native, token: token)
+    perform()
+    return nextID
+  }
+
+  /// Opens a native connection and says hello.
+  func greet(
+    _ token: String?, name: String = "Somebody", client: ClientMessage.Hello.Claim? = nil
+  ) throws -> (UInt64, ServerMessage.Welcome) {
+    let id = connect()
+    let reply = ask(id, .hello(.init(name: name, client: client, token: token)))
+    guard case .welcome(let welcome) = reply else { throw Unexpected(message: reply) }
+    return (id, welcome)
+  }
+
+  /// Opens a Whaler connection.
+  func connectWhaler(pool: String?, token: String?) -> UInt64 {
+    defer { nextID += 1 }
+    gateway.opened(ConnectionID(nextID), as: .whaler(pool: pool), token: token)
+    perform()
+    return nextID
+  }
+
+  /// What an upgrade is refused with.
+  func refusal(ofUpgrade headers: [String: String], query: String = "", as opening: Opening)
+    -> Int?
+  {
+    gateway.refusal(
+      ofUpgrade: RequestHead(method: "GET", path: "/", query: query, headers: headers), as: opening
+    )?.status
+  }
+
+  /// Sends a message and returns its reply.
+  @discardableResult
+  func ask(_ id: UInt64, _ message: ClientMessage) -> ServerMessage? {
+    let messageID = "m\(nextID)"
+    nextID += 1
+    var bytes: [UInt8] = []
+    message.encode(messageID: messageID, into: &bytes)
+    bytes.withUnsafeBytes { gateway.received(ConnectionID(id), message: $0, kind: .text) }
+    perform()
+    guard let index = inboxes[id]?.firstIndex(where: { $0.messageID == messageID }) else {
+      return nil
+    }
+    return inboxes[id]?.remove(at: index).message
+  }
+
+  /// Sends text and returns nothing.
+  func say(_ id: UInt64, _ text: String) {
+    Array(text.utf8).withUnsafeBytes {
+      gateway.received(ConnectionID(id), message: $0, kind: .text)
+    }
+    perform()
+  }
+
+  /// What has been pushed to a connection since.
+  func pushes(_ id: UInt64) -> [ServerMessage] {
+    (inboxes.removeValue(forKey: id) ?? []).map(\.message)
+  }
+
+  /// What a Whaler connection was sent since.
+  func frames(_ id: UInt64) -> [String] { texts.removeValue(forKey: id) ?? [] }
+
+  /// Lets time pass.
+  func pass(milliseconds: Int64) {
+    clock.advance(milliseconds: milliseconds)
+    gateway.ticked()
+    perform()
+  }
+
+  /// Tells a room of an update.
+  func publish(_ resource: String, in room: String) {
+    gateway.publish(resource: resource, in: room, sender: nil)
+    perform()
+  }
+
+  // MARK: HTTP
+
+  /// Makes a request and returns status and body.
+  func request(
+    _ method: String, _ path: String, token: String? = nil, _ body: String = ""
+  ) -> (status: Int, body: String) {
+    let id = nextID
+    nextID += 1
+    let headers = token.map { ["authorization": "Bearer \($0)"] } ?? [:]
+    #expect(
+      gateway.request(
+        RequestID(id), head: RequestHead(method: method, path: path, headers: headers),
+        body: Array(body.utf8)))
+    perform()
+    let response = responses[id]
+    return (response?.status ?? 0, String(decoding: response?.body ?? [], as: UTF8.self))
+  }
+
+  // MARK: Inside
+
+  private func perform() {
+    while true {
+      let actions = gateway.takeActions()
+      if actions.isEmpty { return }
+      for action in actions { perform(action) }
+    }
+  }
+
+  private func perform(_ action: GatewayAction) {
+    switch action {
+    case .send(let frame, let connection):
+      Array(frame.payload).withUnsafeBytes { bytes in
+        if let (messageID, message) = try? ServerMessage.decode(bytes) {
+          inboxes[connection.rawValue, default: []].append((messageID, message))
+        }
+        texts[connection.rawValue, default: []].append(String(decoding: bytes, as: UTF8.self))
+      }
+    case .close(let connection, let code, _):
+      closeCodes[connection.rawValue] = code.rawValue
+      gateway.closed(connection)
+    case .respond(let request, let response): responses[request.rawValue] = response
+    case .store(let ticket, let request):
+      for reply in store.perform([request]) { gateway.stored(ticket, reply: reply) }
+    }
+  }
+}
+
+/// Another message than the expected one.
+struct Unexpected: Error {
+  let message: ServerMessage?
+}
