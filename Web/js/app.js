@@ -3,7 +3,7 @@
 import { Connection } from "./connection.js";
 import { Core } from "./core.js";
 import { announce, byId, confirm, copy, icon, openDialog, openMenu, toast } from "./dialogs.js";
-import { createEditor } from "./editor.js";
+import { createEditor, loadMarkdown } from "./editor.js";
 import {
   allPending,
   claimIdentity,
@@ -24,12 +24,13 @@ const savingShowsAfter = 400;
 const untitled = "Untitled note";
 
 const profile = loadProfile();
-const [core, identity, editorSheet] = await Promise.all([
+const [core, identity, editorSheet, markdown] = await Promise.all([
   Core.load(fetch("/assets/generated/otcore.wasm")),
   claimIdentity(),
   fetch("/assets/css/editor.css")
     .then((response) => response.text())
     .then((text) => new CSSStyleSheet().replace(text)),
+  loadMarkdown(),
 ]);
 
 const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -160,7 +161,7 @@ function show() {
 
 function mountEditor() {
   if (!current || editor) return;
-  editor = createEditor({ host: byId("editor"), note: current, sheets: [editorSheet] });
+  editor = createEditor({ host: byId("editor"), note: current, sheets: [editorSheet], markdown });
   if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) {
     editor.focus();
   }

@@ -106,7 +106,7 @@ export const RectangleMarker: {
   ): { left: number; top: number; width: number | null; height: number }[];
 };
 
-export const Prec: { low(extension: Extension): Extension };
+export const Prec: { low(extension: Extension): Extension; highest(extension: Extension): Extension };
 export const basicSetup: any[];
 export const defaultKeymap: any[];
 export const historyKeymap: any[];
@@ -115,6 +115,7 @@ export const languages: { name: string; load(): Promise<any> }[];
 export function bracketMatching(): Extension;
 export function drawSelection(): Extension;
 export function dropCursor(): Extension;
+export function ensureSyntaxTree(state: EditorState, upto: number, timeout?: number): object | null;
 export function highlightSpecialChars(config?: object): Extension;
 export function history(): Extension;
 export function indentOnInput(): Extension;
@@ -126,3 +127,4 @@ export function layer(config: {
 }): Extension;
 export function placeholder(text: string): Extension;
 export function syntaxHighlighting(highlighter: object): Extension;
+export function syntaxTree(state: EditorState): object;

@@ -17,6 +17,7 @@ import {
   defaultKeymap,
   drawSelection,
   dropCursor,
+  ensureSyntaxTree,
   highlightSpecialChars,
   history,
   historyKeymap,
@@ -26,6 +27,7 @@ import {
   layer,
   placeholder,
   syntaxHighlighting,
+  syntaxTree,
   Compartment,
 } from "./codemirror.js";
 import { colorOf, inkOn } from "./people.js";
@@ -122,6 +124,37 @@ const searchKeymap = basicSetup
   .flatMap((extension) => (Array.isArray(extension?.value) ? extension.value : []))
   .filter((binding) => searchKeys.has(binding?.key) && binding.scope?.includes("editor search-panel"));
 
+/** How long Enter may wait for the text before it to be read as Markdown; milliseconds. */
+const parseWithin = 150;
+
+/**
+ * Enter and Backspace go by what Markdown makes of the line: a list goes on, a quote ends. The parser
+ * works in small slices between events, so on a busy machine it may not have come to the caret yet,
+ * and the list would end there. Then it is given the time it needs before the key is looked at.
+ *
+ * @param {EditorView} view
+ */
+function parseUpToCaret(view) {
+  const { state } = view;
+  const tree = ensureSyntaxTree(state, state.selection.main.head, parseWithin);
+  if (tree && tree !== syntaxTree(state)) view.dispatch({});
+  return false;
+}
+
+/**
+ * Markdown for the editor. A note opens with it: were it added later, the first keystrokes would do
+ * something else than the ones that follow.
+ *
+ * @returns {Promise<any>} Undefined if it cannot be had: plain text is a note all the same.
+ */
+export async function loadMarkdown() {
+  try {
+    return await languages.find(({ name }) => name === "Markdown")?.load();
+  } catch {
+    return undefined;
+  }
+}
+
 class PeerCaret {
   /**
    * @param {{left: number, top: number, height: number}} place
@@ -181,9 +214,10 @@ class PeerCaret {
  * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
  * @param {Note} options.note
  * @param {CSSStyleSheet[]} options.sheets
+ * @param {any} options.markdown As `loadMarkdown` gives it.
  * @returns {{view: EditorView, focus: () => void, destroy: () => void}}
  */
-export function createEditor({ host, note, sheets }) {
+export function createEditor({ host, note, sheets, markdown }) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const peerSheet = new CSSStyleSheet();
   root.adoptedStyleSheets = [...sheets, peerSheet];
@@ -258,6 +292,8 @@ export function createEditor({ host, note, sheets }) {
     bracketMatching(),
     Prec.low(syntaxHighlighting(highlighter)),
     placeholder("Write something. Markdown works."),
+    Prec.highest(keymap.of(["Enter", "Backspace"].map((key) => ({ key, run: parseUpToCaret })))),
+    markdown ?? [],
     keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap]),
     readOnly.of(readOnlyState()),
     EditorView.contentAttributes.of({
@@ -286,23 +322,8 @@ export function createEditor({ host, note, sheets }) {
     }),
   ];
 
-  const markdown = new Compartment();
-  const stateWith = (/** @type {string} */ text) =>
-    EditorState.create({ doc: text, extensions: [...extensions, markdown.of(language ?? [])] });
-
-  /** @type {any} */
-  let language;
+  const stateWith = (/** @type {string} */ text) => EditorState.create({ doc: text, extensions });
   const view = new EditorView({ state: stateWith(note.text ?? ""), parent: root, root });
-  languages
-    .find((description) => description.name === "Markdown")
-    ?.load()
-    .then((/** @type {any} */ support) => {
-      language = support;
-      view.dispatch({ effects: markdown.reconfigure(support) });
-    })
-    .catch(() => {
-      // Plain text without colours is a note all the same.
-    });
 
   /** @param {boolean} isNews Whether somebody else has done something, and not this person. */
   const followPeers = (isNews) => {
