@@ -16,7 +16,7 @@ ARGUMENTS ?=
 # Python with pip, for tools and tests.
 export PYTHON := .venv/bin/python
 
-SWIFT_PATHS := Package.swift Sources Tests
+SWIFT_PATHS := Package.swift Sources Tests Fuzz
 
 ##@ Every day
 
@@ -75,6 +75,14 @@ page: setup-serve  ## Fetch CodeMirror and compile OTCore to WebAssembly
 .PHONY: check-swift
 check-swift:
 	@Scripts/check-swift.sh
+
+##@ Long runs
+
+SECONDS_EACH ?= 60
+
+.PHONY: fuzz
+fuzz: check-swift  ## Fuzz what reads bytes, SECONDS_EACH=60 for each target
+	@for target in $$(Scripts/fuzz.sh); do Scripts/fuzz.sh "$$target" $(SECONDS_EACH); done
 
 ##@ Other
 
