@@ -45,10 +45,12 @@ extension RopeNode {
     result.reserveCapacity(count)
     var start = 0
     for index in 0..<count {
-      var end = index == count - 1 ? text.count : text.count / count * (index + 1)
+      // Multiplied first: what division leaves over must not gather in the last leaf.
+      var end = text.count * (index + 1) / count
       while end < text.count, text[end] & 0xc0 == 0x80 { end += 1 }
       let leaf = emptyLeaf()
       let part = UnsafeBufferPointer(rebasing: text[start..<end])
+      precondition(part.count <= leafCapacity, "\(part.count) bytes do not fit into a leaf")
       leaf.insertAtGap(part, TextMetrics(part))
       result.append(leaf)
       start = end

@@ -16,9 +16,9 @@ struct RopeHeader {
 
 /// A node of the rope: a leaf with text around a gap, or up to 32 children with their lengths.
 ///
-/// One block of memory each. The gap lets a run of typing at one place move no text; it always lies
+/// One block of memory each, in steps of 16 bytes, as the lengths want to lie. The gap lets a run of typing at one place move no text; it always lies
 /// between two scalars.
-final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
+final class RopeNode: ManagedBuffer<RopeHeader, SIMD2<UInt64>> {
   /// Bytes of text that a leaf can hold.
   static let leafCapacity = 2048
   /// Bytes that leaves are filled with when a text is laid out at once.
@@ -33,7 +33,7 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
   @inline(__always)
   var header_: UnsafeMutablePointer<RopeHeader> { withUnsafeMutablePointerToHeader { $0 } }
   @inline(__always)
-  private var elements: UnsafeMutablePointer<UInt64> {
+  private var elements: UnsafeMutablePointer<SIMD2<UInt64>> {
     withUnsafeMutablePointerToElements { $0 }
   }
   /// A leaf's memory.
@@ -49,7 +49,7 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
   /// An inner node's children.
   @inline(__always)
   var children: UnsafeMutablePointer<RopeNode> {
-    UnsafeMutableRawPointer(elements + Self.fanOut * 2).assumingMemoryBound(to: RopeNode.self)
+    UnsafeMutableRawPointer(elements + Self.fanOut).assumingMemoryBound(to: RopeNode.self)
   }
 
   @inline(__always)
@@ -61,7 +61,7 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
 
   static func emptyLeaf() -> RopeNode {
     let node = unsafeDowncast(
-      create(minimumCapacity: leafCapacity / 8) { _ in
+      create(minimumCapacity: leafCapacity / 16) { _ in
         RopeHeader(gapEnd: Int32(leafCapacity))
       }, to: RopeNode.self)
     return node
@@ -69,7 +69,7 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
 
   static func emptyInner(height: Int) -> RopeNode {
     unsafeDowncast(
-      create(minimumCapacity: fanOut * 3) { _ in RopeHeader(height: Int32(height)) },
+      create(minimumCapacity: fanOut + fanOut / 2) { _ in RopeHeader(height: Int32(height)) },
       to: RopeNode.self)
   }
 

@@ -1,1 +1,60 @@
-print("ot-bench")
+import Glibc
+
+let help = """
+  Usage: ot-bench run WORKLOAD DATA [SECONDS] [--json]
+         ot-bench all DATA [SECONDS] [--json]
+         ot-bench verify transform|compose|apply FILE
+
+  Measures OTCore on the workload files of Benchmarks/README.md, and checks every result.
+
+  Workloads: apply:TRACE  apply1:PAIRS  pairs:PAIRS  compose:chunk.TRACE  compose:tree.TRACE
+             compose:fold.TRACE  rebase:1k  rebase:10k  session:NAME  cursors
+
+  """
+
+let words = CommandLine.arguments.dropFirst().filter { $0 != "--json" }
+let isJSON = CommandLine.arguments.contains("--json")
+
+func complain(_ text: String) {
+  let bytes = Array(text.utf8)
+  _ = write(STDERR_FILENO, bytes, bytes.count)
+}
+
+func show(_ measurements: [Measurement]) -> Bool {
+  for measurement in measurements {
+    puts(isJSON ? measurement.json : measurement.row)
+    fflush(nil)
+  }
+  return measurements.allSatisfy(\.isVerified)
+}
+
+func run(_ words: [String]) throws -> Bool {
+  switch (words.first, words.count) {
+  case ("run", 3...4):
+    let seconds = words.count == 4 ? Double(words[3]) ?? 6 : 6
+    return show(try Workloads(folder: words[2], seconds: seconds).run(words[1]))
+  case ("all", 2...3):
+    let seconds = words.count == 3 ? Double(words[2]) ?? 2 : 2
+    let workloads = Workloads(folder: words[1], seconds: seconds)
+    var isGood = true
+    for name in try Catalogue.workloads(in: words[1]) {
+      isGood = show(try workloads.run(name)) && isGood
+    }
+    return isGood
+  case ("verify", 3):
+    let (agreeing, all, wrong) = try Verification.run(words[1], words[2])
+    puts("\(agreeing) of \(all) agree")
+    for line in wrong.prefix(20) { puts("line \(line) does not") }
+    return agreeing == all
+  default:
+    complain(help)
+    exit(2)
+  }
+}
+
+do {
+  exit(try run(Array(words)) ? 0 : 1)
+} catch {
+  complain("ot-bench: \(error)\n")
+  exit(1)
+}

@@ -25,7 +25,7 @@ struct LayeringTests {
       "StoreSQLite", "CryptoOpenSSL", "Glibc", "Synchronization", "FoundationEssentials",
     ],
     "parley": ["ParleyServer", "GatewayPorts", "StoreSQLite", "Glibc"],
-    "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials"],
+    "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials", "CryptoOpenSSL"],
     // Beside.
     "OTWorkloads": ["OTCore"],
     "SimulationKit": ["OTCore", "SocketMessages", "GatewayPorts", "Gateway", "OTWorkloads"],

@@ -94,6 +94,31 @@ struct DocumentTests {
     #expect(document.scalarOffset(ofUTF16: document.utf16Count) == document.scalarCount)
   }
 
+  @Test(
+    arguments: [1, 1_791, 1_792, 1_793, 3_584, 3_585, 5_377, 57_345, 100_003, 1_000_000, 1_003_520])
+  func `a text of any length fits into its leaves`(length: Int) {
+    let ascii = String(repeating: "x", count: length)
+    let wide = String(repeating: "漢𝄞é\n", count: length / 10)
+    for text in [ascii, wide] {
+      let document = Document(text)
+      document.checkInvariants()
+      #expect(document.text.utf8.elementsEqual(text.utf8))
+    }
+  }
+
+  @Test(arguments: [2_048, 57_345, 300_001])
+  func `a paste of any length splits leaves that hold it`(length: Int) throws {
+    var document = Document(String(repeating: "a", count: 5_000))
+    var expected = Array(repeating: UInt8(ascii: "a"), count: 5_000)
+    let paste = String(repeating: "b", count: length)
+    for position in [0, 2_500, document.scalarCount] {
+      try document.replace(position..<position, with: paste)
+      expected.insert(contentsOf: Array(paste.utf8), at: position)
+      document.checkInvariants()
+    }
+    #expect(document.text.utf8.elementsEqual(expected))
+  }
+
   @Test func `an empty document has one line`() {
     let document = Document()
     #expect(document.scalarCount == 0)
