@@ -1,12 +1,14 @@
 extension Document {
   /// Applies an operation; on error nothing has changed.
   ///
-  /// - Throws: `lengthMismatch` when it does not start from this length.
+  /// - Throws: `lengthMismatch` when it does not start from this length; `tooLong` when it leaves
+  ///   more than ``TextOperation/lengthMax`` scalars.
   /// - Complexity: O(*components* · log *n*), plus the text inserted; close to the last edit O(1).
   public mutating func apply(_ operation: TextOperation) throws(OperationError) {
     guard operation.baseLength == scalarCount else {
       throw .lengthMismatch(expected: scalarCount, found: operation.baseLength)
     }
+    guard operation.targetLength <= TextOperation.lengthMax else { throw .tooLong }
     operation.withPacked { words, text in
       var position = 0
       var offset = 0

@@ -13,22 +13,24 @@ public enum Cursor {
     var position = min(max(position, 0), operation.baseLength)
     var base = 0
     var target = 0
-    for word in operation.words {
-      switch word.kind {
-      case .retain:
-        if base + word.scalars > position { return target + position - base }
-        base += word.scalars
-        target += word.scalars
-      case .insert:
-        if base == position, !own { return target }
-        target += word.scalars
-      case .delete:
-        base += word.scalars
-        // The place is gone: on to what follows, where an own insert still counts.
-        if base > position { position = base }
+    return operation.withPacked { words, _ in
+      for word in words {
+        switch word.kind {
+        case .retain:
+          if base + word.scalars > position { return target + position - base }
+          base += word.scalars
+          target += word.scalars
+        case .insert:
+          if base == position, !own { return target }
+          target += word.scalars
+        case .delete:
+          base += word.scalars
+          // The place is gone: on to what follows, where an own insert still counts.
+          if base > position { position = base }
+        }
       }
+      return target + position - base
     }
-    return target + position - base
   }
 }
 

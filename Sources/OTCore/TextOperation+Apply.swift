@@ -16,17 +16,20 @@ extension TextOperation {
     guard document.scalarCount == baseLength else {
       throw .lengthMismatch(expected: document.scalarCount, found: baseLength)
     }
-    var result = TextOperation(reservingComponents: words.count)
+    var result = TextOperation()
     var position = 0
-    for word in words {
-      switch word.kind {
+    var removed: [UInt8] = []
+    forEachPacked { kind, length, _ in
+      switch kind {
       case .retain:
-        result.retain(word.scalars)
-        position += word.scalars
-      case .insert: result.delete(word.scalars)
+        result.retain(length)
+        position += length
+      case .insert: result.delete(length)
       case .delete:
-        result.insert(document.text(in: position..<position + word.scalars))
-        position += word.scalars
+        removed.removeAll(keepingCapacity: true)
+        document.appendUTF8(in: position..<position + length, to: &removed)
+        removed.withUnsafeBufferPointer { result.insertValid($0) }
+        position += length
       }
     }
     return result

@@ -140,10 +140,10 @@ private struct JSONOperationReader {
     guard offset > start, offset == start + 1 || bytes[start] != UInt8(ascii: "0") else {
       throw .malformed(offset: start)
     }
-    if isNegative { operation.delete(number) } else { operation.retain(number) }
-    guard operation.baseLength <= TextOperation.lengthMax,
-      operation.targetLength <= TextOperation.lengthMax
+    guard operation.baseLength + number <= TextOperation.lengthMax,
+      operation.targetLength + (isNegative ? 0 : number) <= TextOperation.lengthMax
     else { throw .tooLong }
+    if isNegative { operation.delete(number) } else { operation.retain(number) }
   }
 
   private mutating func readString() throws(OperationError) {

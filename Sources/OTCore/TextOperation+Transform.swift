@@ -19,44 +19,35 @@ extension TextOperation {
   ///
   /// At one position `a`'s insert goes first.
   ///
-  /// - Throws: `lengthMismatch` when the two do not start from texts of one length.
-  /// - Complexity: O(*m* + *n*) components, plus the text copied.
+  /// - Throws: `lengthMismatch` when the two do not start from texts of one length, `tooLong` when
+  ///   the common result would pass ``lengthMax``.
+  /// - Complexity: O(*m* + *n*) components, plus the text copied; O(1) for two single edits apart.
   public static func transform(
     _ a: TextOperation, _ b: TextOperation
   ) throws(OperationError) -> (aAfterB: TextOperation, bAfterA: TextOperation) {
-    guard a.baseLength == b.baseLength else {
-      throw .lengthMismatch(expected: a.baseLength, found: b.baseLength)
+    try checkMeeting(a, b)
+    if a.block == nil, b.block == nil {
+      if Int(a.edit.prefix) + Int(a.edit.deleted) < Int(b.edit.prefix) {
+        return (a.growing(suffixBy: b.edit.growth), b.growing(prefixBy: a.edit.growth))
+      }
+      if Int(b.edit.prefix) + Int(b.edit.deleted) < Int(a.edit.prefix) {
+        return (a.growing(prefixBy: b.edit.growth), b.growing(suffixBy: a.edit.growth))
+      }
     }
-    return a.withReader { left in
-      b.withReader { right in
-        let components = a.words.count + b.words.count
-        var aAfterB = TextOperation(reservingComponents: components, textBytes: a.slab.count)
-        var bAfterA = TextOperation(reservingComponents: components, textBytes: b.slab.count)
-        while true {
-          if left.kind == .insert {
-            bAfterA.retain(left.remaining)
-            aAfterB.insertValid(left.takeText(left.remaining))
-            continue
-          }
-          if right.kind == .insert {
-            aAfterB.retain(right.remaining)
-            bAfterA.insertValid(right.takeText(right.remaining))
-            continue
-          }
-          guard let leftKind = left.kind, let rightKind = right.kind else {
-            return (aAfterB, bAfterA)
-          }
-          let count = min(left.remaining, right.remaining)
-          switch (leftKind, rightKind) {
-          case (.retain, .retain):
-            aAfterB.retain(count)
-            bAfterA.retain(count)
-          case (.delete, .retain): aAfterB.delete(count)
-          case (.retain, .delete): bAfterA.delete(count)
-          case (.delete, .delete), (.insert, _), (_, .insert): break
-          }
-          left.skip(count)
-          right.skip(count)
+    let aTarget = a.targetLength
+    let bTarget = b.targetLength
+    return a.withPacked { aWords, aText in
+      b.withPacked { bWords, bText in
+        let room = aWords.count + bWords.count + 1
+        return Scratch.with(words: 2 * room, text: 0) { memory, _ in
+          var aOut = WordWriter(memory)
+          var bOut = WordWriter(memory + room)
+          let growth = walk(aWords, bWords, &aOut, &bOut)
+          let target = aTarget + growth
+          return (
+            TextOperation(packing: aOut.written, text: aText, base: bTarget, target: target),
+            TextOperation(packing: bOut.written, text: bText, base: aTarget, target: target)
+          )
         }
       }
     }
@@ -64,14 +55,185 @@ extension TextOperation {
 
   /// Returns this operation as it applies after `other`.
   ///
-  /// - Throws: `lengthMismatch` when the two do not start from texts of one length.
-  /// - Complexity: O(*m* + *n*) components, plus the text copied.
+  /// - Parameter side: Whose insert goes first at one position; `.left` is the own one.
+  /// - Throws: as ``transform(_:_:)``.
+  /// - Complexity: O(*m* + *n*) components, plus the text copied; O(1) for two single edits apart.
   public func transformed(
     over other: TextOperation, side: Side
   ) throws(OperationError) -> TextOperation {
-    switch side {
-    case .left: try Self.transform(self, other).aAfterB
-    case .right: try Self.transform(other, self).bAfterA
+    try Self.checkMeeting(self, other)
+    if block == nil, other.block == nil {
+      if Int(edit.prefix) + Int(edit.deleted) < Int(other.edit.prefix) {
+        return growing(suffixBy: other.edit.growth)
+      }
+      if Int(other.edit.prefix) + Int(other.edit.deleted) < Int(edit.prefix) {
+        return growing(prefixBy: other.edit.growth)
+      }
+    }
+    let otherTarget = other.targetLength
+    return withPacked { words, text in
+      other.withPacked { otherWords, _ in
+        Scratch.with(words: words.count + otherWords.count, text: 0) { memory, _ in
+          var out = WordWriter(memory)
+          let growth =
+            side == .left
+            ? Self.walkLeft(words, otherWords, &out) : Self.walkRight(otherWords, words, &out)
+          return TextOperation(
+            packing: out.written, text: text, base: otherTarget, target: otherTarget + growth)
+        }
+      }
+    }
+  }
+
+  @inline(__always)
+  static func checkMeeting(
+    _ a: TextOperation, _ b: TextOperation
+  ) throws(OperationError) {
+    let length = a.baseLength
+    guard length == b.baseLength else {
+      throw .lengthMismatch(expected: length, found: b.baseLength)
+    }
+    // Each insert is at most the target; what is deleted is left out of account.
+    if length + a.targetLength + b.targetLength > lengthMax,
+      length + a.insertedScalars + b.insertedScalars > lengthMax
+    {
+      throw .tooLong
+    }
+  }
+
+  private var insertedScalars: Int {
+    withPacked { words, _ in
+      var sum = 0
+      for word in words where word.isInsert { sum += word.scalars }
+      return sum
+    }
+  }
+
+  @inline(__always)
+  private func growing(prefixBy growth: Int) -> TextOperation {
+    var result = self
+    result.edit.prefix = UInt32(truncatingIfNeeded: Int(edit.prefix) + growth)
+    return result
+  }
+
+  @inline(__always)
+  private func growing(suffixBy growth: Int) -> TextOperation {
+    var result = self
+    result.edit.suffix = UInt32(truncatingIfNeeded: Int(edit.suffix) + growth)
+    return result
+  }
+
+  @inline(__always)
+  private static func retaining(_ word: Word) -> Word { Word(bits: (word.bits >> 34) << 34) }
+
+  /// Walks both operations at once.
+  ///
+  /// - Returns: by how much `b` after `a` makes the text longer.
+  private static func walk(
+    _ aWords: UnsafeBufferPointer<Word>, _ bWords: UnsafeBufferPointer<Word>,
+    _ aOut: inout WordWriter, _ bOut: inout WordWriter
+  ) -> Int {
+    var left = WordReader(aWords)
+    var right = WordReader(bWords)
+    var growth = 0
+    while true {
+      let a = left.word
+      let b = right.word
+      if a.isInsert {
+        aOut.put(a)
+        bOut.put(retaining(a))
+        left.advance()
+        continue
+      }
+      if b.isInsert {
+        aOut.put(retaining(b))
+        bOut.put(b)
+        growth &+= b.scalars
+        right.advance()
+        continue
+      }
+      if left.isAtEnd || right.isAtEnd { return growth }
+      let count = min(a.scalars, b.scalars)
+      let piece = UInt64(truncatingIfNeeded: count) << 34
+      if a.isRetain {
+        if b.isRetain {
+          aOut.put(Word(bits: piece))
+          bOut.put(Word(bits: piece))
+        } else {
+          bOut.put(Word(bits: piece | 2))
+          growth &-= count
+        }
+      } else if b.isRetain {
+        aOut.put(Word(bits: piece | 2))
+      }
+      left.take(count)
+      right.take(count)
+    }
+  }
+
+  /// As ``walk(_:_:_:_:)``, for the left result alone.
+  private static func walkLeft(
+    _ aWords: UnsafeBufferPointer<Word>, _ bWords: UnsafeBufferPointer<Word>,
+    _ out: inout WordWriter
+  ) -> Int {
+    var left = WordReader(aWords)
+    var right = WordReader(bWords)
+    var growth = 0
+    while true {
+      let a = left.word
+      let b = right.word
+      if a.isInsert {
+        out.put(a)
+        growth &+= a.scalars
+        left.advance()
+        continue
+      }
+      if b.isInsert {
+        out.put(retaining(b))
+        right.advance()
+        continue
+      }
+      if left.isAtEnd || right.isAtEnd { return growth }
+      let count = min(a.scalars, b.scalars)
+      if b.isRetain {
+        out.put(Word(bits: UInt64(truncatingIfNeeded: count) << 34 | a.bits & 3))
+        if a.isDelete { growth &-= count }
+      }
+      left.take(count)
+      right.take(count)
+    }
+  }
+
+  /// As ``walk(_:_:_:_:)``, for the right result alone.
+  private static func walkRight(
+    _ aWords: UnsafeBufferPointer<Word>, _ bWords: UnsafeBufferPointer<Word>,
+    _ out: inout WordWriter
+  ) -> Int {
+    var left = WordReader(aWords)
+    var right = WordReader(bWords)
+    var growth = 0
+    while true {
+      let a = left.word
+      let b = right.word
+      if a.isInsert {
+        out.put(retaining(a))
+        left.advance()
+        continue
+      }
+      if b.isInsert {
+        out.put(b)
+        growth &+= b.scalars
+        right.advance()
+        continue
+      }
+      if left.isAtEnd || right.isAtEnd { return growth }
+      let count = min(a.scalars, b.scalars)
+      if a.isRetain {
+        out.put(Word(bits: UInt64(truncatingIfNeeded: count) << 34 | b.bits & 3))
+        if b.isDelete { growth &-= count }
+      }
+      left.take(count)
+      right.take(count)
     }
   }
 }

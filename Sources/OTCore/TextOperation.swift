@@ -1,11 +1,20 @@
 /// A change to a text, from its first scalar to its last.
 ///
 /// A run of components: retain so many scalars, insert this text, delete so many. Lengths count
-/// Unicode scalars. The order of an insert and a delete at one place is kept as given.
+/// Unicode scalars. The order of an insert and a delete at one place is kept as given; neighbours
+/// of one kind merge.
 ///
-/// Stored as packed words (length and kind) beside one slab with all inserted text, so that a walk
-/// touches two blocks of memory however many components there are.
-public struct TextOperation: Sendable, Hashable {
+///     var operation = TextOperation()
+///     operation.retain(1)
+///     operation.insert("tag")
+///     operation.delete(2)
+///
+/// An operation that changes one place, with at most 16 bytes of new text, lies in the value itself,
+/// 40 bytes; any other in one block of memory, copied on write: packed words for the components,
+/// and behind them all inserted text.
+public struct TextOperation: @unchecked Sendable {
+  // Unchecked, for a block is written only by whoever holds the one reference to it.
+
   /// What a component does.
   public enum Kind: UInt64, Sendable {
     case retain = 0
@@ -23,38 +32,47 @@ public struct TextOperation: Sendable, Hashable {
     case delete(Int)
   }
 
-  /// An inserted text's word also holds its bytes: `scalars << 34 | bytes << 2 | kind`; others
-  /// hold `scalars << 34 | kind`.
-  package struct Word: Sendable, Hashable {
-    package var bits: UInt64
+  /// A packed component: `scalars << 34 | kind`, and an insert has its bytes at bit 2 on.
+  struct Word: Equatable {
+    var bits: UInt64
 
-    package init(_ kind: Kind, scalars: Int, bytes: Int = 0) {
+    @inline(__always)
+    init(bits: UInt64) { self.bits = bits }
+    @inline(__always)
+    init(_ kind: Kind, scalars: Int, bytes: Int = 0) {
       bits = UInt64(scalars) << 34 | UInt64(bytes) << 2 | kind.rawValue
     }
 
-    package var kind: Kind { Kind(rawValue: bits & 3) ?? .retain }
-    package var scalars: Int { Int(bits >> 34) }
-    package var bytes: Int { Int(bits >> 2 & 0xffff_ffff) }
+    @inline(__always)
+    var kind: Kind { isRetain ? .retain : isInsert ? .insert : .delete }
+    @inline(__always)
+    var isRetain: Bool { bits & 3 == 0 }
+    @inline(__always)
+    var isInsert: Bool { bits & 3 == 1 }
+    @inline(__always)
+    var isDelete: Bool { bits & 3 == 2 }
+    @inline(__always)
+    var scalars: Int { Int(truncatingIfNeeded: bits >> 34) }
+    @inline(__always)
+    var bytes: Int { Int(truncatingIfNeeded: bits >> 2 & 0xffff_ffff) }
   }
 
-  /// The longest text that an operation can start from, end at or insert: 2^30 - 1 scalars.
+  /// The longest text that an operation can start from or end at: 2^30 - 1 scalars.
   public static let lengthMax = 1 << 30 - 1
 
-  package internal(set) var words: [Word] = []
-  package internal(set) var slab: [UInt8] = []
-  /// The length that the operation applies to, in Unicode scalars.
-  public internal(set) var baseLength = 0
-  /// The length that it leaves, in Unicode scalars.
-  public internal(set) var targetLength = 0
+  /// All components but those of one short edit; `nil` when ``edit`` says it all.
+  var block: OperationBlock?
+  /// One edit at one place; without meaning beside a block.
+  var edit = InlineEdit()
 
   /// An operation on the empty text that does nothing yet.
   public init() {}
 
-  /// An operation with room for so many components and bytes of inserted text.
-  public init(reservingComponents components: Int = 0, textBytes: Int = 0) {
-    words.reserveCapacity(components)
-    slab.reserveCapacity(textBytes)
-  }
+  /// An empty operation, to hold about so many components and bytes of inserted text.
+  ///
+  /// A hint only: what fits into the value itself stays there, so memory is first taken when a
+  /// component does not.
+  public init(reservingComponents components: Int = 0, textBytes: Int = 0) {}
 
   /// The operation that leaves a text of this length as it is.
   public static func identity(length: Int) -> TextOperation {
@@ -63,24 +81,53 @@ public struct TextOperation: Sendable, Hashable {
     return operation
   }
 
-  /// Keeps the next scalars.
+  /// The length that the operation applies to, in Unicode scalars.
+  public var baseLength: Int { block?.top.pointee.base ?? edit.baseLength }
+
+  /// The length that it leaves, in Unicode scalars.
+  public var targetLength: Int { block?.top.pointee.target ?? edit.targetLength }
+
+  /// How many components it has.
+  public var componentCount: Int { block?.wordCount ?? edit.wordCount }
+
+  /// Bytes of inserted text, as UTF-8.
+  public var insertedBytes: Int { block?.textCount ?? Int(edit.bytes) }
+
+  /// Whether applying it changes nothing: it only retains.
+  public var isIdentity: Bool {
+    withPacked { words, _ in words.isEmpty || (words.count == 1 && words[0].isRetain) }
+  }
+
+  /// Keeps the next scalars. None is no component.
+  ///
+  /// - Precondition: `count` is not negative, and the base length stays within ``lengthMax``.
   public mutating func retain(_ count: Int) {
     precondition(count >= 0, "retain \(count) scalars")
     guard count > 0 else { return }
-    baseLength += count
-    targetLength += count
-    append(.retain, scalars: count)
+    if block == nil {
+      precondition(edit.baseLength + count <= Self.lengthMax, "too long an operation")
+      edit.retain(UInt32(count))
+      return
+    }
+    append(Word(.retain, scalars: count))
   }
 
-  /// Takes the next scalars away.
+  /// Takes the next scalars away. None is no component.
+  ///
+  /// - Precondition: `count` is not negative, and the base length stays within ``lengthMax``.
   public mutating func delete(_ count: Int) {
     precondition(count >= 0, "delete \(count) scalars")
     guard count > 0 else { return }
-    baseLength += count
-    append(.delete, scalars: count)
+    if block == nil {
+      precondition(edit.baseLength + count <= Self.lengthMax, "too long an operation")
+      if edit.delete(UInt32(count)) { return }
+    }
+    append(Word(.delete, scalars: count))
   }
 
-  /// Puts a text here.
+  /// Puts a text here. An empty one is no component.
+  ///
+  /// - Complexity: O(*bytes*).
   public mutating func insert(_ text: String) {
     var text = text
     text.withUTF8 { insertValid($0) }
@@ -88,41 +135,124 @@ public struct TextOperation: Sendable, Hashable {
 
   /// Puts a text here, given as UTF-8.
   ///
-  /// - Throws: `invalidUTF8`; the operation is unchanged then.
+  /// - Throws: `invalidUTF8`, or `tooLong` beyond ``lengthMax``; the operation is unchanged then.
+  /// - Complexity: O(*bytes*).
   public mutating func insert(utf8 bytes: UnsafeBufferPointer<UInt8>) throws(OperationError) {
     if let offset = UTF8Check.firstInvalid(bytes) { throw .invalidUTF8(offset: offset) }
+    guard
+      targetLength + bytes.count <= Self.lengthMax
+        || targetLength + UTF8Check.scalarCount(bytes) <= Self.lengthMax
+    else { throw .tooLong }
     insertValid(bytes)
   }
 
   mutating func insertValid(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard !bytes.isEmpty else { return }
     let scalars = UTF8Check.scalarCount(bytes)
-    slab.append(contentsOf: bytes)
-    targetLength += scalars
-    append(.insert, scalars: scalars, bytes: bytes.count)
+    if block == nil, edit.insert(bytes, scalars: scalars) { return }
+    append(Word(.insert, scalars: scalars, bytes: bytes.count), text: bytes)
   }
 
-  private mutating func append(_ kind: Kind, scalars: Int, bytes: Int = 0) {
-    if let last = words.last, last.kind == kind {
-      words[words.count - 1] = Word(
-        kind, scalars: last.scalars + scalars, bytes: last.bytes + bytes)
+  private mutating func append(
+    _ word: Word, text: UnsafeBufferPointer<UInt8> = UnsafeBufferPointer(start: nil, count: 0)
+  ) {
+    let block = ownBlock(words: 1, text: text.count)
+    let top = block.top
+    if !word.isInsert { top.pointee.base += word.scalars }
+    if !word.isDelete { top.pointee.target += word.scalars }
+    precondition(top.pointee.base <= Self.lengthMax, "too long an operation")
+    precondition(word.scalars <= Self.lengthMax, "too long a text")
+    let words = block.words
+    let count = block.wordCount
+    if count > 0, words[count - 1].bits & 3 == word.bits & 3 {
+      words[count - 1].bits += word.bits & ~3
     } else {
-      words.append(Word(kind, scalars: scalars, bytes: bytes))
+      words[count] = word
+      top.pointee.wordCount += 1
+    }
+    if let source = text.baseAddress {
+      (block.text + block.textCount).update(from: source, count: text.count)
+      top.pointee.textCount += Int32(text.count)
     }
   }
 
-  /// Whether applying it changes nothing.
-  public var isIdentity: Bool { words.allSatisfy { $0.kind == .retain } }
+  /// The block, nobody else's and with this much room; made from the inline edit when need be.
+  private mutating func ownBlock(words: Int, text: Int) -> OperationBlock {
+    if let own = block {
+      if isKnownUniquelyReferenced(&block), own.hasRoom(words: words, text: text) { return own }
+      let larger = OperationBlock.empty(
+        words: max(8, own.wordCount * 2 + words), text: own.textCount * 2 + text)
+      larger.take(own.packedWords, own.packedText, base: baseLength, target: targetLength)
+      block = larger
+      return larger
+    }
+    let made = OperationBlock.empty(words: 8, text: max(32, 2 * text + Int(edit.bytes)))
+    withPacked { words, text in
+      made.take(words, text, base: edit.baseLength, target: edit.targetLength)
+    }
+    block = made
+    edit = InlineEdit()
+    return made
+  }
 
-  /// How many components it has.
-  public var componentCount: Int { words.count }
+  /// Packs what a walk has put out: into the value when it is one short edit, else into one block
+  /// of just the size.
+  @inline(__always)
+  init(
+    packing words: UnsafeBufferPointer<Word>, text: UnsafeBufferPointer<UInt8>, base: Int,
+    target: Int
+  ) {
+    if words.count <= 4, text.count <= InlineEdit.textCapacity,
+      let small = InlineEdit(packing: words, text: text)
+    {
+      edit = small
+      return
+    }
+    let made = OperationBlock.empty(words: words.count, text: text.count)
+    made.take(words, text, base: base, target: target)
+    block = made
+  }
 
-  /// Bytes of inserted text.
-  public var insertedBytes: Int { slab.count }
+  /// Calls `body` with the packed words and all inserted text.
+  @inline(__always)
+  func withPacked<Result>(
+    _ body: (UnsafeBufferPointer<Word>, UnsafeBufferPointer<UInt8>) -> Result
+  ) -> Result {
+    if let block {
+      return withExtendedLifetime(block) { body(block.packedWords, block.packedText) }
+    }
+    var text = edit.text
+    var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+    return withUnsafeMutableBytes(of: &words) { raw in
+      let words = raw.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: Word.self)
+      let count = edit.unpack(to: words)
+      return withUnsafeBytes(of: &text) { text in
+        body(
+          UnsafeBufferPointer(start: words, count: count),
+          UnsafeBufferPointer(
+            start: text.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self),
+            count: Int(edit.bytes)))
+      }
+    }
+  }
+
+  /// Calls `body` with each component: its kind, its length in scalars, an insert's UTF-8.
+  public func forEachPacked(_ body: (Kind, Int, UnsafeBufferPointer<UInt8>) -> Void) {
+    withPacked { words, text in
+      var offset = 0
+      for word in words {
+        body(
+          word.kind, word.scalars, UnsafeBufferPointer(rebasing: text[offset..<offset + word.bytes])
+        )
+        offset += word.bytes
+      }
+    }
+  }
 
   /// The components in order.
   public var components: [Component] {
     var result: [Component] = []
+    result.reserveCapacity(componentCount)
     forEachPacked { kind, length, text in
       switch kind {
       case .retain: result.append(.retain(length))
@@ -132,55 +262,37 @@ public struct TextOperation: Sendable, Hashable {
     }
     return result
   }
+}
 
-  /// Calls `body` with each component: its kind, its length in scalars, an insert's UTF-8.
-  public func forEachPacked(_ body: (Kind, Int, UnsafeBufferPointer<UInt8>) -> Void) {
-    slab.withUnsafeBufferPointer { slab in
-      var offset = 0
-      for word in words {
-        body(
-          word.kind, word.scalars, UnsafeBufferPointer(rebasing: slab[offset..<offset + word.bytes])
-        )
-        offset += word.bytes
-      }
+extension TextOperation: Hashable {
+  /// Whether two operations have the same components, compared by scalars.
+  public static func == (left: Self, right: Self) -> Bool {
+    // What fits into the value always lies there, so a block never equals an inline edit.
+    guard let a = left.block, let b = right.block else {
+      return left.block == nil && right.block == nil && left.edit == right.edit
+    }
+    return a === b
+      || (a.packedWords.elementsEqual(b.packedWords) && a.packedText.elementsEqual(b.packedText))
+  }
+
+  /// Hashes the components.
+  public func hash(into hasher: inout Hasher) {
+    withPacked { words, text in
+      for word in words { hasher.combine(word.bits) }
+      hasher.combine(bytes: UnsafeRawBufferPointer(text))
     }
   }
 }
 
-enum UTF8Check {
-  static func scalarCount(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-    var count = 0
-    for byte in bytes where byte & 0xc0 != 0x80 { count += 1 }
-    return count
-  }
-
-  /// The offset of the first byte that is no UTF-8 (RFC 3629); `nil` if all is well.
-  static func firstInvalid(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-    var index = 0
-    let count = bytes.count
-    while index < count {
-      let first = bytes[index]
-      if first < 0x80 {
-        index += 1
-        continue
+extension TextOperation: ExpressibleByArrayLiteral {
+  /// Builds an operation of its components: `[.retain(1), .insert("tag"), .delete(2)]`.
+  public init(arrayLiteral components: Component...) {
+    for component in components {
+      switch component {
+      case .retain(let count): retain(count)
+      case .insert(let text): insert(text)
+      case .delete(let count): delete(count)
       }
-      let length: Int
-      var low: UInt8 = 0x80
-      var high: UInt8 = 0xbf
-      switch first {
-      case 0xc2...0xdf: length = 2
-      case 0xe0: (length, low) = (3, 0xa0)
-      case 0xe1...0xec, 0xee...0xef: length = 3
-      case 0xed: (length, high) = (3, 0x9f)
-      case 0xf0: (length, low) = (4, 0x90)
-      case 0xf1...0xf3: length = 4
-      case 0xf4: (length, high) = (4, 0x8f)
-      default: return index
-      }
-      guard index + length <= count, (low...high).contains(bytes[index + 1]) else { return index }
-      for step in 2..<max(length, 2) where bytes[index + step] & 0xc0 != 0x80 { return index }
-      index += length
     }
-    return nil
   }
 }

@@ -1,0 +1,64 @@
+/// What stands in front of an operation's block.
+struct OperationBlockTop {
+  var base = 0
+  var target = 0
+  var wordCount: Int32 = 0
+  var textCount: Int32 = 0
+  var wordCapacity: Int32
+  var textCapacity: Int32
+}
+
+/// An operation's one block of memory: packed words, and all inserted text behind them.
+final class OperationBlock: ManagedBuffer<OperationBlockTop, UInt64> {
+  @inline(__always)
+  static func empty(words: Int, text: Int) -> OperationBlock {
+    unsafeDowncast(
+      create(minimumCapacity: words + (text + 7) / 8) { _ in
+        OperationBlockTop(wordCapacity: Int32(words), textCapacity: Int32(text))
+      }, to: OperationBlock.self)
+  }
+
+  @inline(__always)
+  var top: UnsafeMutablePointer<OperationBlockTop> { withUnsafeMutablePointerToHeader { $0 } }
+  @inline(__always)
+  var words: UnsafeMutablePointer<TextOperation.Word> {
+    UnsafeMutableRawPointer(withUnsafeMutablePointerToElements { $0 })
+      .assumingMemoryBound(to: TextOperation.Word.self)
+  }
+  @inline(__always)
+  var text: UnsafeMutablePointer<UInt8> {
+    UnsafeMutableRawPointer(words + Int(top.pointee.wordCapacity))
+      .assumingMemoryBound(to: UInt8.self)
+  }
+  @inline(__always)
+  var wordCount: Int { Int(top.pointee.wordCount) }
+  @inline(__always)
+  var textCount: Int { Int(top.pointee.textCount) }
+  @inline(__always)
+  var packedWords: UnsafeBufferPointer<TextOperation.Word> {
+    UnsafeBufferPointer(start: words, count: wordCount)
+  }
+  @inline(__always)
+  var packedText: UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: text, count: textCount)
+  }
+
+  func hasRoom(words: Int, text: Int) -> Bool {
+    wordCount + words <= Int(top.pointee.wordCapacity)
+      && textCount + text <= Int(top.pointee.textCapacity)
+  }
+
+  /// Takes words and text in place of its own; there must be room.
+  @inline(__always)
+  func take(
+    _ newWords: UnsafeBufferPointer<TextOperation.Word>, _ newText: UnsafeBufferPointer<UInt8>,
+    base: Int, target: Int
+  ) {
+    top.pointee.base = base
+    top.pointee.target = target
+    top.pointee.wordCount = Int32(newWords.count)
+    top.pointee.textCount = Int32(newText.count)
+    if let source = newWords.baseAddress { words.update(from: source, count: newWords.count) }
+    if let source = newText.baseAddress { text.update(from: source, count: newText.count) }
+  }
+}
