@@ -64,7 +64,8 @@ let package = Package(
       name: "parley", dependencies: ["ParleyServer", "GatewayPorts", "StoreSQLite"],
       swiftSettings: settings),
     .executableTarget(
-      name: "ot-bench", dependencies: ["OTCore", "OTWorkloads", "CryptoOpenSSL"], swiftSettings: settings),
+      name: "ot-bench", dependencies: ["OTCore", "OTWorkloads", "CryptoOpenSSL"],
+      swiftSettings: settings),
     // Beside.
     library("OTWorkloads", ["OTCore"]),
     library("SimulationKit", ["OTCore", "SocketMessages", "GatewayPorts", "Gateway"]),
