@@ -10,10 +10,11 @@ struct OperationBlockTop {
 
 /// An operation's one block of memory: packed words, and all inserted text behind them.
 final class OperationBlock: ManagedBuffer<OperationBlockTop, UInt64> {
+  // Named, for Embedded Swift's sake: see ``RopeNode/emptyLeaf()``.
   @inline(__always)
   static func empty(words: Int, text: Int) -> OperationBlock {
     unsafeDowncast(
-      create(minimumCapacity: words + (text + 7) / 8) { _ in
+      OperationBlock.create(minimumCapacity: words + (text + 7) / 8) { _ in
         OperationBlockTop(wordCapacity: Int32(words), textCapacity: Int32(text))
       }, to: OperationBlock.self)
   }

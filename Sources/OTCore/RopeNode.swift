@@ -59,9 +59,11 @@ final class RopeNode: ManagedBuffer<RopeHeader, SIMD2<UInt64>> {
   @inline(__always)
   var count: Int { Int(header_.pointee.count) }
 
+  // `RopeNode.create`, not `create`: without the name, Embedded Swift asks the metatype for the
+  // size of an instance, and there no metatype knows it.
   static func emptyLeaf() -> RopeNode {
     let node = unsafeDowncast(
-      create(minimumCapacity: leafCapacity / 16) { _ in
+      RopeNode.create(minimumCapacity: leafCapacity / 16) { _ in
         RopeHeader(gapEnd: Int32(leafCapacity))
       }, to: RopeNode.self)
     return node
@@ -69,7 +71,8 @@ final class RopeNode: ManagedBuffer<RopeHeader, SIMD2<UInt64>> {
 
   static func emptyInner(height: Int) -> RopeNode {
     unsafeDowncast(
-      create(minimumCapacity: fanOut + fanOut / 2) { _ in RopeHeader(height: Int32(height)) },
+      RopeNode.create(minimumCapacity: fanOut + fanOut / 2) { _ in RopeHeader(height: Int32(height))
+      },
       to: RopeNode.self)
   }
 
