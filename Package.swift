@@ -61,7 +61,8 @@ let package = Package(
         "StoreSQLite", "CryptoOpenSSL",
       ]),
     .executableTarget(
-      name: "parley", dependencies: ["ParleyServer", "GatewayPorts", "StoreSQLite"],
+      name: "parley",
+      dependencies: ["ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite"],
       swiftSettings: settings),
     .executableTarget(
       name: "ot-bench", dependencies: ["OTCore", "OTWorkloads", "CryptoOpenSSL"],

@@ -49,6 +49,20 @@ struct JSONWebToken {
   }
 }
 
+/// Looks into tokens without believing them.
+public enum JWTInspection {
+  /// Header and claims as they stand in a token, as JSON; `nil` if it is none.
+  public static func parts(of token: String) -> (header: String, claims: String)? {
+    let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, let header = Base64URL.decode(parts[0]),
+      let claims = Base64URL.decode(parts[1]),
+      let headerText = String(validating: header, as: UTF8.self),
+      let claimsText = String(validating: claims, as: UTF8.self)
+    else { return nil }
+    return (headerText, claimsText)
+  }
+}
+
 /// What a token says of its bearer.
 package struct JWTClaims: Sendable, Hashable {
   /// `iss`: who made the token.

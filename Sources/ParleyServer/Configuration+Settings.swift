@@ -8,6 +8,7 @@ package struct Setting: Sendable {
   /// Where a setting stands in the help.
   package enum Section: String, Sendable, CaseIterable {
     case listening = "Listening"
+    case access = "Access"
     case storage = "Storage"
     case connections = "Connections"
     case documents = "Documents"
@@ -212,6 +213,36 @@ extension Configuration {
     .text(
       "web-dir", \.webDirectory, .listening, "FOLDER",
       help: "Folder with the page. Without it: Web beside or above the program, or here."),
+    .list(
+      "auth-key", \.keyFiles, .access, "[KID=]FILE", expected: "files, each perhaps behind KID=",
+      help: "PEM public key (RSA, P-256 or Ed25519) that tokens are checked with; repeat for more. "
+        + "With any key, secret or key set nobody gets in without a token.",
+      isValid: { !$0.isEmpty }),
+    .list(
+      "hmac-secret-file", \.secretFiles, .access, "[KID=]FILE",
+      expected: "files, each perhaps behind KID=",
+      help: "File with a secret of at least 32 bytes, as it is or behind base64url:, that HS256 "
+        + "tokens are checked with.",
+      isValid: { !$0.isEmpty }),
+    .list(
+      "jwks-file", \.keySetFiles, .access, "FILE", expected: "files",
+      help: "JSON Web Key Set; it is read again when it changes, as key files are.",
+      isValid: { !$0.isEmpty }),
+    .list(
+      "audience", \.audiences, .access, "NAME", expected: "names",
+      help: "A token has to name one of these as its aud. Without any, a token with an aud is "
+        + "refused.",
+      isValid: { !$0.isEmpty }),
+    .list(
+      "issuer", \.issuers, .access, "NAME", expected: "names",
+      help: "A token's iss has to be one of these. Without any, it may be anybody.",
+      isValid: { !$0.isEmpty }),
+    .duration(
+      "clock-skew", \.clockSkew, .access, in: .zero...(.seconds(600)),
+      help: "By how much the clocks of issuer and server may differ."),
+    .flag(
+      "allow-token-in-url", \.allowTokenInURL, .access,
+      help: "Accept ?token= at upgrades and requests, where logs and histories may keep it."),
     .text(
       "data-dir", \.dataDirectory, .storage, "FOLDER",
       help: "Folder of the database, made when missing."),

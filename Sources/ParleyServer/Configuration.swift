@@ -21,6 +21,24 @@ public struct Configuration: Sendable, Equatable {
   /// The folder with the page; `nil` looks for it, see ``webDirectory(executable:)``.
   public var webDirectory: String?
 
+  // MARK: Access
+
+  /// PEM public keys that tokens are checked with, each a path or `kid=path`. With any key, secret
+  /// or key set the demo mode is off.
+  public var keyFiles: [String] = []
+  /// Files with shared secrets (HS256), each a path or `kid=path`.
+  public var secretFiles: [String] = []
+  /// JSON Web Key Sets, read again when they change.
+  public var keySetFiles: [String] = []
+  /// A token's `aud` has to name one of these; without any, a token that names somebody is refused.
+  public var audiences: [String] = []
+  /// A token's `iss` has to be one of these; without any, the issuer is left open.
+  public var issuers: [String] = []
+  /// By how much the clocks of issuer and server may differ.
+  public var clockSkew = Duration.seconds(60)
+  /// Whether a token may stand in a URL.
+  public var allowTokenInURL = false
+
   // MARK: Storage
 
   /// The folder of the database, made when it is not there.
@@ -71,9 +89,9 @@ public struct Configuration: Sendable, Equatable {
   /// The database, within ``dataDirectory``.
   package var storePath: String { dataDirectory + "/notes.parley" }
 
-  /// Whether anyone who can connect may read and write. So it is, since nothing in this version
-  /// can tell people apart; hence ``allowOpenNetwork``.
-  public var isDemo: Bool { true }
+  /// Whether anyone who can connect may read and write: so it is until there is a key to check
+  /// tokens with; hence ``allowOpenNetwork``.
+  public var isDemo: Bool { keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty }
 }
 
 /// How log lines look.

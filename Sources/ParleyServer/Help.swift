@@ -15,6 +15,7 @@ package enum Help {
       export  Write a note as Markdown, text, JSON or with its whole log
       import  Turn a file into a note
       compact Forget history that the retention settings need not keep
+      token   Make a token that says who may do what, or look into one
 
     parley COMMAND --help lists the flags of a command.
     parley --version prints the version.
@@ -39,6 +40,32 @@ package enum Help {
 
       """
   }
+
+  /// `parley token --help`.
+  package static let token = """
+    Usage: parley token make --user ID (--key FILE | --secret FILE) [FLAGS]
+           parley token inspect (TOKEN | -) [FLAGS OF SERVE]
+
+    make prints a JSON Web Token:
+      --user ID             whom it is for (sub)
+      --name NAME           what others see
+      --document MATCH=MAY  what its bearer may do with notes: MATCH is an id, or the beginning of
+                            ids and *; MAY is some of read,write,publish,presence,manage, or all.
+                            Repeat for more.
+      --room MATCH=MAY      the same for rooms
+      --expires-in TIME     500s, 20m, 1h …, or never [1h]
+      --key FILE            signs with a PEM private key: RSA, P-256 or Ed25519
+      --secret FILE         signs with a shared secret (HS256)
+      --kid NAME            the key's name
+      --audience NAME, --issuer NAME, --id NAME
+
+    inspect prints header and claims, and with the keys of a configuration (--config,
+    --auth-key …) says whether the server would accept the token. “-” reads it from standard
+    input, where no list of processes shows it.
+
+      Exit codes: 0 all is well, 1 the token or the key is not, 2 flags are wrong.
+
+    """
 
   /// `parley backup --help`, and of the other commands for stores.
   package static let store = """

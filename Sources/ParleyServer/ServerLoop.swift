@@ -33,11 +33,14 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   /// Gives the loop what it works with, before the transport starts.
-  func attach(transport: LibwebsocketsTransport, storeThread: StoreThread) {
+  func attach(
+    transport: LibwebsocketsTransport, storeThread: StoreThread, authenticator: JWTAuthenticator?
+  ) {
     let gateway = Gateway(
       settings: configuration.gateway,
       surroundings: Gateway.Surroundings(
         clock: SystemClock(), names: RandomNames(), tokens: tokens, log: log,
+        authenticator: authenticator,
         queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) }))
     attachments = Attachments(
       transport: transport, storeThread: storeThread, gateway: gateway)

@@ -1,3 +1,4 @@
+import CryptoOpenSSL
 import ParleyServer
 import StoreSQLite
 
@@ -24,6 +25,12 @@ enum CheckCommand {
       _ = try loaded.configuration.webDirectory(executable: executable)
     } catch {
       problems.append(error)
+    }
+    do throws(JWTKeyError) {
+      _ = try loaded.configuration.authenticator(log: nil)
+    } catch {
+      Terminal.error("parley: \(error)\n")
+      return Program.ExitCode.usage
     }
     for problem in problems { Terminal.error("parley: \(problem)\n") }
     guard problems.isEmpty else { return Program.ExitCode.usage }

@@ -27,6 +27,9 @@ enum Program {
     case "check":
       if wantsHelp { return show(Help.check) }
       return CheckCommand.run(rest, executable: executable(arguments))
+    case "token":
+      if wantsHelp { return show(Help.token) }
+      return TokenCommand.run(rest)
     case let name where StoreCommand.names.contains(name):
       if wantsHelp { return show(Help.store) }
       return StoreCommand.run(name, rest)
@@ -34,6 +37,7 @@ enum Program {
       switch rest.first {
       case "serve": return show(Help.serve)
       case "check": return show(Help.check)
+      case "token": return show(Help.token)
       case let name? where StoreCommand.names.contains(name): return show(Help.store)
       default: return show(Help.program)
       }

@@ -42,6 +42,9 @@ enum ServeCommand {
     if let file { lines.append("  settings  \(file)") }
     lines.append("  store     \(configuration.dataDirectory)")
     lines.append("  page      \(configuration.webDirectory ?? "none")")
+    if !configuration.isDemo {
+      lines.append("  access    with a token that one of the keys signed")
+    }
     if configuration.isDemo {
       let reach =
         configuration.allowOpenNetwork

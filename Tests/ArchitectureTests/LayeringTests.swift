@@ -24,7 +24,7 @@ struct LayeringTests {
       "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
       "StoreSQLite", "CryptoOpenSSL", "Glibc", "Synchronization", "FoundationEssentials",
     ],
-    "parley": ["ParleyServer", "GatewayPorts", "StoreSQLite", "Glibc"],
+    "parley": ["ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "Glibc"],
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials", "CryptoOpenSSL"],
     // Beside.
     "OTWorkloads": ["OTCore"],

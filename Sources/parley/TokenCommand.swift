@@ -1,0 +1,138 @@
+import CryptoOpenSSL
+import GatewayPorts
+import Glibc
+import ParleyServer
+
+/// `parley token make` and `parley token inspect`.
+enum TokenCommand {
+  private struct UsageError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+  }
+
+  /// Runs one of them; returns the exit code.
+  static func run(_ arguments: [String]) -> Int32 {
+    do {
+      let rest = Array(arguments.dropFirst())
+      switch arguments.first {
+      case "make": return try make(rest)
+      case "inspect": return try inspect(rest)
+      default: throw UsageError("expected make or inspect")
+      }
+    } catch let error as UsageError {
+      Terminal.error("parley token: \(error); parley token --help says more\n")
+      return Program.ExitCode.usage
+    } catch let error as ConfigurationError {
+      Terminal.error("parley: \(error)\n")
+      return Program.ExitCode.usage
+    } catch {
+      Terminal.error("parley token: \(error)\n")
+      return Program.ExitCode.failure
+    }
+  }
+
+  private static let flags = [
+    "user", "name", "document", "room", "expires-in", "key", "secret", "kid", "audience", "issuer",
+    "id",
+  ]
+
+  private static func make(_ arguments: [String]) throws -> Int32 {
+    var values: [String: [String]] = [:]
+    var rest = arguments[...]
+    while let word = rest.popFirst() {
+      guard word.hasPrefix("--"), flags.contains(String(word.dropFirst(2))) else {
+        throw UsageError("no flag is called \(word)")
+      }
+      guard let value = rest.popFirst() else { throw UsageError("\(word) needs a value") }
+      values[String(word.dropFirst(2)), default: []].append(value)
+    }
+    guard let user = values["user"]?.last, !user.isEmpty else {
+      throw UsageError("--user is missing")
+    }
+    let now = wallClock()
+    var claims = JWTSigner.Claims(
+      user: user, name: values["name"]?.last, tokenID: values["id"]?.last ?? RandomNames().next(),
+      issuer: values["issuer"]?.last, audience: values["audience"]?.last, issuedAt: now)
+    let lifetime = values["expires-in"]?.last ?? "1h"
+    if lifetime != "never" {
+      guard let milliseconds = Configuration.milliseconds(lifetime), milliseconds > 0 else {
+        throw UsageError("--expires-in expects a time with its unit, such as 20m, or never")
+      }
+      claims.expiresAt = now + Int64(milliseconds)
+    }
+    for text in values["document"] ?? [] { claims.rights.append(try right(.documents, text)) }
+    for text in values["room"] ?? [] { claims.rights.append(try right(.rooms, text)) }
+    let signer: JWTSigner
+    switch (values["key"]?.last, values["secret"]?.last) {
+    case (let key?, nil):
+      signer = try JWTSigner(privateKeyFile: key, keyID: values["kid"]?.last)
+    case (nil, let secret?):
+      signer = try JWTSigner(secretFile: secret, keyID: values["kid"]?.last)
+    default: throw UsageError("give --key or --secret, one of the two")
+    }
+    Terminal.output(signer.token(claims) + "\n")
+    return Program.ExitCode.success
+  }
+
+  /// Reads `note-*=read,write`. The last `=` counts, for names may have one too.
+  private static func right(
+    _ kind: Grant.Kind, _ text: String
+  ) throws(UsageError) -> JWTSigner.Claims.Right {
+    guard let equals = text.lastIndex(of: "="), equals > text.startIndex else {
+      throw UsageError("expected MATCH=MAY, such as *=read,write")
+    }
+    var verbs: Verbs = []
+    for word in text[text.index(after: equals)...].split(separator: ",") {
+      guard let verb = word == "all" ? Verbs.all : Verbs(word: String(word)) else {
+        throw UsageError("expected read, write, publish, presence, manage or all; got \(word)")
+      }
+      verbs.formUnion(verb)
+    }
+    return .init(kind, String(text[..<equals]), verbs)
+  }
+
+  private static func inspect(_ arguments: [String]) throws -> Int32 {
+    guard var token = arguments.first, !token.hasPrefix("--") else {
+      throw UsageError("expected a token, or - to read it from standard input")
+    }
+    if token == "-" { token = readLine() ?? "" }
+    guard let parts = JWTInspection.parts(of: token) else {
+      Terminal.error("parley token: expected a JSON Web Token; what came is none\n")
+      return Program.ExitCode.failure
+    }
+    Terminal.output("header  \(printable(parts.header))\nclaims  \(printable(parts.claims))\n")
+    let loaded = try ConfigurationLoader(environment: Program.environment).load(
+      Array(arguments.dropFirst()))
+    if let unknown = loaded.unknown.first { throw unknown }
+    guard let authenticator = try loaded.configuration.authenticator(log: nil) else {
+      Terminal.output("not checked: no key is configured\n")
+      return Program.ExitCode.success
+    }
+    do throws(AuthenticationError) {
+      let identity = try authenticator.authenticate(token, now: wallClock())
+      let left = identity.expiresAt.map { "for another \(($0 - wallClock()) / 1000) s" }
+      Terminal.output("accepted \(left ?? "without an end")\n")
+      return Program.ExitCode.success
+    } catch {
+      Terminal.output("refused: \(error)\n")
+      return Program.ExitCode.failure
+    }
+  }
+
+  /// Without what would steer a terminal.
+  private static func printable(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      result.unicodeScalars.append(
+        scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) ? " " : scalar)
+    }
+    return result
+  }
+
+  private static func wallClock() -> Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(time.tv_sec) * 1_000 + Timestamp(time.tv_nsec) / 1_000_000
+  }
+}
