@@ -94,7 +94,7 @@ extension Gateway {
     case .entries, .failed:
       resync(subscription, reason: .lagging, messageID: pushID())
       finishCatchUp(subscription)
-    case .done, .note, .notes, .document, .text, .history, .versions:
+    case .done, .note, .notes, .document, .text, .history, .versions, .room:
       preconditionFailure("a store answers a request for entries with entries")
     }
     if !connection.subscriptions.values.contains(where: \.isLagging) {

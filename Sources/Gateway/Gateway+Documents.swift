@@ -278,7 +278,7 @@ extension Gateway {
         error.isRetryable
           ? "the store cannot be read now; try again"
           : "the document's log is damaged; the operator has to restore it")
-    case .done, .note, .notes, .entries, .text, .history, .versions:
+    case .done, .note, .notes, .entries, .text, .history, .versions, .room:
       preconditionFailure("a store answers a load with a document")
     }
   }
@@ -293,7 +293,7 @@ extension Gateway {
       store(.load(id: id, recentMax: settings.windowEntries), for: .load(id))
     case .failed:
       turnAway(room, .unavailable, "the document could not be made; try again")
-    case .done, .notes, .document, .entries, .text, .history, .versions:
+    case .done, .notes, .document, .entries, .text, .history, .versions, .room:
       preconditionFailure("a store answers a creation with the note")
     }
   }
@@ -325,7 +325,7 @@ extension Gateway {
           close(subscription.connection, .rejoin, "join again")
         }
       }
-    case .note, .notes, .document, .entries, .text, .history, .versions:
+    case .note, .notes, .document, .entries, .text, .history, .versions, .room:
       preconditionFailure("a store answers an append with done")
     }
   }
@@ -387,7 +387,7 @@ extension Gateway {
       admitWaiting(room)
     case .failed(let error):
       for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
-    case .done, .note, .notes, .document, .text, .history, .versions:
+    case .done, .note, .notes, .document, .text, .history, .versions, .room:
       preconditionFailure("a store answers a request for entries with entries")
     }
   }

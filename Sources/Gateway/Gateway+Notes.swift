@@ -153,7 +153,7 @@ extension Gateway {
       respond(request, .json(200, NoteJSON.history(groups, limit: limit)))
     case .versions(let versions): respond(request, .json(200, NoteJSON.versions(versions)))
     case .failed(let error): answer(request, error)
-    case .document, .entries:
+    case .document, .entries, .room:
       preconditionFailure("a store answers a request for notes with notes")
     }
   }

@@ -141,6 +141,8 @@ public enum StoreRequest: Sendable {
   /// Forgets the entries up to a revision. The text at it, the marks of all clients, and the texts
   /// of named versions stay.
   case compact(id: DocumentID, through: Int)
+  /// Works with a room.
+  case room(RoomRequest)
 
   /// Whether the store changes by it: such requests stand or fall with their batch's commit.
   public var isWriting: Bool {
@@ -149,6 +151,7 @@ public enum StoreRequest: Sendable {
       .renewEpoch, .compact:
       true
     case .list, .load, .entries, .text, .history, .versions: false
+    case .room(let request): request.isWriting
     }
   }
 }
@@ -171,6 +174,8 @@ public enum StoreReply: Sendable {
   case history([HistoryGroup])
   /// Named versions.
   case versions([NamedVersion])
+  /// What became of work with a room.
+  case room(RoomReply)
   /// Not done.
   case failed(StoreError)
 }

@@ -21,6 +21,9 @@ public final class MemoryStore: DocumentStore {
   /// How many commits stand.
   public private(set) var keptCommitCount = 0
 
+  /// Rooms' histories.
+  package private(set) var rooms = MemoryRooms(firstEpoch: "first")
+
   private var records: [Key: Record] = [:]
   /// What takes back the newest commits, each in the order in which it was done.
   private var history: [[Undo]] = []
@@ -158,6 +161,9 @@ public final class MemoryStore: DocumentStore {
       undo.append(.changed(record, record.state))
       record.compact(through: through)
       return .done
+    case .room(let request):
+      if request.isWriting { undo.append(.rooms(rooms)) }
+      return .room(rooms.reply(to: request))
     }
   }
 
@@ -222,6 +228,7 @@ public final class MemoryStore: DocumentStore {
     case deleted(Key, Record)
     case changed(Record, Record.State)
     case marked(Record, String, ClientMark?)
+    case rooms(MemoryRooms)
   }
 
   private func takeBack(_ undo: [Undo]) {
@@ -231,6 +238,7 @@ public final class MemoryStore: DocumentStore {
       case .deleted(let key, let record): records[key] = record
       case .changed(let record, let state): record.takeBack(to: state)
       case .marked(let record, let client, let mark): record.marks[client] = mark
+      case .rooms(let earlier): rooms = earlier
       }
     }
   }

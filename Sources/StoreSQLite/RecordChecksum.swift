@@ -30,7 +30,7 @@ struct RecordHasher: ~Copyable {
   /// What kind of record it is: no record's checksum serves for another kind.
   enum Kind: UInt8 {
     case origin = 1
-    case entry, document, mark, snapshot, secret, version
+    case entry, document, mark, snapshot, secret, version, room, publication, publicationKey
   }
 
   private let hash = SHA256()

@@ -44,6 +44,12 @@ final class SQLiteStatement {
       })
   }
 
+  /// Binds a text, or NULL.
+  func bind(_ parameter: Int32, optional value: String?) {
+    // What is not bound is NULL.
+    if let value { bind(parameter, value) }
+  }
+
   /// Binds bytes.
   func bind(_ parameter: Int32, _ value: [UInt8]) {
     check(
@@ -103,6 +109,11 @@ final class SQLiteStatement {
     guard let start = sqlite3_column_text(handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(handle, column))
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  /// The text in a column of this row, or `nil` for NULL.
+  func optionalText(_ column: Int32) -> String? {
+    sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : text(column)
   }
 
   /// Calls `body` with the bytes in a column of this row, valid during the call.

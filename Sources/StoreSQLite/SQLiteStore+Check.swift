@@ -34,6 +34,7 @@ extension SQLiteStore {
         progress(number + 1, ids.count)
       }
       try checkOrphans(&findings)
+      try checkRooms(&findings)
     } catch {
       findings.add(nil, error)
     }
@@ -139,7 +140,7 @@ extension SQLiteStore {
   }
 
   /// The first column of a query's rows, as text.
-  private func texts(_ sql: String) throws(StoreError) -> [String] {
+  func texts(_ sql: String) throws(StoreError) -> [String] {
     let statement: SQLiteStatement
     do throws(SQLiteFailure) {
       statement = try SQLiteStatement(connection, sql)

@@ -20,6 +20,8 @@ extension SQLiteStore {
         hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }
       } else if hasCompacted {
         hasCompacted = try transaction { () throws(StoreError) in try removeCompacted() }
+      } else if hasExpiredPublications {
+        try transaction { () throws(StoreError) in try removeExpiredPublications() }
       } else if connection.walPages >= walPagesToCheckpoint {
         try checkpoint()
         return false
@@ -28,7 +30,7 @@ extension SQLiteStore {
       return false
     }
     return !unsnapped.isEmpty || (retention != nil && !overlong.isEmpty) || hasGarbage
-      || hasCompacted
+      || hasCompacted || hasExpiredPublications
       || connection.walPages >= walPagesToCheckpoint
   }
 

@@ -15,6 +15,7 @@ public final class SQLiteStore: DocumentStore {
 
   let connection: SQLiteConnection
   let statements: StoreStatements
+  let roomStatements: RoomStatements
   var hasher = RecordHasher()
 
   /// Documents whose newest snapshot lies far behind their head.
@@ -23,6 +24,10 @@ public final class SQLiteStore: DocumentStore {
   var overlong: Set<DocumentID> = []
   /// Whether rows of deleted documents may be left.
   var hasGarbage = true
+  /// The newest time that work with rooms came with: what has expired by then may go.
+  var roomTime: Timestamp = 0
+  /// When expired publications were looked for last.
+  var roomSweepTime: Timestamp = 0
   /// Whether entries before their log's base may be left.
   var hasCompacted = true
 
@@ -56,6 +61,7 @@ public final class SQLiteStore: DocumentStore {
     connection = try StoreFile.connect(path, vfs: vfs)
     try StoreSchema.prepare(connection, path: path)
     statements = try StoreFile.prepare(connection, path: path)
+    roomStatements = try StoreFile.prepareRooms(connection, path: path)
     // A mistake here costs snapshots that are taken later.
     unsnapped = (try? idsToSnapshot()) ?? []
   }
@@ -75,6 +81,7 @@ public final class SQLiteStore: DocumentStore {
       throw StoreOpenError(error, path: path)
     }
     statements = try StoreFile.prepare(connection, path: path)
+    roomStatements = try StoreFile.prepareRooms(connection, path: path)
   }
 
   /// Does a batch of work in one transaction, and returns after it is on the disk.
@@ -179,6 +186,8 @@ public final class SQLiteStore: DocumentStore {
       case .compact(let id, let through):
         try compact(id, through: through)
         return .done
+      case .room(let request):
+        return .room(try reply(to: request))
       }
     } catch {
       return .failed(error)

@@ -153,7 +153,7 @@ public enum StoreBackup {
 }
 
 extension SQLiteStore {
-  /// Gives every document another epoch, in one commit.
+  /// Gives every document and every room another epoch, in one commit.
   func renewAllEpochs(_ names: some NameSource) throws(StoreError) {
     let summaries = try list()
     try transaction { () throws(StoreError) in
@@ -161,6 +161,7 @@ extension SQLiteStore {
         let epoch = try existingRow(summary.id).epoch
         try renewEpoch(summary.id, from: epoch, to: names.next())
       }
+      try renewRoomEpochs(names)
     }
   }
 }

@@ -62,4 +62,14 @@ enum StoreFile {
       throw StoreOpenError(error, path: path)
     }
   }
+
+  static func prepareRooms(
+    _ connection: borrowing SQLiteConnection, path: String
+  ) throws(StoreOpenError) -> RoomStatements {
+    do throws(SQLiteFailure) {
+      return try RoomStatements(connection)
+    } catch {
+      throw StoreOpenError(error, path: path)
+    }
+  }
 }

@@ -18,6 +18,8 @@ public struct StoreFindings: Sendable, Equatable {
   public var snapshots = 0
   /// How many named versions there are.
   public var versions = 0
+  /// How many publications of rooms there are.
+  public var publications = 0
   /// What is wrong; empty for a sound store.
   public var problems: [Problem] = []
 

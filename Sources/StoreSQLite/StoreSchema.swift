@@ -92,6 +92,74 @@ enum StoreSchema {
       PRIMARY KEY (document, revision)
     ) WITHOUT ROWID;
     """,
+    // 3: rooms with memory.
+    """
+    -- The epoch of every room that has no row yet.
+    CREATE TABLE room_epoch (epoch TEXT NOT NULL);
+    INSERT INTO room_epoch VALUES (lower(hex(randomblob(12))));
+    CREATE TABLE rooms (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      name TEXT NOT NULL UNIQUE,
+      epoch TEXT NOT NULL,
+      head INTEGER NOT NULL,        -- offset of the newest publication
+      time INTEGER NOT NULL,        -- of the newest publication
+      checksum BLOB NOT NULL
+    );
+    CREATE TABLE publications (
+      room INTEGER NOT NULL,
+      offset INTEGER NOT NULL,
+      time INTEGER NOT NULL,
+      expires INTEGER NOT NULL,     -- when it may be forgotten
+      person TEXT,
+      sender TEXT,
+      data BLOB NOT NULL,
+      checksum BLOB NOT NULL,       -- over the fields and the room
+      PRIMARY KEY (room, offset)
+    ) WITHOUT ROWID;
+    CREATE INDEX publications_by_expiry ON publications (expires);
+    -- What publishers called their publications, so that none is published twice.
+    CREATE TABLE publication_keys (
+      room INTEGER NOT NULL,
+      key TEXT NOT NULL,
+      offset INTEGER NOT NULL,
+      time INTEGER NOT NULL,
+      digest BLOB NOT NULL,         -- of what was published under the key
+      expires INTEGER NOT NULL,
+      PRIMARY KEY (room, key)
+    ) WITHOUT ROWID;
+    CREATE INDEX publication_keys_by_expiry ON publication_keys (expires);
+    -- Who is told of a room's publications while offline.
+    CREATE TABLE room_members (
+      room INTEGER NOT NULL,
+      person TEXT NOT NULL,
+      PRIMARY KEY (room, person)
+    ) WITHOUT ROWID;
+    -- How far a publication has come with a person: 1 is delivered, 2 is read.
+    CREATE TABLE receipts (
+      room INTEGER NOT NULL,
+      offset INTEGER NOT NULL,
+      person TEXT NOT NULL,
+      state INTEGER NOT NULL,
+      PRIMARY KEY (room, offset, person)
+    ) WITHOUT ROWID;
+    CREATE TABLE flags (
+      room INTEGER NOT NULL,
+      offset INTEGER NOT NULL,
+      person TEXT NOT NULL,
+      reason TEXT NOT NULL,
+      time INTEGER NOT NULL,
+      PRIMARY KEY (room, offset, person)
+    ) WITHOUT ROWID;
+    CREATE TABLE blocks (
+      person TEXT NOT NULL,
+      blocked TEXT NOT NULL,
+      PRIMARY KEY (person, blocked)
+    ) WITHOUT ROWID;
+    CREATE TABLE last_online (
+      person TEXT PRIMARY KEY,
+      time INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """,
   ]
 
   /// The format this program writes.

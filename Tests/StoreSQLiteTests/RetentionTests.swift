@@ -117,6 +117,15 @@ struct MigrationTests {
     try SecondConnection(folder.file()).run(
       """
       DROP TABLE versions;
+      DROP TABLE room_epoch;
+      DROP TABLE rooms;
+      DROP TABLE publications;
+      DROP TABLE publication_keys;
+      DROP TABLE room_members;
+      DROP TABLE receipts;
+      DROP TABLE flags;
+      DROP TABLE blocks;
+      DROP TABLE last_online;
       DROP TABLE snapshots;
       CREATE TABLE snapshots (
         number INTEGER PRIMARY KEY, document INTEGER NOT NULL, revision INTEGER NOT NULL,
@@ -126,7 +135,7 @@ struct MigrationTests {
       PRAGMA user_version = 1;
       """)
     #expect(
-      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 2)
+      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 3)
     ) { try SQLiteStore(reading: folder.file()) }
     let store = try SQLiteStore(path: folder.file())
     #expect(try store.load("n").text == "older")

@@ -1,0 +1,157 @@
+/// The name of a room: an opaque string.
+public typealias RoomName = String
+
+/// The id of a person: the user of a token, or a client's id where nobody has one.
+public typealias PersonID = String
+
+/// A place in a room's history.
+public struct RoomPosition: Sendable, Hashable {
+  /// Names the history; another one means another history.
+  public var epoch: String
+  /// How many publications the room has behind it. They never restart within an epoch.
+  public var offset: Int
+
+  /// Makes a position.
+  public init(epoch: String, offset: Int) {
+    self.epoch = epoch
+    self.offset = offset
+  }
+}
+
+/// What was published in a room.
+public struct Publication: Sendable, Equatable {
+  /// Its place in the room, counting from 1.
+  public var offset: Int
+  /// When the server accepted it; never less than its predecessor's.
+  public var time: Timestamp
+  /// Who published it, stamped by the server; `nil` for a backend.
+  public var person: PersonID?
+  /// A name that the publisher gave, so that their own app can ignore it.
+  public var senderID: String?
+  /// Any JSON, as it was sent.
+  public var data: [UInt8]
+
+  /// Makes a publication.
+  public init(
+    offset: Int, time: Timestamp, person: PersonID? = nil, senderID: String? = nil, data: [UInt8]
+  ) {
+    self.offset = offset
+    self.time = time
+    self.person = person
+    self.senderID = senderID
+    self.data = data
+  }
+}
+
+/// What a room remembers. What is beyond either limit is forgotten.
+public struct RoomMemory: Sendable, Hashable {
+  /// Newest publications that are kept, at most; 0 keeps none.
+  public var publicationsMax: Int
+  /// Milliseconds that each is kept, at most.
+  public var ageMax: Timestamp
+
+  /// Makes limits.
+  public init(publicationsMax: Int, ageMax: Timestamp) {
+    self.publicationsMax = publicationsMax
+    self.ageMax = ageMax
+  }
+
+  /// The default: a thousand publications of the last day.
+  public static let standard = RoomMemory(publicationsMax: 1_000, ageMax: 86_400_000)
+}
+
+/// Something to be published.
+public struct PublicationDraft: Sendable, Equatable {
+  /// The publisher's own name for it: the same one in the same room is published once.
+  public var key: String?
+  /// The publication; its offset is the store's to give.
+  public var publication: Publication
+
+  /// Makes a draft.
+  public init(
+    key: String? = nil, time: Timestamp, person: PersonID? = nil, senderID: String? = nil,
+    data: [UInt8]
+  ) {
+    self.key = key
+    publication = Publication(offset: 0, time: time, person: person, senderID: senderID, data: data)
+  }
+}
+
+/// Which part of a history to read.
+public enum RoomRange: Sendable, Hashable {
+  /// The newest.
+  case newest
+  /// The first ones after an offset.
+  case since(Int)
+  /// The last ones before an offset.
+  case before(Int)
+}
+
+/// Work with rooms. The store numbers what is published, and so there is one order.
+public enum RoomRequest: Sendable {
+  /// Publishes. Keys younger than `keyAge` milliseconds are remembered, at least.
+  case publish(RoomName, PublicationDraft, memory: RoomMemory, keyAge: Timestamp)
+  /// Reads at most `limit` publications, oldest first, and of more than one at most `bytesMax`
+  /// bytes of data.
+  case page(
+    RoomName, RoomRange, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
+  /// Reads everything after a position, or nothing; without a position, where the room stands.
+  case recover(
+    RoomName, from: RoomPosition?, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
+  /// Goes on under another epoch, because somebody knows of publications that were lost.
+  case renewEpoch(RoomName, from: String, to: String)
+
+  /// Whether the store changes by it.
+  public var isWriting: Bool {
+    switch self {
+    case .publish, .renewEpoch: true
+    case .page, .recover: false
+    }
+  }
+}
+
+/// What became of work with a room.
+public enum RoomReply: Sendable, Equatable {
+  /// It is published, at this place and time, now or earlier under the same key.
+  case published(RoomPosition, time: Timestamp, isRepeated: Bool)
+  /// The key was used for something else.
+  case keyReused
+  /// A part of the history.
+  case page(RoomPage)
+  /// How to go on.
+  case recovery(RoomRecovery)
+}
+
+/// A part of a room's history.
+public struct RoomPage: Sendable, Equatable {
+  /// Where the room stands.
+  public var head: RoomPosition
+  /// Oldest first.
+  public var publications: [Publication]
+  /// Whether publications right after the `since` asked for are no longer kept.
+  public var hasGap: Bool
+  /// Whether there is more in the same direction.
+  public var hasMore: Bool
+
+  /// Makes a page.
+  public init(head: RoomPosition, publications: [Publication], hasGap: Bool, hasMore: Bool) {
+    self.head = head
+    self.publications = publications
+    self.hasGap = hasGap
+    self.hasMore = hasMore
+  }
+}
+
+/// How a subscriber goes on from a position.
+public struct RoomRecovery: Sendable, Equatable {
+  /// Where the room stands.
+  public var head: RoomPosition
+  /// All that was missed; `nil` if not all of it is known, or none was asked for.
+  public var missed: [Publication]?
+
+  /// Makes a recovery.
+  public init(head: RoomPosition, missed: [Publication]?) {
+    self.head = head
+    self.missed = missed
+  }
+}

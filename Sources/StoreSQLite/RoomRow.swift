@@ -1,0 +1,50 @@
+import GatewayPorts
+
+/// A room's row: where its history stands.
+struct RoomRow {
+  var number: Int
+  var name: RoomName
+  var epoch: String
+  /// The offset of the newest publication.
+  var head: Int
+  /// When that was accepted.
+  var time: Timestamp
+
+  var position: RoomPosition { RoomPosition(epoch: epoch, offset: head) }
+}
+
+extension RecordHasher {
+  mutating func checksum(of row: RoomRow) -> RecordChecksum {
+    begin(.room)
+    add(row.number)
+    add(row.name)
+    add(row.epoch)
+    add(row.head)
+    add(Int(row.time))
+    return checksum()
+  }
+
+  mutating func checksum(of publication: Publication, room: Int) -> RecordChecksum {
+    begin(.publication)
+    add(room)
+    add(publication.offset)
+    add(Int(publication.time))
+    // Whether there is one counts too: nobody is not somebody without a name.
+    add(publication.person == nil ? 0 : 1)
+    add(publication.person ?? "")
+    add(publication.senderID == nil ? 0 : 1)
+    add(publication.senderID ?? "")
+    add(publication.data)
+    return checksum()
+  }
+
+  /// What was published under a key, by which its second use is told from its repetition.
+  mutating func digest(of publication: Publication, key: String) -> RecordChecksum {
+    begin(.publicationKey)
+    add(key)
+    add(publication.person == nil ? 0 : 1)
+    add(publication.person ?? "")
+    add(publication.data)
+    return checksum()
+  }
+}
