@@ -53,9 +53,7 @@ public struct ServerSequencer: Sendable {
     guard base >= oldestBase else { throw .historyGone(oldestBase: oldestBase) }
     var rebased = operation
     do throws(OperationError) {
-      for committed in operations[(base - oldestBase)...] {
-        rebased = try rebased.transformed(over: committed, side: .right)
-      }
+      try rebased.rebase(over: operations[(base - oldestBase)...], side: .right)
       try document.apply(rebased)
     } catch {
       throw .operation(error)

@@ -18,7 +18,10 @@ enum Catalogue {
       if name.hasPrefix("pairs-") { return ["pairs:\(name)", "apply1:\(name)"] }
       if name.hasPrefix("trace-") {
         let trace = name.dropFirst(6)
-        return ["apply:\(trace)", "compose:chunk.\(trace)", "compose:tree.\(trace)"]
+        return [
+          "apply:\(trace)", "compose:chunk.\(trace)", "compose:tree.\(trace)",
+          "compose:fold.\(trace)",
+        ]
       }
       if name.hasPrefix("rebase-") { return ["rebase:\(name.dropFirst(7))"] }
       if name.hasPrefix("session-") { return ["session:\(name.dropFirst(8))"] }

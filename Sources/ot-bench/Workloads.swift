@@ -121,9 +121,9 @@ struct Workloads {
   }
 
   private static func fold(_ operations: ArraySlice<TextOperation>) throws -> TextOperation {
-    guard var result = operations.first else { return TextOperation() }
-    for operation in operations.dropFirst() { result = try result.composed(with: operation) }
-    return result
+    var composer = OperationComposer(baseLength: operations.first?.baseLength ?? 0)
+    for operation in operations { try composer.append(operation) }
+    return try composer.finished()
   }
 
   private static func tree(_ operations: [TextOperation]) throws -> TextOperation {
@@ -154,11 +154,7 @@ struct Workloads {
       var results: [TextOperation] = []
       let times = try Measurement.repeated(for: seconds) {
         results = try clients[range].map { client in
-          var client = client
-          for operation in history {
-            client = try client.transformed(over: operation, side: .right)
-          }
-          return client
+          try client.rebased(over: history[...], side: .right)
         }
       }
       let isVerified = try zip(range, results).allSatisfy { index, result in
@@ -224,11 +220,7 @@ struct Workloads {
     let start = try list("cursors")
     func moved(own: Bool) -> [Int] {
       var cursors = start
-      for operation in history {
-        for index in cursors.indices {
-          cursors[index] = Cursor.transformed(cursors[index], over: operation, own: own)
-        }
-      }
+      Cursor.transform(&cursors, over: history[...], own: own)
       return cursors
     }
     var left: [Int] = []

@@ -107,6 +107,69 @@ struct LawTests {
     }
   }
 
+  @Test(arguments: Seeds.smoke)
+  func `long runs agree with one step after the other`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    for round in 0..<20 {
+      let text = RandomTexts.text(scalars: random.below(60), using: &random)
+      let length = text.unicodeScalars.count
+      var history: [TextOperation] = []
+      var now = length
+      var place = 0
+      for _ in 0..<random.between(1, 60) {
+        var operation = TextOperation()
+        if round % 4 == 0, random.chance(20) {
+          operation = .random(length: now, using: &random)
+        } else {
+          if random.chance(20) { place = random.below(now + 1) }
+          place = min(place, now)
+          operation.retain(place)
+          let deleted = random.chance(40) ? min(now - place, random.between(0, 5)) : 0
+          let isFirst = random.chance(50)
+          if isFirst { operation.delete(deleted) }
+          if random.chance(70) {
+            operation.insert(RandomTexts.text(scalars: random.between(1, 3), using: &random))
+          }
+          if !isFirst { operation.delete(deleted) }
+          operation.retain(now - place - deleted)
+          place += operation.targetLength - (now - deleted)
+          if random.chance(30) { place = max(0, place - 1) }
+        }
+        history.append(operation)
+        now = operation.targetLength
+      }
+      for side in [Side.left, .right] {
+        for edits in [1, 3, 20] {
+          let own = TextOperation.random(length: length, edits: edits, using: &random)
+          var expected = own
+          for operation in history {
+            expected = try expected.transformed(over: operation, side: side)
+          }
+          let rebased = try own.rebased(over: history[...], side: side)
+          #expect(rebased == expected)
+        }
+      }
+      var composer = OperationComposer(baseLength: length)
+      var expected = text
+      for operation in history {
+        try composer.append(operation)
+        expected = try operation.applied(to: expected)
+        #expect(composer.targetLength == operation.targetLength)
+      }
+      let composed = try composer.finished().applied(to: text)
+      #expect(scalars(composed) == scalars(expected))
+      for own in [false, true] {
+        var cursors = Array(0...length)
+        var one = cursors
+        Cursor.transform(&cursors, over: history[...], own: own)
+        for operation in history {
+          one = one.map { Cursor.transformed($0, over: operation, own: own) }
+        }
+        #expect(cursors == one)
+      }
+    }
+  }
+
   @Test func `lengths that do not meet are refused`() throws {
     #expect(throws: OperationError.self) { try op("=3").composed(with: op("=4")) }
     #expect(throws: OperationError.self) { try TextOperation.transform(op("=3"), op("=4")) }
