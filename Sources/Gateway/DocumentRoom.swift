@@ -32,6 +32,8 @@ final class DocumentRoom {
   var isReadingHistory = false
   /// Whether the store is being given another epoch: nothing is appended meanwhile.
   var isRenewingEpoch = false
+  /// When each change arrived that is not durable yet, in microseconds, oldest first.
+  var arrivals: [Int64] = []
   /// Requests that are answered when their edit is durable, by its revision.
   var editRequests: [Int: RequestID] = [:]
   /// Uptime since which nobody follows.

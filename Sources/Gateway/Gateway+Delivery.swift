@@ -24,6 +24,7 @@ extension Gateway {
       guard subscription.revision == first.revision - 1, !subscription.isLagging else { continue }
       guard surroundings.queuedBytes(connection.id) <= settings.laggingBytes else {
         subscription.isLagging = true
+        metrics.lags += 1
         lagging.insert(connection.id)
         continue
       }
@@ -143,6 +144,7 @@ extension Gateway {
     guard let live = subscription.room.live else { return }
     switch subscription.connection.dialect {
     case .native:
+      metrics.resyncs[reason.rawValue, default: 0] += 1
       subscription.revision = live.durableRevision
       subscription.messageIDs.removeAll()
       sendNative(

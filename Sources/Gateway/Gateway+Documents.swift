@@ -195,12 +195,15 @@ extension Gateway {
     switch outcome {
     case .accepted(let revision):
       subscription.messageIDs[revision] = messageID
+      room.arrivals.append(surroundings.clock.microseconds)
       commit(room)
     case .duplicatePending:
+      metrics.changesRepeated += 1
       if let revision = room.live?.pendingRevision(of: submission.client) {
         subscription.messageIDs[revision] = messageID
       }
     case .duplicate(let revision):
+      metrics.changesRepeated += 1
       acknowledge(
         submission.sequence, revision: revision, of: room.id, ref: messageID, to: connection)
     case .needsHistory(let after, let through):
@@ -226,13 +229,14 @@ extension Gateway {
     _ submission: LiveDocument.Submission, _ refusal: LiveDocument.Refusal, messageID: String,
     _ subscription: Subscription
   ) {
+    let (code, message) = Self.words(for: refusal, sequence: submission.sequence)
     switch subscription.connection.dialect {
     case .native:
-      let (code, message) = Self.words(for: refusal, sequence: submission.sequence)
       refuse(
         submission.sequence, code, message, of: subscription.room.id, ref: messageID,
         to: subscription.connection)
     case .whaler:
+      metrics.changesRefused[code.rawValue, default: 0] += 1
       // The only answer such a client understands: the state to start from anew.
       resyncWhaler(subscription)
     }
@@ -304,6 +308,7 @@ extension Gateway {
     case .done:
       storeFailure = nil
       guard let entries = room.live?.commitSucceeded() else { return }
+      measure(entries.count, in: room)
       deliver(entries, in: room)
       answerEdits(entries, in: room)
       room.live?.trim(keeping: settings.windowEntries)
@@ -313,6 +318,7 @@ extension Gateway {
       surroundings.log.write(.error, "commit failed", [("error", error.logName)])
       storeFailure = error
       guard let fallen = room.live?.commitFailed() else { return }
+      room.arrivals.removeAll()
       refuseFallen(fallen, error, in: room)
       admitWaiting(room)
       if !error.isRetryable {
@@ -328,6 +334,15 @@ extension Gateway {
     case .note, .notes, .document, .entries, .text, .history, .versions, .room:
       preconditionFailure("a store answers an append with done")
     }
+  }
+
+  /// Counts how long the oldest changes of a document took from their arrival until now.
+  private func measure(_ count: Int, in room: DocumentRoom) {
+    metrics.changesAccepted += count
+    let now = surroundings.clock.microseconds
+    for arrival in room.arrivals.prefix(count) { metrics.acknowledgement.record(now - arrival) }
+    broadcasting += room.arrivals.prefix(count)
+    room.arrivals.removeFirst(count)
   }
 
   private func refuseFallen(_ fallen: [LogEntry], _ error: StoreError, in room: DocumentRoom) {
@@ -518,6 +533,7 @@ extension Gateway {
     switch outcome {
     case .accepted(let revision):
       room.editRequests[revision] = edit.request
+      room.arrivals.append(surroundings.clock.microseconds)
       commit(room)
     case .refused(let refusal):
       let (code, message) = Self.words(for: refusal, sequence: 1)

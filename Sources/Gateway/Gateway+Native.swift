@@ -19,10 +19,12 @@ extension Gateway {
     do {
       (ref, message) = try ClientMessage.decode(bytes)
     } catch {
+      metrics.received["malformed", default: 0] += 1
       sendError(error.code, error.description, ref: error.messageID ?? "", to: connection)
       // A change that cannot be read has no sequence to refuse; the error names its message.
       return
     }
+    metrics.received[message.metricName, default: 0] += 1
     switch connection.phase {
     case .greeting:
       guard case .hello(let hello) = message else {
@@ -351,6 +353,7 @@ extension Gateway {
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     to connection: Connection
   ) {
+    metrics.changesRefused[code.rawValue, default: 0] += 1
     guard connection.dialect == .native else { return }
     sendNative(
       .refused(

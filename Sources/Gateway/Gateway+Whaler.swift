@@ -14,6 +14,7 @@ extension Gateway {
     do {
       (messageID, message) = try WhalerClientMessage.decode(bytes)
     } catch {
+      metrics.received["malformed", default: 0] += 1
       surroundings.log.write(
         .debug, "message not understood", [("code", error.code.rawValue)])
       // It may have been a change; the client waits for it until it is given a new state.
@@ -22,6 +23,7 @@ extension Gateway {
       }
       return
     }
+    metrics.received[message.metricName, default: 0] += 1
     switch message {
     case .resourceConnection(let resource):
       joinWhaler(resource.resourceID, messageID: messageID, connection)
@@ -68,6 +70,7 @@ extension Gateway {
   /// gone on its side.
   func resyncWhaler(_ subscription: Subscription) {
     guard let live = subscription.room.live else { return }
+    metrics.resyncs["whaler", default: 0] += 1
     subscription.revision = live.durableRevision
     subscription.isLagging = false
     subscription.messageIDs.removeAll()

@@ -52,6 +52,10 @@ public final class Gateway {
   var isDraining = false
   /// Why the last commit failed; `nil` once one has succeeded again.
   var storeFailure: StoreError?
+  /// What has been counted since the start.
+  public internal(set) var metrics = GatewayMetrics()
+  /// When the changes arrived that are on their way to their followers, in microseconds.
+  var broadcasting: [Int64] = []
 
   /// Names this process in what it sends of its own accord to Whaler clients.
   let processName: String
@@ -83,6 +87,11 @@ public final class Gateway {
 
   /// Takes what is to be done, oldest first.
   public func takeActions() -> [GatewayAction] {
+    if !broadcasting.isEmpty {
+      let now = surroundings.clock.microseconds
+      for arrival in broadcasting { metrics.broadcast.record(now - arrival) }
+      broadcasting.removeAll(keepingCapacity: true)
+    }
     defer { actions.removeAll(keepingCapacity: true) }
     return actions
   }
@@ -100,6 +109,7 @@ public final class Gateway {
   /// Queues a frame for a connection that is known to have room.
   func push(_ frame: Frame, to connection: Connection) {
     guard connection.isOpen else { return }
+    metrics.framesSent += 1
     actions.append(.send(frame, to: connection.id))
   }
 
@@ -140,6 +150,7 @@ public final class Gateway {
     }
     connection.identity = identity
     connections[id] = connection
+    metrics.connectionsOpened += 1
     guard case .whaler(let pool) = opening else { return }
     guard let identity else {
       // The token has expired since the upgrade was allowed.
@@ -198,6 +209,7 @@ public final class Gateway {
 
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
     connection.phase = .closing
+    metrics.closes[why.rawValue, default: 0] += 1
     lagging.remove(connection.id)
     leaveEverything(connection)
     actions.append(.close(connection.id, code: CloseCode(why.rawValue), reason: reason))

@@ -4,6 +4,13 @@ public protocol Clock {
   var now: Timestamp { get }
   /// Milliseconds that never go back, for time-outs.
   var uptime: Int64 { get }
+  /// Microseconds that never go back, for measuring; from no certain beginning.
+  var microseconds: Int64 { get }
+}
+
+extension Clock {
+  /// As exact as ``uptime``.
+  public var microseconds: Int64 { uptime * 1_000 }
 }
 
 /// Where the gateway gets unpredictable names from.

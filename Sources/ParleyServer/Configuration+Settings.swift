@@ -289,6 +289,11 @@ extension Configuration {
       "log-format", \.logFormat, .running, "FORMAT",
       of: LogFormat.allCases.map { (word: $0.rawValue, value: $0) },
       help: "text, for people, or json, one object a line.", word: \.rawValue),
+    .choice(
+      "metrics", \.metricsAudience, .running, "WHO",
+      of: MetricsAudience.allCases.map { (word: $0.rawValue, value: $0) },
+      help: "Who is answered at /metrics: local (programs on this machine that come without a "
+        + "proxy), anyone or nobody.", word: \.rawValue),
   ]
 
   /// Whether the flag of this name is followed by a value.

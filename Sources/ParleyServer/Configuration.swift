@@ -74,6 +74,8 @@ public struct Configuration: Sendable, Equatable {
   public var logLevel = LogLevel.info
   /// How log lines look.
   public var logFormat = LogFormat.text
+  /// Who is answered at `/metrics`.
+  public var metricsAudience = MetricsAudience.local
 
   // MARK: History
 
@@ -92,6 +94,16 @@ public struct Configuration: Sendable, Equatable {
   /// Whether anyone who can connect may read and write: so it is until there is a key to check
   /// tokens with; hence ``allowOpenNetwork``.
   public var isDemo: Bool { keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty }
+}
+
+/// Who may read the metrics.
+public enum MetricsAudience: String, Sendable, CaseIterable {
+  /// Programs on this machine that come without a proxy.
+  case local
+  /// Whoever can connect.
+  case anyone
+  /// Nobody.
+  case nobody
 }
 
 /// How log lines look.

@@ -19,6 +19,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let configuration: Configuration
   private let tokens: any ResumeTokens
   private let log: any LogSink
+  private let started = SystemClock().now
   private let origins: OriginPolicy
   private var files: StaticFiles?
   private var attachments: Attachments?
@@ -180,6 +181,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     } else if head.path == "/ready" {
       let response = gateway.unreadiness.map { Response.plain(503, $0 + "\n") }
       transport.respond(to: request, with: response ?? .plain(200, "ready\n"))
+    } else if head.path == "/metrics" {
+      transport.respond(to: request, with: metrics(for: head))
     } else if gateway.request(request, head: head, body: body) {
       perform()
     } else if let response = files?.response(to: head) {
@@ -187,6 +190,24 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     } else {
       transport.respond(to: request, with: .plain(404, "Nothing is here.\n"))
     }
+  }
+
+  private func metrics(for head: RequestHead) -> Response {
+    let isLocal =
+      Configuration.isLoopback(head.remoteAddress)
+      && head.headers["x-forwarded-for"] == nil && head.headers["forwarded"] == nil
+    switch configuration.metricsAudience {
+    case .anyone: break
+    case .local where isLocal: break
+    case .local:
+      return .plain(
+        403, "Metrics are for this machine; the operator can open them with metrics = anyone.\n")
+    case .nobody: return .plain(404, "Nothing is here.\n")
+    }
+    let page = MetricsPage(
+      gateway: gateway, store: attached.storeThread.metrics, process: .now(), started: started)
+    return Response(
+      status: 200, headers: [("content-type", PrometheusText.contentType)], body: page.text.bytes)
   }
 
   func abandoned(_ request: RequestID) {
@@ -216,6 +237,11 @@ extension Substring {
 struct SystemClock: Clock {
   var now: Timestamp { Self.read(CLOCK_REALTIME) }
   var uptime: Int64 { Self.read(CLOCK_MONOTONIC) }
+  var microseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+  }
 
   private static func read(_ clock: clockid_t) -> Int64 {
     var time = timespec()

@@ -16,6 +16,7 @@ package final class StoreThread: Sendable {
   private struct State {
     var requests: [(ticket: StoreTicket, request: StoreRequest)] = []
     var completions: [Completion] = []
+    var metrics = StoreMetrics()
     var isStopping = false
     var hasStopped = false
   }
@@ -46,6 +47,15 @@ package final class StoreThread: Sendable {
     }
   }
 
+  /// What has been counted since the start.
+  package var metrics: StoreMetrics {
+    state.withLock { state in
+      var metrics = state.metrics
+      metrics.queued = state.requests.count
+      return metrics
+    }
+  }
+
   /// Writes what is queued, then ends the thread; returns when it has ended.
   package func stop() {
     state.withLock { $0.isStopping = true }
@@ -71,8 +81,14 @@ package final class StoreThread: Sendable {
         continue
       }
       hasMore = true
+      let begin = SystemClock().microseconds
       let replies = store.perform(batch.map(\.request))
+      let duration = SystemClock().microseconds - begin
       state.withLock { state in
+        state.metrics.batches += 1
+        state.metrics.requests += batch.count
+        state.metrics.failures += replies.count(where: \.isFailure)
+        state.metrics.batch.record(duration)
         for (item, reply) in zip(batch, replies) {
           state.completions.append(Completion(ticket: item.ticket, reply: reply))
         }

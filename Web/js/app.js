@@ -688,12 +688,12 @@ document.addEventListener("pointerdown", (event) => {
 
 const title = /** @type {HTMLInputElement} */ (byId("title"));
 title.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.isComposing) editor?.focus();
-  else if (event.key === "Escape") {
-    title.value = current?.title ?? "";
-    editor?.focus();
-  } else return;
+  if (event.key === "Escape") title.value = current?.title ?? "";
+  else if (event.key !== "Enter" || event.isComposing) return;
   event.preventDefault();
+  // A note just made may have no editor yet; leaving the field is what keeps the title.
+  if (editor) editor.focus();
+  else title.blur();
 });
 title.addEventListener("blur", () => {
   const value = title.value.trim();

@@ -1,0 +1,82 @@
+public import GatewayPorts
+import SocketMessages
+
+/// What the gateway counts of itself, for whoever operates it.
+///
+/// Nothing is counted per document, room or person: such labels grow without bound, and would tell
+/// readers of the metrics what the notes are called.
+public struct GatewayMetrics: Sendable {
+  /// Messages received, by their type; `unknown` and `malformed` are among them.
+  public internal(set) var received: [String: Int] = [:]
+  /// Frames queued for connections.
+  public internal(set) var framesSent = 0
+  /// Changes that are on disk.
+  public internal(set) var changesAccepted = 0
+  /// Changes that were sent again and had been taken before.
+  public internal(set) var changesRepeated = 0
+  /// Changes refused, by the code that the client got.
+  public internal(set) var changesRefused: [String: Int] = [:]
+  /// Followers that were given the text anew instead of the changes they missed, by the reason.
+  public internal(set) var resyncs: [String: Int] = [:]
+  /// Connections that the gateway has closed, by their close code.
+  public internal(set) var closes: [UInt16: Int] = [:]
+  /// Connections ever opened.
+  public internal(set) var connectionsOpened = 0
+  /// Times at which a reader was found too slow for the changes, and left to catch up later.
+  public internal(set) var lags = 0
+  /// From the arrival of a change until it is on disk, when it is acknowledged.
+  public internal(set) var acknowledgement = Histogram()
+  /// From the arrival of a change until frames for all followers that keep up are handed out.
+  public internal(set) var broadcast = Histogram()
+}
+
+extension Gateway {
+  /// Connections that are open, by dialect.
+  public var openConnections: (native: Int, whaler: Int) {
+    let native = connections.values.count { $0.dialect == .native }
+    return (native, connections.count - native)
+  }
+
+  /// Documents in memory.
+  public var openDocuments: Int { documents.count }
+
+  /// Subscriptions to documents, over all connections.
+  public var documentSubscriptions: Int {
+    documents.values.reduce(0) { $0 + $1.subscriptions.count }
+  }
+
+  /// Rooms that somebody is subscribed to.
+  public var openRooms: Int { rooms.count }
+
+  /// Connections whose readers are behind and wait to be given more.
+  public var laggingConnections: Int { lagging.count }
+}
+
+extension ClientMessage {
+  /// The type in the metrics. What a client invents is not taken over.
+  var metricName: String {
+    switch self {
+    case .hello: "hello"
+    case .join: "join"
+    case .change: "change"
+    case .select: "select"
+    case .leave: "leave"
+    case .profile: "profile"
+    case .subscribe: "subscribe"
+    case .unsubscribe: "unsubscribe"
+    case .ping: "ping"
+    case .unknown: "unknown"
+    }
+  }
+}
+
+extension WhalerClientMessage {
+  /// The type in the metrics.
+  var metricName: String {
+    switch self {
+    case .resourceConnection: "resourceConnection"
+    case .docChange: "docChange"
+    case .unknown: "unknown"
+    }
+  }
+}

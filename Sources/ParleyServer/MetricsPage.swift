@@ -1,0 +1,91 @@
+import Gateway
+import GatewayPorts
+
+/// All that `/metrics` says.
+struct MetricsPage {
+  private(set) var text = PrometheusText()
+
+  init(gateway: Gateway, store: StoreMetrics, process: ProcessMetrics, started: Timestamp) {
+    describeConnections(gateway)
+    describeChanges(gateway)
+    describe(store, isReady: gateway.unreadiness == nil)
+    describe(process, started: started)
+  }
+
+  private mutating func describeConnections(_ gateway: Gateway) {
+    let metrics = gateway.metrics
+    let open = gateway.openConnections
+    text.gauge(
+      "parley_connections", "Connections that are open.", label: "dialect",
+      [("native", open.native), ("whaler", open.whaler)])
+    text.counter(
+      "parley_connections_opened_total", "Connections opened.", metrics.connectionsOpened)
+    text.counter(
+      "parley_connections_closed_total", "Connections that the server has closed.", label: "code",
+      Dictionary(uniqueKeysWithValues: metrics.closes.map { ("\($0.key)", $0.value) }))
+    text.gauge("parley_documents", "Documents in memory.", gateway.openDocuments)
+    text.gauge(
+      "parley_document_subscriptions", "Connections that follow documents, once for each.",
+      gateway.documentSubscriptions)
+    text.gauge("parley_rooms", "Rooms that somebody is subscribed to.", gateway.openRooms)
+    text.counter(
+      "parley_messages_received_total", "Messages from clients.", label: "type", metrics.received)
+    text.counter(
+      "parley_frames_sent_total", "Frames queued for clients.", metrics.framesSent)
+    text.gauge(
+      "parley_lagging_connections", "Connections that are given changes when they have caught up.",
+      gateway.laggingConnections)
+    text.counter(
+      "parley_lags_total", "Times at which a reader was too slow for the changes.", metrics.lags)
+  }
+
+  private mutating func describeChanges(_ gateway: Gateway) {
+    let metrics = gateway.metrics
+    text.counter("parley_changes_total", "Changes on disk.", metrics.changesAccepted)
+    text.counter(
+      "parley_changes_repeated_total", "Changes sent again that had been taken before.",
+      metrics.changesRepeated)
+    text.counter(
+      "parley_changes_refused_total", "Changes refused.", label: "code", metrics.changesRefused)
+    text.counter(
+      "parley_resyncs_total", "Texts sent anew instead of the changes missed.", label: "reason",
+      metrics.resyncs)
+    text.histogram(
+      "parley_acknowledgement_seconds",
+      "From the arrival of a change until it is on disk and acknowledged.",
+      metrics.acknowledgement)
+    text.histogram(
+      "parley_broadcast_seconds",
+      "From the arrival of a change until its frames for all followers are handed out.",
+      metrics.broadcast)
+  }
+
+  private mutating func describe(_ store: StoreMetrics, isReady: Bool) {
+    text.gauge("parley_ready", "1 while changes are taken, else 0.", isReady ? 1 : 0)
+    text.gauge("parley_store_queue", "Requests that wait for the store.", store.queued)
+    text.counter(
+      "parley_store_batches_total", "Batches done; one transaction and one sync each.",
+      store.batches)
+    text.counter("parley_store_requests_total", "Requests done by the store.", store.requests)
+    text.counter(
+      "parley_store_failures_total", "Requests that the store could not do.", store.failures)
+    text.histogram(
+      "parley_store_batch_seconds", "From taking a batch until it is written and synced.",
+      store.batch)
+  }
+
+  private mutating func describe(_ process: ProcessMetrics, started: Timestamp) {
+    text.gauge(
+      "parley_build_info", "The version, as a label.", label: "version", [(Version.current, 1)])
+    text.counter(
+      "process_cpu_seconds_total", "Processor time used, in seconds.", process.processorSeconds)
+    text.gauge(
+      "process_resident_memory_bytes", "Memory in use, in bytes.", process.residentBytes)
+    text.gauge("process_virtual_memory_bytes", "Address space, in bytes.", process.virtualBytes)
+    text.gauge("process_open_fds", "Open files and sockets.", process.openFiles)
+    text.gauge("process_max_fds", "Files and sockets that may be open.", process.openFilesMax)
+    text.gauge(
+      "process_start_time_seconds", "When the process started, in seconds since 1970.",
+      Double(started) / 1_000)
+  }
+}

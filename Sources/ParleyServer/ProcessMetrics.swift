@@ -1,0 +1,47 @@
+import Glibc
+
+/// What the system knows of this process, under the names that all Prometheus clients use.
+struct ProcessMetrics {
+  /// Memory in use, in bytes.
+  var residentBytes = 0
+  /// Address space, in bytes.
+  var virtualBytes = 0
+  /// Files and sockets that are open.
+  var openFiles = 0
+  /// Files and sockets that may be open.
+  var openFilesMax = 0
+  /// Processor time since the start, in seconds.
+  var processorSeconds = 0.0
+
+  /// Reads what the system says now.
+  static func now() -> ProcessMetrics {
+    var metrics = ProcessMetrics()
+    if let text = try? Files.text(at: "/proc/self/statm") {
+      let pages = text.split(separator: " ")
+      let pageBytes = Int(sysconf(Int32(_SC_PAGESIZE)))
+      if pages.count > 1 {
+        metrics.virtualBytes = (Int(pages[0]) ?? 0) * pageBytes
+        metrics.residentBytes = (Int(pages[1]) ?? 0) * pageBytes
+      }
+    }
+    if let folder = opendir("/proc/self/fd") {
+      while let entry = readdir(folder) {
+        if entry.pointee.d_name.0 != CChar(bitPattern: UInt8(ascii: ".")) { metrics.openFiles += 1 }
+      }
+      closedir(folder)
+      // The one that was just used for counting.
+      metrics.openFiles -= 1
+    }
+    var limit = rlimit()
+    if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+      metrics.openFilesMax = Int(clamping: limit.rlim_cur)
+    }
+    var usage = rusage()
+    if getrusage(RUSAGE_SELF.rawValue, &usage) == 0 {
+      for time in [usage.ru_utime, usage.ru_stime] {
+        metrics.processorSeconds += Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000
+      }
+    }
+    return metrics
+  }
+}

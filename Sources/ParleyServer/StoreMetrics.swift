@@ -1,0 +1,22 @@
+package import GatewayPorts
+
+/// What the store's thread counts of itself.
+package struct StoreMetrics: Sendable {
+  /// Requests that wait to be taken.
+  package var queued = 0
+  /// Batches done; each is one transaction and one sync if it writes.
+  package var batches = 0
+  /// Requests done.
+  package var requests = 0
+  /// Requests that failed.
+  package var failures = 0
+  /// From taking a batch until all of it is written and synced.
+  package var batch = Histogram()
+}
+
+extension StoreReply {
+  /// Whether the store could not do what it was asked.
+  var isFailure: Bool {
+    if case .failed = self { true } else { false }
+  }
+}
