@@ -147,11 +147,12 @@ package struct JWTClaims: Sendable, Hashable {
   ) throws(JSONError) {
     try reader.array { reader throws(JSONError) in
       let start = reader.offset
-      var match: String?
+      var pattern: NamePattern?
       var verbs: Verbs = []
       try reader.object { key, reader throws(JSONError) in
         switch key {
-        case "match": match = try reader.string()
+        case "match": pattern = try reader.name().map(NamePattern.init(_:))
+        case "exactly": pattern = try reader.name().map(NamePattern.init(exactly:))
         case "may":
           try reader.array { reader throws(JSONError) in
             if let verb = Verbs(word: try reader.string()) { verbs.formUnion(verb) }
@@ -159,11 +160,19 @@ package struct JWTClaims: Sendable, Hashable {
         default: try reader.skipValue()
         }
       }
-      guard let match, !match.isEmpty, grants.count < grantsMax else {
+      guard let pattern, grants.count < grantsMax else {
         throw .wrongType(expected: "an object with \"match\"", offset: start)
       }
-      grants.append(Grant(kind, NamePattern(match), verbs))
+      grants.append(Grant(kind, pattern, verbs))
     }
+  }
+}
+
+extension JSONReader {
+  /// A text that is not empty.
+  fileprivate mutating func name() throws(JSONError) -> String? {
+    let text = try string()
+    return text.isEmpty ? nil : text
   }
 }
 

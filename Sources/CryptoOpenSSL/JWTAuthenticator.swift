@@ -10,17 +10,14 @@ public import GatewayPorts
 public final class JWTAuthenticator: Authenticator {
   private struct Source {
     let file: KeyFile
-    var stamp: KeyFile.Stamp?
+    /// `nil` for a key that is in memory only.
+    var watch: FileWatch?
     var keys: [JWTKey]
   }
 
   private var sources: [Source]
   private let policy: JWTPolicy
   private let log: (any LogSink)?
-  private var lastLook: Timestamp = 0
-
-  /// Between two looks at the files.
-  private static let lookMilliseconds: Int64 = 1_000
 
   /// Reads the keys.
   ///
@@ -30,9 +27,8 @@ public final class JWTAuthenticator: Authenticator {
   ) throws(JWTKeyError) {
     var sources: [Source] = []
     for file in files {
-      // Before reading: what is written meanwhile is seen at the next look.
-      let stamp = file.stamp
-      sources.append(Source(file: file, stamp: stamp, keys: try file.keys()))
+      let watch = FileWatch(path: file.path)
+      sources.append(Source(file: file, watch: watch, keys: try file.keys()))
     }
     guard !sources.isEmpty else { throw .empty }
     self.sources = sources
@@ -43,7 +39,7 @@ public final class JWTAuthenticator: Authenticator {
   /// Checks with one secret that is in memory.
   public init(secret: [UInt8], policy: JWTPolicy = JWTPolicy()) throws(JWTKeyError) {
     let key = try JWTKey(id: nil, secret: secret, file: "memory")
-    sources = [Source(file: KeyFile(.secret(id: nil), path: ""), stamp: nil, keys: [key])]
+    sources = [Source(file: KeyFile(.secret(id: nil), path: ""), watch: nil, keys: [key])]
     self.policy = policy
     log = nil
   }
@@ -80,14 +76,9 @@ public final class JWTAuthenticator: Authenticator {
   }
 
   private func reloadIfChanged(now: Timestamp) {
-    // A clock that was set back must not keep a change from being seen.
-    guard abs(now - lastLook) >= Self.lookMilliseconds else { return }
-    lastLook = now
-    for index in sources.indices where !sources[index].file.path.isEmpty {
+    for index in sources.indices {
+      guard sources[index].watch?.hasChanged(now: now) ?? false else { continue }
       let file = sources[index].file
-      let stamp = file.stamp
-      guard stamp != sources[index].stamp else { continue }
-      sources[index].stamp = stamp
       do throws(JWTKeyError) {
         sources[index].keys = try file.keys()
         log?.write(

@@ -21,31 +21,14 @@ public struct JWTSigner: Sendable {
     public var notBefore: Timestamp?
     /// `exp`, in milliseconds; written in whole seconds.
     public var expiresAt: Timestamp?
-    /// What may be done: the pattern as written, and the verbs.
-    public var rights: [Right]
-
-    /// One grant as a token says it.
-    public struct Right: Sendable, Hashable {
-      /// Documents or rooms.
-      public var kind: Grant.Kind
-      /// A name, or the beginning of names followed by `*`.
-      public var match: String
-      /// What may be done.
-      public var verbs: Verbs
-
-      /// Makes a right.
-      public init(_ kind: Grant.Kind, _ match: String, _ verbs: Verbs) {
-        self.kind = kind
-        self.match = match
-        self.verbs = verbs
-      }
-    }
+    /// What may be done.
+    public var grants: [Grant]
 
     /// Makes claims.
     public init(
       user: String, name: String? = nil, tokenID: String? = nil, issuer: String? = nil,
       audience: String? = nil, issuedAt: Timestamp? = nil, notBefore: Timestamp? = nil,
-      expiresAt: Timestamp? = nil, rights: [Right] = []
+      expiresAt: Timestamp? = nil, grants: [Grant] = []
     ) {
       self.user = user
       self.name = name
@@ -55,7 +38,7 @@ public struct JWTSigner: Sendable {
       self.issuedAt = issuedAt
       self.notBefore = notBefore
       self.expiresAt = expiresAt
-      self.rights = rights
+      self.grants = grants
     }
   }
 
@@ -121,19 +104,23 @@ extension JWTSigner.Claims {
       object.key("parley", &buffer)
       JSONWriter.object(&buffer) { parley, buffer in
         parley.key("documents", &buffer)
-        Self.write(rights.filter { $0.kind == .documents }, &buffer)
+        Self.write(grants.filter { $0.kind == .documents }, &buffer)
         parley.key("rooms", &buffer)
-        Self.write(rights.filter { $0.kind == .rooms }, &buffer)
+        Self.write(grants.filter { $0.kind == .rooms }, &buffer)
       }
     }
   }
 
-  private static func write(_ rights: [Right], _ buffer: inout [UInt8]) {
-    JSONWriter.array(rights, &buffer) { right, buffer in
+  private static func write(_ grants: [Grant], _ buffer: inout [UInt8]) {
+    JSONWriter.array(grants, &buffer) { grant, buffer in
       JSONWriter.object(&buffer) { object, buffer in
-        object.field("match", right.match, &buffer)
+        if let text = grant.pattern.text {
+          object.field("match", text, &buffer)
+        } else {
+          object.field("exactly", grant.pattern.name, &buffer)
+        }
         object.key("may", &buffer)
-        JSONWriter.array(Verbs.words.filter { right.verbs.contains($0.verbs) }, &buffer) {
+        JSONWriter.array(Verbs.words.filter { grant.verbs.contains($0.verbs) }, &buffer) {
           JSONWriter.string($0.word, &$1)
         }
       }

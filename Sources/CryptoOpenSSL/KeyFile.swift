@@ -28,23 +28,6 @@ public struct KeyFile: Sendable, Hashable {
   /// A larger file is none of keys.
   static let bytesMax = 1 << 20
 
-  /// When the file was last written to, as well as can be told.
-  struct Stamp: Equatable {
-    var seconds = 0
-    var nanoseconds = 0
-    var size = 0
-    var file: UInt64 = 0
-  }
-
-  /// The file's stamp; `nil` if it is not there.
-  var stamp: Stamp? {
-    var status = Glibc.stat()
-    guard stat(path, &status) == 0 else { return nil }
-    return Stamp(
-      seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec,
-      size: Int(status.st_size), file: UInt64(status.st_ino))
-  }
-
   /// Reads the keys.
   func keys() throws(JWTKeyError) -> [JWTKey] {
     let bytes = try read()

@@ -67,10 +67,19 @@ extension Gateway {
 
   // MARK: HTTP
 
-  /// Who makes a request; answers it and returns `nil` if that is nobody.
+  /// Who makes a request, by token or API key; answers it and returns `nil` if that is nobody.
   func identity(of head: RequestHead, _ request: RequestID) -> Identity? {
     do throws(AuthenticationError) {
-      return try identity(for: token(in: head))
+      let token = token(in: head)
+      if let token, let keys = surroundings.apiKeys,
+        token.utf8.starts(with: type(of: keys).prefix.utf8)
+      {
+        guard let identity = keys.identity(for: token, now: surroundings.clock.now) else {
+          throw .unknownKey
+        }
+        return identity
+      }
+      return try identity(for: token)
     } catch {
       log(.notice, "token refused", "\(error)")
       var response = Response.refusal(error)

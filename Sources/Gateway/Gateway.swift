@@ -21,21 +21,25 @@ public final class Gateway {
     let tokens: any ResumeTokens
     let log: any LogSink
     let authenticator: (any Authenticator)?
+    let apiKeys: (any APIKeys)?
     let queuedBytes: (ConnectionID) -> Int
 
     /// - Parameters:
     ///   - authenticator: checks tokens; without one, and in demo mode, anyone may do everything.
+    ///   - apiKeys: knows the keys of programs that make HTTP requests; without it there are none.
     ///   - queuedBytes: bytes that wait for a connection's socket; asked before changes are sent,
     ///     so that a slow reader's queue stays short.
     public init(
       clock: any Clock, names: any NameSource, tokens: any ResumeTokens, log: any LogSink,
-      authenticator: (any Authenticator)? = nil, queuedBytes: @escaping (ConnectionID) -> Int
+      authenticator: (any Authenticator)? = nil, apiKeys: (any APIKeys)? = nil,
+      queuedBytes: @escaping (ConnectionID) -> Int
     ) {
       self.clock = clock
       self.names = names
       self.tokens = tokens
       self.log = log
       self.authenticator = authenticator
+      self.apiKeys = apiKeys
       self.queuedBytes = queuedBytes
     }
   }

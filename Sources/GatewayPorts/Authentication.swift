@@ -54,6 +54,22 @@ public struct NamePattern: Hashable, Sendable {
     stem = isPrefix ? Array(bytes.dropLast()) : bytes
   }
 
+  /// One name and no other, whatever it ends with.
+  public init(exactly name: String) {
+    stem = Array(name.utf8)
+    isPrefix = false
+  }
+
+  /// The pattern as it is written; `nil` for the one name that ends with `*`, which can only be
+  /// said exactly.
+  public var text: String? {
+    if isPrefix { return name + "*" }
+    return stem.last == UInt8(ascii: "*") ? nil : name
+  }
+
+  /// The name, or the beginning of names.
+  public var name: String { String(decoding: stem, as: UTF8.self) }
+
   /// Whether a name is meant. Compared byte by byte.
   public func matches(_ name: String) -> Bool {
     isPrefix ? name.utf8.starts(with: stem) : name.utf8.elementsEqual(stem)
@@ -97,6 +113,11 @@ public struct Identity: Hashable, Sendable {
   public var expiresAt: Timestamp?
   /// What the user may do.
   public var grants: [Grant]
+  /// Whether the token is one that many people hold, as that of a shared link: `user` then names
+  /// the link, and people are told apart by their client ids alone.
+  public var isGuest = false
+  /// Whether it may run the server: take tokens back, make them. No token says so, only an API key.
+  public var isOperator = false
 
   /// Makes an identity.
   public init(
@@ -161,6 +182,54 @@ public enum AuthenticationError: Error, Sendable, Hashable {
   case issuer
   /// A claim is missing or of the wrong type.
   case claims
+}
+
+extension Grant {
+  /// Reads `MATCH=MAY`: a pattern, and verbs separated by commas or `all`. The last `=` counts, for
+  /// names may have one too.
+  public init(_ kind: Kind, text: String) throws(GrantTextError) {
+    guard let equals = text.utf8.lastIndex(of: UInt8(ascii: "=")), equals > text.startIndex else {
+      throw .form
+    }
+    var verbs: Verbs = []
+    for word in text[text.index(after: equals)...].split(separator: ",") {
+      guard let verb = word == "all" ? Verbs.all : Verbs(word: String(word)) else {
+        throw .verb(String(word))
+      }
+      verbs.formUnion(verb)
+    }
+    guard !verbs.isEmpty else { throw .form }
+    self.init(kind, NamePattern(String(text[..<equals])), verbs)
+  }
+}
+
+/// Why a text is no grant.
+public enum GrantTextError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// It is not `MATCH=MAY`.
+  case form
+  /// No verb is called so.
+  case verb(String)
+
+  /// What was expected and what came.
+  public var description: String {
+    switch self {
+    case .form: "expected MATCH=MAY, such as *=read,write"
+    case .verb(let word):
+      "expected read, write, publish, presence, manage or all; got \(word)"
+    }
+  }
+}
+
+/// Finds out whose an API key is. Keys are for programs that make HTTP requests; they do not open
+/// WebSockets.
+public protocol APIKeys {
+  /// Whose the key is; `nil` if it is nobody's.
+  func identity(for key: String, now: Timestamp) -> Identity?
+}
+
+extension APIKeys {
+  /// What every key begins with, so that it is told from a token, and found where it leaked.
+  public static var prefix: String { "pk_" }
 }
 
 /// Finds out who a token belongs to.

@@ -24,6 +24,12 @@ extension Configuration {
         clockSkewMilliseconds: Int64(clockSkew.milliseconds)), log: log)
   }
 
+  /// What knows API keys; `nil` if there are none.
+  package func apiKeys(log: (any LogSink)?) throws(APIKeyFileError) -> HashedAPIKeys? {
+    guard let apiKeyFile else { return nil }
+    return try HashedAPIKeys(path: apiKeyFile, log: log)
+  }
+
   /// Splits `kid=path`; a path alone has no name.
   private static func named(_ text: String) -> (id: String?, path: String) {
     guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {

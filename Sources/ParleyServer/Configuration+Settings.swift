@@ -240,6 +240,10 @@ extension Configuration {
     .duration(
       "clock-skew", \.clockSkew, .access, in: .zero...(.seconds(600)),
       help: "By how much the clocks of issuer and server may differ."),
+    .text(
+      "api-key-file", \.apiKeyFile, .access, "FILE",
+      help: "File with a line for each API key; parley apikey makes them. Read again when it "
+        + "changes."),
     .flag(
       "allow-token-in-url", \.allowTokenInURL, .access,
       help: "Accept ?token= at upgrades and requests, where logs and histories may keep it."),

@@ -36,6 +36,8 @@ public struct Configuration: Sendable, Equatable {
   public var issuers: [String] = []
   /// By how much the clocks of issuer and server may differ.
   public var clockSkew = Duration.seconds(60)
+  /// A file with the hashes of API keys.
+  public var apiKeyFile: String?
   /// Whether a token may stand in a URL.
   public var allowTokenInURL = false
 

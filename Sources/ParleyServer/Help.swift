@@ -16,6 +16,7 @@ package enum Help {
       import  Turn a file into a note
       compact Forget history that the retention settings need not keep
       token   Make a token that says who may do what, or look into one
+      apikey  Make a key with which a program may publish, read or write over HTTP
 
     parley COMMAND --help lists the flags of a command.
     parley --version prints the version.
@@ -64,6 +65,25 @@ package enum Help {
     input, where no list of processes shows it.
 
       Exit codes: 0 all is well, 1 the token or the key is not, 2 flags are wrong.
+
+    """
+
+  /// `parley apikey --help`.
+  package static let apiKey = """
+    Usage: parley apikey NAME [operator] [room:MATCH=MAY …] [document:MATCH=MAY …] [--file FILE]
+
+    Prints a new API key, once, and the line for api-key-file, in which only the key's hash
+    stands. With --file the line is appended to that file, which a running server reads again.
+
+      NAME                  whose key it is; edits and publications show it
+      room:MATCH=MAY        what it may do with rooms: MATCH is a name, or the beginning of names
+                            and *; MAY is some of read,write,publish,presence,manage, or all
+      document:MATCH=MAY    the same for notes
+      operator              may revoke tokens and make them
+
+    A program sends the key as “Authorization: Bearer KEY”. To take a key back, remove its line.
+
+      Exit codes: 0 all is well, 1 the file cannot be written, 2 the arguments are wrong.
 
     """
 

@@ -20,20 +20,23 @@ public final class Server: Sendable {
 
   /// Opens the store and the socket, and begins to serve.
   ///
-  /// - Throws: `FileError`, `JWTKeyError`, `StoreOpenError`, `StoreError` or `TransportError`, each
-  ///   saying what is in the way and what to do.
+  /// - Throws: `FileError`, `JWTKeyError`, `APIKeyFileError`, `StoreOpenError`, `StoreError` or
+  ///   `TransportError`, each saying what is in the way and what to do.
   public init(configuration: Configuration, log: any LogSink) throws {
     try Files.makeDirectory(configuration.dataDirectory)
     let store = try SQLiteStore(path: configuration.storePath)
     store.retention = configuration.retention
     let tokens = HMACResumeTokens(secret: try store.secret(named: "resume tokens"))
     let authenticator = try configuration.authenticator(log: log)
+    let apiKeys = try configuration.apiKeys(log: log)
     let loop = ServerLoop(configuration: configuration, tokens: tokens, log: log)
     let transport = LibwebsocketsTransport(
       configuration: configuration.transport, delegate: loop)
     let mailbox = transport.mailbox
     let storeThread = StoreThread(store: store) { mailbox.wake() }
-    loop.attach(transport: transport, storeThread: storeThread, authenticator: authenticator)
+    loop.attach(
+      transport: transport, storeThread: storeThread, authenticator: authenticator,
+      apiKeys: apiKeys)
     do {
       try transport.start()
     } catch {

@@ -35,13 +35,14 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   /// Gives the loop what it works with, before the transport starts.
   func attach(
-    transport: LibwebsocketsTransport, storeThread: StoreThread, authenticator: JWTAuthenticator?
+    transport: LibwebsocketsTransport, storeThread: StoreThread, authenticator: JWTAuthenticator?,
+    apiKeys: HashedAPIKeys?
   ) {
     let gateway = Gateway(
       settings: configuration.gateway,
       surroundings: Gateway.Surroundings(
         clock: SystemClock(), names: RandomNames(), tokens: tokens, log: log,
-        authenticator: authenticator,
+        authenticator: authenticator, apiKeys: apiKeys,
         queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) }))
     attachments = Attachments(
       transport: transport, storeThread: storeThread, gateway: gateway)

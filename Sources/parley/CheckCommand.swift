@@ -26,8 +26,9 @@ enum CheckCommand {
     } catch {
       problems.append(error)
     }
-    do throws(JWTKeyError) {
+    do {
       _ = try loaded.configuration.authenticator(log: nil)
+      _ = try loaded.configuration.apiKeys(log: nil)
     } catch {
       Terminal.error("parley: \(error)\n")
       return Program.ExitCode.usage

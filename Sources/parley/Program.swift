@@ -30,6 +30,9 @@ enum Program {
     case "token":
       if wantsHelp { return show(Help.token) }
       return TokenCommand.run(rest)
+    case "apikey":
+      if wantsHelp { return show(Help.apiKey) }
+      return APIKeyCommand.run(rest)
     case let name where StoreCommand.names.contains(name):
       if wantsHelp { return show(Help.store) }
       return StoreCommand.run(name, rest)
@@ -38,6 +41,7 @@ enum Program {
       case "serve": return show(Help.serve)
       case "check": return show(Help.check)
       case "token": return show(Help.token)
+      case "apikey": return show(Help.apiKey)
       case let name? where StoreCommand.names.contains(name): return show(Help.store)
       default: return show(Help.program)
       }

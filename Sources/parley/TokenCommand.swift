@@ -23,6 +23,9 @@ enum TokenCommand {
     } catch let error as UsageError {
       Terminal.error("parley token: \(error); parley token --help says more\n")
       return Program.ExitCode.usage
+    } catch let error as GrantTextError {
+      Terminal.error("parley token: \(error); parley token --help says more\n")
+      return Program.ExitCode.usage
     } catch let error as ConfigurationError {
       Terminal.error("parley: \(error)\n")
       return Program.ExitCode.usage
@@ -61,8 +64,8 @@ enum TokenCommand {
       }
       claims.expiresAt = now + Int64(milliseconds)
     }
-    for text in values["document"] ?? [] { claims.rights.append(try right(.documents, text)) }
-    for text in values["room"] ?? [] { claims.rights.append(try right(.rooms, text)) }
+    for text in values["document"] ?? [] { claims.grants.append(try Grant(.documents, text: text)) }
+    for text in values["room"] ?? [] { claims.grants.append(try Grant(.rooms, text: text)) }
     let signer: JWTSigner
     switch (values["key"]?.last, values["secret"]?.last) {
     case (let key?, nil):
@@ -73,23 +76,6 @@ enum TokenCommand {
     }
     Terminal.output(signer.token(claims) + "\n")
     return Program.ExitCode.success
-  }
-
-  /// Reads `note-*=read,write`. The last `=` counts, for names may have one too.
-  private static func right(
-    _ kind: Grant.Kind, _ text: String
-  ) throws(UsageError) -> JWTSigner.Claims.Right {
-    guard let equals = text.lastIndex(of: "="), equals > text.startIndex else {
-      throw UsageError("expected MATCH=MAY, such as *=read,write")
-    }
-    var verbs: Verbs = []
-    for word in text[text.index(after: equals)...].split(separator: ",") {
-      guard let verb = word == "all" ? Verbs.all : Verbs(word: String(word)) else {
-        throw UsageError("expected read, write, publish, presence, manage or all; got \(word)")
-      }
-      verbs.formUnion(verb)
-    }
-    return .init(kind, String(text[..<equals]), verbs)
   }
 
   private static func inspect(_ arguments: [String]) throws -> Int32 {

@@ -223,3 +223,44 @@ def test_no_token_is_in_the_log(guarded):
     assert "token refused" in log
     for value in (good, good.split(".")[1], good.split(".")[2], SECRET.decode()):
         assert value not in log
+
+
+def new_key(tmp_path, name, *rights):
+    """Makes an API key with the program."""
+    return subprocess.run(
+        [PROGRAM, "apikey", name, *rights, "--file", tmp_path / "api-keys"],
+        capture_output=True, text=True, check=True,
+    ).stdout.strip()  # fmt: skip
+
+
+def test_an_api_key_has_its_rights_over_http_and_nowhere_else(start, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    key = new_key(tmp_path, "backend", "document:*=read,manage")
+    narrow = new_key(tmp_path, "narrow", "document:x=read")
+    server = start(
+        "--hmac-secret-file", secret, "--audience", "parley", "--api-key-file",
+        tmp_path / "api-keys",
+    )  # fmt: skip
+    status, _, body = server.request("POST", "/api/notes", {"title": "By a program"}, bearer(key))
+    assert status == 201
+    note = json.loads(body)["id"]
+    assert server.request("GET", f"/api/notes/{note}/text", headers=bearer(key))[0] == 200
+    body = {"name": "v", "revision": 0}
+    versions = f"/api/notes/{note}/versions"
+    assert server.request("POST", versions, body, bearer(key))[0] == 403
+    assert server.request("GET", versions, None, bearer(narrow))[0] == 403
+    for wrong in ("pk_", key + "x", key[:-1]):
+        assert server.request("GET", "/api/notes", headers=bearer(wrong))[0] == 401
+    # No WebSocket with it.
+    client, reply = greet(server, key)
+    assert (reply, client.welcome["code"]) == ("error", "unauthorised")
+    log = server.log.read_text() + (tmp_path / "api-keys").read_text()
+    assert key not in log and narrow not in log
+
+
+def test_a_wrong_api_key_is_refused_in_demo_mode_too(start, tmp_path):
+    new_key(tmp_path, "backend", "room:*=publish")
+    server = start("--api-key-file", tmp_path / "api-keys")
+    assert server.request("GET", "/api/notes", headers=bearer("pk_wrong"))[0] == 401
+    assert server.request("GET", "/api/notes")[0] == 200

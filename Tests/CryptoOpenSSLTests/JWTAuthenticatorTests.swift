@@ -14,8 +14,9 @@ struct JWTAuthenticatorTests {
   ) -> JWTSigner.Claims {
     var claims = JWTSigner.Claims(
       user: "u1", name: "Ann", tokenID: "t1", issuedAt: Self.now, expiresAt: Self.now + 60_000,
-      rights: [
-        .init(.documents, "note-*", [.read, .write]), .init(.rooms, "lobby", [.read, .presence]),
+      grants: [
+        Grant(.documents, NamePattern("note-*"), [.read, .write]),
+        Grant(.rooms, NamePattern("lobby"), [.read, .presence]),
       ])
     change(&claims)
     return claims
