@@ -9,37 +9,53 @@ extension Document {
       throw .lengthMismatch(expected: scalarCount, found: operation.baseLength)
     }
     guard operation.targetLength <= TextOperation.lengthMax else { throw .tooLong }
+    guard operation.block != nil else {
+      apply(operation.edit)
+      return
+    }
     operation.withPacked { words, text in
       var position = 0
       var offset = 0
       var index = 0
       while index < words.count {
         let word = words[index]
-        if word.kind == .retain {
+        if word.isRetain {
           position += word.scalars
           index += 1
           continue
         }
         // Inserts and deletes between two retains are one replacement, in whatever order they
         // stand: the texts inserted lie side by side.
-        var inserted = 0
         var bytes = 0
         var deleted = 0
-        while index < words.count, words[index].kind != .retain {
-          if words[index].kind == .insert {
-            inserted += words[index].scalars
+        while index < words.count, !words[index].isRetain {
+          if words[index].isInsert {
             bytes += words[index].bytes
           } else {
             deleted += words[index].scalars
           }
           index += 1
         }
-        edit(
-          at: position, deleting: deleted,
-          inserting: UnsafeBufferPointer(rebasing: text[offset..<(offset + bytes)]))
+        let inserted = UnsafeBufferPointer(rebasing: text[offset..<(offset + bytes)])
+        let added = TextMetrics(inserted)
+        edit(at: position, deleting: deleted, inserting: inserted, added)
         offset += bytes
-        position += inserted
+        position += added.scalars
       }
+    }
+  }
+
+  /// Applies an edit that fits.
+  @inline(__always)
+  private mutating func apply(_ edit: InlineEdit) {
+    var text = edit.text
+    withUnsafeBytes(of: &text) { text in
+      let inserted = UnsafeBufferPointer(
+        start: text.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self),
+        count: Int(edit.bytes))
+      self.edit(
+        at: Int(edit.prefix), deleting: Int(edit.deleted), inserting: inserted,
+        TextMetrics(edit))
     }
   }
 
@@ -56,10 +72,9 @@ extension Document {
     }
     var text = text
     let isTooLong = text.withUTF8 { text in
-      if scalarCount - range.count + UTF8Check.scalarCount(text) > TextOperation.lengthMax {
-        return true
-      }
-      edit(at: range.lowerBound, deleting: range.count, inserting: text)
+      let added = TextMetrics(text)
+      if scalarCount - range.count + added.scalars > TextOperation.lengthMax { return true }
+      edit(at: range.lowerBound, deleting: range.count, inserting: text, added)
       return false
     }
     if isTooLong { throw .tooLong }
@@ -67,27 +82,29 @@ extension Document {
 
   /// Deletes and inserts at one place, which lies within the text.
   @inline(__always)
-  mutating func edit(
-    at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>
+  private mutating func edit(
+    at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>,
+    _ added: TextMetrics
   ) {
     let start = position - fingerStart
     if start >= 0, start + deleted <= fingerCount,
-      editLeaf(at: start, deleting: deleted, inserting: text)
+      editLeaf(at: start, deleting: deleted, inserting: text, added)
     {
       return
     }
-    editAnywhere(at: position, deleting: deleted, inserting: text)
+    editAnywhere(at: position, deleting: deleted, inserting: text, added)
   }
 
   @inline(never)
   private mutating func editAnywhere(
-    at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>
+    at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>,
+    _ added: TextMetrics
   ) {
     if deleted == 0, text.isEmpty { return }
     seek(position)
     let start = position - fingerStart
     if start + deleted <= fingerCount,
-      editLeaf(at: start, deleting: deleted, inserting: text)
+      editLeaf(at: start, deleting: deleted, inserting: text, added)
     {
       return
     }
@@ -102,26 +119,31 @@ extension Document {
 
   /// Points the finger at the leaf that holds a position, its end included.
   private mutating func seek(_ position: Int) {
-    var node = root
+    var node = root.memory
     var start = 0
     var path: UInt64 = 0
-    while node.height > 0 {
-      let metrics = node.metrics
-      let last = node.count - 1
+    for _ in 0..<root.height {
+      let last = Int(node.header.pointee.count) - 1
       var index = 0
       while index < last {
-        let end = start + metrics[index].scalars
+        let end = start + node.metrics[index].scalars
         if end >= position { break }
         start = end
         index += 1
       }
-      path = path << 8 | UInt64(index)
-      node = node.children[index]
+      path = path << 8 | UInt64(truncatingIfNeeded: index)
+      node = node.child(index)
     }
     fingerStart = start
-    fingerCount = node.total.scalars
+    fingerCount = node.header.pointee.total.scalars
     // The root's choice ends up highest, where the walk begins.
     fingerPath = path
+  }
+
+  /// Which child of the node at a level leads to the finger.
+  @inline(__always)
+  private func fingerIndex(_ level: Int) -> Int {
+    Int(truncatingIfNeeded: fingerPath >> UInt64(truncatingIfNeeded: 8 * level)) & 0xff
   }
 
   /// Edits the leaf under the finger. The gap is left behind what was inserted.
@@ -129,52 +151,47 @@ extension Document {
   /// - Returns: `false` when the leaf has no room or would become too small; nothing has changed.
   @inline(__always)
   private mutating func editLeaf(
-    at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>
+    at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>,
+    _ added: TextMetrics
   ) -> Bool {
-    let height = root.height
-    let path = fingerPath
     // Down to the leaf, taking copies of what others hold too.
-    let leaf: RopeNode
-    if height == 0 {
-      if !isKnownUniquelyReferenced(&root) { root = root.copy() }
-      leaf = root
-    } else {
-      if !isKnownUniquelyReferenced(&root) { root = root.copy() }
-      var node = root
-      var level = height
-      while level > 0 {
-        level -= 1
-        node = node.ownChild(Int(truncatingIfNeeded: path >> UInt64(8 * level)) & 0xff)
-      }
-      leaf = node
+    if !isKnownUniquelyReferenced(&root) { root = root.copy() }
+    let top = root.memory
+    let height = Int(top.header.pointee.height)
+    var leaf = top
+    var level = height
+    while level > 0 {
+      level -= 1
+      leaf = leaf.ownChild(fingerIndex(level))
     }
-    let room = leaf.room
-    if text.count > room { return false }
-    if deleted > 0, height > 0, leaf.total.utf8 - 4 * deleted < RopeNode.leafMin { return false }
+    if text.count > leaf.room { return false }
+    var growth = added
     leaf.moveGap(toScalar: position)
-    let removed = leaf.metricsBehindGap(scalars: deleted)
-    if deleted > 0 { leaf.removeBehindGap(removed) }
-    var added = TextMetrics.zero
-    if text.count == 1 {
-      added = TextMetrics(scalars: 1, utf16: 1, utf8: 1, newlines: text[0] == 0x0a ? 1 : 0)
-      leaf.insertAtGap(text, added)
-    } else if !text.isEmpty {
-      added = TextMetrics(text)
-      leaf.insertAtGap(text, added)
-    }
-    if height > 0 {
-      added -= removed
-      var node = root
-      var level = height
-      while level > 0 {
-        level -= 1
-        let index = Int(truncatingIfNeeded: path >> UInt64(8 * level)) & 0xff
-        node.header_.pointee.total += added
-        node.metrics[index] += added
-        if level > 0 { node = node.children[index] }
+    if deleted > 0 {
+      let removed = leaf.metricsBehindGap(scalars: deleted)
+      if height > 0 {
+        let before = leaf.header.pointee.total.utf8
+        // A leaf that has become small joins a neighbour, once.
+        if removed.utf8 == before
+          || (before >= RopeNode.leafMin && before - removed.utf8 < RopeNode.leafMin)
+        {
+          return false
+        }
       }
+      leaf.removeBehindGap(removed)
+      growth -= removed
     }
-    fingerCount = leaf.total.scalars
+    if !text.isEmpty { leaf.insertAtGap(text, added) }
+    var node = top
+    level = height
+    while level > 0 {
+      level -= 1
+      let index = fingerIndex(level)
+      node.header.pointee.total += growth
+      node.metrics[index] += growth
+      node = node.child(index)
+    }
+    fingerCount = leaf.header.pointee.total.scalars
     return true
   }
 }

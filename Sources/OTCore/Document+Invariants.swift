@@ -7,16 +7,18 @@ extension Document {
 extension RopeNode {
   fileprivate func check(isRoot: Bool) {
     if height == 0 {
-      let start = Int(header_.pointee.gapStart)
-      let end = Int(header_.pointee.gapEnd)
+      let start = Int(memory.header.pointee.gapStart)
+      let end = Int(memory.header.pointee.gapEnd)
       precondition(0 <= start && start <= end && end <= Self.leafCapacity, "gap")
-      var counted = TextMetrics(front)
-      precondition(counted.scalars == Int(header_.pointee.gapScalars), "scalars before the gap")
-      counted += TextMetrics(back)
+      var counted = TextMetrics(memory.front)
+      precondition(
+        counted.scalars == Int(memory.header.pointee.gapScalars), "scalars before the gap")
+      counted += TextMetrics(memory.back)
       precondition(counted == total, "a leaf's counts")
       precondition(isRoot || total.scalars > 0, "an empty leaf")
       precondition(
-        UTF8Check.firstInvalid(front) == nil && UTF8Check.firstInvalid(back) == nil, "UTF-8")
+        UTF8Check.firstInvalid(memory.front) == nil && UTF8Check.firstInvalid(memory.back) == nil,
+        "UTF-8")
       return
     }
     precondition(count >= (isRoot ? 2 : 1) && count <= Self.fanOut, "children")

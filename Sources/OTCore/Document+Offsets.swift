@@ -84,7 +84,7 @@ extension Document {
       node = node.children[index]
     }
     var rest = Int(left)
-    for part in [node.front, node.back] {
+    for part in [node.memory.front, node.memory.back] {
       var index = 0
       while index < part.count, rest > 0 {
         let byte = part[index]
@@ -115,9 +115,9 @@ extension RopeNode {
       }
       return
     }
-    let split = Int(header_.pointee.gapScalars)
-    if low < split { Self.append(front, low, min(high, split), to: &buffer) }
-    if high > split { Self.append(back, max(low - split, 0), high - split, to: &buffer) }
+    let split = Int(memory.header.pointee.gapScalars)
+    if low < split { Self.append(memory.front, low, min(high, split), to: &buffer) }
+    if high > split { Self.append(memory.back, max(low - split, 0), high - split, to: &buffer) }
   }
 
   private static func append(

@@ -81,8 +81,9 @@ public struct Document: @unchecked Sendable {
 extension RopeNode {
   func forEachChunk(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
     if height == 0 {
-      if !front.isEmpty { body(front) }
-      if !back.isEmpty { body(back) }
+      let leaf = memory
+      if !leaf.front.isEmpty { body(leaf.front) }
+      if !leaf.back.isEmpty { body(leaf.back) }
     } else {
       for index in 0..<count { children[index].forEachChunk(body) }
     }

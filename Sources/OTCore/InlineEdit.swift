@@ -1,28 +1,38 @@
 /// One edit at one place, without memory of its own: retain, then insert and delete in either
 /// order, then retain.
+///
+/// 24 bytes, so that an operation with one passes in four registers.
 struct InlineEdit: Equatable {
-  static let textCapacity = 16
+  static let textCapacity = 8
 
+  /// The inserted UTF-8 as it lies in memory, zeros behind it.
+  var text: UInt64 = 0
   var prefix: UInt32 = 0
   var deleted: UInt32 = 0
   var suffix: UInt32 = 0
+  /// The three that follow, in one: a whole register copies faster than its parts.
+  private var counts: UInt32 = 0
+
   /// Scalars inserted.
-  var scalars: UInt8 = 0
+  @inline(__always)
+  var scalars: UInt8 {
+    get { UInt8(truncatingIfNeeded: counts) }
+    set { counts = counts & ~0xff | UInt32(newValue) }
+  }
   /// Bytes inserted.
-  var bytes: UInt8 = 0
+  @inline(__always)
+  var bytes: UInt8 {
+    get { UInt8(truncatingIfNeeded: counts >> 8) }
+    set { counts = counts & ~0xff00 | UInt32(newValue) << 8 }
+  }
   /// Whether the delete stands before the insert; only when there are both.
-  var deletesFirst = false
-  /// The inserted UTF-8, zeros behind it.
-  var text: (UInt64, UInt64) = (0, 0)
+  @inline(__always)
+  var deletesFirst: Bool {
+    get { counts & 0x1_0000 != 0 }
+    set { counts = counts & 0xffff | (newValue ? 0x1_0000 : 0) }
+  }
 
   init() {}
-
-  @inline(__always)
-  static func == (left: Self, right: Self) -> Bool {
-    left.prefix == right.prefix && left.deleted == right.deleted && left.suffix == right.suffix
-      && left.scalars == right.scalars && left.bytes == right.bytes
-      && left.deletesFirst == right.deletesFirst && left.text == right.text
-  }
 
   @inline(__always)
   var baseLength: Int { Int(prefix) + Int(deleted) + Int(suffix) }

@@ -12,30 +12,25 @@ extension RopeNode {
   private func rewriteLeaf(
     _ low: Int, _ high: Int, with text: UnsafeBufferPointer<UInt8>
   ) -> [RopeNode] {
-    moveGap(toScalar: low)
-    removeBehindGap(metricsBehindGap(scalars: high - low))
-    if text.count <= room {
-      insertAtGap(text, TextMetrics(text))
+    let leaf = memory
+    leaf.moveGap(toScalar: low)
+    leaf.removeBehindGap(leaf.metricsBehindGap(scalars: high - low))
+    if text.count <= leaf.room {
+      leaf.insertAtGap(text, TextMetrics(text))
       return []
     }
     // Lay out front, text and back anew, evenly.
     var all: [UInt8] = []
-    all.reserveCapacity(front.count + text.count + back.count)
-    all.append(contentsOf: front)
+    all.reserveCapacity(leaf.front.count + text.count + leaf.back.count)
+    all.append(contentsOf: leaf.front)
     all.append(contentsOf: text)
-    all.append(contentsOf: back)
+    all.append(contentsOf: leaf.back)
     return all.withUnsafeBufferPointer { all in
       var leaves = Self.leaves(all)
       let first = leaves.removeFirst()
-      takeOver(first)
+      leaf.take(first.memory)
       return leaves
     }
-  }
-
-  /// Takes another leaf's text in place of its own.
-  private func takeOver(_ other: RopeNode) {
-    header_.pointee = other.header_.pointee
-    bytes.update(from: other.bytes, count: Self.leafCapacity)
   }
 
   /// A text as leaves of about one size, at least one.
@@ -51,7 +46,7 @@ extension RopeNode {
       let leaf = emptyLeaf()
       let part = UnsafeBufferPointer(rebasing: text[start..<end])
       precondition(part.count <= leafCapacity, "\(part.count) bytes do not fit into a leaf")
-      leaf.insertAtGap(part, TextMetrics(part))
+      leaf.memory.insertAtGap(part, TextMetrics(part))
       result.append(leaf)
       start = end
     }
@@ -156,7 +151,9 @@ extension RopeNode {
       for index in 0..<other.count { insertChild(other.children[index], at: count) }
       return
     }
-    moveGap(toScalar: total.scalars)
-    for part in [other.front, other.back] { insertAtGap(part, TextMetrics(part)) }
+    memory.moveGap(toScalar: total.scalars)
+    for part in [other.memory.front, other.memory.back] {
+      memory.insertAtGap(part, TextMetrics(part))
+    }
   }
 }

@@ -9,8 +9,8 @@
 ///     operation.insert("tag")
 ///     operation.delete(2)
 ///
-/// An operation that changes one place, with at most 16 bytes of new text, lies in the value itself,
-/// 40 bytes; any other in one block of memory, copied on write: packed words for the components,
+/// An operation that changes one place, with at most 8 bytes of new text, lies in the value itself,
+/// 32 bytes; any other in one block of memory, copied on write: packed words for the components,
 /// and behind them all inserted text.
 public struct TextOperation: @unchecked Sendable {
   // Unchecked, for a block is written only by whoever holds the one reference to it.

@@ -1,7 +1,13 @@
 enum UTF8Check {
   static func scalarCount(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-    var count = 0
-    for byte in bytes where byte & 0xc0 != 0x80 { count += 1 }
+    var count = bytes.count
+    var index = 0
+    while index + 8 <= bytes.count {
+      let eight = EightBytes(bytes.baseAddress.unsafelyUnwrapped + index)
+      count -= Int(EightBytes.count(eight.continuations))
+      index += 8
+    }
+    for byte in bytes[index...] where byte & 0xc0 == 0x80 { count -= 1 }
     return count
   }
 
@@ -13,6 +19,11 @@ enum UTF8Check {
       let first = bytes[index]
       if first < 0x80 {
         index += 1
+        while index + 8 <= count,
+          EightBytes(bytes.baseAddress.unsafelyUnwrapped + index).isASCII
+        {
+          index += 8
+        }
         continue
       }
       let length: Int

@@ -40,7 +40,7 @@ struct Workloads {
     var end = ""
     let times = try Measurement.repeated(for: seconds) {
       var document = Document(start)
-      for operation in operations { try document.apply(operation) }
+      for index in operations.indices { try document.apply(operations[index]) }
       end = document.text
     }
     return Measurement(
