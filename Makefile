@@ -84,6 +84,14 @@ SECONDS_EACH ?= 60
 fuzz: check-swift  ## Fuzz what reads bytes, SECONDS_EACH=60 for each target
 	@for target in $$(Scripts/fuzz.sh); do Scripts/fuzz.sh "$$target" $(SECONDS_EACH); done
 
+ORACLE_CASES ?= 5000000
+ORACLE_FIRST ?= 1
+
+.PHONY: oracle
+oracle: setup-serve build-tests  ## Compare OTCore with its reference, ORACLE_CASES=5000000 times
+	@ORACLE_CASES=$(ORACLE_CASES) ORACLE_FIRST=$(ORACLE_FIRST) \
+	  swift test -c release --disable-xctest --skip-build --filter OracleTests
+
 ##@ Other
 
 .PHONY: clean

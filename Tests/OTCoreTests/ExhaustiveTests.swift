@@ -1,0 +1,126 @@
+import OTCore
+import OTWorkloads
+import Testing
+
+/// Every operation there is on a text of up to three letters out of two, and every pair of them.
+///
+/// An operation puts at most one letter at each place: before a letter, after it, and, when that one
+/// goes, on both its sides, so insert and delete come in both orders.
+@Suite("All small cases")
+struct ExhaustiveTests {
+  private static let letters: [Unicode.Scalar] = ["a", "b"]
+
+  /// An operation, plainly and packed.
+  private struct Case {
+    var plain: ReferenceOperation
+    var packed: TextOperation
+  }
+
+  /// All operations on a text of this length.
+  private static func operations(length: Int) -> [Case] {
+    var lists: [[ReferenceOperation.Step]] = [[]]
+    func withAdditions(_ lists: [[ReferenceOperation.Step]]) -> [[ReferenceOperation.Step]] {
+      lists + letters.flatMap { letter in lists.map { $0 + [.add(letter)] } }
+    }
+    for _ in 0..<length {
+      lists = withAdditions(lists)
+      lists = lists.map { $0 + [.keep] } + lists.map { $0 + [.remove] }
+    }
+    return withAdditions(lists).map { steps in
+      let plain = ReferenceOperation(steps: steps)
+      return Case(plain: plain, packed: plain.packed)
+    }
+  }
+
+  /// All texts of this length.
+  private static func texts(length: Int) -> [[Unicode.Scalar]] {
+    var texts: [[Unicode.Scalar]] = [[]]
+    for _ in 0..<length { texts = texts.flatMap { text in letters.map { text + [$0] } } }
+    return texts
+  }
+
+  private static let all = (0...3).map(operations(length:))
+
+  @Test func `there are as many as there must be`() {
+    // Three choices at each place, two for each letter.
+    #expect(Self.all.map(\.count) == [3, 18, 108, 648])
+  }
+
+  @Test(arguments: 0...3)
+  func `all apply and come back as the reference says`(length: Int) throws {
+    for text in Self.texts(length: length) {
+      for one in Self.all[length] {
+        let after = one.plain.applied(to: text)
+        let back = one.plain.inverted(on: text)
+        var document = Document(string(text))
+        let applied = scalars(try one.packed.applied(to: string(text)))
+        let inverse = try one.packed.inverted(on: document)
+        let isRight =
+          applied == after && inverse == back.packed && back.applied(to: after) == text
+        try document.apply(one.packed)
+        guard isRight, scalars(document.text) == after else {
+          Issue.record("\(one.packed.notation) on \(string(text))")
+          return
+        }
+      }
+    }
+  }
+
+  @Test(arguments: 0...3)
+  func `all move every cursor as the reference says`(length: Int) {
+    for one in Self.all[length] {
+      for own in [false, true] {
+        for cursor in 0...length {
+          let expected = one.plain.moved(cursor, own: own)
+          guard Cursor.transformed(cursor, over: one.packed, own: own) == expected else {
+            Issue.record("cursor \(cursor) over \(one.packed.notation), own: \(own)")
+            return
+          }
+        }
+      }
+    }
+  }
+
+  /// The longest texts have 419,904 pairs, so they are shared out.
+  @Test(arguments: [(0, 0, 1), (1, 0, 1), (2, 0, 1), (3, 0, 4), (3, 1, 4), (3, 2, 4), (3, 3, 4)])
+  func `all pairs transform as the reference does, and meet`(
+    length: Int, part: Int, parts: Int
+  ) throws {
+    let text = scalars(String("xyz".prefix(length)))
+    let all = Self.all[length]
+    let afterEach = all.map { $0.plain.applied(to: text) }
+    for (index, left) in all.enumerated() where index % parts == part {
+      for (other, right) in all.enumerated() {
+        let result = try TextOperation.transform(left.packed, right.packed)
+        let expected = ReferenceOperation.transform(left.plain, right.plain)
+        let meet = expected.bAfterA.applied(to: afterEach[index])
+        guard result.aAfterB == expected.aAfterB.packed, result.bAfterA == expected.bAfterA.packed,
+          try left.packed.transformed(over: right.packed, side: .left) == result.aAfterB,
+          try right.packed.transformed(over: left.packed, side: .right) == result.bAfterA,
+          meet == expected.aAfterB.applied(to: afterEach[other])
+        else {
+          Issue.record("transform(\(left.packed.notation), \(right.packed.notation))")
+          return
+        }
+      }
+    }
+  }
+
+  /// Every first one that leaves at most three letters, with every second one.
+  @Test(arguments: 0...3)
+  func `all pairs compose as the reference does`(length: Int) throws {
+    let text = scalars(String("xyz".prefix(length)))
+    for first in Self.all[length] where first.plain.targetLength <= 3 {
+      let between = first.plain.applied(to: text)
+      for second in Self.all[between.count] {
+        let both = first.plain.composed(with: second.plain)
+        guard try first.packed.composed(with: second.packed) == both.packed,
+          both.applied(to: text) == second.plain.applied(to: between)
+        else {
+          Issue.record("\(first.packed.notation) then \(second.packed.notation)")
+          return
+        }
+      }
+    }
+  }
+}
