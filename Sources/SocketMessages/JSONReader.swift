@@ -160,6 +160,15 @@ package struct JSONReader {
     return start..<offset
   }
 
+  /// Copies any value, checking it. It may nest `JSONValue.depthMax` deep.
+  package mutating func value() throws(JSONError) -> JSONValue {
+    let outside = depth
+    depth = max(depth, Self.depthMax - JSONValue.depthMax)
+    let range = try skipValue()
+    depth = outside
+    return JSONValue(checked: Array(bytes[range]))
+  }
+
   // MARK: Numbers and words
 
   /// Reads an integer that a double holds exactly.

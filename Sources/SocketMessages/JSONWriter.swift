@@ -29,6 +29,14 @@ package enum JSONWriter {
       JSONWriter.integer(value, &buffer)
     }
 
+    package mutating func field(
+      _ name: StaticString, _ value: JSONValue?, _ buffer: inout [UInt8]
+    ) {
+      guard let value else { return }
+      key(name, &buffer)
+      buffer.append(contentsOf: value.utf8)
+    }
+
     package mutating func field(_ name: StaticString, _ value: Bool, _ buffer: inout [UInt8]) {
       key(name, &buffer)
       JSONWriter.raw(value ? "true" : "false", &buffer)

@@ -1,0 +1,33 @@
+/// Any JSON, kept as it was written: for what is passed on without being looked at.
+public struct JSONValue: Sendable, Hashable {
+  /// The bytes, which are JSON.
+  public let utf8: [UInt8]
+
+  init(checked utf8: [UInt8]) { self.utf8 = utf8 }
+
+  /// Takes bytes that are one JSON value, nested no deeper than ``depthMax``; `nil` for others.
+  public init?(_ bytes: some Sequence<UInt8>) {
+    let bytes = Array(bytes)
+    let value = bytes.withUnsafeBufferPointer { buffer -> JSONValue? in
+      var reader = JSONReader(buffer)
+      do throws(JSONError) {
+        let value = try reader.value()
+        try reader.finish()
+        return value
+      } catch {
+        return nil
+      }
+    }
+    guard let value else { return nil }
+    self = value
+  }
+
+  /// Takes bytes that were checked when they were received.
+  package init(trusted utf8: [UInt8]) { self.utf8 = utf8 }
+
+  /// How deep it may be nested, so that it fits into any message.
+  public static let depthMax = 24
+
+  /// `null`.
+  public static let null = JSONValue(checked: Array("null".utf8))
+}

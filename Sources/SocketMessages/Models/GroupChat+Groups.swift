@@ -1,0 +1,88 @@
+extension GroupChat {
+  /// A group.
+  public struct Group: JSONModel {
+    /// The group's id.
+    public var id: String = ""
+    /// Its name.
+    public var name: String = ""
+    /// What it is for.
+    public var description: String?
+    /// Where its picture is.
+    public var imageURL: String?
+    /// Who made it.
+    public var creatorUserID: String?
+    /// When it was made, in seconds since 1970.
+    public var createdAt: Int?
+    /// When it was changed last, in seconds since 1970.
+    public var updatedAt: Int?
+    /// Who belongs to it.
+    public var members: [Member] = []
+    /// Where others may join it; none if they may not.
+    public var shareURL: String?
+    /// Fields of other versions.
+    public var rest = JSONFields()
+
+    /// An empty one.
+    public init() {}
+
+    /// Names the fields.
+    public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
+      try fields.required("id", &id)
+      try fields.required("name", &name)
+      try fields.optional("description", &description)
+      try fields.optional("image_url", &imageURL)
+      try fields.optional("creator_user_id", &creatorUserID)
+      try fields.optional("created_at", &createdAt)
+      try fields.optional("updated_at", &updatedAt)
+      try fields.required(models: "members", &members)
+      try fields.optional("share_url", &shareURL)
+    }
+  }
+
+  /// Somebody in a group.
+  public struct Member: JSONModel {
+    /// The membership's id.
+    public var id: String?
+    /// The user.
+    public var userID: String = ""
+    /// Their name in the group.
+    public var nickname: String = ""
+    /// Where their picture is.
+    public var imageURL: String?
+    /// Whether they want no notifications.
+    public var isMuted: Bool = false
+    /// Fields of other versions.
+    public var rest = JSONFields()
+
+    /// An empty one.
+    public init() {}
+
+    /// Names the fields.
+    public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
+      try fields.optional("id", &id)
+      try fields.required("user_id", &userID)
+      try fields.required("nickname", &nickname)
+      try fields.optional("image_url", &imageURL)
+      try fields.defaulted("muted", &isMuted, to: false)
+    }
+  }
+
+  /// Somebody in a system event.
+  public struct Person: JSONModel {
+    /// The user's id.
+    public var id: String = ""
+    /// Their name in the group.
+    public var nickname: String = ""
+    /// Fields of other versions.
+    public var rest = JSONFields()
+
+    /// An empty one.
+    public init() {}
+
+    /// Names the fields.
+    public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
+      try fields.required("id", &id)
+      try fields.required("nickname", &nickname)
+    }
+  }
+}
