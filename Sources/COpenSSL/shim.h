@@ -9,6 +9,7 @@
 #include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/x509.h>
 
 // A macro too involved for Swift to see.
 static const int COpenSSL_publicKey = EVP_PKEY_PUBLIC_KEY;

@@ -211,6 +211,13 @@ extension Configuration {
         + "Repeat for more; * lets every site in.",
       isValid: ValueText.isOrigin),
     .text(
+      "tls-certificate", \.certificatePath, .listening, "FILE",
+      help: "Certificate in PEM form, its chain behind it: connections are encrypted. Read again "
+        + "on SIGHUP."),
+    .text(
+      "tls-key", \.certificateKeyPath, .listening, "FILE",
+      help: "Private key of tls-certificate, in PEM form."),
+    .text(
       "web-dir", \.webDirectory, .listening, "FOLDER",
       help: "Folder with the page. Without it: Web beside or above the program, or here."),
     .list(

@@ -4,6 +4,10 @@ extension Configuration {
   /// Checks what no single setting can: whether they go together.
   package func validate() throws(ConfigurationError) {
     if isDemo, !allowOpenNetwork, !Self.isLoopback(host) { throw .openNetwork(host: host) }
+    guard (certificatePath == nil) == (certificateKeyPath == nil) else {
+      throw .conflict(
+        "tls-certificate and tls-key belong together; give both, or neither to serve unencrypted")
+    }
     guard pingInterval < idleTimeout else {
       throw .conflict(
         "idle-timeout (\(ValueText.text(idleTimeout))) has to be longer than ping-interval "

@@ -18,6 +18,11 @@ public struct Configuration: Sendable, Equatable {
   /// Pages beside the server's own that may connect, such as `https://notes.example.org`; `*` is
   /// any.
   public var allowedOrigins: [String] = []
+  /// A certificate in PEM form, followed by those between it and the root; with it and its key,
+  /// every connection is encrypted.
+  public var certificatePath: String?
+  /// The certificate's private key in PEM form.
+  public var certificateKeyPath: String?
   /// The folder with the page; `nil` looks for it, see ``webDirectory(executable:)``.
   public var webDirectory: String?
 

@@ -17,12 +17,17 @@ public final class Server: Sendable {
   private let loop: ServerLoop
   private let transport: LibwebsocketsTransport
   private let storeThread: StoreThread
+  private let configuration: LibwebsocketsTransport.Configuration
+  private let log: any LogSink
 
   /// Opens the store and the socket, and begins to serve.
   ///
   /// - Throws: `FileError`, `JWTKeyError`, `APIKeyFileError`, `StoreOpenError`, `StoreError` or
   ///   `TransportError`, each saying what is in the way and what to do.
   public init(configuration: Configuration, log: any LogSink) throws {
+    if let tls = configuration.transport.tls {
+      _ = try ServerCertificate(certificatePath: tls.certificatePath, keyPath: tls.keyPath)
+    }
     try Files.makeDirectory(configuration.dataDirectory)
     let store = try SQLiteStore(path: configuration.storePath)
     store.retention = configuration.retention
@@ -43,6 +48,8 @@ public final class Server: Sendable {
       storeThread.stop()
       throw error
     }
+    self.configuration = configuration.transport
+    self.log = log
     self.loop = loop
     self.transport = transport
     self.storeThread = storeThread
@@ -50,6 +57,32 @@ public final class Server: Sendable {
 
   /// The port that is listened on, chosen by the system if 0 was asked for.
   public var port: Int { transport.boundPort }
+
+  /// Reads again what may have changed on the disk: the certificate and its key. What cannot be
+  /// used is logged, and what was there stays. From any thread.
+  public func reload() {
+    guard let tls = configuration.tls else {
+      log.write(.notice, "nothing to reload", [])
+      return
+    }
+    let log = log
+    let expiry: Int64
+    do throws(ServerCertificate.Failure) {
+      expiry = try ServerCertificate(
+        certificatePath: tls.certificatePath, keyPath: tls.keyPath
+      ).expiry
+    } catch {
+      log.write(.error, "certificate not reloaded", [("reason", "\(error)")])
+      return
+    }
+    transport.reloadCertificate { failure in
+      if let failure {
+        log.write(.error, "certificate not reloaded", [("reason", "\(failure)")])
+      } else {
+        log.write(.notice, "certificate reloaded", [("expires", UTCDate.text(seconds: expiry))])
+      }
+    }
+  }
 
   /// Tells clients to come back, writes what is accepted, ends all threads, and returns when that
   /// is done. From any thread but the loop's.
@@ -76,6 +109,9 @@ public final class Server: Sendable {
 extension Configuration {
   var transport: LibwebsocketsTransport.Configuration {
     var transport = LibwebsocketsTransport.Configuration(host: host, port: port)
+    if let certificatePath, let certificateKeyPath {
+      transport.tls = .init(certificatePath: certificatePath, keyPath: certificateKeyPath)
+    }
     transport.messageBytesMax = messageBytesMax
     transport.connectionsMax = connectionsMax
     transport.pingSeconds = Int(pingInterval.components.seconds)

@@ -49,7 +49,7 @@ package enum LogLine {
     line.reserveCapacity(160)
     switch format {
     case .text:
-      appendTime(seconds, milliseconds, to: &line)
+      UTCDate.append(seconds, milliseconds, to: &line)
       line.append(contentsOf: " \(level.word.padded(to: 7)) \(message)".utf8)
       for (key, value) in data {
         line.append(contentsOf: " \(key)=".utf8)
@@ -61,7 +61,7 @@ package enum LogLine {
       }
     case .json:
       line.append(contentsOf: "{\"time\":\"".utf8)
-      appendTime(seconds, milliseconds, to: &line)
+      UTCDate.append(seconds, milliseconds, to: &line)
       line.append(contentsOf: "\",\"level\":\"\(level.word)\",\"message\":".utf8)
       appendQuoted(message, to: &line)
       for (key, value) in data {
@@ -97,27 +97,6 @@ package enum LogLine {
       }
     }
     line.append(UInt8(ascii: "\""))
-  }
-
-  private static func appendTime(_ seconds: Int, _ milliseconds: Int, to line: inout [UInt8]) {
-    var time = time_t(seconds)
-    var parts = tm()
-    gmtime_r(&time, &parts)
-    func append(_ number: Int32, _ width: Int, _ tail: String) {
-      let digits = String(number)
-      for _ in digits.utf8.count..<max(width, digits.utf8.count) {
-        line.append(UInt8(ascii: "0"))
-      }
-      line.append(contentsOf: digits.utf8)
-      line.append(contentsOf: tail.utf8)
-    }
-    append(parts.tm_year + 1900, 4, "-")
-    append(parts.tm_mon + 1, 2, "-")
-    append(parts.tm_mday, 2, "T")
-    append(parts.tm_hour, 2, ":")
-    append(parts.tm_min, 2, ":")
-    append(parts.tm_sec, 2, ".")
-    append(Int32(milliseconds), 3, "Z")
   }
 }
 

@@ -85,6 +85,13 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
     running.withLock { $0 = Running(lobby: lobby, thread: thread, port: port) }
   }
 
+  /// Reads the certificate and its key again from their files; connections that stand are left
+  /// alone. From any thread; see first whether the files can be used.
+  public func reloadCertificate(completion: @escaping @Sendable (TransportError?) -> Void) {
+    nonisolated(unsafe) let loop = loop
+    mailbox.post { completion(loop.reloadCertificate()) }
+  }
+
   /// Closes the listening sockets. Those who have not yet sent a whole request are turned away;
   /// connections that stand are left alone.
   public func stopAccepting() {

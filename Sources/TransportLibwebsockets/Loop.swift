@@ -128,6 +128,19 @@ final class Loop {
     mailbox.open(handle)
   }
 
+  /// Has new connections see what the certificate's files hold now.
+  func reloadCertificate() -> TransportError? {
+    guard let tls = configuration.tls, let context else { return nil }
+    // The files are read when no memory is given.
+    guard
+      lws_tls_cert_updated(context, tls.certificatePath, tls.keyPath, nil, 0, nil, 0) == 0
+    else {
+      return .certificate(
+        path: tls.certificatePath, reason: "it was not accepted together with \(tls.keyPath)")
+    }
+    return nil
+  }
+
   private func end() {
     for letter in mailbox.shut() {
       if case .arrival(let arrival) = letter { turnAway(arrival) }

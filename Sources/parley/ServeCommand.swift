@@ -27,8 +27,8 @@ enum ServeCommand {
       Terminal.error("parley: \(error)\n")
       return Program.ExitCode.failure
     }
-    Terminal.output("listening on \(address(configuration.host, server.port))\n")
-    signals.wait()
+    Terminal.output("listening on \(address(configuration, port: server.port))\n")
+    signals.wait { server.reload() }
     Terminal.output("stopping; once more ends it at once\n")
     signals.endAtNext()
     server.stop(drainMilliseconds: configuration.drainTime.milliseconds)
@@ -61,7 +61,10 @@ enum ServeCommand {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func address(_ host: String, _ port: Int) -> String {
-    host.utf8.contains(UInt8(ascii: ":")) ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+  private static func address(_ configuration: Configuration, port: Int) -> String {
+    let scheme = configuration.certificatePath == nil ? "http" : "https"
+    let host = configuration.host
+    let isIPv6 = host.utf8.contains(UInt8(ascii: ":"))
+    return "\(scheme)://\(isIPv6 ? "[\(host)]" : host):\(port)"
   }
 }

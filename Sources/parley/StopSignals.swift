@@ -1,6 +1,6 @@
 @preconcurrency import Glibc
 
-/// SIGTERM and SIGINT, waited for instead of handled, so that nothing runs in a signal handler.
+/// SIGTERM, SIGINT and SIGHUP, waited for instead of handled, so that nothing runs in a signal handler.
 struct StopSignals {
   /// Keeps the signals from this thread, and from those that are started from now on.
   init() {
@@ -8,13 +8,22 @@ struct StopSignals {
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Returns when the first signal has come.
-  func wait() { _ = Self.next() }
+  /// Returns when the first signal to stop has come; calls `reload` at every SIGHUP before it.
+  func wait(reload: () -> Void) {
+    while Self.next() == SIGHUP { reload() }
+  }
 
   /// From now on a signal ends the process at once, as a person who presses Ctrl-C again expects.
   func endAtNext() {
     var thread = pthread_t()
-    let failure = pthread_create(&thread, nil, { _ in _exit(128 + StopSignals.next()) }, nil)
+    let failure = pthread_create(
+      &thread, nil,
+      { _ in
+        while true {
+          let signal = StopSignals.next()
+          if signal != SIGHUP { _exit(128 + signal) }
+        }
+      }, nil)
     precondition(failure == 0, "no thread for signals could be started: error \(failure)")
     pthread_detach(thread)
   }
@@ -24,6 +33,7 @@ struct StopSignals {
     sigemptyset(&set)
     sigaddset(&set, SIGTERM)
     sigaddset(&set, SIGINT)
+    sigaddset(&set, SIGHUP)
     return set
   }
 
