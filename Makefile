@@ -94,6 +94,10 @@ oracle: setup-serve build-tests  ## Compare OTCore with its reference, ORACLE_CA
 
 ##@ Other
 
+.PHONY: deb
+deb: setup-serve page  ## Make a Debian package of the program and its page
+	@Scripts/make-deb.sh
+
 .PHONY: clean
 clean:  ## Remove what was built (not .venv, not the vendored page parts)
 	rm -rf .build artifacts Web/generated

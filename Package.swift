@@ -46,6 +46,8 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    // Questions to the kernel that Swift's Glibc leaves out.
+    .target(name: "CLinux"),
     .target(
       name: "CLibwebsocketsShim", dependencies: ["CLibwebsockets"],
       linkerSettings: [.linkedLibrary("ev")]),
@@ -58,7 +60,7 @@ let package = Package(
       "ParleyServer",
       [
         "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
-        "StoreSQLite", "CryptoOpenSSL",
+        "StoreSQLite", "CryptoOpenSSL", "CLinux",
       ]),
     .executableTarget(
       name: "parley",

@@ -9,6 +9,7 @@ package enum Help {
     Commands:
       serve   Run the gateway: page, notes and WebSockets on one port
       check   Say what a configuration means and whether its store is sound, then exit
+      doctor  Look whether this machine is fit to run it: files, TLS, disk, clock …
       backup  Copy the store, while a server may be running
       restore Put a backup in the store's place
       notes   List the notes with their ids
@@ -128,6 +129,21 @@ package enum Help {
       Exit codes: 0 all is well, 1 the store is not, 2 flags or configuration are wrong.
 
       """
+  }
+
+  /// `parley doctor --help`.
+  package static var doctor: String {
+    """
+    Usage: parley doctor [FLAGS OF SERVE]
+
+    Looks at this machine with the settings that serve would have: how many files may be open,
+    whether the port can be had and the certificate used, who gets in, what the disk is and how
+    long it takes for a sync, whether the clock is kept right. Writes a line for each; changes
+    nothing.
+
+      Exit codes: 0 nothing is in the way, 1 something is, 2 flags or configuration are wrong.
+
+    """
   }
 
   /// Flags under the headings of their sections, texts wrapped beside them.

@@ -32,10 +32,7 @@ struct ProcessMetrics {
       // The one that was just used for counting.
       metrics.openFiles -= 1
     }
-    var limit = rlimit()
-    if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-      metrics.openFilesMax = Int(clamping: limit.rlim_cur)
-    }
+    metrics.openFilesMax = OpenFiles.limit().soft
     var usage = rusage()
     if getrusage(RUSAGE_SELF.rawValue, &usage) == 0 {
       for time in [usage.ru_utime, usage.ru_stime] {

@@ -28,6 +28,12 @@ public final class Server: Sendable {
     if let tls = configuration.transport.tls {
       _ = try ServerCertificate(certificatePath: tls.certificatePath, keyPath: tls.keyPath)
     }
+    let openFiles = OpenFiles.allow(connections: configuration.connectionsMax)
+    if openFiles < configuration.connectionsMax + OpenFiles.reserve {
+      log.write(
+        .warning, "too few open files for connections-max",
+        [("allowed", "\(openFiles)"), ("hint", "raise LimitNOFILE or ulimit -n")])
+    }
     try Files.makeDirectory(configuration.dataDirectory)
     let store = try SQLiteStore(path: configuration.storePath)
     store.retention = configuration.retention

@@ -27,6 +27,9 @@ enum Program {
     case "check":
       if wantsHelp { return show(Help.check) }
       return CheckCommand.run(rest, executable: executable(arguments))
+    case "doctor":
+      if wantsHelp { return show(Help.doctor) }
+      return DoctorCommand.run(rest, executable: executable(arguments))
     case "token":
       if wantsHelp { return show(Help.token) }
       return TokenCommand.run(rest)
@@ -40,6 +43,7 @@ enum Program {
       switch rest.first {
       case "serve": return show(Help.serve)
       case "check": return show(Help.check)
+      case "doctor": return show(Help.doctor)
       case "token": return show(Help.token)
       case "apikey": return show(Help.apiKey)
       case let name? where StoreCommand.names.contains(name): return show(Help.store)

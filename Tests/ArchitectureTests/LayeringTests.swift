@@ -22,7 +22,7 @@ struct LayeringTests {
     // Programs.
     "ParleyServer": [
       "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
-      "StoreSQLite", "CryptoOpenSSL", "Glibc", "Synchronization", "FoundationEssentials",
+      "StoreSQLite", "CryptoOpenSSL", "CLinux", "Glibc", "Synchronization", "FoundationEssentials",
     ],
     "parley": ["ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "Glibc"],
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials", "CryptoOpenSSL"],
@@ -32,6 +32,7 @@ struct LayeringTests {
     "PortConformance": ["OTCore", "GatewayPorts", "Testing"],
     // System modules and C.
     "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "COpenSSL": [],
+    "CLinux": [],
   ]
 
   private let tree = SourceTree()
@@ -62,6 +63,7 @@ struct LayeringTests {
     let owners = [
       "CLibwebsockets": "TransportLibwebsockets", "CLibwebsocketsShim": "TransportLibwebsockets",
       "CSQLite": "StoreSQLite", "COpenSSL": "CryptoOpenSSL",
+      "CLinux": "ParleyServer",
     ]
     for (target, modules) in Self.allowed {
       for module in modules {

@@ -1,7 +1,11 @@
 """What the server says of itself at /metrics, read by Prometheus' own parser."""
 
+import json
+import re
+
 import pytest
 from native_client import NativeClient
+from parley_server import ROOT
 from prometheus_client.parser import text_string_to_metric_families
 from whaler_client import WhalerClient
 
@@ -103,3 +107,15 @@ def test_the_operator_says_who_reads_metrics(start, audience, expected):
     server = start("--metrics", audience)
     status, _, _ = server.request("GET", "/metrics", headers=BEHIND_A_PROXY)
     assert status == expected
+
+
+def test_the_dashboard_asks_for_what_is_there(server):
+    _, types = scrape(server)
+    dashboard = json.loads((ROOT / "Packaging" / "grafana" / "parley.json").read_text())
+    asked = set()
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            asked |= set(re.findall(r"\b((?:parley|process)_\w+)\{", target["expr"]))
+    assert len(asked) > 10
+    for name in asked:
+        assert re.sub(r"_(bucket|total)$", "", name) in types, name

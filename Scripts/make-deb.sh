@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Makes a Debian package of the program with its page: .build/parley_VERSION_ARCHITECTURE.deb
+#
+# Swift's library is linked into the program, so the package needs Debian's packages alone.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root"
+
+swift build -c release --static-swift-stdlib --product parley --scratch-path .build/static
+program=$(swift build -c release --static-swift-stdlib --scratch-path .build/static --show-bin-path)/parley
+version=$("$program" --version | cut -d ' ' -f 2)
+architecture=$(dpkg --print-architecture)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tree=$work/tree
+install -D -m 755 "$program" "$tree/usr/bin/parley"
+strip --strip-unneeded "$tree/usr/bin/parley"
+install -D -m 644 Packaging/parley.service "$tree/lib/systemd/system/parley.service"
+install -D -m 644 Packaging/parley.conf "$tree/etc/parley/parley.conf"
+mkdir -p "$tree/usr/share/parley/web" "$tree/usr/share/doc/parley"
+cp -R Web/index.html Web/*.svg Web/css Web/js Web/vendor Web/licences "$tree/usr/share/parley/web/"
+install -D -m 644 Web/generated/otcore.wasm "$tree/usr/share/parley/web/generated/otcore.wasm"
+cp -R README.md CHANGELOG.md NOTICE Documentation/*.md Packaging/grafana \
+  "$tree/usr/share/doc/parley/"
+install -m 644 LICENSE "$tree/usr/share/doc/parley/copyright"
+find "$tree" -type d -exec chmod 755 {} +
+find "$tree/usr/share" -type f -exec chmod 644 {} +
+
+mkdir "$tree/DEBIAN"
+install -m 755 Packaging/debian/{postinst,prerm,postrm} "$tree/DEBIAN/"
+install -m 644 Packaging/debian/conffiles "$tree/DEBIAN/"
+
+# What the packages of the libraries say that a program linked to them depends on. Those that a
+# library brings along itself are among them, which does no harm.
+depends=
+while read -r library; do
+  package=$(dpkg-query --search "*/$(basename "$(realpath "$library")")" | head -n 1 | cut -d : -f 1)
+  wanted=$(dpkg-query --control-show "$package" shlibs | awk 'NF >= 3 && $1 !~ /:/ { print }' |
+    cut -d ' ' -f 3- | head -n 1)
+  case ", $depends" in *", $wanted, "*) continue ;; esac
+  depends+="$wanted, "
+done < <(ldd "$tree/usr/bin/parley" | awk '$3 ~ /^\// { print $3 }')
+sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" \
+  -e "s/@SIZE@/$(du -sk "$tree" | cut -f 1)/" -e "s/@DEPENDS@/${depends%, }/" \
+  Packaging/debian/control >"$tree/DEBIAN/control"
+
+package=.build/parley_${version}_$architecture.deb
+dpkg-deb --root-owner-group --build "$tree" "$package" >/dev/null
+echo "The package is $package ($(du -k "$package" | cut -f 1) kB)"

@@ -1,0 +1,12 @@
+// Questions to the kernel that Swift's Glibc leaves out.
+
+#ifndef CLinux_h
+#define CLinux_h
+
+/// The number of the file system that a path is on (linux/magic.h), or 0 if there is no such path.
+unsigned long CLinux_fileSystem(const char *path);
+
+/// 1 if the kernel says that a time service keeps its clock right, else 0.
+int CLinux_isClockSynchronised(void);
+
+#endif

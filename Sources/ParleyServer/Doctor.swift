@@ -1,0 +1,198 @@
+import CryptoOpenSSL
+import Glibc
+import TransportLibwebsockets
+
+/// Looks whether this machine is fit to run a configuration, without serving.
+package struct Doctor {
+  /// How bad a finding is.
+  package enum Severity: String, Sendable {
+    /// As it should be.
+    case fine = "ok"
+    /// It will run, but somebody should look at it.
+    case warning
+    /// It will not run, or not safely.
+    case problem
+  }
+
+  /// One thing that was looked at.
+  package struct Finding: Sendable {
+    /// How bad it is.
+    package let severity: Severity
+    /// What was looked at, in a word.
+    package let subject: String
+    /// What was found and, unless it is fine, what to do.
+    package let text: String
+  }
+
+  private let configuration: Configuration
+  private let executable: String
+  private var findings: [Finding] = []
+
+  /// Examines everything.
+  package static func examine(_ configuration: Configuration, executable: String) -> [Finding] {
+    var doctor = Doctor(configuration: configuration, executable: executable)
+    doctor.examineOpenFiles()
+    doctor.examineListening()
+    doctor.examineEncryption()
+    doctor.examineAccess()
+    doctor.examineOrigins()
+    doctor.examineDisk()
+    doctor.examineClock()
+    doctor.examinePage()
+    return doctor.findings
+  }
+
+  private init(configuration: Configuration, executable: String) {
+    self.configuration = configuration
+    self.executable = executable
+  }
+
+  private mutating func note(_ severity: Severity, _ subject: String, _ text: String) {
+    findings.append(Finding(severity: severity, subject: subject, text: text))
+  }
+
+  // MARK: Network
+
+  private mutating func examineOpenFiles() {
+    let limit = OpenFiles.limit().hard
+    let wanted = configuration.connectionsMax + OpenFiles.reserve
+    if limit >= wanted {
+      note(.fine, "files", "\(limit) may be open, \(wanted) are enough for connections-max")
+    } else {
+      note(
+        .warning, "files",
+        "\(limit) may be open; connections-max wants \(wanted): raise LimitNOFILE or ulimit -n")
+    }
+  }
+
+  private mutating func examineListening() {
+    let transport = LibwebsocketsTransport(
+      configuration: configuration.transport, delegate: Nobody())
+    do throws(TransportError) {
+      try transport.start()
+      transport.stop(within: 0)
+      note(.fine, "listening", "\(configuration.host) port \(configuration.port) can be had")
+    } catch {
+      if case .addressInUse = error {
+        note(.warning, "listening", "\(error); if that is this Parley running, all is well")
+      } else {
+        note(.problem, "listening", "\(error)")
+      }
+    }
+  }
+
+  private mutating func examineEncryption() {
+    guard let tls = configuration.transport.tls else {
+      if Configuration.isLoopback(configuration.host) {
+        note(.fine, "tls", "none, and only this machine or a proxy on it can connect")
+      } else {
+        note(
+          .warning, "tls",
+          "none, and others can connect: tokens and notes can be read on the way; set "
+            + "tls-certificate and tls-key, or listen on loopback behind a proxy")
+      }
+      return
+    }
+    do throws(ServerCertificate.Failure) {
+      let certificate = try ServerCertificate(
+        certificatePath: tls.certificatePath, keyPath: tls.keyPath)
+      let days = (certificate.expiry - SystemClock().now / 1_000) / 86_400
+      let expiry = UTCDate.text(seconds: certificate.expiry)
+      if certificate.expiry * 1_000 <= SystemClock().now {
+        note(.problem, "tls", "the certificate expired at \(expiry): renew it, then send SIGHUP")
+      } else if days < 14 {
+        note(.warning, "tls", "the certificate expires at \(expiry): renew it, then send SIGHUP")
+      } else {
+        note(.fine, "tls", "certificate and key belong together, good for \(days) days")
+      }
+    } catch {
+      note(.problem, "tls", "\(error)")
+    }
+  }
+
+  // MARK: People
+
+  private mutating func examineAccess() {
+    do {
+      _ = try configuration.authenticator(log: nil)
+      _ = try configuration.apiKeys(log: nil)
+    } catch {
+      note(.problem, "access", "\(error)")
+      return
+    }
+    if !configuration.isDemo {
+      note(.fine, "access", "nobody gets in without a token")
+    } else if Configuration.isLoopback(configuration.host) {
+      note(.warning, "access", "whoever can use this machine may read and write: set auth-key")
+    } else {
+      note(
+        .warning, "access",
+        "everyone who reaches \(configuration.host) may read and write: set auth-key")
+    }
+  }
+
+  private mutating func examineOrigins() {
+    if configuration.allowedOrigins.contains("*") {
+      note(.warning, "origin", "pages of every site may connect: name those that should")
+    } else if configuration.allowedOrigins.isEmpty {
+      note(.fine, "origin", "only the server's own page may connect")
+    } else {
+      note(.fine, "origin", "own page, \(configuration.allowedOrigins.joined(separator: ", "))")
+    }
+  }
+
+  // MARK: Machine
+
+  private mutating func examineDisk() {
+    let folder = configuration.dataDirectory
+    guard Files.isFolder(folder) else {
+      note(.fine, "disk", "\(folder) is not there yet; serve makes it")
+      return
+    }
+    var space = statvfs()
+    if statvfs(folder, &space) == 0 {
+      let free = Int(space.f_bavail) * Int(space.f_frsize)
+      let text = "\(free >> 20) MiB are free in \(folder)"
+      switch free {
+      case ..<(64 << 20): note(.problem, "disk", text + ": changes will soon be refused")
+      case ..<(1 << 30): note(.warning, "disk", text + ": make room before it is full")
+      default: note(.fine, "disk", text)
+      }
+    }
+    if let kind = FileSystem.doubtful(at: folder) {
+      note(.warning, "disk", "\(folder) is on \(kind)")
+    }
+    do throws(FileError) {
+      let microseconds = try FileSystem.syncTime(in: folder)
+      let text = "a sync takes \(Double(microseconds) / 1_000) ms"
+      note(
+        microseconds > 50_000 ? .warning : .fine, "disk",
+        microseconds > 50_000 ? text + ", and every change waits for one: use a faster disk" : text)
+    } catch {
+      note(.problem, "disk", "\(error)")
+    }
+  }
+
+  private mutating func examineClock() {
+    let now = SystemClock().now / 1_000
+    // Before the first release of this program.
+    if now < 1_767_225_600 {
+      note(.problem, "clock", "it is \(UTCDate.text(seconds: now)): set it, or tokens seem unborn")
+    } else if FileSystem.isClockSynchronised {
+      note(.fine, "clock", "synchronised, \(UTCDate.text(seconds: now))")
+    } else {
+      note(
+        .warning, "clock",
+        "\(UTCDate.text(seconds: now)), and nothing keeps it right: run a time service such as "
+          + "systemd-timesyncd or chrony")
+    }
+  }
+
+  private mutating func examinePage() {
+    do throws(ConfigurationError) {
+      note(.fine, "page", try configuration.webDirectory(executable: executable))
+    } catch {
+      note(.problem, "page", "\(error)")
+    }
+  }
+}

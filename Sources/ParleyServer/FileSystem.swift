@@ -1,0 +1,46 @@
+import CLinux
+import Glibc
+
+/// What the machine beneath a folder is like.
+enum FileSystem {
+  /// File systems on which a database may not keep its word, by the number that `statfs` gives
+  /// (linux/magic.h); what they are and what to do.
+  private static let doubtful: [UInt: String] = [
+    0x6969: "NFS, where locks and syncs are not what a database needs: use a local disk",
+    0xff53_4d42: "CIFS, where locks and syncs are not what a database needs: use a local disk",
+    0xfe53_4d42: "SMB, where locks and syncs are not what a database needs: use a local disk",
+    0x0102_1994: "tmpfs, which forgets everything when the machine restarts: use a disk",
+  ]
+
+  /// Why the file system of a folder is not one for a database; `nil` if nothing is known.
+  static func doubtful(at path: String) -> String? {
+    doubtful[CLinux_fileSystem(path)]
+  }
+
+  /// How long a small write and its sync take, the middle one of several, in microseconds.
+  static func syncTime(in folder: String) throws(FileError) -> Int64 {
+    var path = Array("\(folder)/.parley-doctor-XXXXXX".utf8CString)
+    let file = mkstemp(&path)
+    guard file >= 0 else {
+      throw FileError("\(folder) cannot be written to: \(String(cString: strerror(errno)))")
+    }
+    defer {
+      close(file)
+      unlink(path)
+    }
+    let clock = SystemClock()
+    let page = [UInt8](repeating: 0, count: 4_096)
+    var times: [Int64] = []
+    for _ in 0..<15 {
+      let begin = clock.microseconds
+      guard write(file, page, page.count) == page.count, fdatasync(file) == 0 else {
+        throw FileError("\(folder) cannot be synced: \(String(cString: strerror(errno)))")
+      }
+      times.append(clock.microseconds - begin)
+    }
+    return times.sorted()[times.count / 2]
+  }
+
+  /// Whether the kernel says that a time service keeps its clock right.
+  static var isClockSynchronised: Bool { CLinux_isClockSynchronised() == 1 }
+}

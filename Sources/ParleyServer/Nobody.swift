@@ -1,0 +1,15 @@
+import GatewayPorts
+
+/// Owns a transport that is only started to see whether it starts: whoever comes is sent away.
+final class Nobody: TransportDelegate {
+  func decide(upgrade head: RequestHead) -> UpgradeDecision { .refuse(.plain(503, "")) }
+  func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {}
+  func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind) {}
+  func oversized(_ connection: ConnectionID, bytesMax: Int) {}
+  func drained(_ connection: ConnectionID) {}
+  func closed(_ connection: ConnectionID) {}
+  func request(_ request: RequestID, head: RequestHead, body: [UInt8]) {}
+  func abandoned(_ request: RequestID) {}
+  func woken() {}
+  func ticked() {}
+}

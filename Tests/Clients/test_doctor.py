@@ -1,0 +1,81 @@
+"""`parley doctor` looks at the machine; what it says is what happens then."""
+
+import os
+import resource
+import subprocess
+
+from parley_server import PROGRAM, ROOT
+from test_tls import make_certificate
+
+
+def examine(folder, *flags, **options):
+    """The doctor's exit code, and its lines as {subject: [(severity, text)]}."""
+    ended = subprocess.run(
+        [
+            PROGRAM, "doctor", "--port", "0", "--data-dir", folder, "--web-dir", ROOT / "Web",
+            *map(str, flags),
+        ],
+        capture_output=True, text=True, **options,
+    )  # fmt: skip
+    assert ended.stderr == ""
+    findings = {}
+    for line in ended.stdout.splitlines():
+        severity, subject, text = line.split(maxsplit=2)
+        findings.setdefault(subject, []).append((severity, text))
+    return ended.returncode, findings
+
+
+def test_every_subject_is_looked_at(tmp_path):
+    code, findings = examine(tmp_path)
+    assert code == 0
+    assert set(findings) == {
+        "files", "listening", "tls", "access", "origin", "disk", "clock", "page",
+    }  # fmt: skip
+    assert findings["listening"][0][0] == "ok"
+    assert any("a sync takes" in text for _, text in findings["disk"])
+    assert findings["access"][0][0] == "warning", "an open demo is worth a warning"
+    assert os.listdir(tmp_path) == [], "it has left something behind"
+
+
+def test_a_port_in_use(server, tmp_path):
+    code, findings = examine(tmp_path, "--port", server.port)
+    assert findings["listening"][0][0] == "warning" and code == 0
+    server.create_note()
+
+
+def test_few_files(tmp_path):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+    _, findings = examine(tmp_path, "--connections-max", 1000, preexec_fn=limit)
+    severity, text = findings["files"][0]
+    assert severity == "warning" and "256 may be open" in text and "1064" in text
+    _, findings = examine(tmp_path, "--connections-max", 100, preexec_fn=limit)
+    assert findings["files"][0][0] == "ok"
+
+
+def test_certificates(tmp_path):
+    certificate, key = make_certificate(tmp_path)
+    flags = ["--tls-certificate", certificate, "--tls-key", key]
+    _, findings = examine(tmp_path, *flags)
+    severity, text = findings["tls"][0]
+    assert severity == "warning" and "expires at" in text, "it is good for two days only"
+    _, other = make_certificate(tmp_path, "other")
+    code, findings = examine(tmp_path, "--tls-certificate", certificate, "--tls-key", other)
+    assert code == 1 and "is not the key of" in findings["tls"][0][1]
+
+
+def test_a_folder_that_cannot_be_written():
+    code, findings = examine("/proc")
+    assert code == 1
+    assert ("problem", "/proc cannot be written to: No such file or directory") in findings["disk"]
+
+
+def test_no_page(tmp_path):
+    code, findings = examine(tmp_path, "--web-dir", tmp_path)
+    assert code == 1 and findings["page"][0][0] == "problem"
+
+
+def test_origins(tmp_path):
+    _, findings = examine(tmp_path, "--allowed-origin", "*")
+    assert findings["origin"][0][0] == "warning"
