@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the README's picture: the real page, with two people beside the one who looks.
+"""Takes the README's picture: the real page, with two people writing in it.
 
     make build && .venv/bin/python Scripts/readme_picture.py
 
@@ -49,20 +49,19 @@ def main():
                 browser, server, "Ines Duarte", "#16737f",
                 viewport={"width": 1200, "height": 750}, device_scale_factor=1.5,
             ).open(note)
-            jonas = Person(browser, server, "Jonas", "#b0452a").open(note)
             keiko = Person(browser, server, "Keiko", "#8a4bab").open(note)
             ines.editor.focus()
             ines.page.keyboard.insert_text(BEFORE)
-            for one in (jonas, keiko):
-                one.wait_for_text(BEFORE)
-            keiko.put_caret(BEFORE.index("9:40"), BEFORE.index("9:40") + 4)
-            jonas.put_caret(BEFORE.index(" bridge"))
-            jonas.type(" wooden")
-            ines.wait_for_text(jonas.text())
+            keiko.wait_for_text(BEFORE)
+            keiko.put_caret(BEFORE.index(" bridge"))
+            keiko.type(" wooden")
+            ines.wait_for_text(keiko.text())
             ines.to_end()
             ines.type("Back by five, for the ")
-            converge(ines, jonas, keiko)
-            ines.page.locator("#editor .peer-caret.is-fresh").nth(1).wait_for()
+            converge(ines, keiko)
+            keiko.put_caret(BEFORE.index("9:40"), BEFORE.index("9:40") + 4)
+            ines.page.locator("#editor .peer-caret.is-fresh").wait_for()
+            ines.page.locator("#editor .peer-selection").wait_for()
             TARGET.parent.mkdir(parents=True, exist_ok=True)
             ines.page.screenshot(path=TARGET, animations="disabled", caret="initial")
             browser.close()
