@@ -84,6 +84,14 @@ SECONDS_EACH ?= 60
 fuzz: check-swift  ## Fuzz what reads bytes, SECONDS_EACH=60 for each target
 	@for target in $$(Scripts/fuzz.sh); do Scripts/fuzz.sh "$$target" $(SECONDS_EACH); done
 
+# A folder of editing traces, NAME.json.gz: see Benchmarks/Core/README.md
+TRACES ?=
+
+.PHONY: bench-core
+bench-core: setup-test page  ## Measure OTCore beside the floor, and write the results (TRACES=FOLDER)
+	@$(SWIFT_BUILD) --product ot-bench
+	@TRACES="$(TRACES)" $(PYTHON) Scripts/bench_core.py --write Benchmarks/Core
+
 ORACLE_CASES ?= 5000000
 ORACLE_FIRST ?= 1
 

@@ -2,19 +2,29 @@ import Glibc
 
 /// Which workloads a folder has files for.
 enum Catalogue {
-  static func workloads(in folder: String) throws(BenchError) -> [String] {
+  /// The names of a folder's files, sorted; none when there is no such folder.
+  static func files(in folder: String) throws(BenchError) -> [String] {
     var names: [String] = []
     guard let directory = opendir(folder) else {
+      if errno == ENOENT { return [] }
       throw BenchError("\(folder) cannot be read: \(String(cString: strerror(errno)))")
     }
     defer { closedir(directory) }
     while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-        String(decoding: $0.prefix(while: { $0 != 0 }), as: UTF8.self)
-      }
-      if name.hasSuffix(".jsonl") { names.append(String(name.dropLast(6))) }
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) {
+          String(decoding: $0.prefix(while: { $0 != 0 }), as: UTF8.self)
+        })
     }
-    return names.sorted().flatMap { name -> [String] in
+    return names.sorted()
+  }
+
+  static func workloads(in folder: String) throws(BenchError) -> [String] {
+    let names = try files(in: folder).filter { $0.hasSuffix(".jsonl") }.map { $0.dropLast(6) }
+    guard !names.isEmpty else {
+      throw BenchError("\(folder) has no workload files; ot-bench generate \(folder) writes them")
+    }
+    return names.flatMap { name -> [String] in
       if name.hasPrefix("pairs-") { return ["pairs:\(name)", "apply1:\(name)"] }
       if name.hasPrefix("trace-") {
         let trace = name.dropFirst(6)

@@ -23,11 +23,14 @@ struct WorkloadFile {
     self.lines = lines
   }
 
-  static func bytes(of path: String) throws(BenchError) -> [UInt8] {
-    guard let file = fopen(path, "rb") else {
+  /// A file's bytes, through `gzip` if it is packed.
+  static func bytes(of path: String, isPacked: Bool = false) throws(BenchError) -> [UInt8] {
+    let quoted = path.split(separator: "'", omittingEmptySubsequences: false)
+      .joined(separator: "'\\''")
+    guard let file = isPacked ? popen("gzip -dc '\(quoted)'", "r") : fopen(path, "rb") else {
       throw BenchError("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
-    defer { fclose(file) }
+    defer { _ = isPacked ? pclose(file) : fclose(file) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 20)
     while true {

@@ -24,7 +24,7 @@ struct Workloads {
 
   private static func hash(_ text: String) -> String { hash(Array(text.utf8)) }
 
-  private static func hash(_ bytes: [UInt8]) -> String {
+  static func hash(_ bytes: [UInt8]) -> String {
     SHA256().hash(bytes).bytes.map { byte in
       let text = String(byte, radix: 16)
       return text.count == 1 ? "0" + text : text

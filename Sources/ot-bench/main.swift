@@ -3,9 +3,12 @@ import Glibc
 let help = """
   Usage: ot-bench run WORKLOAD DATA [SECONDS] [--json]
          ot-bench all DATA [SECONDS] [--json]
+         ot-bench generate DATA [--scale FACTOR] [--traces FOLDER]
+         ot-bench memory [--json]
          ot-bench verify transform|compose|apply FILE
 
-  Measures OTCore on the workload files of Benchmarks/README.md, and checks every result.
+  Measures OTCore on the workload files of Benchmarks/Core/README.md, and checks every result.
+  FOLDER holds editing traces, NAME.json or NAME.json.gz in the form of editing-traces.
 
   Workloads: apply:TRACE  apply1:PAIRS  pairs:PAIRS  compose:chunk.TRACE  compose:tree.TRACE
              compose:fold.TRACE  rebase:1k  rebase:10k  session:NAME  cursors
@@ -28,6 +31,18 @@ func show(_ measurements: [Measurement]) -> Bool {
   return measurements.allSatisfy(\.isVerified)
 }
 
+func options(_ words: ArraySlice<String>, known: [String]) throws -> [String: String] {
+  var options: [String: String] = [:]
+  var words = words
+  while let name = words.popFirst() {
+    guard known.contains(name), let value = words.popFirst() else {
+      throw BenchError("expected \(known.joined(separator: ", ")), got \(name)")
+    }
+    options[name] = value
+  }
+  return options
+}
+
 func run(_ words: [String]) throws -> Bool {
   switch (words.first, words.count) {
   case ("run", 3...4):
@@ -41,6 +56,16 @@ func run(_ words: [String]) throws -> Bool {
       isGood = show(try workloads.run(name)) && isGood
     }
     return isGood
+  case ("generate", 2), ("generate", 4), ("generate", 6):
+    let options = try options(words.dropFirst(2), known: ["--scale", "--traces"])
+    guard let scale = Double(options["--scale"] ?? "1"), scale > 0 else {
+      throw BenchError("expected a factor after --scale")
+    }
+    try Generation(folder: words[1], scale: scale).run(traces: options["--traces"])
+    return true
+  case ("memory", 1):
+    for row in MemoryUse.all() { puts(isJSON ? row.json : row.row) }
+    return true
   case ("verify", 3):
     let (agreeing, all, wrong) = try Verification.run(words[1], words[2])
     puts("\(agreeing) of \(all) agree")
