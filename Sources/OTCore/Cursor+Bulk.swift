@@ -3,49 +3,160 @@ extension Cursor {
   ///
   /// Positions must lie within the first operation's text; the operations follow on one another.
   ///
-  /// - Complexity: O(*cursors* × *operations*), eight cursors at a time for single edits.
+  /// - Complexity: O(*cursors* · log *cursors*) once, then for a single edit O(cursors between it
+  ///   and a recent one), so O(1) while a few people type; for any other operation O(*cursors* ·
+  ///   *components*).
   public static func transform(
     _ cursors: inout [Int], over operations: ArraySlice<TextOperation>, own: Bool
   ) {
-    var lanes: [SIMD8<Int32>] = []
-    lanes.reserveCapacity(cursors.count / 8 + 1)
-    for start in stride(from: 0, to: cursors.count, by: 8) {
-      var lane = SIMD8<Int32>(repeating: 0)
-      for index in start..<min(start + 8, cursors.count) {
-        lane[index - start] = Int32(truncatingIfNeeded: cursors[index])
-      }
-      lanes.append(lane)
-    }
-    let count = lanes.count
-    let total = cursors.count
-    lanes.withUnsafeMutableBufferPointer { lanes in
-      for operation in operations {
-        if operation.block == nil {
-          let edit = operation.edit
-          let start = Int32(truncatingIfNeeded: edit.prefix)
-          let deleted = Int32(truncatingIfNeeded: edit.deleted)
-          let added = Int32(edit.scalars)
-          // Somebody else's insert leaves a cursor at its place; what comes first decides where
-          // a cursor in the deleted text ends up.
-          let insertsBehind = !own && edit.deletesFirst
-          let from = SIMD8(repeating: own ? start : start + 1)
-          let behind = SIMD8(repeating: start + deleted + (insertsBehind ? 1 : 0))
-          let within = SIMD8(repeating: insertsBehind ? start : start + added)
-          let growth = SIMD8(repeating: added - deleted)
-          for index in 0..<count {
-            let lane = lanes[index]
-            let moved = (lane &+ growth).replacing(with: within, where: lane .< behind)
-            lanes[index] = moved.replacing(with: lane, where: lane .< from)
-          }
-        } else {
-          for index in 0..<total {
-            lanes[index >> 3][index & 7] = Int32(
-              truncatingIfNeeded: transformed(
-                Int(lanes[index >> 3][index & 7]), over: operation, own: own))
+    if cursors.isEmpty { return }
+    // No operation makes one cursor overtake another, so what is sorted stays sorted.
+    let order = cursors.indices.sorted { cursors[$0] < cursors[$1] }
+    let sorted = order.map { cursors[$0] }
+    withUnsafeTemporaryAllocation(
+      of: Int.self, capacity: CursorGaps.memoryNeeded(cursors: sorted.count)
+    ) { memory in
+      var gaps = CursorGaps(sorted, memory.baseAddress.unsafelyUnwrapped)
+      operations.withUnsafeBufferPointer { operations in
+        guard let first = operations.baseAddress else { return }
+        for operation in first..<(first + operations.count) {
+          if operation.pointee.block == nil {
+            gaps.pass(operation.pointee.edit, own: own)
+          } else {
+            gaps.replaceAll { transformed($0, over: operation.pointee, own: own) }
           }
         }
       }
+      var rank = 0
+      gaps.replaceAll { position in
+        cursors[order[rank]] = position
+        rank += 1
+        return position
+      }
     }
-    for index in 0..<total { cursors[index] = Int(lanes[index >> 3][index & 7]) }
+  }
+}
+
+/// Sorted cursors as their distances, so that an edit before many of them changes one number.
+private struct CursorGaps {
+  /// A place among the cursors that is remembered.
+  private struct Finger {
+    /// The first cursor behind.
+    var next: Int
+    /// The position of the cursor before.
+    var before: Int
+  }
+
+  /// As many people as type at once.
+  private static let fingerCount = 4
+  /// More than any position.
+  private static let far = TextOperation.lengthMax + 1
+
+  /// From each cursor back to the one before it; from the first to -1, and one that is far away.
+  private let gaps: UnsafeMutablePointer<Int>
+  private let count: Int
+  private let fingers: UnsafeMutablePointer<Finger>
+  /// The finger used last.
+  private var current = 0
+
+  static func memoryNeeded(cursors: Int) -> Int { cursors + 1 + 2 * fingerCount }
+
+  init(_ sorted: [Int], _ memory: UnsafeMutablePointer<Int>) {
+    gaps = memory
+    count = sorted.count
+    fingers = UnsafeMutableRawPointer(memory + count + 1).assumingMemoryBound(to: Finger.self)
+    var last = -1
+    for (index, position) in sorted.enumerated() {
+      gaps[index] = position - last
+      last = position
+    }
+    gaps[count] = Self.far
+    for finger in 0..<Self.fingerCount { fingers[finger] = Finger(next: 0, before: -1) }
+  }
+
+  @inline(__always)
+  mutating func pass(_ edit: InlineEdit, own: Bool) {
+    let start = Int(edit.prefix)
+    // Somebody else's insert leaves a cursor at its place; which of insert and delete comes first
+    // decides where a cursor in the deleted text ends up.
+    let insertsBehind = !own && edit.deletesFirst
+    let behind = start + Int(edit.deleted) + (insertsBehind ? 1 : 0)
+    seek(own ? start : start + 1)
+    let (next, before) = (fingers[current].next, fingers[current].before)
+    if next == count { return }
+    if before + gaps[next] >= behind {
+      let growth = edit.growth
+      gaps[next] += growth
+      for finger in 0..<Self.fingerCount where fingers[finger].next > next {
+        fingers[finger].before += growth
+      }
+    } else {
+      collapse(
+        to: insertsBehind ? start : start + Int(edit.scalars), behind: behind, growth: edit.growth)
+    }
+  }
+
+  /// Puts the cursors up to a position at one place.
+  @inline(never)
+  private mutating func collapse(to place: Int, behind: Int, growth: Int) {
+    let here = fingers[current]
+    var position = here.before + gaps[here.next]
+    gaps[here.next] = place - here.before
+    var index = here.next + 1
+    while index < count {
+      position += gaps[index]
+      if position >= behind {
+        gaps[index] = position + growth - place
+        break
+      }
+      gaps[index] = 0
+      index += 1
+    }
+    for finger in 0..<Self.fingerCount { fingers[finger] = here }
+  }
+
+  /// Puts the current finger before the first cursor that stands at a position or behind it.
+  @inline(__always)
+  private mutating func seek(_ position: Int) {
+    if !holds(current, position) { seekFurther(position) }
+  }
+
+  @inline(__always)
+  private func holds(_ finger: Int, _ position: Int) -> Bool {
+    let finger = fingers[finger]
+    return finger.before < position && finger.before + gaps[finger.next] >= position
+  }
+
+  @inline(never)
+  private mutating func seekFurther(_ position: Int) {
+    for finger in 0..<Self.fingerCount where holds(finger, position) {
+      current = finger
+      return
+    }
+    // Leave this finger here, and send the one that is next in turn on.
+    var finger = fingers[current]
+    while finger.before >= position {
+      finger.next -= 1
+      finger.before -= gaps[finger.next]
+    }
+    while finger.before + gaps[finger.next] < position {
+      finger.before += gaps[finger.next]
+      finger.next += 1
+    }
+    current = (current + 1) % Self.fingerCount
+    fingers[current] = finger
+  }
+
+  /// Replaces each position, in order, by one that keeps the order.
+  mutating func replaceAll(_ body: (Int) -> Int) {
+    var position = -1
+    var last = -1
+    for index in 0..<count {
+      position += gaps[index]
+      let moved = body(position)
+      gaps[index] = moved - last
+      last = moved
+    }
+    for finger in 0..<Self.fingerCount { fingers[finger] = Finger(next: 0, before: -1) }
   }
 }

@@ -82,13 +82,7 @@ extension NodeMemory {
       if !isASCII {
         // Few scalars are sought from the gap backwards, many from the start.
         if moved * 2 < scalar {
-          var left = moved
-          var offset = start
-          while left > 0 {
-            offset -= 1
-            if bytes[offset] & 0xc0 != 0x80 { left -= 1 }
-          }
-          moved = start - offset
+          moved = UnsafePointer(bytes + start).byteCount(ofScalarsBehind: moved)
         } else {
           moved = start - UnsafePointer(bytes).byteCount(ofScalars: scalar, limit: start)
         }

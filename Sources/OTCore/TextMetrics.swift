@@ -127,4 +127,18 @@ extension UnsafePointer<UInt8> {
     }
     return offset
   }
+
+  /// Bytes taken by the last scalars of the text that ends here, which has as many.
+  ///
+  /// - Complexity: O(*scalars*).
+  @inline(__always)
+  func byteCount(ofScalarsBehind scalars: Int) -> Int {
+    var left = scalars
+    var offset = 0
+    while left > 0 {
+      offset -= 1
+      if self[offset] & 0xc0 != 0x80 { left -= 1 }
+    }
+    return -offset
+  }
 }

@@ -14,38 +14,15 @@ extension TextOperation {
   ) throws(OperationError) {
     var result = self
     var index = history.startIndex
-    // One edit against one edit needs no words.
-    while index < history.endIndex, result.block == nil {
-      result = try result.transformed(over: history[index], side: side)
-      index += 1
-    }
-    if index < history.endIndex {
-      let base = result.baseLength
-      var length = base
-      var target = result.targetLength
-      var words = result.withPacked { words, _ in PackedRebase(words) }
-      while index < history.endIndex {
-        let other = history[index]
-        guard other.baseLength == length else {
-          throw .lengthMismatch(expected: length, found: other.baseLength)
-        }
-        if length + target + other.targetLength > Self.lengthMax {
-          // Rare, and exact where it is done: leave the short way.
-          break
-        }
-        guard other.block == nil else { break }
-        target += words.pass(other.edit, side: side)
-        length += other.edit.growth
-        index += 1
-      }
-      result = result.withPacked { _, text in
-        words.words.withUnsafeBufferPointer {
-          TextOperation(packing: $0, text: text, base: length, target: target)
-        }
-      }
+    while index < history.endIndex {
+      // As far as edits go; then one step of another kind.
+      index =
+        result.block == nil
+        ? Self.passApart(&result.edit, history, from: index)
+        : try result.passInPlace(history, from: index, side: side)
       if index < history.endIndex {
         result = try result.transformed(over: history[index], side: side)
-        try result.rebase(over: history[(index + 1)...], side: side)
+        index += 1
       }
     }
     self = result
@@ -59,49 +36,123 @@ extension TextOperation {
     try result.rebase(over: history, side: side)
     return result
   }
+
+  /// Moves an edit behind others that do not touch it.
+  ///
+  /// - Returns: the index of the first that does, or does not fit.
+  private static func passApart(
+    _ edit: inout InlineEdit, _ history: ArraySlice<TextOperation>, from index: Int
+  ) -> Int {
+    var prefix = Int(edit.prefix)
+    let deleted = Int(edit.deleted)
+    var length = edit.baseLength
+    let passed = history[index...].withUnsafeBufferPointer { history in
+      let first = history.baseAddress.unsafelyUnwrapped
+      for step in 0..<history.count {
+        let other = (first + step).pointee.edit
+        let otherEnd = Int(other.prefix) + Int(other.deleted)
+        let growth = other.growth
+        guard (first + step).pointee.block == nil, other.baseLength == length,
+          length + Int(edit.scalars) + growth <= lengthMax
+        else { return step }
+        if otherEnd < prefix {
+          prefix += growth
+        } else if prefix + deleted >= Int(other.prefix) {
+          return step
+        }
+        length += growth
+      }
+      return history.count
+    }
+    edit.prefix = UInt32(truncatingIfNeeded: prefix)
+    edit.suffix = UInt32(truncatingIfNeeded: length - prefix - deleted)
+    return index + passed
+  }
+
+  /// Moves the packed words behind edits.
+  ///
+  /// - Returns: the index of the first operation that is none, or does not fit.
+  private mutating func passInPlace(
+    _ history: ArraySlice<TextOperation>, from index: Int, side: Side
+  ) throws(OperationError) -> Int {
+    var length = baseLength
+    var target = targetLength
+    let (result, passed) = withPacked { words, text in
+      var packed = PackedRebase(words, putsOwnFirst: side == .left)
+      defer { packed.deallocate() }
+      let passed = history[index...].withUnsafeBufferPointer { history in
+        let first = history.baseAddress.unsafelyUnwrapped
+        for step in 0..<history.count {
+          let other = (first + step).pointee.edit
+          // The last is rarely so, and decided exactly where it is done step by step.
+          guard (first + step).pointee.block == nil, other.baseLength == length,
+            length + target + other.targetLength <= Self.lengthMax
+          else { return step }
+          target += packed.pass(other)
+          length += other.growth
+        }
+        return history.count
+      }
+      return (
+        TextOperation(packing: packed.written, text: text, base: length, target: target), passed
+      )
+    }
+    self = result
+    return index + passed
+  }
 }
 
 /// An operation's words while edits pass through them.
 private struct PackedRebase {
   typealias Word = TextOperation.Word
 
-  var words: [Word]
+  private var words: UnsafeMutablePointer<Word>
+  private var count: Int
+  private var capacity: Int
+  private let putsOwnFirst: Bool
   /// A word, and the base position where it begins: the next edit is likely near.
   private var at = 0
   private var position = 0
 
-  init(_ packed: UnsafeBufferPointer<Word>) {
-    words = []
-    words.reserveCapacity(packed.count + 16)
-    words.append(contentsOf: packed)
+  init(_ packed: UnsafeBufferPointer<Word>, putsOwnFirst: Bool) {
+    count = packed.count
+    capacity = count + 16
+    words = .allocate(capacity: capacity)
+    if let source = packed.baseAddress { words.initialize(from: source, count: count) }
+    self.putsOwnFirst = putsOwnFirst
   }
+
+  func deallocate() { words.deallocate() }
+
+  var written: UnsafeBufferPointer<Word> { UnsafeBufferPointer(start: words, count: count) }
 
   /// Lets an edit go first.
   ///
   /// - Returns: by how much the operation's target grows.
   @inline(__always)
-  mutating func pass(_ edit: InlineEdit, side: Side) -> Int {
+  mutating func pass(_ edit: InlineEdit) -> Int {
     var growth = 0
-    if edit.scalars > 0 {
-      insert(at: edit.anchor, Int(edit.scalars), ownFirst: side == .left)
-      growth += Int(edit.scalars)
+    let added = Int(edit.scalars)
+    if added > 0 {
+      insert(at: edit.anchor, added)
+      growth += added
     }
     if edit.deleted > 0 {
       // In the text with the insert: behind it, unless the delete stands first.
-      let start = Int(edit.prefix) + (edit.deletesFirst ? 0 : Int(edit.scalars))
+      let start = Int(edit.prefix) + (edit.deletesFirst ? 0 : added)
       growth -= delete(at: start, Int(edit.deleted))
     }
     return growth
   }
 
-  /// Points at the first word that begins at or holds a base position.
+  /// Points at the first word that begins at a base position, or holds it.
   @inline(__always)
   private mutating func seek(_ place: Int) {
     while at > 0, position >= place {
       at -= 1
       if !words[at].isInsert { position -= words[at].scalars }
     }
-    while at < words.count, position < place {
+    while at < count, position < place {
       let word = words[at]
       if !word.isInsert {
         if position + word.scalars > place { break }
@@ -112,80 +163,109 @@ private struct PackedRebase {
   }
 
   @inline(__always)
-  private mutating func insert(at place: Int, _ count: Int, ownFirst: Bool) {
+  private static func scalars(_ count: Int) -> UInt64 { UInt64(truncatingIfNeeded: count) << 34 }
+
+  @inline(__always)
+  private mutating func insert(at place: Int, _ added: Int) {
     seek(place)
-    let added = UInt64(truncatingIfNeeded: count) << 34
-    if at < words.count, position < place {
+    if at < count, position < place {
       // Within a word.
       if words[at].isRetain {
-        words[at].bits += added
+        words[at].bits += Self.scalars(added)
       } else {
         let head = place - position
         let tail = words[at].scalars - head
+        makeRoom(2)
         words[at] = Word(.delete, scalars: head)
-        words.insert(Word(.delete, scalars: tail), at: at + 1)
-        words.insert(Word(bits: added), at: at + 1)
+        words[at + 1] = Word(.retain, scalars: added)
+        words[at + 2] = Word(.delete, scalars: tail)
       }
       return
     }
-    if ownFirst { while at < words.count, words[at].isInsert { at += 1 } }
+    if putsOwnFirst { while at < count, words[at].isInsert { at += 1 } }
     if at > 0, words[at - 1].isRetain {
       at -= 1
       position -= words[at].scalars
-      words[at].bits += added
-    } else if at < words.count, words[at].isRetain {
-      words[at].bits += added
+      words[at].bits += Self.scalars(added)
+    } else if at < count, words[at].isRetain {
+      words[at].bits += Self.scalars(added)
     } else {
-      words.insert(Word(bits: added), at: at)
+      makeRoom(1)
+      words[at] = Word(.retain, scalars: added)
     }
+  }
+
+  /// Moves the words from the one pointed at on.
+  @inline(never)
+  private mutating func makeRoom(_ more: Int) {
+    if count + more > capacity {
+      let larger = UnsafeMutablePointer<Word>.allocate(capacity: 2 * capacity)
+      larger.moveInitialize(from: words, count: count)
+      words.deallocate()
+      words = larger
+      capacity *= 2
+    }
+    (words + at + more).update(from: words + at, count: count - at)
+    count += more
+  }
+
+  private mutating func remove(at index: Int) -> Word {
+    let word = words[index]
+    count -= 1
+    (words + index).update(from: words + index + 1, count: count - index)
+    return word
   }
 
   /// - Returns: how many of the deleted scalars this operation would have retained.
   @inline(__always)
-  private mutating func delete(at place: Int, _ count: Int) -> Int {
+  private mutating func delete(at place: Int, _ deleted: Int) -> Int {
     seek(place)
-    var left = count
+    if at < count, !words[at].isInsert,
+      position + words[at].scalars > place + deleted
+        || (position < place && position + words[at].scalars == place + deleted)
+    {
+      // Some of the word is left.
+      words[at].bits -= Self.scalars(deleted)
+      return words[at].isRetain ? deleted : 0
+    }
+    return deleteAcross(place, deleted)
+  }
+
+  @inline(never)
+  private mutating func deleteAcross(_ place: Int, _ deleted: Int) -> Int {
+    var left = deleted
     var retained = 0
     var index = at
     var start = position
-    while left > 0, index < words.count {
+    while left > 0, index < count {
       let word = words[index]
       if word.isInsert {
         index += 1
         continue
       }
-      let skipped = max(0, place - start)
-      let taken = min(left, word.scalars - skipped)
-      if taken > 0 {
-        words[index].bits -= UInt64(truncatingIfNeeded: taken) << 34
-        left -= taken
-        if word.isRetain { retained += taken }
-      }
+      let taken = min(left, word.scalars - max(0, place - start))
+      words[index].bits -= Self.scalars(taken)
+      left -= taken
+      if word.isRetain { retained += taken }
       start += word.scalars - taken
-      if words[index].scalars == 0 {
-        words.remove(at: index)
-        if index > 0, index < words.count, (words[index - 1].bits ^ words[index].bits) & 3 == 0 {
-          let merged = words.remove(at: index)
-          words[index - 1].bits += merged.bits & ~3
-          // The walk goes on behind what was merged in, which has not been looked at.
-          if !merged.isInsert {
-            index -= 1
-            start -= words[index].scalars - merged.scalars
-          }
-        }
-      } else {
+      if words[index].scalars > 0 {
         index += 1
+        continue
+      }
+      _ = remove(at: index)
+      if index > 0, index < count, (words[index - 1].bits ^ words[index].bits) & 3 == 0 {
+        let merged = remove(at: index)
+        words[index - 1].bits += merged.bits & ~3
+        // The walk goes on in what was merged, which has not been looked at.
+        if !merged.isInsert {
+          index -= 1
+          start -= words[index].scalars - merged.scalars
+        }
       }
     }
-    // What was merged may lie before the word remembered: begin again next time.
-    if at >= words.count || index < at {
-      at = 0
-      position = 0
-    } else if at > 0 {
-      // The word before may have taken this one in.
-      at = 0
-      position = 0
-    }
+    // Words before the one remembered may have changed: begin again.
+    at = 0
+    position = 0
     return retained
   }
 }

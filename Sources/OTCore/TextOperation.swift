@@ -43,6 +43,14 @@ public struct TextOperation: @unchecked Sendable {
       bits = UInt64(scalars) << 34 | UInt64(bytes) << 2 | kind.rawValue
     }
 
+    /// The bits of a length alone, to be added to a word or taken off.
+    @inline(__always)
+    static func size(scalars: Int, bytes: Int = 0) -> UInt64 {
+      UInt64(truncatingIfNeeded: scalars) << 34 | UInt64(truncatingIfNeeded: bytes) << 2
+    }
+
+    @inline(__always)
+    func isSameKind(as other: Word) -> Bool { (bits ^ other.bits) & 3 == 0 }
     @inline(__always)
     var kind: Kind { isRetain ? .retain : isInsert ? .insert : .delete }
     @inline(__always)
