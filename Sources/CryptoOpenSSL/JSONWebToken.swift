@@ -127,7 +127,7 @@ package struct JWTClaims: Sendable, Hashable {
     guard let seconds = Double(text), (0...253_402_300_799).contains(seconds) else {
       throw .wrongType(expected: "seconds since 1970", offset: range.lowerBound)
     }
-    return Timestamp(seconds * 1000)
+    return Timestamp((seconds * 1000).rounded())
   }
 
   private static func grants(_ reader: inout JSONReader) throws(JSONError) -> [Grant] {

@@ -15,7 +15,7 @@ public struct JWTSigner: Sendable {
     public var issuer: String?
     /// `aud`: whom it is for.
     public var audience: String?
-    /// `iat`, in milliseconds; written in whole seconds.
+    /// `iat`, in milliseconds.
     public var issuedAt: Timestamp?
     /// `nbf`, in milliseconds; written in whole seconds.
     public var notBefore: Timestamp?
@@ -98,7 +98,10 @@ extension JWTSigner.Claims {
       object.field("aud", audience, &buffer)
       object.field("exp", expiresAt.map { Int($0 / 1000) }, &buffer)
       object.field("nbf", notBefore.map { Int($0 / 1000) }, &buffer)
-      object.field("iat", issuedAt.map { Int($0 / 1000) }, &buffer)
+      if let issuedAt {
+        object.key("iat", &buffer)
+        Self.write(seconds: issuedAt, &buffer)
+      }
       object.field("jti", tokenID, &buffer)
       object.field("name", name, &buffer)
       object.key("parley", &buffer)
@@ -109,6 +112,17 @@ extension JWTSigner.Claims {
         Self.write(grants.filter { $0.kind == .rooms }, &buffer)
       }
     }
+  }
+
+  /// Writes seconds, with a fraction if there is one: what was taken back a moment ago is told from
+  /// what was made since.
+  private static func write(seconds milliseconds: Timestamp, _ buffer: inout [UInt8]) {
+    JSONWriter.integer(Int(milliseconds / 1000), &buffer)
+    let fraction = milliseconds % 1000
+    guard fraction > 0 else { return }
+    buffer.append(contentsOf: ".\(1000 + fraction)".utf8)
+    // The one in front keeps the zeros, and goes.
+    buffer.remove(at: buffer.count - 4)
   }
 
   private static func write(_ grants: [Grant], _ buffer: inout [UInt8]) {

@@ -28,6 +28,10 @@ final class Connection {
   var phase: Phase
   /// Whose it is; `nil` before the hello if the upgrade brought no token.
   var identity: Identity?
+  /// Whose further tokens it holds, whose rights count beside its own.
+  var passes: [Identity] = []
+  /// Whether it was told that its token ends soon.
+  var isWarned = false
   /// The client's id: minted by the server, outliving connections.
   var client = ""
   /// The person's name as shown to others.

@@ -83,6 +83,18 @@ extension Gateway {
   ) {
     guard let live = room.live else { return }
     let verbs = verbs(of: connection, on: .document(room.id))
+    guard verbs.contains(.read) else {
+      // The right went while the document was being read.
+      switch connection.dialect {
+      case .native:
+        sendError(
+          .notAllowed, "the token no longer grants reading this document", ref: messageID,
+          to: connection)
+      case .whaler:
+        close(connection, .unauthorised, "the token no longer grants reading this document")
+      }
+      return
+    }
     let isNew = connection.subscriptions[room.id] == nil
     let subscription: Subscription
     if let old = connection.subscriptions[room.id] {

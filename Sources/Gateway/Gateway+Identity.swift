@@ -11,6 +11,18 @@ extension Gateway {
 
   /// Who a token belongs to.
   func identity(for token: String?) throws(AuthenticationError) -> Identity {
+    let identity = try unrevokedIdentity(for: token)
+    if surroundings.revocations?.isRevoked(identity) ?? false { throw .revoked }
+    return identity
+  }
+
+  private func unrevokedIdentity(for token: String?) throws(AuthenticationError) -> Identity {
+    // Links are good in demo mode too, where they narrow what may be done.
+    if let token,
+      let own = try surroundings.ownTokens?.identity(of: token, now: surroundings.clock.now)
+    {
+      return own
+    }
     guard let authenticator = surroundings.authenticator else {
       guard settings.isDemo else { throw .unknownKey }
       return .demo
@@ -60,8 +72,7 @@ extension Gateway {
 
   /// Who opened a connection; `nil` if a hello has to tell, or nobody may.
   func identity(openingWith token: String?) -> Identity? {
-    guard !isDemo else { return .demo }
-    guard let token else { return nil }
+    guard let token else { return isDemo ? .demo : nil }
     return try? identity(for: token)
   }
 
@@ -101,15 +112,37 @@ extension Gateway {
 
   // MARK: Connections
 
-  /// What a connection may do.
+  /// What a connection may do: by its own token, and by further ones that it was granted.
   func verbs(of connection: Connection, on subject: Subject) -> Verbs {
-    connection.identity?.verbs(on: subject) ?? []
+    guard let identity = connection.identity else { return [] }
+    return connection.passes.reduce(into: identity.verbs(on: subject)) {
+      $0.formUnion($1.verbs(on: subject))
+    }
   }
 
-  /// The name that others see: the token's, if it has one.
+  /// The name that others see: what the token says of its bearer, never what the client does.
+  ///
+  /// Who comes by a link is nobody's user, and may choose a name; it is marked, so that it passes
+  /// for no user's. In an open demo anybody may be called anything.
   func name(of identity: Identity, claimed: String) -> String {
-    guard var name = identity.name, !name.isEmpty else { return claimed }
-    while name.utf8.count > settings.limits.nameBytesMax { name.unicodeScalars.removeLast() }
+    if identity.isGuest {
+      if isDemo || claimed.utf8.suffix(Self.guestMark.utf8.count).elementsEqual(Self.guestMark.utf8)
+      {
+        return claimed
+      }
+      return Self.shortened(claimed, to: settings.limits.nameBytesMax - Self.guestMark.utf8.count)
+        + Self.guestMark
+    }
+    if identity.user.isEmpty { return claimed }
+    let name = identity.name.flatMap { $0.isEmpty ? nil : $0 } ?? identity.user
+    return Self.shortened(name, to: settings.limits.nameBytesMax)
+  }
+
+  private static let guestMark = " (guest)"
+
+  private static func shortened(_ name: String, to bytesMax: Int) -> String {
+    var name = name
+    while name.utf8.count > bytesMax { name.unicodeScalars.removeLast() }
     return name
   }
 
@@ -132,6 +165,7 @@ extension Gateway {
     case .unknownKey: "the token's key is not known here"
     case .signature: "the token's signature is not valid"
     case .expired: "the token has expired; get a new one"
+    case .revoked: "the token was taken back"
     case .notYetValid: "the token is not valid yet; check the clocks"
     case .audience: "the token is meant for another audience"
     case .issuer: "the token comes from another issuer"

@@ -129,6 +129,8 @@ extension Gateway {
     switch message {
     case .hello:
       sendError(.notAllowed, "hello was said already", ref: ref, to: connection)
+    case .refresh(let refresh): handle(refresh: refresh, ref: ref, connection)
+    case .grant(let grant): handle(grant: grant, ref: ref, connection)
     case .join(let join): handle(join, ref: ref, connection)
     case .change(let change): handle(change, ref: ref, connection)
     case .select(let select): handle(select, ref: ref, connection)
@@ -239,6 +241,11 @@ extension Gateway {
     connection.name =
       connection.identity.map { name(of: $0, claimed: checked.name) } ?? checked.name
     connection.color = checked.color
+    shareProfile(of: connection)
+  }
+
+  /// Tells others of a name and colour that may be new.
+  func shareProfile(of connection: Connection) {
     for subscription in connection.subscriptions.values
     where subscription.verbs.contains(.presence) {
       sendPresence(

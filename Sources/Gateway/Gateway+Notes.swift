@@ -13,6 +13,7 @@ import SocketMessages
 ///     POST   /api/notes/{id}/versions              {"name": "…", "revision": n} names one
 ///     DELETE /api/notes/{id}/versions/{revision}   takes the name away
 ///     POST   /api/notes/{id}/restore               {"revision": n} makes an old text the newest
+///     POST   /api/notes/{id}/share                 makes a link, see Gateway+Sharing.swift
 extension Gateway {
   /// What a request for notes is to be answered with.
   enum NotesRequest {
@@ -26,6 +27,7 @@ extension Gateway {
     case saveVersion(NamedVersion)
     case deleteVersion
     case restore(DocumentID, author: String)
+    case share(Share)
   }
 
   /// Answers an HTTP request, now or when the store has replied.
@@ -33,6 +35,7 @@ extension Gateway {
   /// - Returns: Whether the path is the gateway's at all.
   public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    if requestOfOperator(request, head, path: parts, body: body) { return true }
     guard parts.starts(with: ["api", "notes"]) else { return false }
     guard let identity = identity(of: head, request) else { return true }
     let path = Array(parts.dropFirst(2))
@@ -89,7 +92,10 @@ extension Gateway {
       }
       store(.deleteVersion(id: id, revision: revision), for: .notes(request, .deleteVersion))
     case ("restore", 1) where head.method == "POST": restore(request, id: id, body, identity)
+    case ("share", 1) where head.method == "POST": share(request, id: id, body, identity)
+    case ("share", 1) where head.method == "DELETE": endShares(request, id: id)
     case ("text", 1), ("history", 1): respond(request, .methodNotAllowed("GET"))
+    case ("share", 1): respond(request, .methodNotAllowed("POST, DELETE"))
     case ("versions", 1): respond(request, .methodNotAllowed("GET, POST"))
     case ("versions", 2): respond(request, .methodNotAllowed("DELETE"))
     case ("restore", 1): respond(request, .methodNotAllowed("POST"))
@@ -151,7 +157,12 @@ extension Gateway {
     case .history(let groups):
       guard case .history(_, let limit) = kind else { return }
       respond(request, .json(200, NoteJSON.history(groups, limit: limit)))
-    case .versions(let versions): respond(request, .json(200, NoteJSON.versions(versions)))
+    case .versions(let versions):
+      if case .share(let share) = kind {
+        answer(request, share)
+        return
+      }
+      respond(request, .json(200, NoteJSON.versions(versions)))
     case .failed(let error): answer(request, error)
     case .document, .entries, .room:
       preconditionFailure("a store answers a request for notes with notes")

@@ -22,16 +22,21 @@ public final class Gateway {
     let log: any LogSink
     let authenticator: (any Authenticator)?
     let apiKeys: (any APIKeys)?
+    let ownTokens: (any OwnTokens)?
+    let revocations: (any Revocations)?
     let queuedBytes: (ConnectionID) -> Int
 
     /// - Parameters:
     ///   - authenticator: checks tokens; without one, and in demo mode, anyone may do everything.
     ///   - apiKeys: knows the keys of programs that make HTTP requests; without it there are none.
+    ///   - ownTokens: makes tokens for shared links and checks them; without it there are none.
+    ///   - revocations: remembers tokens that were taken back; without it none can be.
     ///   - queuedBytes: bytes that wait for a connection's socket; asked before changes are sent,
     ///     so that a slow reader's queue stays short.
     public init(
       clock: any Clock, names: any NameSource, tokens: any ResumeTokens, log: any LogSink,
       authenticator: (any Authenticator)? = nil, apiKeys: (any APIKeys)? = nil,
+      ownTokens: (any OwnTokens)? = nil, revocations: (any Revocations)? = nil,
       queuedBytes: @escaping (ConnectionID) -> Int
     ) {
       self.clock = clock
@@ -40,6 +45,8 @@ public final class Gateway {
       self.log = log
       self.authenticator = authenticator
       self.apiKeys = apiKeys
+      self.ownTokens = ownTokens
+      self.revocations = revocations
       self.queuedBytes = queuedBytes
     }
   }
@@ -60,6 +67,9 @@ public final class Gateway {
   public internal(set) var metrics = GatewayMetrics()
   /// When the changes arrived that are on their way to their followers, in microseconds.
   var broadcasting: [Int64] = []
+
+  /// The revocations that all connections have been held to.
+  var seenRevocations = 0
 
   /// Names this process in what it sends of its own accord to Whaler clients.
   let processName: String
@@ -171,6 +181,7 @@ public final class Gateway {
     case .closing: return
     case .greeting, .ready: break
     }
+    if endIfExpired(connection) { return }
     switch connection.dialect {
     case .native: receivedNative(message, kind: kind, on: connection)
     case .whaler: receivedWhaler(message, on: connection)
@@ -227,7 +238,10 @@ public final class Gateway {
   /// Time has passed: hellos that did not come, readers that have drained, documents nobody reads.
   public func ticked() {
     let now = surroundings.clock.uptime
+    surroundings.revocations?.refresh(now: surroundings.clock.now)
+    applyRevocations()
     for connection in connections.values {
+      watchTime(of: connection)
       if case .greeting(let deadline) = connection.phase, deadline <= now {
         close(connection, .helloMissing, "no hello came in time")
       }

@@ -57,6 +57,8 @@ extension ClientMessage {
   var metricName: String {
     switch self {
     case .hello: "hello"
+    case .refresh: "refresh"
+    case .grant: "grant"
     case .join: "join"
     case .change: "change"
     case .select: "select"

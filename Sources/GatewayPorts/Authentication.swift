@@ -132,6 +132,9 @@ public struct Identity: Hashable, Sendable {
     self.grants = grants
   }
 
+  /// What the users begin with that are shared links.
+  public static let guestPrefix = "share/"
+
   /// Whether one of the grants covers all of these verbs on the subject, or several together do.
   public func may(_ verbs: Verbs, _ subject: Subject) -> Bool {
     self.verbs(on: subject).isSuperset(of: verbs)
@@ -174,6 +177,8 @@ public enum AuthenticationError: Error, Sendable, Hashable {
   case signature
   /// Its time is over.
   case expired
+  /// It was taken back.
+  case revoked
   /// Its time has not come.
   case notYetValid
   /// It is meant for somebody else.

@@ -98,6 +98,9 @@ public struct Configuration: Sendable, Equatable {
   /// The database, within ``dataDirectory``.
   package var storePath: String { dataDirectory + "/notes.parley" }
 
+  /// The tokens that were taken back, within ``dataDirectory``.
+  package var revocationsPath: String { dataDirectory + "/revocations" }
+
   /// Whether anyone who can connect may read and write: so it is until there is a key to check
   /// tokens with; hence ``allowOpenNetwork``.
   public var isDemo: Bool { keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty }

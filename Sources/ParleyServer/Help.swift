@@ -17,6 +17,7 @@ package enum Help {
       import  Turn a file into a note
       compact Forget history that the retention settings need not keep
       token   Make a token that says who may do what, or look into one
+      revoke  Take tokens back before their time
       apikey  Make a key with which a program may publish, read or write over HTTP
 
     parley COMMAND --help lists the flags of a command.
@@ -66,6 +67,18 @@ package enum Help {
     input, where no list of processes shows it.
 
       Exit codes: 0 all is well, 1 the token or the key is not, 2 flags are wrong.
+
+    """
+
+  /// `parley revoke --help`.
+  package static let revoke = """
+    Usage: parley revoke (--user ID | --token ID) … [FLAGS OF SERVE]
+
+    Takes back all tokens that a user was issued up to now, or the one token with this id (jti).
+    It is written into the data folder (--data-dir, --config). A server that runs there closes the
+    connections concerned within two seconds, and none of these tokens opens anything again.
+
+      Exit codes: 0 all is well, 1 the file cannot be written, 2 flags are wrong.
 
     """
 

@@ -38,16 +38,17 @@ public final class Server: Sendable {
     let store = try SQLiteStore(path: configuration.storePath)
     store.retention = configuration.retention
     let tokens = HMACResumeTokens(secret: try store.secret(named: "resume tokens"))
-    let authenticator = try configuration.authenticator(log: log)
-    let apiKeys = try configuration.apiKeys(log: log)
+    let access = ServerLoop.Access(
+      authenticator: try configuration.authenticator(log: log),
+      apiKeys: try configuration.apiKeys(log: log),
+      ownTokens: try SelfSignedTokens(secret: try store.secret(named: "own tokens")),
+      revocations: try RevocationFile(path: configuration.revocationsPath, log: log))
     let loop = ServerLoop(configuration: configuration, tokens: tokens, log: log)
     let transport = LibwebsocketsTransport(
       configuration: configuration.transport, delegate: loop)
     let mailbox = transport.mailbox
     let storeThread = StoreThread(store: store) { mailbox.wake() }
-    loop.attach(
-      transport: transport, storeThread: storeThread, authenticator: authenticator,
-      apiKeys: apiKeys)
+    loop.attach(transport: transport, storeThread: storeThread, access: access)
     do {
       try transport.start()
     } catch {

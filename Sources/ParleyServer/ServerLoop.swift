@@ -16,6 +16,14 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let gateway: Gateway
   }
 
+  /// What tells who is there, made on another thread and handed to the loop's.
+  struct Access {
+    let authenticator: JWTAuthenticator?
+    let apiKeys: HashedAPIKeys?
+    let ownTokens: SelfSignedTokens
+    let revocations: RevocationFile
+  }
+
   private let configuration: Configuration
   private let tokens: any ResumeTokens
   private let log: any LogSink
@@ -35,14 +43,14 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   /// Gives the loop what it works with, before the transport starts.
   func attach(
-    transport: LibwebsocketsTransport, storeThread: StoreThread, authenticator: JWTAuthenticator?,
-    apiKeys: HashedAPIKeys?
+    transport: LibwebsocketsTransport, storeThread: StoreThread, access: Access
   ) {
     let gateway = Gateway(
       settings: configuration.gateway,
       surroundings: Gateway.Surroundings(
         clock: SystemClock(), names: RandomNames(), tokens: tokens, log: log,
-        authenticator: authenticator, apiKeys: apiKeys,
+        authenticator: access.authenticator, apiKeys: access.apiKeys,
+        ownTokens: access.ownTokens, revocations: access.revocations,
         queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) }))
     attachments = Attachments(
       transport: transport, storeThread: storeThread, gateway: gateway)

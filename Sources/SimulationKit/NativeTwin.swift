@@ -110,6 +110,7 @@ package struct NativeTwin {
         text: resync.text, epoch: resync.epoch, revision: resync.revision,
         lastSequence: resync.lastSequence, change: resync.change, isSameConnection: true)
     case .error(let error): throw TwinError.error(error.code.rawValue)
+    case .refreshed, .granted, .tokenExpiring, .accessChanged: return []
     case .selections, .presence, .left, .subscribed, .unsubscribed, .resourceUpdate,
       .documentChanged, .goodbye, .pong, .unknown:
       return []

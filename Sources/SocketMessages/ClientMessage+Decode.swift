@@ -18,6 +18,8 @@ extension ClientMessage {
     case "select": .select(try Select(envelope))
     case "ping": .ping
     case "hello": .hello(try Hello(envelope))
+    case "refresh": .refresh(try Refresh(envelope, "refresh"))
+    case "grant": .grant(try Refresh(envelope, "grant"))
     case "join": .join(try Join(envelope))
     case "leave": .leave(try Leave(envelope))
     case "profile": .profile(try Profile(envelope))

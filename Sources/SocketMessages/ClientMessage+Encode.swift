@@ -5,6 +5,14 @@ extension ClientMessage {
   public func encode(messageID: String, into buffer: inout [UInt8]) {
     switch self {
     case .hello(let hello): hello.encode(messageID, &buffer)
+    case .refresh(let refresh):
+      Envelope.write(messageID: messageID, type: "refresh", into: &buffer) { data, buffer in
+        data.field("token", refresh.token, &buffer)
+      }
+    case .grant(let grant):
+      Envelope.write(messageID: messageID, type: "grant", into: &buffer) { data, buffer in
+        data.field("token", grant.token, &buffer)
+      }
     case .join(let join): join.encode(messageID, &buffer)
     case .change(let change): change.encode(messageID, &buffer)
     case .select(let select): select.encode(messageID, &buffer)

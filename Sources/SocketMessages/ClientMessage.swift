@@ -159,6 +159,8 @@ public enum ClientMessage: Sendable, Equatable {
   }
 
   case hello(Hello)
+  case refresh(Refresh)
+  case grant(Refresh)
   case join(Join)
   case change(Change)
   case select(Select)

@@ -76,6 +76,10 @@ public enum CloseReason: UInt16, Sendable, CaseIterable {
   case replaced = 4505
   /// No hello came in time.
   case helloMissing = 4506
+  /// The token's time is over; get a new one, then come back and resume.
+  case tokenExpired = 4507
+  /// The token, or the connection itself, was taken back.
+  case revoked = 4508
 
   /// Whether a client should come back by itself.
   public var allowsReconnect: Bool { rawValue < 4500 }

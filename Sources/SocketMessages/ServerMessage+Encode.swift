@@ -12,6 +12,15 @@ extension ServerMessage {
     }
     switch self {
     case .welcome(let welcome): write("welcome", welcome.encode)
+    case .refreshed(let refreshed): write("refreshed", refreshed.encode)
+    case .granted(let granted): write("granted", granted.encode)
+    case .tokenExpiring(let message):
+      write("tokenExpiring") { $0.field("expiresAt", Int(message.expiresAt), &$1) }
+    case .accessChanged(let message):
+      write("accessChanged") { data, buffer in
+        data.field("documentId", message.documentID, &buffer)
+        data.field("access", message.access.rawValue, &buffer)
+      }
     case .joined(let joined): write("joined", joined.encode)
     case .changes(let message):
       write("changes") { data, buffer in

@@ -349,6 +349,10 @@ public enum ServerMessage: Sendable, Equatable {
   }
 
   case welcome(Welcome)
+  case refreshed(Refreshed)
+  case granted(Refreshed)
+  case tokenExpiring(TokenExpiring)
+  case accessChanged(AccessChanged)
   case joined(Joined)
   case changes(Changes)
   case acknowledged(Acknowledged)

@@ -33,6 +33,9 @@ enum Program {
     case "token":
       if wantsHelp { return show(Help.token) }
       return TokenCommand.run(rest)
+    case "revoke":
+      if wantsHelp { return show(Help.revoke) }
+      return RevokeCommand.run(rest)
     case "apikey":
       if wantsHelp { return show(Help.apiKey) }
       return APIKeyCommand.run(rest)
@@ -45,6 +48,7 @@ enum Program {
       case "check": return show(Help.check)
       case "doctor": return show(Help.doctor)
       case "token": return show(Help.token)
+      case "revoke": return show(Help.revoke)
       case "apikey": return show(Help.apiKey)
       case let name? where StoreCommand.names.contains(name): return show(Help.store)
       default: return show(Help.program)

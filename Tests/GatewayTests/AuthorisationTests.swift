@@ -115,6 +115,23 @@ struct AuthorisationTests {
     #expect(rig.store.log(of: "n1")?.map(\.author) == ["The writer"])
   }
 
+  @Test("a token without a name shows its user")
+  func userAsName() throws {
+    rig.book?.enter("plain", user: "u1", [Grant(.documents, NamePattern("n*"), .all)])
+    let (id, _) = try rig.greet("plain", name: "The manager")
+    rig.ask(id, .join(.init(documentID: "n1")))
+    rig.ask(id, insertion("x"))
+    #expect(rig.store.log(of: "n1")?.map(\.author) == ["u1"])
+  }
+
+  @Test("over HTTP, too, an edit has the token's name")
+  func authors() {
+    let body = #"{"name":"v","revision":0,"author":"The manager"}"#
+    #expect(
+      rig.request("POST", "/api/notes/n1/versions", token: "writer", body).body
+        .contains(#""author":"The writer""#))
+  }
+
   @Test("a client's id is of no use to another user")
   func clientIDs() throws {
     let (_, welcome) = try rig.greet("writer")

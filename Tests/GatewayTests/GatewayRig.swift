@@ -9,6 +9,8 @@ import Testing
 final class GatewayRig {
   let clock = VirtualClock()
   let book: TokenBook?
+  let ownTokens = OwnTokenBook()
+  let revocations = RevocationList()
   let store = MemoryStore()
   private let gateway: Gateway
   private var inboxes: [UInt64: [(messageID: String, message: ServerMessage)]] = [:]
@@ -27,7 +29,8 @@ final class GatewayRig {
       settings: settings,
       surroundings: Gateway.Surroundings(
         clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: NoLog(),
-        authenticator: book, queuedBytes: { _ in 0 }))
+        authenticator: book, apiKeys: KeyBook(), ownTokens: ownTokens, revocations: revocations,
+        queuedBytes: { _ in 0 }))
   }
 
   /// Makes documents.

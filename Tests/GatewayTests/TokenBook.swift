@@ -22,3 +22,56 @@ final class TokenBook: Authenticator {
     return identity
   }
 }
+
+/// The server's own tokens by heart.
+final class OwnTokenBook: OwnTokens {
+  private var identities: [String: Identity] = [:]
+
+  func token(for identity: Identity) -> String {
+    let token = "own\(identities.count)"
+    identities[token] = identity
+    return token
+  }
+
+  func identity(of token: String, now: Timestamp) throws(AuthenticationError) -> Identity? {
+    guard let identity = identities[token] else { return nil }
+    if let end = identity.expiresAt, end <= now { throw .expired }
+    return identity
+  }
+}
+
+/// Revocations in memory, which can be told that no disk takes them.
+final class RevocationList: Revocations {
+  private(set) var generation = 0
+  private var revoked = RevokedTokens()
+  private var fromElsewhere: [Revocation] = []
+  var isBroken = false
+
+  func refresh(now: Timestamp) {
+    for revocation in fromElsewhere where revoked.insert(revocation) { generation += 1 }
+    fromElsewhere = []
+  }
+
+  func isRevoked(_ identity: Identity) -> Bool { revoked.isRevoked(identity) }
+
+  func add(_ revocation: Revocation) throws(RevocationError) {
+    guard !isBroken else { throw .unwritable }
+    if revoked.insert(revocation) { generation += 1 }
+  }
+
+  /// What another process has written down.
+  func addElsewhere(_ revocation: Revocation) { fromElsewhere.append(revocation) }
+}
+
+/// Two API keys: an operator's without any right, and one that may publish.
+struct KeyBook: APIKeys {
+  func identity(for key: String, now: Timestamp) -> Identity? {
+    var identity = Identity(user: "key:" + key, grants: [])
+    switch key {
+    case "pk_operator": identity.isOperator = true
+    case "pk_publisher": identity.grants = [Grant(.rooms, NamePattern("*"), .publish)]
+    default: return nil
+    }
+    return identity
+  }
+}

@@ -4,11 +4,13 @@ import SocketMessages
 ///
 /// A new case of a message does not compile here until it has a kind, and then misses its example.
 enum ClientKind: String, CaseIterable {
-  case hello, join, change, select, leave, profile, subscribe, unsubscribe, ping
+  case hello, refresh, grant, join, change, select, leave, profile, subscribe, unsubscribe, ping
 
   init?(_ message: ClientMessage) {
     switch message {
     case .hello: self = .hello
+    case .refresh: self = .refresh
+    case .grant: self = .grant
     case .join: self = .join
     case .change: self = .change
     case .select: self = .select
@@ -23,12 +25,17 @@ enum ClientKind: String, CaseIterable {
 }
 
 enum ServerKind: String, CaseIterable {
-  case welcome, joined, changes, acknowledged, refused, resync, selections, presence, left
+  case welcome, refreshed, granted, tokenExpiring, accessChanged, joined, changes, acknowledged,
+    refused, resync, selections, presence, left
   case subscribed, unsubscribed, resourceUpdate, documentChanged, error, goodbye, pong
 
   init?(_ message: ServerMessage) {
     switch message {
     case .welcome: self = .welcome
+    case .refreshed: self = .refreshed
+    case .granted: self = .granted
+    case .tokenExpiring: self = .tokenExpiring
+    case .accessChanged: self = .accessChanged
     case .joined: self = .joined
     case .changes: self = .changes
     case .acknowledged: self = .acknowledged

@@ -81,6 +81,8 @@ extension SeededGenerator {
           name: text(), color: optional { $0.text() },
           client: optional { ClientMessage.Hello.Claim(id: $0.text(), resumeToken: $0.text()) },
           token: optional { $0.text() })),
+      .refresh(ClientMessage.Refresh(token: text())),
+      .grant(ClientMessage.Refresh(token: text())),
       .join(
         ClientMessage.Join(
           documentID: text(),
@@ -119,6 +121,12 @@ extension SeededGenerator {
         ServerMessage.Welcome(
           clientID: text(), resumeToken: text(), serverTime: Int64(whole()), demo: once(in: 2),
           capabilities: list { $0.text() }, limits: limits)),
+      .refreshed(ServerMessage.Refreshed(expiresAt: optional { Int64($0.whole()) })),
+      .granted(ServerMessage.Refreshed(expiresAt: optional { Int64($0.whole()) })),
+      .tokenExpiring(ServerMessage.TokenExpiring(expiresAt: Int64(whole()))),
+      .accessChanged(
+        ServerMessage.AccessChanged(
+          documentID: text(), access: element(ServerMessage.AccessChanged.Access.allCases))),
       .joined(
         ServerMessage.Joined(
           documentID: text(), title: text(), epoch: text(), revision: whole(),

@@ -1,0 +1,49 @@
+import SocketMessages
+
+/// Bodies of requests about links, tokens and revocations.
+enum AccessJSON {
+  /// What a body may hold; each endpoint says what it needs of it.
+  struct Fields {
+    var access: String?
+    var expiresIn: Int?
+    var user: String?
+    var name: String?
+    var token: String?
+    var client: String?
+    var documents: [String] = []
+    var rooms: [String] = []
+  }
+
+  /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
+  static func fields(in body: [UInt8]) -> Fields? {
+    body.withUnsafeBufferPointer { bytes in
+      var reader = JSONReader(bytes)
+      var fields = Fields()
+      do throws(JSONError) {
+        try reader.object { key, reader throws(JSONError) in
+          switch key {
+          case "access": fields.access = try reader.string()
+          case "expiresIn": fields.expiresIn = try reader.integer()
+          case "user": fields.user = try reader.string()
+          case "name": fields.name = try reader.string()
+          case "token": fields.token = try reader.string()
+          case "client": fields.client = try reader.string()
+          case "documents": fields.documents = try strings(&reader)
+          case "rooms": fields.rooms = try strings(&reader)
+          default: try reader.skipValue()
+          }
+        }
+        try reader.finish()
+      } catch {
+        return nil
+      }
+      return fields
+    }
+  }
+
+  private static func strings(_ reader: inout JSONReader) throws(JSONError) -> [String] {
+    var strings: [String] = []
+    try reader.array { reader throws(JSONError) in strings.append(try reader.string()) }
+    return strings
+  }
+}

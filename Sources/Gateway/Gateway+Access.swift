@@ -1,0 +1,214 @@
+import GatewayPorts
+import SocketMessages
+
+/// Rights while a connection stands: they end, are renewed, added to and taken back.
+///
+/// A right that is gone is gone for the next message, and for the next push. Whoever can be told is
+/// told: `tokenExpiring`, `accessChanged`, `unsubscribed`, or a close code.
+extension Gateway {
+  /// Further tokens of one connection, at most.
+  private static let passesMax = 16
+  /// How long before its end a token's bearer is warned.
+  private static let warningMilliseconds: Timestamp = 60_000
+
+  // MARK: Time
+
+  /// Ends a connection whose token has ended, and says whether that was so.
+  func endIfExpired(_ connection: Connection) -> Bool {
+    guard let end = connection.identity?.expiresAt, end <= surroundings.clock.now else {
+      return false
+    }
+    sendError(.unauthorised, Self.words(for: .expired), ref: "", to: connection)
+    close(connection, .tokenExpired, "the token has expired")
+    return true
+  }
+
+  /// Holds a connection to the time of its tokens.
+  func watchTime(of connection: Connection) {
+    guard connection.isOpen, !endIfExpired(connection) else { return }
+    let now = surroundings.clock.now
+    if connection.passes.contains(where: { $0.isExpired(at: now) }) {
+      connection.passes.removeAll { $0.isExpired(at: now) }
+      applyRights(to: connection)
+    }
+    guard connection.dialect == .native, connection.isReady, !connection.isWarned,
+      let end = connection.identity?.expiresAt, end - Self.warningMilliseconds <= now
+    else { return }
+    connection.isWarned = true
+    sendNative(.tokenExpiring(.init(expiresAt: end)), ref: pushID(), to: connection)
+  }
+
+  // MARK: Messages
+
+  func handle(refresh: ClientMessage.Refresh, ref: String, _ connection: Connection) {
+    guard let identity = furtherIdentity(refresh.token, ref: ref, connection) else { return }
+    guard identity.isSamePerson(as: connection.identity) else {
+      refuseStranger(ref: ref, connection)
+      return
+    }
+    connection.identity = identity
+    connection.isWarned = false
+    let name = name(of: identity, claimed: connection.name)
+    if !name.utf8.elementsEqual(connection.name.utf8) {
+      connection.name = name
+      shareProfile(of: connection)
+    }
+    sendNative(.refreshed(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
+    applyRights(to: connection)
+  }
+
+  func handle(grant: ClientMessage.Refresh, ref: String, _ connection: Connection) {
+    guard let identity = furtherIdentity(grant.token, ref: ref, connection) else { return }
+    guard identity.isGuest || identity.isSamePerson(as: connection.identity) else {
+      refuseStranger(ref: ref, connection)
+      return
+    }
+    // The same token again, or a newer one of the same name, takes its own place.
+    connection.passes.removeAll {
+      identity.tokenID != nil && $0.tokenID == identity.tokenID && $0.user == identity.user
+    }
+    guard connection.passes.count < Self.passesMax else {
+      sendError(
+        .tooMany, "a connection may have \(Self.passesMax) further tokens; use one for several",
+        ref: ref, to: connection)
+      return
+    }
+    connection.passes.append(identity)
+    sendNative(.granted(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
+    applyRights(to: connection)
+  }
+
+  private func furtherIdentity(
+    _ token: String, ref: String, _ connection: Connection
+  ) -> Identity? {
+    do throws(AuthenticationError) {
+      return try identity(for: token)
+    } catch {
+      log(.notice, "token refused", "\(error)")
+      sendError(.unauthorised, Self.words(for: error), ref: ref, to: connection)
+      return nil
+    }
+  }
+
+  private func refuseStranger(ref: String, _ connection: Connection) {
+    log(.notice, "token refused", "another user's")
+    sendError(
+      .unauthorised, "expected a token of this connection's user; it is another's", ref: ref,
+      to: connection)
+  }
+
+  // MARK: Changed rights
+
+  /// Brings what a connection follows in line with what it may.
+  func applyRights(to connection: Connection) {
+    for subscription in connection.subscriptions.values.map(\.self) {
+      applyRights(to: subscription)
+      guard connection.isOpen else { return }
+    }
+    for room in connection.rooms
+    where !verbs(of: connection, on: .room(room)).contains(.read) {
+      switch connection.dialect {
+      case .native:
+        leave(room: room, connection)
+        sendNative(.unsubscribed(.init(room: room)), ref: pushID(), to: connection)
+      case .whaler:
+        // Its pool: without a word for it, it is told when it comes back.
+        close(connection, .unauthorised, "the token no longer grants this pool")
+        return
+      }
+    }
+  }
+
+  private func applyRights(to subscription: Subscription) {
+    let connection = subscription.connection
+    let room = subscription.room
+    let verbs = verbs(of: connection, on: .document(room.id))
+    let before = subscription.verbs
+    guard verbs != before else { return }
+    guard verbs.contains(.read) else {
+      leave(subscription)
+      switch connection.dialect {
+      case .native:
+        sendNative(
+          .accessChanged(.init(documentID: room.id, access: .none)), ref: pushID(),
+          to: connection)
+      case .whaler:
+        close(connection, .unauthorised, "the token no longer grants reading this document")
+      }
+      return
+    }
+    if before.contains(.presence), !verbs.contains(.presence) {
+      subscription.selections = []
+      sendPresence(
+        ServerMessage.Presence(
+          documentID: room.id, joined: [], updated: [], left: [connection.client]),
+        in: room, except: connection.id)
+    }
+    subscription.verbs = verbs
+    if verbs.contains(.presence), !before.contains(.presence) {
+      sendPresence(
+        ServerMessage.Presence(
+          documentID: room.id, joined: [subscription.participant], updated: [], left: []),
+        in: room, except: connection.id)
+      sendOthers(to: subscription)
+    }
+    if connection.dialect == .native, verbs.contains(.write) != before.contains(.write) {
+      sendNative(
+        .accessChanged(
+          .init(documentID: room.id, access: verbs.contains(.write) ? .write : .read)),
+        ref: pushID(), to: connection)
+    }
+  }
+
+  /// Tells a follower who else is there.
+  private func sendOthers(to subscription: Subscription) {
+    let others = subscription.room.subscriptions.filter {
+      $0 !== subscription && $0.verbs.contains(.presence)
+    }
+    guard subscription.connection.dialect == .native, !others.isEmpty else { return }
+    sendNative(
+      .presence(
+        .init(
+          documentID: subscription.room.id, joined: others.map(\.participant), updated: [],
+          left: [])),
+      ref: pushID(), to: subscription.connection)
+  }
+
+  // MARK: Taking back
+
+  /// Holds all connections to what was taken back since, here or elsewhere.
+  ///
+  /// - Returns: How many connections were closed.
+  @discardableResult
+  func applyRevocations() -> Int {
+    guard let revocations = surroundings.revocations,
+      revocations.generation != seenRevocations
+    else { return 0 }
+    seenRevocations = revocations.generation
+    var closed = 0
+    for connection in connections.values where connection.isOpen {
+      if let identity = connection.identity, revocations.isRevoked(identity) {
+        closeRevoked(connection)
+        closed += 1
+      } else if connection.passes.contains(where: { revocations.isRevoked($0) }) {
+        connection.passes.removeAll { revocations.isRevoked($0) }
+        applyRights(to: connection)
+      }
+    }
+    return closed
+  }
+
+  func closeRevoked(_ connection: Connection) {
+    sendError(.unauthorised, Self.words(for: .revoked), ref: "", to: connection)
+    close(connection, .revoked, "taken back")
+  }
+}
+
+extension Identity {
+  fileprivate func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
+
+  fileprivate func isSamePerson(as other: Identity?) -> Bool {
+    guard let other else { return false }
+    return isGuest == other.isGuest && user.utf8.elementsEqual(other.user.utf8)
+  }
+}

@@ -1,0 +1,124 @@
+import GatewayPorts
+import SocketMessages
+
+/// What operators do over HTTP, with an API key that says it is one.
+///
+///     POST /api/revoke   {"user": "…"} or {"token": "…"} or {"client": "…"}
+///     POST /api/tokens   {"user": "…", "rooms": ["orders-*=read"], "expiresIn": 600}
+extension Gateway {
+  /// Seconds that a token made here may be good for.
+  private static let tokenSeconds = 1...(366 * 86_400)
+  private static let tokenSecondsDefault = 3_600
+
+  /// Answers a request for operators.
+  ///
+  /// - Returns: Whether the path is one of theirs.
+  func requestOfOperator(
+    _ request: RequestID, _ head: RequestHead, path: ArraySlice<Substring>, body: [UInt8]
+  ) -> Bool {
+    let isRevocation = path.elementsEqual(["api", "revoke"])
+    guard isRevocation || path.elementsEqual(["api", "tokens"]) else { return false }
+    guard let identity = identity(of: head, request) else { return true }
+    guard identity.isOperator else {
+      respond(request, .problem(403, .notAllowed, "this takes the API key of an operator"))
+      return true
+    }
+    guard head.method == "POST" else {
+      respond(request, .methodNotAllowed("POST"))
+      return true
+    }
+    guard let fields = AccessJSON.fields(in: body) else {
+      respond(request, .problem(400, .badMessage, "expected a JSON object"))
+      return true
+    }
+    if isRevocation {
+      revoke(request, fields)
+    } else {
+      makeToken(request, fields)
+    }
+    return true
+  }
+
+  // MARK: Taking back
+
+  private func revoke(_ request: RequestID, _ fields: AccessJSON.Fields) {
+    let closed: Int?
+    switch (fields.user, fields.token, fields.client) {
+    case (let user?, nil, nil):
+      closed = revoke(.user(user, before: surroundings.clock.now), request)
+    case (nil, let token?, nil): closed = revoke(.token(token), request)
+    case (nil, nil, let client?):
+      // A connection alone: its token stays good.
+      let connection = connectionsByClient[client].flatMap { connections[$0] }
+      connection.map(closeRevoked)
+      closed = connection == nil ? 0 : 1
+    default:
+      respond(
+        request,
+        .problem(400, .badMessage, "expected one of \"user\", \"token\" (its jti) and \"client\""))
+      return
+    }
+    guard let closed else { return }
+    surroundings.log.write(.notice, "taken back", [("connections", "\(closed)")])
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { $0.field("connections", closed, &$1) }
+    respond(request, .json(200, body))
+  }
+
+  /// Takes tokens back at once; answers the request and returns `nil` if that is not possible.
+  ///
+  /// - Returns: How many connections were closed.
+  func revoke(_ revocation: Revocation, _ request: RequestID) -> Int? {
+    do throws(RevocationError) {
+      guard let revocations = surroundings.revocations else { throw .unwritable }
+      try revocations.add(revocation)
+    } catch {
+      surroundings.log.write(.error, "nothing taken back", [("error", "\(error)")])
+      respond(
+        request, .problem(503, .unavailable, "this cannot be written down now; try again later"))
+      return nil
+    }
+    return applyRevocations()
+  }
+
+  // MARK: Tokens
+
+  private func makeToken(_ request: RequestID, _ fields: AccessJSON.Fields) {
+    guard let tokens = surroundings.ownTokens else {
+      respond(request, .problem(404, .unknownDocument, "this server makes no tokens"))
+      return
+    }
+    let seconds = fields.expiresIn ?? Self.tokenSecondsDefault
+    guard let user = fields.user, !user.isEmpty,
+      user.utf8.count <= settings.limits.nameBytesMax,
+      !user.utf8.starts(with: Identity.guestPrefix.utf8), Self.tokenSeconds.contains(seconds)
+    else {
+      respond(
+        request,
+        .problem(
+          400, .badMessage,
+          "expected \"user\", which does not begin with \(Identity.guestPrefix), and \"expiresIn\" "
+            + "from \(Self.tokenSeconds.lowerBound) to \(Self.tokenSeconds.upperBound)"))
+      return
+    }
+    let now = surroundings.clock.now
+    var identity = Identity(
+      user: user, name: fields.name, tokenID: surroundings.names.next(), issuedAt: now,
+      expiresAt: now + Timestamp(seconds) * 1_000, grants: [])
+    do throws(GrantTextError) {
+      for text in fields.documents { identity.grants.append(try Grant(.documents, text: text)) }
+      for text in fields.rooms { identity.grants.append(try Grant(.rooms, text: text)) }
+    } catch {
+      respond(request, .problem(400, .badMessage, "\(error)"))
+      return
+    }
+    if surroundings.revocations?.isRevoked(identity) ?? false { identity.issuedAt = now + 1 }
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("token", tokens.token(for: identity), &body)
+      object.field("id", identity.tokenID, &body)
+      object.field("expiresAt", identity.expiresAt.map(Int.init), &body)
+    }
+    respond(request, .json(201, body))
+  }
+}

@@ -1,0 +1,102 @@
+import GatewayPorts
+import SocketMessages
+
+/// Links that let anybody who has them into a note.
+///
+///     POST   /api/notes/{id}/share   {"access": "read", "expiresIn": 604800} makes one
+///     DELETE /api/notes/{id}/share   ends all that were made until now
+///
+/// A link is a token that the server signs: nothing is kept of it. All links of a note belong to one
+/// user of their own, and so end together.
+extension Gateway {
+  /// Seconds that a link may be good for.
+  private static let shareSeconds = 60...(366 * 86_400)
+  /// Seconds that it is if nobody says.
+  private static let shareSecondsDefault = 7 * 86_400
+
+  /// A link on its way to whoever asked for it, until the store has said that the note is there.
+  struct Share {
+    var identity: Identity
+    var access: ServerMessage.Joined.Access
+    var note: DocumentID
+  }
+
+  func share(_ request: RequestID, id: DocumentID, _ body: [UInt8], _ identity: Identity) {
+    guard surroundings.ownTokens != nil else {
+      respond(request, .problem(404, .unknownDocument, "this server makes no links"))
+      return
+    }
+    guard let fields = AccessJSON.fields(in: body),
+      let access = fields.access.flatMap(ServerMessage.Joined.Access.init(rawValue:))
+    else {
+      respond(
+        request,
+        .problem(400, .badMessage, "expected a JSON object with \"access\": \"read\" or \"write\""))
+      return
+    }
+    let seconds = fields.expiresIn ?? Self.shareSecondsDefault
+    guard Self.shareSeconds.contains(seconds) else {
+      respond(
+        request,
+        .problem(
+          400, .badMessage,
+          "expected expiresIn from \(Self.shareSeconds.lowerBound) to "
+            + "\(Self.shareSeconds.upperBound) seconds"))
+      return
+    }
+    var verbs: Verbs = [.read, .presence]
+    if access == .write { verbs.formUnion(.write) }
+    // Nobody gives away what they do not have.
+    guard allows(identity, verbs, .document(id), request) else { return }
+    let now = surroundings.clock.now
+    var guest = Identity(
+      user: Identity.guestPrefix + id, tokenID: surroundings.names.next(), issuedAt: now,
+      expiresAt: now + Timestamp(seconds) * 1_000,
+      // Exactly this one: an id may end with what would be a pattern.
+      grants: [Grant(.documents, NamePattern(exactly: id), verbs)])
+    guest.isGuest = true
+    if surroundings.revocations?.isRevoked(guest) ?? false { guest.issuedAt = now + 1 }
+    store(
+      .versions(id: id),
+      for: .notes(request, .share(Share(identity: guest, access: access, note: id))))
+  }
+
+  func answer(_ request: RequestID, _ share: Share) {
+    guard let tokens = surroundings.ownTokens else { return }
+    let token = tokens.token(for: share.identity)
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      // Behind the #, where it reaches no server's log.
+      object.field("path", "/n/\(Self.percentEncoded(share.note))#share=\(token)", &body)
+      object.field("token", token, &body)
+      object.field("access", share.access.rawValue, &body)
+      object.field("expiresAt", share.identity.expiresAt.map(Int.init), &body)
+      object.field("isProtected", !isDemo, &body)
+    }
+    respond(request, .json(201, body))
+  }
+
+  /// Ends all links of a note.
+  func endShares(_ request: RequestID, id: DocumentID) {
+    let user = Identity.guestPrefix + id
+    guard revoke(.user(user, before: surroundings.clock.now), request) != nil else { return }
+    respond(request, Response(status: 204))
+  }
+
+  /// Encodes what a path must not hold.
+  static func percentEncoded(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: "."), UInt8(ascii: "~"):
+        bytes.append(byte)
+      default:
+        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,146 @@
+import CryptoOpenSSL
+import Glibc
+package import GatewayPorts
+
+/// Revocations in a file of the data folder, which `parley revoke` and the server append to.
+///
+/// A line for each: `user 1763712000000 ada` for all that was issued to her until then, `token 5f3a`
+/// for one. What is in memory stays revoked though its line goes; that counts at the next start.
+///
+/// Writing waits for the disk on the caller's thread: it is done rarely, and by few.
+package final class RevocationFile: Revocations {
+  /// Counts up whenever there is a new one.
+  package private(set) var generation = 0
+
+  private let path: String
+  private let log: (any LogSink)?
+  private var revoked = RevokedTokens()
+  private var watch: FileWatch
+  private var lineCount = 0
+
+  /// Reads the file, if there is one.
+  package init(path: String, log: (any LogSink)? = nil) throws(FileError) {
+    self.path = path
+    self.log = log
+    watch = FileWatch(path: path)
+    if Files.isFile(path) { try read() }
+  }
+
+  /// Reads what others have appended.
+  package func refresh(now: Timestamp) {
+    guard watch.hasChanged(now: now), Files.isFile(path) else { return }
+    do throws(FileError) {
+      try read()
+    } catch {
+      log?.write(.error, "revocations not read again", [("error", "\(error)")])
+    }
+  }
+
+  /// Whether the token of the identity was taken back.
+  package func isRevoked(_ identity: Identity) -> Bool { revoked.isRevoked(identity) }
+
+  /// Writes a revocation down and syncs it, then holds to it.
+  package func add(_ revocation: Revocation) throws(RevocationError) {
+    guard revoked.count < RevokedTokens.countMax else { throw .tooMany }
+    guard Self.append(Self.line(revocation), to: path) else { throw .unwritable }
+    lineCount += 1
+    if revoked.insert(revocation) { generation += 1 }
+    if lineCount > 2 * revoked.count + 1_000 { compact() }
+  }
+
+  private func read() throws(FileError) {
+    let bytes = try Files.bytes(at: path)
+    var hasNews = false
+    var problems = 0
+    lineCount = 0
+    for line in bytes.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: "#") {
+      lineCount += 1
+      guard let revocation = Self.revocation(line) else {
+        problems += 1
+        continue
+      }
+      if revoked.insert(revocation) { hasNews = true }
+    }
+    if hasNews { generation += 1 }
+    if problems > 0 {
+      log?.write(
+        .error, "lines of the revocations not understood",
+        [("file", path), ("lines", "\(problems)")])
+    }
+  }
+
+  /// Leaves out what says nothing new.
+  private func compact() {
+    // What others have appended meanwhile has to stay.
+    guard (try? read()) != nil else { return }
+    let text = revoked.all.map { Self.line($0) + "\n" }.joined()
+    let new = path + ".new"
+    unlink(new)
+    guard Self.append(text, to: new, isLine: false), rename(new, path) == 0 else { return }
+    lineCount = revoked.count
+  }
+
+  // MARK: Lines
+
+  /// Appends a revocation for a server that may be running.
+  package static func append(_ revocation: Revocation, to path: String) -> Bool {
+    append(line(revocation), to: path)
+  }
+
+  private static func append(_ text: String, to path: String, isLine: Bool = true) -> Bool {
+    let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    // In one write, so that two who append do not mix their lines.
+    let bytes = Array((isLine ? text + "\n" : text).utf8)
+    return write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
+  }
+
+  private static func line(_ revocation: Revocation) -> String {
+    switch revocation {
+    case .user(let user, let before): "user \(before) \(escaped(user))"
+    case .token(let id): "token \(escaped(id))"
+    }
+  }
+
+  private static func revocation(_ line: ArraySlice<UInt8>) -> Revocation? {
+    let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+    switch words.first {
+    case "user" where words.count == 3:
+      guard let before = Timestamp(words[1]), let user = unescaped(words[2]) else { return nil }
+      return .user(user, before: before)
+    case "token" where words.count == 2: return unescaped(words[1]).map(Revocation.token)
+    default: return nil
+    }
+  }
+
+  /// With blanks, controls and the percent sign as `%20` and the like.
+  private static func escaped(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      if byte > 0x20, byte != 0x7f, byte != UInt8(ascii: "%") {
+        bytes.append(byte)
+      } else {
+        bytes += ("%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)).utf8
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func unescaped(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      let digits = rest.prefix(2)
+      guard digits.count == 2, let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,480 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// Rights that end, are renewed, added to, shared and taken back while connections stand.
+@Suite("Rights that change")
+struct AccessTests {
+  private let rig = GatewayRig()
+
+  init() {
+    rig.make("n1", "n2", "star*")
+    book("writer", [.read, .write, .presence])
+    book("manager", .all)
+    rig.book?.enter("bare", user: "u", [])
+  }
+
+  private func book(
+    _ token: String, _ verbs: Verbs, user: String = "u", name: String? = nil,
+    seconds: Int64? = nil, tokenID: String? = nil
+  ) {
+    rig.book?.enter(
+      token, user: user, name: name, tokenID: tokenID, issuedAt: rig.clock.now,
+      expiresAt: seconds.map { rig.clock.now + $0 * 1_000 },
+      [Grant(.documents, NamePattern("n*"), verbs), Grant(.rooms, NamePattern("r*"), verbs)])
+  }
+
+  private func code(_ message: ServerMessage?) -> ErrorCode? {
+    switch message {
+    case .error(let error): error.code
+    case .refused(let refused): refused.code
+    default: nil
+    }
+  }
+
+  private func join(_ id: UInt64, _ document: String = "n1") -> ServerMessage.Joined.Access? {
+    guard case .joined(let joined) = rig.ask(id, .join(.init(documentID: document))) else {
+      return nil
+    }
+    return joined.access
+  }
+
+  private func insertion(_ sequence: Int, revision: Int = 0) -> ClientMessage {
+    var operation = TextOperation()
+    operation.retain(revision)
+    operation.insert("x")
+    return .change(
+      .init(
+        documentID: "n1", epoch: "epoch of n1", revision: revision, sequence: sequence,
+        operation: operation))
+  }
+
+  private func accessChanges(_ id: UInt64) -> [ServerMessage.AccessChanged.Access] {
+    rig.pushes(id).compactMap {
+      if case .accessChanged(let changed) = $0 { changed.access } else { nil }
+    }
+  }
+
+  // MARK: Time
+
+  @Test("a token's end is announced, and ends the connection")
+  func expiry() throws {
+    book("short", .all, seconds: 100)
+    let (id, _) = try rig.greet("short")
+    _ = join(id)
+    rig.pass(milliseconds: 39_000)
+    #expect(rig.pushes(id).isEmpty)
+    rig.pass(milliseconds: 2_000)
+    rig.pass(milliseconds: 2_000)
+    #expect(rig.pushes(id) == [.tokenExpiring(.init(expiresAt: rig.clock.now + 57_000))])
+    rig.pass(milliseconds: 57_000)
+    #expect(rig.pushes(id).compactMap(code) == [.unauthorised])
+    #expect(rig.closeCodes[id] == CloseReason.tokenExpired.rawValue)
+  }
+
+  @Test("what comes after the end is not looked at, though no tick has passed")
+  func lateMessage() throws {
+    book("short", .all, seconds: 10)
+    let (id, _) = try rig.greet("short")
+    _ = join(id)
+    rig.clock.advance(milliseconds: 10_000)
+    rig.ask(id, insertion(1))
+    #expect(rig.closeCodes[id] == CloseReason.tokenExpired.rawValue)
+    #expect(rig.store.log(of: "n1")?.isEmpty ?? false)
+  }
+
+  @Test("an old client is let go too when its token ends")
+  func whalerExpiry() {
+    book("short", .all, seconds: 10)
+    let id = rig.connectWhaler(pool: "r", token: "short")
+    rig.pass(milliseconds: 10_000)
+    #expect(rig.closeCodes[id] == CloseReason.tokenExpired.rawValue)
+  }
+
+  @Test("a refreshed token carries on, with the new one's rights and name")
+  func refresh() throws {
+    book("short", .all, name: "Ada", seconds: 100)
+    let (id, _) = try rig.greet("short")
+    let (peer, _) = try rig.greet("writer")
+    #expect(join(id) == .write)
+    _ = join(peer)
+    _ = rig.pushes(id)
+    book("next", [.read, .presence], name: "Ada L.", seconds: 1_000)
+    let reply = rig.ask(id, .refresh(.init(token: "next")))
+    #expect(reply == .refreshed(.init(expiresAt: rig.clock.now + 1_000_000)))
+    #expect(accessChanges(id) == [.read])
+    #expect(code(rig.ask(id, insertion(1))) == .notAllowed)
+    #expect(
+      rig.pushes(peer).contains {
+        if case .presence(let presence) = $0 {
+          presence.updated.map(\.name) == ["Ada L."]
+        } else {
+          false
+        }
+      })
+    rig.pass(milliseconds: 100_000)
+    #expect(rig.closeCodes[id] == nil)
+  }
+
+  @Test("another's, a bad or an ended token refreshes nothing, and breaks nothing")
+  func badRefresh() throws {
+    book("short", .all, seconds: 100)
+    book("ended", .all, seconds: -1)
+    book("bea", .all, user: "bea")
+    let (id, _) = try rig.greet("short")
+    for token in ["bea", "forged", "ended", ""] {
+      #expect(code(rig.ask(id, .refresh(.init(token: token)))) == .unauthorised)
+    }
+    #expect(join(id) == .write)
+    rig.pass(milliseconds: 100_000)
+    #expect(rig.closeCodes[id] == CloseReason.tokenExpired.rawValue)
+  }
+
+  // MARK: Changed rights
+
+  @Test("who may no longer read is put out, and hears nothing more")
+  func readingLost() throws {
+    let (id, _) = try rig.greet("writer")
+    let (peer, _) = try rig.greet("manager")
+    _ = join(id)
+    _ = join(peer)
+    rig.ask(id, .subscribe(.init(room: "r1")))
+    _ = rig.pushes(id)
+    _ = rig.pushes(peer)
+    guard case .refreshed = rig.ask(id, .refresh(.init(token: "bare"))) else {
+      Issue.record("not refreshed")
+      return
+    }
+    let told = rig.pushes(id)
+    #expect(told.contains(.accessChanged(.init(documentID: "n1", access: .none))))
+    #expect(told.contains(.unsubscribed(.init(room: "r1"))))
+    #expect(rig.pushes(peer).count == 1)
+    rig.ask(peer, insertion(1))
+    rig.publish("x", in: "r1")
+    #expect(rig.pushes(id).isEmpty)
+    #expect(code(rig.ask(id, insertion(1))) == .notJoined)
+  }
+
+  @Test("presence comes and goes with its right")
+  func presence() throws {
+    book("unseen", [.read, .write])
+    let (id, welcome) = try rig.greet("writer")
+    let (peer, _) = try rig.greet("manager")
+    _ = join(id)
+    _ = join(peer)
+    _ = rig.pushes(peer)
+    rig.ask(id, .refresh(.init(token: "unseen")))
+    #expect(
+      rig.pushes(peer) == [
+        .presence(.init(documentID: "n1", joined: [], updated: [], left: [welcome.clientID]))
+      ])
+    rig.ask(id, .refresh(.init(token: "writer")))
+    for one in [id, peer] {
+      let isShown = rig.pushes(one).contains {
+        if case .presence(let presence) = $0 { presence.joined.count == 1 } else { false }
+      }
+      #expect(isShown)
+    }
+  }
+
+  @Test("a granted token adds its rights until it ends")
+  func grant() throws {
+    book("room", [.read, .write], seconds: 50)
+    let (id, _) = try rig.greet("bare")
+    #expect(join(id) == nil)
+    let reply = rig.ask(id, .grant(.init(token: "room")))
+    #expect(reply == .granted(.init(expiresAt: rig.clock.now + 50_000)))
+    #expect(join(id) == .write)
+    guard case .subscribed = rig.ask(id, .subscribe(.init(room: "r1"))) else {
+      Issue.record("not subscribed")
+      return
+    }
+    rig.pass(milliseconds: 50_000)
+    #expect(rig.closeCodes[id] == nil)
+    #expect(
+      rig.pushes(id) == [
+        .accessChanged(.init(documentID: "n1", access: .none)), .unsubscribed(.init(room: "r1")),
+      ])
+  }
+
+  @Test("another user's token grants nothing")
+  func strangersGrant() throws {
+    book("bea", .all, user: "bea")
+    let (id, _) = try rig.greet("bare")
+    #expect(code(rig.ask(id, .grant(.init(token: "bea")))) == .unauthorised)
+    #expect(join(id) == nil)
+  }
+
+  @Test("further tokens are bounded; the same one counts once")
+  func grantLimit() throws {
+    let (id, _) = try rig.greet("bare")
+    for index in 0..<16 {
+      book("pass\(index)", .read, tokenID: "t\(index)")
+      guard case .granted = rig.ask(id, .grant(.init(token: "pass\(index)"))) else {
+        Issue.record("not granted")
+        return
+      }
+    }
+    book("one more", .read, tokenID: "t16")
+    #expect(code(rig.ask(id, .grant(.init(token: "one more")))) == .tooMany)
+    #expect(code(rig.ask(id, .grant(.init(token: "pass3")))) == nil)
+  }
+
+  // MARK: Taking back
+
+  private func revoke(_ body: String, key: String? = "pk_operator") -> (status: Int, body: String) {
+    rig.request("POST", "/api/revoke", token: key, body)
+  }
+
+  @Test("a user's tokens are taken back at once, those issued later hold")
+  func revokeUser() throws {
+    let (id, _) = try rig.greet("writer")
+    book("bea", .all, user: "bea")
+    let (other, _) = try rig.greet("bea")
+    #expect(revoke(#"{"user":"u"}"#) == (200, #"{"connections":1}"#))
+    #expect(rig.closeCodes[id] == CloseReason.revoked.rawValue)
+    #expect(rig.closeCodes[other] == nil)
+    let late = rig.connect()
+    #expect(code(rig.ask(late, .hello(.init(name: "", token: "writer")))) == .unauthorised)
+    #expect(rig.refusal(ofUpgrade: ["authorization": "writer"], as: .whaler(pool: nil)) == 403)
+    #expect(rig.request("GET", "/api/notes", token: "writer").status == 401)
+    // Without a time of issue it cannot be newer.
+    #expect(rig.request("GET", "/api/notes", token: "bare").status == 401)
+    rig.pass(milliseconds: 1)
+    book("anew", .all)
+    _ = try rig.greet("anew")
+  }
+
+  @Test("one token is taken back, the user's others hold")
+  func revokeToken() throws {
+    book("one", .all, tokenID: "t1")
+    book("two", .all, tokenID: "t2")
+    let (first, _) = try rig.greet("one")
+    let (second, _) = try rig.greet("two")
+    #expect(revoke(#"{"token":"t1"}"#).status == 200)
+    #expect(rig.closeCodes[first] == CloseReason.revoked.rawValue)
+    #expect(rig.closeCodes[second] == nil)
+  }
+
+  @Test("a granted token that is taken back takes its rights along")
+  func revokeGrant() throws {
+    book("room", .all, tokenID: "t1")
+    let (id, _) = try rig.greet("bare")
+    rig.ask(id, .grant(.init(token: "room")))
+    _ = join(id)
+    #expect(revoke(#"{"token":"t1"}"#).status == 200)
+    #expect(rig.closeCodes[id] == nil)
+    #expect(accessChanges(id) == [.none])
+  }
+
+  @Test("one connection is ended, by its client's id")
+  func revokeConnection() throws {
+    let (id, welcome) = try rig.greet("writer")
+    let (other, _) = try rig.greet("writer")
+    #expect(revoke(#"{"client":"\#(welcome.clientID)"}"#) == (200, #"{"connections":1}"#))
+    #expect(rig.closeCodes[id] == CloseReason.revoked.rawValue)
+    #expect(rig.closeCodes[other] == nil)
+    #expect(revoke(#"{"client":"nobody"}"#) == (200, #"{"connections":0}"#))
+  }
+
+  @Test("what another process has taken back counts at the next tick")
+  func revokedElsewhere() throws {
+    let (id, _) = try rig.greet("writer")
+    rig.revocations.addElsewhere(.user("u", before: rig.clock.now))
+    rig.pass(milliseconds: 250)
+    #expect(rig.closeCodes[id] == CloseReason.revoked.rawValue)
+  }
+
+  @Test("only an operator's key takes back", arguments: [nil, "manager", "pk_publisher", "pk_"])
+  func revokeNeedsOperator(key: String?) {
+    #expect([401, 403].contains(revoke(#"{"user":"u"}"#, key: key).status))
+    #expect(
+      [401, 403].contains(rig.request("POST", "/api/tokens", token: key, #"{"user":"u"}"#).status))
+  }
+
+  @Test("an open demo has no operator either")
+  func demoOperator() {
+    let demo = GatewayRig(isDemo: true)
+    #expect(demo.request("POST", "/api/revoke", #"{"user":"u"}"#).status == 403)
+    #expect(demo.request("POST", "/api/tokens", #"{"user":"u"}"#).status == 403)
+  }
+
+  @Test("an operator's key alone reads and writes nothing")
+  func operatorsRights() {
+    #expect(rig.request("GET", "/api/notes/n1/text", token: "pk_operator").status == 403)
+    #expect(rig.request("DELETE", "/api/notes/n1", token: "pk_operator").status == 403)
+  }
+
+  @Test("what cannot be written down is not taken back, and says so")
+  func unwritable() throws {
+    let (id, _) = try rig.greet("writer")
+    rig.revocations.isBroken = true
+    #expect(revoke(#"{"user":"u"}"#).status == 503)
+    #expect(rig.closeCodes[id] == nil)
+  }
+
+  @Test(
+    "a revocation of nothing, or of two things, is none",
+    arguments: ["", "[]", "{}", #"{"user":1}"#, #"{"user":"a","token":"b"}"#])
+  func badRevocation(body: String) {
+    #expect(revoke(body).status == 400)
+  }
+
+  // MARK: Tokens for others
+
+  @Test("an operator makes a token for one room, and it is good for that alone")
+  func roomToken() throws {
+    let (status, body) = rig.request(
+      "POST", "/api/tokens", token: "pk_operator",
+      #"{"user":"u","rooms":["r7=read"],"documents":["n2=read,write"],"expiresIn":60}"#)
+    #expect(status == 201)
+    #expect(body.contains(#""token":"own0""#))
+    let (id, _) = try rig.greet("bare")
+    #expect(code(rig.ask(id, .subscribe(.init(room: "r7")))) == .notAllowed)
+    rig.ask(id, .grant(.init(token: "own0")))
+    #expect(code(rig.ask(id, .subscribe(.init(room: "r7")))) == nil)
+    #expect(code(rig.ask(id, .subscribe(.init(room: "r8")))) == .notAllowed)
+    #expect(join(id, "n2") == .write)
+    #expect(join(id, "n1") == nil)
+    // Of another user it is no use.
+    book("bea", [], user: "bea")
+    let (bea, _) = try rig.greet("bea")
+    #expect(code(rig.ask(bea, .grant(.init(token: "own0")))) == .unauthorised)
+    rig.pass(milliseconds: 60_000)
+    #expect(rig.pushes(id).contains(.unsubscribed(.init(room: "r7"))))
+  }
+
+  @Test(
+    "tokens for nobody, for links, for ever or with unknown verbs are not made",
+    arguments: [
+      "{}", #"{"user":""}"#, #"{"user":"share/n1"}"#, #"{"user":"u","expiresIn":0}"#,
+      #"{"user":"u","expiresIn":99999999}"#, #"{"user":"u","rooms":["r=shout"]}"#,
+      #"{"user":"u","rooms":["r"]}"#,
+    ])
+  func badTokens(body: String) {
+    #expect(rig.request("POST", "/api/tokens", token: "pk_operator", body).status == 400)
+  }
+
+  // MARK: Links
+
+  private func share(_ note: String, _ body: String, by token: String = "manager") -> (
+    status: Int, body: String
+  ) {
+    rig.request("POST", "/api/notes/\(note)/share", token: token, body)
+  }
+
+  @Test("a link opens its note and nothing else, with its right", arguments: ["read", "write"])
+  func link(access: String) throws {
+    let (status, body) = share("n1", #"{"access":"\#(access)","expiresIn":60}"#)
+    #expect(status == 201)
+    #expect(body.contains(##""path":"/n/n1#share=own0""##))
+    #expect(body.contains(#""isProtected":true"#))
+    let (id, _) = try rig.greet("own0", name: "A guest")
+    #expect(join(id)?.rawValue == access)
+    #expect(code(rig.ask(id, insertion(1))) == (access == "read" ? .notAllowed : nil))
+    #expect(join(id, "n2") == nil)
+    #expect(code(rig.ask(id, .subscribe(.init(room: "r1")))) == .notAllowed)
+    #expect(rig.request("GET", "/api/notes/n1/text", token: "own0").status == 200)
+    #expect(rig.request("GET", "/api/notes/n2/text", token: "own0").status == 403)
+    #expect(rig.request("PATCH", "/api/notes/n1", token: "own0", "{}").status == 403)
+    // Nor does it make further links.
+    #expect(share("n1", #"{"access":"read"}"#, by: "own0").status == 403)
+    rig.pass(milliseconds: 60_000)
+    #expect(rig.closeCodes[id] == CloseReason.tokenExpired.rawValue)
+  }
+
+  @Test("guests name themselves, and are as many as hold the link")
+  func guests() throws {
+    _ = share("n1", #"{"access":"write"}"#)
+    let (first, _) = try rig.greet("own0", name: "One")
+    let (second, _) = try rig.greet("own0", name: "Two")
+    _ = join(first)
+    guard case .joined(let joined) = rig.ask(second, .join(.init(documentID: "n1"))) else {
+      Issue.record("not joined")
+      return
+    }
+    #expect(joined.presence.map(\.name) == ["One (guest)"])
+    rig.ask(first, .profile(.init(name: "Ada (guest)")))
+    rig.ask(first, insertion(1))
+    #expect(rig.store.log(of: "n1")?.map(\.author) == ["Ada (guest)"])
+  }
+
+  @Test("who is here already may use a link as well")
+  func linkBesideToken() throws {
+    _ = share("n1", #"{"access":"read"}"#)
+    let (id, _) = try rig.greet("bare")
+    guard case .granted = rig.ask(id, .grant(.init(token: "own0"))) else {
+      Issue.record("not granted")
+      return
+    }
+    #expect(join(id) == .read)
+  }
+
+  @Test("a note whose id looks like a pattern is shared alone")
+  func exactLink() throws {
+    rig.book?.enter("all", user: "u", [Grant(.documents, NamePattern("*"), .all)])
+    rig.make("star")
+    #expect(share("star%2A", #"{"access":"read"}"#, by: "all").status == 201)
+    let (id, _) = try rig.greet("own0")
+    #expect(join(id, "star*") == .read)
+    #expect(join(id, "star") == nil)
+  }
+
+  @Test("all links of a note end at once; those made then hold")
+  func endLinks() throws {
+    _ = share("n1", #"{"access":"read"}"#)
+    _ = share("n2", #"{"access":"read"}"#)
+    let (id, _) = try rig.greet("own0")
+    let (other, _) = try rig.greet("own1")
+    #expect(rig.request("DELETE", "/api/notes/n1/share", token: "writer").status == 403)
+    #expect(rig.request("DELETE", "/api/notes/n1/share", token: "manager").status == 204)
+    #expect(rig.closeCodes[id] == CloseReason.revoked.rawValue)
+    #expect(rig.closeCodes[other] == nil)
+    // At the same moment still.
+    _ = share("n1", #"{"access":"read"}"#)
+    _ = try rig.greet("own2")
+  }
+
+  @Test("sharing needs managing, and the right that is given away")
+  func sharingRights() {
+    #expect(share("n1", #"{"access":"read"}"#, by: "writer").status == 403)
+    book("curator", [.read, .presence, .manage])
+    #expect(share("n1", #"{"access":"read"}"#, by: "curator").status == 201)
+    #expect(share("n1", #"{"access":"write"}"#, by: "curator").status == 403)
+    #expect(share("none", #"{"access":"read"}"#).status == 404)
+    #expect(rig.request("GET", "/api/notes/n1/share", token: "manager").status == 405)
+  }
+
+  @Test(
+    "a link without a right, or for an impossible time, is not made",
+    arguments: [
+      "", "{}", #"{"access":"manage"}"#, #"{"access":"read","expiresIn":1}"#,
+      #"{"access":"read","expiresIn":1e9}"#, #"{"access":"read","expiresIn":99999999}"#,
+    ])
+  func badLinks(body: String) {
+    #expect(share("n1", body).status == 400)
+  }
+
+  @Test("in an open demo a link narrows what its visitor may, and says that it protects nothing")
+  func demoLinks() throws {
+    let demo = GatewayRig(isDemo: true)
+    demo.make("n1", "n2")
+    let (status, body) = demo.request("POST", "/api/notes/n1/share", #"{"access":"read"}"#)
+    #expect(status == 201)
+    #expect(body.contains(#""isProtected":false"#))
+    let (id, _) = try demo.greet("own0")
+    guard case .joined(let joined) = demo.ask(id, .join(.init(documentID: "n1"))) else {
+      Issue.record("not joined")
+      return
+    }
+    #expect(joined.access == .read)
+    #expect(code(demo.ask(id, .join(.init(documentID: "n2")))) == .notAllowed)
+    // No way back to everything on the same connection.
+    #expect(code(demo.ask(id, .refresh(.init(token: "anything")))) == .unauthorised)
+    #expect(demo.request("DELETE", "/api/notes/n1/share").status == 204)
+    #expect(demo.closeCodes[id] == CloseReason.revoked.rawValue)
+  }
+}
