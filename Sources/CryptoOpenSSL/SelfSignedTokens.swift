@@ -3,29 +3,55 @@ public import GatewayPorts
 /// Tokens that this server signs with a secret of its own and checks itself.
 ///
 /// They are JSON Web Tokens (HS256) with a key id and an issuer that no other key may use, so that
-/// one is never taken for the other.
+/// one is never taken for the other. Their audience says what they are for, so that a token for
+/// getting new tokens opens nothing itself.
 public final class SelfSignedTokens: OwnTokens {
-  /// The key id of the server's own tokens.
+  /// The key id, and the issuer, of the server's own tokens.
   public static let keyID = "parley:self"
+
+  /// What a token is for.
+  private enum Audience: String, CaseIterable {
+    /// Its own rights stand in it.
+    case bearer = "parley:self"
+    /// Its user's rights are those that the user has now.
+    case user = "parley:user"
+    /// It is exchanged for new tokens.
+    case refresh = "parley:refresh"
+  }
 
   private let signer: JWTSigner
   private let authenticator: JWTAuthenticator
+  private let users: (any UserSource)?
 
-  /// - Parameter secret: 32 random bytes that outlive the process, and are used for nothing else.
-  public init(secret: [UInt8]) throws(JWTKeyError) {
+  /// - Parameters:
+  ///   - secret: 32 random bytes that outlive the process, and are used for nothing else.
+  ///   - users: who may log in; without it nobody can.
+  public init(secret: [UInt8], users: (any UserSource)? = nil) throws(JWTKeyError) {
     signer = try JWTSigner(secret: secret, keyID: Self.keyID)
-    authenticator = try JWTAuthenticator(
-      secret: secret,
-      policy: JWTPolicy(audiences: [Self.keyID], issuers: [Self.keyID], clockSkewMilliseconds: 0))
+    authenticator = try JWTAuthenticator(secret: secret)
+    self.users = users
   }
 
   /// Makes a token that says all of the identity.
-  public func token(for identity: Identity) -> String {
-    signer.token(
-      JWTSigner.Claims(
-        user: identity.user, name: identity.name, tokenID: identity.tokenID, issuer: Self.keyID,
-        audience: Self.keyID, issuedAt: identity.issuedAt, expiresAt: identity.expiresAt,
-        grants: identity.grants))
+  public func token(for identity: Identity) -> String { token(for: identity, .bearer) }
+
+  /// Makes a token for a user who has logged in. The rights are not in it: they are the user's own,
+  /// whenever it is looked at.
+  public func accessToken(
+    for user: User, id: String, issuedAt: Timestamp, expiresAt: Timestamp
+  ) -> String {
+    token(
+      for: Identity(
+        user: user.id, tokenID: id, issuedAt: issuedAt, expiresAt: expiresAt, grants: []), .user)
+  }
+
+  /// Makes a token that is good for getting new ones.
+  public func refreshToken(
+    for user: User, id: String, issuedAt: Timestamp, expiresAt: Timestamp
+  ) -> String {
+    token(
+      for: Identity(
+        user: user.id, tokenID: id, issuedAt: issuedAt, expiresAt: expiresAt, grants: []), .refresh)
   }
 
   /// Whose the token is; `nil` if its key id is another.
@@ -33,8 +59,45 @@ public final class SelfSignedTokens: OwnTokens {
     of token: String, now: Timestamp
   ) throws(AuthenticationError) -> Identity? {
     guard let parts = try? JSONWebToken(token), parts.keyID == Self.keyID else { return nil }
-    var identity = try authenticator.authenticate(token, now: now)
-    identity.isGuest = identity.user.utf8.starts(with: Identity.guestPrefix.utf8)
+    var (identity, audience) = try check(token, [.bearer, .user], now: now)
+    switch audience {
+    case .bearer, .refresh:
+      identity.isGuest = identity.user.utf8.starts(with: Identity.guestPrefix.utf8)
+    case .user:
+      // Who is no longer among the users has no token either.
+      guard let user = users?.user(identity.user) else { throw .revoked }
+      identity.take(user)
+      identity.isListed = true
+    }
     return identity
+  }
+
+  /// Whose token for new tokens it is.
+  public func identity(
+    ofRefreshToken token: String, now: Timestamp
+  ) throws(AuthenticationError) -> Identity {
+    guard let parts = try? JSONWebToken(token), parts.keyID == Self.keyID else { throw .unknownKey }
+    return try check(token, [.refresh], now: now).identity
+  }
+
+  private func token(for identity: Identity, _ audience: Audience) -> String {
+    signer.token(
+      JWTSigner.Claims(
+        user: identity.user, name: identity.name, tokenID: identity.tokenID, issuer: Self.keyID,
+        audience: audience.rawValue, issuedAt: identity.issuedAt, expiresAt: identity.expiresAt,
+        grants: identity.grants))
+  }
+
+  private func check(
+    _ token: String, _ audiences: [Audience], now: Timestamp
+  ) throws(AuthenticationError) -> (identity: Identity, audience: Audience) {
+    let claims = try authenticator.claims(of: token)
+    let policy = JWTPolicy(
+      audiences: audiences.map(\.rawValue), issuers: [Self.keyID], clockSkewMilliseconds: 0)
+    let identity = try policy.identity(claims, now: now)
+    guard let audience = claims.audiences?.first.flatMap(Audience.init(rawValue:)),
+      claims.audiences?.count == 1
+    else { throw .audience }
+    return (identity, audience)
   }
 }

@@ -48,11 +48,7 @@ extension Gateway {
     }
     connection.identity = identity
     connection.isWarned = false
-    let name = name(of: identity, claimed: connection.name)
-    if !name.utf8.elementsEqual(connection.name.utf8) {
-      connection.name = name
-      shareProfile(of: connection)
-    }
+    takeName(of: identity, connection)
     sendNative(.refreshed(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
     applyRights(to: connection)
   }
@@ -174,6 +170,31 @@ extension Gateway {
       ref: pushID(), to: subscription.connection)
   }
 
+  /// Gives those who are logged in the rights that they have now.
+  func applyUsers() {
+    guard let users = surroundings.users, users.generation != seenUsers else { return }
+    seenUsers = users.generation
+    for connection in connections.values where connection.isOpen {
+      connection.passes = connection.passes.compactMap { $0.updated(from: users) }
+      guard let identity = connection.identity else { continue }
+      guard let updated = identity.updated(from: users) else {
+        closeRevoked(connection)
+        continue
+      }
+      connection.identity = updated
+      applyRights(to: connection)
+      takeName(of: updated, connection)
+    }
+  }
+
+  /// Shows a name that is another now.
+  private func takeName(of identity: Identity, _ connection: Connection) {
+    let name = name(of: identity, claimed: connection.name)
+    guard !name.utf8.elementsEqual(connection.name.utf8) else { return }
+    connection.name = name
+    shareProfile(of: connection)
+  }
+
   // MARK: Taking back
 
   /// Holds all connections to what was taken back since, here or elsewhere.
@@ -206,6 +227,15 @@ extension Gateway {
 
 extension Identity {
   fileprivate func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
+
+  /// As the user is now; `nil` if there is none any more.
+  fileprivate func updated(from users: any UserSource) -> Identity? {
+    guard isListed else { return self }
+    guard let user = users.user(user) else { return nil }
+    var identity = self
+    identity.take(user)
+    return identity
+  }
 
   fileprivate func isSamePerson(as other: Identity?) -> Bool {
     guard let other else { return false }

@@ -24,6 +24,7 @@ public final class Gateway {
     let apiKeys: (any APIKeys)?
     let ownTokens: (any OwnTokens)?
     let revocations: (any Revocations)?
+    let users: (any UserSource)?
     let queuedBytes: (ConnectionID) -> Int
 
     /// - Parameters:
@@ -31,12 +32,14 @@ public final class Gateway {
     ///   - apiKeys: knows the keys of programs that make HTTP requests; without it there are none.
     ///   - ownTokens: makes tokens for shared links and checks them; without it there are none.
     ///   - revocations: remembers tokens that were taken back; without it none can be.
+    ///   - users: whose rights follow them, as long as they are logged in; without it there are none.
     ///   - queuedBytes: bytes that wait for a connection's socket; asked before changes are sent,
     ///     so that a slow reader's queue stays short.
     public init(
       clock: any Clock, names: any NameSource, tokens: any ResumeTokens, log: any LogSink,
       authenticator: (any Authenticator)? = nil, apiKeys: (any APIKeys)? = nil,
       ownTokens: (any OwnTokens)? = nil, revocations: (any Revocations)? = nil,
+      users: (any UserSource)? = nil,
       queuedBytes: @escaping (ConnectionID) -> Int
     ) {
       self.clock = clock
@@ -47,6 +50,7 @@ public final class Gateway {
       self.apiKeys = apiKeys
       self.ownTokens = ownTokens
       self.revocations = revocations
+      self.users = users
       self.queuedBytes = queuedBytes
     }
   }
@@ -70,6 +74,8 @@ public final class Gateway {
 
   /// The revocations that all connections have been held to.
   var seenRevocations = 0
+  /// The users that all connections have been held to.
+  var seenUsers = 0
 
   /// Names this process in what it sends of its own accord to Whaler clients.
   let processName: String
@@ -240,6 +246,8 @@ public final class Gateway {
     let now = surroundings.clock.uptime
     surroundings.revocations?.refresh(now: surroundings.clock.now)
     applyRevocations()
+    surroundings.users?.refresh(now: surroundings.clock.now)
+    applyUsers()
     for connection in connections.values {
       watchTime(of: connection)
       if case .greeting(let deadline) = connection.phase, deadline <= now {

@@ -116,6 +116,8 @@ public struct Identity: Hashable, Sendable {
   /// Whether the token is one that many people hold, as that of a shared link: `user` then names
   /// the link, and people are told apart by their client ids alone.
   public var isGuest = false
+  /// Whether the rights are those that the user source gives the user, now and whenever they change.
+  public var isListed = false
   /// Whether it may run the server: take tokens back, make them. No token says so, only an API key.
   public var isOperator = false
 

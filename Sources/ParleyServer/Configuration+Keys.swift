@@ -6,7 +6,7 @@ extension Configuration {
   ///
   /// - Throws: `JWTKeyError` for a file that holds no usable key.
   package func authenticator(log: (any LogSink)?) throws(JWTKeyError) -> JWTAuthenticator? {
-    guard !isDemo else { return nil }
+    guard !(keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty) else { return nil }
     var files: [KeyFile] = []
     for text in keyFiles {
       let (id, path) = Self.named(text)
@@ -22,6 +22,12 @@ extension Configuration {
       policy: JWTPolicy(
         audiences: audiences, issuers: issuers,
         clockSkewMilliseconds: Int64(clockSkew.milliseconds)), log: log)
+  }
+
+  /// Who may log in; `nil` if nobody can.
+  package func users(log: (any LogSink)?) throws(FileError) -> UserFile? {
+    guard let usersFile else { return nil }
+    return try UserFile(path: usersFile, log: log)
   }
 
   /// What knows API keys; `nil` if there are none.

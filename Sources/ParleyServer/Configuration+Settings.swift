@@ -251,6 +251,17 @@ extension Configuration {
       "api-key-file", \.apiKeyFile, .access, "FILE",
       help: "File with a line for each API key; parley apikey makes them. Read again when it "
         + "changes."),
+    .text(
+      "users-file", \.usersFile, .access, "FILE",
+      help: "File of users who log in with passwords; parley user makes its lines. Read again when "
+        + "it changes. With it nobody gets in without a token."),
+    .duration(
+      "access-token-time", \.accessTokenTime, .access, in: .seconds(10)...(.seconds(86_400)),
+      help: "How long a token is good for that a login gives."),
+    .duration(
+      "refresh-token-time", \.refreshTokenTime, .access,
+      in: .seconds(60)...(.seconds(366 * 86_400)),
+      help: "How long after a login new tokens are given without the password."),
     .flag(
       "allow-token-in-url", \.allowTokenInURL, .access,
       help: "Accept ?token= at upgrades and requests, where logs and histories may keep it."),

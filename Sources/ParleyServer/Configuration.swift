@@ -43,6 +43,12 @@ public struct Configuration: Sendable, Equatable {
   public var clockSkew = Duration.seconds(60)
   /// A file with the hashes of API keys.
   public var apiKeyFile: String?
+  /// A file of users who log in with passwords. With it the demo mode is off.
+  public var usersFile: String?
+  /// How long a token is good for that a login gives.
+  public var accessTokenTime = Duration.seconds(3_600)
+  /// How long a login can be prolonged for.
+  public var refreshTokenTime = Duration.seconds(90 * 86_400)
   /// Whether a token may stand in a URL.
   public var allowTokenInURL = false
 
@@ -103,7 +109,9 @@ public struct Configuration: Sendable, Equatable {
 
   /// Whether anyone who can connect may read and write: so it is until there is a key to check
   /// tokens with; hence ``allowOpenNetwork``.
-  public var isDemo: Bool { keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty }
+  public var isDemo: Bool {
+    keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty && usersFile == nil
+  }
 }
 
 /// Who may read the metrics.

@@ -18,6 +18,7 @@ package enum Help {
       compact Forget history that the retention settings need not keep
       token   Make a token that says who may do what, or look into one
       revoke  Take tokens back before their time
+      user    Add a user who logs in with a password
       apikey  Make a key with which a program may publish, read or write over HTTP
 
     parley COMMAND --help lists the flags of a command.
@@ -79,6 +80,24 @@ package enum Help {
     connections concerned within two seconds, and none of these tokens opens anything again.
 
       Exit codes: 0 all is well, 1 the file cannot be written, 2 flags are wrong.
+
+    """
+
+  /// `parley user --help`.
+  package static let user = """
+    Usage: parley user add USER [--name NAME] [room:MATCH=MAY …] [document:MATCH=MAY …]
+                           [--file FILE]
+
+    Reads a password, unseen at a terminal or from standard input, and prints the line for
+    users-file, in which only a hash of it stands. With --file the line is appended to that file,
+    which a running server reads again: what it says of a user holds at once.
+
+      USER             what they log in with, such as ada@example.org
+      --name NAME      what others see [USER]
+      document:MATCH=MAY, room:MATCH=MAY
+                       what they may do; see parley apikey --help
+
+      Exit codes: 0 all is well, 1 the file cannot be written, 2 the arguments are wrong.
 
     """
 

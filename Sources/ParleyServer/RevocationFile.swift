@@ -98,8 +98,8 @@ package final class RevocationFile: Revocations {
 
   private static func line(_ revocation: Revocation) -> String {
     switch revocation {
-    case .user(let user, let before): "user \(before) \(escaped(user))"
-    case .token(let id): "token \(escaped(id))"
+    case .user(let user, let before): "user \(before) \(LineText.escaped(user))"
+    case .token(let id): "token \(LineText.escaped(id))"
     }
   }
 
@@ -107,40 +107,12 @@ package final class RevocationFile: Revocations {
     let words = String(decoding: line, as: UTF8.self).split(separator: " ")
     switch words.first {
     case "user" where words.count == 3:
-      guard let before = Timestamp(words[1]), let user = unescaped(words[2]) else { return nil }
+      guard let before = Timestamp(words[1]), let user = LineText.unescaped(words[2]) else {
+        return nil
+      }
       return .user(user, before: before)
-    case "token" where words.count == 2: return unescaped(words[1]).map(Revocation.token)
+    case "token" where words.count == 2: return LineText.unescaped(words[1]).map(Revocation.token)
     default: return nil
     }
-  }
-
-  /// With blanks, controls and the percent sign as `%20` and the like.
-  private static func escaped(_ text: String) -> String {
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      if byte > 0x20, byte != 0x7f, byte != UInt8(ascii: "%") {
-        bytes.append(byte)
-      } else {
-        bytes += ("%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)).utf8
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func unescaped(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      let digits = rest.prefix(2)
-      guard digits.count == 2, let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 }

@@ -17,6 +17,7 @@ public final class Server: Sendable {
   private let loop: ServerLoop
   private let transport: LibwebsocketsTransport
   private let storeThread: StoreThread
+  private let loginThread: LoginThread?
   private let configuration: LibwebsocketsTransport.Configuration
   private let log: any LogSink
 
@@ -38,21 +39,31 @@ public final class Server: Sendable {
     let store = try SQLiteStore(path: configuration.storePath)
     store.retention = configuration.retention
     let tokens = HMACResumeTokens(secret: try store.secret(named: "resume tokens"))
+    let users = try configuration.users(log: log)
     let access = ServerLoop.Access(
       authenticator: try configuration.authenticator(log: log),
       apiKeys: try configuration.apiKeys(log: log),
-      ownTokens: try SelfSignedTokens(secret: try store.secret(named: "own tokens")),
-      revocations: try RevocationFile(path: configuration.revocationsPath, log: log))
+      ownTokens: try SelfSignedTokens(
+        secret: try store.secret(named: "own tokens"), users: users),
+      revocations: try RevocationFile(path: configuration.revocationsPath, log: log),
+      users: users)
     let loop = ServerLoop(configuration: configuration, tokens: tokens, log: log)
     let transport = LibwebsocketsTransport(
       configuration: configuration.transport, delegate: loop)
     let mailbox = transport.mailbox
     let storeThread = StoreThread(store: store) { mailbox.wake() }
-    loop.attach(transport: transport, storeThread: storeThread, access: access)
+    let loginThread = users.map { users in
+      LoginThread(users: users) { job, user in
+        mailbox.post { loop.finish(job, user) }
+      }
+    }
+    loop.attach(
+      transport: transport, storeThread: storeThread, access: access, loginThread: loginThread)
     do {
       try transport.start()
     } catch {
       storeThread.stop()
+      loginThread?.stop()
       throw error
     }
     self.configuration = configuration.transport
@@ -60,6 +71,7 @@ public final class Server: Sendable {
     self.loop = loop
     self.transport = transport
     self.storeThread = storeThread
+    self.loginThread = loginThread
   }
 
   /// The port that is listened on, chosen by the system if 0 was asked for.
@@ -110,6 +122,7 @@ public final class Server: Sendable {
       code: CloseCode(CloseReason.draining.rawValue), reason: "the server is going down; come back",
       within: drainMilliseconds)
     storeThread.stop()
+    loginThread?.stop()
   }
 }
 

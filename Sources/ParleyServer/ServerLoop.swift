@@ -14,6 +14,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     unowned let transport: LibwebsocketsTransport
     let storeThread: StoreThread
     let gateway: Gateway
+    let login: LoginService?
   }
 
   /// What tells who is there, made on another thread and handed to the loop's.
@@ -22,6 +23,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let apiKeys: HashedAPIKeys?
     let ownTokens: SelfSignedTokens
     let revocations: RevocationFile
+    let users: UserFile?
   }
 
   private let configuration: Configuration
@@ -43,7 +45,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   /// Gives the loop what it works with, before the transport starts.
   func attach(
-    transport: LibwebsocketsTransport, storeThread: StoreThread, access: Access
+    transport: LibwebsocketsTransport, storeThread: StoreThread, access: Access,
+    loginThread: LoginThread?
   ) {
     let gateway = Gateway(
       settings: configuration.gateway,
@@ -51,9 +54,18 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         clock: SystemClock(), names: RandomNames(), tokens: tokens, log: log,
         authenticator: access.authenticator, apiKeys: access.apiKeys,
         ownTokens: access.ownTokens, revocations: access.revocations,
+        users: access.users,
         queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) }))
+    var login: LoginService?
+    if let users = access.users, let loginThread {
+      login = LoginService(
+        tokens: access.ownTokens, users: users, thread: loginThread, names: RandomNames(),
+        clock: SystemClock(), revocations: access.revocations, log: log,
+        accessMilliseconds: Int64(configuration.accessTokenTime.milliseconds),
+        refreshMilliseconds: Int64(configuration.refreshTokenTime.milliseconds))
+    }
     attachments = Attachments(
-      transport: transport, storeThread: storeThread, gateway: gateway)
+      transport: transport, storeThread: storeThread, gateway: gateway, login: login)
   }
 
   private var attached: Attachments {
@@ -192,6 +204,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       transport.respond(to: request, with: response ?? .plain(200, "ready\n"))
     } else if head.path == "/metrics" {
       transport.respond(to: request, with: metrics(for: head))
+    } else if let answer = attached.login?.answer(request, head, body) {
+      if case .now(let response) = answer { transport.respond(to: request, with: response) }
     } else if gateway.request(request, head: head, body: body) {
       perform()
     } else if let response = files?.response(to: head) {
@@ -199,6 +213,12 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     } else {
       transport.respond(to: request, with: .plain(404, "Nothing is here.\n"))
     }
+  }
+
+  /// A password was compared.
+  func finish(_ job: LoginThread.Job, _ user: User?) {
+    guard let login = attached.login else { return }
+    transport.respond(to: job.request, with: login.finish(job, user))
   }
 
   private func metrics(for head: RequestHead) -> Response {

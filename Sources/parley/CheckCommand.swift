@@ -29,6 +29,7 @@ enum CheckCommand {
     do {
       _ = try loaded.configuration.authenticator(log: nil)
       _ = try loaded.configuration.apiKeys(log: nil)
+      _ = try loaded.configuration.users(log: nil)
     } catch {
       Terminal.error("parley: \(error)\n")
       return Program.ExitCode.usage

@@ -36,6 +36,9 @@ enum Program {
     case "revoke":
       if wantsHelp { return show(Help.revoke) }
       return RevokeCommand.run(rest)
+    case "user":
+      if wantsHelp { return show(Help.user) }
+      return UserCommand.run(rest)
     case "apikey":
       if wantsHelp { return show(Help.apiKey) }
       return APIKeyCommand.run(rest)
@@ -49,6 +52,7 @@ enum Program {
       case "doctor": return show(Help.doctor)
       case "token": return show(Help.token)
       case "revoke": return show(Help.revoke)
+      case "user": return show(Help.user)
       case "apikey": return show(Help.apiKey)
       case let name? where StoreCommand.names.contains(name): return show(Help.store)
       default: return show(Help.program)

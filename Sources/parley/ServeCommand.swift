@@ -43,7 +43,7 @@ enum ServeCommand {
     lines.append("  store     \(configuration.dataDirectory)")
     lines.append("  page      \(configuration.webDirectory ?? "none")")
     if !configuration.isDemo {
-      lines.append("  access    with a token that one of the keys signed")
+      lines.append("  access    with a token")
     }
     if configuration.isDemo {
       let reach =

@@ -1,0 +1,70 @@
+import COpenSSL
+
+/// A password as it is kept: hashed by scrypt (RFC 7914) with a salt of its own.
+///
+/// Written `scrypt$15$8$1$SALT$HASH`: the cost as a power of two, block size, parallelism, and both
+/// texts in base64url. 32 MiB and some tens of milliseconds make each guess dear.
+public struct PasswordHash: Sendable, Hashable {
+  private static let blockSize = 8
+  private static let hashBytes = 32
+  /// Longer passwords are not looked at.
+  public static let passwordBytesMax = 1_024
+
+  private let cost: Int
+  private let salt: [UInt8]
+  private let hash: [UInt8]
+
+  /// Hashes a password.
+  ///
+  /// - Parameter cost: the power of two of work and memory, from 1 for tests to 17.
+  public init(password: String, cost: Int = 15) {
+    precondition((1...17).contains(cost), "a cost of \(cost) is out of 1 to 17")
+    self.cost = cost
+    salt = randomBytes(count: 16)
+    hash = Self.derive(password, salt, cost)
+  }
+
+  /// Reads a hash; `nil` if it is none, or asks for more work than a login may cost.
+  public init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+    guard parts.count == 6, parts[0] == "scrypt", let cost = Int(parts[1]),
+      (1...17).contains(cost), parts[2] == "8", parts[3] == "1",
+      let salt = Base64URL.decode(parts[4].utf8), salt.count >= 8,
+      let hash = Base64URL.decode(parts[5].utf8), hash.count == Self.hashBytes
+    else { return nil }
+    self.cost = cost
+    self.salt = salt
+    self.hash = hash
+  }
+
+  /// As it is kept.
+  public var text: String {
+    "scrypt$\(cost)$\(Self.blockSize)$1$\(Base64URL.encode(salt))$\(Base64URL.encode(hash))"
+  }
+
+  /// Whether the password is the one. Takes the same time for every wrong one.
+  public func matches(_ password: String) -> Bool {
+    guard password.utf8.count <= Self.passwordBytesMax else { return false }
+    let other = Self.derive(password, salt, cost)
+    return CRYPTO_memcmp(hash, other, hash.count) == 0
+  }
+
+  /// What a login costs whose user is not there, so that who is there cannot be told by the time.
+  public static let ofNobody = PasswordHash(password: "")
+
+  private static func derive(_ password: String, _ salt: [UInt8], _ cost: Int) -> [UInt8] {
+    let password = Array(password.utf8)
+    return [UInt8](unsafeUninitializedCapacity: hashBytes) { buffer, initializedCount in
+      let isDone = password.withUnsafeBytes { bytes in
+        EVP_PBE_scrypt(
+          bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? nil, bytes.count, salt,
+          salt.count, UInt64(1) << cost, UInt64(blockSize), 1, 2_000_000_000,
+          buffer.baseAddress, hashBytes)
+      }
+      guard isDone == 1 else {
+        fatalError("OpenSSL failed to hash a password; the machine is out of memory")
+      }
+      initializedCount = hashBytes
+    }
+  }
+}

@@ -1,0 +1,227 @@
+"""Logging in with a password, as Whaler clients do, against the real program."""
+
+import http.client
+import json
+import pathlib
+import subprocess
+
+import pytest
+from parley_server import PROGRAM
+from test_tokens import bearer, greet, new_key
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+PASSWORD = "correct horse é"
+RIGHTS = ["document:*=all", "room:*=read,publish"]
+
+
+def add_user(file, user, *words, password=PASSWORD):
+    return subprocess.run(
+        [PROGRAM, "user", "add", user, *words, "--file", file],
+        input=password + "\n", capture_output=True, text=True,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def users(tmp_path):
+    file = tmp_path / "users"
+    assert add_user(file, "ada@example.org", "--name", "Ada L.", *RIGHTS).returncode == 0
+    assert add_user(file, "bea@example.org", "document:*=read,presence").returncode == 0
+    return file
+
+
+@pytest.fixture
+def guarded(start, tmp_path, users):
+    operator = new_key(tmp_path, "admin", "operator")
+    server = start("--users-file", users, "--api-key-file", tmp_path / "api-keys")
+    server.operator = operator
+    return server
+
+
+def post(server, path, body):
+    status, headers, answer = server.request("POST", path, body)
+    assert headers["content-type"] == "application/json"
+    return status, json.loads(answer)
+
+
+def log_in(server, user="ada@example.org", password=PASSWORD):
+    status, answer = post(server, "/api/user/login", {"email": user, "password": password})
+    assert status == 200, answer
+    return answer
+
+
+def tokens(server, user="ada@example.org"):
+    return log_in(server, user)["data"]["tokens"]
+
+
+def test_a_login_answers_in_the_shape_that_whaler_clients_know(guarded):
+    answer = log_in(guarded)
+    assert (answer["code"], answer["hasError"]) == (1000, False)
+    assert answer["message"] == "Logged in"
+    assert answer["data"]["response"] == {
+        "id": "ada@example.org", "email": "ada@example.org", "name": "Ada L.",
+    }  # fmt: skip
+    assert set(answer["data"]["tokens"]) == {"accessToken", "refreshToken"}
+
+
+def test_its_token_opens_what_the_user_may(guarded):
+    access = tokens(guarded)["accessToken"]
+    status, _, body = guarded.request("POST", "/api/notes", {"title": "Mine"}, bearer(access))
+    assert status == 201
+    note = json.loads(body)["id"]
+    client, reply = greet(guarded, access, name="Root")
+    assert reply == "welcome"
+    joined = client.join(note)
+    assert client.change(note, joined, 1, ["by Ada"])[0] == "acknowledged"
+    bea, _ = greet(guarded, tokens(guarded, "bea@example.org")["accessToken"])
+    joined = bea.join(note)
+    assert joined["access"] == "read"
+    assert [person["name"] for person in joined["presence"]] == ["Ada L."]
+    raw = {"Authorization": access, "ObjectId": "pool"}
+    with connect(f"ws://127.0.0.1:{guarded.port}/socket", additional_headers=raw) as socket:
+        socket.send(
+            json.dumps(
+                {"messageId": "1", "type": "resourceConnection", "data": {"resourceId": note}}
+            )
+        )
+        assert json.loads(socket.recv(timeout=30))["data"]["initialState"] == "by Ada"
+
+
+@pytest.mark.parametrize(
+    "body, code",
+    [
+        (b"", 4000), (b"[]", 4000), (b'{"email":"ada@example.org"}', 4000),
+        (b'{"email":1,"password":"x"}', 4000), (b'{"email":"x","password":"' + b"x" * 5000 + b'"}', 4000),
+        ({"email": "ada@example.org", "password": "wrong"}, 4001),
+        ({"email": "ada@example.org", "password": ""}, 4001),
+        ({"email": "nobody@example.org", "password": PASSWORD}, 4001),
+        ({"email": "", "password": ""}, 4001),
+    ],
+)  # fmt: skip
+def test_a_login_that_fails_says_why_by_its_code(guarded, body, code):
+    status, answer = post(guarded, "/api/user/login", body)
+    assert (status, answer["code"], answer["hasError"]) == (200, code, True)
+    assert answer["data"] == {}
+
+
+def test_refreshing_gives_new_tokens_and_a_login_is_needed_in_the_end(start, users):
+    server = start("--users-file", users, "--access-token-time", "10s")
+    first = tokens(server)
+    status, answer = post(server, "/api/user/refresh", {"refreshToken": first["refreshToken"]})
+    assert (status, answer["code"]) == (200, 1000)
+    second = answer["data"]["tokens"]
+    client, _ = greet(server, first["accessToken"])
+    assert client.request("refresh", {"token": second["accessToken"]})[0] == "refreshed"
+    assert greet(server, second["accessToken"])[1] == "welcome"
+
+
+@pytest.mark.parametrize("kind", ["nothing", "garbage", "an access token", "a broken one"])
+def test_what_is_no_refresh_token_refreshes_nothing(guarded, kind):
+    pair = tokens(guarded)
+    body = {
+        "nothing": {}, "garbage": {"refreshToken": "x"},
+        "an access token": {"refreshToken": pair["accessToken"]},
+        "a broken one": {"refreshToken": pair["refreshToken"][:-2] + "AA"},
+    }[kind]  # fmt: skip
+    status, answer = post(guarded, "/api/user/refresh", body)
+    assert (status, answer["code"]) == (200, 4000 if kind == "nothing" else 4004)
+
+
+def test_a_refresh_token_opens_nothing_itself(guarded):
+    refresh = tokens(guarded)["refreshToken"]
+    assert greet(guarded, refresh)[1] == "error"
+    assert guarded.request("GET", "/api/notes", headers=bearer(refresh))[0] == 401
+    with pytest.raises(InvalidStatus) as refused:
+        connect(
+            f"ws://127.0.0.1:{guarded.port}/socket", additional_headers={"Authorization": refresh}
+        )
+    assert refused.value.response.status_code == 403
+
+
+def test_a_user_who_is_put_out_is_out_and_may_log_in_again(guarded):
+    pair = tokens(guarded)
+    client, _ = greet(guarded, pair["accessToken"])
+    body = {"user": "ada@example.org"}
+    assert guarded.request("POST", "/api/revoke", body, bearer(guarded.operator))[0] == 200
+    assert client.close_code() == 4508
+    answer = post(guarded, "/api/user/refresh", {"refreshToken": pair["refreshToken"]})[1]
+    assert answer["code"] == 4004
+    assert greet(guarded, tokens(guarded)["accessToken"])[1] == "welcome"
+
+
+def test_what_the_file_says_of_a_user_holds_at_once(guarded, users):
+    note = json.loads(
+        guarded.request(
+            "POST", "/api/notes", {"title": "x"}, bearer(tokens(guarded)["accessToken"])
+        )[2]
+    )["id"]
+    ada, _ = greet(guarded, tokens(guarded)["accessToken"])
+    bea, _ = greet(guarded, tokens(guarded, "bea@example.org")["accessToken"])
+    assert bea.join(note)["access"] == "read"
+    assert ada.join(note)["access"] == "write"
+    lines = users.read_text().splitlines()
+    assert len(lines) == 2
+    # Bea may write now, and Ada is gone.
+    replace(users, lines[1].replace("=read,", "=read,write,") + "\n")
+    assert bea.expect("accessChanged") == {"documentId": note, "access": "write"}
+    assert ada.close_code() == 4508
+    assert log_in(guarded)["code"] == 4001
+
+
+def replace(file, text):
+    """As editors do: beside it, then in its place."""
+    new = pathlib.Path(str(file) + ".new")
+    new.write_text(text)
+    new.replace(file)
+
+
+def test_guessing_becomes_slow_and_hits_nobody_else(guarded):
+    for _ in range(5):
+        assert log_in(guarded, password="guess")["code"] == 4001
+    body = {"email": "ada@example.org", "password": PASSWORD}
+    status, headers, answer = guarded.request("POST", "/api/user/login", body)
+    assert (status, json.loads(answer)["code"]) == (429, 4001)
+    assert int(headers["retry-after"]) >= 1
+    assert log_in(guarded, "bea@example.org")["code"] == 1000
+
+
+def test_several_log_in_side_by_side(guarded):
+    waiting = []
+    body = json.dumps({"email": "bea@example.org", "password": PASSWORD})
+    for _ in range(4):
+        connection = http.client.HTTPConnection("127.0.0.1", guarded.port, timeout=60)
+        connection.request("POST", "/api/user/login", body)
+        waiting.append(connection)
+    assert guarded.request("GET", "/health")[0] == 200
+    for connection in waiting:
+        assert json.loads(connection.getresponse().read())["code"] == 1000
+        connection.close()
+
+
+def test_a_server_with_users_lets_nobody_in_without_a_token(guarded):
+    assert greet(guarded, None)[1] == "error"
+    assert guarded.request("GET", "/api/notes")[0] == 401
+    assert "OPEN DEMO MODE" not in "\n".join(guarded.output)
+
+
+def test_without_users_there_is_no_login(server):
+    body = {"email": "ada@example.org", "password": PASSWORD}
+    assert server.request("POST", "/api/user/login", body)[0] == 404
+
+
+def test_users_are_added_once_and_with_a_password(users):
+    result = add_user(users, "ada@example.org", "document:*=read")
+    assert result.returncode == 1 and "has this user already" in result.stderr
+    assert add_user(users, "cid", password="").returncode == 2
+    assert add_user(users, "share/x").returncode == 2
+    assert add_user(users, "cid", "document:*=fly").returncode == 2
+    assert users.stat().st_mode & 0o077 == 0
+
+
+def test_no_password_or_token_is_in_the_log_or_the_file(guarded, users):
+    pair = tokens(guarded)
+    log_in(guarded, password="a wrong one")
+    text = guarded.log.read_text() + users.read_text()
+    assert "login refused" in text
+    for value in (PASSWORD, "a wrong one", *pair.values()):
+        assert value not in text
