@@ -30,7 +30,7 @@ build: setup-serve page  ## Build the program and the page, without running them
 
 .PHONY: test
 test: setup-test page lint build-tests  ## Lint, build, and run every test, a real browser included
-	@python3 Scripts/run_tests.py swift web clients browser
+	@python3 Scripts/run_tests.py swift fuzz web clients browser
 
 .PHONY: format
 format: check-swift  ## Lay out the Swift sources
@@ -42,9 +42,11 @@ lint: check-swift  ## Check the layout of the Swift sources
 
 ##@ Parts of the tests
 
-.PHONY: test-swift test-web test-clients test-browser
+.PHONY: test-swift test-fuzz test-web test-clients test-browser
 test-swift: setup-serve build-tests  ## Swift's tests alone
 	@python3 Scripts/run_tests.py swift
+test-fuzz: check-swift  ## Replay what fuzzing has found worth keeping, and a little more
+	@python3 Scripts/run_tests.py fuzz
 test-web: setup-test page  ## The page's unit tests alone
 	@python3 Scripts/run_tests.py web
 test-clients: setup-test build  ## Python clients against the real program
@@ -81,7 +83,7 @@ check-swift:
 SECONDS_EACH ?= 60
 
 .PHONY: fuzz
-fuzz: check-swift  ## Fuzz what reads bytes, SECONDS_EACH=60 for each target
+fuzz: check-swift  ## Fuzz the decoders and the algebra, SECONDS_EACH=60 for each target
 	@for target in $$(Scripts/fuzz.sh); do Scripts/fuzz.sh "$$target" $(SECONDS_EACH); done
 
 # A folder of editing traces, NAME.json.gz: see Benchmarks/Core/README.md

@@ -3,9 +3,12 @@
 #
 #   Scripts/fuzz.sh Messages 60     for 60 seconds
 #   Scripts/fuzz.sh                 lists the targets
+#   MERGE=1 Scripts/fuzz.sh Messages    keeps what was learned in Fuzz/Corpora, for `make test`
+#   Scripts/fuzz.sh replay          tries what is kept, and a little more, always the same: all targets
 #
 # What it learns stays in .build/fuzz/corpus and is gone on from the next time. An input that breaks
-# something is kept in artifacts/fuzz, and the script fails. Before you mend it, make it a test.
+# something is kept in artifacts/fuzz, and the script fails. Before you mend it, make it a test, or a
+# line of Fuzz/Corpora/TARGET.base64: `make test` replays those.
 #
 # A package cannot link a fuzzer, which brings its own main; hence the compiler is called directly.
 set -euo pipefail
@@ -17,6 +20,11 @@ if [ $# -eq 0 ]; then
   for file in Fuzz/*.swift; do basename "$file" .swift; done
   exit 0
 fi
+if [ "$1" = replay ]; then
+  status=0
+  for target in $("$0"); do REPLAY=1 "$0" "$target" || status=1; done
+  exit "$status"
+fi
 target=$1
 seconds=${2:-60}
 if [ ! -f "Fuzz/$target.swift" ]; then
@@ -27,6 +35,7 @@ fi
 
 build=.build/fuzz
 corpus=$build/corpus/$target
+kept=Fuzz/Corpora/$target.base64
 findings=artifacts/fuzz
 mkdir -p "$build" "$corpus" "$findings"
 
@@ -40,7 +49,7 @@ flags=(
 # when something has changed.
 objects=()
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
-for module in OTCore SocketMessages; do
+for module in OTCore SocketMessages OTWorkloads; do
   sources=$(find "Sources/$module" -name '*.swift' | LC_ALL=C sort)
   # shellcheck disable=SC2086
   stamp=$(echo "$stamp"; cat $sources | cksum)
@@ -54,6 +63,13 @@ done
 swiftc "${flags[@]}" -module-name "Fuzz$target" -o "$build/$target" \
   "Fuzz/$target.swift" "${objects[@]}"
 
+# What is in the folder of a replay is in it by what is committed, nothing else.
+if [ "${REPLAY:-}" = 1 ]; then
+  corpus=$build/replay/$target
+  rm -rf "$corpus"
+  mkdir -p "$corpus"
+fi
+
 # The examples of the protocol's page are where the search begins.
 if [ -f Documentation/Protocol.md ]; then
   awk -v prefix="$corpus/example-" '
@@ -62,6 +78,41 @@ if [ -f Documentation/Protocol.md ]; then
     file != "" { print >>file }' Documentation/Protocol.md
 fi
 
+# And what was worth keeping.
+number=0
+if [ -f "$kept" ]; then
+  while read -r line; do
+    number=$((number + 1))
+    base64 -d <<<"$line" >"$corpus/kept-$(printf %04d "$number")"
+  done <"$kept"
+fi
+
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
+
+# Few inputs that reach as much code as all that were found, the shortest first.
+if [ "${MERGE:-}" = 1 ]; then
+  merged=$build/merged
+  rm -rf "$merged"
+  mkdir "$merged"
+  "$build/$target" -set_cover_merge=1 -use_counters=0 -max_len=512 "$merged" "$corpus"
+  for input in "$merged"/*; do
+    base64 -w0 "$input"
+    echo
+  done | LC_ALL=C sort -u | awk '{ print length($0) "\t" $0 }' | sort -s -n | cut -f 2 >"$kept"
+  exit 0
+fi
+
+if [ "${REPLAY:-}" = 1 ]; then
+  log=$build/$target.log
+  if ! "$build/$target" "$corpus" -seed=1 -runs="${RUNS:-5000}" -timeout=60 -rss_limit_mb=2048 \
+    -max_len=1024 -dict=Fuzz/json.dict -artifact_prefix="$findings/$target-" >"$log" 2>&1; then
+    tail -n 40 "$log"
+    echo "fuzz $target: failed"
+    exit 1
+  fi
+  echo "fuzz $target: $(find "$corpus" -name 'kept-*' | wc -l) kept inputs and ${RUNS:-5000} runs passed"
+  exit 0
+fi
+
 exec "$build/$target" "$corpus" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
   -max_len=4096 -dict=Fuzz/json.dict -artifact_prefix="$findings/$target-" -print_final_stats=1

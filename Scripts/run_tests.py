@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of the parts named and ends with one line for all of them.
 
-    Scripts/run_tests.py swift web clients browser
+    Scripts/run_tests.py swift fuzz web clients browser
 
 Each part is run by its own runner, whose output is shown, and kept whole in artifacts/logs. A
 part that fails does not keep the next from running. The counts are read from what the runners
@@ -92,6 +92,17 @@ def read_pytest(lines):
     return counts
 
 
+def read_fuzz(lines):
+    """`fuzz Messages: 150 kept inputs and 5000 runs passed` for each target."""
+    counts = Counts()
+    for line in lines:
+        match = re.match(r"fuzz \w+: .*\b(passed|failed)$", line)
+        if match:
+            counts.concluded = True
+            counts.add(match.group(1) == "passed", match.group(1) == "failed", 0)
+    return counts
+
+
 def is_worth_showing(part, line):
     """Swift Testing says of each test that it started; its end is enough."""
     if part != "swift":
@@ -123,6 +134,7 @@ PARTS = {
         lambda: ["swift", "test", "-c", "release", "--disable-xctest", "--skip-build"],
         read_swift,
     ),
+    "fuzz": ("libFuzzer", lambda: ["Scripts/fuzz.sh", "replay"], read_fuzz),
     "web": ("node", node_command, read_node),
     "clients": ("pytest Tests/Clients", lambda: pytest_command("Tests/Clients"), read_pytest),
     "browser": ("pytest Tests/Browser", lambda: pytest_command("Tests/Browser"), read_pytest),

@@ -1,4 +1,4 @@
-import OTCore
+package import OTCore
 
 /// One case for every function of the algebra, drawn from a seed, with the reference's opinion.
 ///
@@ -50,7 +50,31 @@ package struct OracleCase {
     cursors = (0..<random.between(1, 20)).map { _ in random.below(count + 1) }
   }
 
+  /// A case of somebody else's making; `seed` stands for nothing then.
+  ///
+  /// - Parameters:
+  ///   - a: An operation on the text.
+  ///   - b: Another one.
+  ///   - next: One on the text that `a` leaves.
+  ///   - history: Operations that follow on one another, from the text on.
+  ///   - cursors: Places in the text.
+  package init(
+    text: String, a: TextOperation, b: TextOperation, next: TextOperation,
+    history: [TextOperation], cursors: [Int]
+  ) {
+    seed = 0
+    string = text
+    self.text = Array(text.unicodeScalars)
+    self.a = a
+    self.b = b
+    self.next = next
+    self.history = history
+    self.cursors = cursors
+  }
+
   /// Asks OTCore and the reference the same.
+  ///
+  /// - Throws: `Disagreement`, or what OTCore throws.
   package func check() throws {
     try checkApply()
     try checkCompose()

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -105,3 +106,25 @@ def test_vectors_are_verified(tmp_path, kind, line, agrees):
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     assert result.stdout.startswith(f"{int(agrees)} of 1 agree")
     assert (result.returncode == 0) == agrees
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("transform", "tie-break"),
+        ("transform", "transform"),
+        ("compose", "order"),
+        ("compose", "compose"),
+        ("apply", "apply"),
+    ],
+)
+def test_our_own_vectors_are_verified(kind, name):
+    file = ROOT / "Tests" / "OTCoreTests" / "Vectors" / f"{name}.jsonl"
+    count = file.read_bytes().count(b"\n")
+    result = subprocess.run([BENCH, "verify", kind, file], stdout=subprocess.PIPE, text=True)
+    assert result.stdout == f"{count} of {count} agree\n"
+    assert result.returncode == 0
+
+
+def test_the_vectors_are_as_they_are_made():
+    subprocess.run([sys.executable, ROOT / "Scripts" / "make_vectors.py", "--check"], check=True)
