@@ -40,11 +40,19 @@ final class Connection {
   var color: String?
   var subscriptions: ExactDictionary<Subscription> = [:]
   var rooms: ExactSet = []
+  /// The attempts to subscribe to rooms that wait for the store, by their numbers.
+  var attempts: ExactDictionary<UInt64> = [:]
 
   init(id: ConnectionID, dialect: Dialect, phase: Phase) {
     self.id = id
     self.dialect = dialect
     self.phase = phase
+  }
+
+  /// Whose it is to others: the token's user, or the client where a token is nobody's or
+  /// everybody's.
+  var person: PersonID {
+    if let identity, !identity.isGuest, !identity.user.isEmpty { identity.user } else { client }
   }
 
   /// Whether it may still be sent to.

@@ -93,7 +93,9 @@ extension Gateway {
       ref: ref, to: connection)
   }
 
-  private static let capabilities = ["documents", "presence", "resume", "rooms", "selections"]
+  private static let capabilities = [
+    "documents", "presence", "publish", "resume", "roomHistory", "rooms", "selections",
+  ]
 
   private func checked(
     name: String, color: String?, ref: String, _ connection: Connection
@@ -142,6 +144,12 @@ extension Gateway {
     case .unsubscribe(let unsubscribe):
       leave(room: unsubscribe.room, connection)
       sendNative(.unsubscribed(.init(room: unsubscribe.room)), ref: ref, to: connection)
+    case .publish(let publish): handle(publish, ref: ref, connection)
+    case .roomHistory(let history): handle(history, ref: ref, connection)
+    case .typing, .receipt, .receipts, .lastOnline, .block, .blocks, .flag, .flags, .follow:
+      sendError(
+        .notOffered, "this server does not offer it; look at the capabilities in welcome",
+        ref: ref, to: connection)
     case .ping:
       sendNative(.pong(.init(serverTime: surroundings.clock.now)), ref: ref, to: connection)
     case .unknown(let type):
@@ -254,35 +262,6 @@ extension Gateway {
           left: []),
         in: subscription.room, except: connection.id)
     }
-  }
-
-  private func handle(
-    _ subscribe: ClientMessage.Subscribe, ref: String, _ connection: Connection
-  ) {
-    let limits = settings.limits
-    guard !subscribe.room.isEmpty, subscribe.room.utf8.count <= limits.roomBytesMax else {
-      sendError(
-        .tooLarge, "a room's name has 1 to \(limits.roomBytesMax) bytes", ref: ref,
-        to: connection)
-      return
-    }
-    guard
-      connection.rooms.contains(subscribe.room)
-        || connection.rooms.count < limits.roomsPerConnectionMax
-    else {
-      sendError(
-        .tooMany,
-        "a connection may subscribe to \(limits.roomsPerConnectionMax) rooms; leave one first",
-        ref: ref, to: connection)
-      return
-    }
-    guard verbs(of: connection, on: .room(subscribe.room)).contains(.read) else {
-      sendError(
-        .notAllowed, "the token does not grant reading this room", ref: ref, to: connection)
-      return
-    }
-    join(room: subscribe.room, connection)
-    sendNative(.subscribed(.init(room: subscribe.room)), ref: ref, to: connection)
   }
 
   // MARK: Presence

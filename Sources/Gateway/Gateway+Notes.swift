@@ -36,7 +36,10 @@ extension Gateway {
   public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     if requestOfOperator(request, head, path: parts, body: body) { return true }
-    guard parts.starts(with: ["api", "notes"]) else { return false }
+    guard parts.starts(with: ["api", "notes"]) else {
+      guard parts.first == "api" else { return false }
+      return requestRooms(request, head: head, path: parts.dropFirst(), body: body)
+    }
     guard let identity = identity(of: head, request) else { return true }
     let path = Array(parts.dropFirst(2))
     guard let first = path.first else {

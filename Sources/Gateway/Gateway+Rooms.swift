@@ -1,23 +1,32 @@
 import GatewayPorts
 import SocketMessages
 
-/// Rooms of resource updates.
+/// Who is in rooms, and updates that no room remembers.
 extension Gateway {
   /// The room that hears when the list of notes changes.
   static let noteListRoom = "notes"
 
-  func join(room name: String, _ connection: Connection) {
-    connection.rooms.insert(name)
-    rooms[name, default: Room()].add(connection.id)
+  /// Makes a connection an occupant of a room.
+  func occupy(_ name: RoomName, _ connection: Connection) {
+    rooms[name, default: Room()].admit(connection.id)
   }
 
-  func leave(room name: String, _ connection: Connection) {
+  /// Makes a connection hear from a room, from now on.
+  func join(room name: RoomName, _ connection: Connection) {
+    connection.rooms.insert(name)
+    occupy(name, connection)
+    rooms[name]?.add(connection.id)
+  }
+
+  /// Lets a connection hear from a room no longer.
+  func leave(room name: RoomName, _ connection: Connection) {
     connection.rooms.remove(name)
+    connection.attempts[name] = nil
     rooms[name]?.remove(connection.id)
     if rooms[name]?.isEmpty ?? false { rooms[name] = nil }
   }
 
-  /// Tells a room's subscribers that a resource has changed.
+  /// Tells a room's subscribers that a resource has changed. No room remembers it.
   ///
   /// - Parameter sender: named by whoever caused the change, so that their own app can ignore it.
   public func publish(resource: String, in name: String, sender: String?) {

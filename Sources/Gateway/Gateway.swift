@@ -63,6 +63,10 @@ public final class Gateway {
   var connectionsByClient: ExactDictionary<ConnectionID> = [:]
   var documents: ExactDictionary<DocumentRoom> = [:]
   var rooms: ExactDictionary<Room> = [:]
+  /// Publications that wait for the store.
+  var publishing = 0
+  /// Numbers the attempts to subscribe.
+  var nextAttempt: UInt64 = 1
   var lagging: Set<ConnectionID> = []
   var isDraining = false
   /// Why the last commit failed; `nil` once one has succeeded again.
@@ -94,6 +98,8 @@ public final class Gateway {
     case renewal(DocumentID, String)
     case creation(DocumentID)
     case notes(RequestID, NotesRequest)
+    /// Work with rooms, which says itself how it goes on.
+    case rooms((RoomOutcome) -> Void)
   }
 
   /// Makes a gateway without connections.
@@ -223,6 +229,8 @@ public final class Gateway {
     guard let connection = connections.removeValue(forKey: id) else { return }
     lagging.remove(id)
     leaveEverything(connection)
+    // What still waits for the store on its behalf sees that nobody is there.
+    connection.phase = .closing
     if connectionsByClient[connection.client] == id {
       connectionsByClient[connection.client] = nil
     }
@@ -267,8 +275,10 @@ public final class Gateway {
   /// Takes no more changes: they are refused as retryable, and reads go on.
   public func drain() { isDraining = true }
 
-  /// Whether every change that was taken has been written and answered.
-  public var isSettled: Bool { documents.values.allSatisfy { $0.live?.isSettled ?? true } }
+  /// Whether every change and publication that was taken has been written and answered.
+  public var isSettled: Bool {
+    publishing == 0 && documents.values.allSatisfy { $0.live?.isSettled ?? true }
+  }
 
   /// Tells all clients to come back, and closes their connections.
   ///
@@ -304,6 +314,7 @@ public final class Gateway {
     case .history(let id): readHistory(id, reply)
     case .catchUp(let id, let connection): readForCatchUp(id, connection, reply)
     case .notes(let request, let kind): answer(request, kind, reply)
+    case .rooms(let goOn): goOn(RoomOutcome(reply))
     }
   }
 }

@@ -1,3 +1,4 @@
+public import GatewayPorts
 public import SocketMessages
 
 /// What an operator can set of the gateway's behaviour.
@@ -31,6 +32,20 @@ public struct GatewaySettings: Sendable {
   public var waitingMax: Int
   /// Milliseconds after which a refused change may be tried again.
   public var retryAfterMilliseconds: Int
+  /// What a room remembers unless a rule says otherwise.
+  public var roomMemory: RoomMemory
+  /// Rules for rooms by their names; the first that means a room holds.
+  public var roomMemories: [RoomMemoryRule]
+  /// Publications that a subscriber who comes back may have missed to be given them all at once.
+  public var recoveryMax: Int
+  /// Bytes of them.
+  public var recoveryBytesMax: Int
+  /// Bytes of data in one page of a room's history, about.
+  public var pageBytes: Int
+  /// Publications of one page unless another number is asked for.
+  public var pageDefault: Int
+  /// Milliseconds for which a publication's key is remembered.
+  public var keyMilliseconds: Int64
 
   /// The defaults.
   public init() {
@@ -47,5 +62,12 @@ public struct GatewaySettings: Sendable {
     helloMilliseconds = 10_000
     waitingMax = 1_000
     retryAfterMilliseconds = 1_000
+    roomMemory = .standard
+    roomMemories = []
+    recoveryMax = 1_000
+    recoveryBytesMax = 4 << 20
+    pageBytes = 1 << 20
+    pageDefault = 20
+    keyMilliseconds = 86_400_000
   }
 }

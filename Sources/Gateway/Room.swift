@@ -1,18 +1,30 @@
 import GatewayPorts
 
-/// Who wants to hear of a room's resource updates, in the order in which they came.
+/// Who wants to hear from a room, in the order in which they came.
 ///
 /// The name is an opaque string.
 struct Room {
+  /// Those who are sent what is published.
   private(set) var members: [ConnectionID] = []
+  /// Those, and others who wait for what they have missed.
+  private var occupants: Set<ConnectionID> = []
 
-  var isEmpty: Bool { members.isEmpty }
+  var isEmpty: Bool { occupants.isEmpty }
 
+  /// Makes a connection an occupant.
+  mutating func admit(_ connection: ConnectionID) { occupants.insert(connection) }
+
+  /// Makes an occupant a member.
   mutating func add(_ connection: ConnectionID) {
+    occupants.insert(connection)
     if !members.contains(connection) { members.append(connection) }
   }
 
+  /// Lets a member wait: what is published from here on reaches it with what it has missed.
+  mutating func suspend(_ connection: ConnectionID) { members.removeAll { $0 == connection } }
+
   mutating func remove(_ connection: ConnectionID) {
     members.removeAll { $0 == connection }
+    occupants.remove(connection)
   }
 }

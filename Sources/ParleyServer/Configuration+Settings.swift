@@ -12,6 +12,7 @@ package struct Setting: Sendable {
     case storage = "Storage"
     case connections = "Connections"
     case documents = "Documents"
+    case rooms = "Rooms"
     case running = "Running"
   }
 
@@ -300,6 +301,22 @@ extension Configuration {
       "document-length-max", \.documentScalarsMax, .documents, "CHARACTERS",
       in: 1...100_000_000,
       help: "Unicode scalars in one document; an edit beyond is refused."),
+    .number(
+      "room-history-max", \.roomHistoryMax, .rooms, in: 0...1_000_000,
+      help: "Newest publications that a room remembers; 0 remembers none."),
+    .duration(
+      "room-history-age-max", \.roomHistoryAgeMax, .rooms,
+      in: .zero...(.seconds(100 * 366 * 86_400)),
+      help: "Publications older than this are forgotten, however few they are."),
+    .list(
+      "room-history", \.roomHistories, .rooms, "RULE",
+      expected: "rules such as chat-*=500/24h",
+      help: "Another memory for the rooms of a pattern, as PATTERN=NUMBER/TIME; a * at its end "
+        + "stands for anything. Repeat for more; the first that means a room holds.",
+      isValid: { RoomHistoryRule($0) != nil }),
+    .bytes(
+      "publication-size-max", \.publicationBytesMax, .rooms, in: 1...(4 << 20),
+      help: "Data of one publication."),
     .duration(
       "drain-time", \.drainTime, .running, in: .zero...(.seconds(3600)),
       help: "After SIGTERM, connections have this long to end in good order."),

@@ -79,6 +79,17 @@ public struct Configuration: Sendable, Equatable {
   /// Unicode scalars in one document.
   public var documentScalarsMax = 4_000_000
 
+  // MARK: Rooms
+
+  /// Newest publications that a room remembers, unless ``roomHistories`` says otherwise.
+  public var roomHistoryMax = 1_000
+  /// How long it remembers each.
+  public var roomHistoryAgeMax = Duration.seconds(86_400)
+  /// Rules for rooms by their names, each `PATTERN=NUMBER/TIME`; the first that means a room holds.
+  public var roomHistories: [String] = []
+  /// Bytes of a publication's data.
+  public var publicationBytesMax = 64 << 10
+
   // MARK: Running
 
   /// How long connections have to end in good order when the server is asked to stop.

@@ -149,6 +149,13 @@ extension Configuration {
     gateway.limits.documentScalarsMax = documentScalarsMax
     gateway.limits.documentsPerConnectionMax = documentsPerConnectionMax
     gateway.limits.roomsPerConnectionMax = roomsPerConnectionMax
+    gateway.limits.publicationBytesMax = publicationBytesMax
+    // A reply is to find room in the queue, beside others.
+    gateway.pageBytes = min(gateway.pageBytes, queuedBytesMax / 4)
+    gateway.recoveryBytesMax = min(gateway.recoveryBytesMax, queuedBytesMax / 4)
+    gateway.roomMemory = RoomMemory(
+      publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
+    gateway.roomMemories = roomHistories.compactMap { RoomHistoryRule($0)?.rule }
     return gateway
   }
 }

@@ -111,7 +111,9 @@ package struct NativeTwin {
         lastSequence: resync.lastSequence, change: resync.change, isSameConnection: true)
     case .error(let error): throw TwinError.error(error.code.rawValue)
     case .refreshed, .granted, .tokenExpiring, .accessChanged: return []
-    case .selections, .presence, .left, .subscribed, .unsubscribed, .resourceUpdate,
+    case .selections, .presence, .left, .subscribed, .unsubscribed, .published, .publication,
+      .roomHistory, .roomPresence, .typing, .receipt, .receipts, .lastOnline, .blocks, .flag,
+      .flags, .following, .resourceUpdate,
       .documentChanged, .goodbye, .pong, .unknown:
       return []
     }

@@ -23,9 +23,7 @@ extension ClientMessage {
     case "join": .join(try Join(envelope))
     case "leave": .leave(try Leave(envelope))
     case "profile": .profile(try Profile(envelope))
-    case "subscribe": .subscribe(try Subscribe(envelope, "subscribe"))
-    case "unsubscribe": .unsubscribe(try Subscribe(envelope, "unsubscribe"))
-    default: .unknown(type: envelope.type.string)
+    default: try decodeRooms(envelope) ?? .unknown(type: envelope.type.string)
     }
   }
 }
@@ -174,20 +172,6 @@ extension ClientMessage.Profile {
       }
     } make: { () throws(MessageError) in
       Self(name: try name.required("name", in: "profile"), color: color)
-    }
-  }
-}
-
-extension ClientMessage.Subscribe {
-  fileprivate init(_ envelope: Envelope, _ type: StaticString) throws(MessageError) {
-    var room: String?
-    self = try envelope.read(type) { key, reader throws(JSONError) in
-      switch key {
-      case "room": room = try reader.string()
-      default: try reader.skipValue()
-      }
-    } make: { () throws(MessageError) in
-      Self(room: try room.required("room", in: type))
     }
   }
 }

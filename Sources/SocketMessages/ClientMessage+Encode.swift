@@ -25,14 +25,9 @@ extension ClientMessage {
         data.field("name", profile.name, &buffer)
         data.field("color", profile.color, &buffer)
       }
-    case .subscribe(let subscribe):
-      Envelope.write(messageID: messageID, type: "subscribe", into: &buffer) { data, buffer in
-        data.field("room", subscribe.room, &buffer)
-      }
-    case .unsubscribe(let subscribe):
-      Envelope.write(messageID: messageID, type: "unsubscribe", into: &buffer) { data, buffer in
-        data.field("room", subscribe.room, &buffer)
-      }
+    case .subscribe, .unsubscribe, .publish, .roomHistory, .typing, .receipt, .receipts,
+      .lastOnline, .block, .blocks, .flag, .flags, .follow:
+      encodeRooms(messageID: messageID, into: &buffer)
     case .ping:
       Envelope.write(messageID: messageID, type: "ping", into: &buffer) { _, _ in }
     case .unknown: break

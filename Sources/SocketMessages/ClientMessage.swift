@@ -149,15 +149,6 @@ public enum ClientMessage: Sendable, Equatable {
     }
   }
 
-  /// A room to hear from, or to hear from no longer.
-  public struct Subscribe: Sendable, Equatable {
-    /// An opaque name.
-    public var room: String
-
-    /// Makes a subscription.
-    public init(room: String) { self.room = room }
-  }
-
   case hello(Hello)
   case refresh(Refresh)
   case grant(Refresh)
@@ -167,7 +158,18 @@ public enum ClientMessage: Sendable, Equatable {
   case leave(Leave)
   case profile(Profile)
   case subscribe(Subscribe)
-  case unsubscribe(Subscribe)
+  case unsubscribe(Unsubscribe)
+  case publish(Publish)
+  case roomHistory(RoomHistory)
+  case typing(Typing)
+  case receipt(Receipt)
+  case receipts(Receipts)
+  case lastOnline(LastOnline)
+  case block(Block)
+  case blocks
+  case flag(Flag)
+  case flags(Flags)
+  case follow(Follow)
   case ping
   /// A type that this version does not know.
   case unknown(type: String)

@@ -28,6 +28,12 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case sequenceReused
   /// A sequence was left out.
   case sequenceGap
+  /// The key was used for another publication.
+  case keyReused
+  /// This server does not offer it.
+  case notOffered
+  /// No publication has this offset, or it is no longer kept.
+  case unknownPublication
   /// Something is over its limit in size.
   case tooLarge
   /// Something is over its limit in number.
@@ -45,7 +51,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case .busy, .unavailable: true
     case .badMessage, .unknownType, .notAllowed, .unauthorised, .unknownDocument, .notJoined,
       .badOperation, .lengthMismatch, .futureRevision, .negativeRevision, .historyGone,
-      .epochChanged, .sequenceReused, .sequenceGap, .tooLarge, .tooMany, .damaged:
+      .epochChanged, .sequenceReused, .sequenceGap, .keyReused, .notOffered,
+      .unknownPublication, .tooLarge, .tooMany, .damaged:
       false
     }
   }

@@ -26,20 +26,18 @@ extension ServerMessage {
     case "refused": .refused(try Refused(envelope))
     case "resync": .resync(try Resync(envelope))
     case "left": .left(try Left(envelope))
-    case "subscribed": .subscribed(try Subscribed(envelope, "subscribed"))
-    case "unsubscribed": .unsubscribed(try Subscribed(envelope, "unsubscribed"))
     case "resourceUpdate": .resourceUpdate(try ResourceUpdate(envelope))
     case "documentChanged": .documentChanged(try DocumentChanged(envelope))
     case "error": .error(try Failure(envelope))
     case "goodbye": .goodbye(try Goodbye(envelope))
     case "pong": .pong(try Pong(envelope))
-    default: .unknown(type: envelope.type.string)
+    default: try decodeRooms(envelope) ?? .unknown(type: envelope.type.string)
     }
   }
 }
 
 /// Finds a word among those known here.
-private func word<Word: RawRepresentable<String>>(
+func word<Word: RawRepresentable<String>>(
   _ value: String?, _ field: StaticString, in type: StaticString
 ) throws(MessageError) -> Word {
   guard let word = Word(rawValue: try value.required(field, in: type)) else {
@@ -291,21 +289,6 @@ extension ServerMessage.Left {
     } make: { () throws(MessageError) in
       Self(
         documentID: try documentID.required("documentId", in: "left"))
-    }
-  }
-}
-
-extension ServerMessage.Subscribed {
-  fileprivate init(_ envelope: Envelope, _ type: StaticString) throws(MessageError) {
-    var room: String?
-    self = try envelope.read(type) { key, reader throws(JSONError) in
-      switch key {
-      case "room": room = try reader.string()
-      default: try reader.skipValue()
-      }
-    } make: { () throws(MessageError) in
-      Self(
-        room: try room.required("room", in: type))
     }
   }
 }

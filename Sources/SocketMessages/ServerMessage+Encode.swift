@@ -74,10 +74,9 @@ extension ServerMessage {
       }
     case .left(let message):
       write("left") { $0.field("documentId", message.documentID, &$1) }
-    case .subscribed(let message):
-      write("subscribed") { $0.field("room", message.room, &$1) }
-    case .unsubscribed(let message):
-      write("unsubscribed") { $0.field("room", message.room, &$1) }
+    case .subscribed, .unsubscribed, .published, .publication, .roomHistory, .roomPresence,
+      .typing, .receipt, .receipts, .lastOnline, .blocks, .flag, .flags, .following:
+      encodeRooms(messageID: messageID, into: &buffer)
     case .resourceUpdate(let message): write("resourceUpdate", message.encode)
     case .documentChanged(let message):
       write("documentChanged") { data, buffer in
@@ -133,7 +132,10 @@ extension Limits {
       ("roomsPerConnectionMax", \.roomsPerConnectionMax),
       ("documentIdBytesMax", \.documentIDBytesMax), ("roomBytesMax", \.roomBytesMax),
       ("nameBytesMax", \.nameBytesMax), ("titleBytesMax", \.titleBytesMax),
-      ("selectionsMax", \.selectionsMax),
+      ("selectionsMax", \.selectionsMax), ("publicationBytesMax", \.publicationBytesMax),
+      ("keyBytesMax", \.keyBytesMax), ("pageMax", \.pageMax), ("presentMax", \.presentMax),
+      ("presenceLeaseMilliseconds", \.presenceLeaseMilliseconds),
+      ("typingMilliseconds", \.typingMilliseconds), ("signsPerSecondMax", \.signsPerSecondMax),
     ]
   }
 }

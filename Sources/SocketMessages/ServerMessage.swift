@@ -279,15 +279,6 @@ public enum ServerMessage: Sendable, Equatable {
     public init(documentID: String) { self.documentID = documentID }
   }
 
-  /// Answers `subscribe` or `unsubscribe`.
-  public struct Subscribed: Sendable, Equatable {
-    /// The room.
-    public var room: String
-
-    /// Makes a reply.
-    public init(room: String) { self.room = room }
-  }
-
   /// A note was renamed or deleted.
   public struct DocumentChanged: Sendable, Equatable {
     /// The document.
@@ -362,7 +353,19 @@ public enum ServerMessage: Sendable, Equatable {
   case presence(Presence)
   case left(Left)
   case subscribed(Subscribed)
-  case unsubscribed(Subscribed)
+  case unsubscribed(Unsubscribed)
+  case published(Published)
+  case publication(RoomPublication)
+  case roomHistory(RoomHistory)
+  case roomPresence(RoomPresence)
+  case typing(Typing)
+  case receipt(Receipt)
+  case receipts(Receipts)
+  case lastOnline(LastOnline)
+  case blocks(Blocks)
+  case flag(Flag)
+  case flags(Flags)
+  case following(Following)
   case resourceUpdate(ResourceUpdate)
   case documentChanged(DocumentChanged)
   case error(Failure)

@@ -200,10 +200,8 @@ def test_presence_tells_who_comes_changes_and_goes(server):
 
 def test_rooms_hear_of_resource_updates(server):
     with NativeClient(server) as client, NativeClient(server) as other:
-        assert client.request("subscribe", {"room": "notes"}) == (
-            "subscribed",
-            {"room": "notes"},
-        )
+        kind, data = client.request("subscribe", {"room": "notes"})
+        assert (kind, data["room"], data["offset"]) == ("subscribed", "notes", 0)
         note = server.create_note()
         assert client.expect("resourceUpdate")["resourceId"] == "notes"
         assert client.request("unsubscribe", {"room": "notes"}) == (

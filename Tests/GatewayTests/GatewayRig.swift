@@ -114,6 +114,18 @@ final class GatewayRig {
     perform()
   }
 
+  /// Enters a token in the book, and returns it.
+  func token(_ user: String, _ grants: [Grant]) -> String {
+    book?.enter(user, user: user, name: "The \(user)", grants)
+    return user
+  }
+
+  /// Breaks a connection.
+  func close(_ id: UInt64) {
+    gateway.closed(ConnectionID(id))
+    perform()
+  }
+
   /// Tells a room of an update.
   func publish(_ resource: String, in room: String) {
     gateway.publish(resource: resource, in: room, sender: nil)
@@ -129,10 +141,10 @@ final class GatewayRig {
     let id = nextID
     nextID += 1
     let headers = token.map { ["authorization": "Bearer \($0)"] } ?? [:]
-    #expect(
-      gateway.request(
-        RequestID(id), head: RequestHead(method: method, path: path, headers: headers),
-        body: Array(body.utf8)))
+    let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
+    let head = RequestHead(
+      method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers)
+    #expect(gateway.request(RequestID(id), head: head, body: Array(body.utf8)))
     perform()
     let response = responses[id]
     return (response?.status ?? 0, String(decoding: response?.body ?? [], as: UTF8.self))

@@ -5,6 +5,8 @@ import SocketMessages
 /// A new case of a message does not compile here until it has a kind, and then misses its example.
 enum ClientKind: String, CaseIterable {
   case hello, refresh, grant, join, change, select, leave, profile, subscribe, unsubscribe, ping
+  case publish, roomHistory, typing, receipt, receipts, lastOnline, block, blocks, flag, flags
+  case follow
 
   init?(_ message: ClientMessage) {
     switch message {
@@ -18,6 +20,17 @@ enum ClientKind: String, CaseIterable {
     case .profile: self = .profile
     case .subscribe: self = .subscribe
     case .unsubscribe: self = .unsubscribe
+    case .publish: self = .publish
+    case .roomHistory: self = .roomHistory
+    case .typing: self = .typing
+    case .receipt: self = .receipt
+    case .receipts: self = .receipts
+    case .lastOnline: self = .lastOnline
+    case .block: self = .block
+    case .blocks: self = .blocks
+    case .flag: self = .flag
+    case .flags: self = .flags
+    case .follow: self = .follow
     case .ping: self = .ping
     case .unknown: return nil
     }
@@ -28,6 +41,8 @@ enum ServerKind: String, CaseIterable {
   case welcome, refreshed, granted, tokenExpiring, accessChanged, joined, changes, acknowledged,
     refused, resync, selections, presence, left
   case subscribed, unsubscribed, resourceUpdate, documentChanged, error, goodbye, pong
+  case published, publication, roomHistory, roomPresence, typing, receipt, receipts, lastOnline
+  case blocks, flag, flags, following
 
   init?(_ message: ServerMessage) {
     switch message {
@@ -46,6 +61,18 @@ enum ServerKind: String, CaseIterable {
     case .left: self = .left
     case .subscribed: self = .subscribed
     case .unsubscribed: self = .unsubscribed
+    case .published: self = .published
+    case .publication: self = .publication
+    case .roomHistory: self = .roomHistory
+    case .roomPresence: self = .roomPresence
+    case .typing: self = .typing
+    case .receipt: self = .receipt
+    case .receipts: self = .receipts
+    case .lastOnline: self = .lastOnline
+    case .blocks: self = .blocks
+    case .flag: self = .flag
+    case .flags: self = .flags
+    case .following: self = .following
     case .resourceUpdate: self = .resourceUpdate
     case .documentChanged: self = .documentChanged
     case .error: self = .error

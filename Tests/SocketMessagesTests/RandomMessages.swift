@@ -98,23 +98,13 @@ extension SeededGenerator {
         ClientMessage.Select(documentID: text(), revision: whole(), selections: selections())),
       .leave(ClientMessage.Leave(documentID: text())),
       .profile(ClientMessage.Profile(name: text(), color: optional { $0.text() })),
-      .subscribe(ClientMessage.Subscribe(room: text())),
-      .unsubscribe(ClientMessage.Subscribe(room: text())),
       .ping,
-    ]
+    ] + clientRoomMessages()
   }
 
   mutating func serverMessages() -> [ServerMessage] {
     var limits = Limits()
-    limits.messageBytesMax = whole()
-    limits.documentScalarsMax = whole()
-    limits.documentsPerConnectionMax = whole()
-    limits.roomsPerConnectionMax = whole()
-    limits.documentIDBytesMax = whole()
-    limits.roomBytesMax = whole()
-    limits.nameBytesMax = whole()
-    limits.titleBytesMax = whole()
-    limits.selectionsMax = whole()
+    for field in Limits.fields { limits[keyPath: field.path] = whole() }
     let ends = [whole(), whole()].sorted()
     return [
       .welcome(
@@ -156,8 +146,6 @@ extension SeededGenerator {
           documentID: text(), joined: list { $0.participant() },
           updated: list { $0.participant() }, left: list { $0.text() })),
       .left(ServerMessage.Left(documentID: text())),
-      .subscribed(ServerMessage.Subscribed(room: text())),
-      .unsubscribed(ServerMessage.Subscribed(room: text())),
       .resourceUpdate(ResourceUpdate(resourceID: text(), senderID: optional { $0.text() })),
       .documentChanged(
         ServerMessage.DocumentChanged(
@@ -168,7 +156,7 @@ extension SeededGenerator {
           retryAfter: optional { $0.whole() })),
       .goodbye(ServerMessage.Goodbye(reason: text(), reconnectAfter: ends[0]...ends[1])),
       .pong(ServerMessage.Pong(serverTime: Int64(whole()))),
-    ]
+    ] + serverRoomMessages()
   }
 
   mutating func whalerClientMessages() -> [WhalerClientMessage] {

@@ -1,0 +1,200 @@
+import GatewayPorts
+import SocketMessages
+
+/// Publishing in rooms, and reading their histories.
+///
+/// A publication is sent to nobody before it is on disk. The store numbers it; its answers come in
+/// the order of the numbers, and so does what subscribers are sent.
+extension Gateway {
+  /// Something to be published, as it was asked for.
+  struct PublishRequest {
+    var room: RoomName
+    var data: JSONValue
+    var key: String?
+    var senderID: String?
+    var person: PersonID?
+    var pushes = false
+  }
+
+  /// What became of it.
+  enum PublishResult {
+    case published(RoomPosition, isRepeated: Bool)
+    case refused(ErrorCode, String)
+  }
+
+  func handle(_ publish: ClientMessage.Publish, ref: String, _ connection: Connection) {
+    guard checksOut(room: publish.room, ref: ref, connection),
+      allows(.publish, "publishing in", in: publish.room, ref: ref, connection)
+    else { return }
+    self.publish(
+      PublishRequest(
+        room: publish.room, data: publish.data, key: publish.key, senderID: publish.senderID,
+        person: connection.person, pushes: publish.pushes)
+    ) { [unowned self] result in
+      switch result {
+      case .published(let position, let isRepeated):
+        sendNative(
+          .published(
+            ServerMessage.Published(
+              room: publish.room,
+              position: RoomPoint(epoch: position.epoch, offset: position.offset),
+              isRepeated: isRepeated)),
+          ref: ref, to: connection)
+      case .refused(let code, let message): sendError(code, message, ref: ref, to: connection)
+      }
+    }
+  }
+
+  /// Publishes, if the limits allow it. Whether the publisher may is the caller's to know.
+  func publish(_ request: PublishRequest, answer: @escaping (PublishResult) -> Void) {
+    if let (code, message) = problem(of: request) {
+      answer(.refused(code, message))
+      return
+    }
+    let draft = PublicationDraft(
+      key: request.key, time: surroundings.clock.now, person: request.person,
+      senderID: request.senderID, data: request.data.utf8)
+    publishing += 1
+    store(
+      .publish(
+        request.room, draft, memory: settings.memory(of: request.room),
+        keyAge: settings.keyMilliseconds)
+    ) { [unowned self] outcome in
+      publishing -= 1
+      switch outcome {
+      case .done(.published(let position, let time, let isRepeated)):
+        storeFailure = nil
+        answer(.published(position, isRepeated: isRepeated))
+        guard !isRepeated else { return }
+        var publication = draft.publication
+        publication.offset = position.offset
+        publication.time = time
+        deliver(publication, epoch: position.epoch, in: request.room)
+      case .done(.keyReused):
+        answer(
+          .refused(.keyReused, "the key was used for another publication; take a new one"))
+      case .done: preconditionFailure("a store answers a publication with its place")
+      case .failed(let error):
+        surroundings.log.write(.error, "commit failed", [("error", error.logName)])
+        storeFailure = error
+        answer(
+          .refused(
+            error.isRetryable ? .unavailable : .damaged,
+            "the store cannot write now; publish again later, with the same key"))
+      }
+    }
+  }
+
+  private func problem(of request: PublishRequest) -> (ErrorCode, String)? {
+    let limits = settings.limits
+    if isDraining { return (.unavailable, "the server is going down; publish again elsewhere") }
+    if let problem = problem(ofRoom: request.room) { return (.tooLarge, problem) }
+    guard request.data.utf8.count <= limits.publicationBytesMax else {
+      return (
+        .tooLarge,
+        "data may have \(limits.publicationBytesMax) bytes; this has \(request.data.utf8.count)"
+      )
+    }
+    for text in [request.key, request.senderID].compactMap(\.self)
+    where text.utf8.count > limits.keyBytesMax {
+      return (
+        .tooLarge,
+        "a key or sender's name may have \(limits.keyBytesMax) bytes; this one has "
+          + "\(text.utf8.count)"
+      )
+    }
+    return nil
+  }
+
+  /// Sends a publication that is on disk to all subscribers of its room.
+  private func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
+    guard let room = rooms[name] else { return }
+    var native: Frame?
+    var whaler: Frame?
+    for id in room.members {
+      guard let connection = connections[id], isFor(connection, publication) else { continue }
+      switch connection.dialect {
+      case .native:
+        let frame =
+          native
+          ?? nativeFrame(
+            .publication(
+              ServerMessage.RoomPublication(
+                room: name, epoch: epoch,
+                publication: ServerMessage.PastPublication(publication))), ref: pushID())
+        native = frame
+        send(frame, to: connection)
+      case .whaler:
+        // Such a client fetches the resource that its pool is named after.
+        let frame =
+          whaler
+          ?? whalerFrame(
+            .resourceUpdate(ResourceUpdate(resourceID: name, senderID: publication.senderID)),
+            messageID: pushID())
+        whaler = frame
+        send(frame, to: connection)
+      }
+    }
+  }
+
+  /// Whether a publication is for this reader.
+  func isFor(_ connection: Connection, _ publication: Publication) -> Bool { true }
+
+  // MARK: History
+
+  func handle(_ history: ClientMessage.RoomHistory, ref: String, _ connection: Connection) {
+    guard checksOut(room: history.room, ref: ref, connection),
+      allows(.read, "reading", in: history.room, ref: ref, connection)
+    else { return }
+    guard
+      let range = Self.range(since: history.since, before: history.before),
+      let limit = limit(history.limit)
+    else {
+      sendError(
+        .badMessage,
+        "expected since or before, or neither, and a limit from 1 to \(settings.limits.pageMax)",
+        ref: ref, to: connection)
+      return
+    }
+    page(of: history.room, range, limit: limit) { [unowned self] outcome in
+      switch outcome {
+      case .done(.page(let page)):
+        sendNative(
+          .roomHistory(
+            ServerMessage.RoomHistory(
+              room: history.room,
+              position: RoomPoint(epoch: page.head.epoch, offset: page.head.offset),
+              publications: page.publications.filter { isFor(connection, $0) }
+                .map(ServerMessage.PastPublication.init),
+              hasGap: page.hasGap, hasMore: page.hasMore)),
+          ref: ref, to: connection)
+      case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
+      case .done: preconditionFailure("a store answers a request for a page with one")
+      }
+    }
+  }
+
+  func page(
+    of room: RoomName, _ range: RoomRange, limit: Int, then goOn: @escaping (RoomOutcome) -> Void
+  ) {
+    store(
+      .page(
+        room, range, limit: limit, bytesMax: settings.pageBytes,
+        memory: settings.memory(of: room), now: surroundings.clock.now), then: goOn)
+  }
+
+  static func range(since: Int?, before: Int?) -> RoomRange? {
+    switch (since, before) {
+    case (nil, nil): .newest
+    case (let since?, nil) where since >= 0: .since(since)
+    case (nil, let before?) where before >= 0: .before(before)
+    default: nil
+    }
+  }
+
+  /// How many publications a page is to have; `nil` if what was asked for is no such number.
+  func limit(_ asked: Int?) -> Int? {
+    guard let asked else { return min(settings.pageDefault, settings.limits.pageMax) }
+    return (1...settings.limits.pageMax).contains(asked) ? asked : nil
+  }
+}

@@ -1,0 +1,193 @@
+import GatewayPorts
+import SocketMessages
+
+/// The HTTP surface for rooms.
+///
+///     POST /api/rooms/{room}/publish                  {"data": …} publishes
+///     POST /api/publish                               {"publications": [{"room": …}, …]}
+///     GET  /api/rooms/{room}/history?since=|before=   publications, 20 unless limit= says otherwise
+///
+/// A room's name may have slashes in it, as they are or encoded.
+extension Gateway {
+  /// Answers a request about rooms.
+  ///
+  /// - Returns: Whether the path is about them at all.
+  func requestRooms(
+    _ request: RequestID, head: RequestHead, path: ArraySlice<Substring>, body: [UInt8]
+  ) -> Bool {
+    switch path.first {
+    case "publish" where path.count == 1:
+      guard head.method == "POST" else {
+        respond(request, .methodNotAllowed("POST"))
+        return true
+      }
+      guard let identity = identity(of: head, request) else { return true }
+      publishBatch(request, body, identity)
+      return true
+    case "rooms" where path.count >= 3:
+      guard let identity = identity(of: head, request) else { return true }
+      // A name may have slashes, and no transport has to keep those apart from the path's own.
+      let parts = path.dropFirst()
+      guard let what = parts.last,
+        let name = Self.percentDecoded(Substring(parts.dropLast().joined(separator: "/")))
+      else {
+        respond(
+          request, .problem(400, .badMessage, "the room's name is not valid percent-encoding"))
+        return true
+      }
+      if let problem = problem(ofRoom: name) {
+        respond(request, .problem(413, .tooLarge, problem))
+        return true
+      }
+      answer(request, head, room: name, String(what), body, identity)
+      return true
+    default: return false
+    }
+  }
+
+  private func answer(
+    _ request: RequestID, _ head: RequestHead, room name: RoomName, _ what: String,
+    _ body: [UInt8], _ identity: Identity
+  ) {
+    switch (what, head.method) {
+    case ("publish", "POST"):
+      guard allows(identity, .publish, .room(name), request) else { return }
+      publish(request, in: name, body, identity)
+    case ("publish", _): respond(request, .methodNotAllowed("POST"))
+    case ("history", "GET"):
+      guard allows(identity, .read, .room(name), request) else { return }
+      history(request, of: name, head.query)
+    case ("history", _): respond(request, .methodNotAllowed("GET"))
+    default: respond(request, .problem(404, .unknownType, "no such path below a room"))
+    }
+  }
+
+  // MARK: Publishing
+
+  private func publish(
+    _ request: RequestID, in name: RoomName, _ body: [UInt8], _ identity: Identity
+  ) {
+    guard let item = RoomJSON.publication(in: body), let data = item.data else {
+      respond(request, .problem(400, .badMessage, "expected a JSON object with \"data\""))
+      return
+    }
+    publish(publishRequest(item, data, in: name, identity)) { [unowned self] result in
+      switch result {
+      case .published(let position, let isRepeated):
+        respond(
+          request, .json(200, RoomJSON.published(name, position, isRepeated: isRepeated)))
+      case .refused(let code, let message):
+        respond(request, .problem(Self.status(for: code), code, message))
+      }
+    }
+  }
+
+  private func publishRequest(
+    _ item: RoomJSON.Item, _ data: JSONValue, in name: RoomName, _ identity: Identity
+  ) -> PublishRequest {
+    PublishRequest(
+      room: name, data: data, key: item.key, senderID: item.senderID,
+      person: identity.user.isEmpty ? nil : identity.user, pushes: item.pushes)
+  }
+
+  /// What has come of a batch so far.
+  private final class Batch {
+    var results: [[UInt8]]
+    var waiting: Int
+
+    init(count: Int) {
+      results = Array(repeating: [], count: count)
+      waiting = count
+    }
+  }
+
+  private func publishBatch(_ request: RequestID, _ body: [UInt8], _ identity: Identity) {
+    guard let items = RoomJSON.publications(in: body), !items.isEmpty else {
+      respond(
+        request,
+        .problem(400, .badMessage, "expected a JSON object with a list of \"publications\""))
+      return
+    }
+    guard items.count <= settings.limits.pageMax else {
+      respond(
+        request,
+        .problem(
+          413, .tooMany,
+          "a batch may have \(settings.limits.pageMax) publications; this one has "
+            + "\(items.count)"))
+      return
+    }
+    let batch = Batch(count: items.count)
+    for (index, item) in items.enumerated() {
+      publish(item, identity) { [unowned self] result in
+        batch.results[index] = RoomJSON.result(result, of: item.room ?? "")
+        batch.waiting -= 1
+        if batch.waiting == 0 { respond(request, .json(200, RoomJSON.results(batch.results))) }
+      }
+    }
+  }
+
+  private func publish(
+    _ item: RoomJSON.Item, _ identity: Identity, answer: @escaping (PublishResult) -> Void
+  ) {
+    guard let name = item.room, let data = item.data else {
+      answer(.refused(.badMessage, "expected \"room\" and \"data\""))
+      return
+    }
+    guard identity.may(.publish, .room(name)) else {
+      answer(.refused(.notAllowed, "the token does not grant publishing in this room"))
+      return
+    }
+    publish(publishRequest(item, data, in: name, identity), answer: answer)
+  }
+
+  // MARK: History
+
+  private func history(_ request: RequestID, of name: RoomName, _ query: String) {
+    let since = Self.number("since", in: query)
+    let before = Self.number("before", in: query)
+    let limit = Self.number("limit", in: query)
+    guard let since = since.optional, let before = before.optional, let limit = limit.optional,
+      let range = Self.range(since: since, before: before), let limit = self.limit(limit)
+    else {
+      respond(
+        request,
+        .problem(
+          400, .badMessage,
+          "expected since or before as a number, or neither, and a limit from 1 to "
+            + "\(settings.limits.pageMax)"))
+      return
+    }
+    page(of: name, range, limit: limit) { [unowned self] outcome in
+      switch outcome {
+      case .done(.page(let page)): respond(request, .json(200, RoomJSON.page(page, of: name)))
+      case .failed(let error):
+        surroundings.log.write(.error, "room request failed", [("error", error.logName)])
+        respond(
+          request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+      case .done: preconditionFailure("a store answers a request for a page with one")
+      }
+    }
+  }
+
+  static func status(for code: ErrorCode) -> Int {
+    switch code {
+    case .tooLarge, .tooMany: 413
+    case .notAllowed, .unauthorised: 403
+    case .keyReused: 409
+    case .unavailable, .busy, .damaged: 503
+    default: 400
+    }
+  }
+}
+
+extension Gateway.QueryNumber {
+  /// The number, `nil` where there is none; nothing at all where it is broken.
+  var optional: Int?? {
+    switch self {
+    case .absent: .some(nil)
+    case .value(let value): value
+    case .broken: nil
+    }
+  }
+}

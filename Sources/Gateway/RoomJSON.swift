@@ -1,0 +1,114 @@
+import GatewayPorts
+import SocketMessages
+
+/// Rooms as the HTTP surface writes and reads them.
+enum RoomJSON {
+  /// A publication as a backend sends it.
+  struct Item {
+    var room: RoomName?
+    var data: JSONValue?
+    var key: String?
+    var senderID: String?
+    var pushes = false
+  }
+
+  /// The publication in a body; `nil` if it is none.
+  static func publication(in body: [UInt8]) -> Item? {
+    read(body) { reader throws(JSONError) in try item(&reader) }
+  }
+
+  /// The list in a body; `nil` if there is none.
+  static func publications(in body: [UInt8]) -> [Item]? {
+    read(body) { reader throws(JSONError) in
+      var items: [Item] = []
+      try reader.object { key, reader throws(JSONError) in
+        switch key {
+        case "publications":
+          items = []
+          try reader.array { reader throws(JSONError) in items.append(try item(&reader)) }
+        default: try reader.skipValue()
+        }
+      }
+      return items
+    }
+  }
+
+  private static func read<Value>(
+    _ body: [UInt8], _ value: (inout JSONReader) throws(JSONError) -> Value
+  ) -> Value? {
+    body.withUnsafeBufferPointer { bytes in
+      var reader = JSONReader(bytes)
+      do throws(JSONError) {
+        let value = try value(&reader)
+        try reader.finish()
+        return value
+      } catch {
+        return nil
+      }
+    }
+  }
+
+  private static func item(_ reader: inout JSONReader) throws(JSONError) -> Item {
+    var item = Item()
+    try reader.object { key, reader throws(JSONError) in
+      switch key {
+      case "room": item.room = try reader.string()
+      case "data": item.data = try reader.value()
+      case "key": item.key = try reader.isNull() ? nil : try reader.string()
+      case "senderId": item.senderID = try reader.isNull() ? nil : try reader.string()
+      case "push": item.pushes = try reader.isNull() ? false : try reader.boolean()
+      default: try reader.skipValue()
+      }
+    }
+    return item
+  }
+
+  // MARK: Writing
+
+  /// Where a publication stands.
+  static func published(
+    _ room: RoomName, _ position: RoomPosition, isRepeated: Bool
+  ) -> [UInt8] {
+    result(.published(position, isRepeated: isRepeated), of: room)
+  }
+
+  /// What became of one publication of a batch.
+  static func result(_ result: Gateway.PublishResult, of room: RoomName) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("room", room, &body)
+      switch result {
+      case .published(let position, let isRepeated):
+        object.fields(RoomPoint(epoch: position.epoch, offset: position.offset), &body)
+        object.field("repeated", isRepeated, &body)
+      case .refused(let code, let message):
+        object.field("code", code.rawValue, &body)
+        object.field("message", message, &body)
+      }
+    }
+    return body
+  }
+
+  /// `{"results": [ … ]}`
+  static func results(_ results: [[UInt8]]) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.key("results", &body)
+      JSONWriter.array(results, &body) { $1.append(contentsOf: $0) }
+    }
+    return body
+  }
+
+  /// A part of a room's history.
+  static func page(_ page: RoomPage, of room: RoomName) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("room", room, &body)
+      object.fields(RoomPoint(epoch: page.head.epoch, offset: page.head.offset), &body)
+      object.field(page.publications.map(ServerMessage.PastPublication.init), &body)
+      object.field("gap", page.hasGap, &body)
+      object.field("more", page.hasMore, &body)
+    }
+    return body
+  }
+}

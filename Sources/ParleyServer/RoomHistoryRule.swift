@@ -1,0 +1,23 @@
+import Gateway
+import GatewayPorts
+
+/// How an operator writes what the rooms of a pattern remember: `chat-*=500/24h`.
+struct RoomHistoryRule {
+  /// The rule.
+  let rule: RoomMemoryRule
+
+  /// Reads a rule; `nil` if it is none.
+  init?(_ text: String) {
+    // A room's name may have a = in it, a number and a time have none.
+    guard let equals = text.lastIndex(of: "=") else { return nil }
+    let pattern = ValueText.trimmed(text[..<equals])
+    let parts = text[text.index(after: equals)...].split(separator: "/")
+    guard !pattern.isEmpty, parts.count == 2,
+      let count = ValueText.number(ValueText.trimmed(parts[0])), (0...1_000_000).contains(count),
+      let age = ValueText.duration(ValueText.trimmed(parts[1]))
+    else { return nil }
+    rule = RoomMemoryRule(
+      NamePattern(pattern),
+      RoomMemory(publicationsMax: count, ageMax: Timestamp(age.milliseconds)))
+  }
+}

@@ -1,0 +1,338 @@
+/// What a server says about rooms and the people in them.
+extension ServerMessage {
+  /// Answers `subscribe`.
+  public struct Subscribed: Sendable, Equatable {
+    /// The room.
+    public var room: String
+    /// Where the room stands: what comes next has the following offset.
+    public var position: RoomPoint
+    /// Whether `publications` is all that came after the position asked for; `nil` if none was.
+    public var isRecovered: Bool?
+    /// What was missed, in order.
+    public var publications: [PastPublication]
+    /// Who is there; `nil` if that was not asked.
+    public var present: [Person]?
+
+    /// Makes a reply.
+    public init(
+      room: String, position: RoomPoint, isRecovered: Bool? = nil,
+      publications: [PastPublication] = [], present: [Person]? = nil
+    ) {
+      self.room = room
+      self.position = position
+      self.isRecovered = isRecovered
+      self.publications = publications
+      self.present = present
+    }
+  }
+
+  /// Answers `unsubscribe`, or says that a room may no longer be heard from.
+  public struct Unsubscribed: Sendable, Equatable {
+    /// The room.
+    public var room: String
+
+    /// Makes a reply.
+    public init(room: String) { self.room = room }
+  }
+
+  /// Answers `publish`.
+  public struct Published: Sendable, Equatable {
+    /// The room.
+    public var room: String
+    /// The place it has.
+    public var position: RoomPoint
+    /// Whether it was published before, under the same key.
+    public var isRepeated: Bool
+
+    /// Makes a reply.
+    public init(room: String, position: RoomPoint, isRepeated: Bool) {
+      self.room = room
+      self.position = position
+      self.isRepeated = isRepeated
+    }
+  }
+
+  /// A publication without the room it is of.
+  public struct PastPublication: Sendable, Equatable {
+    /// Its place, counting from 1.
+    public var offset: Int
+    /// When the server accepted it, in milliseconds since 1970.
+    public var time: Int64
+    /// Who published it, stamped by the server; `nil` for a backend.
+    public var personID: String?
+    /// Named by whoever caused it, so that their own app can ignore it.
+    public var senderID: String?
+    /// Any JSON.
+    public var data: JSONValue
+
+    /// Makes a publication.
+    public init(
+      offset: Int, time: Int64, personID: String? = nil, senderID: String? = nil, data: JSONValue
+    ) {
+      self.offset = offset
+      self.time = time
+      self.personID = personID
+      self.senderID = senderID
+      self.data = data
+    }
+  }
+
+  /// Something was published.
+  public struct RoomPublication: Sendable, Equatable {
+    /// The room.
+    public var room: String
+    /// Names the history that the offset counts.
+    public var epoch: String
+    /// What was published.
+    public var publication: PastPublication
+
+    /// Makes a push.
+    public init(room: String, epoch: String, publication: PastPublication) {
+      self.room = room
+      self.epoch = epoch
+      self.publication = publication
+    }
+  }
+
+  /// Answers `roomHistory`.
+  public struct RoomHistory: Sendable, Equatable {
+    /// The room.
+    public var room: String
+    /// Where the room stands.
+    public var position: RoomPoint
+    /// Oldest first.
+    public var publications: [PastPublication]
+    /// Whether publications right after `since` are no longer kept.
+    public var hasGap: Bool
+    /// Whether there is more in the same direction.
+    public var hasMore: Bool
+
+    /// Makes a reply.
+    public init(
+      room: String, position: RoomPoint, publications: [PastPublication], hasGap: Bool,
+      hasMore: Bool
+    ) {
+      self.room = room
+      self.position = position
+      self.publications = publications
+      self.hasGap = hasGap
+      self.hasMore = hasMore
+    }
+  }
+
+  /// Somebody in a room, however many connections they have.
+  public struct Person: Sendable, Equatable {
+    /// The token's user, or the client's id where nobody has one.
+    public var personID: String
+    /// As shown to others.
+    public var name: String
+    /// `#rrggbb`.
+    public var color: String?
+
+    /// Makes a person.
+    public init(personID: String, name: String, color: String? = nil) {
+      self.personID = personID
+      self.name = name
+      self.color = color
+    }
+  }
+
+  /// Who has come to a room, changed, gone.
+  public struct RoomPresence: Sendable, Equatable {
+    /// The room.
+    public var room: String
+    /// Who has come.
+    public var joined: [Person]
+    /// Whose name or colour is another.
+    public var updated: [Person]
+    /// The ids of those who have gone.
+    public var left: [String]
+
+    /// Makes a push.
+    public init(room: String, joined: [Person], updated: [Person], left: [String]) {
+      self.room = room
+      self.joined = joined
+      self.updated = updated
+      self.left = left
+    }
+  }
+
+  /// Somebody types in a room, or has stopped.
+  public struct Typing: Sendable, Equatable {
+    /// The room.
+    public var room: String
+    /// Who.
+    public var personID: String
+    /// Whether they do.
+    public var isTyping: Bool
+
+    /// Makes a push.
+    public init(room: String, personID: String, isTyping: Bool) {
+      self.room = room
+      self.personID = personID
+      self.isTyping = isTyping
+    }
+  }
+
+  /// Answers `receipt` with what now holds; tells an author that it holds.
+  public struct Receipt: Sendable, Equatable {
+    /// The room.
+    public var room: String
+    /// Which publication.
+    public var offset: Int
+    /// With whom it has come so far.
+    public var personID: String
+    /// How far.
+    public var state: ReceiptState
+
+    /// Makes a message.
+    public init(room: String, offset: Int, personID: String, state: ReceiptState) {
+      self.room = room
+      self.offset = offset
+      self.personID = personID
+      self.state = state
+    }
+  }
+
+  /// Answers `receipts`.
+  public struct Receipts: Sendable, Equatable {
+    /// How far a publication has come with one person.
+    public struct Item: Sendable, Equatable {
+      /// With whom.
+      public var personID: String
+      /// How far.
+      public var state: ReceiptState
+
+      /// Makes an item.
+      public init(personID: String, state: ReceiptState) {
+        self.personID = personID
+        self.state = state
+      }
+    }
+
+    /// The room.
+    public var room: String
+    /// Which publication.
+    public var offset: Int
+    /// Those with whom it has come anywhere.
+    public var receipts: [Item]
+
+    /// Makes a reply.
+    public init(room: String, offset: Int, receipts: [Item]) {
+      self.room = room
+      self.offset = offset
+      self.receipts = receipts
+    }
+  }
+
+  /// Answers `lastOnline`.
+  public struct LastOnline: Sendable, Equatable {
+    /// When somebody was online.
+    public struct Item: Sendable, Equatable {
+      /// Who.
+      public var personID: String
+      /// Whether they are now.
+      public var isOnline: Bool
+      /// When their last connection ended, in milliseconds since 1970; `nil` if none has.
+      public var time: Int64?
+
+      /// Makes an item.
+      public init(personID: String, isOnline: Bool, time: Int64?) {
+        self.personID = personID
+        self.isOnline = isOnline
+        self.time = time
+      }
+    }
+
+    /// The room.
+    public var room: String
+    /// Those of whom the asker may know.
+    public var people: [Item]
+
+    /// Makes a reply.
+    public init(room: String, people: [Item]) {
+      self.room = room
+      self.people = people
+    }
+  }
+
+  /// Answers `block` and `blocks` with everybody whom the person blocks.
+  public struct Blocks: Sendable, Equatable {
+    /// Their ids.
+    public var people: [String]
+
+    /// Makes a reply.
+    public init(people: [String]) { self.people = people }
+  }
+
+  /// Answers `flag`; tells moderators of it.
+  public struct Flag: Sendable, Equatable {
+    /// The room.
+    public var room: String
+    /// Which publication.
+    public var offset: Int
+    /// Who flags it.
+    public var personID: String
+    /// Whether it is flagged by them.
+    public var isFlagged: Bool
+    /// Why.
+    public var reason: String?
+
+    /// Makes a message.
+    public init(room: String, offset: Int, personID: String, isFlagged: Bool, reason: String?) {
+      self.room = room
+      self.offset = offset
+      self.personID = personID
+      self.isFlagged = isFlagged
+      self.reason = reason
+    }
+  }
+
+  /// Answers `flags`.
+  public struct Flags: Sendable, Equatable {
+    /// One report.
+    public struct Item: Sendable, Equatable {
+      /// Which publication.
+      public var offset: Int
+      /// Who flagged it.
+      public var personID: String
+      /// Why.
+      public var reason: String?
+      /// When, in milliseconds since 1970.
+      public var time: Int64
+
+      /// Makes an item.
+      public init(offset: Int, personID: String, reason: String?, time: Int64) {
+        self.offset = offset
+        self.personID = personID
+        self.reason = reason
+        self.time = time
+      }
+    }
+
+    /// The room.
+    public var room: String
+    /// The newest publications' first.
+    public var flags: [Item]
+
+    /// Makes a reply.
+    public init(room: String, flags: [Item]) {
+      self.room = room
+      self.flags = flags
+    }
+  }
+
+  /// Answers `follow`.
+  public struct Following: Sendable, Equatable {
+    /// The room.
+    public var room: String
+    /// Whether push notifications come.
+    public var isFollowing: Bool
+
+    /// Makes a reply.
+    public init(room: String, isFollowing: Bool) {
+      self.room = room
+      self.isFollowing = isFollowing
+    }
+  }
+}
