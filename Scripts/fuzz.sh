@@ -42,14 +42,14 @@ mkdir -p "$build" "$corpus" "$findings"
 flags=(
   -O -swift-version 6 -parse-as-library -wmo -sanitize=fuzzer,address -package-name parley
   -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility
-  -warnings-as-errors -I "$build"
+  -warnings-as-errors -I "$build" -Xcc -fmodule-map-file=Sources/COpenSSL/module.modulemap
 )
 
 # The modules that a target may import, each after those that it imports itself. Compiled again only
 # when something has changed.
 objects=()
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
-for module in OTCore SocketMessages OTWorkloads; do
+for module in OTCore SocketMessages OTWorkloads GatewayPorts CryptoOpenSSL; do
   sources=$(find "Sources/$module" -name '*.swift' | LC_ALL=C sort)
   # shellcheck disable=SC2086
   stamp=$(echo "$stamp"; cat $sources | cksum)
@@ -61,7 +61,7 @@ for module in OTCore SocketMessages OTWorkloads; do
   echo "$stamp" >"$build/$module.stamp"
 done
 swiftc "${flags[@]}" -module-name "Fuzz$target" -o "$build/$target" \
-  "Fuzz/$target.swift" "${objects[@]}"
+  "Fuzz/$target.swift" "${objects[@]}" -lcrypto
 
 # What is in the folder of a replay is in it by what is committed, nothing else.
 if [ "${REPLAY:-}" = 1 ]; then

@@ -1,0 +1,57 @@
+// Any bytes as a token are refused or accepted, never believed without their signature; any claims
+// behind a good signature give an identity or a typed error.
+
+import CryptoOpenSSL
+import GatewayPorts
+
+private let secret = [UInt8](repeating: 7, count: 32)
+private let now: Timestamp = 1_763_712_000_000
+
+/// Made once: what is asked of them does not depend on what came before.
+private enum Parties {
+  nonisolated(unsafe) static let authenticator = try! JWTAuthenticator(secret: secret)
+  nonisolated(unsafe) static let own = try! SelfSignedTokens(secret: secret)
+  static let signer = try! JWTSigner(secret: secret)
+}
+
+/// Called by libFuzzer for each input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+  let text = String(decoding: bytes, as: UTF8.self)
+  // Nobody finds a signature by fuzzing.
+  if (try? Parties.authenticator.authenticate(text, now: now)) != nil {
+    fatalError("a token without a signature was accepted")
+  }
+  if let identity = try? Parties.own.identity(of: text, now: now), identity.isGuest {
+    fatalError("a link without a signature was accepted")
+  }
+  _ = JWTInspection.parts(of: text)
+  _ = PasswordHash(text)
+  _ = try? Grant(.rooms, text: text)
+  check(claims: bytes)
+  return 0
+}
+
+private func check(claims bytes: [UInt8]) {
+  let token = Parties.signer.token(payload: bytes)
+  guard let identity = try? Parties.authenticator.authenticate(token, now: now) else { return }
+  guard !identity.user.isEmpty else { fatalError("nobody was let in") }
+  guard !identity.isOperator, !identity.isGuest, !identity.isListed else {
+    fatalError("a claim made more of its bearer than a user")
+  }
+  guard identity.expiresAt.map({ $0 > now }) ?? true else { fatalError("it has expired") }
+  // What it says can be said again.
+  let again = Parties.signer.token(
+    .init(
+      user: identity.user, name: identity.name, tokenID: identity.tokenID,
+      issuedAt: identity.issuedAt, grants: identity.grants))
+  guard let second = try? Parties.authenticator.authenticate(again, now: now) else {
+    // Only its length may have grown over what is looked at.
+    guard again.utf8.count > 8192 else { fatalError("what was said cannot be said again") }
+    return
+  }
+  guard second.grants == identity.grants, second.user.utf8.elementsEqual(identity.user.utf8) else {
+    fatalError("said again, it grants something else")
+  }
+}
