@@ -86,8 +86,9 @@ extension Document {
     at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>,
     _ added: TextMetrics
   ) {
-    let start = position - fingerStart
-    if start >= 0, start + deleted <= fingerCount,
+    // None of these passes the lengths checked, so nothing overflows.
+    let start = position &- fingerStart
+    if start >= 0, start &+ deleted <= fingerCount,
       editLeaf(at: start, deleting: deleted, inserting: text, added)
     {
       return
@@ -143,7 +144,7 @@ extension Document {
   /// Which child of the node at a level leads to the finger.
   @inline(__always)
   private func fingerIndex(_ level: Int) -> Int {
-    Int(truncatingIfNeeded: fingerPath >> UInt64(truncatingIfNeeded: 8 * level)) & 0xff
+    Int(truncatingIfNeeded: fingerPath &>> UInt64(truncatingIfNeeded: level &<< 3)) & 0xff
   }
 
   /// Edits the leaf under the finger. The gap is left behind what was inserted.
@@ -161,7 +162,7 @@ extension Document {
     var leaf = top
     var level = height
     while level > 0 {
-      level -= 1
+      level &-= 1
       leaf = leaf.ownChild(fingerIndex(level))
     }
     if text.count > leaf.room { return false }
@@ -185,7 +186,7 @@ extension Document {
     var node = top
     level = height
     while level > 0 {
-      level -= 1
+      level &-= 1
       let index = fingerIndex(level)
       node.header.pointee.total += growth
       node.metrics[index] += growth

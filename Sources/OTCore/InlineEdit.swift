@@ -35,12 +35,12 @@ struct InlineEdit: Equatable {
   init() {}
 
   @inline(__always)
-  var baseLength: Int { Int(prefix) + Int(deleted) + Int(suffix) }
+  var baseLength: Int { Int(prefix) &+ Int(deleted) &+ Int(suffix) }
   @inline(__always)
-  var targetLength: Int { Int(prefix) + Int(scalars) + Int(suffix) }
+  var targetLength: Int { Int(prefix) &+ Int(scalars) &+ Int(suffix) }
   /// What it adds to a text's length.
   @inline(__always)
-  var growth: Int { Int(scalars) - Int(deleted) }
+  var growth: Int { Int(scalars) &- Int(deleted) }
   /// The base position of the insert.
   @inline(__always)
   var anchor: Int { deletesFirst ? Int(prefix) + Int(deleted) : Int(prefix) }

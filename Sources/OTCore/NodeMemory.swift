@@ -45,7 +45,7 @@ struct NodeMemory {
 extension NodeMemory {
   /// Free bytes of a leaf.
   @inline(__always)
-  var room: Int { Int(header.pointee.gapEnd - header.pointee.gapStart) }
+  var room: Int { Int(header.pointee.gapEnd &- header.pointee.gapStart) }
 
   /// A leaf's text before the gap.
   @inline(__always)
@@ -63,7 +63,7 @@ extension NodeMemory {
   /// Moves the gap before a scalar.
   @inline(__always)
   func moveGap(toScalar scalar: Int) {
-    let distance = scalar - Int(header.pointee.gapScalars)
+    let distance = scalar &- Int(header.pointee.gapScalars)
     if distance == 0 { return }
     let start = Int(header.pointee.gapStart)
     let end = Int(header.pointee.gapEnd)
@@ -113,7 +113,7 @@ extension NodeMemory {
   /// Takes text away behind the gap.
   @inline(__always)
   func removeBehindGap(_ removed: TextMetrics) {
-    header.pointee.gapEnd += Int32(truncatingIfNeeded: removed.utf8)
+    header.pointee.gapEnd &+= Int32(truncatingIfNeeded: removed.utf8)
     header.pointee.total -= removed
   }
 
@@ -127,8 +127,8 @@ extension NodeMemory {
     } else {
       (bytes + start).update(from: source, count: text.count)
     }
-    header.pointee.gapStart = Int32(truncatingIfNeeded: start + text.count)
-    header.pointee.gapScalars += Int32(truncatingIfNeeded: added.scalars)
+    header.pointee.gapStart = Int32(truncatingIfNeeded: start &+ text.count)
+    header.pointee.gapScalars &+= Int32(truncatingIfNeeded: added.scalars)
     header.pointee.total += added
   }
 

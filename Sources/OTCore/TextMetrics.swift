@@ -15,35 +15,41 @@ struct TextMetrics: Sendable, Equatable {
 
   /// Counts a text.
   ///
-  /// - Complexity: O(*bytes*), eight at a time.
+  /// - Complexity: O(*bytes*), eight or more at a time.
   init(_ text: UnsafeBufferPointer<UInt8>) {
-    let start = UnsafeRawPointer(text.baseAddress)
     let count = text.count
-    var sum = Self.zero
-    var offset = 0
-    while offset + 8 <= count {
-      // One byte of these counts for each of eight places: at most 255 steps before they are full.
-      let stop = min(count - 7, offset + 8 * 255)
-      var continuations: UInt64 = 0
-      var astral: UInt64 = 0
-      var newlines: UInt64 = 0
-      while offset < stop {
-        let eight = EightBytes(start.unsafelyUnwrapped + offset)
-        continuations &+= eight.continuations
-        astral &+= eight.astral
-        newlines &+= eight.newlines
-        offset += 8
+    var sum = SIMD4<UInt32>.zero
+    var rest = 0
+    if let start = text.baseAddress {
+      let words = count >> 3
+      var first = 0
+      while first < words {
+        // Each byte of these counts for itself: at most 255 steps before one is full.
+        var continuations: UInt64 = 0
+        var astral: UInt64 = 0
+        var newlines: UInt64 = 0
+        let part = UnsafeRawPointer(start + (first << 3))
+        let stop = min(words &- first, 255)
+        for index in 0..<stop {
+          let eight = EightBytes(part + (index << 3))
+          continuations &+= eight.continuations
+          astral &+= eight.astral
+          newlines &+= eight.newlines
+        }
+        sum &+= SIMD4(
+          EightBytes.sum(continuations), EightBytes.sum(astral), 0, EightBytes.sum(newlines))
+        first &+= stop
       }
-      sum.lanes &+= SIMD4(
-        EightBytes.sum(continuations), EightBytes.sum(astral), 0, EightBytes.sum(newlines))
+      rest = words << 3
     }
-    for byte in text[offset...] {
-      sum.lanes &+= SIMD4(
-        byte & 0xc0 == 0x80 ? 1 : 0, byte >= 0xf0 ? 1 : 0, 0, byte == 0x0a ? 1 : 0)
-    }
-    let scalars = UInt32(truncatingIfNeeded: count) &- sum.lanes[0]
-    lanes = SIMD4(
-      scalars, scalars &+ sum.lanes[1], UInt32(truncatingIfNeeded: count), sum.lanes[3])
+    var last: UInt64 = 0
+    for byte in text[rest...] { last = last << 8 | UInt64(byte) }
+    let eight = EightBytes(last)
+    sum &+= SIMD4(
+      EightBytes.count(eight.continuations), EightBytes.count(eight.astral), 0,
+      EightBytes.count(eight.newlines))
+    let scalars = UInt32(truncatingIfNeeded: count) &- sum[0]
+    lanes = SIMD4(scalars, scalars &+ sum[1], UInt32(truncatingIfNeeded: count), sum[3])
   }
 
   /// Counts the text of an edit.
