@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Takes the README's picture: the real page, with two people writing in it.
+"""Takes the README's pictures: the real page, with people writing in it.
 
     make build && .venv/bin/python Scripts/readme_picture.py
 
-Starts the program on an empty folder, lets two browsers write into one note, and keeps what one of
-them sees as Documentation/images/two-people.png. The page looks as intended where Inter and Vollkorn
-are installed (Debian: fonts-inter, fonts-vollkorn); elsewhere the system's fonts stand in.
+Starts the program on an empty folder, lets browsers write into one note, and keeps what one of them
+sees in Documentation/images: two-people.png, and history.png of how the note came about. The page
+looks as intended where Inter and Vollkorn are installed (Debian: fonts-inter, fonts-vollkorn);
+elsewhere the system's fonts stand in.
 """
 
 import pathlib
@@ -15,10 +16,10 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "Tests" / "Browser"))
 
-from conftest import CHROMIUM, FLAGS, Person, Server, converge  # noqa: E402
+from conftest import CHROMIUM, FLAGS, Person, Server, converge, wait_until  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-TARGET = ROOT / "Documentation" / "images" / "two-people.png"
+IMAGES = ROOT / "Documentation" / "images"
 BYTES_MAX = 300_000
 
 BEFORE = """# Autumn walk, Saturday
@@ -62,14 +63,43 @@ def main():
             keiko.put_caret(BEFORE.index("9:40"), BEFORE.index("9:40") + 4)
             ines.page.locator("#editor .peer-caret.is-fresh").wait_for()
             ines.page.locator("#editor .peer-selection").wait_for()
-            TARGET.parent.mkdir(parents=True, exist_ok=True)
-            ines.page.screenshot(path=TARGET, animations="disabled", caret="initial")
+            take(ines, "two-people.png")
+            # How it went on, and then its history.
+            jonas = Person(browser, server, "Jonas", "#b0452a").open(note)
+            jonas.put_caret(jonas.text().index("- a map"))
+            jonas.page.keyboard.insert_text("- two dogs, *one of them wet*\n")
+            converge(ines, jonas, keiko)
+            keiko.put_caret(keiko.text().index("> Rain plan"))
+            keiko.page.keyboard.insert_text("Keiko reads the weather at eight, and writes it here.\n\n")
+            converge(ines, jonas, keiko)
+            look_back(ines)
+            take(ines, "history.png")
             browser.close()
         finally:
             server.stop()
-    size = TARGET.stat().st_size
-    print(f"{TARGET.relative_to(ROOT)}: {size} bytes")
-    return 0 if size < BYTES_MAX else 1
+    sizes = {name: (IMAGES / name).stat().st_size for name in ("two-people.png", "history.png")}
+    for name, size in sizes.items():
+        print(f"{name}: {size} bytes")
+    return 0 if max(sizes.values()) < BYTES_MAX else 1
+
+
+def take(person, name):
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    person.page.screenshot(path=IMAGES / name, animations="disabled", caret="initial")
+
+
+def look_back(person):
+    """The note's history, at the newest but one of its turns, which gets a name."""
+    person.page.keyboard.press("Alt+h")
+    history = person.page.locator("#history")
+    history.locator("#history-groups .group").nth(4).wait_for()
+    history.get_by_role("slider", name="Revision").press("PageDown")
+    history.get_by_role("button", name="Name this version").click()
+    person.page.get_by_role("textbox", name="Name").fill("Agreed on Thursday")
+    person.page.keyboard.press("Enter")
+    history.locator("#history-versions .version").wait_for()
+    wait_until(lambda: history.get_attribute("data-shown") == history.get_by_role("slider").input_value())
+    history.get_by_role("slider", name="Revision").focus()
 
 
 if __name__ == "__main__":

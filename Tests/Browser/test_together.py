@@ -116,7 +116,7 @@ def test_carets_and_names_move_along(server, person):
     bo.picture("caret-with-name")
     # A new name shows at the others.
     ann.page.get_by_role("button", name="Edit name and colour").click()
-    ann.page.get_by_label("Name", exact=True).fill("Anna")
+    ann.page.get_by_role("textbox", name="Name", exact=True).fill("Anna")
     ann.page.get_by_role("button", name="Save", exact=True).click()
     expect(caret.locator(".peer-name")).to_have_text("Anna")
     expect(bo.page.locator("#people")).to_have_attribute("aria-label", re.compile("Anna"))

@@ -12,6 +12,7 @@ import {
   removePending,
   savePending,
 } from "./identity.js";
+import { openHistory } from "./historyview.js";
 import { Note } from "./note.js";
 import { NoteList, when } from "./notes.js";
 import { avatar, loadProfile, palette, saveProfile } from "./people.js";
@@ -49,6 +50,8 @@ const notes = new Map();
 let current;
 /** @type {ReturnType<typeof createEditor> | undefined} */
 let editor;
+/** @type {ReturnType<typeof openHistory> | undefined} */
+let past;
 /** @type {(() => void)[]} */
 let subscriptions = [];
 
@@ -94,7 +97,9 @@ function releaseWhenSaved(note) {
   });
 }
 
-// Routing: "/" and "/n/ID".
+// Routing: "/" and "/n/ID", and "/n/ID#history" for its past.
+
+const pastHash = "#history";
 
 /** @param {string} path */
 function noteIn(path) {
@@ -107,13 +112,18 @@ const pathOf = (id) => `/n/${encodeURIComponent(id)}`;
 
 /** @param {string} path */
 function go(path) {
-  if (path !== location.pathname) history.pushState(null, "", path);
+  if (path !== location.pathname + location.hash) history.pushState(null, "", path);
   show();
 }
 
 function show() {
   const id = noteIn(location.pathname);
-  if (current?.documentId === id && current?.phase !== "deleted") return;
+  if (current?.documentId === id && current?.phase !== "deleted") {
+    showPast();
+    return;
+  }
+  past?.close();
+  past = undefined;
   const previous = current;
   editor?.destroy();
   editor = undefined;
@@ -157,6 +167,42 @@ function show() {
   drawStatus();
   drawList();
   drawCount();
+  showPast();
+}
+
+/** The history is open exactly while the address says so. */
+function showPast() {
+  const isWanted = location.hash === pastHash && current !== undefined && current.hasText;
+  if (isWanted === (past !== undefined)) return;
+  if (!isWanted || !current) {
+    past?.close();
+    past = undefined;
+    editor?.focus();
+    return;
+  }
+  closePeople();
+  past = openHistory({
+    note: current,
+    title: () => current?.title || untitled,
+    profile,
+    sheets: [editorSheet],
+    markdown,
+    leave: leavePast,
+  });
+}
+
+/** @param {string} id */
+const goToPast = (id) => {
+  history.pushState({ isOwn: true }, "", pathOf(id) + pastHash);
+  show();
+};
+
+function leavePast() {
+  if (history.state?.isOwn) history.back();
+  else {
+    history.replaceState(null, "", location.pathname);
+    showPast();
+  }
 }
 
 function mountEditor() {
@@ -166,6 +212,7 @@ function mountEditor() {
     editor.focus();
   }
   drawCount();
+  showPast();
 }
 
 // The list.
@@ -459,6 +506,7 @@ function drawStatus() {
   byId("editor").hidden = !current.hasText;
   byId("gone-copy").hidden = !current.hasText;
   if (isGone) {
+    if (past) leavePast();
     const isDeleted = current.phase === "deleted";
     byId("gone-title").textContent = isDeleted ? "This note is not here any more." : "This note cannot be opened.";
     byId("gone-text").textContent = isDeleted
@@ -673,6 +721,7 @@ byId("note-menu").addEventListener("click", () => {
     { label: "Rename", icon: "pencil", run: () => byId("title").focus() },
     { label: "Copy link", icon: "link", run: () => void shareNote(id) },
     { label: "Copy text", icon: "copy", run: () => void copyText() },
+    { label: "History", icon: "history", run: () => current?.hasText && goToPast(id) },
     { label: "Delete…", icon: "trash", isDangerous: true, run: () => void removeNote(id) },
   ]);
 });
@@ -727,7 +776,10 @@ document.addEventListener("keydown", (event) => {
     const open = byId("notes").querySelector(".is-open .note-link, .note-link");
     if (byId("app").dataset.view === "note" && matchMedia("(max-width: 720px)").matches) go("/");
     /** @type {HTMLElement | null} */ (open)?.focus();
-  } else if (event.code === "KeyE") editor?.focus();
+  } else if (event.code === "KeyE" && !past) editor?.focus();
+  else if (document.querySelector("dialog[open]")) return;
+  else if (event.code === "KeyH" && past) leavePast();
+  else if (event.code === "KeyH" && current?.hasText) goToPast(current.documentId);
   else return;
   event.preventDefault();
 });

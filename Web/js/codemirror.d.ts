@@ -77,6 +77,21 @@ export interface ViewUpdate {
   readonly state: EditorState;
 }
 
+export const Decoration: {
+  readonly none: any;
+  mark(spec: { class?: string; attributes?: Record<string, string> }): any;
+};
+export const RangeSetBuilder: {
+  new (): { add(from: number, to: number, value: any): void; finish(): any };
+};
+export const StateField: {
+  define<T>(config: {
+    create(state: EditorState): T;
+    update(value: T, transaction: Transaction): T;
+    provide?(field: any): Extension;
+  }): Extension;
+};
+
 export class EditorView {
   constructor(config: { state: EditorState; parent: Node; root: Document | ShadowRoot });
   readonly state: EditorState;
@@ -87,6 +102,8 @@ export class EditorView {
   focus(): void;
   destroy(): void;
   static readonly lineWrapping: Extension;
+  static readonly decorations: { from(field: any): Extension };
+  static scrollIntoView(position: number, options?: object): any;
   static readonly editable: { of(isEditable: boolean): Extension };
   static readonly contentAttributes: { of(attributes: Record<string, string>): Extension };
   static readonly clipboardInputFilter: { of(filter: (text: string) => string): Extension };

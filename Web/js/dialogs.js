@@ -22,16 +22,18 @@ export function icon(name) {
 }
 
 /**
- * Asks before something that cannot be undone.
+ * Asks before something that cannot be undone, or that everybody will see.
  *
- * @param {{title: string, text: string, yes: string}} question
+ * @param {{title: string, text: string, yes: string, no?: string, isDangerous?: boolean}} question
  * @returns {Promise<boolean>}
  */
-export function confirm({ title, text, yes }) {
+export function confirm({ title, text, yes, no = "Keep it", isDangerous = true }) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("confirm"));
   byId("confirm-title").textContent = title;
   byId("confirm-text").textContent = text;
   byId("confirm-yes").textContent = yes;
+  byId("confirm-yes").className = `button ${isDangerous ? "danger" : "primary"}`;
+  byId("confirm-no").textContent = no;
   return openDialog(dialog);
 }
 
@@ -39,6 +41,10 @@ export function confirm({ title, text, yes }) {
 export function openDialog(dialog) {
   dialog.returnValue = "";
   dialog.showModal();
+  // A button that submits would be what Enter in a field presses, were it the first one.
+  for (const button of dialog.querySelectorAll("[data-close]")) {
+    /** @type {HTMLElement} */ (button).onclick = () => dialog.close();
+  }
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => resolve(dialog.returnValue === "confirm"), { once: true });
   });

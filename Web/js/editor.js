@@ -107,7 +107,7 @@ const wholeScalars = EditorState.transactionFilter.of((transaction) => {
 /**
  * Highlighting by class name (`token-heading1`, `token-strong`, …), so that the style sheet decides.
  */
-const highlighter = {
+export const highlighter = {
   /** @param {readonly {name?: string}[]} tags */
   style(tags) {
     let classes = "";

@@ -1,6 +1,7 @@
 // The list of notes: fetched over HTTP, fetched again whenever the gateway says that it changed.
 
 import { Emitter } from "./emitter.js";
+import { request } from "./http.js";
 
 /**
  * @typedef {import("./connection.js").Connection} Connection
@@ -9,47 +10,6 @@ import { Emitter } from "./emitter.js";
 
 /** The room whose `resourceUpdate` says that the list changed. */
 const room = "notes";
-
-/** A refusal by the server, with a text for people. */
-export class RequestError extends Error {
-  /** @param {string} message @param {number} status */
-  constructor(message, status) {
-    super(message);
-    this.status = status;
-  }
-}
-
-/**
- * @param {string} path
- * @param {"GET" | "POST" | "PATCH" | "DELETE"} [method]
- * @param {object} [body]
- * @returns {Promise<any>}
- */
-async function request(path, method = "GET", body) {
-  /** @type {Response} */
-  let response;
-  try {
-    response = await fetch(path, {
-      method,
-      headers: body ? { "Content-Type": "application/json" } : {},
-      body: body ? JSON.stringify(body) : undefined,
-      cache: "no-store",
-    });
-  } catch {
-    throw new RequestError("The server cannot be reached.", 0);
-  }
-  const text = await response.text();
-  /** @type {any} */
-  let answer;
-  try {
-    answer = text ? JSON.parse(text) : undefined;
-  } catch {
-    // Not ours; the status says enough.
-  }
-  if (response.ok) return answer;
-  const message = answer?.message ?? answer?.error?.message ?? `The server answered ${response.status}.`;
-  throw new RequestError(message, response.status);
-}
 
 /** @extends {Emitter<{changed: void}>} */
 export class NoteList extends Emitter {

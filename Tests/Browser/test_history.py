@@ -1,0 +1,219 @@
+"""The past of a note: looking at it, naming it, bringing it back."""
+
+import re
+
+from conftest import converge, wait_until
+from playwright.sync_api import expect
+
+
+class Past:
+    """The history as a person sees it."""
+
+    def __init__(self, person):
+        self.page = person.page
+        self.person = person
+        self.section = person.page.locator("#history")
+        self.slider = person.page.get_by_role("slider", name="Revision")
+
+    def open(self):
+        self.page.get_by_role("button", name="More for this note").click()
+        self.page.get_by_role("menuitem", name="History").click()
+        expect(self.slider).to_be_focused()
+        return self
+
+    def text(self):
+        return self.page.evaluate(
+            """async () => {
+                const { EditorView } = await import("/assets/js/codemirror.js");
+                const root = document.querySelector("#history-text").shadowRoot;
+                const element = root?.querySelector(".cm-editor");
+                return element ? EditorView.findFromDOM(element).state.doc.toString() : null;
+            }"""
+        )
+
+    def wait_for_text(self, expected):
+        wait_until(lambda: self.text() == expected, lambda: f"the history shows {self.text()!r}")
+
+    def authors(self):
+        """Each coloured stretch with its author and its colour."""
+        return self.page.evaluate(
+            """() => [...document.querySelector("#history-text").shadowRoot.querySelectorAll(".author")]
+                .map((mark) => [
+                    mark.textContent, mark.title, getComputedStyle(mark).getPropertyValue("--author"),
+                ])"""
+        )
+
+    def at(self):
+        return int(self.slider.input_value())
+
+
+def two_write(server, person):
+    """Ann writes a line, Bo another, Ann takes a word away. Each has saved before the next begins."""
+    note = server.create("Autumn walk")
+    ann = person("Ann", "#16737f").open(note)
+    bo = person("Bo", "#b0452a").open(note)
+    ann.editor.focus()
+    ann.page.keyboard.insert_text("Meet at nine 🦆 sharp.\n")
+    converge(ann, bo)
+    bo.to_end()
+    bo.page.keyboard.insert_text("Bring bread.\n")
+    converge(ann, bo)
+    ann.to_start()
+    for _ in range(5):
+        ann.press("Delete")
+    converge(ann, bo)
+    return note, ann, bo
+
+
+def test_looking_back_naming_and_restoring(server, person):
+    _, ann, bo = two_write(server, person)
+    newest = "at nine 🦆 sharp.\nBring bread.\n"
+    past = Past(ann).open()
+    past.wait_for_text(newest)
+    expect(past.section.locator("#history-groups .group-author")).to_have_text(["Ann", "Bo", "Ann"])
+    assert past.authors() == [
+        ["at nine 🦆 sharp.", "Ann", "#16737f"],
+        ["Bring bread.", "Bo", "#b0452a"],
+    ]
+    expect(past.section.get_by_role("button", name="Restore this version")).to_be_disabled()
+    ann.picture("history")
+
+    # Back by groups, by revisions, and to the beginning.
+    ann.press("PageDown")
+    past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\n")
+    expect(past.section.locator("#history-author")).to_have_text("Bo")
+    expect(past.slider).to_have_attribute("aria-valuetext", re.compile("^Bo, .*revision 2 of"))
+    ann.press("ArrowLeft")
+    past.wait_for_text("Meet at nine 🦆 sharp.\n")
+    ann.press("Home")
+    past.wait_for_text("")
+    expect(past.section.locator("#history-author")).to_have_text("Before the first change")
+    ann.press("PageUp", "PageUp")
+    past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\n")
+
+    # A name for it.
+    past.section.get_by_role("button", name="Name this version").click()
+    ann.page.get_by_role("textbox", name="Name").fill("Agreed 🤝")
+    ann.press("Enter")
+    version = past.section.locator("#history-versions .version")
+    expect(version.locator(".group-author")).to_have_text("Agreed 🤝")
+    expect(version.locator(".group-time")).to_have_text(re.compile("named by Ann"))
+    expect(past.section.locator(".track-flag")).to_have_attribute("title", "Agreed 🤝")
+    ann.picture("history-version")
+
+    # Others go on meanwhile, and the history learns of it.
+    bo.to_end()
+    bo.type("Cheese!")
+    bo.wait_until_saved()
+    expect(past.section.locator("#history-groups .group-author")).to_have_text(["Bo", "Ann", "Bo", "Ann"])
+    assert past.text() == "Meet at nine 🦆 sharp.\nBring bread.\n"
+    past.section.get_by_role("button", name=re.compile("Agreed")).first.click()
+
+    past.section.get_by_role("button", name="Restore this version").click()
+    ann.page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert ann.text().endswith("Cheese!")
+    past.section.get_by_role("button", name="Restore this version").click()
+    ann.page.get_by_role("dialog").get_by_role("button", name="Restore").click()
+    expect(past.section).to_be_hidden()
+    for one in (ann, bo):
+        one.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\n")
+    ann.to_end()
+    ann.type("On we go.")
+    assert converge(ann, bo) == "Meet at nine 🦆 sharp.\nBring bread.\nOn we go."
+
+    # What was there before it comes back in the same way.
+    past = Past(bo).open()
+    for _ in range(2):
+        bo.press("PageDown")
+    past.wait_for_text(newest + "Cheese!")
+    past.section.get_by_role("button", name="Restore this version").click()
+    bo.page.get_by_role("dialog").get_by_role("button", name="Restore").click()
+    for one in (ann, bo):
+        one.wait_for_text(newest + "Cheese!")
+
+    # The name goes; the version stays.
+    past = Past(bo).open()
+    past.section.locator("#history-versions .version").hover()
+    past.section.get_by_role("button", name="Take the name “Agreed 🤝” away").click()
+    bo.page.get_by_role("button", name="Take it away").click()
+    expect(past.section.locator("#history-versions .version")).to_have_count(0)
+    expect(past.section.locator("#history-no-versions")).to_be_visible()
+
+
+def test_the_history_by_keyboard_leaves_the_editor_alone(server, person):
+    note, ann, bo = two_write(server, person)
+    ann.put_caret(3)
+    ann.press("Alt+h")
+    past = Past(ann)
+    expect(past.slider).to_be_focused()
+    past.wait_for_text(ann.text())
+    expect(ann.page).to_have_url(re.compile("#history$"))
+    ann.press("ArrowLeft", "ArrowLeft")
+    ann.press("Escape")
+    expect(past.section).to_be_hidden()
+    expect(ann.page).to_have_url(re.compile(f"/n/{note}$"))
+    # The caret stands where it stood.
+    ann.page.keyboard.type("X")
+    assert converge(ann, bo).startswith("at Xnine")
+    # The address opens it, and going back closes it.
+    ann.page.goto(f"/n/{note}#history")
+    ann.page.reload()
+    past.wait_for_text(bo.text())
+    ann.press("Escape")
+    expect(past.section).to_be_hidden()
+    expect(ann.editor).to_be_visible()
+    ann.press("Alt+h")
+    expect(past.slider).to_be_focused()
+    ann.page.go_back()
+    expect(past.section).to_be_hidden()
+
+
+def test_the_history_on_a_phone_in_the_dark(server, person):
+    note, ann, _ = two_write(server, person)
+    phone = person(
+        "Cy",
+        "#8a4bab",
+        viewport={"width": 390, "height": 844},
+        device_scale_factor=2,
+        has_touch=True,
+        is_mobile=True,
+        color_scheme="dark",
+    ).open(note)
+    past = Past(phone).open()
+    past.wait_for_text(ann.text())
+    phone.picture("phone-history")
+    past.section.get_by_role("button", name="Versions and changes").tap()
+    past.section.locator("#history-groups .group").nth(1).tap()
+    past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\n")
+    expect(past.section.locator("#history-side")).to_be_hidden()
+    past.section.get_by_role("button", name="Versions and changes").tap()
+    phone.picture("phone-history-list")
+
+
+def test_a_long_text_in_the_history(server, person):
+    note = server.create("Long")
+    ann = person("Ann").open(note)
+    ann.editor.focus()
+    for index in range(4):
+        ann.page.evaluate(
+            """async (index) => {
+                const { EditorView } = await import("/assets/js/codemirror.js");
+                const element = document.querySelector("#editor").shadowRoot.querySelector(".cm-editor");
+                const view = EditorView.findFromDOM(element);
+                const insert = `${index} a line of a long text\\n`.repeat(8_000);
+                view.dispatch({ changes: { from: view.state.doc.length, insert } });
+            }""",
+            index,
+        )
+        ann.wait_until_saved()
+    past = Past(ann).open()
+    wait_until(lambda: past.section.get_attribute("data-shown") == str(past.at()))
+    assert past.text() == ann.text()
+    asked = []
+    ann.page.on("request", lambda request: asked.append(request.url) if "/text?" in request.url else None)
+    ann.press(*["ArrowLeft"] * past.at(), *["ArrowRight"] * 2)
+    wait_until(lambda: past.section.get_attribute("data-shown") == "2")
+    assert past.text().count("\n") == 16_000
+    # Only what is in view is drawn.
+    lines = "document.querySelector('#history-text').shadowRoot.querySelectorAll('.cm-line').length"
+    assert ann.page.evaluate(lines) < 300

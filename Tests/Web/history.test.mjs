@@ -1,0 +1,175 @@
+// What the history view is told: whose stretch is where, what differs, and which text was asked for.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NoteHistory, colorsOf, difference, runsOf } from "../../Web/js/history.js";
+import { palette } from "../../Web/js/people.js";
+import { Random, applied, isBoundary, randomText } from "./support.mjs";
+
+test("runs counted in scalars become runs in UTF-16 units", () => {
+  const authors = [
+    { author: "Ann", count: 2 },
+    { author: "Bo", count: 1 },
+    { author: "Bo", count: 1 },
+    { author: "", count: 0 },
+    { author: "Ann", count: 1 },
+  ];
+  assert.deepEqual(runsOf("a😀é𝒳b", authors), [
+    { author: "Ann", from: 0, to: 3 },
+    { author: "Bo", from: 3, to: 6 },
+    { author: "Ann", from: 6, to: 7 },
+  ]);
+  assert.deepEqual(runsOf("", []), []);
+  // More than there is: the end of the text is the end.
+  assert.deepEqual(runsOf("ab", [{ author: "Ann", count: 9 }]), [{ author: "Ann", from: 0, to: 2 }]);
+});
+
+test("the difference of two texts turns one into the other, between whole scalars", () => {
+  assert.equal(difference("same", "same"), undefined);
+  // Their first halves are the same.
+  assert.deepEqual(difference("😀", "😁"), { from: 0, to: 2, insert: "😁" });
+  // Their second halves are the same.
+  assert.deepEqual(difference("\u{1f600}", "\u{1fa00}"), { from: 0, to: 2, insert: "\u{1fa00}" });
+  assert.deepEqual(difference("aa", "aaa"), { from: 2, to: 2, insert: "a" });
+  for (let seed = 1; seed <= 300; seed += 1) {
+    const random = new Random(seed);
+    const start = randomText(random);
+    const end = randomText(random);
+    const before = start + randomText(random) + end;
+    const after = start + randomText(random) + end;
+    const change = difference(before, after);
+    if (!change) continue;
+    assert.equal(applied(before, [change]), after, `seed ${seed}`);
+    assert.ok(isBoundary(before, change.from) && isBoundary(before, change.to), `seed ${seed}`);
+  }
+});
+
+test("who is here keeps their colour, and the others get what is left", () => {
+  const colors = colorsOf(
+    ["Ann", "Bo", "Cy", "Ann"],
+    [{ name: "Cy", color: palette[0] ?? "" }, { name: "Cy", color: palette[3] ?? "" }],
+  );
+  assert.equal(colors.get("Cy"), palette[0]);
+  assert.equal(new Set(colors.values()).size, 3);
+  const many = colorsOf(Array.from({ length: 40 }, (_, index) => `author ${index}`), []);
+  assert.equal(many.size, 40);
+  for (const color of many.values()) assert.ok(palette.includes(color));
+});
+
+/** Answers when the test says so. */
+function world() {
+  /** @type {{path: string, method: string, signal?: AbortSignal, answer: (value: any) => void,
+   *   fail: (error: Error) => void}[]} */
+  const asked = [];
+  /** @type {(() => void)[]} */
+  let timers = [];
+  const history = new NoteHistory({
+    documentId: "a note",
+    ask: (path, method = "GET", _body, signal) =>
+      new Promise((resolve, reject) => {
+        asked.push({ path, method, signal, answer: resolve, fail: reject });
+        signal?.addEventListener("abort", () => reject(new Error("given up")));
+      }),
+    surroundings: {
+      setTimeout: (callback) => {
+        timers.push(callback);
+        return callback;
+      },
+      clearTimeout: (timer) => (timers = timers.filter((callback) => callback !== timer)),
+    },
+  });
+  return {
+    asked,
+    history,
+    pass: () => timers.splice(0).forEach((callback) => callback()),
+    settle: () => new Promise((resolve) => setImmediate(resolve)),
+  };
+}
+
+/** @param {number} first @param {number} last @param {string} author */
+const group = (first, last, author) => ({
+  firstRevision: first,
+  lastRevision: last,
+  author,
+  clientId: `c-${author}`,
+  firstTime: first * 1000,
+  lastTime: last * 1000,
+  inserted: 1,
+  deleted: 0,
+});
+
+test("groups come in several answers, and a last one that has grown is replaced", async () => {
+  const { asked, history, settle } = world();
+  const loaded = history.refresh();
+  assert.equal(asked[0]?.path, "/api/notes/a%20note/history?after=0");
+  asked[0]?.answer({ head: 9, groups: [group(3, 4, "Ann"), group(5, 7, "Bo")] });
+  asked[1]?.answer({ versions: [] });
+  await settle();
+  assert.equal(asked[2]?.path, "/api/notes/a%20note/history?after=4");
+  asked[2]?.answer({ head: 9, groups: [group(5, 9, "Bo")] });
+  await loaded;
+  assert.deepEqual(history.groups.map(({ lastRevision }) => lastRevision), [4, 9]);
+  assert.equal(history.head, 9);
+  // What was before the oldest group is the oldest text there is.
+  assert.equal(history.oldest, 2);
+  assert.deepEqual([2, 3, 4, 5, 9].map((at) => history.groupAt(at)?.author), [
+    undefined, "Ann", "Ann", "Bo", "Bo",
+  ]);
+  assert.deepEqual([9, 6, 4, 2].map((at) => history.stop(at, -1)), [4, 4, 2, 2]);
+  assert.deepEqual([2, 3, 4, 6, 9].map((at) => history.stop(at, 1)), [4, 4, 9, 9, 9]);
+  assert.equal(history.timeOf(7), 7_000);
+});
+
+test("of a slider's many places, the text of the last one is asked for, and no other is shown", async () => {
+  const { asked, history, pass, settle } = world();
+  /** @type {number[]} */
+  const shown = [];
+  history.on("text", ({ revision }) => shown.push(revision));
+  for (const revision of [9, 8, 7, 6, 5]) history.want(revision);
+  assert.deepEqual(asked.map(({ path }) => path), ["/api/notes/a%20note/text?revision=9"]);
+  // It rests: the first is given up.
+  pass();
+  await settle();
+  assert.equal(asked[0]?.signal?.aborted, true);
+  assert.deepEqual(asked.map(({ path }) => path).slice(1), ["/api/notes/a%20note/text?revision=5"]);
+  asked[1]?.answer({ text: "five", time: 5, authors: [{ author: "Ann", count: 4 }] });
+  await settle();
+  assert.deepEqual(shown, [5]);
+  // It is kept.
+  history.want(5);
+  assert.deepEqual(shown, [5, 5]);
+  assert.equal(asked.length, 2);
+});
+
+test("a text that cannot be had is told of, unless it is not wanted any more", async () => {
+  const { asked, history, settle } = world();
+  /** @type {string[]} */
+  const failures = [];
+  history.on("failed", ({ message }) => failures.push(message));
+  history.want(3);
+  asked[0]?.fail(new Error("gone"));
+  await settle();
+  assert.deepEqual(failures, ["gone"]);
+  history.want(4);
+  history.close();
+  asked[1]?.fail(new Error("too late"));
+  await settle();
+  assert.deepEqual(failures, ["gone"]);
+});
+
+test("a name replaces the one the revision had", async () => {
+  const { asked, history, settle } = world();
+  const named = history.name(3, "Agreed", "Ann");
+  assert.equal(asked[0]?.method, "POST");
+  asked[0]?.answer({ revision: 3, name: "Agreed", author: "Ann", time: 1 });
+  await named;
+  const renamed = history.name(3, "Signed", "Bo");
+  asked[1]?.answer({ revision: 3, name: "Signed", author: "Bo", time: 2 });
+  await renamed;
+  assert.deepEqual(history.versions.map(({ name }) => name), ["Signed"]);
+  const removed = history.removeName(3);
+  asked[2]?.answer(undefined);
+  await removed;
+  await settle();
+  assert.equal(history.versionAt(3), undefined);
+});
