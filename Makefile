@@ -102,7 +102,15 @@ oracle: setup-serve build-tests  ## Compare OTCore with its reference, ORACLE_CA
 	@ORACLE_CASES=$(ORACLE_CASES) ORACLE_FIRST=$(ORACLE_FIRST) \
 	  swift test -c release --disable-xctest --skip-build --filter OracleTests
 
+.PHONY: asan-core
+asan-core: check-swift  ## Run OTCore's tests with the address sanitizer
+	@Scripts/asan-core.sh
+
 ##@ Other
+
+.PHONY: docs
+docs: check-swift  ## Build OTCore's documentation to .build/docs
+	@Scripts/build-docs.sh
 
 .PHONY: deb
 deb: setup-serve page  ## Make a Debian package of the program and its page
