@@ -106,6 +106,20 @@ oracle: setup-serve build-tests  ## Compare OTCore with its reference, ORACLE_CA
 asan-core: check-swift  ## Run OTCore's tests with the address sanitizer
 	@Scripts/asan-core.sh
 
+SEEDS ?= 100000
+FROM ?= 1
+JOBS ?= $(shell nproc)
+
+.PHONY: simulate
+simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2; TRACE=1 tells one seed's story
+	@$(SWIFT_BUILD) --product simulate
+	@"$$($(SWIFT_BUILD) --show-bin-path)/simulate" $(SEEDS) $(FROM) --jobs $(JOBS) \
+	  $(if $(TRACE),--trace)
+
+.PHONY: mutations
+mutations: check-swift  ## See that each deliberate bug in Tests/Mutations is found (NAME= for one)
+	@python3 Scripts/mutations.py --jobs $(JOBS) $(NAME)
+
 ##@ Other
 
 .PHONY: docs

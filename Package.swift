@@ -69,6 +69,8 @@ let package = Package(
     .executableTarget(
       name: "ot-bench", dependencies: ["OTCore", "OTWorkloads", "CryptoOpenSSL"],
       swiftSettings: settings),
+    .executableTarget(
+      name: "simulate", dependencies: ["SimulationKit"], swiftSettings: settings),
     // Beside.
     library("OTWorkloads", ["OTCore"]),
     library("SimulationKit", ["OTCore", "SocketMessages", "GatewayPorts", "Gateway"]),

@@ -63,6 +63,11 @@ final class Connection {
     }
   }
 
+  /// Whether it should have said hello by now.
+  func isOverdue(now: Int64) -> Bool {
+    if case .greeting(let deadline) = phase { deadline <= now } else { false }
+  }
+
   var isReady: Bool {
     switch phase {
     case .ready: true
@@ -81,6 +86,9 @@ final class Subscription {
   var verbs: Verbs = []
   /// The last revision queued for the connection.
   var revision: Int
+  /// The revision of the text that a native client was sent unasked, 0 if none was. Its changes
+  /// that start before are refused: it knows the text, and not what a change became on the way.
+  var textRevision = 0
   /// Whether the connection has too much queued to be given more; it continues from `revision`
   /// when it has drained.
   var isLagging = false

@@ -21,6 +21,16 @@ final class DocumentRoom {
     var author: String
   }
 
+  /// How a document comes to another epoch.
+  enum Renewal {
+    /// It keeps its own.
+    case none
+    /// What was taken is committed first and answered, for everybody is sent the text afterwards.
+    case settling
+    /// The store is being given the epoch: nothing is appended meanwhile.
+    case storing
+  }
+
   let id: DocumentID
   /// The document; `nil` while it is being read from the store.
   var live: LiveDocument?
@@ -30,8 +40,8 @@ final class DocumentRoom {
   var waiting: [Waiting] = []
   /// Whether older entries are being read for those who wait.
   var isReadingHistory = false
-  /// Whether the store is being given another epoch: nothing is appended meanwhile.
-  var isRenewingEpoch = false
+  /// Whether and how far the document is on its way to another epoch.
+  var renewal = Renewal.none
   /// When each change arrived that is not durable yet, in microseconds, oldest first.
   var arrivals: [Int64] = []
   /// Requests that are answered when their edit is durable, by its revision.
@@ -47,7 +57,7 @@ final class DocumentRoom {
   }
 
   /// Whether those who come have to wait for the store.
-  var isBusy: Bool { live == nil || isReadingHistory || isRenewingEpoch }
+  var isBusy: Bool { live == nil || isReadingHistory || renewal != .none }
 
   func add(_ subscription: Subscription) {
     subscriptions.append(subscription)

@@ -35,7 +35,8 @@ extension Gateway {
           let messageID = subscription.messageIDs.removeValue(forKey: first.revision)
         {
           acknowledge(
-            first.sequence, revision: first.revision, of: room.id, ref: messageID, to: connection)
+            first.sequence, revision: first.revision, time: first.time, of: room.id,
+            ref: messageID, to: connection)
           continue
         }
         subscription.forgetMessageIDs(through: last.revision)
@@ -144,8 +145,16 @@ extension Gateway {
     guard let live = subscription.room.live else { return }
     switch subscription.connection.dialect {
     case .native:
+      guard live.pendingRevision(of: subscription.connection.client) == nil else {
+        // Its own change is being committed: it is told of that with the text, for a change that
+        // comes behind a text is no longer what the client makes of it.
+        subscription.isLagging = true
+        lagging.insert(subscription.connection.id)
+        return
+      }
       metrics.resyncs[reason.rawValue, default: 0] += 1
       subscription.revision = live.durableRevision
+      subscription.textRevision = live.durableRevision
       subscription.messageIDs.removeAll()
       sendNative(
         .resync(

@@ -32,7 +32,7 @@ extension Gateway {
         // Somebody has seen what this log does not hold: its tail is lost. From here on it is
         // another history, and everybody is told so.
         wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
-        renewEpoch(of: room, live)
+        renewEpoch(of: room)
         return
       }
       // The entry at the revision itself tells whether the client means the same history.
@@ -49,9 +49,16 @@ extension Gateway {
     finishJoin(room, resume: resume, messageID: messageID, connection)
   }
 
-  private func renewEpoch(of room: DocumentRoom, _ live: LiveDocument) {
+  private func renewEpoch(of room: DocumentRoom) {
     surroundings.log.write(.error, "a client knows more than the log: its tail was lost", [])
-    room.isRenewingEpoch = true
+    room.renewal = .settling
+    storeEpoch(of: room)
+  }
+
+  /// Gives the store the epoch that a document waits for, once nothing else is under way to it.
+  private func storeEpoch(of room: DocumentRoom) {
+    guard room.renewal == .settling, let live = room.live, live.isSettled else { return }
+    room.renewal = .storing
     let epoch = surroundings.names.next()
     store(
       .renewEpoch(id: room.id, from: live.epoch, to: epoch), for: .renewal(room.id, epoch))
@@ -63,9 +70,9 @@ extension Gateway {
     guard room.waiting.count < settings.waitingMax else {
       switch waiting {
       case .join(_, let messageID, _):
-        sendError(
-          .busy, "the document is being read and too many wait for it; try again", ref: messageID,
-          to: connection)
+        turnAway(
+          connection, .busy, "the document is being read and too many wait for it; try again",
+          ref: messageID)
       case .edit(let edit): respondBusy(edit.request)
       case .version(let request, _): respondBusy(request)
       case .change(_, let messageID, let submission):
@@ -102,6 +109,7 @@ extension Gateway {
       subscription = old
       subscription.messageIDs.removeAll()
       subscription.isLagging = false
+      subscription.textRevision = 0
     } else {
       subscription = Subscription(connection: connection, room: room)
       connection.subscriptions[room.id] = subscription
@@ -143,9 +151,10 @@ extension Gateway {
       (live.oldestBase...live.durableRevision).contains(resume.revision)
     else { return nil }
     if let known = resume.change, let entry = live.durableEntry(at: resume.revision),
-      known != ChangeName(clientID: entry.client, sequence: entry.sequence)
+      known != Self.name(of: entry, withTime: known.time != nil)
     {
-      // The same number, another change: the client's tail was lost here and written over.
+      // The same number, another change: the client's tail was lost here and written over. Or the
+      // same change, sent again after that and written anew, on a history that may be another.
       return nil
     }
     return live.durableEntries(after: resume.revision)
@@ -153,9 +162,14 @@ extension Gateway {
 
   /// The change that made the durable head.
   static func nameOfHead(_ live: LiveDocument) -> ChangeName? {
-    live.durableEntry(at: live.durableRevision).map {
-      ChangeName(clientID: $0.client, sequence: $0.sequence)
-    }
+    live.durableEntry(at: live.durableRevision).map { name(of: $0, withTime: true) }
+  }
+
+  /// What tells an entry from any other that was ever written at its revision. The log is only ever
+  /// cut at its end, so whoever has seen this entry has seen all that stands before it.
+  private static func name(of entry: LogEntry, withTime: Bool) -> ChangeName {
+    ChangeName(
+      clientID: entry.client, sequence: entry.sequence, time: withTime ? entry.time : nil)
   }
 
   /// A connection no longer follows a document.
@@ -200,6 +214,12 @@ extension Gateway {
       wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
       return
     }
+    if submission.revision < subscription.textRevision, let live = room.live,
+      submission.sequence >= live.nextSequence(of: connection.client)
+    {
+      refuseForWantOfHistory(submission, messageID: messageID, subscription)
+      return
+    }
     guard
       let outcome = room.live?.submit(
         submission, scalarsMax: settings.limits.documentScalarsMax)
@@ -216,8 +236,11 @@ extension Gateway {
       }
     case .duplicate(let revision):
       metrics.changesRepeated += 1
+      // One that lags gets the changes up to it first, and among them its own.
+      guard revision <= subscription.revision else { return }
       acknowledge(
-        submission.sequence, revision: revision, of: room.id, ref: messageID, to: connection)
+        submission.sequence, revision: revision, time: room.live?.durableEntry(at: revision)?.time,
+        of: room.id, ref: messageID, to: connection)
     case .needsHistory(let after, let through):
       guard let live = room.live,
         live.durableRevision - after <= settings.lagRevisionsMax
@@ -242,21 +265,14 @@ extension Gateway {
     _ subscription: Subscription
   ) {
     let (code, message) = Self.words(for: refusal, sequence: submission.sequence)
-    switch subscription.connection.dialect {
-    case .native:
-      refuse(
-        submission.sequence, code, message, of: subscription.room.id, ref: messageID,
-        to: subscription.connection)
-    case .whaler:
-      metrics.changesRefused[code.rawValue, default: 0] += 1
-      // The only answer such a client understands: the state to start from anew.
-      resyncWhaler(subscription)
-    }
+    refuse(
+      submission.sequence, code, message, of: subscription.room.id, ref: messageID,
+      to: subscription.connection)
   }
 
   /// Hands the tentative entries to the store, unless a commit is under way.
   private func commit(_ room: DocumentRoom) {
-    guard !room.isRenewingEpoch, let entries = room.live?.takeCommit(),
+    guard room.renewal != .storing, let entries = room.live?.takeCommit(),
       let epoch = room.live?.epoch
     else { return }
     store(.append(id: room.id, epoch: epoch, entries: entries), for: .append(room.id))
@@ -326,6 +342,7 @@ extension Gateway {
       room.live?.trim(keeping: settings.windowEntries)
       admitWaiting(room)
       commit(room)
+      storeEpoch(of: room)
     case .failed(let error):
       surroundings.log.write(.error, "commit failed", [("error", error.logName)])
       storeFailure = error
@@ -333,6 +350,7 @@ extension Gateway {
       room.arrivals.removeAll()
       refuseFallen(fallen, error, in: room)
       admitWaiting(room)
+      storeEpoch(of: room)
       if !error.isRetryable {
         // The log is not what this process thinks it is: read it again.
         documents[id] = nil
@@ -384,7 +402,7 @@ extension Gateway {
 
   func renewed(_ id: DocumentID, to epoch: String, _ reply: StoreReply) {
     guard let room = documents[id] else { return }
-    room.isRenewingEpoch = false
+    room.renewal = .none
     if case .failed(let error) = reply {
       surroundings.log.write(.error, "epoch not renewed", [("error", error.logName)])
       for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
@@ -393,9 +411,23 @@ extension Gateway {
       for subscription in room.subscriptions where subscription.connection.dialect == .native {
         resync(subscription, reason: .epochChanged, messageID: pushID())
       }
+      refuseChangesOfAnotherEpoch(waitingFor: room)
       admitWaiting(room)
     }
     commit(room)
+  }
+
+  /// What native clients sent before they were told of the new epoch was made for the old one.
+  private func refuseChangesOfAnotherEpoch(waitingFor room: DocumentRoom) {
+    for waiting in takeWaiting(room) {
+      if case .change(let id, let messageID, let submission) = waiting,
+        let connection = connections[id], connection.dialect == .native
+      {
+        refuseForItsEpoch(submission.sequence, of: room.id, ref: messageID, to: connection)
+      } else {
+        room.waiting.append(waiting)
+      }
+    }
   }
 
   func readHistory(_ id: DocumentID, _ reply: StoreReply) {
@@ -440,7 +472,7 @@ extension Gateway {
     case .join(let id, let messageID, _):
       // With the whole text it can still join; it merges what it has pending.
       guard let connection = connections[id], connection.isReady else { return }
-      finishJoin(room, resume: nil, messageID: messageID, connection)
+      join(room.id, resume: nil, messageID: messageID, connection)
     case .edit(let edit): submit(edit, to: room)
     case .version(let request, let version): save(version, request, of: room)
     case .change(let id, let messageID, let submission):
@@ -478,13 +510,25 @@ extension Gateway {
     }
   }
 
+  /// Answers a join that cannot be granted.
+  private func turnAway(
+    _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
+  ) {
+    switch connection.dialect {
+    case .native: sendError(code, message, ref: ref, to: connection)
+    case .whaler:
+      // It would wait for its state for ever; it comes back if its connection goes.
+      if code.isRetryable { close(connection, .rejoin, "come back and join again") }
+    }
+  }
+
   private func turnAway(_ room: DocumentRoom, _ code: ErrorCode, _ message: String) {
     documents[room.id] = nil
     for waiting in takeWaiting(room) {
       switch waiting {
       case .join(let id, let messageID, _):
         guard let connection = connections[id] else { continue }
-        sendError(code, message, ref: messageID, to: connection)
+        turnAway(connection, code, message, ref: messageID)
       case .edit(let edit):
         respond(edit.request, .problem(code == .unknownDocument ? 404 : 503, code, message))
       case .version(let request, _):

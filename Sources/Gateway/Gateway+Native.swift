@@ -193,10 +193,7 @@ extension Gateway {
       return
     }
     if let epoch = subscription.room.live?.epoch, epoch != change.epoch {
-      refuse(
-        change.sequence, .epochChanged,
-        "the document has another history now; join it again and rebase", of: change.documentID,
-        ref: ref, to: connection)
+      refuseForItsEpoch(change.sequence, of: change.documentID, ref: ref, to: connection)
       return
     }
     submit(
@@ -323,24 +320,43 @@ extension Gateway {
   func changesFrame(_ entries: ArraySlice<LogEntry>, of id: DocumentID) -> Frame {
     let first = entries.first?.revision ?? 0
     return nativeFrame(
-      .changes(.init(documentID: id, revision: first, changes: entries.map(Self.change))),
+      .changes(
+        .init(
+          documentID: id, revision: first, changes: entries.map(Self.change),
+          time: entries.last?.time)),
       ref: pushID())
   }
 
   func acknowledge(
-    _ sequence: Int, revision: Int, of id: DocumentID, ref: String, to connection: Connection
+    _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,
+    to connection: Connection
   ) {
     sendNative(
-      .acknowledged(.init(documentID: id, sequence: sequence, revision: revision)), ref: ref,
+      .acknowledged(
+        .init(documentID: id, sequence: sequence, revision: revision, time: time)), ref: ref,
       to: connection)
   }
 
+  /// Refuses a change that was made on another history.
+  func refuseForItsEpoch(
+    _ sequence: Int, of id: DocumentID, ref: String, to connection: Connection
+  ) {
+    refuse(
+      sequence, .epochChanged, "the document has another history now; join it again and rebase",
+      of: id, ref: ref, to: connection)
+  }
+
+  /// Answers a change that is not taken.
   func refuse(
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     to connection: Connection
   ) {
     metrics.changesRefused[code.rawValue, default: 0] += 1
-    guard connection.dialect == .native else { return }
+    guard connection.dialect == .native else {
+      // The only answer such a client understands: the state to start from anew.
+      if let subscription = connection.subscriptions[id] { resyncWhaler(subscription) }
+      return
+    }
     sendNative(
       .refused(
         .init(

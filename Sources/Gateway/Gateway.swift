@@ -256,13 +256,11 @@ public final class Gateway {
     applyRevocations()
     surroundings.users?.refresh(now: surroundings.clock.now)
     applyUsers()
-    for connection in connections.values {
-      watchTime(of: connection)
-      if case .greeting(let deadline) = connection.phase, deadline <= now {
-        close(connection, .helloMissing, "no hello came in time")
-      }
+    for connection in connections.values { watchTime(of: connection) }
+    for connection in connectionsInOrder({ $0.isOverdue(now: now) }) {
+      close(connection, .helloMissing, "no hello came in time")
     }
-    for id in lagging {
+    for id in lagging.sorted() {
       if let connection = connections[id], surroundings.queuedBytes(id) == 0 {
         catchUp(connection)
       }
@@ -270,6 +268,11 @@ public final class Gateway {
     for (id, document) in documents where document.isForgettable(now: now) {
       documents[id] = nil
     }
+  }
+
+  /// Some connections, oldest first: what is done with them happens in the same order in each run.
+  private func connectionsInOrder(_ isMeant: (Connection) -> Bool) -> [Connection] {
+    connections.values.filter(isMeant).sorted { $0.id < $1.id }
   }
 
   /// Takes no more changes: they are refused as retryable, and reads go on.
@@ -284,7 +287,7 @@ public final class Gateway {
   ///
   /// - Parameter reconnectAfter: milliseconds, from which each client draws its own delay.
   public func farewell(reconnectAfter: ClosedRange<Int>) {
-    for connection in connections.values where connection.isOpen {
+    for connection in connectionsInOrder(\.isOpen) {
       if connection.dialect == .native {
         sendGoodbye(reason: "draining", reconnectAfter: reconnectAfter, to: connection)
       }

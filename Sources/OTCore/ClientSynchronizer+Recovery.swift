@@ -48,8 +48,9 @@ extension ClientSynchronizer {
   /// of its surroundings. When the server has stored the change in flight (`lastSequence` says so),
   /// the new text has it already.
   ///
-  /// On the same connection a change in flight that is not stored yet stays in flight, and will be
-  /// answered. On a new one it is lost for sure, and goes out again as a new change.
+  /// On the same connection a change in flight that is not stored yet stays in flight until its
+  /// answer comes: the server refuses it, for it was made before the text. Joining again, or on a
+  /// new connection at once, it goes out as a new change.
   ///
   /// - Parameters:
   ///   - old: The server's text at ``revision``.
@@ -76,6 +77,7 @@ extension ClientSynchronizer {
         if isSameConnection {
           let (localAfter, sentAfter) = try TextOperation.transform(local, sent.rebased)
           moved.inFlight?.rebased = sentAfter
+          moved.inFlight?.isOvertaken = true
           local = localAfter
         } else {
           try moved.unsendOperation(sent)
@@ -116,7 +118,7 @@ extension ClientSynchronizer {
   }
 
   /// Puts the change in flight in front of what waits.
-  private mutating func unsendOperation(_ sent: InFlight) throws(OperationError) {
+  mutating func unsendOperation(_ sent: InFlight) throws(OperationError) {
     if let waiting = buffer {
       buffer = try sent.rebased.composed(with: waiting)
     } else {
@@ -163,7 +165,12 @@ extension ClientSynchronizer {
 
   /// The state to keep.
   public var kept: Kept {
-    Kept(
+    var unsent = self
+    if let sent = inFlight, sent.isOvertaken, (try? unsent.unsendOperation(sent)) != nil {
+      unsent.nextSequence = sent.change.sequence
+      return unsent.kept
+    }
+    return Kept(
       epoch: epoch, revision: revision, nextSequence: nextSequence, inFlight: inFlight?.change,
       rebased: inFlight?.rebased, buffer: buffer, bufferedEdits: bufferedEdits)
   }

@@ -38,6 +38,8 @@ public struct ClientSynchronizer: Sendable {
     let change: Change
     /// The change's operation on the server's text at ``revision``.
     var rebased: TextOperation
+    /// Whether a text came in its way: the server refuses it, and it goes out anew after that.
+    var isOvertaken = false
   }
 
   /// Names the history that ``revision`` counts.
@@ -155,12 +157,21 @@ public struct ClientSynchronizer: Sendable {
   /// The connection is back and what was missed has been received. A refusal is forgotten: it may
   /// have been about the connection.
   ///
-  /// - Returns: the change to send: the one in flight as it was first sent, or the buffer.
+  /// - Returns: the change to send: the one in flight as it was first sent, or the buffer. One that
+  ///   a text has overtaken goes out as a new change.
   public mutating func reconnect() -> Change? {
     isConnected = true
     isHeld = false
+    // What the server would make of it as it was sent is not what stands here.
+    if let sent = inFlight, sent.isOvertaken, (try? unsendOperation(sent)) != nil {
+      nextSequence = sent.change.sequence
+    }
     return inFlight?.change ?? sendBuffer()
   }
+
+  /// Whether a text has overtaken the change in flight: it is refused for sure, and sending it again
+  /// helps nobody. Joining again makes it a new change, see ``reconnect()``.
+  public var isOvertaken: Bool { inFlight?.isOvertaken ?? false }
 
   /// The change in flight was refused and may be tried again.
   public func retry() -> Change? { inFlight?.change }

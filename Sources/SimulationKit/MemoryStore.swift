@@ -12,6 +12,10 @@ public final class MemoryStore: DocumentStore {
   /// Whether every commit fails, until set to `false` again.
   public var isDiskFull = false
 
+  /// How many of the commits to come fail at their sync: they are on the disk all the same, and a
+  /// restart may find the last of them, until another commit has taken its place.
+  public var syncsToFail = 0
+
   /// Documents whose logs cannot be read.
   public var damagedDocuments: Set<DocumentID> = []
 
@@ -24,7 +28,12 @@ public final class MemoryStore: DocumentStore {
   /// Rooms' histories.
   package private(set) var rooms = MemoryRooms(firstEpoch: "first")
 
+  /// Entries that restarts have lost, by document, in the order in which they were lost.
+  public private(set) var lostEntries: [DocumentID: [LogEntry]] = [:]
+
   private var records: [Key: Record] = [:]
+  /// The writes of a commit whose sync failed, as long as nothing else stands in their place.
+  private var unsynced: [StoreRequest] = []
   /// What takes back the newest commits, each in the order in which it was done.
   private var history: [[Undo]] = []
   private let historyMax: Int
@@ -40,15 +49,30 @@ public final class MemoryStore: DocumentStore {
   ///
   /// Faults that were ordered are over.
   ///
-  /// - Parameter count: At most `losableCommitsMax`; more are not lost.
-  public func restart(losingCommits count: Int = 0) {
-    for _ in 0..<min(max(count, 0), history.count) {
-      keptCommitCount -= 1
-      takeBack(history.removeLast())
-    }
+  /// - Parameters:
+  ///   - count: At most `losableCommitsMax`; more are not lost.
+  ///   - findsUnsynced: Whether a commit whose sync failed turns up, if one may.
+  /// - Returns: Whether one did.
+  @discardableResult
+  public func restart(losingCommits count: Int = 0, findsUnsynced: Bool = false) -> Bool {
     commitsToFail = 0
+    syncsToFail = 0
     isDiskFull = false
     damagedDocuments = []
+    defer { unsynced = [] }
+    for _ in 0..<min(max(count, 0), history.count) {
+      keptCommitCount -= 1
+      for step in history.removeLast().reversed() {
+        if case .changed(let record, let state) = step {
+          lostEntries[record.summary.id, default: []] +=
+            record.entries[state.summary.revision...]
+        }
+        takeBack([step])
+      }
+    }
+    guard count == 0, findsUnsynced, !unsynced.isEmpty else { return false }
+    _ = perform(unsynced)
+    return true
   }
 
   /// All entries of a document's log, or `nil` if there is no such document.
@@ -68,7 +92,11 @@ public final class MemoryStore: DocumentStore {
       }
     }
     guard batch.contains(where: \.isWriting) else { return replies }
-    if isDiskFull || commitsToFail > 0 {
+    if isDiskFull || commitsToFail > 0 || syncsToFail > 0 {
+      if !isDiskFull, commitsToFail == 0 {
+        syncsToFail -= 1
+        unsynced = batch.filter(\.isWriting)
+      }
       commitsToFail = max(0, commitsToFail - 1)
       takeBack(undo)
       let error = StoreError.unavailable("the disk is full; free space on it, then send again")
@@ -77,6 +105,7 @@ public final class MemoryStore: DocumentStore {
         request.isWriting ? .failed(error) : perform([request])[0]
       }
     }
+    unsynced = []
     commitCount += 1
     keptCommitCount += 1
     history.append(undo)

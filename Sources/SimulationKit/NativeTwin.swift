@@ -7,11 +7,12 @@ import SocketMessages
 /// It is what a client author would write over `ClientSynchronizer`, and nothing more.
 package struct NativeTwin {
   /// A revision as this client was shown it.
-  package struct Sighting: Hashable, Sendable {
-    package let epoch: String
+  package struct Sighting: Sendable {
     package let revision: Int
     package let client: String
     package let sequence: Int
+    /// What it did; `nil` for an own change, of which only the number comes back.
+    package let operation: TextOperation?
   }
 
   private struct Replica {
@@ -27,14 +28,14 @@ package struct NativeTwin {
   /// The client's id, once the server has given one.
   package private(set) var clientID: String?
   /// Every revision that was shown or acknowledged to it.
-  package private(set) var sightings: Set<Sighting> = []
-  /// Texts sent anew because the changes since were gone; pending edits were merged then.
-  package private(set) var merges = 0
-  /// Refusals that were to be tried again.
-  package private(set) var refusals = 0
+  package private(set) var sightings: [Sighting] = []
+  /// What it did and was told.
+  package private(set) var tally = Tally()
 
   private var replica: Replica?
   private var isJoined = false
+  /// Whether the change in flight cannot go in as it was sent.
+  private var isRefused = false
   private var resumeToken: String?
   private let documentID: String
   private let name: String
@@ -47,6 +48,12 @@ package struct NativeTwin {
 
   /// The local text; `nil` before the first join.
   package var document: Document? { replica?.document }
+
+  /// The newest revision it was shown or promised.
+  package var revision: Int { replica?.synchronizer.revision ?? 0 }
+
+  /// Whether a change has gone out that has no answer yet.
+  package var isAwaiting: Bool { replica?.synchronizer.unacknowledged != nil }
 
   /// Whether it is joined and nothing waits for the server.
   package var isSettled: Bool {
@@ -74,8 +81,26 @@ package struct NativeTwin {
     replica?.synchronizer.disconnect()
   }
 
+  /// Its process ends, and another goes on from what it kept.
+  package mutating func restart() {
+    guard let kept = replica?.synchronizer.kept else { return }
+    isJoined = false
+    replica?.synchronizer = ClientSynchronizer(kept)
+  }
+
+  /// Has waited too long for an answer, and sends its change again as it was.
+  package mutating func sendAgain() -> [[UInt8]] {
+    guard isJoined, replica?.synchronizer.isOvertaken == false,
+      let change = replica?.synchronizer.retry()
+    else { return [] }
+    tally[.changesSentAgain] += 1
+    return encode(change)
+  }
+
   /// Types: changes the text at once, and returns a message if none is in flight.
   package mutating func edit(_ operation: TextOperation) throws -> [[UInt8]] {
+    tally[.edits] += 1
+    if !isJoined { tally[.editsWhileAway] += 1 }
     try replica?.document.apply(operation)
     return encode(try replica?.synchronizer.edit(operation))
   }
@@ -91,24 +116,44 @@ package struct NativeTwin {
     case .joined(let joined): return try receive(joined)
     case .changes(let changes):
       // Until the join is answered, the answer will hold all of this again.
-      return isJoined ? try receive(changes.changes, from: changes.revision) : []
+      guard isJoined else { return [] }
+      let messages = try receive(changes.changes, from: changes.revision)
+      replica?.change?.time = changes.time
+      return messages
     case .acknowledged(let answer):
-      return encode(try acknowledge(answer.sequence, revision: answer.revision))
+      guard isJoined else { return [] }
+      tally[answer.revision > revision ? .acknowledgements : .dedupeHits] += 1
+      let isNews = answer.revision > revision
+      let next = try acknowledge(answer.sequence, revision: answer.revision)
+      if isNews { replica?.change?.time = answer.time }
+      return encode(next)
     case .refused(let refusal):
-      refusals += 1
-      if refusal.retryable { return encode(replica?.synchronizer.retry()) }
-      guard [.historyGone, .epochChanged, .futureRevision].contains(refusal.code) else {
+      count(refusal.code)
+      // One change sent twice may be refused twice.
+      guard isJoined, refusal.sequence == replica?.synchronizer.retry()?.sequence else {
+        return []
+      }
+      let isOvertaken = replica?.synchronizer.isOvertaken ?? false
+      if refusal.retryable, !isOvertaken { return encode(replica?.synchronizer.retry()) }
+      guard isOvertaken || [.historyGone, .epochChanged, .futureRevision].contains(refusal.code)
+      else {
         throw TwinError.refusedForGood(refusal.code.rawValue)
       }
-      try replica?.synchronizer.refuse(sequence: refusal.sequence)
+      // Another copy of it may still be under way: what became of the change, the join tells.
       replica?.synchronizer.disconnect()
       isJoined = false
+      isRefused = true
       return [join()]
     case .resync(let resync):
       guard isJoined else { return [] }
+      tally[resync.reason == .epochChanged ? .epochResyncs : .lagSnapshots] += 1
       return try restart(
         text: resync.text, epoch: resync.epoch, revision: resync.revision,
         lastSequence: resync.lastSequence, change: resync.change, isSameConnection: true)
+    case .error(let error) where error.retryable:
+      // The only request of its own that can be turned away is a join.
+      tally[.joinsTurnedAway] += 1
+      return [join()]
     case .error(let error): throw TwinError.error(error.code.rawValue)
     case .refreshed, .granted, .tokenExpiring, .accessChanged: return []
     case .selections, .presence, .left, .subscribed, .unsubscribed, .published, .publication,
@@ -124,8 +169,18 @@ package struct NativeTwin {
     switch joined.content {
     case .changes(let changes):
       // Nothing may be sent before all that was missed has been seen.
+      tally[changes.isEmpty ? .resumesWithNothingMissed : .resumesByReplay] += 1
       let first = joined.revision - changes.count + 1
       var messages = try receive(changes, from: first)
+      replica?.change = joined.change
+      if isAwaiting {
+        if isRefused {
+          try replica?.synchronizer.renumber(lastSequence: joined.lastSequence)
+        } else {
+          tally[.changesSentAgain] += 1
+        }
+      }
+      isRefused = false
       messages += encode(replica?.synchronizer.reconnect())
       return messages
     case .text(let text):
@@ -136,6 +191,8 @@ package struct NativeTwin {
             epoch: joined.epoch, revision: joined.revision, nextSequence: joined.lastSequence + 1))
         return []
       }
+      tally[.resumesBySnapshot] += 1
+      isRefused = false
       return try restart(
         text: text, epoch: joined.epoch, revision: joined.revision,
         lastSequence: joined.lastSequence, change: joined.change, isSameConnection: false)
@@ -149,10 +206,12 @@ package struct NativeTwin {
     for (offset, change) in changes.enumerated() {
       let revision = first + offset
       if change.clientID == clientID {
+        tally[.ownChangesInRanges] += 1
         messages += encode(try acknowledge(change.sequence, revision: revision))
         continue
       }
-      note(revision, client: change.clientID, sequence: change.sequence)
+      note(
+        revision, client: change.clientID, sequence: change.sequence, operation: change.operation)
       try replica?.server.apply(change.operation)
       if let local = try replica?.synchronizer.receive(change.operation, revision: revision) {
         try replica?.document.apply(local)
@@ -179,7 +238,7 @@ package struct NativeTwin {
     isSameConnection: Bool
   ) throws -> [[UInt8]] {
     guard var held = replica else { return [] }
-    merges += 1
+    if held.synchronizer.unconfirmedCount > 0 { tally[.mergesOfPendingEdits] += 1 }
     let new = Document(text)
     let (local, next) = try held.synchronizer.rebase(
       from: held.server, to: new, epoch: epoch, revision: revision, lastSequence: lastSequence,
@@ -191,12 +250,22 @@ package struct NativeTwin {
     return encode(next)
   }
 
-  private mutating func note(_ revision: Int, client: String, sequence: Int) {
+  private mutating func note(
+    _ revision: Int, client: String, sequence: Int, operation: TextOperation? = nil
+  ) {
     replica?.change = ChangeName(clientID: client, sequence: sequence)
-    sightings.insert(
-      Sighting(
-        epoch: replica?.synchronizer.epoch ?? "", revision: revision, client: client,
-        sequence: sequence))
+    sightings.append(
+      Sighting(revision: revision, client: client, sequence: sequence, operation: operation))
+  }
+
+  private mutating func count(_ code: ErrorCode) {
+    switch code {
+    case .unavailable: tally[.refusalsUnavailable] += 1
+    case .busy: tally[.refusalsBusy] += 1
+    case .historyGone: tally[.refusalsHistoryGone] += 1
+    case .epochChanged: tally[.refusalsEpochChanged] += 1
+    default: break
+    }
   }
 
   private mutating func encode(_ change: ClientSynchronizer.Change?) -> [[UInt8]] {

@@ -18,6 +18,9 @@ package struct SimulatedLink {
 
   package init(id: ConnectionID) { self.id = id }
 
+  /// How many messages are under way, in both directions.
+  package var messageCount: Int { upstream.count + downstream.count }
+
   package mutating func push(_ item: Downstream) {
     if case .frame(let frame) = item { downstreamBytes += frame.byteCount }
     downstream.append(item)

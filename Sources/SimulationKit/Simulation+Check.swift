@@ -4,7 +4,7 @@ import OTCore
 /// What must hold once everything has healed.
 extension Simulation {
   func check() throws(Violation) {
-    for id in Set(seats.map(\.documentID)) {
+    for id in Set(seats.map(\.documentID)).sorted() {
       guard let log = store.log(of: id) else { throw violation("\(id) is gone") }
       try checkLog(log, of: id)
       let text = try fold(log, of: id)
@@ -15,8 +15,9 @@ extension Simulation {
         guard seat.client.document == text else {
           throw violation("client \(index) has another text than the log of \(id)")
         }
-        try checkSightings(of: seat.client, index, in: log)
+        try checkSightings(of: seat.client, index, in: log, losses: store.lostEntries[id] ?? [])
       }
+      try checkTyped(log, text, of: id)
     }
   }
 
@@ -47,19 +48,67 @@ extension Simulation {
     return document
   }
 
-  /// Whatever a client was shown or promised is in the log, at that revision.
+  /// Whatever a client was shown or promised is in the log, at that revision: it has seen a prefix
+  /// of the log. Only what a lying disk forgot may have been seen and not be there.
   private func checkSightings(
-    of client: Client, _ index: Int, in log: [LogEntry]
+    of client: Client, _ index: Int, in log: [LogEntry], losses: [LogEntry]
   ) throws(Violation) {
-    // What a lying disk forgot was seen before; another epoch tells the clients.
-    guard case .native(let twin) = client, !hasLostTail else { return }
+    guard case .native(let twin) = client else { return }
     for sighting in twin.sightings {
-      guard log.indices.contains(sighting.revision - 1) else {
-        throw violation("client \(index) saw revision \(sighting.revision), which is not there")
+      let revision = sighting.revision
+      if log.indices.contains(revision - 1), Self.is(log[revision - 1], sighting) { continue }
+      if losses.contains(where: { $0.revision == revision && Self.is($0, sighting) }) { continue }
+      guard log.indices.contains(revision - 1) else {
+        throw violation("client \(index) saw revision \(revision), which is not there")
       }
-      let entry = log[sighting.revision - 1]
-      guard entry.client == sighting.client, entry.sequence == sighting.sequence else {
-        throw violation("client \(index) saw another change as revision \(sighting.revision)")
+      throw violation("client \(index) saw another change as revision \(revision)")
+    }
+  }
+
+  private static func `is`(_ entry: LogEntry, _ sighting: NativeTwin.Sighting) -> Bool {
+    entry.client == sighting.client && entry.sequence == sighting.sequence
+      && (sighting.operation ?? entry.operation) == entry.operation
+  }
+
+  /// What was typed is in the log once, and in the text until somebody deletes it.
+  ///
+  /// A native client's text is never dropped, whatever happens to it on the way: a failed commit, a
+  /// refusal, a merge. A Whaler client's may be dropped with its line, but not once it came back.
+  private func checkTyped(
+    _ log: [LogEntry], _ text: Document, of id: DocumentID
+  ) throws(Violation) {
+    var inserted: [Int: Int] = [:]
+    for mark in log.flatMap({ Marks.marks(in: $0.operation) }) { inserted[mark, default: 0] += 1 }
+    let standing = Marks.marks(in: text.text)
+    guard standing.count == Set(standing).count else {
+      throw violation("something typed stands twice in \(id)")
+    }
+    let lost = Set(
+      (store.lostEntries[id] ?? []).flatMap { Marks.marks(in: $0.operation) })
+    let acknowledged = Set(
+      seats.flatMap { seat in
+        if case .whaler(let twin) = seat.client {
+          twin.acknowledged.flatMap(Marks.marks)
+        } else {
+          [Int]()
+        }
+      })
+    let isStanding = Set(standing)
+    for (mark, seat) in marks.seats.enumerated() where seats[seat].documentID == id {
+      let count = inserted[mark, default: 0]
+      guard count <= 1 else { throw violation("what client \(seat) typed is in the log twice") }
+      // Deleted by its author before it was sent, or forgotten by the disk.
+      let mayBeMissing = marks.deleted.contains(mark) || lost.contains(mark)
+      if count == 0, !mayBeMissing {
+        switch seats[seat].client {
+        case .native: throw violation("what client \(seat) typed is not in the log")
+        case .whaler where acknowledged.contains(mark):
+          throw violation("what client \(seat) typed was acknowledged and is not in the log")
+        case .whaler: break
+        }
+      }
+      if count == 1, !isStanding.contains(mark), !marks.deleted.contains(mark) {
+        throw violation("what client \(seat) typed was deleted by nobody and is gone")
       }
     }
   }

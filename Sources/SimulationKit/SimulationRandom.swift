@@ -26,7 +26,11 @@ package struct SimulationRandom: RandomNumberGenerator {
   ]
 
   /// An edit as somebody types it: mostly short, now and then several places at once.
-  package mutating func edit(of length: Int) -> TextOperation {
+  ///
+  /// - Parameter mark: Goes before what is inserted: something that is found again.
+  package mutating func edit(
+    of length: Int, marking mark: (inout SimulationRandom) -> String = { _ in "" }
+  ) -> TextOperation {
     var operation = TextOperation()
     var left = length
     for _ in 0...(chance(15) ? 2 : 0) {
@@ -37,7 +41,7 @@ package struct SimulationRandom: RandomNumberGenerator {
       let deleted = chance(35) ? min(left, 1 + below(4)) : 0
       if deletesFirst { operation.delete(deleted) }
       if deleted == 0 || chance(30) {
-        operation.insert(Self.pieces[below(Self.pieces.count)])
+        operation.insert(mark(&self) + Self.pieces[below(Self.pieces.count)])
       }
       if !deletesFirst { operation.delete(deleted) }
       left -= deleted

@@ -13,6 +13,9 @@ package struct WhalerTwin {
   /// How often it was given a new state after the first.
   package private(set) var resyncs = 0
 
+  /// Its changes that came back to it with their own message ids.
+  package private(set) var acknowledged: [TextOperation] = []
+
   private let resourceID: String
   private let name: String
   private var messagesSent = 0
@@ -63,6 +66,7 @@ package struct WhalerTwin {
     case .docChangeReturnOps(let change):
       revision += 1
       if let sent = inFlight, sent.messageID == messageID {
+        acknowledged.append(sent.operation)
         inFlight = nil
         guard let waiting = buffer else { return nil }
         buffer = nil

@@ -6,11 +6,15 @@ public struct ChangeName: Sendable, Hashable {
   public var clientID: String
   /// The author's number.
   public var sequence: Int
+  /// When the server took it, in milliseconds since 1970. A change that a lost tail takes with it
+  /// and that is sent again has the same author and number, and another time.
+  public var time: Int64?
 
   /// Makes a name.
-  public init(clientID: String, sequence: Int) {
+  public init(clientID: String, sequence: Int, time: Int64? = nil) {
     self.clientID = clientID
     self.sequence = sequence
+    self.time = time
   }
 }
 

@@ -49,20 +49,22 @@ extension JSONReader {
     text.withUTF8 { try? operation.insert(utf8: $0) }
   }
 
-  /// Reads `{"clientId": "…", "sequence": 1}`.
+  /// Reads `{"clientId": "…", "sequence": 1, "time": 1763712000000}`.
   mutating func changeName() throws(JSONError) -> ChangeName {
     var clientID: String?
     var sequence: Int?
+    var time: Int64?
     try object { key, reader throws(JSONError) in
       switch key {
       case "clientId": clientID = try reader.string()
       case "sequence": sequence = try reader.integer()
+      case "time": time = try reader.isNull() ? nil : Int64(try reader.integer())
       default: try reader.skipValue()
       }
     }
     guard let clientID else { throw .missing(field: "clientId") }
     guard let sequence else { throw .missing(field: "sequence") }
-    return ChangeName(clientID: clientID, sequence: sequence)
+    return ChangeName(clientID: clientID, sequence: sequence, time: time)
   }
 
   /// Reads `[[anchor, head], …]`.

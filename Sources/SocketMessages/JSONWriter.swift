@@ -125,6 +125,7 @@ extension JSONWriter.Object {
     JSONWriter.object(&buffer) { object, buffer in
       object.field("clientId", change.clientID, &buffer)
       object.field("sequence", change.sequence, &buffer)
+      object.field("time", change.time.map(Int.init), &buffer)
     }
   }
 }

@@ -131,18 +131,20 @@ extension ServerMessage.Changes {
     var documentID: String?
     var revision: Int?
     var changes: [ServerMessage.Change]?
+    var time: Int64?
     self = try envelope.read("changes") { key, reader throws(JSONError) in
       switch key {
       case "documentId": documentID = try reader.string()
       case "revision": revision = try reader.integer()
       case "changes": changes = try reader.list { reader throws(JSONError) in try reader.change() }
+      case "time": time = try reader.isNull() ? nil : Int64(try reader.integer())
       default: try reader.skipValue()
       }
     } make: { () throws(MessageError) in
       Self(
         documentID: try documentID.required("documentId", in: "changes"),
         revision: try revision.required("revision", in: "changes"),
-        changes: try changes.required("changes", in: "changes"))
+        changes: try changes.required("changes", in: "changes"), time: time)
     }
   }
 }
@@ -152,18 +154,20 @@ extension ServerMessage.Acknowledged {
     var documentID: String?
     var sequence: Int?
     var revision: Int?
+    var time: Int64?
     self = try envelope.read("acknowledged") { key, reader throws(JSONError) in
       switch key {
       case "documentId": documentID = try reader.string()
       case "sequence": sequence = try reader.integer()
       case "revision": revision = try reader.integer()
+      case "time": time = try reader.isNull() ? nil : Int64(try reader.integer())
       default: try reader.skipValue()
       }
     } make: { () throws(MessageError) in
       Self(
         documentID: try documentID.required("documentId", in: "acknowledged"),
         sequence: try sequence.required("sequence", in: "acknowledged"),
-        revision: try revision.required("revision", in: "acknowledged"))
+        revision: try revision.required("revision", in: "acknowledged"), time: time)
     }
   }
 }

@@ -28,12 +28,14 @@ extension ServerMessage {
         data.field("revision", message.revision, &buffer)
         data.key("changes", &buffer)
         JSONWriter.array(message.changes, &buffer) { $0.encode(&$1) }
+        data.field("time", message.time.map(Int.init), &buffer)
       }
     case .acknowledged(let message):
       write("acknowledged") { data, buffer in
         data.field("documentId", message.documentID, &buffer)
         data.field("sequence", message.sequence, &buffer)
         data.field("revision", message.revision, &buffer)
+        data.field("time", message.time.map(Int.init), &buffer)
       }
     case .refused(let message):
       write("refused") { data, buffer in

@@ -131,12 +131,15 @@ public enum ServerMessage: Sendable, Equatable {
     public var revision: Int
     /// In order, without a gap.
     public var changes: [Change]
+    /// When the server took the last of them, for resuming behind it.
+    public var time: Int64?
 
     /// Makes a message.
-    public init(documentID: String, revision: Int, changes: [Change]) {
+    public init(documentID: String, revision: Int, changes: [Change], time: Int64? = nil) {
       self.documentID = documentID
       self.revision = revision
       self.changes = changes
+      self.time = time
     }
   }
 
@@ -148,12 +151,15 @@ public enum ServerMessage: Sendable, Equatable {
     public var sequence: Int
     /// The revision it made.
     public var revision: Int
+    /// When the server took it, for resuming behind it.
+    public var time: Int64?
 
     /// Makes a reply.
-    public init(documentID: String, sequence: Int, revision: Int) {
+    public init(documentID: String, sequence: Int, revision: Int, time: Int64? = nil) {
       self.documentID = documentID
       self.sequence = sequence
       self.revision = revision
+      self.time = time
     }
   }
 

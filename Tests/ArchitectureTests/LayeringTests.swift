@@ -26,9 +26,12 @@ struct LayeringTests {
     ],
     "parley": ["ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "Glibc"],
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials", "CryptoOpenSSL"],
+    "simulate": ["SimulationKit", "Glibc"],
     // Beside.
     "OTWorkloads": ["OTCore"],
-    "SimulationKit": ["OTCore", "SocketMessages", "GatewayPorts", "Gateway", "OTWorkloads"],
+    "SimulationKit": [
+      "OTCore", "SocketMessages", "GatewayPorts", "Gateway", "OTWorkloads", "Synchronization",
+    ],
     "PortConformance": ["OTCore", "GatewayPorts", "Testing"],
     // System modules and C.
     "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "COpenSSL": [],

@@ -17,17 +17,6 @@ enum Seeds {
 
 @Suite("Whole gateways from one seed")
 struct SimulationTests {
-  /// Small windows and queues, so that catching up, trimming and resyncing happen all the time.
-  static var tightSettings: GatewaySettings {
-    var settings = GatewaySettings()
-    settings.windowEntries = 8
-    settings.laggingBytes = 600
-    settings.catchUpBytes = 400
-    settings.lagRevisionsMax = 60
-    settings.idleDocumentMilliseconds = 1_000
-    return settings
-  }
-
   @Test("10,000 histories of 3 to 8 Whaler clients converge", arguments: 0..<10)
   func whalers(part: Int) throws {
     try Seeds.run(1_000, from: UInt64(part) * 1_000 + 1) { seed in
@@ -50,6 +39,22 @@ struct SimulationTests {
     }
   }
 
+  @Test("whatever goes wrong, nothing is lost or doubled, and everything that can go wrong does")
+  func everything() async {
+    let sweep = Sweep(first: 1, count: Sweep.sliceCount)
+    await sweep.run(jobs: 2)
+    let result = sweep.result
+    for violation in result.violations { Issue.record(violation) }
+    #expect(result.tally.missing.map(\.words) == [])
+  }
+
+  @Test("a seed gives the same run, to the byte", arguments: UInt64(1)...50)
+  func repetition(seed: UInt64) throws {
+    var first = Simulation(plan: .everything(seed: seed), seed: seed)
+    var second = Simulation(plan: .everything(seed: seed), seed: seed)
+    #expect(try first.run() == second.run())
+  }
+
   @Test("whatever breaks, nothing acknowledged is lost or doubled")
   func faults() throws {
     try Seeds.run(2_000) { seed in
@@ -58,9 +63,9 @@ struct SimulationTests {
       plan.whalers = Int(seed / 3 % 2)
       plan.documents = 1 + Int(seed / 6 % 2)
       plan.steps = 500
-      plan.faultPercent = 3
+      plan.faultPermille = 30
       plan.faults = [.disconnect, .stall, .kill, .failCommit, .fillDisk]
-      plan.settings = Self.tightSettings
+      plan.settings = .tight
       return plan
     }
   }
@@ -72,9 +77,9 @@ struct SimulationTests {
       plan.natives = 2 + Int(seed % 4)
       plan.whalers = 0
       plan.steps = 500
-      plan.faultPercent = 3
+      plan.faultPermille = 30
       plan.faults = [.disconnect, .loseTail, .kill]
-      plan.settings = Self.tightSettings
+      plan.settings = .tight
       return plan
     }
   }

@@ -110,6 +110,24 @@ struct ClientSynchronizerRecoveryTests {
     #expect(try next.operation.applied(to: "well, Xhello").utf8.elementsEqual("well, Xhello!".utf8))
   }
 
+  @Test(arguments: [false, true])
+  func `what a snapshot has overtaken goes out as a new change`(isKept: Bool) throws {
+    var client = try busy()
+    _ = try client.rebase(
+      from: Document("hello"), to: Document("well, hello"), epoch: "one", revision: 40,
+      lastSequence: 0, isSameConnection: true)
+    client.disconnect()
+    if isKept { client = ClientSynchronizer(client.kept) }
+    let resent = client.reconnect()
+    let change = try #require(resent)
+    #expect(change.sequence == 1)
+    #expect(change.revision == 40)
+    #expect(
+      try change.operation.applied(to: "well, hello").utf8.elementsEqual("well, Xhello!".utf8))
+    #expect(try client.acknowledge(sequence: 1, revision: 41) == nil)
+    #expect(client.unconfirmedCount == 0)
+  }
+
   @Test
   func `a kept state goes on where it was`() throws {
     let client = try busy()

@@ -407,6 +407,8 @@ struct FieldTests {
       (.client, "join", #""documentId":"d""#, ["resume"]),
       (.client, "profile", #""name":"n""#, ["color"]),
       (.server, "documentChanged", #""documentId":"d","deleted":false"#, ["title"]),
+      (.server, "changes", #""documentId":"d","revision":1,"changes":[]"#, ["time"]),
+      (.server, "acknowledged", #""documentId":"d","sequence":1,"revision":1"#, ["time"]),
       (
         .server, "error", #""code":"busy","message":"m","retryable":true"#, ["retryAfter"]
       ),
@@ -438,6 +440,7 @@ struct FieldTests {
       // What this message may have, and these examples leave out.
       let optional: Set = [
         "color", "client", "token", "resume", "changes", "title", "retryAfter", "senderId",
+        "time",
         "position", "presence", "key", "push", "since", "before", "limit", "reason", "recovered",
         "publications", "present", "personId",
       ]

@@ -126,9 +126,12 @@ extension SeededGenerator {
           presence: list { $0.participant() })),
       .changes(
         ServerMessage.Changes(
-          documentID: text(), revision: whole(), changes: list { $0.change() })),
+          documentID: text(), revision: whole(), changes: list { $0.change() },
+          time: optional { Int64($0.whole()) })),
       .acknowledged(
-        ServerMessage.Acknowledged(documentID: text(), sequence: whole(), revision: whole())),
+        ServerMessage.Acknowledged(
+          documentID: text(), sequence: whole(), revision: whole(),
+          time: optional { Int64($0.whole()) })),
       .refused(
         ServerMessage.Refused(
           documentID: text(), sequence: whole(), code: element(ErrorCode.allCases),

@@ -1,0 +1,51 @@
+import OTCore
+
+/// A scalar of its own in almost every insertion, so that what somebody typed can be found again:
+/// in the log, in the text, or nowhere.
+struct Marks {
+  /// Private-use scalars of plane 15; far more than a run types.
+  private static let first: UInt32 = 0xf0000
+  private static let countMax = 0xfffe
+
+  /// Marks that somebody has deleted, each on a screen where it stood.
+  private(set) var deleted: Set<Int> = []
+  /// Who typed each.
+  private(set) var seats: [Int] = []
+
+  /// A mark nobody has used yet.
+  mutating func next(for seat: Int) -> String {
+    guard seats.count < Self.countMax, let scalar = Unicode.Scalar(Self.first + UInt32(seats.count))
+    else { return "" }
+    seats.append(seat)
+    return String(Character(scalar))
+  }
+
+  /// Somebody applies this edit to this text.
+  mutating func note(_ operation: TextOperation, on document: Document) {
+    var position = 0
+    for component in operation.components {
+      switch component {
+      case .retain(let count): position += count
+      case .insert: break
+      case .delete(let count):
+        deleted.formUnion(Self.marks(in: document.text(in: position..<(position + count))))
+        position += count
+      }
+    }
+  }
+
+  /// The marks in a text, in their order.
+  static func marks(in text: String) -> [Int] {
+    text.unicodeScalars.compactMap { scalar in
+      (first..<(first + UInt32(countMax))).contains(scalar.value)
+        ? Int(scalar.value - first) : nil
+    }
+  }
+
+  /// The marks that an operation inserts.
+  static func marks(in operation: TextOperation) -> [Int] {
+    operation.components.flatMap { component in
+      if case .insert(let text) = component { marks(in: text) } else { [Int]() }
+    }
+  }
+}

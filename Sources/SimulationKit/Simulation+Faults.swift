@@ -1,0 +1,183 @@
+import Gateway
+import GatewayPorts
+
+/// The store's work, what goes wrong, and how all of it ends.
+extension Simulation {
+  // MARK: The store
+
+  mutating func storeWorks() {
+    guard !storeQueue.isEmpty else { return }
+    // A batch takes what has come so far, or less.
+    let batch = storeQueue[..<(1 + random.below(storeQueue.count))]
+    let commits = store.commitCount
+    let replies = store.perform(batch.map(\.request))
+    count(batch.map(\.request), hasCommitted: store.commitCount > commits)
+    for (item, reply) in zip(batch, replies) { completions.append((item.ticket, reply)) }
+    storeQueue.removeFirst(batch.count)
+  }
+
+  private mutating func count(_ batch: [StoreRequest], hasCommitted: Bool) {
+    var appends = 0
+    for request in batch {
+      switch request {
+      case .load: tally[.documentLoads] += 1
+      case .entries: tally[.historyReads] += 1
+      case .renewEpoch where hasCommitted: tally[.epochRenewals] += 1
+      case .append(_, _, let entries) where hasCommitted:
+        appends += 1
+        tally[.commits] += 1
+        if entries.count > 1 { tally[.commitsOfSeveralChanges] += 1 }
+      default: break
+      }
+    }
+    if appends > 1 { tally[.commitsOfSeveralDocuments] += 1 }
+    trace?(
+      "the store does \(batch.map(Self.words(for:)).joined(separator: ", ")): "
+        + (hasCommitted ? "committed" : "nothing committed"))
+  }
+
+  private static func words(for request: StoreRequest) -> String {
+    switch request {
+    case .append(let id, _, let entries):
+      "append(\(id), \(entries.map { "\($0.revision): \($0.client)/\($0.sequence)" }))"
+    case .load(let id, _): "load(\(id))"
+    case .entries(let id, let after, let through): "entries(\(id), \(after), \(through))"
+    case .renewEpoch(let id, let old, let new): "renewEpoch(\(id), \(old), \(new))"
+    default: "another request"
+    }
+  }
+
+  mutating func storeReports() {
+    let reported = completions
+    completions = []
+    if !reported.isEmpty { trace?("the store reports \(reported.count)") }
+    for completion in reported { gateway.stored(completion.ticket, reply: completion.reply) }
+    perform()
+  }
+
+  // MARK: Faults
+
+  mutating func fault(_ fault: Fault) {
+    let seat = random.below(seats.count)
+    trace?("fault: \(fault)")
+    switch fault {
+    case .disconnect:
+      if seats[seat].link != nil { tally[.disconnects] += 1 }
+      disconnect(seat)
+    case .halfOpen:
+      if seats[seat].link != nil { tally[.halfOpenConnections] += 1 }
+      disconnect(seat, .haunting)
+    case .stall:
+      tally[.stalls] += 1
+      seats[seat].link?.isStalled.toggle()
+    case .kill: kill(losingCommits: 0)
+    case .drain:
+      guard stepsToDeath == nil else { return }
+      tally[.drains] += 1
+      gateway.drain()
+      if random.chance(70) { gateway.farewell(reconnectAfter: 0...100) }
+      perform()
+      stepsToDeath = random.below(40)
+    case .failCommit:
+      tally[.failedAppends] += 1
+      store.commitsToFail = 1
+    case .failSync:
+      tally[.failedSyncs] += 1
+      store.syncsToFail = 1
+    case .fillDisk:
+      if !store.isDiskFull { tally[.fullDisks] += 1 }
+      store.isDiskFull.toggle()
+    case .compact: compact(seats[seat].documentID)
+    case .loseTail: kill(losingCommits: 1 + random.below(4))
+    }
+  }
+
+  private mutating func compact(_ id: DocumentID) {
+    guard !store.isDiskFull, let head = store.log(of: id)?.count, head > 1 else { return }
+    // Most of the time a good part stays, as retention has it; the newest entry names the head.
+    let through = random.chance(70) ? head / 2 : head - 1
+    tally[.compactions] += 1
+    _ = store.perform([.compact(id: id, through: through)])
+  }
+
+  mutating func kill(losingCommits wanted: Int) {
+    tally[.kills] += 1
+    if completions.contains(where: { if case .done = $0.reply { true } else { false } }) {
+      tally[.killsBetweenWriteAndAnswer] += 1
+    }
+    if storeQueue.contains(where: \.request.isWriting) { tally[.killsBeforeWrite] += 1 }
+    for seat in seats.indices { disconnect(seat, .nobody) }
+    for ghost in ghosts { tally[.messagesDropped] += ghost.messageCount }
+    ghosts = []
+    storeQueue = []
+    completions = []
+    network.queuedBytes = [:]
+    stepsToDeath = nil
+    let lost = min(wanted, store.keptCommitCount - firstCommits)
+    if lost > 0 {
+      lose(lost)
+    } else if store.restart(findsUnsynced: random.chance(50)) {
+      tally[.failedSyncsFoundAtRestart] += 1
+    }
+    // No process starts within the millisecond in which another ends.
+    clock.advance(milliseconds: 1)
+    generation += 1
+    gateway = Self.makeGateway(
+      plan: plan, clock: clock, network: network, generation: generation)
+  }
+
+  private mutating func lose(_ commits: Int) {
+    let before = heads
+    store.restart(losingCommits: commits)
+    let after = heads
+    trace?("lost: \(before) → \(after)")
+    let lost = zip(before, after).reduce(0) { $0 + $1.0 - $1.1 }
+    guard lost > 0 else { return }
+    lostTails += 1
+    tally[.lostTails] += 1
+    tally[.lostChanges] += lost
+    for (seat, head) in zip(seats, after) {
+      if case .native(let twin) = seat.client {
+        tally[.lostChangesSeen] += max(0, twin.revision - head)
+      }
+    }
+  }
+
+  /// The newest revision of each seat's document.
+  private var heads: [Int] { seats.map { store.log(of: $0.documentID)?.count ?? 0 } }
+
+  // MARK: Healing
+
+  /// Ends all faults and lets everything come to rest.
+  mutating func heal() throws {
+    trace?("everything heals")
+    if stepsToDeath != nil { kill(losingCommits: 0) }
+    store.commitsToFail = 0
+    store.syncsToFail = 0
+    store.isDiskFull = false
+    while !ghosts.isEmpty { layGhost(at: 0) }
+    for seat in seats.indices { seats[seat].link?.isStalled = false }
+    // Far more rounds than any backlog of such a run can need.
+    for _ in 0..<5_000 {
+      for seat in seats.indices {
+        if seats[seat].link == nil { connect(seat) }
+        deliverUp(seat)
+        try deliverDown(seat)
+      }
+      storeWorks()
+      storeReports()
+      clock.advance(milliseconds: 100)
+      tick()
+      if isAtRest { return }
+    }
+    throw Violation(seed: seed, what: "the clients do not come to rest")
+  }
+
+  private var isAtRest: Bool {
+    storeQueue.isEmpty && completions.isEmpty && gateway.isSettled
+      && seats.allSatisfy { seat in
+        guard let link = seat.link else { return false }
+        return link.upstream.isEmpty && link.downstream.isEmpty && seat.client.isSettled
+      }
+  }
+}

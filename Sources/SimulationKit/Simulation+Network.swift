@@ -1,0 +1,172 @@
+import Gateway
+import GatewayPorts
+import SocketMessages
+
+/// Lines between clients and the gateway.
+extension Simulation {
+  mutating func connect(_ seat: Int) {
+    let id = ConnectionID(nextConnection)
+    nextConnection += 1
+    var link = SimulatedLink(id: id)
+    switch seats[seat].client {
+    case .native(var twin):
+      gateway.opened(id, as: .native)
+      if random.chance(20) { twin.restart() }
+      link.upstream = twin.connected()
+      seats[seat].client = .native(twin)
+    case .whaler(var twin):
+      gateway.opened(id, as: .whaler(pool: nil))
+      link.upstream = [twin.connect()]
+      seats[seat].client = .whaler(twin)
+    }
+    seats[seat].link = link
+    trace?("client \(seat) opens connection \(id.rawValue)")
+    perform()
+  }
+
+  /// What becomes of a line that a client has lost.
+  enum Aftermath {
+    /// The gateway is told at once.
+    case told
+    /// The gateway goes on believing in it.
+    case haunting
+    /// There is no gateway that could be told.
+    case nobody
+  }
+
+  mutating func disconnect(_ seat: Int, _ aftermath: Aftermath = .told) {
+    guard let link = seats[seat].link else { return }
+    seats[seat].link = nil
+    trace?("client \(seat) loses connection \(link.id.rawValue): \(aftermath)")
+    switch seats[seat].client {
+    case .native(var twin):
+      twin.disconnected()
+      seats[seat].client = .native(twin)
+    case .whaler(var twin):
+      twin.disconnected()
+      seats[seat].client = .whaler(twin)
+    }
+    switch aftermath {
+    case .haunting: ghosts.append(link)
+    case .told:
+      tally[.messagesDropped] += link.messageCount
+      network.queuedBytes[link.id] = nil
+      gateway.closed(link.id)
+      perform()
+    case .nobody:
+      tally[.messagesDropped] += link.messageCount
+      network.queuedBytes[link.id] = nil
+    }
+  }
+
+  mutating func deliverUp(_ seat: Int) {
+    guard let link = seats[seat].link, !link.upstream.isEmpty else { return }
+    let message = seats[seat].link?.upstream.removeFirst() ?? []
+    deliver(message, from: link.id)
+  }
+
+  private mutating func deliver(_ message: [UInt8], from id: ConnectionID) {
+    condense(message)
+    trace?("\(id.rawValue) ▲ \(String(decoding: message, as: UTF8.self))")
+    message.withUnsafeBytes { gateway.received(id, message: $0, kind: .text) }
+    perform()
+  }
+
+  /// Something happens on a line that stands for the gateway alone: a message still arrives, or
+  /// the gateway learns that there is nobody.
+  mutating func haunt() {
+    guard !ghosts.isEmpty else { return }
+    let index = random.below(ghosts.count)
+    if !ghosts[index].upstream.isEmpty, random.chance(70) {
+      let message = ghosts[index].upstream.removeFirst()
+      deliver(message, from: ghosts[index].id)
+    } else {
+      layGhost(at: index)
+    }
+  }
+
+  mutating func layGhost(at index: Int) {
+    let ghost = ghosts.remove(at: index)
+    tally[.messagesDropped] += ghost.messageCount
+    network.queuedBytes[ghost.id] = nil
+    gateway.closed(ghost.id)
+    perform()
+  }
+
+  mutating func deliverDown(_ seat: Int) throws {
+    guard let link = seats[seat].link, !link.isStalled else { return }
+    guard let item = seats[seat].link?.popDownstream() else { return }
+    switch item {
+    case .close: disconnect(seat)
+    case .frame(let frame):
+      let payload = Array(frame.payload)
+      condense(payload)
+      trace?("\(link.id.rawValue) ▼ \(String(decoding: payload, as: UTF8.self))")
+      switch seats[seat].client {
+      case .native(var twin):
+        let answers = try payload.withUnsafeBytes { try twin.receive($0) }
+        seats[seat].link?.upstream += answers
+        seats[seat].client = .native(twin)
+      case .whaler(var twin):
+        let answer = try payload.withUnsafeBytes { try twin.receive($0) }
+        if let answer { seats[seat].link?.upstream.append(answer) }
+        seats[seat].client = .whaler(twin)
+      }
+      let bytes = seats[seat].link?.downstreamBytes ?? 0
+      network.queuedBytes[link.id] = bytes
+      if bytes == 0 {
+        gateway.drained(link.id)
+        tally[.stalledReaderRanges] += perform()
+      }
+    }
+  }
+
+  mutating func tick() {
+    gateway.ticked()
+    perform()
+  }
+
+  /// Does what the gateway asks for.
+  ///
+  /// - Returns: how many frames it has sent.
+  @discardableResult
+  mutating func perform() -> Int {
+    var frames = 0
+    var closed: [ConnectionID] = []
+    for action in gateway.takeActions() {
+      switch action {
+      case .send(let frame, let id):
+        frames += 1
+        if let seat = seats.firstIndex(where: { $0.link?.id == id }) {
+          seats[seat].link?.push(.frame(frame))
+          network.queuedBytes[id] = seats[seat].link?.downstreamBytes
+        } else if let ghost = ghosts.firstIndex(where: { $0.id == id }) {
+          ghosts[ghost].push(.frame(frame))
+          network.queuedBytes[id] = ghosts[ghost].downstreamBytes
+        }
+      case .close(let id, let code, _):
+        count(code)
+        if let seat = seats.firstIndex(where: { $0.link?.id == id }) {
+          seats[seat].link?.push(.close(code))
+        } else {
+          closed.append(id)
+        }
+      case .respond: break
+      case .store(let ticket, let request): storeQueue.append((ticket, request))
+      }
+    }
+    for id in closed {
+      if let ghost = ghosts.firstIndex(where: { $0.id == id }) { layGhost(at: ghost) }
+    }
+    return frames
+  }
+
+  private mutating func count(_ code: CloseCode) {
+    switch CloseReason(rawValue: code.rawValue) {
+    case .slowReader: tally[.slowReaderCloses] += 1
+    case .replaced: tally[.takeovers] += 1
+    case .rejoin: tally[.rejoinCloses] += 1
+    default: break
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package import Gateway
+
+extension Simulation {
+  /// What a run is made of.
+  package struct Plan: Sendable {
+    /// Clients that speak `parley.v1`.
+    package var natives = 2
+    /// Clients of the Whaler family.
+    package var whalers = 2
+    /// Documents; the clients are dealt out among them.
+    package var documents = 1
+    /// Steps before everything heals.
+    package var steps = 300
+    /// Of a thousand steps, those in which one of `faults` happens.
+    package var faultPermille = 0
+    /// What may go wrong. One that stands there twice happens twice as often.
+    package var faults: [Fault] = []
+    /// The gateway's settings; small windows make rare paths common.
+    package var settings = GatewaySettings()
+
+    package init() {}
+  }
+
+  /// What can go wrong.
+  package enum Fault: Sendable, Hashable, CaseIterable {
+    /// A line breaks; what was under way on it is lost.
+    case disconnect
+    /// A line breaks for the client alone: to the gateway it stands, and some of what was under way
+    /// may still arrive.
+    case halfOpen
+    /// A reader takes nothing for a while.
+    case stall
+    /// The process dies: its memory is gone, the store stands as it was last synced.
+    case kill
+    /// The process is asked to go down: it refuses changes, says goodbye, and dies a little later.
+    case drain
+    /// One commit fails before anything is written.
+    case failCommit
+    /// One commit is written, and its sync fails.
+    case failSync
+    /// Commits fail until space returns.
+    case fillDisk
+    /// The log forgets its oldest part, as retention asks.
+    case compact
+    /// The process dies, and the disk had lied: the newest commits are gone.
+    case loseTail
+  }
+}
+
+extension Simulation.Plan {
+  /// A plan with everything that can go wrong, drawn from the seed: other crowds, windows, and
+  /// mixtures of faults for each.
+  package static func everything(seed: UInt64) -> Self {
+    // Not the run's own generator, so that a plan can grow without changing all runs.
+    var random = SimulationRandom(seed: seed ^ 0x7061_726c_6579_0001)
+    var plan = Self()
+    plan.natives = 2 + random.below(3)
+    plan.whalers = random.below(3)
+    plan.documents = 1 + random.below(2)
+    plan.steps = 300 + random.below(900)
+    plan.faultPermille = 5 + random.below(35)
+    // Those that everybody has, those of a long life with slow readers, and those of a short one.
+    let common: [Simulation.Fault] = [.failCommit, .failSync, .fillDisk, .halfOpen, .stall]
+    let long: [Simulation.Fault] = [.stall, .stall, .stall, .compact, .compact]
+    let short: [Simulation.Fault] = [.disconnect, .disconnect, .kill, .drain, .compact]
+    let life = random.below(3)
+    let possible = common + (life < 2 ? long : []) + (life > 0 ? short : [])
+    plan.faults = possible.filter { _ in random.chance(70) } + [.halfOpen]
+    // Whoever loses tails can be told less: most runs hold to what no honest disk breaks.
+    if life > 0, random.chance(35) { plan.faults += [.loseTail, .loseTail] }
+    plan.settings = .tight
+    plan.settings.windowEntries = [3, 8, 30][random.below(3)]
+    plan.settings.lagRevisionsMax = [5, 60, 10_000][random.below(3)]
+    if random.chance(20) { plan.settings.queuedBytesMax = 1_200 }
+    if random.chance(20) { plan.settings.waitingMax = 1 }
+    return plan
+  }
+}
+
+extension GatewaySettings {
+  /// Small windows and queues, so that catching up, trimming and resyncing happen all the time.
+  package static var tight: Self {
+    var settings = Self()
+    settings.windowEntries = 8
+    settings.laggingBytes = 600
+    settings.catchUpBytes = 400
+    settings.lagRevisionsMax = 60
+    settings.idleDocumentMilliseconds = 1_000
+    return settings
+  }
+}

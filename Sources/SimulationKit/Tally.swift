@@ -1,0 +1,82 @@
+/// How often what happened in simulations: a checker proves something only about what took place.
+package struct Tally: Sendable, Equatable {
+  /// What is counted.
+  package enum Event: Int, Sendable, CaseIterable {
+    // What clients did.
+    case edits
+    case editsWhileAway
+    case changesSentAgain
+    // What clients were told.
+    case acknowledgements
+    case ownChangesInRanges
+    case dedupeHits
+    case resumesWithNothingMissed
+    case resumesByReplay
+    case resumesBySnapshot
+    case mergesOfPendingEdits
+    case lagSnapshots
+    case epochResyncs
+    case refusalsUnavailable
+    case refusalsBusy
+    case refusalsHistoryGone
+    case refusalsEpochChanged
+    case joinsTurnedAway
+    case whalerResyncs
+    case takeovers
+    case slowReaderCloses
+    case rejoinCloses
+    // What the gateway did.
+    case stalledReaderRanges
+    case historyReads
+    case documentLoads
+    case epochRenewals
+    // What the store did.
+    case commits
+    case commitsOfSeveralChanges
+    case commitsOfSeveralDocuments
+    case compactions
+    // What went wrong.
+    case disconnects
+    case halfOpenConnections
+    case messagesDropped
+    case stalls
+    case kills
+    case killsBetweenWriteAndAnswer
+    case killsBeforeWrite
+    case drains
+    case failedAppends
+    case failedSyncs
+    case failedSyncsFoundAtRestart
+    case fullDisks
+    case lostTails
+    case lostChanges
+    case lostChangesSeen
+    case runsWithSeveralLostTails
+
+    /// The event in words: `lagSnapshots` is “lag snapshots”.
+    package var words: String {
+      var words = ""
+      for letter in "\(self)" {
+        words += letter.isUppercase ? " " + letter.lowercased() : String(letter)
+      }
+      return words
+    }
+  }
+
+  private var counts = [Int](repeating: 0, count: Event.allCases.count)
+
+  package init() {}
+
+  package subscript(event: Event) -> Int {
+    get { counts[event.rawValue] }
+    set { counts[event.rawValue] = newValue }
+  }
+
+  /// Adds what was counted elsewhere.
+  package mutating func add(_ other: Tally) {
+    for place in counts.indices { counts[place] += other.counts[place] }
+  }
+
+  /// What never happened.
+  package var missing: [Event] { Event.allCases.filter { self[$0] == 0 } }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import SimulationKit
+
+let help = """
+  Usage: simulate [SEEDS] [FROM] [--jobs N] [--trace]
+
+  Runs whole gateways with their stores, networks and clients, one for each seed, lets everything
+  go wrong that can, and checks that nothing acknowledged is lost or doubled and that all clients
+  converge. Ends with how often what happened, or with the first seeds that break a promise.
+
+    SEEDS     how many (as many as the tests go through)
+    FROM      the first (1)
+    --jobs    threads (as many as there are cores)
+    --trace   says what happens, byte by byte; for one seed
+
+  """
+
+func complain(_ text: String) {
+  let bytes = Array(text.utf8)
+  _ = write(STDERR_FILENO, bytes, bytes.count)
+}
+
+func say(_ text: String) {
+  puts(text)
+  fflush(nil)
+}
+
+/// Seconds since an arbitrary moment.
+func uptime() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+var words = Array(CommandLine.arguments.dropFirst())
+let isTracing = words.contains("--trace")
+words.removeAll { $0 == "--trace" }
+var jobs = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+if let place = words.firstIndex(of: "--jobs"), place + 1 < words.count,
+  let count = Int(words[place + 1]), count > 0
+{
+  jobs = count
+  words.removeSubrange(place...(place + 1))
+}
+let numbers = words.compactMap { UInt64($0) }
+guard numbers.count == words.count, numbers.count <= 2, numbers.first != 0 else {
+  complain(help)
+  exit(2)
+}
+let count = numbers.first ?? Sweep.sliceCount
+let first = numbers.count > 1 ? numbers[1] : 1
+
+if isTracing {
+  var simulation = Simulation(plan: .everything(seed: first), seed: first)
+  simulation.trace = { say($0) }
+  do {
+    say("fingerprint \(String(try simulation.run().fingerprint, radix: 16))")
+  } catch {
+    say("\(error)")
+    exit(1)
+  }
+  exit(0)
+}
+
+let began = uptime()
+let sweep = Sweep(
+  first: first, count: count,
+  progress: { say("\($0) seeds, \(Int(Double($0) / (uptime() - began))) a second") })
+await sweep.run(jobs: jobs)
+let result = sweep.result
+let seconds = uptime() - began
+
+for event in Tally.Event.allCases {
+  let number = String(result.tally[event])
+  say(String(repeating: " ", count: max(0, 12 - number.count)) + number + "  " + event.words)
+}
+say(
+  """
+
+  \(result.runs) seeds from \(first) in \(Int(seconds)) s on \(jobs) threads: \
+  \(Int(Double(result.runs) / seconds)) a second, \(result.revisions) revisions, \
+  fingerprint \(String(result.fingerprint, radix: 16))
+  """)
+for violation in result.violations.prefix(20) {
+  say("VIOLATION \(violation)\n  again: make simulate SEEDS=1 FROM=\(violation.seed) TRACE=1")
+}
+say("\(result.violations.count) violations")
+exit(result.violations.isEmpty ? 0 : 1)
