@@ -88,50 +88,57 @@ static inline void finish(operation *o, uint32_t *last, char *text) {
   o->bytes = (uint32_t)(text - o->text);
 }
 
+static inline void append(operation *o, uint32_t kind, uint32_t length) {
+  uint32_t *last = put(o->words + o->count - 1, kind, length);
+  o->count = (uint32_t)(last + 1 - o->words);
+}
+
+static inline void append_text(operation *o, const char *text, uint32_t length) {
+  append(o, ADD, length);
+  copy(o->text + o->bytes, text, length);
+  o->bytes += length;
+}
+
 // Both past each other; what `a` adds goes first.
-static inline void transform(
+static void transform(
   const operation *a, const operation *b, operation *a_after_b, operation *b_after_a
 ) {
   const uint32_t *next_a = a->words, *next_b = b->words;
   const char *text_a = a->text, *text_b = b->text;
-  uint32_t *last_x = a_after_b->words - 1, *last_y = b_after_a->words - 1;
-  char *text_x = a_after_b->text, *text_y = b_after_a->text;
+  a_after_b->count = a_after_b->bytes = b_after_a->count = b_after_a->bytes = 0;
   uint32_t word_a = *next_a++, word_b = *next_b++;
   for (;;) {
     if ((word_a & 3) == ADD) {
       uint32_t length = word_a >> 2;
-      last_x = put(last_x, ADD, length);
-      text_x = copy(text_x, text_a, length);
+      append_text(a_after_b, text_a, length);
+      append(b_after_a, KEEP, length);
       text_a += length;
-      last_y = put(last_y, KEEP, length);
       word_a = *next_a++;
       continue;
     }
     if ((word_b & 3) == ADD) {
       uint32_t length = word_b >> 2;
-      last_y = put(last_y, ADD, length);
-      text_y = copy(text_y, text_b, length);
+      append_text(b_after_a, text_b, length);
+      append(a_after_b, KEEP, length);
       text_b += length;
-      last_x = put(last_x, KEEP, length);
       word_b = *next_b++;
       continue;
     }
     if (word_a == END) break;
     uint32_t left = word_a >> 2, right = word_b >> 2, length = left < right ? left : right;
-    uint32_t kinds = (word_a & 3) | (word_b & 3) << 2;
-    if (kinds == (KEEP | KEEP << 2)) {
-      last_x = put(last_x, KEEP, length);
-      last_y = put(last_y, KEEP, length);
-    } else if (kinds == (DROP | KEEP << 2)) {
-      last_x = put(last_x, DROP, length);
-    } else if (kinds == (KEEP | DROP << 2)) {
-      last_y = put(last_y, DROP, length);
+    uint32_t kind_a = word_a & 3, kind_b = word_b & 3;
+    if (kind_a == KEEP && kind_b == KEEP) {
+      append(a_after_b, KEEP, length);
+      append(b_after_a, KEEP, length);
+    } else if (kind_b == KEEP) {
+      append(a_after_b, DROP, length);
+    } else if (kind_a == KEEP) {
+      append(b_after_a, DROP, length);
     }
     word_a = left == length ? *next_a++ : word_a - (length << 2);
     word_b = right == length ? *next_b++ : word_b - (length << 2);
   }
-  finish(a_after_b, last_x, text_x);
-  finish(b_after_a, last_y, text_y);
+  a_after_b->words[a_after_b->count] = b_after_a->words[b_after_a->count] = END;
 }
 
 // --- Files, in just the form that `ot-bench generate` writes.
