@@ -286,7 +286,7 @@ def page(rows, used, browser, command, seconds, rounds):
 ## In the browser
 
 The same sources as WebAssembly, in Chromium, called as the page calls them: operations cross as JSON,
-edits as UTF-16 positions.
+edits as UTF-16 positions. Elapsed time, on a machine that may have been busy.
 
 | what | |
 | --- | ---: |
