@@ -44,9 +44,10 @@ extension Gateway {
   private func revoke(_ request: RequestID, _ fields: AccessJSON.Fields) {
     let closed: Int?
     switch (fields.user, fields.token, fields.client) {
-    case (let user?, nil, nil):
+    // Nobody in particular is everybody in an open demo: such a name is none.
+    case (let user?, nil, nil) where !user.isEmpty:
       closed = revoke(.user(user, before: surroundings.clock.now), request)
-    case (nil, let token?, nil): closed = revoke(.token(token), request)
+    case (nil, let token?, nil) where !token.isEmpty: closed = revoke(.token(token), request)
     case (nil, nil, let client?):
       // A connection alone: its token stays good.
       let connection = connectionsByClient[client].flatMap { connections[$0] }

@@ -4,7 +4,7 @@ import GatewayPorts
 ///
 /// Counted by user and address together: who guesses from elsewhere locks nobody out. And by address
 /// alone, for guesses that go through many users.
-struct LoginAttempts {
+package struct LoginAttempts {
   private struct Count {
     var failures: Int
     /// Until when nothing is tried, in milliseconds of uptime.
@@ -23,15 +23,18 @@ struct LoginAttempts {
 
   private var counts: [String: Count] = [:]
 
+  /// Nothing has failed yet.
+  package init() {}
+
   /// Milliseconds until another login may be tried; 0 for now.
-  func wait(address: String, user: String, now: Int64) -> Int64 {
+  package func wait(address: String, user: String, now: Int64) -> Int64 {
     [Self.key(address, user), Self.key(address, nil)].map { key in
       counts[key].map { max(0, $0.closedUntil - now) } ?? 0
     }.max() ?? 0
   }
 
   /// A login has failed.
-  mutating func failed(address: String, user: String, now: Int64) {
+  package mutating func failed(address: String, user: String, now: Int64) {
     if counts.count >= Self.countsMax {
       counts = counts.filter { now - $0.value.lastFailure < Self.memoryMilliseconds }
       // Still full: those who guess are many. Who is slowed down already stays so.
@@ -48,7 +51,7 @@ struct LoginAttempts {
   }
 
   /// A login has succeeded.
-  mutating func succeeded(address: String, user: String) {
+  package mutating func succeeded(address: String, user: String) {
     counts[Self.key(address, user)] = nil
   }
 

@@ -1,0 +1,80 @@
+import FoundationEssentials
+import GatewayPorts
+import ParleyServer
+import Testing
+
+@Suite("The file of revocations")
+struct RevocationFileTests {
+  private let path: String
+
+  init() {
+    path = FileManager.default.temporaryDirectory.path + "/revocations-\(UUID().uuidString)"
+  }
+
+  private func identity(_ user: String, at: Timestamp? = nil, id: String? = nil) -> Identity {
+    Identity(user: user, tokenID: id, issuedAt: at, grants: [])
+  }
+
+  private func text() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+  @Test(
+    "what is taken back stays so in the next process, whatever it is called",
+    arguments: ["ada", "a b", "a\nuser 9 eve", "50%", "é", "share/n 1"])
+  func survives(name: String) throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let first = try RevocationFile(path: path)
+    try first.add(.user(name, before: 1_000))
+    try first.add(.token("id " + name))
+    for file in [first, try RevocationFile(path: path)] {
+      #expect(file.isRevoked(identity(name, at: 1_000)))
+      #expect(!file.isRevoked(identity(name, at: 1_001)))
+      #expect(file.isRevoked(identity("x", at: 2_000, id: "id " + name)))
+      #expect(!file.isRevoked(identity("eve", at: 1)))
+    }
+  }
+
+  @Test("what others append is found, and counts as new")
+  func appended() throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let file = try RevocationFile(path: path)
+    file.refresh(now: 10_000)
+    #expect(file.generation == 0)
+    #expect(RevocationFile.append(.user("ada", before: 5), to: path))
+    file.refresh(now: 20_000)
+    #expect(file.generation == 1)
+    #expect(file.isRevoked(identity("ada", at: 5)))
+    // Nothing new: nobody has to be looked at again.
+    file.refresh(now: 30_000)
+    #expect(file.generation == 1)
+  }
+
+  @Test("lines that are none are passed over, and the others hold")
+  func broken() throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let lines = "# by hand\nuser x ada\nuser 5\ntoken\nnonsense\nuser 5 %zz\n\nuser 5 bea\ntoken t"
+    try lines.write(toFile: path, atomically: true, encoding: .utf8)
+    let file = try RevocationFile(path: path)
+    #expect(!file.isRevoked(identity("ada", at: 1)))
+    #expect(file.isRevoked(identity("bea", at: 1)))
+    #expect(file.isRevoked(identity("x", id: "t")))
+  }
+
+  @Test("the file does not grow with what says nothing new")
+  func compacted() throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let file = try RevocationFile(path: path)
+    try file.add(.token("t"))
+    for time in 0..<1_500 { try file.add(.user("ada", before: Timestamp(time))) }
+    #expect(try text().split(separator: "\n").count < 1_100)
+    let again = try RevocationFile(path: path)
+    #expect(again.isRevoked(identity("ada", at: 1_499)))
+    #expect(again.isRevoked(identity("x", id: "t")))
+  }
+
+  @Test("what cannot be written is not taken back")
+  func unwritable() throws {
+    let file = try RevocationFile(path: path + "/no/such/folder")
+    #expect(throws: RevocationError.unwritable) { try file.add(.user("ada", before: 1)) }
+    #expect(!file.isRevoked(identity("ada", at: 1)))
+  }
+}
