@@ -318,7 +318,10 @@ struct AccessTests {
 
   @Test(
     "a revocation of nothing, or of two things, is none",
-    arguments: ["", "[]", "{}", #"{"user":1}"#, #"{"user":"a","token":"b"}"#, #"{"user":""}"#, #"{"token":""}"#])
+    arguments: [
+      "", "[]", "{}", #"{"user":1}"#, #"{"user":"a","token":"b"}"#, #"{"user":""}"#,
+      #"{"token":""}"#,
+    ])
   func badRevocation(body: String) {
     #expect(revoke(body).status == 400)
   }
