@@ -16,7 +16,7 @@ ARGUMENTS ?=
 # Python with pip, for tools and tests.
 export PYTHON := .venv/bin/python
 
-SWIFT_PATHS := Package.swift Sources Tests Fuzz
+SWIFT_PATHS := Package.swift Sources Tests Fuzz Benchmarks
 
 ##@ Every day
 
@@ -119,6 +119,42 @@ simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2; TRACE=1 te
 .PHONY: mutations
 mutations: check-swift  ## See that each deliberate bug in Tests/Mutations is found (NAME= for one)
 	@python3 Scripts/mutations.py --jobs $(JOBS) $(NAME)
+
+KILLS ?= 1000
+SEED ?= 1
+
+.PHONY: crash-test
+crash-test: setup-test build  ## Kill the server KILLS=1000 times under typing clients, and compare
+	@$(PYTHON) Tests/Clients/crash_run.py --kills $(KILLS) --seed $(SEED)
+
+SECONDS_LOSSY ?= 60
+
+.PHONY: lossy-test
+lossy-test: setup-test build  ## Cut clients' connections for SECONDS_LOSSY=60, and compare
+	@$(PYTHON) Tests/Clients/lossy_run.py --seconds $(SECONDS_LOSSY) --seed $(SEED)
+
+.PHONY: stalled-test
+stalled-test: setup-test build  ## Measure the server's memory with readers that have stalled
+	@$(PYTHON) Tests/Clients/stalled_run.py --changes 12000 --readers 1
+	@$(PYTHON) Tests/Clients/stalled_run.py --changes 12000 --readers 100
+
+# What runs on several threads or wraps a C library.
+SANITIZED := GatewayTests|TransportLibwebsocketsTests|StoreSQLiteTests|CryptoOpenSSLTests|ParleyServerTests
+
+.PHONY: tsan asan
+tsan: setup-serve  ## Gateway and adapters under ThreadSanitizer
+	@$(SWIFT_BUILD) --scratch-path .build/tsan --sanitize=thread --build-tests
+	@swift test -c release --disable-xctest --skip-build \
+	  --scratch-path .build/tsan --sanitize=thread --filter '$(SANITIZED)'
+asan: setup-serve  ## Gateway and adapters under AddressSanitizer
+	@$(SWIFT_BUILD) --scratch-path .build/asan --sanitize=address --build-tests
+	@swift test -c release --disable-xctest --skip-build \
+	  --scratch-path .build/asan --sanitize=address --filter '$(SANITIZED)'
+
+.PHONY: bench-load
+bench-load: setup-test page  ## Measure connections, messages and typists beside a null server
+	@$(SWIFT_BUILD) --product parley && $(SWIFT_BUILD) --product parley-load
+	@$(PYTHON) Scripts/bench_load.py
 
 ##@ Other
 

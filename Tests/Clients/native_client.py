@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import json
+import socket
 import uuid
 
 from operations import apply, compose, transform
@@ -129,6 +130,8 @@ class NativeClient:
 
     def drop(self):
         """Ends the connection without a word, as a dead network does."""
+        # Not close() alone: it leaves the reading thread, and a later close() waits for that.
+        self.socket.socket.shutdown(socket.SHUT_RDWR)
         self.socket.socket.close()
 
     def __enter__(self):
@@ -156,14 +159,23 @@ class Editor:
         self.in_flight = None
         self.buffer = None
         self.acknowledged = 0
-        self.refused = []
+        # What a checker compares with the server's log: changes as first sent, by sequence;
+        # revisions of those acknowledged; and what each revision was said to be.
+        self.sent = {}
+        self.confirmed = {}
+        self.taken = {}
+        self.resent = 0
 
     def attach(self, server):
         """Connects, or connects again; takes what was missed and sends again what is open."""
-        self.client = NativeClient(server, self.name, self.claim)
-        self.claim = self.client.claim
+        if self.client:
+            self.client.close()
+        # Nothing is sent before everything missed is taken.
+        self.client = None
+        client = NativeClient(server, self.name, self.claim)
+        self.claim = client.claim
         resume = {"epoch": self.epoch, "revision": self.revision} if self.epoch else None
-        joined = self.client.join(self.document, resume)
+        joined = client.join(self.document, resume)
         if resume is None:
             self.text, self.revision = joined["text"], joined["revision"]
             self.epoch = joined["epoch"]
@@ -173,8 +185,10 @@ class Editor:
             for change in joined["changes"]:
                 self._take(change, self.revision + 1)
             assert self.revision == joined["revision"]
-        assert joined["lastSequence"] == self.sequence - 1, joined["lastSequence"]
+        assert joined["lastSequence"] == self.acknowledged, joined["lastSequence"]
+        self.client = client
         if self.in_flight:
+            self.resent += self.in_flight["sent"]
             self._send()
         return self
 
@@ -187,10 +201,16 @@ class Editor:
 
     def _start(self, operation):
         # The original goes out again after a break, at its original base.
-        self.in_flight = {"base": self.revision, "original": operation, "pending": operation}
+        self.in_flight = {
+            "base": self.revision, "original": operation, "pending": operation, "sent": False,
+        }  # fmt: skip
+        self.sent[self.sequence] = operation
         self._send()
 
     def _send(self):
+        if self.client is None:
+            return
+        self.in_flight["sent"] = True
         try:
             self.client.send(
                 "change",
@@ -229,6 +249,7 @@ class Editor:
             return
         operation = change["operation"]
         assert operation != []
+        self.taken[revision] = (change["clientId"], change["sequence"], operation)
         # What is committed stays left of what is pending.
         if self.in_flight:
             operation, self.in_flight["pending"] = transform(operation, self.in_flight["pending"])
@@ -241,6 +262,7 @@ class Editor:
         assert revision == self.revision + 1, f"got {revision} after {self.revision}"
         self.revision = revision
         self.acknowledged = self.sequence
+        self.confirmed[self.sequence] = revision
         self.sequence += 1
         self.in_flight = None
         if self.buffer:

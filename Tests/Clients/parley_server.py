@@ -24,6 +24,10 @@ class ParleyServer:
 
     def start(self):
         """Starts the program, and returns when it listens: on the port it had before, if any."""
+        return self.launch().await_listening()
+
+    def launch(self):
+        """Starts the program without waiting for it to listen."""
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")
         }
@@ -37,6 +41,10 @@ class ParleyServer:
                 env=environment, cwd=self.data.parent,
             )  # fmt: skip
         self.output = []
+        return self
+
+    def await_listening(self):
+        """Returns when a launched program listens."""
         for line in self.process.stdout:
             self.output.append(line.rstrip("\n"))
             if line.startswith("listening on "):

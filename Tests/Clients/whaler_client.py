@@ -95,6 +95,11 @@ class WhalerEditor:
         state = self.client.open()
         self.text, self.revision = state["initialState"], state["revision"]
         self.message_id = self.pending = self.buffer = None
+        # What a checker compares with the server's log: changes as they were sent, the revisions
+        # of those that came back, and what each revision was said to be.
+        self.sent = []
+        self.confirmed = {}
+        self.taken = {}
 
     def edit(self, change):
         self.text = apply(self.text, change)
@@ -105,6 +110,7 @@ class WhalerEditor:
 
     def _start(self, change):
         self.pending = change
+        self.sent.append(change)
         self.message_id = self.client.change(self.revision, *pairs(change))
 
     def pump(self, timeout=0):
@@ -114,13 +120,15 @@ class WhalerEditor:
             return False
         assert message["type"] == "docChangeReturnOps", message["type"]
         self.revision += 1
+        self.taken[self.revision] = operation(message["data"])
         if message["messageId"] == self.message_id:
+            self.confirmed[self.revision] = self.sent[-1]
             self.pending = self.message_id = None
             if self.buffer:
                 change, self.buffer = self.buffer, None
                 self._start(change)
             return True
-        change = operation(message["data"])
+        change = self.taken[self.revision]
         if self.pending:
             change, self.pending = transform(change, self.pending)
         if self.buffer:

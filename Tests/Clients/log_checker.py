@@ -1,0 +1,101 @@
+"""Compares what clients were told with what is in the store, after everything is over.
+
+`parley export --format ops` writes a note's log; the clients have kept what they sent, what came
+back and under which revision. Nothing acknowledged may be missing, nothing may be there twice.
+"""
+
+import json
+import os
+import subprocess
+
+from operations import apply
+from parley_server import PROGRAM
+
+
+def run(server, *arguments):
+    """One run of the program over the server's data, which has to be stopped; its output."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
+    result = subprocess.run(
+        [PROGRAM, *arguments, "--data-dir", str(server.data)],
+        capture_output=True, check=False, stdin=subprocess.DEVNULL, env=clean,
+        cwd=server.data.parent,
+    )  # fmt: skip
+    said = result.stderr.decode(errors="replace")[-2000:]
+    assert result.returncode == 0, f"parley {' '.join(arguments)}: {result.returncode}\n{said}"
+    return result.stdout.decode()
+
+
+class Log:
+    """One note's log, as the program exports it."""
+
+    def __init__(self, server, document):
+        # Not splitlines(): a text may hold what Python takes for the end of a line.
+        first, *lines = run(server, "export", document, "--format", "ops").rstrip("\n").split("\n")
+        head = json.loads(first)
+        assert head["baseRevision"] == 0, "the whole log is kept unless settings say otherwise"
+        self.epoch = head["epoch"]
+        self.entries = [entry for entry in map(json.loads, lines) if "operation" in entry]
+        assert [entry["revision"] for entry in self.entries] == list(
+            range(1, head["revision"] + 1)
+        ), "revisions have no gap"
+
+    @property
+    def revision(self):
+        return len(self.entries)
+
+    def fold(self):
+        """The text that the operations make, one after the other."""
+        text = ""
+        for entry in self.entries:
+            text = apply(text, entry["operation"])
+        return text
+
+
+def inserted(operation):
+    """What an operation inserts: rebasing never changes that."""
+    return "".join(part for part in operation if isinstance(part, str))
+
+
+def check_document(server, document, natives, whalers):
+    """Compares one stopped server's note with its clients, all of which have settled.
+
+    `whalers` are all Whaler editors that ever were, one for each connection; those whose
+    connection was cut with a change open do not know what became of it.
+    """
+    log = Log(server, document)
+    text = log.fold()
+    assert run(server, "export", document, "--format", "txt") == text, "export differs from the log"
+    by_author = {}
+    for entry in log.entries:
+        by_author.setdefault(entry["client"], []).append(entry)
+
+    for editor in natives:
+        assert editor.text == text, f"{editor.name} has another text"
+        assert (editor.epoch, editor.revision) == (log.epoch, log.revision)
+        entries = by_author.pop(editor.claim["id"], [])
+        # Each once, in the order of typing, and none that was not typed.
+        assert [entry["sequence"] for entry in entries] == list(range(1, len(editor.sent) + 1))
+        for entry in entries:
+            sequence = entry["sequence"]
+            assert inserted(entry["operation"]) == inserted(editor.sent[sequence])
+            assert editor.confirmed[sequence] == entry["revision"]
+        for revision, said in editor.taken.items():
+            entry = log.entries[revision - 1]
+            assert said == (entry["client"], entry["sequence"], entry["operation"])
+
+    # What is left was written by clients without a lasting name. Each of their changes inserts
+    # something that no other does.
+    stored = {}
+    for entries in by_author.values():
+        for entry in entries:
+            words = inserted(entry["operation"])
+            assert words not in stored, "a change is there twice"
+            stored[words] = entry["revision"]
+    sent = {inserted(operation) for editor in whalers for operation in editor.sent}
+    assert sent >= stored.keys(), "the log has a change that nobody sent"
+    for editor in whalers:
+        for revision, operation in editor.confirmed.items():
+            assert stored.get(inserted(operation)) == revision, "an acknowledged change is lost"
+        for revision, operation in editor.taken.items():
+            assert log.entries[revision - 1]["operation"] == operation
+    return log

@@ -1,0 +1,27 @@
+"""A hundred readers that have stalled cost a bounded amount, and nobody else anything."""
+
+from stalled_run import StalledRun, lagging, resident_bytes
+
+READERS = 100
+CHANGE_BYTES = 4_000
+
+
+def test_memory_is_what_it_would_be_without_a_hundred_stalled_readers(start):
+    servers = start(), start()
+    alone, stalled = (
+        StalledRun(server, readers, CHANGE_BYTES)
+        for server, readers in zip(servers, (0, READERS))
+    )
+    # First comes what the system takes for each of them, some megabytes.
+    while lagging(servers[1]) < READERS:
+        stalled.write(100)
+    stalled.write(250)
+    alone.write(stalled.revision)
+    cost = resident_bytes(servers[1]) - resident_bytes(servers[0])
+    # To hold what they have not read would take 100 MB since they all lag.
+    assert lagging(servers[1]) == READERS
+    assert cost < 15_000_000, cost
+    for reader in stalled.readers[:3]:
+        stalled.catch_up(reader)
+    for run in (alone, stalled):
+        run.close()
