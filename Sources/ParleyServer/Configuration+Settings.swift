@@ -333,6 +333,10 @@ extension Configuration {
       of: MetricsAudience.allCases.map { (word: $0.rawValue, value: $0) },
       help: "Who is answered at /metrics: local (programs on this machine that come without a "
         + "proxy), anyone or nobody.", word: \.rawValue),
+    .text(
+      "echo-path", \.echoPath, .running, "PATH",
+      help: "For tests and load programs only: WebSocket messages to this path are answered with "
+        + "themselves, without a token."),
   ]
 
   /// Whether the flag of this name is followed by a value.

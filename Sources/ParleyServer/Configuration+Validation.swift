@@ -13,6 +13,13 @@ extension Configuration {
         "idle-timeout (\(ValueText.text(idleTimeout))) has to be longer than ping-interval "
           + "(\(ValueText.text(pingInterval))), or every quiet connection would be closed")
     }
+    if let echoPath {
+      guard echoPath.utf8.first == UInt8(ascii: "/"),
+        !["/ws", "/socket", "/socket/"].contains(echoPath)
+      else {
+        throw .conflict("echo-path (\(echoPath)) has to begin with / and be no path that is taken")
+      }
+    }
     guard messageBytesMax <= queuedBytesMax else {
       throw .conflict(
         "queue-size-max (\(ValueText.text(bytes: queuedBytesMax))) has to hold at least one message "

@@ -98,6 +98,8 @@ public struct Configuration: Sendable, Equatable {
   public var logLevel = LogLevel.info
   /// How log lines look.
   public var logFormat = LogFormat.text
+  /// Where WebSocket messages are answered with themselves, for tests; `nil` is nowhere.
+  public var echoPath: String?
   /// Who is answered at `/metrics`.
   public var metricsAudience = MetricsAudience.local
 

@@ -32,6 +32,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let started = SystemClock().now
   private let origins: OriginPolicy
   private var files: StaticFiles?
+  private var echo: EchoEndpoint?
   private var attachments: Attachments?
   private var onSettled: (() -> Void)?
 
@@ -41,6 +42,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     self.log = log
     origins = OriginPolicy(allowed: configuration.allowedOrigins)
     files = configuration.webDirectory.map(StaticFiles.init(root:))
+    echo = configuration.echoPath.map(EchoEndpoint.init(path:))
   }
 
   /// Gives the loop what it works with, before the transport starts.
@@ -122,6 +124,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         .plain(
           403, "This origin may not connect. The operator can let it in with allowed-origin.\n"))
     }
+    if let echo, echo.answers(head) { return .accept(subprotocol: nil) }
     switch head.path {
     case "/ws":
       let offered = head.headers["sec-websocket-protocol"]?.split(separator: ",").map {
@@ -147,6 +150,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {
+    if let echo, echo.answers(head) {
+      self.echo?.opened(connection)
+      return
+    }
     gateway.opened(
       connection,
       as: subprotocol == Self.subprotocol ? .native : Self.whaler(head),
@@ -157,11 +164,19 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   // MARK: Messages
 
   func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind) {
+    if let echo, echo.has(connection) {
+      transport.send(echo.answer(to: message, kind: kind), to: connection)
+      return
+    }
     gateway.received(connection, message: message, kind: kind)
     perform()
   }
 
   func oversized(_ connection: ConnectionID, bytesMax: Int) {
+    if let echo, echo.has(connection) {
+      transport.close(connection, code: CloseCode(1009), reason: "message too large")
+      return
+    }
     gateway.oversized(connection, bytesMax: bytesMax)
     perform()
   }
@@ -172,6 +187,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   func closed(_ connection: ConnectionID) {
+    if echo?.closed(connection) == true { return }
     gateway.closed(connection)
     perform()
   }

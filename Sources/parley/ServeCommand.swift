@@ -58,6 +58,9 @@ enum ServeCommand {
 
         """)
     }
+    if let path = configuration.echoPath {
+      lines.append("*** ECHO: anyone who can connect is answered at \(path). For tests only.\n")
+    }
     return lines.joined(separator: "\n") + "\n"
   }
 

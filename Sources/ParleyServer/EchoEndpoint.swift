@@ -1,0 +1,28 @@
+import GatewayPorts
+
+/// Answers each message with itself, for tests of WebSocket itself and for load programs.
+///
+/// Off unless `echo-path` names its path: it asks nobody for a token, and whoever is let in by
+/// `Origin` can make the server send what they like to themselves.
+struct EchoEndpoint {
+  private let path: String
+  private var connections: Set<ConnectionID> = []
+
+  init(path: String) { self.path = path }
+
+  /// Whether an upgrade asks for it.
+  func answers(_ head: RequestHead) -> Bool { head.path == path }
+
+  mutating func opened(_ connection: ConnectionID) { connections.insert(connection) }
+
+  mutating func closed(_ connection: ConnectionID) -> Bool {
+    connections.remove(connection) != nil
+  }
+
+  func has(_ connection: ConnectionID) -> Bool { connections.contains(connection) }
+
+  /// The answer to a message.
+  func answer(to message: UnsafeRawBufferPointer, kind: Frame.Kind) -> Frame {
+    Frame(kind, payload: message)
+  }
+}
