@@ -35,9 +35,11 @@ let package = Package(
     library("OTCore"),
     // Wire.
     library("SocketMessages", ["OTCore"]),
+    library("SocketIO", ["SocketMessages"]),
+    library("Bayeux", ["SocketMessages"]),
     // Ports, and the core behind them.
     library("GatewayPorts", ["OTCore"]),
-    library("Gateway", ["OTCore", "SocketMessages", "GatewayPorts"]),
+    library("Gateway", ["OTCore", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"]),
     // Adapters: each wraps one outside system.
     .systemLibrary(
       name: "CLibwebsockets", pkgConfig: "libwebsockets",
@@ -82,6 +84,8 @@ let package = Package(
     .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
     tests(
       "SocketMessagesTests", ["SocketMessages", "OTCore", "OTWorkloads", "CAllocationCount"]),
+    tests("SocketIOTests", ["SocketIO", "SocketMessages"]),
+    tests("BayeuxTests", ["Bayeux", "SocketMessages"]),
     tests(
       "GatewayTests",
       ["Gateway", "GatewayPorts", "SocketMessages", "OTCore", "SimulationKit", "OTWorkloads"]),

@@ -49,7 +49,7 @@ flags=(
 # when something has changed.
 objects=()
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
-for module in OTCore SocketMessages OTWorkloads GatewayPorts CryptoOpenSSL; do
+for module in OTCore SocketMessages OTWorkloads SocketIO Bayeux GatewayPorts CryptoOpenSSL; do
   sources=$(find "Sources/$module" -name '*.swift' | LC_ALL=C sort)
   # shellcheck disable=SC2086
   stamp=$(echo "$stamp"; cat $sources | cksum)

@@ -15,6 +15,8 @@ for set in "$@"; do
     test)
       # A real browser, with fonts for emoji and CJK so that screenshots show them.
       packages+=(chromium fonts-noto-color-emoji fonts-wqy-zenhei)
+      # A client of Bayeux.
+      packages+=(ruby-faye)
       # Certificates to test with.
       packages+=(openssl)
       # Any Node will do; Debian's is taken where there is none.

@@ -36,9 +36,19 @@ if [ ! -f "$environment/.made" ] || [ ! -x "$environment/bin/python" ]; then
 fi
 
 [ "$wanted" = test ] || exit 0
-stamp=$environment/.requirements
-cmp --silent "$requirements" "$stamp" && exit 0
-echo "Installing Python packages for the tests"
-"$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
-  --requirement "$requirements"
-cp "$requirements" "$stamp"
+# Beside the packages of the tests themselves, clients of two versions of one package, each in a
+# folder of its own.
+install() {
+  local requirements=$1 stamp=$environment/.$2
+  shift 2
+  cmp --silent "$requirements" "$stamp" && return 0
+  echo "Installing Python packages for the tests: $requirements"
+  "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$@" \
+    --requirement "$requirements"
+  cp "$requirements" "$stamp"
+}
+install "$requirements" requirements
+for clients in socketio4 dialects; do
+  install "Tests/requirements-$clients.txt" "requirements-$clients" \
+    --upgrade --target "$environment/$clients"
+done

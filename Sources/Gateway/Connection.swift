@@ -11,6 +11,9 @@ final class Connection {
     case native
     /// The Whaler family: no hello, one pool of resource updates, joined by a header.
     case whaler
+    /// Socket.IO or Bayeux: a session, which has rooms and no documents, and which is carried by
+    /// connections or requests that stand elsewhere.
+    case session
   }
 
   /// What may follow: `ready` after `greeting`; nothing after `closing`.

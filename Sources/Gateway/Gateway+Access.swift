@@ -111,6 +111,7 @@ extension Gateway {
         // Its pool: without a word for it, it is told when it comes back.
         close(connection, .unauthorised, "the token no longer grants this pool")
         return
+      case .session: break
       }
     }
   }
@@ -130,6 +131,7 @@ extension Gateway {
           to: connection)
       case .whaler:
         close(connection, .unauthorised, "the token no longer grants reading this document")
+      case .session: break
       }
       return
     }

@@ -46,6 +46,7 @@ extension Gateway {
       case .whaler:
         for frame in sharedByEntry { push(frame, to: connection) }
         subscription.forgetMessageIDs(through: last.revision)
+      case .session: break
       }
     }
   }
@@ -136,6 +137,7 @@ extension Gateway {
         let own = subscription.messageIDs.removeValue(forKey: entry.revision)
         push(whalerFrame(entry, of: id, messageID: own ?? pushID()), to: connection)
       }
+    case .session: break
     }
     subscription.revision = last.revision
   }
@@ -165,6 +167,7 @@ extension Gateway {
             change: Self.nameOfHead(live))),
         ref: messageID, to: subscription.connection)
     case .whaler: resyncWhaler(subscription)
+    case .session: break
     }
   }
 

@@ -99,6 +99,7 @@ extension Gateway {
           to: connection)
       case .whaler:
         close(connection, .unauthorised, "the token no longer grants reading this document")
+      case .session: break
       }
       return
     }
@@ -134,6 +135,7 @@ extension Gateway {
         change: Self.nameOfHead(live),
         access: verbs.contains(.write) ? .write : .read, presence: others.map(\.participant))
       sendNative(.joined(joined), ref: messageID, to: connection)
+    case .session: break
     }
     if isNew, verbs.contains(.presence) {
       sendPresence(
@@ -200,6 +202,7 @@ extension Gateway {
           submission.sequence, .notAllowed, "the token grants reading this document, not writing",
           of: room.id, ref: messageID, to: connection)
       case .whaler: resyncWhaler(subscription)
+      case .session: break
       }
       return
     }
@@ -395,6 +398,7 @@ extension Gateway {
             "the change could not be written to disk and is not in the document; send it again",
             of: room.id, ref: messageID, to: connection)
         case .whaler: resyncWhaler(subscription)
+        case .session: break
         }
       }
     }
@@ -461,6 +465,7 @@ extension Gateway {
         "the changes since the base revision are no longer kept; join again and rebase",
         of: subscription.room.id, ref: messageID, to: subscription.connection)
     case .whaler: resyncWhaler(subscription)
+    case .session: break
     }
   }
 
@@ -519,6 +524,7 @@ extension Gateway {
     case .whaler:
       // It would wait for its state for ever; it comes back if its connection goes.
       if code.isRetryable { close(connection, .rejoin, "come back and join again") }
+    case .session: break
     }
   }
 

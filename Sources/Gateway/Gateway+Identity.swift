@@ -54,6 +54,12 @@ extension Gateway {
   /// A Whaler client has to bring its token now (401 without, 403 with a bad one or one that does
   /// not grant the pool); a `parley.v1` client may, or says it in its hello.
   public func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
+    switch opening {
+    case .socketIO(let query, let address):
+      return refusal(ofSocketIO: query, address: address)
+    case .bayeux: return nil
+    case .native, .whaler: break
+    }
     guard !isDemo else { return nil }
     let token = token(in: head)
     if case .native = opening, token == nil { return nil }

@@ -34,6 +34,7 @@ extension Gateway {
   ///
   /// - Returns: Whether the path is the gateway's at all.
   public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
+    if requestOfDialect(request, head: head, body: body) { return true }
     let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     if requestOfOperator(request, head, path: parts, body: body) { return true }
     guard parts.starts(with: ["api", "notes"]) else {

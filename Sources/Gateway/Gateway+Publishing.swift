@@ -108,6 +108,7 @@ extension Gateway {
 
   /// Sends a publication that is on disk to all subscribers of its room.
   private func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
+    deliverToDialects(publication, epoch: epoch, in: name)
     guard let room = rooms[name] else { return }
     var native: Frame?
     var whaler: Frame?
@@ -133,6 +134,7 @@ extension Gateway {
             messageID: pushID())
         whaler = frame
         send(frame, to: connection)
+      case .session: break
       }
     }
   }

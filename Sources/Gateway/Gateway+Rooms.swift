@@ -30,8 +30,9 @@ extension Gateway {
   ///
   /// - Parameter sender: named by whoever caused the change, so that their own app can ignore it.
   public func publish(resource: String, in name: String, sender: String?) {
-    guard let room = rooms[name] else { return }
     let update = ResourceUpdate(resourceID: resource, senderID: sender)
+    deliverToDialects(update, in: name)
+    guard let room = rooms[name] else { return }
     var native: Frame?
     var whaler: Frame?
     for id in room.members {
@@ -45,6 +46,7 @@ extension Gateway {
         let frame = whaler ?? whalerFrame(.resourceUpdate(update), messageID: pushID())
         whaler = frame
         send(frame, to: connection)
+      case .session: break
       }
     }
   }

@@ -55,7 +55,7 @@ extension Gateway {
   ///
   /// A position ahead of the head was given out by a history that has been lost since. The room
   /// then goes on under another epoch, by which all others from that history see it too.
-  private func recover(
+  func recover(
     _ name: RoomName, from position: RoomPosition?, then goOn: @escaping (RoomOutcome) -> Void
   ) {
     store(

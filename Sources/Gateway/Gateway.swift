@@ -68,6 +68,12 @@ public final class Gateway {
   /// Numbers the attempts to subscribe.
   var nextAttempt: UInt64 = 1
   var lagging: Set<ConnectionID> = []
+  /// Sessions of Socket.IO.
+  var socketIO = SocketIOLinks()
+  /// Sessions of Bayeux.
+  var bayeux = BayeuxLinks()
+  /// Numbers the places of sessions among the connections.
+  var nextPlace: UInt64 = 1
   var isDraining = false
   /// Why the last commit failed; `nil` once one has succeeded again.
   var storeFailure: StoreError?
@@ -139,6 +145,12 @@ public final class Gateway {
     actions.append(.send(frame, to: connection.id))
   }
 
+  /// Queues an action about a connection that is no place of its own.
+  func act(_ action: GatewayAction) {
+    if case .send = action { metrics.framesSent += 1 }
+    actions.append(action)
+  }
+
   func respond(_ request: RequestID, _ response: Response) {
     actions.append(.respond(request, response))
   }
@@ -165,6 +177,12 @@ public final class Gateway {
     let identity = identity(openingWith: token)
     let connection: Connection
     switch opening {
+    case .socketIO(let query, let address):
+      openedSocketIO(id, query: query, address: address)
+      return
+    case .bayeux(let address):
+      openedBayeux(id, address: address)
+      return
     case .native:
       connection = Connection(
         id: id, dialect: .native,
@@ -188,7 +206,10 @@ public final class Gateway {
 
   /// A whole message has arrived.
   public func received(_ id: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind) {
-    guard let connection = connections[id] else { return }
+    guard let connection = connections[id] else {
+      receivedByCarrier(id, message, kind: kind)
+      return
+    }
     switch connection.phase {
     case .closing: return
     case .greeting, .ready: break
@@ -197,13 +218,18 @@ public final class Gateway {
     switch connection.dialect {
     case .native: receivedNative(message, kind: kind, on: connection)
     case .whaler: receivedWhaler(message, on: connection)
+    case .session: break
     }
   }
 
   /// A message was longer than the limit, and was not read.
   public func oversized(_ id: ConnectionID, bytesMax: Int) {
-    guard let connection = connections[id] else { return }
+    guard let connection = connections[id] else {
+      oversizedByCarrier(id)
+      return
+    }
     switch connection.dialect {
+    case .session: break
     case .native:
       sendError(
         .tooLarge, "a message may have \(bytesMax) bytes; send the change in smaller pieces",
@@ -226,7 +252,10 @@ public final class Gateway {
 
   /// A connection is gone.
   public func closed(_ id: ConnectionID) {
-    guard let connection = connections.removeValue(forKey: id) else { return }
+    guard let connection = connections.removeValue(forKey: id) else {
+      closedCarrier(id)
+      return
+    }
     lagging.remove(id)
     leaveEverything(connection)
     // What still waits for the store on its behalf sees that nobody is there.
@@ -237,6 +266,7 @@ public final class Gateway {
   }
 
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
+    if endSession(at: connection.id) { return }
     connection.phase = .closing
     metrics.closes[why.rawValue, default: 0] += 1
     lagging.remove(connection.id)
@@ -244,7 +274,7 @@ public final class Gateway {
     actions.append(.close(connection.id, code: CloseCode(why.rawValue), reason: reason))
   }
 
-  private func leaveEverything(_ connection: Connection) {
+  func leaveEverything(_ connection: Connection) {
     for subscription in connection.subscriptions.values.map(\.self) { leave(subscription) }
     for room in connection.rooms { leave(room: room, connection) }
   }
@@ -256,6 +286,8 @@ public final class Gateway {
     applyRevocations()
     surroundings.users?.refresh(now: surroundings.clock.now)
     applyUsers()
+    tickSocketIO()
+    tickBayeux()
     for connection in connections.values { watchTime(of: connection) }
     for connection in connectionsInOrder({ $0.isOverdue(now: now) }) {
       close(connection, .helloMissing, "no hello came in time")
@@ -320,12 +352,4 @@ public final class Gateway {
     case .rooms(let goOn): goOn(RoomOutcome(reply))
     }
   }
-}
-
-/// What kind of client opened a connection.
-public enum Opening: Sendable, Equatable {
-  /// One that offered `parley.v1`.
-  case native
-  /// One of the Whaler family; the pool is its `ObjectId` header, a room of resource updates.
-  case whaler(pool: String?)
 }

@@ -47,8 +47,12 @@ public struct GatewaySettings: Sendable {
   /// Milliseconds for which a publication's key is remembered.
   public var keyMilliseconds: Int64
 
+  /// Of the dialects of others.
+  public var dialects: DialectSettings
+
   /// The defaults.
   public init() {
+    dialects = DialectSettings()
     limits = Limits()
     isDemo = true
     allowsTokenInURL = false

@@ -241,10 +241,22 @@ extension APIKeys {
 
 /// Finds out who a token belongs to.
 public protocol Authenticator {
+  /// Whether a token admits a user to a room, made for just that by a backend.
+  ///
+  /// Its `name` is the room, its `sub` the user, and its `iat` the deadline.
+  func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool
+
   /// Checks a token.
   ///
   /// - Parameters:
   ///   - token: as it was sent, without `Bearer`.
   ///   - now: the time to check it against.
   func authenticate(_ token: String, now: Timestamp) throws(AuthenticationError) -> Identity
+}
+
+extension Authenticator {
+  /// Nobody, where no such tokens are known.
+  public func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool {
+    false
+  }
 }

@@ -266,6 +266,9 @@ extension Configuration {
     .flag(
       "allow-token-in-url", \.allowTokenInURL, .access,
       help: "Accept ?token= at upgrades and requests, where logs and histories may keep it."),
+    .flag(
+      "allow-legacy-room-tokens", \.allowLegacyRoomTokens, .access,
+      help: "Let the room token \"twake\" open every room to every user, as old Twake servers did."),
     .text(
       "data-dir", \.dataDirectory, .storage, "FOLDER",
       help: "Folder of the database, made when missing."),
@@ -282,6 +285,15 @@ extension Configuration {
     .duration(
       "idle-timeout", \.idleTimeout, .connections, in: .seconds(2)...(.seconds(7200)),
       help: "A connection that sends nothing, not even a pong, is closed after this time."),
+    .number(
+      "sessions-max", \.sessionsMax, .connections, in: 1...1_000_000,
+      help: "Sessions of Socket.IO and Bayeux at once, polling ones included; more are refused."),
+    .duration(
+      "authenticate-time", \.authenticateTime, .connections, in: .seconds(1)...(.seconds(600)),
+      help: "A Socket.IO client that has not authenticated after this time is disconnected."),
+    .duration(
+      "connect-hold", \.connectHold, .connections, in: .seconds(1)...(.seconds(600)),
+      help: "A Bayeux connect without an event is answered after this time."),
     .number(
       "connections-max", \.connectionsMax, .connections, in: 1...1_000_000,
       help: "Connections at once; more are refused."),

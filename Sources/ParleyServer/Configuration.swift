@@ -51,6 +51,9 @@ public struct Configuration: Sendable, Equatable {
   public var refreshTokenTime = Duration.seconds(90 * 86_400)
   /// Whether a token may stand in a URL.
   public var allowTokenInURL = false
+  /// Whether the room token `twake`, which opens every room, and rooms that begin with
+  /// `previous::` are for every Twake user.
+  public var allowLegacyRoomTokens = false
 
   // MARK: Storage
 
@@ -71,6 +74,12 @@ public struct Configuration: Sendable, Equatable {
   public var queuedBytesMax = 16 << 20
   /// Documents that one connection may have joined.
   public var documentsPerConnectionMax = 64
+  /// Sessions of Socket.IO and Bayeux at once.
+  public var sessionsMax = 10_000
+  /// How long a Socket.IO client may take to authenticate.
+  public var authenticateTime = Duration.seconds(15)
+  /// How long a Bayeux connect is held.
+  public var connectHold = Duration.seconds(30)
   /// Rooms that one connection may be subscribed to.
   public var roomsPerConnectionMax = 64
 

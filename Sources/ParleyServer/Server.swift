@@ -144,6 +144,11 @@ extension Configuration {
     var gateway = GatewaySettings()
     gateway.isDemo = isDemo
     gateway.allowsTokenInURL = allowTokenInURL
+    gateway.dialects.allowsLegacyRoomTokens = allowLegacyRoomTokens
+    gateway.dialects.sessionsMax = sessionsMax
+    gateway.dialects.authenticateMilliseconds = Int64(authenticateTime.milliseconds)
+    gateway.dialects.pingInterval = Int64(pingInterval.milliseconds)
+    gateway.dialects.connectHoldMilliseconds = Int64(connectHold.milliseconds)
     gateway.queuedBytesMax = queuedBytesMax
     gateway.limits.messageBytesMax = messageBytesMax
     gateway.limits.documentScalarsMax = documentScalarsMax

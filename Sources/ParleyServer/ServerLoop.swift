@@ -136,17 +136,13 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       }
       if let refusal = gateway.refusal(ofUpgrade: head, as: .native) { return .refuse(refusal) }
       return .accept(subprotocol: Self.subprotocol)
-    case "/socket", "/socket/":
-      if let refusal = gateway.refusal(ofUpgrade: head, as: Self.whaler(head)) {
-        return .refuse(refusal)
+    default:
+      guard let opening = Opening(head) else {
+        return .refuse(.plain(404, "WebSockets are at /ws, /socket and /faye.\n"))
       }
+      if let refusal = gateway.refusal(ofUpgrade: head, as: opening) { return .refuse(refusal) }
       return .accept(subprotocol: nil)
-    default: return .refuse(.plain(404, "WebSockets are at /ws and /socket.\n"))
     }
-  }
-
-  private static func whaler(_ head: RequestHead) -> Opening {
-    .whaler(pool: head.headers["objectid"])
   }
 
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {
@@ -156,7 +152,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
     gateway.opened(
       connection,
-      as: subprotocol == Self.subprotocol ? .native : Self.whaler(head),
+      as: subprotocol == Self.subprotocol ? .native : Opening(head) ?? .native,
       token: gateway.token(in: head))
     perform()
   }
@@ -208,7 +204,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   // MARK: HTTP
 
   func request(_ request: RequestID, head: RequestHead, body: [UInt8]) {
-    if head.method != "GET", head.method != "HEAD", !origins.allows(head) {
+    // A session that polls sends by POST and receives by GET.
+    let isReading = ["GET", "HEAD"].contains(head.method) && Opening(head) == nil
+    if !isReading, !origins.allows(head) {
       transport.respond(
         to: request, with: .plain(403, "This origin may not change anything here.\n"))
       return
@@ -257,6 +255,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   func abandoned(_ request: RequestID) {
     // The store's work goes on; its answer to an abandoned request is dropped by the transport.
+    gateway.abandoned(request)
+    perform()
   }
 }
 

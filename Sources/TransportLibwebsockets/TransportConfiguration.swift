@@ -25,7 +25,9 @@ extension LibwebsocketsTransport {
     /// WebSocket subprotocols that may be negotiated. A client that offers only others is refused.
     public var subprotocols = ["parley.v1"]
     /// Request headers, in lower case, to read beside those libwebsockets knows by itself.
-    public var extraHeaders = ["forwarded", "objectid", "x-forwarded-proto", "x-request-id"]
+    public var extraHeaders = [
+      "forwarded", "objectid", "x-access-token", "x-forwarded-proto", "x-request-id",
+    ]
 
     /// The longest WebSocket message in bytes.
     public var messageBytesMax = 1 << 20

@@ -10,9 +10,11 @@ struct LayeringTests {
     "OTCore": [],
     // Wire.
     "SocketMessages": ["OTCore"],
+    "SocketIO": ["SocketMessages"],
+    "Bayeux": ["SocketMessages"],
     // Ports and the core behind them: no C, no adapter, no Foundation.
     "GatewayPorts": ["OTCore"],
-    "Gateway": ["OTCore", "SocketMessages", "GatewayPorts"],
+    "Gateway": ["OTCore", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"],
     // Adapters: each knows one outside system.
     "TransportLibwebsockets": [
       "GatewayPorts", "CLibwebsockets", "CLibwebsocketsShim", "Glibc", "Synchronization",

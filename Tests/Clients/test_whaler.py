@@ -2,10 +2,12 @@
 
 import json
 import random
+import subprocess
 
 import pytest
 from native_client import NativeClient
 from operations import splice
+from parley_server import PROGRAM
 from whaler_client import WhalerClient, WhalerEditor, operation, pairs
 
 
@@ -292,3 +294,65 @@ def test_whaler_and_native_clients_write_one_text(server):
         changes = native.expect("changes")
         assert changes["revision"] == 2
         assert [change["operation"] for change in changes["changes"]] == [[6, "whaler"]]
+
+
+def test_a6_a_client_at_a_forgotten_revision_gets_the_state(server):
+    with WhalerClient(server, "acc-1") as client:
+        client.open()
+        for number in range(40):
+            client.expect("docChangeReturnOps", client.change(number, *pairs([number, "x"])))
+    assert server.stop() == 0
+    flags = ["--data-dir", str(server.data), "--history-changes-min", "2"]
+    subprocess.run([PROGRAM, "compact", *flags], check=True, capture_output=True, env={})
+    server.start()
+    with WhalerClient(server, "acc-1") as stale, WhalerClient(server, "acc-1") as peer:
+        peer.open()
+        stale.open()
+        stale.change(3, *pairs([3, "late"]))
+        state = stale.expect("resourceConnectionConf")
+        assert state == {"resourceId": "acc-1", "initialState": "x" * 40, "revision": 40}
+        # From there it goes on; the peer has heard nothing of what could not be placed.
+        message_id = stale.change(40, *pairs([40, "!"]))
+        for client in (stale, peer):
+            client.expect("docChangeReturnOps", message_id)
+
+
+def test_a8_carets_of_others_move_with_a_whaler_clients_changes(server):
+    document = server.create_note()
+    with (
+        NativeClient(server, "Ada") as ada,
+        NativeClient(server, "Grace") as grace,
+        WhalerClient(server, document) as whaler,
+    ):
+        ada.join(document)
+        grace.join(document)
+        whaler.open()
+        whaler.expect("docChangeReturnOps", whaler.change(0, *pairs(["012345"])))
+        grace.expect("changes")
+        grace.send("select", {"documentId": document, "revision": 1, "selections": [[3, 3]]})
+        assert ada.expect("selections")["selections"] == [[3, 3]]
+        # At the caret somebody else's insert leaves it; a deletion over it takes it to its start.
+        whaler.expect("docChangeReturnOps", whaler.change(1, *pairs([3, "ab", 3])))
+        whaler.expect("docChangeReturnOps", whaler.change(2, *pairs([1, -4, 3])))
+        with NativeClient(server) as third:
+            carets = {peer["clientId"]: peer for peer in third.join(document)["presence"]}
+            assert carets[grace.id]["selections"] == [[1, 1]]
+        # A Whaler client has no word for carets, and hears none.
+        message_id = whaler.change(3, *pairs([4, "!"]))
+        assert whaler.receive()["messageId"] == message_id
+        grace.drop()
+        ada.expect("presence", lambda data: grace.id in data["left"])
+
+
+@pytest.mark.parametrize("sender", ["5E1C-app", None])
+def test_a9_a_publication_is_a_resource_update_with_its_sender(server, sender):
+    with WhalerClient(server, "org-1") as client, WhalerClient(server, "org-2") as other:
+        for each in (client, other):
+            each.open("some document")
+        body = {"publications": [{"room": "org-1", "data": {"saved": True}, "senderId": sender}]}
+        if sender is None:
+            del body["publications"][0]["senderId"]
+        assert server.request("POST", "/api/publish", body)[0] == 200
+        assert client.expect("resourceUpdate") == {"resourceId": "org-1", "senderId": sender}
+        own = other.change(0, [0], ["x"], resource="some document")
+        assert other.receive()["messageId"] == own

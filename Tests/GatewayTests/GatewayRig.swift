@@ -18,6 +18,8 @@ final class GatewayRig {
   private(set) var closeCodes: [UInt64: UInt16] = [:]
   private var responses: [UInt64: Response] = [:]
   private var nextID: UInt64 = 1
+  /// Where the payloads of frames that were sent stand in memory.
+  var frameAddresses: [UInt] = []
 
   /// - Parameter isDemo: without it, tokens are checked against the book.
   init(isDemo: Bool = false, change: (inout GatewaySettings) -> Void = { _ in }) {
@@ -63,6 +65,14 @@ final class GatewayRig {
   func connectWhaler(pool: String?, token: String?) -> UInt64 {
     defer { nextID += 1 }
     gateway.opened(ConnectionID(nextID), as: .whaler(pool: pool), token: token)
+    perform()
+    return nextID
+  }
+
+  /// Opens a connection of another dialect.
+  func connect(as opening: Opening) -> UInt64 {
+    defer { nextID += 1 }
+    gateway.opened(ConnectionID(nextID), as: opening)
     perform()
     return nextID
   }
@@ -136,14 +146,16 @@ final class GatewayRig {
 
   /// Makes a request and returns status and body.
   func request(
-    _ method: String, _ path: String, token: String? = nil, _ body: String = ""
+    _ method: String, _ path: String, token: String? = nil, from address: String = "",
+    _ body: String = ""
   ) -> (status: Int, body: String) {
     let id = nextID
     nextID += 1
     let headers = token.map { ["authorization": "Bearer \($0)"] } ?? [:]
     let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
     let head = RequestHead(
-      method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers)
+      method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers,
+      remoteAddress: address)
     #expect(gateway.request(RequestID(id), head: head, body: Array(body.utf8)))
     perform()
     let response = responses[id]
@@ -163,6 +175,7 @@ final class GatewayRig {
   private func perform(_ action: GatewayAction) {
     switch action {
     case .send(let frame, let connection):
+      frameAddresses.append(frame.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) })
       Array(frame.payload).withUnsafeBytes { bytes in
         if let (messageID, message) = try? ServerMessage.decode(bytes) {
           inboxes[connection.rawValue, default: []].append((messageID, message))

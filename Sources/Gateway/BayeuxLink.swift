@@ -1,0 +1,88 @@
+import Bayeux
+import GatewayPorts
+
+/// A session of Bayeux, and what carries it.
+///
+/// A reference, owned by the gateway and confined to its loop.
+final class BayeuxLink {
+  /// A channel or a pattern, and by whose right it is heard.
+  struct Subscription {
+    let channel: BayeuxChannel
+    let identity: Identity
+  }
+
+  /// A request whose answers are being gathered; it may wait for a connect.
+  final class Exchange {
+    let request: RequestID
+    let head: RequestHead
+    var replies: [[UInt8]] = []
+    /// Messages whose answers are not there yet.
+    var pending = 0
+    /// Whether all its messages have been looked at.
+    var isRead = false
+    /// Whether a connect is held, and the request with it.
+    var isHeld = false
+
+    init(_ request: RequestID, _ head: RequestHead) {
+      self.request = request
+      self.head = head
+    }
+  }
+
+  var session: BayeuxSession
+  /// The session's place among connections, under an id that no transport knows.
+  let connection: Connection
+  /// Where the client was when it began; the session is nobody else's.
+  let address: String
+  /// The WebSocket that carries the session.
+  var carrier: ConnectionID?
+  /// The request that waits.
+  var exchange: Exchange?
+  /// By the channels' texts, which are ASCII.
+  var subscriptions: [String: Subscription] = [:]
+  /// When the user's own channel is to be given a sign of life, in milliseconds of uptime.
+  var pingAt: Int64
+
+  init(session: BayeuxSession, connection: Connection, address: String, pingAt: Int64) {
+    self.session = session
+    self.connection = connection
+    self.address = address
+    self.pingAt = pingAt
+  }
+
+  /// Those subscriptions that hear a channel.
+  func hears(_ channel: BayeuxChannel, now: Timestamp) -> Bool {
+    if let exact = subscriptions[channel.text], exact.isValid(for: channel, now) { return true }
+    return subscriptions.values.contains {
+      $0.channel.isPattern && $0.channel.matches(channel) && $0.isValid(for: channel, now)
+    }
+  }
+}
+
+extension BayeuxLink.Subscription {
+  /// Whether the right to hear the channel still stands: of a pattern it is looked at for each.
+  func isValid(for channel: BayeuxChannel, _ now: Timestamp) -> Bool {
+    if let end = identity.expiresAt, end <= now { return false }
+    return !self.channel.isPattern || Gateway.mayHear(channel, identity)
+  }
+}
+
+/// All sessions of Bayeux.
+struct BayeuxLinks {
+  /// By the clients' secret ids.
+  var bySession: ExactDictionary<BayeuxLink> = [:]
+  /// By their places among connections.
+  var byPlace: [ConnectionID: BayeuxLink] = [:]
+  /// By WebSocket. One may carry several.
+  var byCarrier: [ConnectionID: [BayeuxLink]] = [:]
+  /// Where the clients of the WebSockets are.
+  var addresses: [ConnectionID: String] = [:]
+  /// By the request that waits.
+  var byRequest: [RequestID: BayeuxLink] = [:]
+  /// Those with patterns among their subscriptions.
+  var withPatterns: [ConnectionID: BayeuxLink] = [:]
+  /// What is to be sent after the publication that is being delivered.
+  var afterDelivery: [() -> Void] = []
+  /// Numbers events.
+  var nextEvent: UInt64 = 1
+}

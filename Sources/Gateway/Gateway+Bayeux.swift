@@ -1,0 +1,458 @@
+import Bayeux
+import GatewayPorts
+import SocketMessages
+
+/// Speaking Bayeux over WebSockets and requests.
+extension Gateway {
+  /// Where answers to messages go.
+  private enum Way {
+    case webSocket(ConnectionID)
+    case request(BayeuxLink.Exchange)
+  }
+
+  // MARK: WebSockets
+
+  func openedBayeux(_ id: ConnectionID, address: String) {
+    bayeux.byCarrier[id] = []
+    bayeux.addresses[id] = address
+  }
+
+  /// A message has come over a WebSocket of Bayeux: one object, or an array of them.
+  func receivedBayeux(_ bytes: UnsafeRawBufferPointer, on id: ConnectionID) {
+    guard let messages = BayeuxMessage.decode(bytes) else {
+      act(.close(id, code: CloseCode(CloseReason.badMessage.rawValue), reason: "expected JSON"))
+      return
+    }
+    if messages.isEmpty { send([], overWebSocket: id) }
+    for message in messages {
+      handle(message, from: bayeux.addresses[id] ?? "", by: .webSocket(id))
+    }
+  }
+
+  private func send(_ messages: [[UInt8]], overWebSocket id: ConnectionID) {
+    act(.send(Frame(.text, payload: BayeuxReply.frame(messages)), to: id))
+  }
+
+  func closedBayeux(_ id: ConnectionID) {
+    bayeux.addresses[id] = nil
+    for link in bayeux.byCarrier.removeValue(forKey: id) ?? [] {
+      link.carrier = nil
+      link.session.interrupted()
+    }
+  }
+
+  // MARK: Requests
+
+  /// Answers a request of Bayeux, or lets it wait.
+  func requestBayeux(_ request: RequestID, head: RequestHead, body: [UInt8]) {
+    switch head.method {
+    case "OPTIONS":
+      respond(request, .preflight(head))
+      return
+    case "POST": break
+    default:
+      respond(request, Response.methodNotAllowed("POST").allowing(head))
+      return
+    }
+    guard let messages = BayeuxMessage.decode(Self.bayeuxBody(head, body)) else {
+      respond(
+        request, Response.problem(400, .badMessage, "expected messages as JSON").allowing(head))
+      return
+    }
+    let exchange = BayeuxLink.Exchange(request, head)
+    for message in messages { handle(message, from: head.remoteAddress, by: .request(exchange)) }
+    exchange.isRead = true
+    finish(exchange)
+  }
+
+  /// The JSON of a request: its body, or a form's field.
+  private static func bayeuxBody(_ head: RequestHead, _ body: [UInt8]) -> [UInt8] {
+    guard
+      head.headers["content-type"]?.utf8.starts(with: "application/x-www-form-urlencoded".utf8)
+        ?? false
+    else { return body }
+    let form = String(decoding: body, as: UTF8.self).split(separator: "+").joined(separator: "%20")
+    return QueryFields(form)["message"].map { Array($0.utf8) } ?? []
+  }
+
+  private func finish(_ exchange: BayeuxLink.Exchange) {
+    guard exchange.isRead, exchange.pending == 0, !exchange.isHeld else { return }
+    respond(
+      exchange.request,
+      Response(
+        status: 200,
+        headers: [
+          ("content-type", "application/json; charset=utf-8"), ("cache-control", "no-store"),
+        ], body: BayeuxReply.frame(exchange.replies)
+      ).allowing(exchange.head))
+  }
+
+  /// The client of a request that waits went away.
+  func abandonedBayeux(_ link: BayeuxLink) {
+    if let exchange = link.exchange { bayeux.byRequest[exchange.request] = nil }
+    link.exchange = nil
+    link.session.interrupted()
+  }
+
+  // MARK: Messages
+
+  private func answer(_ bytes: [UInt8], by way: Way) {
+    switch way {
+    case .webSocket(let id): send([bytes], overWebSocket: id)
+    case .request(let exchange): exchange.replies.append(bytes)
+    }
+  }
+
+  private func handle(_ message: BayeuxMessage, from address: String, by way: Way) {
+    switch message.channel {
+    case "": refuse(message, .missing("channel"), by: way)
+    case "/meta/handshake": shakeHands(message, from: address, by: way)
+    case "/meta/connect", "/meta/disconnect", "/meta/subscribe", "/meta/unsubscribe":
+      guard let clientID = message.clientID else {
+        return refuse(message, .missing("clientId"), advice: Self.newHandshake, by: way)
+      }
+      guard let link = bayeux.bySession[clientID],
+        link.address.utf8.elementsEqual(address.utf8)
+      else {
+        return refuse(message, .unknownClient(clientID), advice: Self.newHandshake, by: way)
+      }
+      switch message.channel {
+      case "/meta/connect": connect(message, link, by: way)
+      case "/meta/disconnect":
+        answer(BayeuxReply.reply(to: message, clientID: clientID), by: way)
+        perform(link.session.end(), for: link)
+      case "/meta/subscribe": subscribe(message, link, by: way)
+      default: unsubscribe(message, link, by: way)
+      }
+    default: publish(message, from: address, by: way)
+    }
+  }
+
+  private static let newHandshake = BayeuxReply.Advice(reconnect: "handshake")
+
+  private func refuse(
+    _ message: BayeuxMessage, _ error: BayeuxError, clientID: String? = nil,
+    subscription: [String]? = nil, advice: BayeuxReply.Advice? = nil, by way: Way
+  ) {
+    answer(
+      BayeuxReply.reply(
+        to: message, clientID: clientID, error: error, subscription: subscription,
+        advice: advice), by: way)
+  }
+
+  private func shakeHands(_ message: BayeuxMessage, from address: String, by way: Way) {
+    func refuse(_ error: BayeuxError) {
+      self.refuse(message, error, advice: Self.newHandshake, by: way)
+    }
+    guard message.version != nil else { return refuse(.missing("version")) }
+    guard let types = message.supportedConnectionTypes else {
+      return refuse(.missing("supportedConnectionTypes"))
+    }
+    guard types.contains(where: BayeuxReply.connectionTypes.contains) else {
+      return refuse(.connectionTypes(types.prefix(16).map { String($0.prefix(64)) }))
+    }
+    guard !isDraining, !hasTooManySessions else { return refuse(.unavailable("handshake")) }
+    let now = surroundings.clock.uptime
+    let place = makePlace()
+    let connection = Connection(id: place, dialect: .session, phase: .ready)
+    connection.client = surroundings.names.next()
+    let link = BayeuxLink(
+      session: BayeuxSession(
+        id: surroundings.names.next(), settings: settings.dialects.bayeux, now: now),
+      connection: connection, address: address, pingAt: now + settings.dialects.pingMilliseconds)
+    connections[place] = connection
+    bayeux.byPlace[place] = link
+    bayeux.bySession[link.session.id] = link
+    answer(
+      BayeuxReply.reply(to: message, clientID: link.session.id, advice: link.session.advice),
+      by: way)
+  }
+
+  private func connect(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {
+    guard let type = message.connectionType else {
+      return refuse(
+        message, .missing("connectionType"), clientID: link.session.id,
+        advice: Self.newHandshake, by: way)
+    }
+    guard BayeuxReply.connectionTypes.contains(type) else {
+      return refuse(
+        message, .connectionTypes([String(type.prefix(64))]), advice: Self.newHandshake, by: way)
+    }
+    let now = surroundings.clock.uptime
+    // Whatever it says of itself, how it comes decides: some declare polling on a WebSocket.
+    switch way {
+    case .webSocket(let id):
+      if link.carrier != id {
+        if let old = link.carrier { bayeux.byCarrier[old]?.removeAll { $0 === link } }
+        link.carrier = id
+        bayeux.byCarrier[id, default: []].append(link)
+      }
+      perform(link.session.connect(webSocket: message, now: now), for: link)
+    case .request(let exchange):
+      if let old = link.carrier {
+        bayeux.byCarrier[old]?.removeAll { $0 === link }
+        link.carrier = nil
+      }
+      // What waits is answered by the actions; then this request takes its place.
+      var actions = link.session.connect(request: message, now: now)
+      if link.exchange != nil, !actions.isEmpty { perform([actions.removeFirst()], for: link) }
+      link.exchange = exchange
+      exchange.isHeld = true
+      bayeux.byRequest[exchange.request] = link
+      perform(actions, for: link)
+    }
+  }
+
+  /// Does what a session wants done.
+  private func perform(_ actions: [BayeuxSession.Action], for link: BayeuxLink) {
+    for action in actions {
+      switch action {
+      case .send(let messages):
+        guard let carrier = link.carrier else { break }
+        send(messages, overWebSocket: carrier)
+      case .answer(let messages):
+        guard let exchange = link.exchange else { break }
+        link.exchange = nil
+        bayeux.byRequest[exchange.request] = nil
+        exchange.isHeld = false
+        exchange.replies += messages
+        finish(exchange)
+      case .end: forget(link)
+      }
+    }
+  }
+
+  private func forget(_ link: BayeuxLink) {
+    if let carrier = link.carrier { bayeux.byCarrier[carrier]?.removeAll { $0 === link } }
+    if let exchange = link.exchange {
+      bayeux.byRequest[exchange.request] = nil
+      exchange.isHeld = false
+      finish(exchange)
+    }
+    bayeux.bySession[link.session.id] = nil
+    bayeux.byPlace[link.connection.id] = nil
+    bayeux.withPatterns[link.connection.id] = nil
+    forget(link.connection)
+  }
+
+  /// Ends a session from this side.
+  func endBayeux(_ link: BayeuxLink) { perform(link.session.end(), for: link) }
+
+  // MARK: Subscriptions
+
+  /// Whether somebody may hear a channel: by a right to the room, or because it is their own.
+  static func mayHear(_ channel: BayeuxChannel, _ identity: Identity) -> Bool {
+    if !identity.user.isEmpty, channel.text.utf8.elementsEqual("/user/\(identity.user)".utf8) {
+      return true
+    }
+    return identity.may(.read, .room(channel.isPattern ? channel.text : channel.room))
+  }
+
+  private func subscribe(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {
+    let wanted = message.subscriptions ?? []
+    func refuse(_ error: BayeuxError) {
+      self.refuse(
+        message, error, clientID: link.session.id, subscription: wanted, by: way)
+    }
+    guard let first = wanted.first else { return refuse(.missing("subscription")) }
+    var channels: [BayeuxChannel] = []
+    for text in wanted {
+      guard let channel = BayeuxChannel(text) else {
+        return refuse(.invalid(String(text.prefix(64))))
+      }
+      guard !channel.isMeta, !channel.isService else { return refuse(.forbidden(text)) }
+      // Of several ways to write a room's name as a channel's only one is used.
+      guard channel.isPattern || BayeuxChannel(room: channel.room) == channel else {
+        return refuse(.invalid(String(text.prefix(64))))
+      }
+      channels.append(channel)
+    }
+    let identity: Identity
+    do throws(AuthenticationError) {
+      identity = try self.identity(for: message.accessToken)
+    } catch {
+      log(.notice, "token refused", "\(error)")
+      return refuse(.forbidden(first))
+    }
+    for channel in channels where !Self.mayHear(channel, identity) {
+      return refuse(.forbidden(channel.text))
+    }
+    let subscriptionsMax = settings.dialects.bayeux.subscriptionsMax
+    guard
+      link.subscriptions.count
+        + channels.count(where: { link.subscriptions[$0.text] == nil }) <= subscriptionsMax
+    else { return refuse(.forbidden(first)) }
+    // Its end, and its being taken back, end the session; the client shakes hands again.
+    link.connection.identity = identity
+    for channel in channels {
+      link.subscriptions[channel.text] = .init(channel: channel, identity: identity)
+      if channel.isPattern {
+        bayeux.withPatterns[link.connection.id] = link
+      } else {
+        join(room: channel.room, link.connection)
+      }
+    }
+    answer(
+      BayeuxReply.reply(to: message, clientID: link.session.id, subscription: wanted), by: way)
+  }
+
+  private func unsubscribe(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {
+    let channels = message.subscriptions ?? []
+    for text in channels {
+      guard let subscription = link.subscriptions.removeValue(forKey: text) else { continue }
+      if !subscription.channel.isPattern {
+        leave(room: subscription.channel.room, link.connection)
+      }
+    }
+    if !link.subscriptions.values.contains(where: \.channel.isPattern) {
+      bayeux.withPatterns[link.connection.id] = nil
+    }
+    answer(
+      BayeuxReply.reply(to: message, clientID: link.session.id, subscription: channels), by: way)
+  }
+
+  // MARK: Publishing
+
+  private func publish(_ message: BayeuxMessage, from address: String, by way: Way) {
+    let link = message.clientID.flatMap { bayeux.bySession[$0] }
+    if let clientID = message.clientID {
+      guard let link, link.address.utf8.elementsEqual(address.utf8) else {
+        return self.refuse(
+          message, .unknownClient(clientID), advice: Self.newHandshake, by: way)
+      }
+    }
+    func refuse(_ error: BayeuxError) {
+      self.refuse(message, error, clientID: message.clientID, by: way)
+    }
+    guard let channel = BayeuxChannel(message.channel), !channel.isPattern else {
+      return refuse(.invalid(String(message.channel.prefix(64))))
+    }
+    guard !channel.isMeta, !channel.isService else { return refuse(.forbidden(channel.text)) }
+    guard let data = message.data else { return refuse(.missing("data")) }
+    // By a token of its own, or by the one that the channel is heard with.
+    let identity: Identity
+    do throws(AuthenticationError) {
+      if message.accessToken == nil, let own = link?.subscriptions[channel.text],
+        own.isValid(for: channel, surroundings.clock.now)
+      {
+        identity = own.identity
+      } else {
+        identity = try self.identity(for: message.accessToken)
+      }
+    } catch { return refuse(.forbidden(channel.text)) }
+    let fields = data.fields
+    let reply = BayeuxReply.reply(to: message, clientID: message.clientID)
+    switch fields?["type"]?.string {
+    case "ping" where link != nil && Self.mayHear(channel, identity):
+      if let link { deliver(data, channel, to: link) }
+      answer(reply, by: way)
+      return
+    case "typing" where Self.mayHear(channel, identity):
+      var stamped = fields ?? JSONFields()
+      let person = identity.user.isEmpty ? link?.connection.client ?? "" : identity.user
+      stamped.set("user_id", JSONValue(person))
+      deliverBayeux(JSONValue(stamped), in: channel.room)
+      answer(reply, by: way)
+      return
+    default: break
+    }
+    guard identity.may(.publish, .room(channel.room)) else {
+      return refuse(.forbidden(channel.text))
+    }
+    if case .request(let exchange) = way { exchange.pending += 1 }
+    let person = identity.user.isEmpty ? link?.connection.client : identity.user
+    publish(PublishRequest(room: channel.room, data: data, person: person)) {
+      [unowned self] result in
+      let isDelivered: Bool
+      let bytes: [UInt8]
+      switch result {
+      case .published(_, let isRepeated):
+        isDelivered = !isRepeated
+        bytes = reply
+      case .refused:
+        isDelivered = false
+        bytes = BayeuxReply.reply(
+          to: message, clientID: message.clientID, error: .unavailable(channel.text))
+      }
+      let finish: () -> Void = { [unowned self] in
+        answer(bytes, by: way)
+        if case .request(let exchange) = way {
+          exchange.pending -= 1
+          self.finish(exchange)
+        }
+      }
+      // The publisher hears the event first, then that it was taken.
+      if isDelivered { bayeux.afterDelivery.append(finish) } else { finish() }
+    }
+  }
+
+  // MARK: Delivering
+
+  /// Passes data on to all who hear a room's channel.
+  func deliverBayeux(_ data: JSONValue, in room: RoomName) {
+    guard !bayeux.byPlace.isEmpty, let channel = BayeuxChannel(room: room) else { return }
+    let event = self.event(data, channel)
+    let now = surroundings.clock.now
+    var reached: Set<ConnectionID> = []
+    for member in rooms[room]?.members ?? [] {
+      guard let link = bayeux.byPlace[member], reached.insert(member).inserted else { continue }
+      if link.hears(channel, now: now) { send(event, to: link) }
+    }
+    for (place, link) in bayeux.withPatterns where !reached.contains(place) {
+      if link.hears(channel, now: now) { send(event, to: link) }
+    }
+  }
+
+  /// What Bayeux sessions get over WebSockets is encoded once for all.
+  private struct SharedEvent {
+    let bytes: [UInt8]
+    let frame: Frame
+  }
+
+  private func event(_ data: JSONValue, _ channel: BayeuxChannel) -> SharedEvent {
+    let bytes = BayeuxReply.event(
+      channel: channel.text, data: data, id: String(bayeux.nextEvent, radix: 36))
+    bayeux.nextEvent += 1
+    return SharedEvent(
+      bytes: bytes, frame: Frame(.text, payload: BayeuxReply.frame([bytes])))
+  }
+
+  private func deliver(_ data: JSONValue, _ channel: BayeuxChannel, to link: BayeuxLink) {
+    send(event(data, channel), to: link)
+  }
+
+  private func send(_ event: SharedEvent, to link: BayeuxLink) {
+    guard link.session.isOnWebSocket, let carrier = link.carrier else {
+      perform(link.session.deliver(event.bytes), for: link)
+      return
+    }
+    guard surroundings.queuedBytes(carrier) <= settings.queuedBytesMax else {
+      act(.close(carrier, code: CloseCode(CloseReason.slowReader.rawValue), reason: "too slow"))
+      perform(link.session.end(), for: link)
+      return
+    }
+    act(.send(event.frame, to: carrier))
+  }
+
+  /// What waited for a publication's delivery goes on.
+  func finishDelivery() {
+    guard !bayeux.afterDelivery.isEmpty else { return }
+    let waiting = bayeux.afterDelivery
+    bayeux.afterDelivery.removeAll()
+    for goOn in waiting { goOn() }
+  }
+
+  /// Time has passed.
+  func tickBayeux() {
+    let now = surroundings.clock.uptime
+    for link in Array(bayeux.byPlace.values) {
+      perform(link.session.ticked(now: now), for: link)
+      guard link.pingAt <= now else { continue }
+      link.pingAt = now + settings.dialects.pingMilliseconds
+      let own = link.subscriptions.values.first { $0.channel.text.utf8.starts(with: "/user/".utf8) }
+      guard let own, !own.channel.isPattern, link.session.isOnWebSocket else { continue }
+      let ping = JSONFields([JSONFields.Field("type", JSONValue("ping"))])
+      deliver(JSONValue(ping), own.channel, to: link)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import GatewayPorts
+import SocketMessages
+
+/// The messages of group chats over HTTP, as clients of that family ask for them.
+///
+///     GET  /v3/groups/{id}/messages?before_id=|since_id=&limit=  20 unless limit says otherwise
+///     POST /v3/groups/{id}/messages  {"message": {"source_guid", "text", "attachments"}}
+///
+/// A group's messages are the publications of the room `/group/{id}`; a message's id is its place
+/// there. `since_id` gives the ones right after it, oldest first, so that paging leaves no gap;
+/// otherwise the newest come first.
+extension Gateway {
+  /// Answers such a request.
+  ///
+  /// - Returns: Whether the path is one of these.
+  func requestGroupChat(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
+    let path = head.path.split(separator: "/", omittingEmptySubsequences: false)
+    guard path.count == 5, path[1] == "v3", path[2] == "groups", path[4] == "messages" else {
+      return false
+    }
+    guard let group = Self.percentDecoded(path[3]), !group.isEmpty, group.utf8.count <= 128 else {
+      refuse(request, 400, "the group's id is not one")
+      return true
+    }
+    var head = head
+    if let token = head.headers["x-access-token"], head.headers["authorization"] == nil {
+      head.headers["authorization"] = token
+    }
+    guard let identity = identity(of: head, request) else { return true }
+    let room = "/group/" + group
+    switch head.method {
+    case "GET":
+      guard identity.may(.read, .room(room)) else {
+        refuse(request, 403, "the token does not grant this group")
+        return true
+      }
+      readMessages(request, of: room, QueryFields(head.query))
+    case "POST":
+      guard identity.may(.publish, .room(room)) else {
+        refuse(request, 403, "the token does not grant this group")
+        return true
+      }
+      postMessage(request, group: group, in: room, body, identity)
+    default: respond(request, .methodNotAllowed("GET, POST"))
+    }
+    return true
+  }
+
+  private func refuse(_ request: RequestID, _ status: Int, _ message: String) {
+    respond(request, Self.envelope(status, errors: [message]))
+  }
+
+  /// `{"meta": {"code", "errors"}, "response": …}`.
+  private static func envelope(
+    _ status: Int, _ response: JSONFields? = nil, errors: [String]? = nil
+  ) -> Response {
+    var meta = JSONFields([JSONFields.Field("code", JSONValue(status))])
+    if let errors {
+      meta.append(JSONFields.Field("errors", JSONValue(errors.map { JSONValue($0) })))
+    }
+    let whole = JSONFields([
+      JSONFields.Field("meta", JSONValue(meta)),
+      JSONFields.Field("response", response.map { JSONValue($0) } ?? .null),
+    ])
+    return .json(status, whole.json)
+  }
+
+  // MARK: Reading
+
+  private func readMessages(_ request: RequestID, of room: RoomName, _ query: QueryFields) {
+    func number(_ text: String?) -> Int?? {
+      guard let text else { return .some(nil) }
+      return Int(text).flatMap { $0 >= 0 ? $0 : nil }
+    }
+    guard let since = number(query["since_id"] ?? query["after_id"]),
+      let before = number(query["before_id"]), since == nil || before == nil,
+      let asked = number(query["limit"]), asked ?? 1 > 0
+    else {
+      return refuse(request, 400, "expected since_id or before_id, and a limit, as numbers")
+    }
+    let range: RoomRange = since.map { .since($0) } ?? before.map { .before($0) } ?? .newest
+    let limit = min(asked ?? GroupChat.pageMessages, settings.limits.pageMax)
+    page(of: room, range, limit: limit) { [unowned self] outcome in
+      guard case .done(.page(let page)) = outcome else {
+        return refuse(request, 503, "the store cannot do this now; try again later")
+      }
+      var lines = page.publications.compactMap { publication in
+        RoomView.placed(publication).fields?["subject"]
+      }
+      if since == nil { lines.reverse() }
+      let response = JSONFields([
+        JSONFields.Field("count", JSONValue(page.head.offset)),
+        JSONFields.Field("messages", JSONValue(lines)),
+        JSONFields.Field("has_gap", JSONValue(page.hasGap)),
+        JSONFields.Field("has_more", JSONValue(page.hasMore)),
+      ])
+      respond(request, Self.envelope(200, response))
+    }
+  }
+
+  // MARK: Writing
+
+  private func postMessage(
+    _ request: RequestID, group: String, in room: RoomName, _ body: [UInt8], _ identity: Identity
+  ) {
+    guard let message = JSONFields(body)?["message"]?.fields,
+      let guid = message["source_guid"]?.string, !guid.isEmpty,
+      message["text"]?.string != nil || message["attachments"]?.elements != nil
+    else {
+      return refuse(request, 400, "expected a message with source_guid, and text or attachments")
+    }
+    let now = surroundings.clock.now
+    var line = GroupChat.Line()
+    line.groupID = group
+    line.userID = identity.user
+    line.name = identity.name ?? identity.user
+    line.text = message["text"]?.string
+    line.sourceGUID = guid
+    line.attachments = message["attachments"]?.elements ?? []
+    // Id and time are those of the publication. Without them a message that is sent again is the
+    // same, byte for byte, and so is known again.
+    var subject = JSONFields(
+      line.fields.all.filter { $0.name != "id" && $0.name != "created_at" })
+    if line.attachments.isEmpty { subject.set("attachments", JSONValue([])) }
+    subject.set("system", JSONValue(false))
+    var push = GroupChat.Push(line, receivedAt: Int(now))
+    push.subject = subject
+    push.receivedAt = nil
+    publish(
+      PublishRequest(
+        room: room, data: JSONValue(push.fields), key: "\(identity.user) \(guid)",
+        person: identity.user.isEmpty ? nil : identity.user)
+    ) { [unowned self] result in
+      switch result {
+      case .published(let position, let isRepeated):
+        subject.set("id", JSONValue(String(position.offset)))
+        subject.set("created_at", JSONValue(Int(now / 1_000)))
+        let response = JSONFields([JSONFields.Field("message", JSONValue(subject))])
+        respond(request, Self.envelope(isRepeated ? 409 : 201, response))
+      case .refused(let code, let message): refuse(request, Self.status(for: code), message)
+      }
+    }
+  }
+}

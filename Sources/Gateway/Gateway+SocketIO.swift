@@ -1,0 +1,348 @@
+import GatewayPorts
+import SocketIO
+import SocketMessages
+
+/// Carrying sessions of Socket.IO over WebSockets and polls.
+extension Gateway {
+  /// What Engine.IO says to a request that it refuses.
+  private enum Refusal: Int {
+    case unknownTransport = 0
+    case unknownSession = 1
+    case badHandshakeMethod = 2
+    case badRequest = 3
+    case unsupportedVersion = 5
+
+    var words: String {
+      switch self {
+      case .unknownTransport: "Transport unknown"
+      case .unknownSession: "Session ID unknown"
+      case .badHandshakeMethod: "Bad handshake method"
+      case .badRequest: "Bad request"
+      case .unsupportedVersion: "Unsupported protocol version"
+      }
+    }
+
+    var response: Response {
+      var body: [UInt8] = []
+      JSONWriter.object(&body) { object, body in
+        object.field("code", rawValue, &body)
+        object.field("message", words, &body)
+      }
+      return .json(400, body)
+    }
+  }
+
+  private static func generation(_ query: QueryFields) -> EngineGeneration? {
+    query["EIO"].flatMap { Int($0) }.flatMap(EngineGeneration.init(rawValue:))
+  }
+
+  /// The session that a request is for, if it is that client's.
+  private func link(_ query: QueryFields, address: String) -> SocketIOLink? {
+    guard let sid = query["sid"], let link = socketIO.bySession[sid],
+      link.address.utf8.elementsEqual(address.utf8),
+      link.session.generation == Self.generation(query)
+    else { return nil }
+    return link
+  }
+
+  // MARK: WebSockets
+
+  /// The response to refuse an upgrade with, or `nil` to let it pass.
+  func refusal(ofSocketIO query: String, address: String) -> Response? {
+    let query = QueryFields(query)
+    guard Self.generation(query) != nil else { return Refusal.unsupportedVersion.response }
+    guard query["transport"] == "websocket" else { return Refusal.unknownTransport.response }
+    if isDraining || query["sid"] == nil && hasTooManySessions { return .overloaded }
+    guard query["sid"] != nil else { return nil }
+    guard let link = link(query, address: address) else { return Refusal.unknownSession.response }
+    return link.session.isOnWebSocket || link.probe != nil ? Refusal.badRequest.response : nil
+  }
+
+  /// Whether there are as many sessions as there may be.
+  var hasTooManySessions: Bool {
+    socketIO.byPlace.count + bayeux.bySession.count >= settings.dialects.sessionsMax
+  }
+
+  func openedSocketIO(_ id: ConnectionID, query: String, address: String) {
+    let query = QueryFields(query)
+    if query["sid"] != nil {
+      guard let link = link(query, address: address), link.session.beginProbe() else {
+        act(.close(id, code: CloseCode(1002), reason: "no such session"))
+        return
+      }
+      link.probe = id
+      socketIO.byCarrier[id] = link
+      return
+    }
+    guard let generation = Self.generation(query) else { return }
+    let link = makeLink(generation, overWebSocket: true, address: address)
+    link.carrier = id
+    socketIO.byCarrier[id] = link
+    perform(link.session.begin(), for: link)
+  }
+
+  private func makeLink(
+    _ generation: EngineGeneration, overWebSocket: Bool, address: String
+  ) -> SocketIOLink {
+    let place = makePlace()
+    let connection = Connection(id: place, dialect: .session, phase: .ready)
+    connection.client = surroundings.names.next()
+    let session = SocketSession(
+      id: surroundings.names.next(), name: connection.client, generation: generation,
+      overWebSocket: overWebSocket, settings: settings.dialects.socketIO,
+      now: surroundings.clock.uptime)
+    let link = SocketIOLink(session: session, connection: connection, address: address)
+    link.authenticateBy = surroundings.clock.uptime + settings.dialects.authenticateMilliseconds
+    connections[place] = connection
+    socketIO.byPlace[place] = link
+    socketIO.bySession[session.id] = link
+    return link
+  }
+
+  /// A message has come over a WebSocket of Socket.IO.
+  func receivedSocketIO(
+    _ bytes: UnsafeRawBufferPointer, kind: Frame.Kind, on id: ConnectionID, _ link: SocketIOLink
+  ) {
+    let now = surroundings.clock.uptime
+    if link.probe == id {
+      guard kind == .text, let actions = link.session.receivedByProbe(bytes, now: now) else {
+        endProbe(of: link)
+        act(.close(id, code: CloseCode(1002), reason: "expected a probe, or the upgrade"))
+        return
+      }
+      perform(actions, for: link)
+    } else if kind == .text {
+      perform(link.session.received(bytes, now: now), for: link)
+    } else {
+      // Binary attachments, which no app of this family sends.
+      perform(link.session.end(.badPacket), for: link)
+    }
+  }
+
+  private func endProbe(of link: SocketIOLink) {
+    if let probe = link.probe { socketIO.byCarrier[probe] = nil }
+    link.probe = nil
+    link.session.endProbe()
+  }
+
+  /// A WebSocket of Socket.IO is gone.
+  func closedSocketIO(_ id: ConnectionID, _ link: SocketIOLink) {
+    if link.probe == id {
+      endProbe(of: link)
+    } else {
+      socketIO.byCarrier[id] = nil
+      link.carrier = nil
+      perform(link.session.end(.closed), for: link)
+    }
+  }
+
+  // MARK: Polling
+
+  /// Answers a request of Socket.IO, or lets it wait.
+  func requestSocketIO(_ request: RequestID, head: RequestHead, body: [UInt8]) {
+    if head.method == "OPTIONS" {
+      respond(request, .preflight(head))
+      return
+    }
+    let query = QueryFields(head.query)
+    func refuse(_ refusal: Refusal) { respond(request, refusal.response.allowing(head)) }
+    guard let generation = Self.generation(query) else { return refuse(.unsupportedVersion) }
+    guard query["transport"] == "polling" else {
+      return refuse(query["transport"] == "websocket" ? .badRequest : .unknownTransport)
+    }
+    // A script's answer would be code for any page that asks.
+    guard query["j"] == nil else { return refuse(.badRequest) }
+    guard query["sid"] != nil else {
+      guard head.method == "GET" else { return refuse(.badHandshakeMethod) }
+      if isDraining || hasTooManySessions {
+        respond(request, Response.overloaded.allowing(head))
+        return
+      }
+      let link = makeLink(generation, overWebSocket: false, address: head.remoteAddress)
+      wait(request, head, link)
+      perform(link.session.begin(), for: link)
+      return
+    }
+    guard let link = link(query, address: head.remoteAddress) else {
+      return refuse(.unknownSession)
+    }
+    switch head.method {
+    case "GET":
+      if let old = link.poll {
+        // The client has given it up, or it would not ask again.
+        link.session.abandonPoll()
+        stopWaiting(link)
+        respond(old.request, Self.polled(noop(link.session.generation)).allowing(old.head))
+      }
+      guard let actions = link.session.poll() else { return refuse(.badRequest) }
+      wait(request, head, link)
+      perform(actions, for: link)
+    case "POST":
+      guard let actions = link.session.posted(body, now: surroundings.clock.uptime) else {
+        refuse(.badRequest)
+        perform(link.session.end(.badPacket), for: link)
+        return
+      }
+      respond(
+        request,
+        Response(status: 200, headers: [("content-type", "text/html")], body: Array("ok".utf8))
+          .allowing(head))
+      perform(actions, for: link)
+    default: refuse(.badHandshakeMethod)
+    }
+  }
+
+  private func noop(_ generation: EngineGeneration) -> [UInt8] {
+    EnginePayload.encode([EnginePacket.noop.text], generation: generation)
+  }
+
+  private static func polled(_ body: [UInt8]) -> Response {
+    Response(
+      status: 200,
+      headers: [("content-type", "text/plain; charset=UTF-8"), ("cache-control", "no-store")],
+      body: body)
+  }
+
+  private func wait(_ request: RequestID, _ head: RequestHead, _ link: SocketIOLink) {
+    link.poll = (request, head)
+    socketIO.byPoll[request] = link
+  }
+
+  private func stopWaiting(_ link: SocketIOLink) {
+    if let poll = link.poll { socketIO.byPoll[poll.request] = nil }
+    link.poll = nil
+  }
+
+  /// The client of a poll went away.
+  func abandonedSocketIO(_ link: SocketIOLink) {
+    stopWaiting(link)
+    link.session.abandonPoll()
+  }
+
+  // MARK: Doing
+
+  /// Does what a session wants done.
+  func perform(_ actions: [SocketSession.Action], for link: SocketIOLink) {
+    for action in actions {
+      switch action {
+      case .send(let bytes):
+        guard let carrier = link.carrier else { break }
+        act(.send(Frame(.text, payload: bytes), to: carrier))
+      case .sendToProbe(let bytes):
+        guard let probe = link.probe else { break }
+        act(.send(Frame(.text, payload: bytes), to: probe))
+      case .adoptProbe:
+        link.carrier = link.probe
+        link.probe = nil
+      case .answerPoll(let body):
+        guard let poll = link.poll else { break }
+        stopWaiting(link)
+        respond(poll.request, Self.polled(body).allowing(poll.head))
+      case .entered: break
+      case .left(let namespace):
+        if namespace.utf8.elementsEqual("/".utf8) { leaveTwake(link) }
+      case .event(let namespace, let name, let arguments, let id):
+        guard namespace.utf8.elementsEqual("/".utf8) else { break }
+        receivedTwake(name, arguments, id: id, link)
+      case .acknowledged: break
+      case .end(let ending): forget(link, ending)
+      }
+    }
+  }
+
+  /// Sends one packet to a session.
+  func send(_ packet: SocketPacket, to link: SocketIOLink) {
+    perform(link.session.send(packet.engineText), for: link)
+  }
+
+  /// Sends a packet that others get too.
+  func send(_ packet: SharedPacket, to link: SocketIOLink) {
+    guard link.session.isOnWebSocket, let carrier = link.carrier else {
+      perform(link.session.send(packet.bytes), for: link)
+      return
+    }
+    guard surroundings.queuedBytes(carrier) <= settings.queuedBytesMax else {
+      perform(link.session.end(.slow), for: link)
+      return
+    }
+    act(.send(packet.frame, to: carrier))
+  }
+
+  /// Sends a packet to those in a room who speak Socket.IO; it is made once, if anybody does.
+  func deliverSocketIO(in room: RoomName, _ makePacket: () -> SocketPacket) {
+    guard !socketIO.byPlace.isEmpty, let members = rooms[room]?.members else { return }
+    var packet: SharedPacket?
+    for member in members {
+      guard let link = socketIO.byPlace[member] else { continue }
+      let shared = packet ?? SharedPacket(makePacket())
+      packet = shared
+      send(shared, to: link)
+    }
+  }
+
+  /// Sends a publication to them, with its place in the room to those who asked for that.
+  func deliverSocketIO(
+    _ data: JSONValue, _ publication: Publication, epoch: String, in room: RoomName
+  ) {
+    guard !socketIO.byPlace.isEmpty, let members = rooms[room]?.members else { return }
+    var plain: SharedPacket?
+    var numbered: SharedPacket?
+    for member in members {
+      guard let link = socketIO.byPlace[member], isFor(link.connection, publication) else {
+        continue
+      }
+      if link.numberedRooms.contains(room) {
+        let point = RoomPosition(epoch: epoch, offset: publication.offset)
+        let shared = numbered ?? SharedPacket(RoomView.numbered(data, point, in: room))
+        numbered = shared
+        send(shared, to: link)
+      } else {
+        let shared = plain ?? SharedPacket(RoomView.socketIO(data, in: room))
+        plain = shared
+        send(shared, to: link)
+      }
+    }
+  }
+
+  /// The session is over.
+  private func forget(_ link: SocketIOLink, _ ending: SocketSession.Ending) {
+    let code: UInt16 =
+      switch ending {
+      case .closed, .dismissed: 1000
+      case .badPacket: 1002
+      case .slow: CloseReason.slowReader.rawValue
+      case .silent: CloseReason.idle.rawValue
+      }
+    for id in [link.carrier, link.probe].compactMap(\.self) {
+      socketIO.byCarrier[id] = nil
+      act(.close(id, code: CloseCode(code), reason: "the session is over"))
+    }
+    if let poll = link.poll {
+      stopWaiting(link)
+      respond(poll.request, Refusal.unknownSession.response.allowing(poll.head))
+    }
+    socketIO.bySession[link.session.id] = nil
+    socketIO.byPlace[link.connection.id] = nil
+    forget(link.connection)
+  }
+
+  /// Time has passed.
+  func tickSocketIO() {
+    let now = surroundings.clock.uptime
+    for link in Array(socketIO.byPlace.values) {
+      perform(link.session.ticked(now: now), for: link)
+      if let deadline = link.authenticateBy, deadline <= now, !link.session.hasEnded {
+        link.authenticateBy = nil
+        refuse("no authenticate in time", link)
+      }
+    }
+    tickPresence(now)
+  }
+}
+
+extension Response {
+  /// Too many are here, or nobody may come now.
+  static var overloaded: Response {
+    .problem(503, .unavailable, "no further sessions now; try again later")
+  }
+}

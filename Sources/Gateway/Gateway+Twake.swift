@@ -1,0 +1,337 @@
+import GatewayPorts
+import SocketIO
+import SocketMessages
+
+/// The events of the Twake family over Socket.IO.
+extension Gateway {
+  /// An event has come.
+  func receivedTwake(
+    _ name: String, _ arguments: [JSONValue], id: Int?, _ link: SocketIOLink
+  ) {
+    let fields = arguments.first?.fields ?? JSONFields()
+    switch name {
+    case "authenticate": authenticate(fields["token"]?.string, link)
+    case "realtime:join": joinTwake(fields, link)
+    case "realtime:leave": leaveTwake(room: fields, link)
+    case "realtime:event": emit(fields, link)
+    case "online:get": answerOnline(Self.users(in: arguments), id: id, link)
+    case "online:set": setOnline(id: id, link)
+    default:
+      // Nothing that is not known is passed on; the original sent `message` to everybody.
+      break
+    }
+  }
+
+  // MARK: Authentication
+
+  private func authenticate(_ token: String?, _ link: SocketIOLink) {
+    let connection = link.connection
+    do throws(AuthenticationError) {
+      let identity = try identity(for: token)
+      if let old = connection.identity, !old.user.utf8.elementsEqual(identity.user.utf8) {
+        // Somebody else now: nothing of the one before stays.
+        leaveTwake(link)
+      }
+      let isFirst = connection.identity == nil
+      connection.identity = identity
+      connection.name = name(of: identity, claimed: "Twake")
+      link.authenticateBy = nil
+      if isFirst { cameOnline(link) }
+      send(SocketPacket(event: "authenticated", []), to: link)
+    } catch {
+      log(.notice, "token refused", "\(error)")
+      refuse(Self.words(for: error), link)
+    }
+  }
+
+  /// Tells the client that it is nobody, and ends the session.
+  func refuse(_ reason: String, _ link: SocketIOLink) {
+    let data = JSONFields([
+      JSONFields.Field("message", JSONValue(reason)),
+      JSONFields.Field("code", JSONValue("invalid_token")),
+      JSONFields.Field("type", JSONValue("UnauthorizedError")),
+    ])
+    let error = JSONFields([
+      JSONFields.Field("message", JSONValue(reason)),
+      JSONFields.Field("data", JSONValue(data)),
+    ])
+    send(SocketPacket(event: "unauthorized", [JSONValue(error)]), to: link)
+    send(SocketPacket(.disconnect), to: link)
+    perform(link.session.end(.dismissed), for: link)
+  }
+
+  /// Whether the client may do this in a room: by its own rights, or by the room's token.
+  private func may(
+    _ verbs: Verbs, in room: RoomName, token: String?, _ link: SocketIOLink
+  ) -> Bool {
+    guard let identity = connectionIdentity(link.connection) else { return false }
+    if identity.may(verbs, .room(room)) { return true }
+    if settings.dialects.allowsLegacyRoomTokens {
+      if token?.utf8.elementsEqual("twake".utf8) ?? false { return true }
+      if room.utf8.starts(with: "previous::".utf8) { return true }
+    }
+    guard let token, let authenticator = surroundings.authenticator else { return false }
+    return authenticator.admits(
+      token, to: room, user: identity.user, now: surroundings.clock.now)
+  }
+
+  /// Who it is, as long as the token holds.
+  private func connectionIdentity(_ connection: Connection) -> Identity? {
+    guard let identity = connection.identity else { return nil }
+    if let end = identity.expiresAt, end <= surroundings.clock.now { return nil }
+    return identity
+  }
+
+  // MARK: Rooms
+
+  private func reply(
+    _ event: String, _ room: String, _ message: String? = nil, to link: SocketIOLink
+  ) {
+    var fields = JSONFields([JSONFields.Field("name", JSONValue(room))])
+    if let message { fields.append(JSONFields.Field("message", JSONValue(message))) }
+    send(SocketPacket(event: event, [JSONValue(fields)]), to: link)
+  }
+
+  private func joinTwake(_ fields: JSONFields, _ link: SocketIOLink) {
+    let room = fields["name"]?.string ?? ""
+    let connection = link.connection
+    guard problem(ofRoom: room) == nil,
+      may(.read, in: room, token: fields["token"]?.string, link)
+    else {
+      reply("realtime:join:error", room, "User is not authorized to join room", to: link)
+      return
+    }
+    let roomsMax = settings.limits.roomsPerConnectionMax
+    guard connection.rooms.contains(room) || connection.rooms.count < roomsMax else {
+      reply(
+        "realtime:join:error", room, "A connection may join \(roomsMax) rooms; leave one first",
+        to: link)
+      return
+    }
+    if let position = fields["position"] {
+      recoverTwake(room, from: position.fields, link)
+    } else {
+      link.numberedRooms.remove(room)
+      join(room: room, connection)
+      reply("realtime:join:success", room, to: link)
+    }
+    if let presenceRoom = Self.presenceRoom(for: room) { showOnline(in: presenceRoom, link) }
+  }
+
+  /// Joins a room for a client that asks for places: what it hears has them, and it first hears what
+  /// came after the place that it names, if it names one.
+  private func recoverTwake(_ room: RoomName, from fields: JSONFields?, _ link: SocketIOLink) {
+    let connection = link.connection
+    var position: RoomPosition?
+    if let epoch = fields?["epoch"]?.string, let offset = fields?["offset"]?.integer, offset >= 0 {
+      position = RoomPosition(epoch: epoch, offset: offset)
+    }
+    link.numberedRooms.insert(room)
+    connection.rooms.insert(room)
+    occupy(room, connection)
+    // From here on what is published comes with what was missed, not twice.
+    rooms[room]?.suspend(connection.id)
+    let attempt = nextAttempt
+    nextAttempt += 1
+    connection.attempts[room] = attempt
+    recover(room, from: position) { [unowned self, weak link] outcome in
+      guard let link, !link.session.hasEnded, connection.attempts[room] == attempt else { return }
+      connection.attempts[room] = nil
+      guard case .done(.recovery(let recovery)) = outcome else {
+        leave(room: room, connection)
+        return reply("realtime:join:error", room, "Try again later", to: link)
+      }
+      rooms[room]?.add(connection.id)
+      let head = JSONFields([
+        JSONFields.Field("epoch", JSONValue(recovery.head.epoch)),
+        JSONFields.Field("offset", JSONValue(recovery.head.offset)),
+      ])
+      let success = JSONFields([
+        JSONFields.Field("name", JSONValue(room)),
+        JSONFields.Field("position", JSONValue(head)),
+        JSONFields.Field("recovered", JSONValue(position != nil && recovery.missed != nil)),
+      ])
+      send(SocketPacket(event: "realtime:join:success", [JSONValue(success)]), to: link)
+      for publication in recovery.missed ?? [] where isFor(connection, publication) {
+        let point = RoomPosition(epoch: recovery.head.epoch, offset: publication.offset)
+        send(RoomView.numbered(RoomView.placed(publication), point, in: room), to: link)
+      }
+    }
+  }
+
+  private func leaveTwake(room fields: JSONFields, _ link: SocketIOLink) {
+    let room = fields["name"]?.string ?? ""
+    leave(room: room, link.connection)
+    link.numberedRooms.remove(room)
+    reply("realtime:leave:success", room, to: link)
+  }
+
+  private func emit(_ fields: JSONFields, _ link: SocketIOLink) {
+    let room = fields["name"]?.string ?? ""
+    guard problem(ofRoom: room) == nil, let data = fields["data"],
+      may(.publish, in: room, token: fields["token"]?.string, link)
+    else {
+      reply("realtime:event:error", room, "User is not authorized to emit in this room", to: link)
+      return
+    }
+    let person = link.connection.person
+    let stamped = Self.stamped(data, person)
+    guard stamped.fields?["type"]?.string != "writing" else {
+      // Who types is of no interest later: nobody stores it.
+      relay(event: stamped, in: room)
+      return
+    }
+    publish(PublishRequest(room: room, data: stamped, person: person)) {
+      [unowned self, weak link] result in
+      guard case .refused(_, let message) = result, let link else { return }
+      reply("realtime:event:error", room, message, to: link)
+    }
+  }
+
+  /// The data with the sender's own id wherever it names a user: nobody speaks for others.
+  private static func stamped(_ data: JSONValue, _ person: PersonID) -> JSONValue {
+    guard var fields = data.fields else { return data }
+    if fields["user_id"] != nil { fields.set("user_id", JSONValue(person)) }
+    if var event = fields["event"]?.fields, event["user_id"] != nil {
+      event.set("user_id", JSONValue(person))
+      fields.set("event", JSONValue(event))
+    }
+    return JSONValue(fields)
+  }
+
+  /// Sends an event to those in a room that it concerns now, and to nobody later.
+  private func relay(event data: JSONValue, in room: RoomName) {
+    deliverSocketIO(in: room) { RoomView.socketEvent(data, in: room) }
+    let typing = data.fields?["event"]?.fields
+    guard let user = typing?["user_id"]?.string else { return }
+    var push = GroupChat.Push()
+    push.type = .typing
+    push.userID = user
+    push.started =
+      typing?["is_writing"]?.boolean == false ? nil : Int(surroundings.clock.now)
+    deliverBayeux(JSONValue(push.fields), in: room)
+  }
+
+  /// The session has left the default namespace: the user is not there any more.
+  func leaveTwake(_ link: SocketIOLink) {
+    let connection = link.connection
+    for room in Array(connection.rooms) { leave(room: room, connection) }
+    if connection.identity != nil { wentOffline(link) }
+    connection.identity = nil
+    link.numberedRooms = []
+  }
+
+  // MARK: Presence
+
+  /// The room where people of a company see who is online, for a room of that company's or for
+  /// that room itself.
+  private static func presenceRoom(for room: RoomName) -> RoomName? {
+    for prefix in ["/users/online/", "/companies/", "/company/"] {
+      guard room.utf8.starts(with: prefix.utf8) else { continue }
+      let company = room.utf8.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "/") }
+      guard !company.isEmpty else { return nil }
+      return "/users/online/" + String(decoding: company, as: UTF8.self)
+    }
+    return nil
+  }
+
+  private func cameOnline(_ link: SocketIOLink) {
+    socketIO.online[link.connection.person, default: []].insert(link.connection.id)
+  }
+
+  private func showOnline(in room: RoomName, _ link: SocketIOLink) {
+    let person = link.connection.person
+    guard !link.presenceRooms.contains(room) else { return }
+    link.presenceRooms.insert(room)
+    if let leaving = socketIO.leaving.removeValue(forKey: person) {
+      // It was never gone, for those rooms it does not come back to within the time either.
+      for room in leaving.rooms { link.presenceRooms.insert(room) }
+      if leaving.rooms.contains(room) { return }
+    }
+    let isShown = otherSessions(of: person, than: link).contains {
+      $0.presenceRooms.contains(room)
+    }
+    if !isShown { tell(room, person, isOnline: true) }
+  }
+
+  private func otherSessions(
+    of person: PersonID, than link: SocketIOLink
+  ) -> [SocketIOLink] {
+    (socketIO.online[person] ?? []).filter { $0 != link.connection.id }
+      .compactMap { socketIO.byPlace[$0] }
+  }
+
+  private func wentOffline(_ link: SocketIOLink) {
+    let person = link.connection.person
+    socketIO.online[person]?.remove(link.connection.id)
+    if socketIO.online[person]?.isEmpty ?? false { socketIO.online[person] = nil }
+    let rooms = link.presenceRooms
+    link.presenceRooms = []
+    if let other = otherSessions(of: person, than: link).first {
+      // Another of the user's devices says in these rooms that the user is there.
+      for room in rooms { other.presenceRooms.insert(room) }
+      return
+    }
+    var leaving = socketIO.leaving[person]?.rooms ?? []
+    for room in rooms { leaving.insert(room) }
+    socketIO.leaving[person] = (
+      surroundings.clock.uptime + settings.dialects.graceMilliseconds, leaving
+    )
+  }
+
+  /// Tells of users who have not come back.
+  func tickPresence(_ now: Int64) {
+    for (person, leaving) in Array(socketIO.leaving) where leaving.until <= now {
+      socketIO.leaving[person] = nil
+      guard socketIO.online[person] == nil else { continue }
+      for room in leaving.rooms { tell(room, person, isOnline: false) }
+    }
+  }
+
+  private func tell(_ room: RoomName, _ person: PersonID, isOnline: Bool) {
+    let company = String(decoding: room.utf8.dropFirst("/users/online/".utf8.count), as: UTF8.self)
+    let entry = JSONFields([
+      JSONFields.Field("company_id", JSONValue(company)),
+      JSONFields.Field("user_id", JSONValue(person)),
+      JSONFields.Field("is_online", JSONValue(isOnline)),
+    ])
+    var resource = Twake.SocketIOResource()
+    resource.action = .event
+    resource.room = room
+    resource.type = .online
+    resource.rest.append(JSONFields.Field("path", .null))
+    resource.resource = JSONFields([
+      JSONFields.Field("online", JSONValue([JSONValue(entry)]))
+    ])
+    deliverSocketIO(in: room) {
+      SocketPacket(event: "realtime:resource", [JSONValue(resource.fields)])
+    }
+  }
+
+  /// The ids in `{"data": [...]}`, in a list, or one by one as arguments.
+  private static func users(in arguments: [JSONValue]) -> [String] {
+    if let data = arguments.first?.fields?["data"] {
+      return data.elements?.compactMap(\.string) ?? [data.string].compactMap(\.self)
+    }
+    if let list = arguments.first?.elements { return list.compactMap(\.string) }
+    return arguments.compactMap(\.string)
+  }
+
+  private func answerOnline(_ users: [String], id: Int?, _ link: SocketIOLink) {
+    guard let id, connectionIdentity(link.connection) != nil else { return }
+    let pairs = users.prefix(1_000).map { user in
+      JSONValue([
+        JSONValue(user),
+        JSONValue(socketIO.online[user] != nil || socketIO.leaving[user] != nil),
+      ])
+    }
+    let answer = JSONFields([JSONFields.Field("data", JSONValue(Array(pairs)))])
+    send(
+      SocketPacket(.acknowledgement, id: id, data: JSONValue([JSONValue(answer)])), to: link)
+  }
+
+  /// Whoever is connected is online; what a client says of others, or of itself, changes nothing.
+  private func setOnline(id: Int?, _ link: SocketIOLink) {
+    answerOnline([link.connection.person], id: id, link)
+  }
+}

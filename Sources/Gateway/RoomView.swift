@@ -1,0 +1,101 @@
+import Bayeux
+import GatewayPorts
+import SocketIO
+import SocketMessages
+
+/// One publication in the forms of the dialects.
+enum RoomView {
+  /// `realtime:event`.
+  static func socketEvent(_ data: JSONValue, in room: RoomName) -> SocketPacket {
+    SocketPacket(
+      event: "realtime:event",
+      [
+        JSONValue(
+          JSONFields([
+            JSONFields.Field("name", JSONValue(room)), JSONFields.Field("data", data),
+          ]))
+      ])
+  }
+
+  /// What those in the room hear: `realtime:resource` for what says what was done to which
+  /// resource, `realtime:event` for anything else.
+  static func socketIO(_ data: JSONValue, in room: RoomName) -> SocketPacket {
+    guard var fields = data.fields, fields["action"]?.string != nil,
+      fields["type"]?.string != nil, fields["resource"] != nil
+    else { return socketEvent(data, in: room) }
+    fields.set("room", JSONValue(room))
+    if fields["path"] == nil { fields.append(JSONFields.Field("path", .null)) }
+    return SocketPacket(event: "realtime:resource", [JSONValue(fields)])
+  }
+
+  /// The same with its place in the room, for those who want to go on from there one day.
+  static func numbered(
+    _ data: JSONValue, _ point: RoomPosition, in room: RoomName
+  ) -> SocketPacket {
+    var packet = socketIO(data, in: room)
+    guard let name = packet.eventName, var fields = packet.arguments.first?.fields else {
+      return packet
+    }
+    fields.set("epoch", JSONValue(point.epoch))
+    fields.set("offset", JSONValue(point.offset))
+    packet = SocketPacket(event: name, [JSONValue(fields)])
+    return packet
+  }
+
+  /// That a resource has changed, without saying how.
+  static func socketIO(_ update: ResourceUpdate, in room: RoomName) -> SocketPacket {
+    let resource = JSONFields([
+      JSONFields.Field("id", JSONValue(update.resourceID)),
+      JSONFields.Field("senderId", update.senderID.map { JSONValue($0) } ?? .null),
+    ])
+    return socketIO(
+      JSONValue(
+        JSONFields([
+          JSONFields.Field("action", JSONValue("updated")),
+          JSONFields.Field("room", JSONValue(room)),
+          JSONFields.Field("type", JSONValue("resource")),
+          JSONFields.Field("path", .null),
+          JSONFields.Field("resource", JSONValue(resource)),
+        ])), in: room)
+  }
+
+  /// That a resource has changed, for Bayeux.
+  static func bayeux(_ update: ResourceUpdate) -> JSONValue {
+    JSONValue(
+      JSONFields([
+        JSONFields.Field("type", JSONValue("resourceUpdate")),
+        JSONFields.Field("resourceId", JSONValue(update.resourceID)),
+        JSONFields.Field("senderId", update.senderID.map { JSONValue($0) } ?? .null),
+      ]))
+  }
+
+  /// What was published. A message of a group chat, which has neither before it is stored, gets its
+  /// place as id, and its time.
+  static func placed(_ publication: Publication) -> JSONValue {
+    let data = JSONValue(trusted: publication.data)
+    guard var fields = data.fields, fields["type"]?.string == GroupChat.PushType.line.rawValue,
+      var subject = fields["subject"]?.fields, subject["id"] == nil
+    else { return data }
+    subject.set("id", JSONValue(String(publication.offset)))
+    if subject["created_at"] == nil {
+      subject.set("created_at", JSONValue(Int(publication.time / 1_000)))
+    }
+    fields.set("subject", JSONValue(subject))
+    if fields["received_at"] == nil { fields.set("received_at", JSONValue(Int(publication.time))) }
+    return JSONValue(fields)
+  }
+}
+
+extension JSONFields {
+  /// Gives a field another value, in its place.
+  mutating func set(_ name: String, _ value: JSONValue) {
+    let field = Field(name, value)
+    var isThere = false
+    let fields = all.map { old in
+      guard old.name.utf8.elementsEqual(name.utf8) else { return old }
+      isThere = true
+      return field
+    }
+    self = JSONFields(isThere ? fields : fields + [field])
+  }
+}

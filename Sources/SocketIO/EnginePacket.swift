@@ -1,0 +1,106 @@
+/// The generations of Engine.IO that are spoken.
+public enum EngineGeneration: Int, Sendable, Hashable, CaseIterable {
+  /// Of Socket.IO 1 and 2: the client pings, and nobody has to connect to the default namespace.
+  case three = 3
+  /// Of Socket.IO 3 and later: the server pings.
+  case four = 4
+}
+
+/// One packet of Engine.IO.
+public enum EnginePacket: Sendable, Hashable {
+  /// The session begins; JSON.
+  case open([UInt8])
+  /// The session ends.
+  case close
+  /// Whether the other side is there; `probe` asks over a connection to be upgraded to.
+  case ping([UInt8])
+  /// It is.
+  case pong([UInt8])
+  /// A message, text.
+  case message([UInt8])
+  /// A message, binary.
+  case binary([UInt8])
+  /// From here on over this connection.
+  case upgrade
+  /// Nothing: lets a waiting poll end.
+  case noop
+
+  /// Reads a packet of text: as a text frame of a WebSocket, or between separators of a payload.
+  ///
+  /// - Returns: `nil` if it is none.
+  public init?(text bytes: some Collection<UInt8>, generation: EngineGeneration) {
+    guard let first = bytes.first else { return nil }
+    let content = Array(bytes.dropFirst())
+    switch first {
+    case UInt8(ascii: "0"): self = .open(content)
+    case UInt8(ascii: "1"): self = .close
+    case UInt8(ascii: "2"): self = .ping(content)
+    case UInt8(ascii: "3"): self = .pong(content)
+    case UInt8(ascii: "4"): self = .message(content)
+    case UInt8(ascii: "5"): self = .upgrade
+    case UInt8(ascii: "6"): self = .noop
+    case UInt8(ascii: "b"):
+      // Binary within text: the third generation names the type once more.
+      var encoded = content[...]
+      if generation == .three {
+        guard encoded.popFirst() == UInt8(ascii: "4") else { return nil }
+      }
+      guard let decoded = Base64.decode(encoded) else { return nil }
+      self = .binary(decoded)
+    default: return nil
+    }
+  }
+
+  /// The packet as text.
+  ///
+  /// - Precondition: it is not ``binary(_:)``, which Parley never sends.
+  public var text: [UInt8] {
+    switch self {
+    case .open(let content): [UInt8(ascii: "0")] + content
+    case .close: [UInt8(ascii: "1")]
+    case .ping(let content): [UInt8(ascii: "2")] + content
+    case .pong(let content): [UInt8(ascii: "3")] + content
+    case .message(let content): [UInt8(ascii: "4")] + content
+    case .upgrade: [UInt8(ascii: "5")]
+    case .noop: [UInt8(ascii: "6")]
+    case .binary: preconditionFailure("binary packets are received only")
+    }
+  }
+}
+
+/// Base64 with padding or without (RFC 4648, section 4).
+enum Base64 {
+  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var bits: UInt32 = 0
+    var bitCount = 0
+    var padding = 0
+    for character in text {
+      if character == UInt8(ascii: "=") {
+        padding += 1
+        guard padding <= 2 else { return nil }
+        continue
+      }
+      guard padding == 0, let value = value(of: character) else { return nil }
+      bits = bits << 6 | value
+      bitCount += 6
+      if bitCount >= 8 {
+        bitCount -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+      }
+    }
+    guard padding == 0 || text.count % 4 == 0 else { return nil }
+    return bitCount == 6 ? nil : bytes
+  }
+
+  private static func value(of character: UInt8) -> UInt32? {
+    switch character {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

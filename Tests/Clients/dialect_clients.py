@@ -1,0 +1,59 @@
+"""Real clients of Socket.IO and Bayeux, each run as a program of its own: two versions of a package
+cannot live in one."""
+
+import json
+import os
+import subprocess
+import sys
+
+from parley_server import ROOT
+
+SECONDS = 60
+
+
+class DialectClient:
+    """A client program that does what it is told, one line of JSON after the other."""
+
+    def __init__(self, script, *arguments, packages=None, interpreter=None):
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        if packages:
+            environment["PYTHONPATH"] = str(ROOT / ".venv" / packages)
+        self.process = subprocess.Popen(
+            [*(interpreter or [sys.executable]), str(ROOT / "Tests" / "Clients" / script), *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+        )  # fmt: skip
+
+    def tell(self, command, *arguments):
+        self.process.stdin.write(json.dumps([command, *arguments]) + "\n")
+        self.process.stdin.flush()
+
+    def hear(self):
+        """The next thing that the client says has happened."""
+        line = self.process.stdout.readline()
+        assert line, "the client has ended"
+        return json.loads(line)
+
+    def expect(self, *happening):
+        """Passes over everything up to this."""
+        while (heard := self.hear())[: len(happening)] != list(happening):
+            assert heard[0] != "failed", heard
+        return heard
+
+    def ask(self, command, *arguments):
+        self.tell(command, *arguments)
+        return self.expect("done", command)[2:]
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

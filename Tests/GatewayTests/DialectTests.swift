@@ -1,0 +1,111 @@
+import Gateway
+import GatewayPorts
+import SimulationKit
+import SocketMessages
+import Testing
+
+@Suite("Socket.IO and Bayeux in the gateway")
+struct DialectTests {
+  private static let resource =
+    #"{"publications":[{"room":"r","data":{"action":"saved","type":"channel","resource":{}}}]}"#
+
+  /// A session of Socket.IO that has joined the room `r`.
+  private func join(_ rig: GatewayRig) -> UInt64 {
+    let id = rig.connect(as: .socketIO(query: "EIO=4&transport=websocket", address: "a"))
+    rig.say(id, "40")
+    rig.say(id, #"42["authenticate",{"token":"t"}]"#)
+    rig.say(id, #"42["realtime:join",{"name":"r"}]"#)
+    return id
+  }
+
+  @Test("what many receive over WebSockets is encoded once, as for native clients")
+  func fanOut() {
+    let rig = GatewayRig(isDemo: true)
+    let ids = (0..<50).map { _ in join(rig) }
+    for id in ids { _ = rig.frames(id) }
+    rig.frameAddresses = []
+    #expect(rig.request("POST", "/api/publish", Self.resource).status == 200)
+    #expect(rig.frameAddresses.count == 50)
+    #expect(Set(rig.frameAddresses).count == 1)
+    for id in ids {
+      #expect(
+        rig.frames(id) == [
+          #"42["realtime:resource",{"action":"saved","type":"channel","resource":{},"#
+            + #""room":"r","path":null}]"#
+        ])
+    }
+  }
+
+  @Test("a session is bound to the address that it was given to")
+  func addresses() {
+    let rig = GatewayRig(isDemo: true)
+    let query = "EIO=4&transport=polling"
+    let opening = rig.request("GET", "/socket/?\(query)", from: "a").body
+    let sid = opening.split(separator: "\"")[3]
+    #expect(rig.request("GET", "/socket/?\(query)&sid=\(sid)", from: "b").status == 400)
+    #expect(rig.request("POST", "/socket/?\(query)&sid=\(sid)", from: "b", "40").status == 400)
+    #expect(rig.request("POST", "/socket/?\(query)&sid=\(sid)", from: "a", "40").body == "ok")
+    let upgrade = "EIO=4&transport=websocket&sid=\(sid)"
+    #expect(rig.refusal(ofUpgrade: [:], as: .socketIO(query: upgrade, address: "b")) == 400)
+    #expect(rig.refusal(ofUpgrade: [:], as: .socketIO(query: upgrade, address: "a")) == nil)
+    // Nor may it be gone on with in another generation.
+    #expect(
+      rig.request("GET", "/socket/?EIO=3&transport=polling&sid=\(sid)", from: "a").status == 400)
+  }
+
+  @Test("a client that polls and never comes back is forgotten, whatever it was sent")
+  func forgotten() {
+    let rig = GatewayRig(isDemo: true)
+    let query = "EIO=4&transport=polling"
+    let opening = rig.request("GET", "/socket/?\(query)", from: "a").body
+    let sid = opening.split(separator: "\"")[3]
+    let path = "/socket/?\(query)&sid=\(sid)"
+    let said = [
+      "40", #"42["authenticate",{"token":"t"}]"#, #"42["realtime:join",{"name":"r"}]"#,
+    ].joined(separator: "\u{1e}")
+    #expect(rig.request("POST", path, from: "a", said).body == "ok")
+    for _ in 0..<10 { _ = rig.request("POST", "/api/publish", Self.resource) }
+    rig.pass(milliseconds: 25_000)
+    rig.pass(milliseconds: 20_000)
+    #expect(rig.request("GET", path, from: "a").status == 400)
+    // Without a reader nothing is kept.
+    #expect(rig.request("POST", "/api/publish", Self.resource).status == 200)
+  }
+
+  @Test("a client that polls too slowly is ended, and the rest goes on")
+  func slow() {
+    let rig = GatewayRig(isDemo: true)
+    let query = "EIO=3&transport=polling"
+    let opening = rig.request("GET", "/socket/?\(query)", from: "a").body
+    let sid = opening.split(separator: "\"")[3]
+    let path = "/socket/?\(query)&sid=\(sid)"
+    for said in [#"42["authenticate",{"token":"t"}]"#, #"42["realtime:join",{"name":"r"}]"#] {
+      #expect(rig.request("POST", path, from: "a", "\(said.utf8.count):\(said)").body == "ok")
+    }
+    let listener = join(rig)
+    let long = String(repeating: "x", count: 60_000)
+    for _ in 0..<20 {
+      let body = #"{"publications":[{"room":"r","data":"\#(long)"}]}"#
+      #expect(rig.request("POST", "/api/publish", body).status == 200)
+    }
+    #expect(rig.request("GET", path, from: "a").status == 400)
+    #expect(rig.frames(listener).count >= 20)
+  }
+
+  @Test("a token that ends, or is taken back, ends the session; a room's token opens one room")
+  func tokens() {
+    let rig = GatewayRig()
+    let id = rig.connect(as: .socketIO(query: "EIO=3&transport=websocket", address: "a"))
+    rig.book?.enter("ada", user: "ada")
+    rig.say(id, #"42["authenticate",{"token":"ada"}]"#)
+    rig.say(id, #"42["realtime:join",{"name":"r","token":"room r for ada"}]"#)
+    rig.say(id, #"42["realtime:join",{"name":"s","token":"room r for ada"}]"#)
+    let heard = rig.frames(id)
+    #expect(heard.contains(#"42["realtime:join:success",{"name":"r"}]"#))
+    #expect(heard.contains { $0.contains("realtime:join:error") && $0.contains(#""s""#) })
+    rig.book?.enter("ada", user: "ada", expiresAt: rig.clock.now + 1_000)
+    rig.say(id, #"42["authenticate",{"token":"ada"}]"#)
+    rig.pass(milliseconds: 2_000)
+    #expect(rig.closeCodes[id] == 1000)
+  }
+}
