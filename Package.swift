@@ -73,6 +73,11 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "simulate", dependencies: ["SimulationKit"], swiftSettings: settings),
+    .systemLibrary(name: "CEpoll", path: "Benchmarks/CEpoll"),
+    .executableTarget(
+      name: "parley-load", dependencies: ["OTCore", "SocketMessages", "CEpoll"],
+      path: "Benchmarks/Load",
+      swiftSettings: settings),
     // Beside.
     library("OTWorkloads", ["OTCore"]),
     library("SimulationKit", ["OTCore", "SocketMessages", "GatewayPorts", "Gateway"]),

@@ -1,0 +1,2 @@
+// Swift's Glibc module leaves this header out.
+#include <sys/epoll.h>

@@ -1,0 +1,242 @@
+import Glibc
+
+/// What a workload does with its connections.
+protocol Workload: AnyObject {
+  /// The handshake is done.
+  func opened(_ connection: Int, _ client: Client)
+  /// A whole message; the bytes are valid during the call only.
+  func received(_ connection: Int, _ payload: UnsafeRawBufferPointer, _ client: Client)
+  /// The server has closed, which most workloads do not expect.
+  func closed(_ connection: Int, _ client: Client)
+}
+
+extension Workload {
+  func closed(_ connection: Int, _ client: Client) {
+    fail("the server has closed connection \(connection)")
+  }
+}
+
+/// Many WebSocket connections to one server, on one thread.
+///
+/// It does as little as a client can, so that it is not the limit of what it measures: frames are
+/// masked once, a whole read is parsed where it stands, and only what is cut off is kept.
+final class Client {
+  private struct Connection {
+    enum Phase { case none, connecting, shaking, open }
+    var file: Int32 = -1
+    var phase = Phase.none
+    var request: [UInt8] = []
+    /// Bytes of a frame that has not come to its end.
+    var rest: [UInt8] = []
+    /// Bytes that the socket has not taken.
+    var unsent: [UInt8] = []
+    var isWatchedForWriting = false
+  }
+
+  // The key of RFC 6455, section 1.3: always the same, so that the answer is too.
+  static let key = "dGhlIHNhbXBsZSBub25jZQ=="
+  static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+  private static let room = 1 << 22
+
+  private let address: sockaddr_in
+  private let authority: String
+  private let poller = Poller()
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 16)
+  private var connections: [Connection] = []
+  private(set) var openCount = 0
+  /// Handshakes that were done, those of connections that are gone included.
+  private(set) var handshakes = 0
+  /// Ended with a reset, lest the system keep their ports for a minute.
+  var resetsAtClose = false
+
+  init(port: Int) {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    self.address = address
+    authority = "127.0.0.1:\(port)"
+    signal(SIGPIPE, SIG_IGN)
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
+  // MARK: Opening and closing
+
+  /// Begins to connect; the number names the connection from now on.
+  @discardableResult
+  func connect(_ path: String, subprotocol: String? = nil) -> Int {
+    connections.append(Connection())
+    connect(again: connections.count - 1, path, subprotocol: subprotocol)
+    return connections.count - 1
+  }
+
+  func connect(again index: Int, _ path: String, subprotocol: String? = nil) {
+    let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    guard file >= 0 else { fail("socket: \(lastError())") }
+    var one: Int32 = 1
+    setsockopt(file, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    if resetsAtClose {
+      var at = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(file, SOL_SOCKET, SO_LINGER, &at, socklen_t(MemoryLayout<linger>.size))
+    }
+    var address = address
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 || errno == EINPROGRESS else { fail("connect: \(lastError())") }
+    var request = "GET \(path) HTTP/1.1\r\nHost: \(authority)\r\nUpgrade: websocket\r\n"
+    request += "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    request += "Sec-WebSocket-Key: \(Self.key)\r\n"
+    if let subprotocol { request += "Sec-WebSocket-Protocol: \(subprotocol)\r\n" }
+    connections[index].file = file
+    connections[index].phase = .connecting
+    connections[index].request = Array((request + "\r\n").utf8)
+    connections[index].isWatchedForWriting = true
+    poller.add(file, as: index, writing: true)
+  }
+
+  func close(_ index: Int) {
+    guard connections[index].phase != .none else { return }
+    if connections[index].phase == .open { openCount -= 1 }
+    Glibc.close(connections[index].file)
+    connections[index] = Connection()
+  }
+
+  // MARK: Sending
+
+  /// Sends a frame as it is.
+  func send(_ frame: [UInt8], on index: Int) {
+    frame.withUnsafeBytes { send($0, on: index) }
+  }
+
+  private func send(_ bytes: UnsafeRawBufferPointer, on index: Int) {
+    var sent = 0
+    if connections[index].unsent.isEmpty {
+      sent = Glibc.send(connections[index].file, bytes.baseAddress, bytes.count, 0)
+      if sent == bytes.count { return }
+      if sent < 0 {
+        guard errno == EAGAIN else { fail("send: \(lastError())") }
+        sent = 0
+      }
+    }
+    connections[index].unsent += bytes[sent...]
+    watch(index, forWriting: true)
+  }
+
+  private func watch(_ index: Int, forWriting: Bool) {
+    guard connections[index].isWatchedForWriting != forWriting else { return }
+    connections[index].isWatchedForWriting = forWriting
+    poller.modify(connections[index].file, as: index, writing: forWriting)
+  }
+
+  private func flush(_ index: Int) {
+    let sent = connections[index].unsent.withUnsafeBytes {
+      Glibc.send(connections[index].file, $0.baseAddress, $0.count, 0)
+    }
+    if sent < 0 {
+      guard errno == EAGAIN else { fail("send: \(lastError())") }
+      return
+    }
+    connections[index].unsent.removeFirst(sent)
+    if connections[index].unsent.isEmpty { watch(index, forWriting: false) }
+  }
+
+  // MARK: Turning
+
+  /// Waits for events and hands out what has come.
+  func turn(milliseconds: Int, _ workload: some Workload) {
+    poller.wait(milliseconds: milliseconds) { index, isWritable in
+      switch connections[index].phase {
+      case .none: return
+      case .connecting: shake(index)
+      case .shaking, .open:
+        if isWritable, !connections[index].unsent.isEmpty { flush(index) }
+        read(index, workload)
+      }
+    }
+  }
+
+  private func shake(_ index: Int) {
+    var error: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    getsockopt(connections[index].file, SOL_SOCKET, SO_ERROR, &error, &size)
+    guard error == 0 else { fail("connect: \(String(cString: strerror(error)))") }
+    connections[index].phase = .shaking
+    let request = connections[index].request
+    connections[index].request = []
+    watch(index, forWriting: false)
+    send(request, on: index)
+  }
+
+  private func read(_ index: Int, _ workload: some Workload) {
+    guard let base = buffer.baseAddress else { return }
+    let kept = connections[index].rest.count
+    // A message larger than the buffer would need another reader; nothing here sends one.
+    guard kept < Self.room else { fail("a message is longer than \(Self.room) bytes") }
+    if kept > 0 {
+      connections[index].rest.withUnsafeBytes { buffer.copyMemory(from: $0) }
+      connections[index].rest.removeAll(keepingCapacity: true)
+    }
+    let got = recv(connections[index].file, base + kept, Self.room - kept, 0)
+    if got <= 0 {
+      if got < 0, errno == EAGAIN {
+        keep(UnsafeRawBufferPointer(rebasing: buffer[..<kept]), of: index)
+        return
+      }
+      if connections[index].phase == .shaking { fail("the server closed during the handshake") }
+      close(index)
+      workload.closed(index, self)
+      return
+    }
+    var bytes = UnsafeRawBufferPointer(start: base, count: kept + got)
+    if connections[index].phase == .shaking {
+      guard let length = answerLength(bytes) else { return keep(bytes, of: index) }
+      connections[index].phase = .open
+      openCount += 1
+      handshakes += 1
+      bytes = UnsafeRawBufferPointer(rebasing: bytes[length...])
+      workload.opened(index, self)
+    }
+    parse(bytes, index, workload)
+  }
+
+  private func keep(_ bytes: UnsafeRawBufferPointer, of index: Int) {
+    if !bytes.isEmpty { connections[index].rest += bytes }
+  }
+
+  /// The length of the answer to the handshake, or `nil` if it has not come yet.
+  private func answerLength(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: [13, 10, 13, 10]) })
+    else { return nil }
+    guard text.hasPrefix("HTTP/1.1 101"), text.contains(Self.accept) else {
+      fail("the server did not upgrade: \(text.prefix(300))")
+    }
+    return end + 4
+  }
+
+  private func parse(_ bytes: UnsafeRawBufferPointer, _ index: Int, _ workload: some Workload) {
+    var bytes = bytes
+    while let head = FrameCoding.head(bytes), bytes.count >= head.length + head.payloadLength {
+      guard !head.isMasked, head.isFinal else { fail("the server sends what it should not") }
+      let end = head.length + head.payloadLength
+      let payload = UnsafeRawBufferPointer(rebasing: bytes[head.length..<end])
+      switch head.opcode {
+      case 1, 2: workload.received(index, payload, self)
+      case 8:
+        close(index)
+        workload.closed(index, self)
+      case 9: send(FrameCoding.masked(Array(payload), opcode: 10), on: index)
+      default: break
+      }
+      guard connections[index].phase == .open else { return }
+      bytes = UnsafeRawBufferPointer(rebasing: bytes[end...])
+    }
+    keep(bytes, of: index)
+  }
+}

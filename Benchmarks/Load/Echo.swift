@@ -1,0 +1,80 @@
+/// Each connection keeps a number of messages on their way to the server and back.
+final class Echo: Workload {
+  private let payload: [UInt8]
+  private let frame: [UInt8]
+  private let depth: Int
+  private var sent: [[UInt64]]
+  private var isMeasuring = false
+  private var histogram = Histogram()
+  private let total: Int
+
+  private init(connections: Int, idle: Int, size: Int, depth: Int) {
+    payload = (0..<size).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+    frame = FrameCoding.masked(payload)
+    self.depth = depth
+    sent = Array(repeating: [], count: connections)
+    total = connections + idle
+  }
+
+  static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
+    let connections = options.number("connections", 100)
+    let idle = options.number("idle", 0)
+    let echo = Echo(
+      connections: connections, idle: idle, size: options.number("size", 64),
+      depth: options.number("depth", 1))
+    let path = options.text("path", "/echo")
+    Opening.open(echo.total, client, echo) { _ in client.connect(path) }
+    for index in 0..<connections { for _ in 0..<echo.depth { echo.send(index, client) } }
+    echo.turn(client, seconds: options.seconds("warm", 0.5))
+    echo.isMeasuring = true
+    let measurement = Measurement(server)
+    echo.turn(client, seconds: options.seconds("seconds", 3))
+    var report = Report("echo")
+    report.add("connections", connections)
+    report.add("idle", idle)
+    report.add("size", echo.payload.count)
+    report.add("depth", echo.depth)
+    measurement.add("echoes", echo.histogram.count, to: &report)
+    report.add("echo", echo.histogram)
+    report.print()
+  }
+
+  private func turn(_ client: Client, seconds: Double) {
+    let end = nanoseconds() + UInt64(seconds * 1_000_000_000)
+    while nanoseconds() < end { client.turn(milliseconds: 20, self) }
+  }
+
+  private func send(_ index: Int, _ client: Client) {
+    sent[index].append(nanoseconds())
+    client.send(frame, on: index)
+  }
+
+  func opened(_ connection: Int, _ client: Client) {}
+
+  func received(_ connection: Int, _ bytes: UnsafeRawBufferPointer, _ client: Client) {
+    guard bytes.elementsEqual(payload) else { fail("the echo is not what was sent") }
+    let began = sent[connection].removeFirst()
+    if isMeasuring { histogram.add(nanoseconds() - began) }
+    send(connection, client)
+  }
+}
+
+/// Opens many connections, a few at a time.
+enum Opening {
+  static func open(
+    _ count: Int, _ client: Client, _ workload: some Workload, atOnce: Int = 64,
+    connect: (Int) -> Void
+  ) {
+    let before = client.handshakes
+    let end = nanoseconds() + 120_000_000_000
+    var begun = 0
+    while client.handshakes - before < count {
+      while begun < count, begun - (client.handshakes - before) < atOnce {
+        connect(begun)
+        begun += 1
+      }
+      client.turn(milliseconds: 100, workload)
+      guard nanoseconds() < end else { fail("\(count) connections did not open in two minutes") }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/// WebSocket frames as a client writes them and a server does.
+enum FrameCoding {
+  static let mask: [UInt8] = [0x5a, 0x17, 0xc3, 0x8e]
+
+  /// A masked text frame.
+  static func masked(_ payload: [UInt8], opcode: UInt8 = 1) -> [UInt8] {
+    var frame: [UInt8] = [0x80 | opcode]
+    switch payload.count {
+    case ..<126: frame.append(0x80 | UInt8(payload.count))
+    case ..<65_536:
+      frame.append(0x80 | 126)
+      frame.append(UInt8(payload.count >> 8))
+      frame.append(UInt8(payload.count & 0xff))
+    default:
+      frame.append(0x80 | 127)
+      for index in 0..<8 { frame.append(UInt8(payload.count >> (8 * (7 - index)) & 0xff)) }
+    }
+    frame += mask
+    for (index, byte) in payload.enumerated() { frame.append(byte ^ mask[index & 3]) }
+    return frame
+  }
+
+  /// A frame's head, if it is all there.
+  struct Head {
+    let opcode: UInt8
+    let isFinal: Bool
+    let isMasked: Bool
+    /// Bytes before the payload, the mask included.
+    let length: Int
+    let payloadLength: Int
+  }
+
+  static func head(_ bytes: UnsafeRawBufferPointer) -> Head? {
+    guard bytes.count >= 2 else { return nil }
+    let isMasked = bytes[1] & 0x80 != 0
+    var length = 2
+    var payload = Int(bytes[1] & 0x7f)
+    if payload == 126 {
+      guard bytes.count >= 4 else { return nil }
+      payload = Int(bytes[2]) << 8 | Int(bytes[3])
+      length = 4
+    } else if payload == 127 {
+      guard bytes.count >= 10 else { return nil }
+      payload = 0
+      for index in 2..<10 { payload = payload << 8 | Int(bytes[index]) }
+      length = 10
+    }
+    if isMasked { length += 4 }
+    return Head(
+      opcode: bytes[0] & 0x0f, isFinal: bytes[0] & 0x80 != 0, isMasked: isMasked, length: length,
+      payloadLength: payload)
+  }
+}

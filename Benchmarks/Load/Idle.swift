@@ -1,0 +1,58 @@
+import SocketMessages
+
+/// Connections that are open and do nothing: what each costs in memory.
+///
+/// On `/ws` each says hello and follows the room `notes`; elsewhere it is open and no more.
+final class Idle: Workload {
+  private let isNative: Bool
+  private var ready = 0
+
+  private init(isNative: Bool) { self.isNative = isNative }
+
+  static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
+    let count = options.number("connections", 8_000)
+    let path = options.text("path", "/echo")
+    let isNative = path == "/ws"
+    let workload = Idle(isNative: isNative)
+    func open(_ count: Int) {
+      Opening.open(count, client, workload) { _ in
+        client.connect(path, subprotocol: isNative ? Native.subprotocol : nil)
+      }
+    }
+    // The first ones pay for what all share.
+    open(100)
+    workload.turn(client, seconds: 1)
+    let before = server.residentBytes()
+    let began = nanoseconds()
+    open(count)
+    let opened = Double(nanoseconds() - began) / 1_000_000_000
+    workload.turn(client, seconds: options.seconds("settle", 2))
+    guard !isNative || workload.ready == count + 100 else { fail("not all could subscribe") }
+    let measurement = Measurement(server)
+    workload.turn(client, seconds: options.seconds("seconds", 2))
+    var report = Report("idle")
+    report.add("connections", count)
+    report.add("opened_in_seconds", opened)
+    report.add("bytes_per_connection", (server.residentBytes() - before) / count)
+    measurement.add("nothing", 0, to: &report)
+    report.print()
+  }
+
+  private func turn(_ client: Client, seconds: Double) {
+    let end = nanoseconds() + UInt64(seconds * 1_000_000_000)
+    while nanoseconds() < end { client.turn(milliseconds: 20, self) }
+  }
+
+  func opened(_ connection: Int, _ client: Client) {
+    if isNative { client.send(Native.hello(name: "Idle"), on: connection) }
+  }
+
+  func received(_ connection: Int, _ bytes: UnsafeRawBufferPointer, _ client: Client) {
+    guard isNative else { return }
+    switch Native.decode(bytes) {
+    case .welcome: client.send(Native.subscribe("notes"), on: connection)
+    case .subscribed: ready += 1
+    default: break
+    }
+  }
+}

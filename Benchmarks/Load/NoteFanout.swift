@@ -1,0 +1,134 @@
+import OTCore
+import SocketMessages
+
+/// A few authors and many followers of one note: every change goes through the document, and to
+/// the store, before it is delivered. Each author has one change under way at a time.
+final class NoteFanout: Workload {
+  private let document: String
+  private let followers: Int
+  private let textSize: Int
+  private var authors: [Typist] = []
+  private var joined = 0
+  private var isMeasuring = false
+  private var histogram = Histogram()
+  private var acknowledgements = Histogram()
+  private var sent: [UInt64] = []
+  /// Between two changes, if they come at a rate.
+  private var interval: UInt64 = 0
+
+  private init(document: String, followers: Int, textSize: Int) {
+    self.document = document
+    self.followers = followers
+    self.textSize = textSize
+  }
+
+  static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
+    let workload = NoteFanout(
+      document: Notes.create(port: options.number("port", 8080)),
+      followers: options.number("connections", 1_000), textSize: options.number("text", 60))
+    let authors = options.number("window", 4)
+    // Authors come last, so that nobody hears a change before having joined.
+    Opening.open(workload.followers + authors, client, workload) { _ in
+      client.connect("/ws", subprotocol: Native.subprotocol)
+    }
+    workload.sent = Array(repeating: 0, count: authors)
+    while workload.joined < workload.followers + authors { client.turn(milliseconds: 20, workload) }
+    workload.turn(client, seconds: 0.3)
+    let rate = options.number("rate", 0)
+    workload.interval = rate > 0 ? UInt64(1_000_000_000 / rate) : 0
+    if rate == 0 { for index in 0..<authors { workload.type(index, client) } }
+    workload.turn(client, seconds: options.seconds("warm", 0.5))
+    workload.isMeasuring = true
+    let measurement = Measurement(server)
+    workload.turn(client, seconds: options.seconds("seconds", 3))
+    var report = Report("note")
+    report.add("followers", workload.followers)
+    report.add("authors", authors)
+    measurement.add("deliveries", workload.histogram.count, to: &report)
+    report.add("delivery", workload.histogram)
+    report.add("acknowledgement", workload.acknowledgements)
+    report.print()
+  }
+
+  private func turn(_ client: Client, seconds: Double) {
+    let end = nanoseconds() + UInt64(seconds * 1_000_000_000)
+    guard interval > 0 else {
+      while nanoseconds() < end { client.turn(milliseconds: 20, self) }
+      return
+    }
+    var due = nanoseconds()
+    var turn = 0
+    while nanoseconds() < end {
+      if nanoseconds() >= due {
+        due += interval
+        type(turn % authors.count, client)
+        turn += 1
+      }
+      client.turn(milliseconds: 1, self)
+    }
+  }
+
+  private func type(_ author: Int, _ client: Client) {
+    var text = TimeMark.text(nanoseconds())
+    while text.utf8.count < textSize { text += "x" }
+    let length = authors[author].length
+    var operation = TextOperation()
+    operation.insert(text)
+    operation.retain(max(0, min(length, 4_000)))
+    operation.delete(max(0, length - 4_000))
+    if let change = authors[author].edit(operation) { send(change, author, client) }
+  }
+
+  private func send(_ change: ClientSynchronizer.Change, _ author: Int, _ client: Client) {
+    sent[author] = nanoseconds()
+    client.send(authors[author].frame(change, of: document), on: followers + author)
+  }
+
+  func opened(_ connection: Int, _ client: Client) {
+    client.send(Native.hello(name: "n\(connection)"), on: connection)
+  }
+
+  func received(_ connection: Int, _ bytes: UnsafeRawBufferPointer, _ client: Client) {
+    if connection < followers, joined == followers + authors.count, !authors.isEmpty {
+      guard isMeasuring else { return }
+      let now = nanoseconds()
+      TimeMark.forEach(in: bytes) { histogram.add(now - $0) }
+      return
+    }
+    switch Native.decode(bytes) {
+    case .welcome(let welcome):
+      if connection >= followers {
+        while authors.count <= connection - followers { authors.append(Typist()) }
+        authors[connection - followers].id = welcome.clientID
+      }
+      client.send(Native.join(document), on: connection)
+    case .joined(let state):
+      joined += 1
+      if connection >= followers { authors[connection - followers].join(state) }
+    case .changes(let changes) where connection >= followers:
+      let author = connection - followers
+      for (offset, change) in changes.changes.enumerated() {
+        let isOwn = change.clientID == authors[author].id
+        let next = authors[author].take(change, revision: changes.revision + offset)
+        if isOwn { acknowledged(author, next, client) }
+      }
+    case .acknowledged(let answer):
+      let author = connection - followers
+      let next = authors[author].acknowledge(answer.sequence, revision: answer.revision)
+      acknowledged(author, next, client)
+    case .refused(let refusal): fail("a change was refused: \(refusal.code.rawValue)")
+    default: break
+    }
+  }
+
+  private func acknowledged(
+    _ author: Int, _ next: ClientSynchronizer.Change?, _ client: Client
+  ) {
+    if isMeasuring { acknowledgements.add(nanoseconds() - sent[author]) }
+    if let next {
+      send(next, author, client)
+    } else if interval == 0 {
+      type(author, client)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Glibc
+
+/// Makes a note over HTTP, and waits for it.
+enum Notes {
+  static func create(port: Int) -> String {
+    let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(file) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else { fail("connect: \(lastError())") }
+    let body = "{\"title\":\"Under load\"}"
+    let request = Array(
+      ("POST /api/notes HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
+        + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+        .utf8)
+    guard send(file, request, request.count, 0) == request.count else {
+      fail("send: \(lastError())")
+    }
+    var answer: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4096)
+    while case let count = recv(file, &piece, piece.count, 0), count > 0 {
+      answer += piece[..<count]
+    }
+    let text = String(decoding: answer, as: UTF8.self)
+    guard text.hasPrefix("HTTP/1.1 201"), let id = text.components(between: "\"id\":\"", "\"")
+    else {
+      fail("no note was made: \(text.prefix(200))")
+    }
+    return id
+  }
+}
+
+extension String {
+  fileprivate func components(between start: String, _ end: Character) -> String? {
+    var rest = self[...]
+    while !rest.isEmpty {
+      if rest.hasPrefix(start) { return String(rest.dropFirst(start.count).prefix { $0 != end }) }
+      rest = rest.dropFirst()
+    }
+    return nil
+  }
+}

@@ -1,0 +1,56 @@
+import OTCore
+import SocketMessages
+
+/// One client's half of operational transform, without the text: its length is all that is needed
+/// to type.
+struct Typist {
+  var id = ""
+  private var synchronizer = ClientSynchronizer(epoch: "", revision: 0)
+  /// Unicode scalars of the text, with what is not confirmed.
+  private(set) var length = 0
+
+  mutating func join(_ joined: ServerMessage.Joined) {
+    guard case .text(let text) = joined.content else { fail("a text was expected") }
+    synchronizer = ClientSynchronizer(epoch: joined.epoch, revision: joined.revision)
+    length = text.unicodeScalars.count
+  }
+
+  mutating func edit(_ operation: TextOperation) -> ClientSynchronizer.Change? {
+    length += operation.targetLength - operation.baseLength
+    return Self.must { () throws(SynchronizerError) in try synchronizer.edit(operation) }
+  }
+
+  /// Takes a change of anybody; an own one is its acknowledgement, and may let the next one go.
+  mutating func take(
+    _ change: ServerMessage.Change, revision: Int
+  ) -> ClientSynchronizer.Change? {
+    if change.clientID == id { return acknowledge(change.sequence, revision: revision) }
+    let operation = Self.must { () throws(SynchronizerError) in
+      try synchronizer.receive(change.operation, revision: revision)
+    }
+    length += operation.targetLength - operation.baseLength
+    return nil
+  }
+
+  mutating func acknowledge(_ sequence: Int, revision: Int) -> ClientSynchronizer.Change? {
+    Self.must { () throws(SynchronizerError) in
+      try synchronizer.acknowledge(sequence: sequence, revision: revision)
+    }
+  }
+
+  func frame(_ change: ClientSynchronizer.Change, of document: String) -> [UInt8] {
+    Native.frame(
+      .change(
+        .init(
+          documentID: document, epoch: synchronizer.epoch, revision: change.revision,
+          sequence: change.sequence, operation: change.operation)))
+  }
+
+  private static func must<Value>(_ body: () throws(SynchronizerError) -> Value) -> Value {
+    do {
+      return try body()
+    } catch {
+      fail("client and server have parted: \(error)")
+    }
+  }
+}
