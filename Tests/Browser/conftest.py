@@ -4,6 +4,10 @@ The program is started on a free port with a folder of its own; pages are separa
 as two people's browsers are. Nothing waits for a time to pass: everything waits for a condition.
 """
 
+import base64
+import hashlib
+import hmac
+import json
 import os
 import pathlib
 import re
@@ -44,8 +48,10 @@ expect.set_options(timeout=15_000)
 class Server:
     """The program, on a folder that outlives it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *options):
         self.folder = folder
+        self.options = options
+        self.token = None
         self.log = open(folder / "server.log", "ab")
         self.process = None
         self.port = 0
@@ -63,6 +69,7 @@ class Server:
                 str(self.folder / "data"),
                 "--web-dir",
                 str(ROOT / "Web"),
+                *self.options,
             ],
             stdout=subprocess.PIPE,
             stderr=self.log,
@@ -97,20 +104,58 @@ class Server:
 
     def create(self, title):
         """Makes a note over HTTP; its id."""
-        import json
+        return self.request("POST", "/api/notes", {"title": title})["id"]
 
-        request = urllib.request.Request(
-            self.url + "/api/notes",
-            json.dumps({"title": title}).encode(),
-            {"Content-Type": "application/json", "Origin": self.url},
-        )
+    def request(self, method, path, body=None):
+        """Asks over HTTP, with the token there is; what the answer says."""
+        headers = {"Content-Type": "application/json", "Origin": self.url}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
         with urllib.request.urlopen(request) as answer:
-            return json.load(answer)["id"]
+            text = answer.read()
+        return json.loads(text) if text else None
+
+
+SECRET = b"a secret for these tests, of 32 bytes or more"
+
+
+def token(documents=None, seconds=3600, **claims):
+    """A token for Ada, with every right on every document unless others are given."""
+    verbs = ["read", "write", "publish", "presence", "manage"]
+    rights = {
+        "documents": documents or [{"match": "*", "may": verbs}],
+        "rooms": [{"match": "notes", "may": ["read"]}],
+    }
+    now = int(time.time())
+    claims = {
+        "sub": "ada", "aud": "parley", "iat": now - 5, "exp": now + seconds, "parley": rights, **claims
+    }
+
+    def encode(data):
+        return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+    whole = ".".join(encode(json.dumps(part).encode()) for part in ({"alg": "HS256"}, claims))
+    return f"{whole}.{encode(hmac.new(SECRET, whole.encode(), hashlib.sha256).digest())}"
 
 
 @pytest.fixture
 def server(tmp_path):
     running = Server(tmp_path)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def guarded(tmp_path):
+    """A server that checks tokens."""
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    running = Server(
+        tmp_path, "--hmac-secret-file", str(secret), "--audience", "parley", "--clock-skew", "0s"
+    )
+    running.token = token()
     yield running
     running.stop()
 
@@ -149,8 +194,8 @@ class Person:
         )
         return page
 
-    def open(self, note):
-        self.page.goto(f"/n/{note}")
+    def open(self, note, fragment=""):
+        self.page.goto(f"/n/{note}{fragment}")
         self.wait_for_status("saved")
         return self
 
@@ -231,12 +276,14 @@ failure = pytest.StashKey[bool]()
 
 
 @pytest.fixture
-def person(browser, server, request):
+def person(browser, request):
     """Opens browsers; closes them when the test is over. What they show at a failure is kept."""
     people = []
 
     def make(name, color="#16737f", **options):
-        people.append(Person(browser, server, name, color, **options))
+        kinds = ("users", "guarded", "server")
+        kind = next(kind for kind in kinds if kind in request.fixturenames)
+        people.append(Person(browser, request.getfixturevalue(kind), name, color, **options))
         return people[-1]
 
     yield make

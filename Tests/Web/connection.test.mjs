@@ -16,11 +16,15 @@ class World {
   /** @type {any[]} */
   messages = [];
 
+  /** @type {string | undefined} */
+  token;
+
   /** @param {{identity?: {id: string, resumeToken: string}}} [options] */
   constructor(options) {
     this.connection = new Connection({
       url: "ws://here/ws",
       profile: () => ({ name: "Ann", color: "#123456" }),
+      token: () => this.token,
       identity: options?.identity,
       surroundings: {
         open: (url, protocols) => {
@@ -126,7 +130,48 @@ test("without an identity to blame, a refused hello ends it", () => {
   world.connection.start();
   world.open();
   world.say({ messageId: world.sent.messageId, type: "error", data: { code: "unauthorised", message: "a token is needed" } });
-  assert.deepEqual(world.connection.status, { state: "stopped", code: 0, reason: "a token is needed" });
+  assert.deepEqual(world.connection.status, { state: "stopped", code: 4502, reason: "a token is needed" });
+});
+
+test("a token that is not accepted does not cost the identity", () => {
+  const world = new World({ identity: { id: "ann-1", resumeToken: "t" } });
+  world.token = "stale";
+  world.connection.start();
+  world.open();
+  assert.equal(world.sent.data.token, "stale");
+  world.say({
+    messageId: world.sent.messageId, type: "error", data: { code: "unauthorised", message: "it has expired" },
+  });
+  world.hangUp(4502);
+  assert.deepEqual(world.connection.status, { state: "stopped", code: 4502, reason: "it has expired" });
+  world.token = "fresh";
+  world.connection.start();
+  world.open();
+  assert.deepEqual(world.sent.data.client, { id: "ann-1", resumeToken: "t" });
+  assert.equal(world.sent.data.token, "fresh");
+});
+
+test("a token that ends is told of, and a newer one goes in without a break", async () => {
+  const world = new World();
+  /** @type {number[]} */
+  const ends = [];
+  world.connection.on("expiring", (time) => ends.push(time));
+  world.connection.start();
+  world.welcome();
+  world.say({ messageId: "s1", type: "tokenExpiring", data: { expiresAt: 5000 } });
+  assert.deepEqual(ends, [5000]);
+  const refused = world.connection.refresh("eve's");
+  world.say({ messageId: world.sent.messageId, type: "error", data: { code: "unauthorised", message: "another user" } });
+  assert.equal(await refused, "another user");
+  const taken = world.connection.refresh("newer");
+  assert.deepEqual(world.sent.data, { token: "newer" });
+  world.say({ messageId: world.sent.messageId, type: "refreshed", data: { expiresAt: 9000 } });
+  assert.equal(await taken, undefined);
+  // It ended after all.
+  world.hangUp(4507);
+  assert.equal(world.connection.status.state, "stopped");
+  assert.equal(world.connection.identity?.id, "ann-1");
+  assert.equal(await world.connection.refresh("too late"), "The server cannot be reached.");
 });
 
 test("delays grow to a limit, and start over after a welcome", () => {

@@ -316,6 +316,83 @@ test("people come, move, change their names, and go", () => {
   note.close();
 });
 
+test("who edits counts as writing, for a while", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { line, note } = joined("text", {
+    presence: [{ clientId: "bo", name: "Bo" }, { clientId: "cy", name: "Cy" }],
+  });
+  let drawn = 0;
+  note.on("people", () => (drawn += 1));
+  const writing = () => note.people.filter(({ isWriting }) => isWriting).map(({ name }) => name);
+  const edit = (/** @type {string} */ clientId, /** @type {number} */ revision) =>
+    line.say("changes", { revision, changes: [{ clientId, sequence: 1, operation: ["x", 4 + revision - 8] }] });
+  edit("bo", 8);
+  assert.deepEqual(writing(), ["Bo"]);
+  context.mock.timers.tick(2_000);
+  edit("bo", 9);
+  edit("cy", 10);
+  assert.equal(drawn, 2);
+  context.mock.timers.tick(2_000);
+  assert.deepEqual(writing(), ["Bo", "Cy"]);
+  // A caret that moves is not writing.
+  line.say("selections", { revision: 10, clientId: "bo", selections: [[0, 0]] });
+  line.say("presence", { left: ["cy"] });
+  context.mock.timers.tick(1_000);
+  assert.deepEqual(writing(), []);
+  // Somebody whom presence has not told of, and a line that goes.
+  edit("eve", 11);
+  edit("bo", 12);
+  line.lose();
+  context.mock.timers.tick(9_000);
+  assert.deepEqual(note.people, []);
+  note.close();
+});
+
+test("rights that change reach the note, and those that come back open it again", () => {
+  const { line, note, type } = joined("text");
+  line.say("accessChanged", { access: "read" });
+  assert.equal(note.isWritable, false);
+  line.say("accessChanged", { access: "write" });
+  assert.equal(note.isWritable, true);
+  type(0, "a");
+  line.say("accessChanged", { access: "none" });
+  assert.equal(note.phase, "failed");
+  assert.equal(note.text, "atext");
+  assert.equal(note.isWritable, false);
+  // Nothing of the document is listened to any more.
+  line.say("changes", { revision: 8, changes: [{ clientId: "bo", sequence: 1, operation: ["x", 4] }] });
+  assert.equal(note.revision, 7);
+  note.reopen();
+  const join = line.sent[line.sent.length - 1];
+  assert.equal(join.type, "join");
+  line.say("joined", { title: "Title", epoch: "e", revision: 7, changes: [], lastSequence: 0, access: "write", presence: [] });
+  assert.equal(note.phase, "live");
+  assert.equal(line.sent[line.sent.length - 1].data.operation !== undefined, true);
+  note.close();
+});
+
+test("coming back, it names the change that made its revision, if it knows it", () => {
+  const { line, note, type } = joined("text", { change: { clientId: "bo", sequence: 4 } });
+  const resume = () => {
+    line.lose();
+    line.comeBack();
+    const { data } = line.sent.findLast(({ type: kind }) => kind === "join") ?? {};
+    line.say("joined", {
+      title: "Title", epoch: "e", revision: note.revision, changes: [], lastSequence: 1, access: "write", presence: [],
+    });
+    return data.resume;
+  };
+  assert.deepEqual(resume(), { epoch: "e", revision: 7, change: { clientId: "bo", sequence: 4 } });
+  line.say("changes", { revision: 8, changes: [{ clientId: "cy", sequence: 9, operation: ["x", 4] }] });
+  assert.deepEqual(resume(), { epoch: "e", revision: 8, change: { clientId: "cy", sequence: 9 } });
+  type(0, "a");
+  line.say("acknowledged", { sequence: 1, revision: 9 });
+  assert.equal(resume().change.sequence, 1);
+  line.say("resync", { reason: "lagging", epoch: "f", revision: 3, text: "new", lastSequence: 1 });
+  assert.deepEqual(resume(), { epoch: "f", revision: 3 });
+  note.close();
+});
+
 test("what concerns another document, or is unknown, changes nothing", () => {
   const { line, note } = joined("text");
   line.emit("message", { messageId: "s2", type: "changes", data: { documentId: "other", revision: 8, changes: [] } });

@@ -1,6 +1,7 @@
 // Puts the page together: which note is open, what the connection is doing, who is here.
 
-import { Connection } from "./connection.js";
+import { Access, channelBetweenTabs, claimsOf, fragmentOf, tokenIn } from "./access.js";
+import { Connection, accessCodes } from "./connection.js";
 import { Core } from "./core.js";
 import { announce, byId, confirm, copy, icon, openDialog, openMenu, toast } from "./dialogs.js";
 import { createEditor, loadMarkdown } from "./editor.js";
@@ -13,9 +14,12 @@ import {
   savePending,
 } from "./identity.js";
 import { openHistory } from "./historyview.js";
+import { authorise } from "./http.js";
+import { hasUsers, logIn, renew } from "./login.js";
 import { Note } from "./note.js";
 import { NoteList, when } from "./notes.js";
 import { avatar, loadProfile, palette, saveProfile } from "./people.js";
+import { openSharing } from "./sharing.js";
 
 /** How many faces stand in the bar before "+3". */
 const facesMax = 4;
@@ -25,9 +29,14 @@ const savingShowsAfter = 400;
 const untitled = "Untitled note";
 
 const profile = loadProfile();
+const access = new Access({ location, storage: sessionStorage, channel: channelBetweenTabs() });
+if (fragmentOf(location.hash).token) history.replaceState(null, "", location.pathname);
+authorise(() => access.token);
+/** Whose unsaved edits these are: a user's, or those of whoever comes by a link, or in a demo. */
+const ownerNow = () => (access.isLink ? "" : (access.claims?.sub ?? ""));
 const [core, identity, editorSheet, markdown] = await Promise.all([
   Core.load(fetch("/assets/generated/otcore.wasm")),
-  claimIdentity(),
+  claimIdentity(ownerNow()),
   fetch("/assets/css/editor.css")
     .then((response) => response.text())
     .then((text) => new CSSStyleSheet().replace(text)),
@@ -38,6 +47,7 @@ const scheme = location.protocol === "https:" ? "wss" : "ws";
 const connection = new Connection({
   url: `${scheme}://${location.host}/ws`,
   profile: () => profile,
+  token: () => access.token,
   identity,
 });
 const list = new NoteList(connection);
@@ -61,7 +71,7 @@ const pending = {
     const known = connection.identity;
     if (!known || known.id !== clientId) return true;
     const { documentId, title } = note;
-    return savePending({ identity: known, documentId, title, session });
+    return savePending({ identity: known, documentId, title, session, owner: ownerNow() });
   },
   /** @param {Note} note @param {string} clientId */
   remove: (note, clientId) => removePending(note.documentId, clientId),
@@ -97,9 +107,8 @@ function releaseWhenSaved(note) {
   });
 }
 
-// Routing: "/" and "/n/ID", and "/n/ID#history" for its past.
-
-const pastHash = "#history";
+// Routing: "/" and "/n/ID", and "/n/ID#history" for its past. Who came by a shared link keeps the
+// link's token there too.
 
 /** @param {string} path */
 function noteIn(path) {
@@ -107,8 +116,11 @@ function noteIn(path) {
   return match ? decodeURIComponent(match[1] ?? "") : undefined;
 }
 
-/** @param {string} id */
-const pathOf = (id) => `/n/${encodeURIComponent(id)}`;
+/** @param {string} id @param {string} [place] */
+function pathOf(id, place) {
+  const fragment = [access.fragment, place].filter(Boolean).join("&");
+  return `/n/${encodeURIComponent(id)}${fragment && "#"}${fragment}`;
+}
 
 /** @param {string} path */
 function go(path) {
@@ -117,6 +129,15 @@ function go(path) {
 }
 
 function show() {
+  const { token, share } = fragmentOf(location.hash);
+  if (token) {
+    history.replaceState(null, "", location.pathname);
+    if (token !== access.token) void signIn({ token });
+  } else if (share && share !== access.token) {
+    // Another link, put into the address of this tab: with other rights, everything starts anew.
+    location.reload();
+    return;
+  }
   const id = noteIn(location.pathname);
   if (current?.documentId === id && current?.phase !== "deleted") {
     showPast();
@@ -172,7 +193,7 @@ function show() {
 
 /** The history is open exactly while the address says so. */
 function showPast() {
-  const isWanted = location.hash === pastHash && current !== undefined && current.hasText;
+  const isWanted = fragmentOf(location.hash).isHistory && current !== undefined && current.hasText;
   if (isWanted === (past !== undefined)) return;
   if (!isWanted || !current) {
     past?.close();
@@ -184,7 +205,7 @@ function showPast() {
   past = openHistory({
     note: current,
     title: () => current?.title || untitled,
-    profile,
+    profile: { name: myName(), color: profile.color },
     sheets: [editorSheet],
     markdown,
     leave: leavePast,
@@ -193,14 +214,14 @@ function showPast() {
 
 /** @param {string} id */
 const goToPast = (id) => {
-  history.pushState({ isOwn: true }, "", pathOf(id) + pastHash);
+  history.pushState({ isOwn: true }, "", pathOf(id, "history"));
   show();
 };
 
 function leavePast() {
   if (history.state?.isOwn) history.back();
   else {
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(null, "", current ? pathOf(current.documentId) : location.pathname);
     showPast();
   }
 }
@@ -284,6 +305,7 @@ function row(entry) {
   }
   link.append(name, detail);
   link.addEventListener("keydown", (event) => {
+    if (access.isLink && (event.key === "F2" || event.key === "Delete")) return;
     if (event.key === "F2") startRenaming(id);
     else if (event.key === "Delete") void removeNote(id);
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
@@ -301,11 +323,15 @@ function row(entry) {
   more.setAttribute("aria-expanded", "false");
   more.append(icon("more"));
   more.addEventListener("click", () => {
-    openMenu(more, [
-      { label: "Rename", icon: "pencil", run: () => startRenaming(id) },
-      { label: "Copy link", icon: "link", run: () => void shareNote(id) },
-      { label: "Delete…", icon: "trash", isDangerous: true, run: () => void removeNote(id) },
-    ]);
+    const share = { label: access.isLink ? "Copy link" : "Share…", icon: "link", run: () => void shareNote(id) };
+    if (access.isLink) openMenu(more, [share]);
+    else {
+      openMenu(more, [
+        { label: "Rename", icon: "pencil", run: () => startRenaming(id) },
+        share,
+        { label: "Delete…", icon: "trash", isDangerous: true, run: () => void removeNote(id) },
+      ]);
+    }
   });
   item.append(link, more);
   return item;
@@ -357,6 +383,7 @@ function startRenaming(id) {
 }
 
 async function createNote() {
+  if (access.isLink) return;
   try {
     const note = await list.create(untitled);
     go(pathOf(note.id));
@@ -398,8 +425,13 @@ async function removeNote(id) {
 
 /** @param {string} id */
 async function shareNote(id) {
-  const link = new URL(pathOf(id), location.href).href;
-  toast((await copy(link)) ? "Link copied." : link);
+  const address = new URL(pathOf(id), location.href).href;
+  // Who came by a link can pass that on, and no other.
+  if (access.isLink) toast((await copy(address)) ? "Link copied." : address);
+  else {
+    const title = list.titleOf(id) || untitled;
+    await openSharing({ id, title, address, isDemo: connection.welcome?.demo ?? false });
+  }
 }
 
 /** @param {unknown} error */
@@ -424,8 +456,10 @@ function drawTitle() {
 function drawPeople() {
   if (!current) return;
   const others = current.people;
-  const me = { name: profile.name, color: profile.color };
-  const faces = [...others.slice(0, facesMax), me].map((person) => avatar(person, { label: false }));
+  const me = { name: myName(), color: profile.color, isWriting: false };
+  // Who writes has a place among the faces.
+  const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax);
+  const faces = [...others.filter((person) => shown.includes(person)), me].map(faceOf);
   if (others.length > facesMax) {
     const more = document.createElement("span");
     more.className = "avatar more";
@@ -433,16 +467,28 @@ function drawPeople() {
     faces.unshift(more);
   }
   byId("people-avatars").replaceChildren(...faces);
-  const names = others.map(({ name }) => name);
+  const names = others.map(({ name, isWriting }) => (isWriting ? `${name} (writing)` : name));
   byId("people").setAttribute(
     "aria-label",
     names.length ? `Here with you: ${names.join(", ")}` : "Only you are here",
   );
   byId("people").title = names.length ? names.join(", ") : "Only you are here";
+  const writing = others.filter(({ isWriting }) => isWriting).map(({ name }) => name);
+  byId("writing").textContent =
+    writing.length === 0 ? ""
+    : writing.length === 1 ? `${writing[0]} is writing…`
+    : writing.length === 2 ? `${writing[0]} and ${writing[1]} are writing…`
+    : `${writing.length} people are writing…`;
   byId("people-list").replaceChildren(
     ...[{ ...me, isMe: true }, ...others.map((person) => ({ ...person, isMe: false }))].map((person) => {
       const item = document.createElement("li");
-      item.append(avatar(person, { label: false }), person.name);
+      item.append(faceOf(person), person.name);
+      if (person.isWriting) {
+        const now = document.createElement("span");
+        now.className = "writing";
+        now.textContent = "writing…";
+        item.append(now);
+      }
       if (person.isMe) {
         const you = document.createElement("span");
         you.className = "you";
@@ -452,6 +498,13 @@ function drawPeople() {
       return item;
     }),
   );
+}
+
+/** @param {{name: string, color: string, isWriting: boolean}} person */
+function faceOf(person) {
+  const face = avatar(person, { label: false });
+  if (person.isWriting) face.classList.add("is-writing");
+  return face;
 }
 
 function closePeople() {
@@ -478,9 +531,12 @@ function drawStatus() {
   const changes = `${countOf(count, "change")} not yet saved`;
 
   /** @type {[string, string]} */
-  let [kind, text] = ["saved", current.access === "read" ? "Read only" : "Saved"];
+  let [kind, text] = ["saved", current.access === "read" ? "Up to date" : "Saved"];
+  const trouble = accessTrouble();
   if (current.refusal) {
     [kind, text] = ["refused", changes];
+  } else if (trouble) {
+    [kind, text] = ["offline", count > 0 ? `${trouble.state} · ${changes}` : trouble.state];
   } else if (state === "stopped" || state === "waiting" || !navigator.onLine && state !== "online") {
     [kind, text] = ["offline", count > 0 ? `Offline · ${changes}` : "Offline"];
   } else if (state === "connecting" || current.phase !== "live") {
@@ -501,8 +557,11 @@ function drawStatus() {
   }
 
   const isGone = current.phase === "deleted" || current.phase === "failed";
-  byId("loading").hidden = current.hasText || isGone;
-  byId("gone").hidden = !isGone;
+  const isShut = trouble !== undefined && !current.hasText && !isGone;
+  byId("loading").hidden = current.hasText || isGone || isShut;
+  byId("gone").hidden = !isGone && !isShut;
+  byId("gone-retry").hidden = !isShut && current.phase !== "failed";
+  byId("gone-retry").textContent = isShut ? trouble.button.label : "Try again";
   byId("editor").hidden = !current.hasText;
   byId("gone-copy").hidden = !current.hasText;
   if (isGone) {
@@ -512,9 +571,13 @@ function drawStatus() {
     byId("gone-text").textContent = isDeleted
       ? "Somebody deleted it, or the link is not quite right."
       : current.failure;
+  } else if (isShut) {
+    byId("gone-title").textContent = trouble.title;
+    byId("gone-text").textContent = trouble.text;
   }
+  byId("access").hidden = current.access !== "read" || isGone || isShut;
   const field = /** @type {HTMLInputElement} */ (byId("title"));
-  field.disabled = isGone || current.access === "read";
+  field.disabled = isGone || isShut || current.access === "read" || access.isLink;
 
   if (current.refusal) {
     notices.set("refused", {
@@ -583,6 +646,26 @@ let drawnNotices = "";
 
 function drawConnectionNotice() {
   const { state, code, reason } = connection.status;
+  const trouble = accessTrouble();
+  if (endsAt === undefined || trouble) notices.delete("ending");
+  else {
+    const time = new Intl.DateTimeFormat(undefined, { timeStyle: "short" }).format(endsAt);
+    notices.set("ending", {
+      title: access.isLink ? `The link you came by ends at ${time}.` : `Your sign-in ends at ${time}.`,
+      text: access.isLink ? "Ask for a new one where you got it." : "Sign in again to go on without a break.",
+      buttons: [
+        access.isLink
+          ? { label: "All right", run: () => ((endsAt = undefined), drawStatus()) }
+          : { label: "Sign in", run: () => void askForToken() },
+      ],
+    });
+  }
+  if (trouble) {
+    // Without a text it stands where the text would.
+    if (current?.hasText) notices.set("connection", { ...trouble, isBad: true, buttons: [trouble.button] });
+    else notices.delete("connection");
+    return;
+  }
   if (state !== "stopped") {
     notices.delete("connection");
     return;
@@ -641,16 +724,218 @@ function drawNotices() {
   );
 }
 
-// Me.
+// Me, and what I may do.
+
+/** Whether the server takes the name from the token. */
+const isNamed = () => access.token !== undefined && !access.isLink && connection.welcome?.demo !== true;
+
+/** The name that others see. */
+function myName() {
+  const { name, sub } = access.claims ?? {};
+  if (isNamed()) return access.pass?.name || name || sub || profile.name;
+  return access.isLink && connection.welcome?.demo === false ? `${profile.name} (guest)` : profile.name;
+}
 
 function drawMe() {
-  byId("me-avatar").replaceChildren(avatar(profile, { label: false }));
-  byId("me-name").textContent = profile.name;
+  byId("me-avatar").replaceChildren(avatar({ name: myName(), color: profile.color }, { label: false }));
+  byId("me-name").textContent = myName();
+  byId("me-hint").textContent = isNamed() ? "Signed in" : "Edit name and colour";
+  byId("create").hidden = byId("welcome-create").hidden = access.isLink;
+  byId("share").querySelector("span")?.replaceChildren(access.isLink ? "Copy link" : "Share");
+  byId("share").setAttribute("aria-label", access.isLink ? "Copy link" : "Share");
+}
+
+/**
+ * When the token ends; milliseconds. Known shortly before.
+ *
+ * @type {number | undefined}
+ */
+let endsAt;
+
+/** While a new token is on its way. */
+let isRenewing = false;
+/** Whether the token at hand was got by the one for getting new ones, and not proved good since. */
+let isRenewed = false;
+
+/** @type {any} */
+let renewTimer;
+
+/** Gets a new token without asking the person, where that is possible. */
+async function renewToken() {
+  const refreshToken = access.pass?.refreshToken;
+  if (!refreshToken || isRenewing || isRenewed) return false;
+  isRenewing = true;
+  try {
+    const own = await renew(refreshToken);
+    isRenewed = true;
+    return (await signIn(own)) === undefined;
+  } catch {
+    return false;
+  } finally {
+    isRenewing = false;
+    drawLine();
+    drawStatus();
+  }
+}
+
+/**
+ * Why the server does not let this page in, and what can be done about it.
+ *
+ * @returns {{state: string, title: string, text: string, button: {label: string, run: () => void}}
+ *   | undefined}
+ */
+function accessTrouble() {
+  const { state, code, reason } = connection.status;
+  if (isRenewing || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
+  const button = { label: "Sign in", run: () => void askForToken() };
+  if (access.isLink) {
+    return {
+      state: "Link has ended",
+      title: "This link does not work any more.",
+      text: "It has ended, or was withdrawn. Ask for a new one where you got it.",
+      button: { label: "Go on without the link", run: leaveAccess },
+    };
+  }
+  if (!access.pass) {
+    return {
+      state: "Not signed in",
+      title: "Sign in to go on.",
+      text: "This server lets in whom it knows.",
+      button,
+    };
+  }
+  if (code === accessCodes.ended || access.hasEnded()) {
+    return {
+      state: "Signed out",
+      title: "Your sign-in has ended.",
+      text: "Sign in again to go on. What you wrote in the meantime is kept.",
+      button,
+    };
+  }
+  if (code === accessCodes.revoked) {
+    return {
+      state: "Signed out",
+      title: "Your access was taken back.",
+      text: "Whoever runs this server can give you a new one.",
+      button,
+    };
+  }
+  return { state: "Not signed in", title: "Your token was not accepted.", text: reason ?? "", button };
+}
+
+/** Forgets the token, or the link, and starts anew without. */
+function leaveAccess() {
+  access.forget();
+  forgetIdentity();
+  // The address may have the link.
+  history.replaceState(null, "", location.pathname);
+  location.reload();
+}
+
+/**
+ * @param {import("./access.js").OwnToken} own
+ * @returns {Promise<string | undefined>} Why not, if the server said so at once.
+ */
+async function signIn(own) {
+  if (connection.isOnline) {
+    const problem = await connection.refresh(own.token);
+    if (problem) return problem;
+    access.take(own);
+    isRenewed = false;
+    for (const note of notes.values()) note.reopen();
+    void list.refresh();
+  } else {
+    const isNew = !access.pass;
+    access.take(own);
+    if (isNew && allPending(ownerNow()).length > 0) {
+      // A tab that is gone left edits of this person: the page starts with them.
+      location.reload();
+      return undefined;
+    }
+    if (connection.status.state === "waiting") connection.retryNow();
+    else connection.start();
+  }
+  endsAt = undefined;
+  drawMe();
+  drawPeople();
+  drawStatus();
+  return undefined;
+}
+
+/** Asks the person for a password, where the server has users, or for a token. */
+async function askForToken() {
+  const dialog = /** @type {HTMLDialogElement} */ (byId("sign-in"));
+  if (dialog.open) return;
+  const field = /** @type {HTMLTextAreaElement} */ (byId("sign-in-token"));
+  const email = /** @type {HTMLInputElement} */ (byId("sign-in-email"));
+  const password = /** @type {HTMLInputElement} */ (byId("sign-in-password"));
+  const otherwise = byId("sign-in-otherwise");
+  const yes = /** @type {HTMLButtonElement} */ (byId("sign-in-yes"));
+  const trouble = accessTrouble();
+  byId("sign-in-title").textContent = trouble?.title ?? "Sign in again";
+  byId("sign-in-text").textContent = trouble?.text ?? "";
+  const problem = byId("sign-in-problem");
+  let isByToken = false;
+  const choose = (/** @type {boolean} */ byToken) => {
+    isByToken = byToken;
+    byId("sign-in-by-token").hidden = !byToken;
+    byId("sign-in-by-password").hidden = byToken;
+    field.required = byToken;
+    email.required = password.required = !byToken;
+    otherwise.textContent = byToken ? "With a password" : "With a token";
+    problem.textContent = "";
+    (byToken ? field : email.value ? password : email).focus();
+  };
+  otherwise.onclick = () => choose(!isByToken);
+  field.value = password.value = "";
+  /** @type {HTMLFormElement} */ (dialog.querySelector("form")).onsubmit = async (event) => {
+    event.preventDefault();
+    const token = tokenIn(field.value);
+    if (isByToken && !claimsOf(token)) {
+      problem.textContent = "That is not a token: three parts with a dot between them are expected.";
+      field.focus();
+      return;
+    }
+    yes.disabled = true;
+    problem.textContent = "";
+    try {
+      const own = isByToken ? { token } : await logIn(email.value.trim(), password.value);
+      problem.textContent = (await signIn(own)) ?? "";
+    } catch (error) {
+      problem.textContent = messageOf(error);
+    } finally {
+      yes.disabled = false;
+    }
+    if (problem.textContent) (isByToken ? field : password).select();
+    else dialog.close();
+  };
+  const canBeByPassword = await hasUsers();
+  if (dialog.open || (trouble && !accessTrouble())) return;
+  otherwise.hidden = !canBeByPassword;
+  void openDialog(dialog);
+  choose(!canBeByPassword);
+}
+
+function drawLine() {
+  const { state } = connection.status;
+  const trouble = accessTrouble();
+  // Without an open note there is no other place that says so.
+  byId("line").hidden = state === "online" || state === "connecting";
+  byId("line-text").textContent = trouble?.title ?? (state === "stopped"
+    ? "The server ended the connection."
+    : "The server cannot be reached. Trying again…");
+  byId("line-sign-in").hidden = trouble === undefined;
+  byId("line-sign-in").textContent = trouble?.button.label ?? "";
 }
 
 async function editProfile() {
   const name = /** @type {HTMLInputElement} */ (byId("profile-name"));
-  name.value = profile.name;
+  name.value = isNamed() ? myName() : profile.name;
+  name.disabled = isNamed();
+  byId("profile-hint").hidden = !isNamed();
+  byId("profile-hint").textContent = "Your name is the one that you signed in with.";
+  byId("sign-out").hidden = !access.pass;
+  byId("sign-out").textContent = access.isLink ? "Leave this link" : "Sign out";
   byId("profile-colors").replaceChildren(
     ...palette.map((color, index) => {
       const label = document.createElement("label");
@@ -669,10 +954,10 @@ async function editProfile() {
   );
   const dialog = /** @type {HTMLDialogElement} */ (byId("profile"));
   const confirmed = openDialog(dialog);
-  name.select();
+  if (!name.disabled) name.select();
   if (!(await confirmed)) return;
   const chosen = /** @type {HTMLInputElement | null} */ (dialog.querySelector("input[name=color]:checked"));
-  profile.name = name.value.trim() || profile.name;
+  if (!isNamed()) profile.name = name.value.trim() || profile.name;
   profile.color = chosen?.value ?? profile.color;
   saveProfile(profile);
   connection.send("profile", { name: profile.name, color: profile.color });
@@ -711,19 +996,31 @@ byId("welcome-create").addEventListener("click", () => void createNote());
 byId("find").addEventListener("input", drawList);
 byId("me").addEventListener("click", () => void editProfile());
 byId("theme").addEventListener("click", nextTheme);
+byId("gone-retry").addEventListener("click", () => {
+  const trouble = accessTrouble();
+  if (trouble) trouble.button.run();
+  else current?.reopen();
+});
+byId("line-sign-in").addEventListener("click", () => accessTrouble()?.button.run());
+byId("sign-out").addEventListener("click", leaveAccess);
 byId("gone-copy").addEventListener("click", () => void copyText());
 byId("retry").addEventListener("click", () => connection.retryNow());
 byId("share").addEventListener("click", () => current && void shareNote(current.documentId));
 byId("note-menu").addEventListener("click", () => {
   const id = current?.documentId;
   if (id === undefined) return;
-  openMenu(byId("note-menu"), [
-    { label: "Rename", icon: "pencil", run: () => byId("title").focus() },
-    { label: "Copy link", icon: "link", run: () => void shareNote(id) },
+  const isManaged = !access.isLink && current?.access !== "read";
+  /** @type {import("./dialogs.js").MenuItem[]} */
+  const items = [
+    { label: access.isLink ? "Copy link" : "Share…", icon: "link", run: () => void shareNote(id) },
     { label: "Copy text", icon: "copy", run: () => void copyText() },
     { label: "History", icon: "history", run: () => current?.hasText && goToPast(id) },
-    { label: "Delete…", icon: "trash", isDangerous: true, run: () => void removeNote(id) },
-  ]);
+  ];
+  if (isManaged) {
+    items.unshift({ label: "Rename", icon: "pencil", run: () => byId("title").focus() });
+    items.push({ label: "Delete…", icon: "trash", isDangerous: true, run: () => void removeNote(id) });
+  }
+  openMenu(byId("note-menu"), items);
 });
 byId("people").addEventListener("click", () => {
   const panel = byId("people-panel");
@@ -761,7 +1058,8 @@ document.addEventListener("click", (event) => {
   const link = /** @type {HTMLElement} */ (event.target).closest?.("a[data-link]");
   if (!link) return;
   event.preventDefault();
-  go(/** @type {HTMLAnchorElement} */ (link).pathname);
+  const { pathname, hash } = /** @type {HTMLAnchorElement} */ (link);
+  go(pathname + hash);
 });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !byId("people-panel").hidden) {
@@ -808,13 +1106,50 @@ addEventListener("beforeunload", (event) => {
   if ([...notes.values()].some((note) => note.refusal)) event.preventDefault();
 });
 connection.on("status", ({ state }) => {
-  // Without an open note there is no other place that says so.
-  byId("line").hidden = state === "online" || state === "connecting";
+  if (state === "stopped") endsAt = undefined;
+  drawLine();
   drawStatus();
   drawList();
+  if (accessTrouble()) void letIn();
 });
+
+/** The server does not let this page in: what can be done without the person is done first. */
+async function letIn() {
+  if (access.isLink || await renewToken()) return;
+  if (!access.pass) access.ask();
+  // Over a text, or another dialog, nothing opens by itself.
+  if (accessTrouble() && !current?.hasText && !document.querySelector("dialog[open]")) await askForToken();
+}
+
 connection.on("welcome", () => {
   if (connection.identity) rememberIdentity(connection.identity);
+  endsAt = undefined;
+  isRenewed = false;
+  /** @type {HTMLDialogElement} */ (byId("sign-in")).close();
+  drawMe();
+  drawPeople();
+});
+connection.on("expiring", (time) => {
+  const tell = () => {
+    endsAt = time;
+    drawStatus();
+  };
+  if (!access.pass?.refreshToken) {
+    tell();
+    return;
+  }
+  // In the middle of the time that is left, as far as this clock can be trusted.
+  const delay = Math.min(Math.max((time - Date.now()) / 2, 1_000), 30_000);
+  clearTimeout(renewTimer);
+  renewTimer = setTimeout(async () => {
+    if (connection.isOnline && !(await renewToken()) && connection.isOnline) tell();
+  }, delay);
+});
+connection.on("message", ({ type }) => {
+  if (type === "accessChanged") void list.refresh();
+});
+access.on("offered", (own) => {
+  if (access.pass || accessTrouble()) void signIn(own);
 });
 list.on("changed", () => {
   drawList();
@@ -826,7 +1161,7 @@ setInterval(drawList, 60_000);
 
 drawMe();
 drawTheme();
-for (const { identity: owner, documentId, session } of allPending()) {
+for (const { identity: owner, documentId, session } of allPending(ownerNow())) {
   if (owner.id !== identity?.id) continue;
   try {
     openNote(documentId, { restored: session, restoredClientId: owner.id });

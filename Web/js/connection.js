@@ -32,6 +32,9 @@ const timing = {
   openWithin: 10_000,
 };
 
+/** Close codes about tokens: none or no valid one, one that has ended, one that was taken back. */
+export const accessCodes = { unauthorised: 4502, ended: 4507, revoked: 4508 };
+
 /** Close codes from 4500 say: do not come back by yourself. */
 const firstFinalCode = 4500;
 const lastFinalCode = 4999;
@@ -55,8 +58,13 @@ const browser = {
 };
 
 /**
- * @extends {Emitter<{status: ConnectionStatus, welcome: Welcome, message: Message, lost: void}>}
+ * expiring: the token ends at that time (milliseconds); `refresh` with another goes on without a break.
+ *
+ * @typedef {{status: ConnectionStatus, welcome: Welcome, message: Message, lost: void,
+ *   expiring: number}} ConnectionEvents
  */
+
+/** @extends {Emitter<ConnectionEvents>} */
 export class Connection extends Emitter {
   /** @type {ConnectionStatus} */
   status = { state: "stopped" };
@@ -66,8 +74,13 @@ export class Connection extends Emitter {
   #url;
   #surroundings;
   #profile;
+  #token;
   /** @type {ClientIdentity | undefined} */
   #identity;
+  /** @type {ClientIdentity | undefined} One that the server would not know just now. */
+  #doubted;
+  /** @type {string | undefined} Why the server refused a hello. */
+  #refusal;
   /** @type {WebSocket | undefined} */
   #socket;
   /** @type {Map<string, (message: Message) => void>} */
@@ -83,13 +96,15 @@ export class Connection extends Emitter {
    * @param {object} options
    * @param {string} options.url
    * @param {() => {name: string, color: string}} options.profile Asked at every hello.
+   * @param {() => string | undefined} [options.token] Likewise.
    * @param {ClientIdentity} [options.identity] Who this client was before a reload.
    * @param {Partial<Surroundings>} [options.surroundings]
    */
-  constructor({ url, profile, identity, surroundings }) {
+  constructor({ url, profile, token, identity, surroundings }) {
     super();
     this.#url = url;
     this.#profile = profile;
+    this.#token = token ?? (() => undefined);
     this.#identity = identity;
     this.#surroundings = { ...browser, ...surroundings };
   }
@@ -116,6 +131,21 @@ export class Connection extends Emitter {
     if (this.status.state !== "waiting") return;
     this.#attempts = 0;
     this.#connect();
+  }
+
+  /**
+   * Goes on with a newer token of the same person, without a break.
+   *
+   * @param {string} token
+   * @returns {Promise<string | undefined>} Why not; undefined if the server took it.
+   */
+  refresh(token) {
+    return new Promise((resolve) => {
+      const isSent = this.send("refresh", { token }, ({ type, data }) =>
+        resolve(type === "error" ? (data.message ?? "The server refused it.") : undefined),
+      );
+      if (!isSent) resolve("The server cannot be reached.");
+    });
   }
 
   /** Asks the server for a sign of life now: the network may have gone. */
@@ -191,11 +221,14 @@ export class Connection extends Emitter {
   #sayHello() {
     const { name, color } = this.#profile();
     const client = this.#identity;
-    this.#write("hello", JSON.stringify({ name, color, client }), (reply) => {
+    this.#write("hello", JSON.stringify({ name, color, client, token: this.#token() }), (reply) => {
       if (reply.type !== "error") return;
+      this.#refusal = reply.data.message;
       if (client) {
-        // The server does not know this client any more, so it will get to know a new one.
+        // The server does not know this client any more, so it will get to know a new one. Or it is
+        // the token that it does not take: then it hangs up, and the client is who it was.
         this.#identity = undefined;
+        this.#doubted = client;
         this.#sayHello();
       } else {
         this.#failed(reply.data);
@@ -203,11 +236,14 @@ export class Connection extends Emitter {
     });
   }
 
-  /** @param {{message?: string, retryable?: boolean}} error The reply to a hello. */
-  #failed({ message, retryable }) {
-    this.#release();
-    if (retryable) this.#wait(0, message);
-    else this.#become({ state: "stopped", code: 0, reason: message });
+  /** @param {{code?: string, message?: string, retryable?: boolean}} error The reply to a hello. */
+  #failed({ code, message, retryable }) {
+    if (retryable) {
+      this.#release();
+      this.#wait(0, message);
+    } else {
+      this.#closed(code === "unauthorised" ? accessCodes.unauthorised : firstFinalCode, message ?? "");
+    }
   }
 
   /** @param {string} text */
@@ -229,6 +265,9 @@ export class Connection extends Emitter {
         return;
       case "pong":
         return;
+      case "tokenExpiring":
+        this.emit("expiring", message.data.expiresAt);
+        return;
       case "goodbye": {
         const range = message.data.reconnectAfter;
         if (Array.isArray(range) && range.every(Number.isFinite)) {
@@ -249,6 +288,8 @@ export class Connection extends Emitter {
   #welcomed(welcome) {
     this.welcome = welcome;
     this.#identity = { id: welcome.clientId, resumeToken: welcome.resumeToken };
+    this.#doubted = undefined;
+    this.#refusal = undefined;
     this.#attempts = 0;
     this.#become({ state: "online" });
     this.#watchSilence();
@@ -271,8 +312,11 @@ export class Connection extends Emitter {
    */
   #closed(code, reason) {
     this.#release();
+    this.#identity ??= this.#doubted;
+    this.#doubted = undefined;
     if (code >= firstFinalCode && code <= lastFinalCode) {
-      this.#become({ state: "stopped", code, reason });
+      this.#become({ state: "stopped", code, reason: reason || this.#refusal });
+      this.#refusal = undefined;
       return;
     }
     this.#wait(code, reason);

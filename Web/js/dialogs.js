@@ -145,8 +145,12 @@ export function announce(text) {
   if (live.textContent !== text) live.textContent = text;
 }
 
-/** @param {string} text @returns {Promise<boolean>} */
-export async function copy(text) {
+/**
+ * @param {string} text
+ * @param {HTMLElement} [inside] An open dialog: nothing outside of it can be selected.
+ * @returns {Promise<boolean>}
+ */
+export async function copy(text, inside = document.body) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -155,7 +159,7 @@ export async function copy(text) {
     const area = document.createElement("textarea");
     area.value = text;
     area.className = "visually-hidden";
-    document.body.append(area);
+    inside.append(area);
     area.select();
     const isCopied = document.execCommand("copy");
     area.remove();

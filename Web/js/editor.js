@@ -233,6 +233,8 @@ export function createEditor({ host, note, sheets, markdown }) {
   const readOnlyState = () => [
     EditorState.readOnly.of(!note.isWritable),
     EditorView.editable.of(note.isWritable),
+    // What cannot be written in can still be gone into by keyboard, to scroll and to select.
+    EditorView.contentAttributes.of(note.isWritable ? {} : { tabindex: "0", "aria-readonly": "true" }),
   ];
 
   /** @param {EditorView} view */

@@ -9,6 +9,14 @@ export class RequestError extends Error {
   }
 }
 
+/** @type {() => string | undefined} */
+let tokenNow = () => undefined;
+
+/** @param {() => string | undefined} token Asked at every request. */
+export function authorise(token) {
+  tokenNow = token;
+}
+
 /**
  * @param {string} path
  * @param {"GET" | "POST" | "PATCH" | "DELETE"} [method]
@@ -17,12 +25,17 @@ export class RequestError extends Error {
  * @returns {Promise<any>}
  */
 export async function request(path, method = "GET", body, signal) {
+  /** @type {Record<string, string>} */
+  const headers = {};
+  const token = tokenNow();
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (body) headers["Content-Type"] = "application/json";
   /** @type {Response} */
   let response;
   try {
     response = await fetch(path, {
       method,
-      headers: body ? { "Content-Type": "application/json" } : {},
+      headers,
       body: body ? JSON.stringify(body) : undefined,
       cache: "no-store",
       signal,

@@ -7,11 +7,14 @@
 // - beside the unconfirmed edits in `localStorage`, for a tab that was closed or crashed. A new tab
 //   adopts such an identity, with its edits, once the lock that its owner held has gone.
 //
+// What somebody who was signed in has left is for the same person alone (`owner`; "" for nobody).
+//
 // One identity has one tab: "duplicate tab" copies `sessionStorage`, so the lock decides.
 
 /**
  * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
- * @typedef {{identity: ClientIdentity, documentId: string, title: string, session: string}} PendingRecord
+ * @typedef {{identity: ClientIdentity, documentId: string, title: string, session: string,
+ *   owner?: string}} PendingRecord
  */
 
 const identityKey = "parley.client";
@@ -59,9 +62,10 @@ const isIdentity = (value) =>
 /**
  * The identity to say hello with: this tab's own, or that of a closed tab which left edits behind.
  *
+ * @param {string} owner Who this is.
  * @returns {Promise<ClientIdentity | undefined>}
  */
-export async function claimIdentity() {
+export async function claimIdentity(owner) {
   const own = read(sessionStorage, identityKey);
   if (isIdentity(own)) {
     if (await hold(lockName(own.id))) return own;
@@ -69,7 +73,7 @@ export async function claimIdentity() {
   }
   // Without locks nobody can tell a closed tab from a sleeping one: leave its edits to it.
   if (!globalThis.navigator?.locks) return undefined;
-  for (const { identity } of allPending()) {
+  for (const { identity } of allPending(owner)) {
     if (await hold(lockName(identity.id))) {
       sessionStorage.setItem(identityKey, JSON.stringify(identity));
       return identity;
@@ -89,14 +93,15 @@ export function forgetIdentity() {
   sessionStorage.removeItem(identityKey);
 }
 
-/** @returns {PendingRecord[]} */
-export function allPending() {
+/** @param {string} owner @returns {PendingRecord[]} */
+export function allPending(owner) {
   const records = [];
   for (let index = 0; index < localStorage.length; index += 1) {
     const key = localStorage.key(index);
     if (!key?.startsWith(pendingPrefix)) continue;
     const record = read(localStorage, key);
-    if (isIdentity(record?.identity) && typeof record.session === "string") records.push(record);
+    if (!isIdentity(record?.identity) || typeof record.session !== "string") continue;
+    if ((record.owner ?? "") === owner) records.push(record);
   }
   return records;
 }

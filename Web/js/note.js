@@ -16,7 +16,7 @@ import { Emitter } from "./emitter.js";
  * @typedef {import("./core.js").OutgoingChange} OutgoingChange
  * @typedef {import("./connection.js").Connection} Connection
  * @typedef {import("./connection.js").Message} Message
- * @typedef {{clientId: string, name: string, color: string, key: number}} Person
+ * @typedef {{clientId: string, name: string, color: string, key: number, isWriting: boolean}} Person
  * @typedef {{key: number, clientId: string, anchor: number, head: number}} PeerSelection
  * @typedef {{code: string, message: string, retryable: boolean}} Refusal
  */
@@ -53,6 +53,8 @@ const timing = {
   persistAfter: 150,
   /** How long to wait before a retryable refusal is tried again, unless the server says. */
   retryAfter: 1_000,
+  /** Somebody counts as writing for so long after each of their edits. */
+  writingStays: 3_000,
 };
 
 /**
@@ -98,6 +100,10 @@ export class Note extends Emitter {
   #persistTimer;
   /** @type {any} */
   #retryTimer;
+  /** @type {Map<string, any>} By client id: until they count as writing no longer. */
+  #writingTimers = new Map();
+  /** @type {{clientId: string, sequence: number} | undefined} The change that made the revision. */
+  #headChange;
   #isPersisted = false;
   #rejoinCount = 0;
   /** @type {(() => void)[]} */
@@ -227,12 +233,23 @@ export class Note extends Emitter {
     if (this.#connection.isOnline) this.#join();
   }
 
+  /** After a failure, when rights may be others: tries to open the note again. */
+  reopen() {
+    if (this.phase !== "failed" && this.phase !== "deleted") return;
+    this.phase = this.#session ? "away" : "joining";
+    this.failure = "";
+    this.#rejoinCount = 0;
+    this.emit("status", undefined);
+    if (this.#connection.isOnline) this.#join();
+  }
+
   /** Leaves the document. Unconfirmed edits stay in the browser's storage. */
   close() {
     this.persistNow();
     clearTimeout(this.#selectTimer);
     clearTimeout(this.#persistTimer);
     clearTimeout(this.#retryTimer);
+    this.#nobodyWrites();
     for (const unsubscribe of this.#subscriptions) unsubscribe();
     this.#subscriptions = [];
     if (this.phase === "live") this.#connection.send("leave", { documentId: this.documentId });
@@ -263,7 +280,9 @@ export class Note extends Emitter {
     const session = this.#session;
     /** @type {Record<string, unknown>} */
     const request = { documentId: this.documentId };
-    if (session && !options?.isFresh) request.resume = { epoch: session.epoch, revision: session.revision };
+    if (session && !options?.isFresh) {
+      request.resume = { epoch: session.epoch, revision: session.revision, change: this.#headChange };
+    }
     this.phase = session ? "away" : "joining";
     this.#connection.send("join", request, (reply) => {
       if (reply.type === "error") this.#failed(reply.data);
@@ -277,6 +296,7 @@ export class Note extends Emitter {
     this.#selectTimer = undefined;
     if (this.phase === "live") this.phase = "away";
     this.#session?.disconnect();
+    this.#nobodyWrites();
     this.#people.clear();
     this.#peopleByKey.clear();
     this.#session?.removeAllPeers();
@@ -341,6 +361,9 @@ export class Note extends Emitter {
       case "presence":
         this.#presence(data);
         break;
+      case "accessChanged":
+        this.#accessChanged(data.access);
+        break;
       case "documentChanged":
         this.#documentChanged(data);
         break;
@@ -353,6 +376,7 @@ export class Note extends Emitter {
     this.access = data.access ?? "write";
     this.#retitle(data.title);
     const session = this.#session;
+    if (data.text !== undefined) this.#headChange = data.change;
     if (!session) {
       this.#clientId = clientId;
       this.#session = this.#core.openSession(data);
@@ -421,6 +445,7 @@ export class Note extends Emitter {
   #resync(data) {
     const session = this.#session;
     if (!session || this.phase !== "live") return;
+    this.#headChange = data.change;
     this.#rebase(session, data, true);
     this.#unconfirmedMoved();
     this.emit("peers", undefined);
@@ -458,10 +483,12 @@ export class Note extends Emitter {
         } else {
           this.#apply(session.supersede(JSON.stringify(operation), sequence, revision));
         }
-        return;
+      } else {
+        const author = this.#people.get(clientId)?.key ?? 0;
+        this.#writes(clientId);
+        this.#apply(session.receive(JSON.stringify(operation), revision, author));
       }
-      const author = this.#people.get(clientId)?.key ?? 0;
-      this.#apply(session.receive(JSON.stringify(operation), revision, author));
+      if (revision === session.revision) this.#headChange = { clientId, sequence };
     });
     this.#unconfirmedMoved();
     this.emit("peers", undefined);
@@ -479,7 +506,9 @@ export class Note extends Emitter {
     // The answer to a change that was sent again may come after the change itself came by.
     if (session.inFlight?.sequence !== sequence || revision <= session.revision) return;
     this.#rejoinCount = 0;
-    this.#transmit(session.acknowledge(sequence, revision));
+    const next = session.acknowledge(sequence, revision);
+    this.#headChange = { clientId: this.#clientId, sequence };
+    this.#transmit(next);
     this.#unconfirmedMoved();
   }
 
@@ -590,6 +619,7 @@ export class Note extends Emitter {
         name: String(name ?? known?.name ?? ""),
         color: String(color ?? known?.color ?? ""),
         key: known?.key ?? ++this.#keyCount,
+        isWriting: known?.isWriting ?? false,
       };
       this.#people.set(clientId, person);
       this.#peopleByKey.set(person.key, person);
@@ -598,6 +628,8 @@ export class Note extends Emitter {
     for (const clientId of left) {
       const person = this.#people.get(clientId);
       if (!person) continue;
+      clearTimeout(this.#writingTimers.get(clientId));
+      this.#writingTimers.delete(clientId);
       this.#people.delete(clientId);
       this.#peopleByKey.delete(person.key);
       this.#session?.removePeer(person.key);
@@ -613,7 +645,52 @@ export class Note extends Emitter {
     this.#session?.placePeer(person.key, selections);
   }
 
+  /**
+   * Their edits say that they are writing; for a while.
+   *
+   * @param {string} clientId
+   */
+  #writes(clientId) {
+    const person = this.#people.get(clientId);
+    if (!person) return;
+    clearTimeout(this.#writingTimers.get(clientId));
+    this.#writingTimers.set(
+      clientId,
+      setTimeout(() => {
+        this.#writingTimers.delete(clientId);
+        const still = this.#people.get(clientId);
+        if (still) this.#setWriting(still, false);
+      }, timing.writingStays),
+    );
+    this.#setWriting(person, true);
+  }
+
+  /** @param {Person} person @param {boolean} isWriting */
+  #setWriting(person, isWriting) {
+    if (person.isWriting === isWriting) return;
+    person.isWriting = isWriting;
+    this.emit("people", undefined);
+  }
+
+  #nobodyWrites() {
+    for (const timer of this.#writingTimers.values()) clearTimeout(timer);
+    this.#writingTimers.clear();
+  }
+
   // The document itself.
+
+  /** @param {"none" | "read" | "write"} access What this person may do with it from now on. */
+  #accessChanged(access) {
+    if (access === "none") {
+      this.persistNow();
+      this.#lost();
+      this.phase = "failed";
+      this.failure = "You may not read this note any more.";
+    } else {
+      this.access = access;
+    }
+    this.emit("status", undefined);
+  }
 
   /** @param {any} data */
   #documentChanged(data) {

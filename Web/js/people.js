@@ -94,7 +94,8 @@ export function inkOn(color) {
  */
 export function initials(name) {
   const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-  const words = name.trim().split(/\s+/).filter(Boolean);
+  // What stands in brackets at the end says something about the person, and is not the name.
+  const words = (name.replace(/\s*\([^()]*\)\s*$/u, "") || name).trim().split(/\s+/).filter(Boolean);
   const chosen = words.length > 1 ? [words[0], words[words.length - 1]] : words;
   const letters = chosen.map((word) => [...segmenter.segment(word ?? "")][0]?.segment ?? "");
   return letters.join("").toLocaleUpperCase() || "?";

@@ -1,0 +1,356 @@
+"""Who may do what, as a person sees it: signing in, links to a note, rights that end or change."""
+
+import re
+import subprocess
+import time
+
+import pytest
+from conftest import PROGRAM, SECRET, Server, converge, token, wait_until
+from playwright.sync_api import expect
+
+PASSWORD = "correct horse é"
+
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 2,
+    "has_touch": True,
+    "is_mobile": True,
+    "color_scheme": "dark",
+}
+
+
+@pytest.fixture
+def users(tmp_path):
+    """A server with a user of its own, whose tokens soon end."""
+    file = tmp_path / "users"
+    add = [PROGRAM, "user", "add", "ada@example.org", "--name", "Ada L.", "document:*=all", "room:*=read"]
+    subprocess.run([*add, "--file", file], input=PASSWORD + "\n", text=True, check=True, capture_output=True)
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    running = Server(
+        tmp_path, "--users-file", str(file), "--access-token-time", "10s", "--clock-skew", "0s",
+        "--hmac-secret-file", str(secret), "--audience", "parley",
+    )  # fmt: skip
+    running.token = token()
+    yield running
+    running.stop()
+
+
+def share(person, access="Read", ends=None):
+    """Makes a link in the dialog; the link."""
+    page = person.page
+    page.get_by_role("button", name="Share", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("radio", name=access, exact=True).check()
+    if ends:
+        dialog.get_by_label("for").select_option(ends)
+    dialog.get_by_role("button", name="Make a link").click()
+    field = page.locator("#sharing-link")
+    expect(field).to_be_visible()
+    link = field.input_value()
+    person.picture(f"sharing-{access.replace(' ', '-')}")
+    dialog.get_by_role("button", name="Done").click()
+    return link
+
+
+def follow(person, link):
+    person.page.goto(link)
+    person.wait_for_status("saved")
+    return person
+
+
+def test_signing_in_with_a_token(guarded, person):
+    note = guarded.create("Behind the door")
+    ada = person("Somebody")
+    ada.page.goto(f"/n/{note}")
+    dialog = ada.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Sign in to go on.")
+    field = dialog.get_by_label("Token")
+    expect(field).to_be_focused()
+    ada.picture("sign-in")
+    field.fill("not a token")
+    dialog.get_by_role("button", name="Sign in").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("three parts")
+    # One that the server does not accept.
+    field.fill(token(aud="somebody else"))
+    dialog.get_by_role("button", name="Sign in").click()
+    expect(dialog).to_contain_text("Your token was not accepted.")
+    dialog.get_by_role("button", name="Not now").click()
+    expect(ada.page.locator("#gone-title")).to_have_text("Your token was not accepted.")
+    ada.picture("sign-in-refused")
+    ada.page.locator("#gone-retry").click()
+    field.fill(f"Bearer {token(name='Ada L.')}")
+    ada.press("Tab", "Tab", "Enter")
+    ada.wait_for_status("saved")
+    expect(ada.page.locator("#me-name")).to_have_text("Ada L.")
+    ada.type("let in")
+    ada.wait_until_saved()
+    expect(ada.page.locator("#notes .note-title")).to_have_text(["Behind the door"])
+    # A reload keeps it; no address has it.
+    ada.page.reload()
+    ada.wait_for_status("saved")
+    ada.wait_for_text("let in")
+    # Another tab asks this one.
+    tab = ada.new_page()
+    tab.goto(f"/n/{note}")
+    expect(tab.locator("#status")).to_have_attribute("data-state", "saved")
+    # The name is the token's; and out again.
+    tab.locator("#me").click()
+    expect(tab.get_by_role("textbox", name="Name", exact=True)).to_be_disabled()
+    tab.get_by_role("button", name="Sign out").click()
+    tab.wait_for_load_state()
+
+
+def test_signing_in_with_a_password(users, person):
+    note = users.create("With a password")
+    ada = person("Somebody")
+    ada.page.goto("/")
+    dialog = ada.page.get_by_role("dialog")
+    expect(dialog.get_by_label("E-mail")).to_be_focused()
+    ada.picture("sign-in-password")
+    dialog.get_by_label("E-mail").fill("ada@example.org")
+    dialog.get_by_label("Password").fill("wrong")
+    ada.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("Invalid login credentials")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    ada.press("Enter")
+    expect(dialog).to_be_hidden()
+    ada.page.get_by_role("link", name="With a password").click()
+    ada.wait_for_status("saved")
+    expect(ada.page.locator("#me-name")).to_have_text("Ada L.")
+    # Tokens last for ten seconds here. New ones come by themselves, without a break.
+    renewed = []
+    ada.page.on(
+        "request", lambda request: renewed.append(1) if request.url.endswith("/refresh") else None
+    )
+    ada.type("a")
+    # The question lets the page's events come in.
+    wait_until(lambda: ada.page.evaluate("true") and len(renewed) >= 2)
+    expect(ada.page.locator("[data-kind=ending]")).to_have_count(0)
+    ada.type("b")
+    ada.wait_until_saved()
+    # A reload long after, when the token has ended.
+    ada.page.evaluate(
+        """(ended) => {
+            const pass = JSON.parse(sessionStorage.getItem("parley.access"));
+            sessionStorage.setItem("parley.access", JSON.stringify({ ...pass, token: ended }));
+        }""",
+        token(seconds=-60),
+    )
+    ada.page.goto(f"/n/{note}")
+    ada.wait_for_status("saved")
+    ada.wait_for_text("ab")
+    expect(dialog).to_be_hidden()
+
+
+def test_a_token_in_the_address_goes_out_of_sight(guarded, person):
+    note = guarded.create("By link")
+    ada = person("Somebody")
+    asked = []
+    ada.page.on("request", lambda request: asked.append(request))
+    mine = token()
+    ada.page.goto(f"/n/{note}#token={mine}")
+    ada.wait_for_status("saved")
+    assert mine not in ada.page.url
+    assert not any(mine in request.url for request in asked)
+    listing = [request for request in asked if request.url.endswith("/api/notes")]
+    assert listing[0].headers["authorization"] == f"Bearer {mine}"
+    expect(ada.page.locator("#me-name")).to_have_text("ada")
+    ada.page.get_by_role("button", name="New note").click()
+    expect(ada.page.locator("#title")).to_be_focused()
+    ada.wait_until_saved()
+
+
+def test_a_token_that_ends_and_is_followed_by_another(guarded, person):
+    note = guarded.create("Long day")
+    ada = person("Somebody")
+    ada.page.goto(f"/n/{note}#token={token(seconds=40)}")
+    ada.wait_for_status("saved")
+    notice = ada.page.locator("[data-kind=ending]")
+    expect(notice).to_contain_text("Your sign-in ends at")
+    ada.type("before, ")
+    ada.wait_until_saved()
+    # A newer one in time: nothing breaks.
+    notice.get_by_role("button", name="Sign in").click()
+    ada.page.get_by_label("Token").fill(token(seconds=12))
+    ada.page.get_by_role("dialog").get_by_role("button", name="Sign in").click()
+    expect(ada.page.get_by_role("dialog")).to_be_hidden()
+    ada.page.evaluate("window.isSamePage = true")
+    # Nobody comes in time.
+    trouble = ada.page.locator("[data-kind=connection]")
+    expect(trouble).to_contain_text("Your sign-in has ended.")
+    expect(ada.page.locator("#status-text")).to_have_text("Signed out")
+    ada.to_end()
+    ada.type("after")
+    expect(ada.page.locator("#status-text")).to_contain_text("not yet saved")
+    ada.picture("signed-out")
+    trouble.get_by_role("button", name="Sign in").click()
+    ada.page.get_by_label("Token").fill(token())
+    ada.page.get_by_role("dialog").get_by_role("button", name="Sign in").click()
+    ada.wait_until_saved()
+    expect(trouble).to_be_hidden()
+    assert ada.page.evaluate("window.isSamePage")
+    assert ada.text() == "before, after"
+    assert guarded.request("GET", f"/api/notes/{note}/text")["text"] == "before, after"
+
+
+def test_a_link_for_reading(guarded, person):
+    note = guarded.create("To be read")
+    guarded.create("Not to be read")
+    ada = person("Somebody").open(note, f"#token={token(name='Ada')}")
+    ada.type("Once upon a time")
+    ada.wait_until_saved()
+    link = share(ada)
+    assert "#share=" in link and note in link
+    bo = follow(person("Bo", "#b0452a"), link)
+    bo.wait_for_text("Once upon a time")
+    expect(bo.page.locator("#access")).to_be_visible()
+    expect(bo.page.locator("#access")).to_have_text("Read only")
+    expect(bo.editor).to_have_attribute("contenteditable", "false")
+    expect(bo.page.locator("#title")).to_be_disabled()
+    expect(bo.page.locator("#notes .note-title")).to_have_text(["To be read"])
+    expect(bo.page.get_by_role("button", name="New note")).to_be_hidden()
+    expect(ada.page.locator("#people")).to_have_attribute("aria-label", re.compile(r"Bo \(guest\)"))
+    # By keyboard, into the text; what is typed goes nowhere.
+    bo.press("Alt+e")
+    bo.page.keyboard.type("mine!")
+    ada.to_end()
+    ada.type(", a duck.")
+    bo.wait_for_text("Once upon a time, a duck.")
+    bo.picture("read-only")
+    phone = follow(person("Cy", "#8a4bab", **PHONE), link)
+    phone.wait_for_text("Once upon a time, a duck.")
+    phone.picture("phone-read-only")
+    # A menu without what is not allowed; a history to look at.
+    bo.page.get_by_role("button", name="More for this note").click()
+    expect(bo.page.get_by_role("menuitem")).to_have_text(["Copy link", "Copy text", "History"])
+    bo.page.get_by_role("menuitem", name="History").click()
+    expect(bo.page.get_by_role("button", name="Restore this version")).to_be_disabled()
+    expect(bo.page.get_by_role("button", name="Name this version")).to_be_disabled()
+    bo.press("Escape")
+    bo.page.reload()
+    bo.wait_for_status("saved")
+    bo.wait_for_text("Once upon a time, a duck.")
+    # Ada takes it back.
+    ada.page.get_by_role("button", name="Share", exact=True).click()
+    ada.page.get_by_role("button", name="Withdraw all links").click()
+    ada.page.get_by_role("button", name="Withdraw them").click()
+    expect(bo.page.locator("[data-kind=connection]")).to_contain_text("This link does not work any more.")
+    expect(bo.page.locator("#status-text")).to_have_text("Link has ended")
+    bo.page.reload()
+    expect(bo.page.locator("#gone-title")).to_have_text("This link does not work any more.")
+    bo.picture("link-ended")
+
+
+def test_a_link_for_writing(guarded, person):
+    note = guarded.create("To be written")
+    ada = person("Somebody").open(note, f"#token={token()}")
+    link = share(ada, "Read and write", "3600")
+    bo = follow(person("Bo"), link)
+    expect(bo.page.locator("#access")).to_be_hidden()
+    bo.type("Bo was here.")
+    assert converge(ada, bo) == "Bo was here."
+    # A guest makes no links, but can pass on this one.
+    bo.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    bo.page.get_by_role("button", name="Copy link").click()
+    wait_until(lambda: bo.page.evaluate("navigator.clipboard.readText()") == link)
+
+
+def test_rights_that_change_while_writing(guarded, person):
+    note = guarded.create("Changing")
+    ada = person("Somebody").open(note, f"#token={token()}")
+    ada.type("written")
+    ada.wait_until_saved()
+    verbs = ["read", "presence"]
+
+    def come_with(rights):
+        ada.page.evaluate("(hash) => { location.hash = hash }", f"#token={token(rights)}")
+
+    come_with([{"match": note, "may": verbs}])
+    expect(ada.page.locator("#access")).to_be_visible()
+    expect(ada.editor).to_have_attribute("contenteditable", "false")
+    come_with([{"match": "another", "may": verbs}])
+    expect(ada.page.locator("#gone-title")).to_have_text("This note cannot be opened.")
+    expect(ada.page.get_by_role("button", name="Copy the text you had")).to_be_visible()
+    come_with([{"match": note, "may": [*verbs, "write"]}])
+    expect(ada.page.locator("#gone")).to_be_hidden()
+    expect(ada.page.locator("#access")).to_be_hidden()
+    ada.to_end()
+    ada.type(" again")
+    ada.wait_until_saved()
+    assert "#token" not in ada.page.url
+
+
+def test_links_in_the_open_demo_hold_their_visitors_to_reading(server, person):
+    note = server.create("Open")
+    ada = person("Ann").open(note)
+    ada.page.get_by_role("button", name="Share", exact=True).click()
+    expect(ada.page.locator("#sharing-hint")).to_contain_text("this server is open")
+    ada.press("Escape")
+    link = share(ada)
+    bo = follow(person("Bo"), link)
+    expect(bo.page.locator("#access")).to_be_visible()
+    ada.type("Hello")
+    bo.wait_for_text("Hello")
+    bo.page.locator("#me").click()
+    bo.page.get_by_role("button", name="Leave this link").click()
+    expect(bo.page.locator("#access")).to_be_hidden()
+    bo.wait_for_status("saved")
+    bo.to_end()
+    bo.type("!")
+    assert converge(ada, bo) == "Hello!"
+
+
+def test_who_is_writing(server, person):
+    note = server.create("Busy")
+    ann = person("Ann").open(note)
+    bo = person("Bo", "#b0452a").open(note)
+    expect(ann.page.locator("#people")).to_have_attribute("aria-label", "Here with you: Bo")
+    bo.type("one, two, three")
+    expect(ann.page.locator("#writing")).to_have_text("Bo is writing…")
+    ann.page.locator("#people").click()
+    expect(ann.page.locator("#people-list .writing")).to_have_text("writing…")
+    expect(ann.page.locator("#people")).to_have_attribute("aria-label", "Here with you: Bo (writing)")
+    ann.picture("writing")
+    # It ends by itself, and moving a caret is not writing.
+    bo.put_caret(0)
+    expect(ann.page.locator("#writing")).to_have_text("")
+    expect(ann.page.locator("#people-list .writing")).to_have_count(0)
+    # Who leaves writes no more.
+    bo.type("four")
+    expect(ann.page.locator("#writing")).to_have_text("Bo is writing…")
+    began = time.monotonic()
+    bo.page.close()
+    expect(ann.page.locator("#people-list li")).to_have_count(1)
+    expect(ann.page.locator("#writing")).to_have_text("")
+    assert time.monotonic() - began < 20
+
+
+def test_what_one_user_left_unsaved_is_not_taken_by_another(guarded, person):
+    note = guarded.create("Left behind")
+    ada = person("Somebody").open(note, f"#token={token()}")
+    ada.type("kept: ")
+    ada.wait_until_saved()
+    guarded.kill()
+    ada.wait_for_status("offline")
+    ada.type("mine")
+    kept = "Object.keys(localStorage).filter((key) => key.startsWith('parley.pending.')).length"
+    wait_until(lambda: ada.page.evaluate(kept) == 1)
+    ada.page.close()
+    guarded.start()
+    # Somebody else at the same browser.
+    ada.page = ada.new_page()
+    ada.open(note, f"#token={token(sub='eve')}")
+    assert ada.text() == "kept: "
+    ada.type("not ")
+    ada.wait_until_saved()
+    ada.page.close()
+    ada.page = ada.new_page()
+    ada.page.goto(f"/n/{note}")
+    ada.page.get_by_label("Token").fill(token())
+    ada.page.get_by_role("dialog").get_by_role("button", name="Sign in").click()
+    expect(ada.page.get_by_role("dialog")).to_be_hidden()
+    ada.wait_until_saved()
+    wait_until(lambda: ada.page.evaluate(kept) == 0)
+    assert ada.text() in ("not kept: mine", "kept: minenot ", "kept: not mine")
+    assert guarded.request("GET", f"/api/notes/{note}/text")["text"] == ada.text()

@@ -1,0 +1,132 @@
+// Where tokens come from, where they are kept, and what tabs tell each other.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Access, claimsOf, fragmentOf, tokenIn } from "../../Web/js/access.js";
+import { initials } from "../../Web/js/people.js";
+
+/** @param {object} claims */
+const tokenOf = (claims) =>
+  `${btoa("{}")}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2lnbmF0dXJl`;
+
+/** A tab's storage. @param {Map<string, string>} [kept] */
+const storageOf = (kept = new Map()) => ({
+  getItem: (/** @type {string} */ key) => kept.get(key) ?? null,
+  setItem: (/** @type {string} */ key, /** @type {string} */ value) => void kept.set(key, value),
+  removeItem: (/** @type {string} */ key) => void kept.delete(key),
+});
+
+/** Some tabs of one browser: what one says the others hear. */
+function browser() {
+  /** @type {{tab: object, hear: (event: {data: any}) => void}[]} */
+  const listeners = [];
+  return () => {
+    const tab = {};
+    return /** @type {any} */ ({
+      addEventListener: (/** @type {string} */ _, /** @type {any} */ hear) => listeners.push({ tab, hear }),
+      postMessage: (/** @type {any} */ data) => {
+        for (const other of listeners) if (other.tab !== tab) other.hear({ data });
+      },
+    });
+  };
+}
+
+test("the address tells a token, a link and the history apart", () => {
+  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, isHistory: false });
+  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, isHistory: true });
+  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", isHistory: true });
+  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, isHistory: false });
+});
+
+test("what a token says is read, and what is none is not", () => {
+  const claims = { sub: "ada", name: "Ada 🦆 Лавлейс", exp: 12.5 };
+  assert.deepEqual(claimsOf(tokenOf(claims)), claims);
+  assert.deepEqual(claimsOf(tokenOf({ sub: 7, name: null, exp: "soon" })), {
+    sub: undefined, name: undefined, exp: undefined,
+  });
+  for (const none of ["", "a.b", "a.b.c", "..", "a.bnVsbA.c", "ä.ö.ü", "a.b.c.d"]) {
+    assert.equal(claimsOf(none), undefined, none);
+  }
+});
+
+test("what people paste is tidied", () => {
+  assert.equal(tokenIn("  Authorization: Bearer a.b\n.c \n"), "a.b.c");
+  assert.equal(tokenIn("bearer a.b.c"), "a.b.c");
+  assert.equal(tokenIn("https://here/n/x#token=a.b.c&history"), "a.b.c");
+  assert.equal(tokenIn("a.b.c"), "a.b.c");
+});
+
+test("a token outlives a reload of its tab, and a link stays in the address", () => {
+  const storage = storageOf();
+  const mine = tokenOf({ sub: "ada", exp: 100 });
+  const first = new Access({ location: { hash: `#token=${mine}` }, storage });
+  assert.equal(first.token, mine);
+  assert.equal(first.fragment, "");
+  assert.equal(first.hasEnded(99_999), false);
+  assert.equal(first.hasEnded(100_000), true);
+  const again = new Access({ location: { hash: "" }, storage });
+  assert.equal(again.token, mine);
+  assert.equal(again.isLink, false);
+  const link = new Access({ location: { hash: "#share=l.i.nk" }, storage });
+  assert.equal(link.token, "l.i.nk");
+  assert.equal(link.fragment, "share=l.i.nk");
+  assert.equal(new Access({ location: { hash: "" }, storage }).isLink, true);
+  link.forget();
+  assert.equal(new Access({ location: { hash: "" }, storage }).token, undefined);
+});
+
+test("without storage it lasts as long as the page", () => {
+  const full = {
+    ...storageOf(),
+    setItem() {
+      throw new Error("full");
+    },
+  };
+  const access = new Access({ location: { hash: "" }, storage: full });
+  let changes = 0;
+  access.on("changed", () => (changes += 1));
+  access.take({ token: "a.b.c" });
+  access.take({ token: "a.b.c" });
+  assert.equal(access.token, "a.b.c");
+  assert.equal(changes, 1);
+});
+
+test("tabs hand on the person's own token, and only to the same person", () => {
+  const channel = browser();
+  const open = (/** @type {string} */ hash) => {
+    const access = new Access({ location: { hash }, storage: storageOf(), channel: channel() });
+    /** @type {string[]} */
+    const offers = [];
+    access.on("offered", ({ token }) => offers.push(token));
+    return { access, offers };
+  };
+  const until = Math.floor(Date.now() / 1000) + 1000;
+  const [old, newer, eves] = [
+    tokenOf({ sub: "ada", exp: until }), tokenOf({ sub: "ada", exp: until + 500 }), tokenOf({ sub: "eve", exp: until + 900 }),
+  ];
+  const first = open(`#token=${old}`);
+  const guest = open("#share=l.i.nk");
+  const second = open("");
+  second.access.ask();
+  assert.deepEqual(second.offers, [old]);
+  second.access.take({ token: newer });
+  assert.deepEqual(first.offers, [newer]);
+  const eve = open(`#token=${eves}`);
+  assert.deepEqual(first.offers, [newer]);
+  first.access.take({ token: newer });
+  assert.deepEqual([eve.offers, guest.offers], [[], []]);
+  // A guest's link is nobody else's business, and what has ended helps nobody.
+  const lonely = browser();
+  const ended = new Access({
+    location: { hash: `#token=${tokenOf({ sub: "ada", exp: 1 })}` }, storage: storageOf(), channel: lonely(),
+  });
+  assert.ok(ended.hasEnded());
+  const other = new Access({ location: { hash: "" }, storage: storageOf(), channel: lonely() });
+  other.on("offered", () => assert.fail("a token that has ended was handed on"));
+  other.ask();
+});
+
+test("initials are those of the name, not of what stands in brackets after it", () => {
+  assert.equal(initials("Bo Li (guest)"), "BL");
+  assert.equal(initials("(guest)"), "(");
+});

@@ -1,0 +1,191 @@
+// Whose rights this tab speaks with: a token of the person's own, that of a shared link, or none.
+//
+// Tokens come in the part of the address behind "#", which is sent to no server and stands in no log:
+//
+//   #token=…   the person's own. It is taken out of the address at once.
+//   #share=…   a shared link's. It stays, for the address is the link.
+//
+// A third way is a password; with it comes a token for getting new ones (login.js).
+//
+// All live in `sessionStorage`, so that a reload keeps them and another person at this browser does
+// not find them. Tabs of this page hand the person's own token to each other when one asks.
+
+import { Emitter } from "./emitter.js";
+
+/**
+ * @typedef {{token: string, refreshToken?: string, name?: string}} OwnToken The name if whoever gave
+ *   the token said it.
+ * @typedef {OwnToken & {isLink: boolean}} Pass
+ * @typedef {{sub?: string, name?: string, exp?: number}} Claims
+ */
+
+const passKey = "parley.access";
+const channelName = "parley.access";
+
+/**
+ * What the address says behind "#".
+ *
+ * @param {string} hash
+ * @returns {{token?: string, share?: string, isHistory: boolean}}
+ */
+export function fragmentOf(hash) {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  return {
+    token: fields.get("token") || undefined,
+    share: fields.get("share") || undefined,
+    isHistory: fields.has("history"),
+  };
+}
+
+/**
+ * What a token says of its bearer and its end. To be shown to them, never to be relied on: only the
+ * server can tell whether it is true.
+ *
+ * @param {string} token
+ * @returns {Claims | undefined} Undefined if it is none.
+ */
+export function claimsOf(token) {
+  const parts = token.split(".");
+  if (parts.length !== 3) return undefined;
+  try {
+    const bytes = Uint8Array.from(
+      atob((parts[1] ?? "").replace(/-/g, "+").replace(/_/g, "/")),
+      (unit) => unit.charCodeAt(0),
+    );
+    const claims = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (claims === null || typeof claims !== "object") return undefined;
+    return {
+      sub: typeof claims.sub === "string" ? claims.sub : undefined,
+      name: typeof claims.name === "string" ? claims.name : undefined,
+      exp: Number.isFinite(claims.exp) ? claims.exp : undefined,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The token in what people paste: there may be a label before it, and line breaks within.
+ *
+ * @param {string} text
+ */
+export function tokenIn(text) {
+  const token = text.trim().replace(/^(authorization:\s*)?bearer\s+/i, "").replace(/\s+/g, "");
+  const link = /[#&?](?:token)=([^&]+)/.exec(token);
+  return link?.[1] ?? token;
+}
+
+/**
+ * changed: another token counts from now on, or none. offered: another tab has one for the same person.
+ *
+ * @extends {Emitter<{changed: void, offered: OwnToken}>}
+ */
+export class Access extends Emitter {
+  /** @type {Pass | undefined} */
+  pass;
+
+  #storage;
+  /** @type {BroadcastChannel | undefined} */
+  #channel;
+
+  /**
+   * @param {object} options
+   * @param {{hash: string}} options.location
+   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} options.storage
+   * @param {BroadcastChannel} [options.channel] To the other tabs.
+   */
+  constructor({ location, storage, channel }) {
+    super();
+    this.#storage = storage;
+    this.#channel = channel;
+    this.pass = this.#stored();
+    const { token, share } = fragmentOf(location.hash);
+    if (token) this.take({ token });
+    else if (share) this.#become({ token: share, isLink: true });
+    channel?.addEventListener("message", ({ data }) => this.#heard(data));
+  }
+
+  get token() {
+    return this.pass?.token;
+  }
+
+  get isLink() {
+    return this.pass?.isLink ?? false;
+  }
+
+  get claims() {
+    return this.pass ? claimsOf(this.pass.token) : undefined;
+  }
+
+  /**
+   * Whether the token says that it has ended.
+   *
+   * @param {number} [now] Milliseconds.
+   */
+  hasEnded(now = Date.now()) {
+    const end = this.claims?.exp;
+    return end !== undefined && end * 1000 <= now;
+  }
+
+  /** What has to stand in the address of a note, behind "#", for it to open again. */
+  get fragment() {
+    return this.isLink ? `share=${this.token}` : "";
+  }
+
+  /** @param {OwnToken} own */
+  take({ token, refreshToken, name }) {
+    this.#become({ token, isLink: false, refreshToken, name });
+    this.#channel?.postMessage({ token, refreshToken, name });
+  }
+
+  /** Asks the other tabs for a token, when the server wants one and there is none. */
+  ask() {
+    this.#channel?.postMessage({ isWanted: true });
+  }
+
+  forget() {
+    this.#become(undefined);
+  }
+
+  /** @param {Pass | undefined} pass */
+  #become(pass) {
+    if (pass?.token === this.pass?.token) return;
+    this.pass = pass;
+    try {
+      if (pass) this.#storage.setItem(passKey, JSON.stringify(pass));
+      else this.#storage.removeItem(passKey);
+    } catch {
+      // It lasts as long as the page then.
+    }
+    this.emit("changed", undefined);
+  }
+
+  /** @returns {Pass | undefined} */
+  #stored() {
+    try {
+      const { token, isLink, refreshToken, name } = JSON.parse(this.#storage.getItem(passKey) ?? "");
+      return typeof token === "string" ? { token, isLink: isLink === true, refreshToken, name } : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** @param {any} data From another tab of this page. */
+  #heard(data) {
+    if (data?.isWanted && this.pass && !this.isLink && !this.hasEnded()) {
+      const { token, refreshToken, name } = this.pass;
+      this.#channel?.postMessage({ token, refreshToken, name });
+    } else if (typeof data?.token === "string" && data.token !== this.token && !this.isLink) {
+      const own = this.claims;
+      if (own && own.sub !== claimsOf(data.token)?.sub) return;
+      // Only a token that lasts longer is worth changing to.
+      if (own && (own.exp ?? Infinity) >= (claimsOf(data.token)?.exp ?? Infinity)) return;
+      const { token, refreshToken, name } = data;
+      this.emit("offered", { token, refreshToken, name });
+    }
+  }
+}
+
+/** @returns {BroadcastChannel | undefined} */
+export const channelBetweenTabs = () =>
+  typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel(channelName);

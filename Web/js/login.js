@@ -1,0 +1,38 @@
+// Signing in at servers that have users of their own: a password for a token, and for one that is good
+// for getting new ones.
+
+import { RequestError, request } from "./http.js";
+
+/** @typedef {import("./access.js").OwnToken} OwnToken */
+
+/**
+ * What such a server answers, with status 200 for most errors.
+ *
+ * @param {any} answer
+ * @returns {OwnToken}
+ */
+function tokenFrom(answer) {
+  const { accessToken, refreshToken } = answer?.data?.tokens ?? {};
+  if (answer?.hasError || typeof accessToken !== "string") {
+    throw new RequestError(answer?.message ?? "The server did not say why.", 401);
+  }
+  return { token: accessToken, refreshToken, name: answer.data.response?.name };
+}
+
+/** @param {string} email @param {string} password */
+export const logIn = async (email, password) =>
+  tokenFrom(await request("/api/user/login", "POST", { email, password }));
+
+/** @param {string} refreshToken */
+export const renew = async (refreshToken) =>
+  tokenFrom(await request("/api/user/refresh", "POST", { refreshToken }));
+
+/** Whether there are users with passwords at all. A server that has none knows no such path. */
+export async function hasUsers() {
+  try {
+    await request("/api/user/refresh", "POST", {});
+    return true;
+  } catch {
+    return false;
+  }
+}
