@@ -68,7 +68,10 @@ extension BayeuxChannel {
       return
     }
     var text: [UInt8] = []
-    if room.utf8.first != UInt8(ascii: "/") || room.utf8.count == 1 { text += Array("/!00/".utf8) }
+    let isMarked = room.utf8.starts(with: [UInt8(ascii: "/"), 0, UInt8(ascii: "/")])
+    if room.utf8.first != UInt8(ascii: "/") || room.utf8.count == 1 || isMarked {
+      text += Array("/!00/".utf8)
+    }
     let bytes = Array(room.utf8)
     for (index, byte) in bytes.enumerated() {
       let isSlash = byte == UInt8(ascii: "/")
@@ -86,7 +89,9 @@ extension BayeuxChannel {
 
   /// The room of a channel that is no pattern.
   public var room: String {
-    let bytes = Array(text.utf8)
+    let mark = "/!00/".utf8
+    let bytes = Array(
+      text.utf8.starts(with: mark) ? text.utf8.dropFirst(mark.count) : text.utf8[...])
     var room: [UInt8] = []
     var index = 0
     while index < bytes.count {
@@ -100,7 +105,6 @@ extension BayeuxChannel {
         index += 1
       }
     }
-    if room.starts(with: [UInt8(ascii: "/"), 0, UInt8(ascii: "/")]) { room.removeFirst(3) }
     return String(validating: room, as: UTF8.self) ?? text
   }
 

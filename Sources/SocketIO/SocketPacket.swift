@@ -65,7 +65,10 @@ public struct SocketPacket: Sendable, Hashable {
       rest = rest.dropFirst(digits.count)
     }
     if !rest.isEmpty {
-      guard let data = JSONValue(rest) else { return nil }
+      // A number would be taken for the id when it is written, without the space before it.
+      guard let data = JSONValue(rest), let first = data.utf8.first,
+        !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+      else { return nil }
       self.data = data
     }
     switch kind {

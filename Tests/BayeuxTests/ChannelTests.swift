@@ -34,7 +34,7 @@ struct ChannelTests {
       "/user/185", "acc-1", "/companies/c/workspaces/w/channels?type=public&user=a=b", "a!b",
       "/a!3F",
       "previous::channels/x", "é", "/a//b/", "//", "/", "*", "/a/*", "/a/**", "/!00/x", "!00", "",
-      "/a/!41",
+      "/a/!41", "/\u{0}/", "/\u{0}/x", "/\u{0}x", "\u{0}", "/!00/", "!00/x",
     ])
   func rooms(room: String) throws {
     let channel = BayeuxChannel(room: room)

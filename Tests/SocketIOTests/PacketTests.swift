@@ -25,6 +25,7 @@ struct PacketTests {
     arguments: [
       "", "5", "9", "2", "2{}", "2[]", "2[7]", #"2["x""#, #"2["x"]]"#, "3[]", "31{}", "3",
       #"51-["x",{"_placeholder":true,"num":0}]"#, "21234567890123456[\"x\"]", "0{", "\u{ff}",
+      "4\r4", "0 7",
     ])
   func noPackets(text: String) {
     #expect(SocketPacket(text.utf8) == nil)
