@@ -46,6 +46,15 @@ final class Connection {
   /// The attempts to subscribe to rooms that wait for the store, by their numbers.
   var attempts: ExactDictionary<UInt64> = [:]
 
+  /// Rooms in which its person is, or would be if they were heard from, and as whom.
+  var present: ExactDictionary<PersonID> = [:]
+  /// When it was heard from last, in milliseconds of uptime.
+  var heardAt: Int64 = 0
+  /// Whether it has been silent for so long that its person is shown as gone.
+  var isSilent = false
+  /// What it may send of signs of life, and since when that is so.
+  var signs: (allowance: Double, time: Int64)?
+
   init(id: ConnectionID, dialect: Dialect, phase: Phase) {
     self.id = id
     self.dialect = dialect

@@ -58,6 +58,7 @@ struct ExactSet: Sequence, ExpressibleByArrayLiteral {
   init(arrayLiteral elements: String...) { storage = Set(elements.map(ExactName.init)) }
 
   var count: Int { storage.count }
+  var isEmpty: Bool { storage.isEmpty }
 
   func contains(_ name: String) -> Bool { storage.contains(ExactName(name)) }
 

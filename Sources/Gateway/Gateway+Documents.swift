@@ -313,7 +313,7 @@ extension Gateway {
         error.isRetryable
           ? "the store cannot be read now; try again"
           : "the document's log is damaged; the operator has to restore it")
-    case .done, .note, .notes, .entries, .text, .history, .versions, .room:
+    case .done, .note, .notes, .entries, .text, .history, .versions, .room, .people:
       preconditionFailure("a store answers a load with a document")
     }
   }
@@ -328,7 +328,7 @@ extension Gateway {
       store(.load(id: id, recentMax: settings.windowEntries), for: .load(id))
     case .failed:
       turnAway(room, .unavailable, "the document could not be made; try again")
-    case .done, .notes, .document, .entries, .text, .history, .versions, .room:
+    case .done, .notes, .document, .entries, .text, .history, .versions, .room, .people:
       preconditionFailure("a store answers a creation with the note")
     }
   }
@@ -364,7 +364,7 @@ extension Gateway {
           close(subscription.connection, .rejoin, "join again")
         }
       }
-    case .note, .notes, .document, .entries, .text, .history, .versions, .room:
+    case .note, .notes, .document, .entries, .text, .history, .versions, .room, .people:
       preconditionFailure("a store answers an append with done")
     }
   }
@@ -450,7 +450,7 @@ extension Gateway {
       admitWaiting(room)
     case .failed(let error):
       for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
-    case .done, .note, .notes, .document, .text, .history, .versions, .room:
+    case .done, .note, .notes, .document, .text, .history, .versions, .room, .people:
       preconditionFailure("a store answers a request for entries with entries")
     }
   }

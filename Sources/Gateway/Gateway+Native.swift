@@ -82,6 +82,7 @@ extension Gateway {
     (connection.name, connection.color) = profile
     connection.phase = .ready
     connectionsByClient[connection.client] = connection.id
+    goOnline(connection)
     sendNative(
       .welcome(
         ServerMessage.Welcome(
@@ -89,13 +90,14 @@ extension Gateway {
           resumeToken: surroundings.tokens.token(
             for: resumeSubject(connection.client, of: identity)),
           serverTime: surroundings.clock.now, demo: isDemo,
-          capabilities: Self.capabilities, limits: settings.limits)),
+          capabilities: capabilities, limits: settings.limits)),
       ref: ref, to: connection)
   }
 
-  private static let capabilities = [
-    "documents", "presence", "publish", "resume", "roomHistory", "rooms", "selections",
-  ]
+  private var capabilities: [String] {
+    let own = ["documents", "presence", "publish", "resume", "roomHistory", "rooms", "selections"]
+    return (own + people.capabilities).sorted()
+  }
 
   private func checked(
     name: String, color: String?, ref: String, _ connection: Connection
@@ -146,10 +148,15 @@ extension Gateway {
       sendNative(.unsubscribed(.init(room: unsubscribe.room)), ref: ref, to: connection)
     case .publish(let publish): handle(publish, ref: ref, connection)
     case .roomHistory(let history): handle(history, ref: ref, connection)
-    case .typing, .receipt, .receipts, .lastOnline, .block, .blocks, .flag, .flags, .follow:
-      sendError(
-        .notOffered, "this server does not offer it; look at the capabilities in welcome",
-        ref: ref, to: connection)
+    case .typing(let typing): handle(typing, ref: ref, connection)
+    case .receipt(let receipt): handle(receipt, ref: ref, connection)
+    case .receipts(let receipts): handle(receipts, ref: ref, connection)
+    case .lastOnline(let lastOnline): handle(lastOnline, ref: ref, connection)
+    case .block(let block): handle(block, ref: ref, connection)
+    case .blocks: handleBlocks(ref: ref, connection)
+    case .flag(let flag): handle(flag, ref: ref, connection)
+    case .flags(let flags): handle(flags, ref: ref, connection)
+    case .follow(let follow): handle(follow, ref: ref, connection)
     case .ping:
       sendNative(.pong(.init(serverTime: surroundings.clock.now)), ref: ref, to: connection)
     case .unknown(let type):
@@ -251,6 +258,7 @@ extension Gateway {
 
   /// Tells others of a name and colour that may be new.
   func shareProfile(of connection: Connection) {
+    shareRoomProfile(of: connection)
     for subscription in connection.subscriptions.values
     where subscription.verbs.contains(.presence) {
       sendPresence(

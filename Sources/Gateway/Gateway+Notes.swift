@@ -168,7 +168,7 @@ extension Gateway {
       }
       respond(request, .json(200, NoteJSON.versions(versions)))
     case .failed(let error): answer(request, error)
-    case .document, .entries, .room:
+    case .document, .entries, .room, .people:
       preconditionFailure("a store answers a request for notes with notes")
     }
   }

@@ -70,6 +70,7 @@ extension Gateway {
         publication.offset = position.offset
         publication.time = time
         deliver(publication, epoch: position.epoch, in: request.room)
+        if request.pushes { notify(publication, epoch: position.epoch, in: request.room) }
       case .done(.keyReused):
         answer(
           .refused(.keyReused, "the key was used for another publication; take a new one"))
@@ -140,7 +141,10 @@ extension Gateway {
   }
 
   /// Whether a publication is for this reader.
-  func isFor(_ connection: Connection, _ publication: Publication) -> Bool { true }
+  func isFor(_ connection: Connection, _ publication: Publication) -> Bool {
+    guard let author = publication.person else { return true }
+    return !separates(connection, from: author)
+  }
 
   // MARK: History
 

@@ -8,6 +8,7 @@ extension Gateway {
 
   /// Makes a connection an occupant of a room.
   func occupy(_ name: RoomName, _ connection: Connection) {
+    if rooms[name] == nil { people.rooms?.occupied(name) }
     rooms[name, default: Room()].admit(connection.id)
   }
 
@@ -19,11 +20,17 @@ extension Gateway {
   }
 
   /// Lets a connection hear from a room no longer.
-  func leave(room name: RoomName, _ connection: Connection) {
+  ///
+  /// - Parameter isBroken: whether its line broke, and it may come back.
+  func leave(room name: RoomName, _ connection: Connection, isBroken: Bool = false) {
     connection.rooms.remove(name)
     connection.attempts[name] = nil
+    leavePresence(name, connection, isBroken: isBroken)
+    if !isBroken, let change = people.typing?.end(name, on: connection.id) { tell(change) }
     rooms[name]?.remove(connection.id)
-    if rooms[name]?.isEmpty ?? false { rooms[name] = nil }
+    guard rooms[name]?.isEmpty ?? false else { return }
+    rooms[name] = nil
+    people.rooms?.vacated(name)
   }
 
   /// Tells a room's subscribers that a resource has changed. No room remembers it.

@@ -6,6 +6,7 @@ import SocketMessages
 ///     POST /api/rooms/{room}/publish                  {"data": …} publishes
 ///     POST /api/publish                               {"publications": [{"room": …}, …]}
 ///     GET  /api/rooms/{room}/history?since=|before=   publications, 20 unless limit= says otherwise
+///     GET  /api/rooms/{room}/presence                 who is there
 ///
 /// A room's name may have slashes in it, as they are or encoded.
 extension Gateway {
@@ -58,6 +59,14 @@ extension Gateway {
       guard allows(identity, .read, .room(name), request) else { return }
       history(request, of: name, head.query)
     case ("history", _): respond(request, .methodNotAllowed("GET"))
+    case ("presence", "GET"):
+      guard allows(identity, .presence, .room(name), request) else { return }
+      guard let presence = people.presence else {
+        respond(request, .problem(404, .notOffered, "this server does not offer presence"))
+        return
+      }
+      respond(request, .json(200, RoomJSON.present(presence.present(in: name), in: name)))
+    case ("presence", _): respond(request, .methodNotAllowed("GET"))
     default: respond(request, .problem(404, .unknownType, "no such path below a room"))
     }
   }

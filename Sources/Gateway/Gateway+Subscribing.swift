@@ -22,7 +22,9 @@ extension Gateway {
         to: connection)
       return
     }
-    guard allows(.read, "reading", in: name, ref: ref, connection) else { return }
+    guard allows(.read, "reading", in: name, ref: ref, connection),
+      !subscribe.isPresent || mayBePresent(name, ref: ref, connection)
+    else { return }
     connection.rooms.insert(name)
     occupy(name, connection)
     // From here on what is published comes with what was missed, not twice.
@@ -42,6 +44,7 @@ extension Gateway {
       switch outcome {
       case .done(.recovery(let recovery)):
         rooms[name]?.add(connection.id)
+        if subscribe.isPresent { enterPresence(name, connection) }
         subscribed(subscribe, recovery, ref: ref, connection)
       case .failed(let error):
         leave(room: name, connection)
@@ -87,7 +90,8 @@ extension Gateway {
           room: subscribe.room,
           position: RoomPoint(epoch: recovery.head.epoch, offset: recovery.head.offset),
           isRecovered: subscribe.position == nil ? nil : recovery.missed != nil,
-          publications: missed.map(ServerMessage.PastPublication.init))),
+          publications: missed.map(ServerMessage.PastPublication.init),
+          present: subscribe.isPresent ? present(in: subscribe.room, to: connection) : nil)),
       ref: ref, to: connection)
   }
 }

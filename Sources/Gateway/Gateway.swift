@@ -25,6 +25,7 @@ public final class Gateway {
     let ownTokens: (any OwnTokens)?
     let revocations: (any Revocations)?
     let users: (any UserSource)?
+    let people: PeopleHandlers?
     let queuedBytes: (ConnectionID) -> Int
 
     /// - Parameters:
@@ -33,13 +34,14 @@ public final class Gateway {
     ///   - ownTokens: makes tokens for shared links and checks them; without it there are none.
     ///   - revocations: remembers tokens that were taken back; without it none can be.
     ///   - users: whose rights follow them, as long as they are logged in; without it there are none.
+    ///   - people: what is offered to people in rooms; without it, the standard handlers.
     ///   - queuedBytes: bytes that wait for a connection's socket; asked before changes are sent,
     ///     so that a slow reader's queue stays short.
     public init(
       clock: any Clock, names: any NameSource, tokens: any ResumeTokens, log: any LogSink,
       authenticator: (any Authenticator)? = nil, apiKeys: (any APIKeys)? = nil,
       ownTokens: (any OwnTokens)? = nil, revocations: (any Revocations)? = nil,
-      users: (any UserSource)? = nil,
+      users: (any UserSource)? = nil, people: PeopleHandlers? = nil,
       queuedBytes: @escaping (ConnectionID) -> Int
     ) {
       self.clock = clock
@@ -51,6 +53,7 @@ public final class Gateway {
       self.ownTokens = ownTokens
       self.revocations = revocations
       self.users = users
+      self.people = people
       self.queuedBytes = queuedBytes
     }
   }
@@ -65,6 +68,9 @@ public final class Gateway {
   var rooms: ExactDictionary<Room> = [:]
   /// Publications that wait for the store.
   var publishing = 0
+  /// Who is connected: people by their connections.
+  var online: ExactDictionary<Set<ConnectionID>> = [:]
+  let people: PeopleHandlers
   /// Numbers the attempts to subscribe.
   var nextAttempt: UInt64 = 1
   var lagging: Set<ConnectionID> = []
@@ -106,6 +112,8 @@ public final class Gateway {
     case notes(RequestID, NotesRequest)
     /// Work with rooms, which says itself how it goes on.
     case rooms((RoomOutcome) -> Void)
+    /// Work with what people do, which says itself how it goes on.
+    case people((PeopleReply) -> Void)
   }
 
   /// Makes a gateway without connections.
@@ -113,6 +121,8 @@ public final class Gateway {
     self.settings = settings
     self.surroundings = surroundings
     processName = surroundings.names.next()
+    people = surroundings.people ?? .standard(settings)
+    people.blocking?.start(store: self)
   }
 
   // MARK: Actions
@@ -201,6 +211,7 @@ public final class Gateway {
       close(connection, .unauthorised, "unauthorised")
       return
     }
+    goOnline(connection)
     if let pool, identity.may(.read, .room(pool)) { join(room: pool, connection) }
   }
 
@@ -215,6 +226,7 @@ public final class Gateway {
     case .greeting, .ready: break
     }
     if endIfExpired(connection) { return }
+    heard(connection)
     switch connection.dialect {
     case .native: receivedNative(message, kind: kind, on: connection)
     case .whaler: receivedWhaler(message, on: connection)
@@ -276,7 +288,9 @@ public final class Gateway {
 
   func leaveEverything(_ connection: Connection) {
     for subscription in connection.subscriptions.values.map(\.self) { leave(subscription) }
-    for room in connection.rooms { leave(room: room, connection) }
+    for room in connection.rooms { leave(room: room, connection, isBroken: true) }
+    for change in people.typing?.disconnected(connection.id) ?? [] { tell(change) }
+    goOffline(connection)
   }
 
   /// Time has passed: hellos that did not come, readers that have drained, documents nobody reads.
@@ -297,6 +311,7 @@ public final class Gateway {
         catchUp(connection)
       }
     }
+    tickPeople(now: now)
     for (id, document) in documents where document.isForgettable(now: now) {
       documents[id] = nil
     }
@@ -350,6 +365,7 @@ public final class Gateway {
     case .catchUp(let id, let connection): readForCatchUp(id, connection, reply)
     case .notes(let request, let kind): answer(request, kind, reply)
     case .rooms(let goOn): goOn(RoomOutcome(reply))
+    case .people(let goOn): goOn(Self.peopleReply(reply))
     }
   }
 }

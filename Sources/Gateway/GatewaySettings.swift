@@ -46,6 +46,10 @@ public struct GatewaySettings: Sendable {
   public var pageDefault: Int
   /// Milliseconds for which a publication's key is remembered.
   public var keyMilliseconds: Int64
+  /// Milliseconds for which somebody is shown in a room after their line broke.
+  public var presenceGraceMilliseconds: Int64
+  /// Whether the blocked do not hear of the blocker either.
+  public var blocksBothWays: Bool
 
   /// Of the dialects of others.
   public var dialects: DialectSettings
@@ -73,5 +77,7 @@ public struct GatewaySettings: Sendable {
     pageBytes = 1 << 20
     pageDefault = 20
     keyMilliseconds = 86_400_000
+    presenceGraceMilliseconds = 5_000
+    blocksBothWays = false
   }
 }

@@ -111,4 +111,14 @@ enum RoomJSON {
     }
     return body
   }
+
+  /// Who is in a room.
+  static func present(_ people: [PersonProfile], in room: RoomName) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("room", room, &body)
+      object.field("present", people.map(ServerMessage.Person.init), &body)
+    }
+    return body
+  }
 }

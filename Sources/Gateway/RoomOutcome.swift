@@ -10,7 +10,7 @@ enum RoomOutcome {
     switch reply {
     case .room(let reply): self = .done(reply)
     case .failed(let error): self = .failed(error)
-    case .done, .note, .notes, .document, .entries, .text, .history, .versions:
+    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .people:
       preconditionFailure("a store answers work with rooms with a room's reply")
     }
   }

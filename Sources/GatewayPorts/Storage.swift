@@ -143,6 +143,8 @@ public enum StoreRequest: Sendable {
   case compact(id: DocumentID, through: Int)
   /// Works with a room.
   case room(RoomRequest)
+  /// Works with what people do in rooms.
+  case people(PeopleRequest)
 
   /// Whether the store changes by it: such requests stand or fall with their batch's commit.
   public var isWriting: Bool {
@@ -152,6 +154,7 @@ public enum StoreRequest: Sendable {
       true
     case .list, .load, .entries, .text, .history, .versions: false
     case .room(let request): request.isWriting
+    case .people(let request): request.isWriting
     }
   }
 }
@@ -176,6 +179,8 @@ public enum StoreReply: Sendable {
   case versions([NamedVersion])
   /// What became of work with a room.
   case room(RoomReply)
+  /// What became of work with what people do in rooms.
+  case people(PeopleReply)
   /// Not done.
   case failed(StoreError)
 }

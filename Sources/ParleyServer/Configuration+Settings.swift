@@ -107,6 +107,17 @@ package struct Setting: Sendable {
       help: help, read: { $0.isEmpty ? nil : .some($0) }, write: { $0 ?? "" })
   }
 
+  /// Where a service is called, or nowhere.
+  static func hook(
+    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
+    _ section: Section, help: String
+  ) -> Setting {
+    Setting(
+      name, property, section, .value, "URL",
+      expected: "an address such as http://127.0.0.1:9000/push",
+      help: help, read: { HookAddress($0) == nil ? nil : .some($0) }, write: { $0 ?? "" })
+  }
+
   /// A number within bounds.
   static func number(
     _ name: String, _ property: any WritableKeyPath<Configuration, Int> & Sendable,
@@ -329,6 +340,19 @@ extension Configuration {
     .bytes(
       "publication-size-max", \.publicationBytesMax, .rooms, in: 1...(4 << 20),
       help: "Data of one publication."),
+    .duration(
+      "presence-grace", \.presenceGrace, .rooms, in: .zero...(.seconds(3600)),
+      help: "Somebody whose line broke is shown in a room for this long."),
+    .flag(
+      "block-both-ways", \.blocksBothWays, .rooms,
+      help: "Whoever is blocked does not hear of the blocker either."),
+    .hook(
+      "push-url", \.pushURL, .rooms,
+      help: "Called once for each follower of a room who is offline, when something is published "
+        + "with push."),
+    .hook(
+      "room-events-url", \.roomEventsURL, .rooms,
+      help: "Called when a room gets its first subscriber and loses its last."),
     .duration(
       "drain-time", \.drainTime, .running, in: .zero...(.seconds(3600)),
       help: "After SIGTERM, connections have this long to end in good order."),

@@ -98,6 +98,14 @@ public struct Configuration: Sendable, Equatable {
   public var roomHistories: [String] = []
   /// Bytes of a publication's data.
   public var publicationBytesMax = 64 << 10
+  /// How long somebody is shown in a room after their line broke.
+  public var presenceGrace = Duration.seconds(5)
+  /// Whether the blocked do not hear of the blocker either.
+  public var blocksBothWays = false
+  /// Where followers who are offline are told of what is published, `http://host:port/path`.
+  public var pushURL: String?
+  /// Where it is told that rooms are occupied and vacated.
+  public var roomEventsURL: String?
 
   // MARK: Running
 

@@ -160,6 +160,8 @@ extension Configuration {
     gateway.recoveryBytesMax = min(gateway.recoveryBytesMax, queuedBytesMax / 4)
     gateway.roomMemory = RoomMemory(
       publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
+    gateway.presenceGraceMilliseconds = Int64(presenceGrace.milliseconds)
+    gateway.blocksBothWays = blocksBothWays
     gateway.roomMemories = roomHistories.compactMap { RoomHistoryRule($0)?.rule }
     return gateway
   }

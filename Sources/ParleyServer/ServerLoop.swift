@@ -31,6 +31,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let log: any LogSink
   private let started = SystemClock().now
   private let origins: OriginPolicy
+  private let pushHook: HTTPHook?
+  private let roomHook: HTTPHook?
   private var files: StaticFiles?
   private var echo: EchoEndpoint?
   private var attachments: Attachments?
@@ -40,6 +42,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     self.configuration = configuration
     self.tokens = tokens
     self.log = log
+    pushHook = configuration.pushURL.flatMap(HookAddress.init).map { HTTPHook($0, log: log) }
+    roomHook = configuration.roomEventsURL.flatMap(HookAddress.init).map {
+      HTTPHook($0, log: log)
+    }
     origins = OriginPolicy(allowed: configuration.allowedOrigins)
     files = configuration.webDirectory.map(StaticFiles.init(root:))
     echo = configuration.echoPath.map(EchoEndpoint.init(path:))
@@ -50,13 +56,16 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     transport: LibwebsocketsTransport, storeThread: StoreThread, access: Access,
     loginThread: LoginThread?
   ) {
+    var people = PeopleHandlers.standard(configuration.gateway)
+    people.push = pushHook
+    people.rooms = roomHook
     let gateway = Gateway(
       settings: configuration.gateway,
       surroundings: Gateway.Surroundings(
         clock: SystemClock(), names: RandomNames(), tokens: tokens, log: log,
         authenticator: access.authenticator, apiKeys: access.apiKeys,
         ownTokens: access.ownTokens, revocations: access.revocations,
-        users: access.users,
+        users: access.users, people: people,
         queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) }))
     var login: LoginService?
     if let users = access.users, let loginThread {

@@ -126,6 +126,57 @@ extension DocumentStoreConformance {
       try rig.restart()
       try expect(rig.page("s", .newest).head.epoch, "renewed too", "a room without publications")
     },
+    ConformanceCheck("receipts rise, and never go back") { rig in
+      let place = PublicationPlace(room: "r", offset: 1)
+      func note(_ stage: ReceiptStage, _ person: PersonID) throws -> PeopleReply {
+        try rig.people(.receipt(place, Receipt(person: person, stage: stage)))
+      }
+      try expect(note(.read, "ben"), .unknownPublication, "before it is published")
+      _ = try rig.publish("r", "1", person: "ann")
+      let delivered = Receipt(person: "ben", stage: .delivered)
+      let read = Receipt(person: "ben", stage: .read)
+      let rises: [(ReceiptStage, Receipt, Bool)] = [
+        (.delivered, delivered, true), (.delivered, delivered, false), (.read, read, true),
+        (.delivered, read, false), (.read, read, false),
+      ]
+      for (stage, stands, isChanged) in rises {
+        try expect(
+          note(stage, "ben"), .receipt(stands, author: "ann", isChanged: isChanged), "a receipt")
+      }
+      _ = try note(.delivered, "al")
+      try rig.restart()
+      try expect(
+        rig.people(.receipts(place)),
+        .receipts([Receipt(person: "al", stage: .delivered), read], author: "ann"), "all of them")
+    },
+    ConformanceCheck("flags, members, blocks and last times are kept") { rig in
+      _ = try rig.publish("r", "1")
+      let flag = PublicationFlag(offset: 1, person: "ben", reason: "spam", time: 9)
+      try expect(rig.people(.flag("r", flag)), .done, "a flag")
+      var other = flag
+      other.offset = 2
+      try expect(rig.people(.flag("r", other)), .unknownPublication, "a flag of nothing")
+      for person in ["b", "a", "c"] {
+        _ = try rig.people(.member("new", person, isMember: true))
+        _ = try rig.people(
+          .block(PersonBlock(person: "p", blocked: person), isBlocked: true))
+      }
+      _ = try rig.people(.member("new", "b", isMember: false))
+      _ = try rig.people(.block(PersonBlock(person: "p", blocked: "b"), isBlocked: false))
+      _ = try rig.people(.online("ann", 7))
+      _ = try rig.people(.online("ann", 5))
+      try rig.restart()
+      try expect(rig.people(.flags("r", limit: 9)), .flags([flag]), "the flags")
+      try expect(rig.people(.members("new")), .members(["a", "c"]), "the members")
+      try expect(
+        rig.people(.blocks),
+        .blocks([
+          PersonBlock(person: "p", blocked: "a"), PersonBlock(person: "p", blocked: "c"),
+        ]), "the blocks")
+      try expect(rig.people(.lastOnline(["ann", "x"])), .lastOnline([7, nil]), "the times")
+      _ = try rig.people(.unflag(PublicationPlace(room: "r", offset: 1), "ben"))
+      try expect(rig.people(.flags("r", limit: 9)), .flags([]), "no flags")
+    },
   ]
 }
 
@@ -134,6 +185,14 @@ extension StoreRig {
     let replies = try perform(.room(request))
     guard case .room(let reply) = replies[0] else {
       throw ConformanceFailure("expected a room's reply, but it was \(replies[0])")
+    }
+    return reply
+  }
+
+  func people(_ request: PeopleRequest) throws -> PeopleReply {
+    let replies = try perform(.people(request))
+    guard case .people(let reply) = replies[0] else {
+      throw ConformanceFailure("expected a reply about people, but it was \(replies[0])")
     }
     return reply
   }

@@ -11,6 +11,7 @@ package struct MemoryRooms: Sendable {
 
   private var rooms: [[UInt8]: Room] = [:]
   private let firstEpoch: String
+  var people = People()
 
   package init(firstEpoch: String) { self.firstEpoch = firstEpoch }
 

@@ -193,6 +193,9 @@ public final class MemoryStore: DocumentStore {
     case .room(let request):
       if request.isWriting { undo.append(.rooms(rooms)) }
       return .room(rooms.reply(to: request))
+    case .people(let request):
+      if request.isWriting { undo.append(.rooms(rooms)) }
+      return .people(rooms.reply(to: request))
     }
   }
 

@@ -207,7 +207,7 @@ extension SQLiteStore {
     return roomStatements.selectEpoch.text(0)
   }
 
-  private func row(of name: RoomName) throws(StoreError) -> RoomRow? {
+  func row(of name: RoomName) throws(StoreError) -> RoomRow? {
     defer { roomStatements.selectRoom.reset() }
     roomStatements.selectRoom.bind(1, name)
     guard try roomStatements.selectRoom.step() else { return nil }
@@ -215,7 +215,7 @@ extension SQLiteStore {
   }
 
   /// A room's row, made if there is none.
-  private func rowMade(for name: RoomName) throws(StoreError) -> RoomRow {
+  func rowMade(for name: RoomName) throws(StoreError) -> RoomRow {
     if let row = try row(of: name) { return row }
     return try makeRoom(name)
   }
@@ -269,6 +269,8 @@ extension SQLiteStore {
     var isDone = connection.changedRows == 0
     roomStatements.deleteExpiredKeys.bind(1, Int(roomTime))
     try roomStatements.deleteExpiredKeys.run()
+    isDone = isDone && connection.changedRows == 0
+    try peopleStatements.deleteOldReceipts.run()
     isDone = isDone && connection.changedRows == 0
     if isDone { roomSweepTime = roomTime }
   }

@@ -16,6 +16,7 @@ public final class SQLiteStore: DocumentStore {
   let connection: SQLiteConnection
   let statements: StoreStatements
   let roomStatements: RoomStatements
+  let peopleStatements: PeopleStatements
   var hasher = RecordHasher()
 
   /// Documents whose newest snapshot lies far behind their head.
@@ -61,7 +62,7 @@ public final class SQLiteStore: DocumentStore {
     connection = try StoreFile.connect(path, vfs: vfs)
     try StoreSchema.prepare(connection, path: path)
     statements = try StoreFile.prepare(connection, path: path)
-    roomStatements = try StoreFile.prepareRooms(connection, path: path)
+    (roomStatements, peopleStatements) = try StoreFile.prepareRooms(connection, path: path)
     // A mistake here costs snapshots that are taken later.
     unsnapped = (try? idsToSnapshot()) ?? []
   }
@@ -81,7 +82,7 @@ public final class SQLiteStore: DocumentStore {
       throw StoreOpenError(error, path: path)
     }
     statements = try StoreFile.prepare(connection, path: path)
-    roomStatements = try StoreFile.prepareRooms(connection, path: path)
+    (roomStatements, peopleStatements) = try StoreFile.prepareRooms(connection, path: path)
   }
 
   /// Does a batch of work in one transaction, and returns after it is on the disk.
@@ -188,6 +189,8 @@ public final class SQLiteStore: DocumentStore {
         return .done
       case .room(let request):
         return .room(try reply(to: request))
+      case .people(let request):
+        return .people(try reply(to: request))
       }
     } catch {
       return .failed(error)

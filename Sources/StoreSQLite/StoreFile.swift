@@ -65,9 +65,9 @@ enum StoreFile {
 
   static func prepareRooms(
     _ connection: borrowing SQLiteConnection, path: String
-  ) throws(StoreOpenError) -> RoomStatements {
+  ) throws(StoreOpenError) -> (RoomStatements, PeopleStatements) {
     do throws(SQLiteFailure) {
-      return try RoomStatements(connection)
+      return (try RoomStatements(connection), try PeopleStatements(connection))
     } catch {
       throw StoreOpenError(error, path: path)
     }

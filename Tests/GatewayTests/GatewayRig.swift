@@ -22,7 +22,10 @@ final class GatewayRig {
   var frameAddresses: [UInt] = []
 
   /// - Parameter isDemo: without it, tokens are checked against the book.
-  init(isDemo: Bool = false, change: (inout GatewaySettings) -> Void = { _ in }) {
+  init(
+    isDemo: Bool = false, people: PeopleHandlers? = nil,
+    change: (inout GatewaySettings) -> Void = { _ in }
+  ) {
     book = isDemo ? nil : TokenBook()
     var settings = GatewaySettings()
     settings.isDemo = isDemo
@@ -32,7 +35,7 @@ final class GatewayRig {
       surroundings: Gateway.Surroundings(
         clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: NoLog(),
         authenticator: book, apiKeys: KeyBook(), ownTokens: ownTokens, revocations: revocations,
-        queuedBytes: { _ in 0 }))
+        people: people, queuedBytes: { _ in 0 }))
   }
 
   /// Makes documents.

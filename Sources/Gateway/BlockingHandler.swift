@@ -1,0 +1,87 @@
+public import GatewayPorts
+
+/// Knows who does not want to hear of whom. Asked for everything that is sent, so it answers at
+/// once.
+public protocol BlockingHandler: AnyObject {
+  /// The gateway begins: what is needed from the store can be asked for. Its answer comes before
+  /// anything is sent to any subscriber.
+  func start(store: any PeopleStore)
+  /// Whether what one does is kept from the other, or the other way round if blocks are mutual.
+  func separates(_ reader: PersonID, from author: PersonID) -> Bool
+  /// Whether there is anybody at all who is kept from this reader.
+  func concerns(_ reader: PersonID) -> Bool
+  /// Whom somebody blocks.
+  func blocked(by person: PersonID) -> [PersonID]
+  /// Blocks, or no longer.
+  func set(
+    _ block: PersonBlock, isBlocked: Bool, store: any PeopleStore,
+    then goOn: @escaping (StoreError?) -> Void)
+}
+
+/// Blocks in the gateway's own store, all of them in memory as well.
+public final class StoredBlocking: BlockingHandler {
+  private let isMutual: Bool
+  private var isKnown = false
+  private var blocks: ExactDictionary<ExactSet> = [:]
+  /// Who is blocked by whom, the other way round.
+  private var blockers: ExactDictionary<ExactSet> = [:]
+
+  /// - Parameter isMutual: whether the blocked do not hear of the blocker either.
+  public init(isMutual: Bool) { self.isMutual = isMutual }
+
+  /// See ``BlockingHandler``.
+  public func start(store: any PeopleStore) {
+    store.perform(.blocks) { [unowned self] reply in
+      // Rather nobody hears of anybody than somebody of whom they were promised not to.
+      guard case .blocks(let all) = reply else { return }
+      for block in all { keep(block, isBlocked: true) }
+      isKnown = true
+    }
+  }
+
+  /// See ``BlockingHandler``.
+  public func separates(_ reader: PersonID, from author: PersonID) -> Bool {
+    guard isKnown else { return true }
+    if blocks[reader]?.contains(author) ?? false { return true }
+    return isMutual && blockers[reader]?.contains(author) ?? false
+  }
+
+  /// See ``BlockingHandler``.
+  public func concerns(_ reader: PersonID) -> Bool {
+    !isKnown || blocks[reader] != nil || (isMutual && blockers[reader] != nil)
+  }
+
+  /// See ``BlockingHandler``.
+  public func blocked(by person: PersonID) -> [PersonID] {
+    (blocks[person].map(Array.init) ?? []).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// See ``BlockingHandler``.
+  public func set(
+    _ block: PersonBlock, isBlocked: Bool, store: any PeopleStore,
+    then goOn: @escaping (StoreError?) -> Void
+  ) {
+    store.perform(.block(block, isBlocked: isBlocked)) { [unowned self] reply in
+      if case .failed(let error) = reply { return goOn(error) }
+      keep(block, isBlocked: isBlocked)
+      goOn(nil)
+    }
+  }
+
+  private func keep(_ block: PersonBlock, isBlocked: Bool) {
+    Self.keep(block.blocked, of: block.person, isBlocked, in: &blocks)
+    Self.keep(block.person, of: block.blocked, isBlocked, in: &blockers)
+  }
+
+  private static func keep(
+    _ other: PersonID, of person: PersonID, _ isBlocked: Bool,
+    in table: inout ExactDictionary<ExactSet>
+  ) {
+    if isBlocked {
+      table[person, default: []].insert(other)
+    } else {
+      table[person]?.remove(other)
+      if table[person]?.isEmpty ?? false { table[person] = nil }
+    }
+  }
+}

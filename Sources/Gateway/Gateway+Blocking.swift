@@ -1,0 +1,87 @@
+import GatewayPorts
+import SocketMessages
+
+/// Blocking people. What is sent is looked through with ``separates(_:from:)``.
+extension Gateway {
+  /// People whom one person can block.
+  private static let blocksMax = 1_000
+
+  func handle(_ message: ClientMessage.Block, ref: String, _ connection: Connection) {
+    guard let blocking = offered(people.blocking, ref: ref, connection),
+      givesSign(ref: ref, connection)
+    else { return }
+    let person = connection.person
+    let other = message.personID
+    guard !other.isEmpty, other.utf8.count <= settings.limits.nameBytesMax else {
+      sendError(
+        .tooLarge, "a person's id has 1 to \(settings.limits.nameBytesMax) bytes", ref: ref,
+        to: connection)
+      return
+    }
+    guard !other.utf8.elementsEqual(person.utf8) else {
+      sendError(.notAllowed, "nobody can block themselves", ref: ref, to: connection)
+      return
+    }
+    guard !message.isBlocked || blocking.blocked(by: person).count < Self.blocksMax else {
+      sendError(
+        .tooMany, "\(Self.blocksMax) people may be blocked; let somebody through first", ref: ref,
+        to: connection)
+      return
+    }
+    let before = visibleTo(person, other)
+    blocking.set(
+      PersonBlock(person: person, blocked: other), isBlocked: message.isBlocked, store: self
+    ) { [unowned self] error in
+      if let error { return sendUnavailable(error, ref: ref, to: connection) }
+      sendBlocks(blocking, ref: ref, connection)
+      let after = visibleTo(person, other)
+      if before.first != after.first { shift(person, sees: other, isVisible: after.first) }
+      if before.second != after.second { shift(other, sees: person, isVisible: after.second) }
+    }
+  }
+
+  func handleBlocks(ref: String, _ connection: Connection) {
+    guard let blocking = offered(people.blocking, ref: ref, connection) else { return }
+    sendBlocks(blocking, ref: ref, connection)
+  }
+
+  private func sendBlocks(
+    _ blocking: any BlockingHandler, ref: String, _ connection: Connection
+  ) {
+    sendNative(
+      .blocks(ServerMessage.Blocks(people: blocking.blocked(by: connection.person))), ref: ref,
+      to: connection)
+  }
+
+  private func visibleTo(
+    _ person: PersonID, _ other: PersonID
+  ) -> (first: Bool, second: Bool) {
+    guard let blocking = people.blocking else { return (true, true) }
+    return (
+      !blocking.separates(person, from: other), !blocking.separates(other, from: person)
+    )
+  }
+
+  /// Lets somebody appear to, or disappear from, a person in all rooms that both are in.
+  private func shift(_ reader: PersonID, sees other: PersonID, isVisible: Bool) {
+    guard let presence = people.presence else { return }
+    for id in online[reader] ?? [] {
+      guard let connection = connections[id], connection.dialect == .native else { continue }
+      for (room, _) in connection.present {
+        guard let profile = presence.announced(in: room).first(where: { $0.id == other }) else {
+          continue
+        }
+        if !isVisible {
+          sendNative(
+            .typing(.init(room: room, personID: other, isTyping: false)), ref: pushID(),
+            to: connection)
+        }
+        sendNative(
+          .roomPresence(
+            ServerMessage.RoomPresence(
+              room: room, joined: isVisible ? [ServerMessage.Person(profile)] : [], updated: [],
+              left: isVisible ? [] : [other])), ref: pushID(), to: connection)
+      }
+    }
+  }
+}

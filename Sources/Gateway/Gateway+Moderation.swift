@@ -1,0 +1,74 @@
+import GatewayPorts
+import SocketMessages
+
+/// Reporting publications to moderators: those who may manage the room.
+extension Gateway {
+  func handle(_ message: ClientMessage.Flag, ref: String, _ connection: Connection) {
+    guard let moderation = offered(people.moderation, ref: ref, connection),
+      checksOut(room: message.room, ref: ref, connection),
+      allows(.read, "reading", in: message.room, ref: ref, connection),
+      givesSign(ref: ref, connection)
+    else { return }
+    let reason = message.reason ?? ""
+    guard reason.utf8.count <= settings.limits.keyBytesMax else {
+      sendError(
+        .tooLarge, "a reason may have \(settings.limits.keyBytesMax) bytes", ref: ref,
+        to: connection)
+      return
+    }
+    let flag = PublicationFlag(
+      offset: message.offset, person: connection.person, reason: reason,
+      time: surroundings.clock.now)
+    moderation.set(flag, in: message.room, isFlagged: message.isFlagged, store: self) {
+      [unowned self] reply in
+      switch reply {
+      case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
+      case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
+      case .done, .receipt, .receipts, .flags, .members, .blocks, .lastOnline:
+        let news = ServerMessage.flag(
+          ServerMessage.Flag(
+            room: message.room, offset: message.offset, personID: flag.person,
+            isFlagged: message.isFlagged, reason: message.isFlagged ? message.reason : nil))
+        sendNative(news, ref: ref, to: connection)
+        tellModerators(news, in: message.room, except: connection)
+      }
+    }
+  }
+
+  private func tellModerators(
+    _ news: ServerMessage, in room: RoomName, except author: Connection
+  ) {
+    for id in rooms[room]?.members ?? [] {
+      guard let connection = connections[id], connection !== author,
+        connection.dialect == .native,
+        verbs(of: connection, on: .room(room)).contains(.manage)
+      else { continue }
+      sendNative(news, ref: pushID(), to: connection)
+    }
+  }
+
+  func handle(_ message: ClientMessage.Flags, ref: String, _ connection: Connection) {
+    guard let moderation = offered(people.moderation, ref: ref, connection),
+      checksOut(room: message.room, ref: ref, connection),
+      allows(.manage, "managing", in: message.room, ref: ref, connection)
+    else { return }
+    moderation.list(message.room, limit: settings.limits.pageMax, store: self) {
+      [unowned self] reply in
+      switch reply {
+      case .flags(let flags):
+        sendNative(
+          .flags(
+            ServerMessage.Flags(
+              room: message.room,
+              flags: flags.map {
+                ServerMessage.Flags.Item(
+                  offset: $0.offset, personID: $0.person,
+                  reason: $0.reason.isEmpty ? nil : $0.reason, time: $0.time)
+              })), ref: ref, to: connection)
+      case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
+      case .done, .unknownPublication, .receipt, .receipts, .members, .blocks, .lastOnline:
+        preconditionFailure("a question for reports is answered with reports")
+      }
+    }
+  }
+}

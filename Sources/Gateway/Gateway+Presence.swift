@@ -1,0 +1,230 @@
+import GatewayPorts
+import SocketMessages
+
+/// Who is connected, who is in which room, and who types.
+extension Gateway {
+  // MARK: Connected
+
+  func goOnline(_ connection: Connection) {
+    online[connection.person, default: []].insert(connection.id)
+  }
+
+  /// Notes that a connection has ended, and when somebody's last one has.
+  func goOffline(_ connection: Connection) {
+    let person = connection.person
+    guard online[person]?.remove(connection.id) != nil else { return }
+    guard online[person]?.isEmpty ?? false else { return }
+    online[person] = nil
+    // A client that is nobody's is never asked for again.
+    guard let identity = connection.identity, !identity.isGuest, !identity.user.isEmpty else {
+      return
+    }
+    people.lastOnline?.ended(person, at: surroundings.clock.now, store: self)
+  }
+
+  /// The native connections of somebody who may do this in a room.
+  func connections(of person: PersonID, who verbs: Verbs, in room: RoomName) -> [Connection] {
+    (online[person] ?? []).compactMap { connections[$0] }.filter {
+      $0.dialect == .native && self.verbs(of: $0, on: .room(room)).isSuperset(of: verbs)
+    }
+  }
+
+  /// Whether somebody is kept from what another does.
+  func separates(_ reader: Connection, from author: PersonID) -> Bool {
+    guard let blocking = people.blocking else { return false }
+    let person = reader.person
+    return blocking.concerns(person) && !person.utf8.elementsEqual(author.utf8)
+      && blocking.separates(person, from: author)
+  }
+
+  /// Tells the subscribers of a room who may know what somebody does there.
+  func tell(
+    _ message: ServerMessage, in room: RoomName, to verbs: Verbs, about person: PersonID
+  ) {
+    var shared: Frame?
+    for id in rooms[room]?.members ?? [] {
+      guard let connection = connections[id], connection.dialect == .native,
+        !connection.person.utf8.elementsEqual(person.utf8),
+        self.verbs(of: connection, on: .room(room)).isSuperset(of: verbs),
+        !separates(connection, from: person)
+      else { continue }
+      let frame = shared ?? nativeFrame(message, ref: pushID())
+      shared = frame
+      send(frame, to: connection)
+    }
+  }
+
+  // MARK: Present in rooms
+
+  /// Whether a connection may be seen in a room; answers the message if not.
+  func mayBePresent(_ room: RoomName, ref: String, _ connection: Connection) -> Bool {
+    guard let presence = offered(people.presence, ref: ref, connection),
+      allows(.presence, "presence in", in: room, ref: ref, connection),
+      givesSign(ref: ref, connection)
+    else { return false }
+    let (isPresent, count) = presence.standing(of: connection.person, in: room)
+    guard isPresent || count < settings.limits.presentMax else {
+      sendError(
+        .tooMany,
+        "\(settings.limits.presentMax) people may be present in a room; subscribe without",
+        ref: ref, to: connection)
+      return false
+    }
+    return true
+  }
+
+  func enterPresence(_ room: RoomName, _ connection: Connection) {
+    connection.present[room] = connection.person
+    people.presence?.enter(room, profile(of: connection), by: connection.id)
+  }
+
+  func leavePresence(_ room: RoomName, _ connection: Connection, isBroken: Bool) {
+    guard let person = connection.present.removeValue(forKey: room) else { return }
+    people.presence?.leave(
+      room, person, by: connection.id, isBroken: isBroken, now: surroundings.clock.uptime)
+  }
+
+  private func profile(of connection: Connection) -> PersonProfile {
+    PersonProfile(id: connection.person, name: connection.name, color: connection.color)
+  }
+
+  /// Who is in a room, as far as this reader may know and others have been told: the changes to
+  /// come are changes of that. Oneself is there in any case.
+  func present(in room: RoomName, to reader: Connection) -> [ServerMessage.Person] {
+    let own = profile(of: reader)
+    let others = (people.presence?.announced(in: room) ?? []).filter {
+      $0.id != own.id && !separates(reader, from: $0.id)
+    }
+    return (others + [own])
+      .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+      .map(ServerMessage.Person.init)
+  }
+
+  func shareRoomProfile(of connection: Connection) {
+    guard !connection.isSilent else { return }
+    for (room, _) in connection.present {
+      people.presence?.enter(room, profile(of: connection), by: connection.id)
+    }
+  }
+
+  /// A connection has sent something: whoever was shown as gone is there again.
+  func heard(_ connection: Connection) {
+    connection.heardAt = surroundings.clock.uptime
+    guard connection.isSilent else { return }
+    connection.isSilent = false
+    shareRoomProfile(of: connection)
+  }
+
+  /// Ends leases and typing whose time is over, and tells what has changed.
+  func tickPeople(now: Int64) {
+    let lease = Int64(settings.limits.presenceLeaseMilliseconds)
+    for connection in connections.values
+    where !connection.present.isEmpty && !connection.isSilent
+      && now - connection.heardAt >= lease
+    {
+      connection.isSilent = true
+      for (room, person) in connection.present {
+        people.presence?.leave(
+          room, person, by: connection.id, isBroken: false, now: now)
+      }
+    }
+    for change in people.typing?.expire(now: now) ?? [] { tell(change) }
+    for change in people.presence?.takeChanges(now: now) ?? [] { tell(change) }
+  }
+
+  private func tell(_ change: PresenceChange) {
+    var shared: Frame?
+    for id in rooms[change.room]?.members ?? [] {
+      guard let connection = connections[id], connection.present[change.room] != nil else {
+        continue
+      }
+      if people.blocking?.concerns(connection.person) ?? false {
+        let visible = PresenceChange(
+          room: change.room,
+          joined: change.joined.filter { !separates(connection, from: $0.id) },
+          updated: change.updated.filter { !separates(connection, from: $0.id) },
+          left: change.left.filter { !separates(connection, from: $0) })
+        if !visible.joined.isEmpty || !visible.updated.isEmpty || !visible.left.isEmpty {
+          sendNative(.roomPresence(.init(visible)), ref: pushID(), to: connection)
+        }
+        continue
+      }
+      let frame = shared ?? nativeFrame(.roomPresence(.init(change)), ref: pushID())
+      shared = frame
+      send(frame, to: connection)
+    }
+  }
+
+  // MARK: Typing
+
+  func handle(_ typing: ClientMessage.Typing, ref: String, _ connection: Connection) {
+    guard let handler = offered(people.typing, ref: ref, connection),
+      checksOut(room: typing.room, ref: ref, connection),
+      allows(.presence, "presence in", in: typing.room, ref: ref, connection),
+      givesSign(ref: ref, connection)
+    else { return }
+    guard connection.rooms.contains(typing.room) else {
+      sendError(.notJoined, "subscribe to the room before typing in it", ref: ref, to: connection)
+      return
+    }
+    let change =
+      typing.isTyping
+      ? handler.begin(
+        typing.room, connection.person, on: connection.id, now: surroundings.clock.uptime)
+      : handler.end(typing.room, on: connection.id)
+    if let change { tell(change) }
+  }
+
+  func tell(_ change: TypingChange) {
+    tell(
+      .typing(
+        ServerMessage.Typing(
+          room: change.room, personID: change.person, isTyping: change.isTyping)),
+      in: change.room, to: .presence, about: change.person)
+  }
+
+  // MARK: Offers and floods
+
+  /// A handler, or a reply that there is none.
+  func offered<Handler>(
+    _ handler: Handler?, ref: String, _ connection: Connection
+  ) -> Handler? {
+    if let handler { return handler }
+    sendError(
+      .notOffered, "this server does not offer it; look at the capabilities in welcome", ref: ref,
+      to: connection)
+    return nil
+  }
+
+  /// Counts a sign of life; answers the message if there have been too many.
+  func givesSign(ref: String, _ connection: Connection) -> Bool {
+    let now = surroundings.clock.uptime
+    let perSecond = Double(settings.limits.signsPerSecondMax)
+    // Enough at once for a client that comes back to all of its rooms.
+    let allowanceMax = max(2 * perSecond, Double(2 * settings.limits.roomsPerConnectionMax))
+    let (before, time) = connection.signs ?? (allowanceMax, now)
+    let allowance = min(allowanceMax, before + perSecond * Double(now - time) / 1_000)
+    guard allowance >= 1 else {
+      sendError(
+        .busy, "\(settings.limits.signsPerSecondMax) signs of life may come in a second; wait",
+        ref: ref, to: connection)
+      return false
+    }
+    connection.signs = (allowance - 1, now)
+    return true
+  }
+}
+
+extension ServerMessage.Person {
+  init(_ profile: PersonProfile) {
+    self.init(personID: profile.id, name: profile.name, color: profile.color)
+  }
+}
+
+extension ServerMessage.RoomPresence {
+  init(_ change: PresenceChange) {
+    self.init(
+      room: change.room, joined: change.joined.map(ServerMessage.Person.init),
+      updated: change.updated.map(ServerMessage.Person.init), left: change.left)
+  }
+}

@@ -1,0 +1,156 @@
+import GatewayPorts
+import SocketMessages
+
+/// Receipts, and when people were online last.
+extension Gateway {
+  func handle(_ message: ClientMessage.Receipt, ref: String, _ connection: Connection) {
+    guard let receipts = offered(people.receipts, ref: ref, connection),
+      checksOut(room: message.room, ref: ref, connection),
+      allows(.read, "reading", in: message.room, ref: ref, connection),
+      givesSign(ref: ref, connection)
+    else { return }
+    let place = PublicationPlace(room: message.room, offset: message.offset)
+    let receipt = Receipt(person: connection.person, stage: ReceiptStage(message.state))
+    receipts.note(receipt, of: place, store: self) { [unowned self] outcome in
+      switch outcome {
+      case .noted(let receipt, let author, let isChanged):
+        let message = ServerMessage.receipt(
+          ServerMessage.Receipt(
+            room: place.room, offset: place.offset, personID: receipt.person,
+            state: ReceiptState(receipt.stage)))
+        sendNative(message, ref: ref, to: connection)
+        guard isChanged, let author, !author.utf8.elementsEqual(receipt.person.utf8) else {
+          return
+        }
+        for reader in connections(of: author, who: .read, in: place.room)
+        where !separates(reader, from: receipt.person) {
+          sendNative(message, ref: pushID(), to: reader)
+        }
+      case .list: preconditionFailure("a receipt is answered with what stands")
+      case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
+      case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
+      }
+    }
+  }
+
+  func handle(_ message: ClientMessage.Receipts, ref: String, _ connection: Connection) {
+    guard let receipts = offered(people.receipts, ref: ref, connection),
+      checksOut(room: message.room, ref: ref, connection),
+      allows(.read, "reading", in: message.room, ref: ref, connection)
+    else { return }
+    let place = PublicationPlace(room: message.room, offset: message.offset)
+    receipts.list(place, store: self) { [unowned self] outcome in
+      switch outcome {
+      case .list(let all, let author):
+        guard let author, author.utf8.elementsEqual(connection.person.utf8) else {
+          sendError(
+            .notAllowed, "receipts are for the author of the publication", ref: ref,
+            to: connection)
+          return
+        }
+        let visible = all.filter { !separates(connection, from: $0.person) }
+        sendNative(
+          .receipts(
+            ServerMessage.Receipts(
+              room: place.room, offset: place.offset,
+              receipts: visible.map {
+                ServerMessage.Receipts.Item(
+                  personID: $0.person, state: ReceiptState($0.stage))
+              })), ref: ref, to: connection)
+      case .noted: preconditionFailure("a question for receipts is answered with a list")
+      case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
+      case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
+      }
+    }
+  }
+
+  func sendUnknownPublication(ref: String, to connection: Connection) {
+    sendError(
+      .unknownPublication, "no publication has this offset, or it is no longer kept", ref: ref,
+      to: connection)
+  }
+
+  // MARK: Last online
+
+  func handle(_ message: ClientMessage.LastOnline, ref: String, _ connection: Connection) {
+    let room = message.room
+    guard let lastOnline = offered(people.lastOnline, ref: ref, connection),
+      checksOut(room: room, ref: ref, connection),
+      allows(.presence, "presence in", in: room, ref: ref, connection),
+      givesSign(ref: ref, connection)
+    else { return }
+    guard message.people.count <= settings.limits.pageMax else {
+      sendError(
+        .tooMany, "\(settings.limits.pageMax) people may be asked for at a time", ref: ref,
+        to: connection)
+      return
+    }
+    membersOf(room) { [unowned self] outcome in
+      guard case .success(let members) = outcome else {
+        if case .failure(let error) = outcome {
+          sendUnavailable(error, ref: ref, to: connection)
+        }
+        return
+      }
+      guard members.contains(connection.person) else {
+        sendError(
+          .notJoined, "subscribe to the room, or follow it, before asking for its people",
+          ref: ref, to: connection)
+        return
+      }
+      let known = message.people.filter {
+        members.contains($0) && !separates(connection, from: $0)
+      }
+      lastOnline.times(of: known, store: self) { [unowned self] outcome in
+        switch outcome {
+        case .success(let times):
+          sendNative(
+            .lastOnline(
+              ServerMessage.LastOnline(
+                room: room,
+                people: zip(known, times).map { person, time in
+                  ServerMessage.LastOnline.Item(
+                    personID: person, isOnline: online[person] != nil, time: time)
+                })), ref: ref, to: connection)
+        case .failure(let error): sendUnavailable(error, ref: ref, to: connection)
+        }
+      }
+    }
+  }
+
+  /// Everybody who belongs to a room: its followers, and whoever is subscribed to it now.
+  private func membersOf(
+    _ room: RoomName, then goOn: @escaping (Result<ExactSet, StoreError>) -> Void
+  ) {
+    var members: ExactSet = []
+    for id in rooms[room]?.members ?? [] {
+      if let connection = connections[id] { members.insert(connection.person) }
+    }
+    guard let membership = people.membership else { return goOn(.success(members)) }
+    membership.members(of: room, store: self) { outcome in
+      goOn(
+        outcome.map { followers in
+          for person in followers { members.insert(person) }
+          return members
+        })
+    }
+  }
+}
+
+extension ReceiptStage {
+  init(_ state: ReceiptState) {
+    switch state {
+    case .delivered: self = .delivered
+    case .read: self = .read
+    }
+  }
+}
+
+extension ReceiptState {
+  init(_ stage: ReceiptStage) {
+    switch stage {
+    case .delivered: self = .delivered
+    case .read: self = .read
+    }
+  }
+}

@@ -1,0 +1,38 @@
+public import GatewayPorts
+
+/// Knows when people were online last.
+public protocol LastOnlineHandler: AnyObject {
+  /// Somebody's last connection has ended.
+  func ended(_ person: PersonID, at time: Timestamp, store: any PeopleStore)
+  /// Tells when these were online last, in the order of the question.
+  func times(
+    of people: [PersonID], store: any PeopleStore,
+    then goOn: @escaping (Result<[Timestamp?], StoreError>) -> Void)
+}
+
+/// Times in the gateway's own store.
+public final class StoredLastOnline: LastOnlineHandler {
+  /// Makes a handler.
+  public init() {}
+
+  /// See ``LastOnlineHandler``.
+  public func ended(_ person: PersonID, at time: Timestamp, store: any PeopleStore) {
+    // If it cannot be written, an older time stands: nobody waits for this one.
+    store.perform(.online(person, time)) { _ in }
+  }
+
+  /// See ``LastOnlineHandler``.
+  public func times(
+    of people: [PersonID], store: any PeopleStore,
+    then goOn: @escaping (Result<[Timestamp?], StoreError>) -> Void
+  ) {
+    store.perform(.lastOnline(people)) { reply in
+      switch reply {
+      case .lastOnline(let times): goOn(.success(times))
+      case .failed(let error): goOn(.failure(error))
+      case .done, .unknownPublication, .receipt, .receipts, .flags, .members, .blocks:
+        preconditionFailure("a store answers a question for times with times")
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+public import GatewayPorts
+
+/// Knows who belongs to a room while offline.
+public protocol MembershipHandler: AnyObject {
+  /// Makes somebody a member, or no member.
+  func set(
+    _ person: PersonID, in room: RoomName, isMember: Bool, store: any PeopleStore,
+    then goOn: @escaping (StoreError?) -> Void)
+  /// Lists the members of a room.
+  func members(
+    of room: RoomName, store: any PeopleStore,
+    then goOn: @escaping (Result<[PersonID], StoreError>) -> Void)
+}
+
+/// Members in the gateway's own store.
+public final class StoredMembership: MembershipHandler {
+  /// Makes a handler.
+  public init() {}
+
+  /// See ``MembershipHandler``.
+  public func set(
+    _ person: PersonID, in room: RoomName, isMember: Bool, store: any PeopleStore,
+    then goOn: @escaping (StoreError?) -> Void
+  ) {
+    store.perform(.member(room, person, isMember: isMember)) { reply in
+      if case .failed(let error) = reply { goOn(error) } else { goOn(nil) }
+    }
+  }
+
+  /// See ``MembershipHandler``.
+  public func members(
+    of room: RoomName, store: any PeopleStore,
+    then goOn: @escaping (Result<[PersonID], StoreError>) -> Void
+  ) {
+    store.perform(.members(room)) { reply in
+      switch reply {
+      case .members(let members): goOn(.success(members))
+      case .failed(let error): goOn(.failure(error))
+      case .done, .unknownPublication, .receipt, .receipts, .flags, .blocks, .lastOnline:
+        preconditionFailure("a store answers a question for members with members")
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+public import GatewayPorts
+
+/// Keeps what is reported to moderators.
+public protocol ModerationHandler: AnyObject {
+  /// Keeps a report, or takes it back.
+  func set(
+    _ flag: PublicationFlag, in room: RoomName, isFlagged: Bool, store: any PeopleStore,
+    then goOn: @escaping (PeopleReply) -> Void)
+  /// Lists the reports of a room, the newest publications first: `flags` or `failed`.
+  func list(
+    _ room: RoomName, limit: Int, store: any PeopleStore,
+    then goOn: @escaping (PeopleReply) -> Void)
+}
+
+/// Reports in the gateway's own store.
+public final class StoredModeration: ModerationHandler {
+  /// Makes a handler.
+  public init() {}
+
+  /// See ``ModerationHandler``.
+  public func set(
+    _ flag: PublicationFlag, in room: RoomName, isFlagged: Bool, store: any PeopleStore,
+    then goOn: @escaping (PeopleReply) -> Void
+  ) {
+    let place = PublicationPlace(room: room, offset: flag.offset)
+    store.perform(isFlagged ? .flag(room, flag) : .unflag(place, flag.person), then: goOn)
+  }
+
+  /// See ``ModerationHandler``.
+  public func list(
+    _ room: RoomName, limit: Int, store: any PeopleStore,
+    then goOn: @escaping (PeopleReply) -> Void
+  ) {
+    store.perform(.flags(room, limit: limit), then: goOn)
+  }
+}

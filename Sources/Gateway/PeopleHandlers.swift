@@ -1,0 +1,91 @@
+public import GatewayPorts
+import SocketMessages
+
+/// What is offered to people in rooms besides publishing, each part by a handler of its own.
+///
+/// An absent handler is absent from the capabilities in `welcome`, and its messages are answered
+/// with `notOffered`. Embedders replace any of them.
+///
+/// Handlers are called on the gateway's loop, and answer at once or call back later on the same
+/// loop; who calls back of their own accord has the gateway's owner take the actions afterwards.
+public struct PeopleHandlers {
+  /// Who is in which room.
+  public var presence: (any PresenceHandler)?
+  /// Who types.
+  public var typing: (any TypingHandler)?
+  /// What has been delivered and read.
+  public var receipts: (any ReceiptHandler)?
+  /// When people were online last.
+  public var lastOnline: (any LastOnlineHandler)?
+  /// Who does not want to hear of whom.
+  public var blocking: (any BlockingHandler)?
+  /// What is reported to moderators.
+  public var moderation: (any ModerationHandler)?
+  /// Who belongs to a room while offline.
+  public var membership: (any MembershipHandler)?
+  /// Tells those who are offline.
+  public var push: (any PushHandler)?
+  /// Told when rooms are occupied and vacated.
+  public var rooms: (any RoomObserver)?
+
+  /// Offers nothing.
+  public init() {}
+
+  /// Offers everything but pushes, for which there has to be somebody who delivers them.
+  public static func standard(_ settings: GatewaySettings) -> PeopleHandlers {
+    var handlers = PeopleHandlers()
+    handlers.presence = CountedPresence(graceMilliseconds: settings.presenceGraceMilliseconds)
+    handlers.typing = TimedTyping(
+      milliseconds: Int64(settings.limits.typingMilliseconds))
+    handlers.receipts = StoredReceipts()
+    handlers.lastOnline = StoredLastOnline()
+    handlers.blocking = StoredBlocking(isMutual: settings.blocksBothWays)
+    handlers.moderation = StoredModeration()
+    handlers.membership = StoredMembership()
+    return handlers
+  }
+
+  /// The capabilities of what is there.
+  var capabilities: [String] {
+    var names: [String] = []
+    if blocking != nil { names.append("blocking") }
+    if lastOnline != nil { names.append("lastOnline") }
+    if membership != nil { names.append("membership") }
+    if moderation != nil { names.append("moderation") }
+    if push != nil { names.append("push") }
+    if receipts != nil { names.append("receipts") }
+    if presence != nil { names.append("roomPresence") }
+    if typing != nil { names.append("typing") }
+    return names
+  }
+}
+
+/// The store as handlers see it.
+public protocol PeopleStore: AnyObject {
+  /// Has the store work, and calls back with what became of it.
+  func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void)
+}
+
+/// Told when the first subscriber comes to a room, and when the last has gone.
+public protocol RoomObserver: AnyObject {
+  /// The room has its first subscriber.
+  func occupied(_ room: RoomName)
+  /// The room has no subscriber any more.
+  func vacated(_ room: RoomName)
+}
+
+extension Gateway: PeopleStore {
+  /// Has the store work with what people do; see ``PeopleStore``.
+  public func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
+    store(.people(request), for: .people(goOn))
+  }
+
+  static func peopleReply(_ reply: StoreReply) -> PeopleReply {
+    switch reply {
+    case .people(let reply): reply
+    case .failed(let error): .failed(error)
+    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .room:
+      preconditionFailure("a store answers work with people in their terms")
+    }
+  }
+}

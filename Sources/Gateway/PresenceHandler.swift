@@ -1,0 +1,183 @@
+public import GatewayPorts
+
+/// Somebody as others see them.
+public struct PersonProfile: Sendable, Hashable {
+  /// Who.
+  public var id: PersonID
+  /// The name shown to others.
+  public var name: String
+  /// `#rrggbb`.
+  public var color: String?
+
+  /// Makes a profile.
+  public init(id: PersonID, name: String, color: String? = nil) {
+    self.id = id
+    self.name = name
+    self.color = color
+  }
+}
+
+/// Who has come to a room, changed and gone since the last time.
+public struct PresenceChange: Sendable, Equatable {
+  /// The room.
+  public var room: RoomName
+  /// Who has come.
+  public var joined: [PersonProfile]
+  /// Whose name or colour is another.
+  public var updated: [PersonProfile]
+  /// Who has gone.
+  public var left: [PersonID]
+
+  /// Makes a change.
+  public init(
+    room: RoomName, joined: [PersonProfile], updated: [PersonProfile], left: [PersonID]
+  ) {
+    self.room = room
+    self.joined = joined
+    self.updated = updated
+    self.left = left
+  }
+}
+
+/// Knows who is in which room.
+///
+/// Times are milliseconds of uptime.
+public protocol PresenceHandler: AnyObject {
+  /// A connection of somebody's is in a room; again to change the profile.
+  func enter(_ room: RoomName, _ person: PersonProfile, by connection: ConnectionID)
+  /// A connection has left a room. If its line broke, it may come back for a while.
+  func leave(
+    _ room: RoomName, _ person: PersonID, by connection: ConnectionID, isBroken: Bool, now: Int64)
+  /// Everybody in a room, in no particular order.
+  func present(in room: RoomName) -> [PersonProfile]
+  /// Everybody whom the changes taken so far add up to: what somebody new has to begin with, for
+  /// the changes to come to fit.
+  func announced(in room: RoomName) -> [PersonProfile]
+  /// Whether somebody is in a room, and how many are.
+  func standing(of person: PersonID, in room: RoomName) -> (isPresent: Bool, count: Int)
+  /// What has changed since it was asked last.
+  func takeChanges(now: Int64) -> [PresenceChange]
+}
+
+/// Counts each person's connections to a room: there from the first to the last.
+///
+/// Whose last connection broke is kept for a grace period. What comes and goes between two
+/// questions for changes is nobody's news, so a flood of it costs others nothing.
+public final class CountedPresence: PresenceHandler {
+  private struct Entry {
+    var profile: PersonProfile
+    var connections: Set<ConnectionID> = []
+    /// Until when the person is kept without a connection.
+    var graceEnd: Int64?
+  }
+
+  private struct Gathering {
+    var people: ExactDictionary<Entry> = [:]
+    /// What others have been told.
+    var told: ExactDictionary<PersonProfile> = [:]
+    /// Whose standing may differ from what was told.
+    var touched: ExactSet = []
+  }
+
+  private let graceMilliseconds: Int64
+  private var rooms: ExactDictionary<Gathering> = [:]
+  /// Rooms with news.
+  private var changed: ExactSet = []
+  /// Rooms in which a grace period runs.
+  private var waiting: ExactSet = []
+
+  /// - Parameter graceMilliseconds: how long a person is kept whose line broke.
+  public init(graceMilliseconds: Int64) { self.graceMilliseconds = graceMilliseconds }
+
+  /// See ``PresenceHandler``.
+  public func enter(_ room: RoomName, _ person: PersonProfile, by connection: ConnectionID) {
+    var entry = rooms[room]?.people[person.id] ?? Entry(profile: person)
+    entry.profile = person
+    entry.connections.insert(connection)
+    entry.graceEnd = nil
+    rooms[room, default: Gathering()].people[person.id] = entry
+    touch(person.id, in: room)
+  }
+
+  /// See ``PresenceHandler``.
+  public func leave(
+    _ room: RoomName, _ person: PersonID, by connection: ConnectionID, isBroken: Bool, now: Int64
+  ) {
+    guard var entry = rooms[room]?.people[person],
+      entry.connections.remove(connection) != nil
+    else { return }
+    if entry.connections.isEmpty, isBroken, graceMilliseconds > 0 {
+      entry.graceEnd = now + graceMilliseconds
+      waiting.insert(room)
+      rooms[room]?.people[person] = entry
+    } else {
+      rooms[room]?.people[person] = entry.connections.isEmpty ? nil : entry
+      touch(person, in: room)
+    }
+  }
+
+  private func touch(_ person: PersonID, in room: RoomName) {
+    rooms[room]?.touched.insert(person)
+    changed.insert(room)
+  }
+
+  /// See ``PresenceHandler``.
+  public func present(in room: RoomName) -> [PersonProfile] {
+    rooms[room]?.people.values.map(\.profile) ?? []
+  }
+
+  /// See ``PresenceHandler``.
+  public func announced(in room: RoomName) -> [PersonProfile] {
+    rooms[room].map { Array($0.told.values) } ?? []
+  }
+
+  /// See ``PresenceHandler``.
+  public func standing(
+    of person: PersonID, in room: RoomName
+  ) -> (isPresent: Bool, count: Int) {
+    guard let gathering = rooms[room] else { return (false, 0) }
+    return (gathering.people[person] != nil, gathering.people.count)
+  }
+
+  /// See ``PresenceHandler``.
+  public func takeChanges(now: Int64) -> [PresenceChange] {
+    endGrace(now: now)
+    var changes: [PresenceChange] = []
+    for room in changed {
+      guard var gathering = rooms[room] else { continue }
+      var change = PresenceChange(room: room, joined: [], updated: [], left: [])
+      for id in gathering.touched {
+        switch (gathering.people[id]?.profile, gathering.told[id]) {
+        case (let profile?, nil): change.joined.append(profile)
+        case (let profile?, let told?) where profile != told: change.updated.append(profile)
+        case (nil, .some): change.left.append(id)
+        case (.some, .some), (nil, nil): break
+        }
+        gathering.told[id] = gathering.people[id]?.profile
+      }
+      gathering.touched = []
+      rooms[room] = gathering.people.isEmpty ? nil : gathering
+      if !change.joined.isEmpty || !change.updated.isEmpty || !change.left.isEmpty {
+        changes.append(change)
+      }
+    }
+    changed = []
+    return changes
+  }
+
+  private func endGrace(now: Int64) {
+    for room in waiting {
+      var isWaiting = false
+      for (id, entry) in rooms[room]?.people ?? [:] {
+        guard let end = entry.graceEnd else { continue }
+        if end <= now {
+          rooms[room]?.people[id] = nil
+          touch(id, in: room)
+        } else {
+          isWaiting = true
+        }
+      }
+      if !isWaiting { waiting.remove(room) }
+    }
+  }
+}

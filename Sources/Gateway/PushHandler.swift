@@ -1,0 +1,65 @@
+public import GatewayPorts
+import SocketMessages
+
+/// Something that a member of a room is to be told of while offline.
+public struct PushNotification: Sendable, Equatable {
+  /// Whom to tell.
+  public var person: PersonID
+  /// Where it was published.
+  public var room: RoomName
+  /// Names the history that the offset counts.
+  public var epoch: String
+  /// What was published.
+  public var publication: Publication
+
+  /// As the body of a call to a push service, in JSON.
+  ///
+  /// `content` and `message_type` are the strings `text` and `type` of the data, if it is an object
+  /// that has them, or the data itself if it is a string.
+  public var json: [UInt8] {
+    let (content, type) = Self.words(in: publication.data)
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("action", "message", &body)
+      object.field("user_entity_id", person, &body)
+      object.field("content", content, &body)
+      object.field("message_entity_id", "\(epoch)/\(publication.offset)", &body)
+      object.field("thread_entity_id", room, &body)
+      object.field("message_date", Int(publication.time), &body)
+      object.field("message_sender_entity_id", publication.person ?? "", &body)
+      object.field("message_type", type, &body)
+      object.field("message_payload", JSONValue(trusted: publication.data), &body)
+    }
+    return body
+  }
+
+  private static func words(in data: [UInt8]) -> (content: String, type: String) {
+    data.withUnsafeBufferPointer { bytes in
+      var content = ""
+      var type = ""
+      var reader = JSONReader(bytes)
+      do throws(JSONError) {
+        if reader.isAtString {
+          content = try reader.string()
+        } else {
+          try reader.object { key, reader throws(JSONError) in
+            switch key {
+            case "text" where reader.isAtString: content = try reader.string()
+            case "type" where reader.isAtString: type = try reader.string()
+            default: try reader.skipValue()
+            }
+          }
+        }
+      } catch {
+        // Data of another form has no words for people.
+      }
+      return (content, type)
+    }
+  }
+}
+
+/// Tells people who are offline. Called once for each of them and each publication.
+public protocol PushHandler: AnyObject {
+  /// Hands a notification over; it must not block.
+  func notify(_ notification: PushNotification)
+}

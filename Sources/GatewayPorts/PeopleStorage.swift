@@ -1,0 +1,126 @@
+/// One publication, by its room and offset.
+public struct PublicationPlace: Sendable, Hashable {
+  /// The room.
+  public var room: RoomName
+  /// Its offset there.
+  public var offset: Int
+
+  /// Names a publication.
+  public init(room: RoomName, offset: Int) {
+    self.room = room
+    self.offset = offset
+  }
+}
+
+/// How far a publication has come with somebody; it never goes back.
+public enum ReceiptStage: Int, Sendable, Comparable {
+  case delivered = 1
+  case read = 2
+
+  /// Orders by number.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A publication's receipt by one person.
+public struct Receipt: Sendable, Equatable {
+  /// With whom it has come so far.
+  public var person: PersonID
+  /// How far.
+  public var stage: ReceiptStage
+
+  /// Makes a receipt.
+  public init(person: PersonID, stage: ReceiptStage) {
+    self.person = person
+    self.stage = stage
+  }
+}
+
+/// A report of a publication to the moderators.
+public struct PublicationFlag: Sendable, Equatable {
+  /// Which publication of the room.
+  public var offset: Int
+  /// Who reports it.
+  public var person: PersonID
+  /// Why; empty for no reason given.
+  public var reason: String
+  /// When.
+  public var time: Timestamp
+
+  /// Makes a report.
+  public init(offset: Int, person: PersonID, reason: String, time: Timestamp) {
+    self.offset = offset
+    self.person = person
+    self.reason = reason
+    self.time = time
+  }
+}
+
+/// Somebody whom somebody else does not want to hear of.
+public struct PersonBlock: Sendable, Equatable {
+  /// Who blocks.
+  public var person: PersonID
+  /// Whom.
+  public var blocked: PersonID
+
+  /// Makes a block.
+  public init(person: PersonID, blocked: PersonID) {
+    self.person = person
+    self.blocked = blocked
+  }
+}
+
+/// Work with what people do in rooms.
+public enum PeopleRequest: Sendable {
+  /// Notes that a publication has come so far with somebody.
+  case receipt(PublicationPlace, Receipt)
+  /// Lists the receipts of a publication, by person.
+  case receipts(PublicationPlace)
+  /// Reports a publication, or changes the report.
+  case flag(RoomName, PublicationFlag)
+  /// Takes a report back.
+  case unflag(PublicationPlace, PersonID)
+  /// Lists what is reported in a room, the newest publications first.
+  case flags(RoomName, limit: Int)
+  /// Makes somebody a member of a room, or no member.
+  case member(RoomName, PersonID, isMember: Bool)
+  /// Lists the members of a room.
+  case members(RoomName)
+  /// Blocks somebody, or no longer.
+  case block(PersonBlock, isBlocked: Bool)
+  /// Lists all blocks of all people.
+  case blocks
+  /// Notes when somebody was online last.
+  case online(PersonID, Timestamp)
+  /// Tells when these were online last.
+  case lastOnline([PersonID])
+
+  /// Whether the store changes by it.
+  public var isWriting: Bool {
+    switch self {
+    case .receipt, .flag, .unflag, .member, .block, .online: true
+    case .receipts, .flags, .members, .blocks, .lastOnline: false
+    }
+  }
+}
+
+/// What became of it.
+public enum PeopleReply: Sendable, Equatable {
+  /// Done, with nothing to say.
+  case done
+  /// No such publication, or it is no longer kept.
+  case unknownPublication
+  /// The receipt as it now stands, and the publication's author.
+  case receipt(Receipt, author: PersonID?, isChanged: Bool)
+  /// A publication's receipts, and its author.
+  case receipts([Receipt], author: PersonID?)
+  /// Reports.
+  case flags([PublicationFlag])
+  /// Members of a room.
+  case members([PersonID])
+  /// Blocks.
+  case blocks([PersonBlock])
+  /// Times in the order of the question; `nil` for those never seen.
+  case lastOnline([Timestamp?])
+  /// Not done.
+  case failed(StoreError)
+}

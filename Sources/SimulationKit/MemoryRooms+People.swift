@@ -1,0 +1,99 @@
+import GatewayPorts
+
+/// What people do in rooms, in memory.
+extension MemoryRooms {
+  mutating func reply(to request: PeopleRequest) -> PeopleReply {
+    switch request {
+    case .receipt(let place, let receipt):
+      guard let author = author(of: place) else { return .unknownPublication }
+      let key = Mark(place, receipt.person)
+      if let known = people.receipts[key], known >= receipt.stage {
+        return .receipt(
+          Receipt(person: receipt.person, stage: known), author: author, isChanged: false)
+      }
+      people.receipts[key] = receipt.stage
+      return .receipt(receipt, author: author, isChanged: true)
+    case .receipts(let place):
+      guard let author = author(of: place) else { return .unknownPublication }
+      let receipts = people.receipts.filter { $0.key.place == Place(place) }
+        .map { Receipt(person: $0.key.person, stage: $0.value) }
+        .sorted { $0.person.utf8.lexicographicallyPrecedes($1.person.utf8) }
+      return .receipts(receipts, author: author)
+    case .flag(let room, let flag):
+      let place = PublicationPlace(room: room, offset: flag.offset)
+      guard author(of: place) != nil else { return .unknownPublication }
+      people.flags[Mark(place, flag.person)] = flag
+      return .done
+    case .unflag(let place, let person):
+      people.flags[Mark(place, person)] = nil
+      return .done
+    case .flags(let room, let limit):
+      let flags = people.flags.filter { $0.key.place.room == Array(room.utf8) }.values.sorted {
+        $0.offset == $1.offset
+          ? $0.person.utf8.lexicographicallyPrecedes($1.person.utf8) : $0.offset > $1.offset
+      }
+      return .flags(Array(flags.prefix(limit)))
+    case .member(let room, let person, let isMember):
+      if isMember {
+        people.members[Array(room.utf8), default: []].insert(person)
+      } else {
+        people.members[Array(room.utf8)]?.remove(person)
+      }
+      return .done
+    case .members(let room):
+      return .members(
+        (people.members[Array(room.utf8)] ?? []).sorted {
+          $0.utf8.lexicographicallyPrecedes($1.utf8)
+        })
+    case .block(let block, let isBlocked):
+      people.blocks.removeAll { $0 == block }
+      if isBlocked { people.blocks.append(block) }
+      return .done
+    case .blocks:
+      return .blocks(
+        people.blocks.sorted {
+          ($0.person, $0.blocked) < ($1.person, $1.blocked)
+        })
+    case .online(let person, let time):
+      people.lastOnline[person] = max(people.lastOnline[person] ?? time, time)
+      return .done
+    case .lastOnline(let asked): return .lastOnline(asked.map { people.lastOnline[$0] })
+    }
+  }
+
+  private func author(of place: PublicationPlace) -> PersonID?? {
+    guard let found = publications(of: place.room).first(where: { $0.offset == place.offset })
+    else { return nil }
+    return .some(found.person)
+  }
+
+  /// All that people have done.
+  struct People: Sendable {
+    var receipts: [Mark: ReceiptStage] = [:]
+    var flags: [Mark: PublicationFlag] = [:]
+    var members: [[UInt8]: Set<PersonID>] = [:]
+    var blocks: [PersonBlock] = []
+    var lastOnline: [PersonID: Timestamp] = [:]
+  }
+
+  struct Place: Hashable, Sendable {
+    let room: [UInt8]
+    let offset: Int
+
+    init(_ place: PublicationPlace) {
+      room = Array(place.room.utf8)
+      offset = place.offset
+    }
+  }
+
+  /// What one person does with one publication.
+  struct Mark: Hashable, Sendable {
+    let place: Place
+    let person: PersonID
+
+    init(_ place: PublicationPlace, _ person: PersonID) {
+      self.place = Place(place)
+      self.person = person
+    }
+  }
+}
