@@ -14,11 +14,20 @@ final class DocumentRoom {
     case version(RequestID, NamedVersion)
   }
 
-  /// An edit that came over HTTP: the whole text anew.
+  /// An edit that came over HTTP.
   struct ServerEdit {
+    enum Content {
+      /// The whole text anew, made from the newest one.
+      case text(String)
+      /// A change of the text at a revision, rebased over what came since.
+      case change(TextOperation, revision: Int)
+    }
+
     var request: RequestID
-    var text: String
+    var content: Content
     var author: String
+    /// The revision that the head must have; any if `nil`.
+    var expected: Int?
   }
 
   /// How a document comes to another epoch.

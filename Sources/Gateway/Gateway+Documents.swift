@@ -478,7 +478,17 @@ extension Gateway {
       // With the whole text it can still join; it merges what it has pending.
       guard let connection = connections[id], connection.isReady else { return }
       join(room.id, resume: nil, messageID: messageID, connection)
-    case .edit(let edit): submit(edit, to: room)
+    case .edit(let edit):
+      switch error {
+      case .compacted:
+        respond(
+          edit.request,
+          .problem(410, .historyGone, "the changes since that revision are no longer kept"))
+      case .unavailable, .damaged, .notNext, .exists, .unknownDocument:
+        respond(
+          edit.request,
+          .problem(503, .unavailable, "older changes cannot be read now; try again"))
+      }
     case .version(let request, let version): save(version, request, of: room)
     case .change(let id, let messageID, let submission):
       guard let connection = connections[id],
@@ -546,7 +556,7 @@ extension Gateway {
 
   // MARK: Edits over HTTP
 
-  /// Makes the whole text another one, as an edit like any other; answered once it is durable.
+  /// Edits a document as its followers do; answered once the edit is durable.
   func edit(_ id: DocumentID, _ edit: DocumentRoom.ServerEdit) {
     guard !isDraining else {
       respond(edit.request, .problem(503, .unavailable, "the server is going down"))
@@ -585,9 +595,24 @@ extension Gateway {
 
   private func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
-    let operation = TextOperation(replacing: live.durableDocument, by: Document(edit.text))
+    if let expected = edit.expected, expected != live.headRevision {
+      var response = Response.problem(
+        412, .outdated,
+        "the note is at revision \(live.headRevision), not at \(expected); read it again")
+      response.setRevision(live.headRevision)
+      respond(edit.request, response)
+      return
+    }
+    let operation: TextOperation
+    let revision: Int
+    switch edit.content {
+    case .text(let text):
+      revision = live.durableRevision
+      operation = TextOperation(replacing: live.durableDocument, by: Document(text))
+    case .change(let change, let base): (operation, revision) = (change, base)
+    }
     let submission = LiveDocument.Submission(
-      client: surroundings.names.next(), sequence: 1, revision: live.durableRevision,
+      client: surroundings.names.next(), sequence: 1, revision: revision,
       operation: operation, author: edit.author, time: surroundings.clock.now,
       isResendable: false)
     let outcome = room.live?.submit(
@@ -599,9 +624,19 @@ extension Gateway {
       commit(room)
     case .refused(let refusal):
       let (code, message) = Self.words(for: refusal, sequence: 1)
-      respond(edit.request, .problem(409, code, message))
-    case .duplicate, .duplicatePending, .needsHistory, nil:
-      preconditionFailure("a new client's first change on the durable head is none of these")
+      let isTooLarge = if case .documentFull = refusal { true } else { false }
+      respond(edit.request, .problem(isTooLarge ? 413 : 409, code, message))
+    case .needsHistory(let after, let through):
+      guard live.durableRevision - after <= settings.lagRevisionsMax else {
+        respond(
+          edit.request,
+          .problem(410, .historyGone, "that revision is too far back; read the note again"))
+        return
+      }
+      room.waiting.append(.edit(edit))
+      readHistory(of: room, after: after, through: through)
+    case .duplicate, .duplicatePending, nil:
+      preconditionFailure("a new client's first change is never known already")
     }
   }
 
@@ -609,7 +644,9 @@ extension Gateway {
     guard !room.editRequests.isEmpty else { return }
     for entry in entries {
       if let request = room.editRequests.removeValue(forKey: entry.revision) {
-        respond(request, .json(200, NoteJSON.revision(entry.revision)))
+        var response = Response.json(200, NoteJSON.revision(entry.revision))
+        response.setRevision(entry.revision)
+        respond(request, response)
       }
     }
   }

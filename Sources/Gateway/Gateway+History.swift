@@ -8,8 +8,14 @@ extension Gateway {
   /// Groups of one answer, at most.
   private static let groupsMax = 1_000
 
-  func text(_ request: RequestID, id: DocumentID, _ query: String) {
+  func text(_ request: RequestID, id: DocumentID, _ head: RequestHead) {
+    let query = head.query
     let point: HistoryPoint
+    guard let format = NoteText.Format(of: head) else {
+      respond(
+        request, .problem(400, .badMessage, "expected format to be json, text or markdown"))
+      return
+    }
     switch (Self.number("revision", in: query), Self.number("time", in: query)) {
     case (.value(let revision), .absent): point = .revision(revision)
     case (.absent, .value(let time)): point = .time(Timestamp(time))
@@ -20,7 +26,7 @@ extension Gateway {
         .problem(400, .badMessage, "expected revision or time as a number, or neither"))
       return
     }
-    store(.text(id: id, at: point), for: .notes(request, .text))
+    store(.text(id: id, at: point), for: .notes(request, .text(format)))
   }
 
   func history(_ request: RequestID, id: DocumentID, _ query: String) {
@@ -70,7 +76,7 @@ extension Gateway {
   }
 
   /// The name under which the edit or version is kept.
-  private func author(
+  func author(
     _ given: String?, _ identity: Identity, _ request: RequestID
   ) -> String? {
     let author = name(of: identity, claimed: given ?? "")

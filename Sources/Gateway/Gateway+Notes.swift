@@ -5,9 +5,12 @@ import SocketMessages
 ///
 ///     GET    /api/notes                            all notes, the newest change first
 ///     POST   /api/notes                            {"title": "…"} makes one
+///     GET    /api/notes/{id}                       one note
 ///     PATCH  /api/notes/{id}                       {"title": "…"} renames it
 ///     DELETE /api/notes/{id}                       removes it with its history
 ///     GET    /api/notes/{id}/text?revision=|time=  the text then, with its authors
+///     PUT    /api/notes/{id}/text?base=&author=    replaces the text, as a change like any other
+///     POST   /api/notes/{id}/changes               {"revision": n, "operation": […]} changes it
 ///     GET    /api/notes/{id}/history?after=&limit= who changed what, in groups
 ///     GET    /api/notes/{id}/versions              named revisions
 ///     POST   /api/notes/{id}/versions              {"name": "…", "revision": n} names one
@@ -21,7 +24,10 @@ extension Gateway {
     case create
     case rename
     case delete(DocumentID)
-    case text
+    case one
+    case text(NoteText.Format)
+    /// The text that an edit starts from.
+    case base(DocumentID, NoteText.Edit)
     case history(after: Int, limit: Int)
     case versions
     case saveVersion(NamedVersion)
@@ -68,7 +74,7 @@ extension Gateway {
   private static func verbs(for method: String, path: [String]) -> Verbs {
     if method == "GET" || method == "HEAD" { return .read }
     switch path.first {
-    case "versions", "restore": return .write
+    case "versions", "restore", "text", "changes": return .write
     default: return .manage
     }
   }
@@ -80,11 +86,15 @@ extension Gateway {
     switch (path.first, path.count) {
     case (nil, _):
       switch head.method {
+      case "GET": store(.note(id: id), for: .notes(request, .one))
       case "PATCH": rename(request, id: id, body)
       case "DELETE": store(.delete(id: id), for: .notes(request, .delete(id)))
-      default: respond(request, .methodNotAllowed("PATCH, DELETE"))
+      default: respond(request, .methodNotAllowed("GET, PATCH, DELETE"))
       }
-    case ("text", 1) where head.method == "GET": text(request, id: id, head.query)
+    case ("text", 1) where head.method == "GET": text(request, id: id, head)
+    case ("text", 1) where head.method == "PUT":
+      replaceText(request, id: id, head, body, identity)
+    case ("changes", 1) where head.method == "POST": change(request, id: id, head, body, identity)
     case ("history", 1) where head.method == "GET": history(request, id: id, head.query)
     case ("versions", 1) where head.method == "GET":
       store(.versions(id: id), for: .notes(request, .versions))
@@ -98,8 +108,10 @@ extension Gateway {
     case ("restore", 1) where head.method == "POST": restore(request, id: id, body, identity)
     case ("share", 1) where head.method == "POST": share(request, id: id, body, identity)
     case ("share", 1) where head.method == "DELETE": endShares(request, id: id)
-    case ("text", 1), ("history", 1): respond(request, .methodNotAllowed("GET"))
     case ("share", 1): respond(request, .methodNotAllowed("POST, DELETE"))
+    case ("text", 1): respond(request, .methodNotAllowed("GET, PUT"))
+    case ("changes", 1): respond(request, .methodNotAllowed("POST"))
+    case ("history", 1): respond(request, .methodNotAllowed("GET"))
     case ("versions", 1): respond(request, .methodNotAllowed("GET, POST"))
     case ("versions", 2): respond(request, .methodNotAllowed("DELETE"))
     case ("restore", 1): respond(request, .methodNotAllowed("POST"))
@@ -153,11 +165,7 @@ extension Gateway {
     case .note(let note): answer(request, kind, note)
     case .done: finish(request, kind)
     case .text(let text):
-      if case .restore(let id, let author) = kind {
-        edit(id, DocumentRoom.ServerEdit(request: request, text: text.text, author: author))
-      } else {
-        respond(request, .json(200, NoteJSON.text(text)))
-      }
+      answer(request, kind, text)
     case .history(let groups):
       guard case .history(_, let limit) = kind else { return }
       respond(request, .json(200, NoteJSON.history(groups, limit: limit)))
@@ -173,7 +181,27 @@ extension Gateway {
     }
   }
 
+  private func answer(_ request: RequestID, _ kind: NotesRequest, _ text: HistoricText) {
+    switch kind {
+    case .restore(let id, let author):
+      edit(
+        id,
+        DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
+    case .base(let id, let edit): self.edit(id, edit.onto(text, for: request))
+    case .text(let format): respond(request, NoteText.response(text, as: format))
+    case .list, .create, .rename, .delete, .one, .history, .versions, .saveVersion,
+      .deleteVersion, .share:
+      preconditionFailure("a store answers with a text when asked for one")
+    }
+  }
+
   private func answer(_ request: RequestID, _ kind: NotesRequest, _ note: NoteSummary) {
+    if case .one = kind {
+      var response = Response.json(200, NoteJSON.note(note))
+      response.setRevision(note.revision)
+      respond(request, response)
+      return
+    }
     if case .create = kind {
       respond(request, .json(201, NoteJSON.note(note)))
     } else {

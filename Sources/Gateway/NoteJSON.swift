@@ -1,4 +1,5 @@
 import GatewayPorts
+import OTCore
 import SocketMessages
 
 /// Notes as the HTTP surface writes and reads them.
@@ -109,6 +110,7 @@ enum NoteJSON {
     var name: String?
     var author: String?
     var revision: Int?
+    var operation: TextOperation?
   }
 
   /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
@@ -122,6 +124,7 @@ enum NoteJSON {
           case "title": fields.title = try reader.string()
           case "name": fields.name = try reader.string()
           case "author": fields.author = try reader.string()
+          case "operation": fields.operation = try reader.operation()
           case "revision": fields.revision = try reader.integer()
           default: try reader.skipValue()
           }

@@ -114,6 +114,8 @@ public enum StoreRequest: Sendable {
   case rename(id: DocumentID, title: String, time: Timestamp)
   /// Removes a note with its log.
   case delete(id: DocumentID)
+  /// Says what is known of one note beside its text.
+  case note(id: DocumentID)
   /// Lists all notes, the newest change first.
   case list
   /// Loads a document and the newest `recentMax` entries of its log.
@@ -152,7 +154,7 @@ public enum StoreRequest: Sendable {
     case .create, .rename, .delete, .append, .snapshot, .saveVersion, .deleteVersion,
       .renewEpoch, .compact:
       true
-    case .list, .load, .entries, .text, .history, .versions: false
+    case .note, .list, .load, .entries, .text, .history, .versions: false
     case .room(let request): request.isWriting
     case .people(let request): request.isWriting
     }

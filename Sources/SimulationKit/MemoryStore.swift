@@ -135,6 +135,8 @@ public final class MemoryStore: DocumentStore {
       undo.append(.deleted(Key(id), try record(id)))
       records[Key(id)] = nil
       return .done
+    case .note(let id):
+      return .note(try readable(id).summary)
     case .list:
       return .notes(list())
     case .load(let id, let recentMax):

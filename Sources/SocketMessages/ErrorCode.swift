@@ -24,6 +24,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case historyGone
   /// The document has another history now.
   case epochChanged
+  /// The document has changed since the revision that was named.
+  case outdated
   /// The sequence was used for another change.
   case sequenceReused
   /// A sequence was left out.
@@ -51,7 +53,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case .busy, .unavailable: true
     case .badMessage, .unknownType, .notAllowed, .unauthorised, .unknownDocument, .notJoined,
       .badOperation, .lengthMismatch, .futureRevision, .negativeRevision, .historyGone,
-      .epochChanged, .sequenceReused, .sequenceGap, .keyReused, .notOffered,
+      .epochChanged, .outdated, .sequenceReused, .sequenceGap, .keyReused, .notOffered,
       .unknownPublication, .tooLarge, .tooMany, .damaged:
       false
     }

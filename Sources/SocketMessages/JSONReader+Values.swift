@@ -1,4 +1,4 @@
-import OTCore
+package import OTCore
 
 /// Values that messages are made of.
 extension JSONReader {
@@ -22,7 +22,7 @@ extension JSONReader {
   }
 
   /// Reads an operation's JSON form, `[1,"tag",-2]`.
-  mutating func operation() throws(JSONError) -> TextOperation {
+  package mutating func operation() throws(JSONError) -> TextOperation {
     // Typing makes three: what stands before, what is typed, what stands behind.
     var operation = TextOperation(reservingComponents: 3)
     guard try beginArray() else { return operation }

@@ -157,6 +157,8 @@ public final class SQLiteStore: DocumentStore {
       case .delete(let id):
         try delete(id)
         return .done
+      case .note(let id):
+        return .note(try existingRow(id).summary)
       case .list:
         return .notes(try list())
       case .load(let id, let recentMax):

@@ -94,7 +94,7 @@ def test_what_cannot_be_answered_is_said(server, written):
         for body in (b"", b"{", {"revision": "1"}, {"name": 1, "revision": 1}, {"name": ""}):
             assert post(server, f"{written}/{path}", body)[0] == 400
     assert post(server, f"{written}/versions", {"name": "x", "revision": 99})[0] == 409
-    assert server.request("PUT", f"{written}/text")[0] == 405
+    assert server.request("DELETE", f"{written}/text")[0] == 405
     for path in ("text", "history", "versions"):
         assert get(server, f"/api/notes/nobody-made-this/{path}")[0] == 404
     for path, body in (("restore", {"revision": 0}), ("versions", {"revision": 0, "name": "x"})):

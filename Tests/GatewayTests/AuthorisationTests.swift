@@ -265,7 +265,10 @@ struct AuthorisationTests {
   @Test(
     "each request for notes needs its right",
     arguments: [
+      ("GET", "/api/notes/n1", "", 403, 200, 200),
       ("GET", "/api/notes/n1/text", "", 403, 200, 200),
+      ("PUT", "/api/notes/n1/text", "text", 403, 403, 200),
+      ("POST", "/api/notes/n1/changes", #"{"revision":0,"operation":["x"]}"#, 403, 403, 200),
       ("GET", "/api/notes/n1/history", "", 403, 200, 200),
       ("GET", "/api/notes/n1/versions", "", 403, 200, 200),
       ("POST", "/api/notes/n1/versions", #"{"name":"v","revision":0}"#, 403, 403, 201),

@@ -1,0 +1,178 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// A note's text as a whole, read and written over HTTP.
+enum NoteText {
+  /// How a text is written.
+  enum Format {
+    /// With revision, time and authors.
+    case json
+    /// The text alone.
+    case plain
+    /// The text alone, called Markdown.
+    case markdown
+
+    /// What a request asks for: `?format=`, else the first type in `Accept` that there is.
+    init?(of head: RequestHead) {
+      if let name = Gateway.text("format", in: head.query) {
+        switch name {
+        case "json": self = .json
+        case "text": self = .plain
+        case "markdown": self = .markdown
+        default: return nil
+        }
+        return
+      }
+      self = .json
+      for type in (head.headers["accept"] ?? "").split(separator: ",") {
+        switch type.split(separator: ";").first?.filter({ $0 != " " }) {
+        case "application/json": self = .json
+        case "text/plain": self = .plain
+        case "text/markdown": self = .markdown
+        default: continue
+        }
+        return
+      }
+    }
+  }
+
+  /// A text with its revision as entity tag, by which `If-Match` knows it again.
+  static func response(_ text: HistoricText, as format: Format) -> Response {
+    var response: Response
+    switch format {
+    case .json: response = .json(200, NoteJSON.text(text))
+    case .plain, .markdown:
+      let type = if case .markdown = format { "text/markdown" } else { "text/plain" }
+      response = Response(
+        status: 200,
+        headers: [("content-type", type + "; charset=utf-8"), ("cache-control", "no-store")],
+        body: Array(text.text.utf8))
+    }
+    response.setRevision(text.revision)
+    return response
+  }
+
+  /// A new text for a note, made from an older one.
+  struct Edit {
+    var text: String
+    var author: String
+    var expected: Int?
+
+    /// The edit as a change of the text it was made from: what both begin and end with stays.
+    func onto(_ base: HistoricText, for request: RequestID) -> DocumentRoom.ServerEdit {
+      let operation = TextOperation(replacing: Document(base.text), by: Document(text))
+      return DocumentRoom.ServerEdit(
+        request: request, content: .change(operation, revision: base.revision), author: author,
+        expected: expected)
+    }
+  }
+
+  /// What `If-Match` asks for.
+  enum Condition {
+    case any
+    case revision(Int)
+    case broken
+
+    init(_ header: String?) {
+      guard let header, header != "*" else {
+        self = .any
+        return
+      }
+      let digits = header.split(separator: "\"", omittingEmptySubsequences: false)
+      guard digits.count == 3, digits[0].isEmpty, digits[2].isEmpty, let number = Int(digits[1]),
+        number >= 0
+      else {
+        self = .broken
+        return
+      }
+      self = .revision(number)
+    }
+  }
+}
+
+extension Gateway {
+  /// Replaces the whole text. With `base`, what others changed since that revision is kept, and
+  /// merged as if the writer had been connected; with `If-Match`, the note must not have changed.
+  func replaceText(
+    _ request: RequestID, id: DocumentID, _ head: RequestHead, _ body: [UInt8],
+    _ identity: Identity
+  ) {
+    guard let text = String(validating: body, as: UTF8.self) else {
+      respond(request, .problem(400, .badMessage, "expected the text in UTF-8 as the body"))
+      return
+    }
+    guard let expected = expectedRevision(head, request),
+      let author = author(Self.text("author", in: head.query), identity, request)
+    else { return }
+    switch Self.number("base", in: head.query) {
+    case .broken:
+      respond(request, .problem(400, .badMessage, "expected base as a revision's number"))
+    case .absent:
+      edit(
+        id,
+        DocumentRoom.ServerEdit(
+          request: request, content: .text(text), author: author, expected: expected.revision))
+    case .value(let base):
+      store(
+        .text(id: id, at: .revision(base)),
+        for: .notes(
+          request,
+          .base(id, NoteText.Edit(text: text, author: author, expected: expected.revision))))
+    }
+  }
+
+  /// Changes the text by an operation on one of its revisions.
+  func change(
+    _ request: RequestID, id: DocumentID, _ head: RequestHead, _ body: [UInt8],
+    _ identity: Identity
+  ) {
+    guard let fields = NoteJSON.fields(in: body), let operation = fields.operation,
+      let revision = fields.revision
+    else {
+      respond(
+        request,
+        .problem(
+          400, .badOperation, "expected a JSON object with \"revision\" and \"operation\""))
+      return
+    }
+    guard let expected = expectedRevision(head, request),
+      let author = author(fields.author, identity, request)
+    else { return }
+    edit(
+      id,
+      DocumentRoom.ServerEdit(
+        request: request, content: .change(operation, revision: revision),
+        author: author, expected: expected.revision))
+  }
+
+  /// The revision that `If-Match` wants, if any; `nil` when the header is none, which is answered.
+  private func expectedRevision(
+    _ head: RequestHead, _ request: RequestID
+  ) -> (revision: Int?, Void)? {
+    switch NoteText.Condition(head.headers["if-match"]) {
+    case .any: return (nil, ())
+    case .revision(let revision): return (revision, ())
+    case .broken:
+      respond(
+        request,
+        .problem(400, .badMessage, "expected If-Match as a revision in quotes, such as \"41\""))
+      return nil
+    }
+  }
+
+  /// The value of a query's parameter, decoded; `nil` if it is not there or broken.
+  static func text(_ name: String, in query: String) -> String? {
+    for pair in query.split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, parts[0] == name else { continue }
+      return percentDecoded(parts[1])
+    }
+    return nil
+  }
+}
+
+extension Response {
+  /// Names the note's revision as entity tag.
+  mutating func setRevision(_ revision: Int) { headers.append(("etag", "\"\(revision)\"")) }
+}
