@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of the sets named (serve, test, fuzz) that are missing.
+# Installs the Debian packages of the sets named (swift, serve, test) that are missing.
 #
 # Nothing is asked of the network when nothing is missing.
 set -euo pipefail
@@ -7,6 +7,12 @@ set -euo pipefail
 packages=()
 for set in "$@"; do
   case $set in
+    swift)
+      # What swift.org names for Debian 12 (Installation, from a package).
+      packages+=(binutils gnupg2 libc6-dev libcurl4-openssl-dev libedit2 libgcc-12-dev libncurses-dev
+        libpython3-dev libsqlite3-0 libstdc++-12-dev libxml2-dev libz3-dev pkg-config tzdata
+        zlib1g-dev)
+      ;;
     serve)
       # The three C libraries, what finds them, and Python for fetching CodeMirror.
       packages+=(libwebsockets-dev libwebsockets-evlib-ev libev-dev libsqlite3-dev libssl-dev
@@ -23,7 +29,7 @@ for set in "$@"; do
       command -v node >/dev/null || packages+=(nodejs)
       ;;
     *)
-      echo "install-packages.sh: expected serve or test, got '$set'" >&2
+      echo "install-packages.sh: expected swift, serve or test, got '$set'" >&2
       exit 2
       ;;
   esac
