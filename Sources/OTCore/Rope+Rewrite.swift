@@ -40,8 +40,7 @@ extension RopeNode {
     result.reserveCapacity(count)
     var start = 0
     for index in 0..<count {
-      // Multiplied first: what division leaves over must not gather in the last leaf.
-      var end = text.count * (index + 1) / count
+      var end = end(ofPart: index, of: count, in: text.count)
       while end < text.count, text[end] & 0xc0 == 0x80 { end += 1 }
       let leaf = emptyLeaf()
       let part = UnsafeBufferPointer(rebasing: text[start..<end])
@@ -53,13 +52,21 @@ extension RopeNode {
     return result
   }
 
+  /// Where a part ends when a whole is cut into parts that differ by one at most.
+  ///
+  /// What division leaves over must not gather in the last part, and the product of two lengths does
+  /// not fit into WebAssembly's `Int`.
+  private static func end(ofPart index: Int, of parts: Int, in whole: Int) -> Int {
+    (index + 1) * (whole / parts) + min(index + 1, whole % parts)
+  }
+
   /// Nodes of one height as few nodes above them.
   static func parents(of nodes: [RopeNode]) -> [RopeNode] {
     let count = (nodes.count + fanOut - 1) / fanOut
     var result: [RopeNode] = []
     var start = 0
     for index in 0..<count {
-      let end = nodes.count * (index + 1) / count
+      let end = end(ofPart: index, of: count, in: nodes.count)
       let parent = emptyInner(height: nodes[0].height + 1)
       for node in nodes[start..<end] { parent.insertChild(node, at: parent.count) }
       result.append(parent)

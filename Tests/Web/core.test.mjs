@@ -124,6 +124,26 @@ test("a restored session that is older than its own last change takes that one i
   session.close();
 });
 
+test("a note of the largest length allowed is one like any other", () => {
+  // 4,000,000 scalars: products of lengths are beyond what WebAssembly's integers hold.
+  const text = "0123456789abcde\n".repeat(249_000) + "字".repeat(10_000);
+  const session = core.openSession({ text, epoch: "e", revision: 7, lastSequence: 0 });
+  const piece = "fedcba9876543210".repeat(120_000);
+  const change = session.edit([{ from: 2_000_000, to: 2_000_000, insert: piece }]);
+  assert.equal(change?.operation.length, '[2000000,"",1994000]'.length + piece.length);
+  assert.deepEqual(session.receive(`["<",${text.length - 1},-1]`, 8), [
+    { from: 0, to: 0, insert: "<" },
+    { from: text.length + piece.length - 1, to: text.length + piece.length, insert: "" },
+  ]);
+  const wanted = `<${text.slice(0, 2_000_000)}${piece}${text.slice(2_000_000, -1)}`;
+  assert.equal(session.text(), wanted);
+  session.edit([{ from: 10, to: 3_000_000, insert: "" }]);
+  const restored = core.restoreSession(session.export());
+  assert.equal(restored.text(), wanted.slice(0, 10) + wanted.slice(3_000_000));
+  restored.close();
+  session.close();
+});
+
 test("only what was exported can be restored", () => {
   const session = core.openSession({ text: "text", epoch: "é", revision: 3, lastSequence: 0 });
   session.edit([{ from: 4, to: 4, insert: "!" }]);
