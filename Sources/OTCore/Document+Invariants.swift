@@ -6,6 +6,9 @@ extension Document {
 
 extension RopeNode {
   fileprivate func check(isRoot: Bool) {
+    withUnsafeMutablePointerToElements {
+      precondition(UnsafeRawPointer($0) == UnsafeRawPointer(memory.bytes), "a node's layout")
+    }
     if height == 0 {
       let start = Int(memory.header.pointee.gapStart)
       let end = Int(memory.header.pointee.gapEnd)

@@ -4,7 +4,7 @@
 struct NodeMemory {
   let header: UnsafeMutablePointer<RopeHeader>
 
-  /// What lies behind the header, which fills whole steps of 16 bytes.
+  /// What lies behind the header, which fills whole steps of 8 bytes.
   @inline(__always)
   private var elements: UnsafeMutableRawPointer { UnsafeMutableRawPointer(header + 1) }
   /// A leaf's memory.
@@ -67,7 +67,7 @@ extension NodeMemory {
     if distance == 0 { return }
     let start = Int(header.pointee.gapStart)
     let end = Int(header.pointee.gapEnd)
-    let isASCII = header.pointee.total.lanes[0] == header.pointee.total.lanes[2]
+    let isASCII = header.pointee.total.isASCII
     if distance > 0 {
       let moved =
         isASCII
@@ -99,7 +99,7 @@ extension NodeMemory {
   func metricsBehindGap(scalars: Int) -> TextMetrics {
     if scalars == 0 { return .zero }
     let end = Int(header.pointee.gapEnd)
-    let isASCII = header.pointee.total.lanes[0] == header.pointee.total.lanes[2]
+    let isASCII = header.pointee.total.isASCII
     if scalars == 1, isASCII {
       return TextMetrics(scalars: 1, utf16: 1, utf8: 1, newlines: bytes[end] == 0x0a ? 1 : 0)
     }

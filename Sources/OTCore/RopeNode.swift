@@ -12,13 +12,20 @@ struct RopeHeader {
   var gapEnd: Int32 = 0
   /// Scalars before the gap.
   var gapScalars: Int32 = 0
+  /// So that what lies behind the header lies where pointers may.
+  private var unused: Int32 = 0
+
+  init(height: Int = 0, gapEnd: Int = 0) {
+    self.height = Int32(height)
+    self.gapEnd = Int32(gapEnd)
+  }
 }
 
 /// A node of the rope: a leaf with text around a gap, or up to 32 children with their lengths.
 ///
-/// One block of memory each, in steps of 16 bytes, as the lengths want to lie; ``NodeMemory`` knows
+/// One block of memory each, in steps of 8 bytes; ``NodeMemory`` knows
 /// what lies where.
-final class RopeNode: ManagedBuffer<RopeHeader, SIMD2<UInt64>> {
+final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
   /// Bytes of text that a leaf can hold.
   static let leafCapacity = 2048
   /// Bytes that leaves are filled with when a text is laid out at once.
@@ -51,15 +58,15 @@ final class RopeNode: ManagedBuffer<RopeHeader, SIMD2<UInt64>> {
   // size of an instance, and there no metatype knows it.
   static func emptyLeaf() -> RopeNode {
     let node = unsafeDowncast(
-      RopeNode.create(minimumCapacity: leafCapacity / 16) { _ in
-        RopeHeader(gapEnd: Int32(leafCapacity))
+      RopeNode.create(minimumCapacity: leafCapacity / 8) { _ in
+        RopeHeader(gapEnd: leafCapacity)
       }, to: RopeNode.self)
     return node
   }
 
   static func emptyInner(height: Int) -> RopeNode {
     unsafeDowncast(
-      RopeNode.create(minimumCapacity: fanOut + fanOut / 2) { _ in RopeHeader(height: Int32(height))
+      RopeNode.create(minimumCapacity: fanOut * 3) { _ in RopeHeader(height: height)
       },
       to: RopeNode.self)
   }

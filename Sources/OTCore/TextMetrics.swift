@@ -1,16 +1,31 @@
 /// A text's lengths in all units at once, added and subtracted in one step.
 struct TextMetrics: Sendable, Equatable {
-  /// Scalars, UTF-16 units, UTF-8 bytes, newlines.
-  var lanes: SIMD4<UInt32>
+  // Four numbers, not a vector: a block of memory with vectors in it would have to be aligned for
+  // them, and the allocator takes twice as long for that.
+  private var scalarCount: UInt32
+  private var utf16Count: UInt32
+  private var utf8Count: UInt32
+  private var newlineCount: UInt32
 
   static let zero = TextMetrics(lanes: .zero)
 
-  init(lanes: SIMD4<UInt32>) { self.lanes = lanes }
+  @inline(__always)
+  init(lanes: SIMD4<UInt32>) {
+    scalarCount = lanes[0]
+    utf16Count = lanes[1]
+    utf8Count = lanes[2]
+    newlineCount = lanes[3]
+  }
+
+  /// Scalars, UTF-16 units, UTF-8 bytes, newlines.
+  @inline(__always)
+  var lanes: SIMD4<UInt32> { SIMD4(scalarCount, utf16Count, utf8Count, newlineCount) }
 
   init(scalars: Int, utf16: Int, utf8: Int, newlines: Int) {
-    lanes = SIMD4(
-      UInt32(truncatingIfNeeded: scalars), UInt32(truncatingIfNeeded: utf16),
-      UInt32(truncatingIfNeeded: utf8), UInt32(truncatingIfNeeded: newlines))
+    scalarCount = UInt32(truncatingIfNeeded: scalars)
+    utf16Count = UInt32(truncatingIfNeeded: utf16)
+    utf8Count = UInt32(truncatingIfNeeded: utf8)
+    newlineCount = UInt32(truncatingIfNeeded: newlines)
   }
 
   /// Counts a text.
@@ -49,7 +64,8 @@ struct TextMetrics: Sendable, Equatable {
       EightBytes.count(eight.continuations), EightBytes.count(eight.astral), 0,
       EightBytes.count(eight.newlines))
     let scalars = UInt32(truncatingIfNeeded: count) &- sum[0]
-    lanes = SIMD4(scalars, scalars &+ sum[1], UInt32(truncatingIfNeeded: count), sum[3])
+    self.init(
+      lanes: SIMD4(scalars, scalars &+ sum[1], UInt32(truncatingIfNeeded: count), sum[3]))
   }
 
   /// Counts the text of an edit.
@@ -58,20 +74,29 @@ struct TextMetrics: Sendable, Equatable {
     let eight = EightBytes(edit.text)
     let scalars = UInt32(edit.scalars)
     let astral = EightBytes.count(eight.astral)
-    lanes = SIMD4(
-      scalars, scalars &+ astral, UInt32(edit.bytes),
-      EightBytes.count(eight.newlines))
+    scalarCount = scalars
+    utf16Count = scalars &+ astral
+    utf8Count = UInt32(edit.bytes)
+    newlineCount = EightBytes.count(eight.newlines)
   }
 
-  var scalars: Int { Int(lanes[0]) }
-  var utf16: Int { Int(lanes[1]) }
-  var utf8: Int { Int(lanes[2]) }
-  var newlines: Int { Int(lanes[3]) }
+  var scalars: Int { Int(scalarCount) }
+  var utf16: Int { Int(utf16Count) }
+  var utf8: Int { Int(utf8Count) }
+  var newlines: Int { Int(newlineCount) }
+
+  /// Whether all scalars are ASCII.
+  @inline(__always)
+  var isASCII: Bool { scalarCount == utf8Count }
 
   @inline(__always)
-  static func += (left: inout Self, right: Self) { left.lanes &+= right.lanes }
+  static func += (left: inout Self, right: Self) {
+    left = TextMetrics(lanes: left.lanes &+ right.lanes)
+  }
   @inline(__always)
-  static func -= (left: inout Self, right: Self) { left.lanes &-= right.lanes }
+  static func -= (left: inout Self, right: Self) {
+    left = TextMetrics(lanes: left.lanes &- right.lanes)
+  }
 }
 
 /// Eight bytes of UTF-8 looked at as one; each answer has a 1 in every byte that it holds for.
