@@ -217,7 +217,7 @@ extension Gateway {
       wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
       return
     }
-    if submission.revision < subscription.textRevision, let live = room.live,
+    if (0..<subscription.textRevision).contains(submission.revision), let live = room.live,
       submission.sequence >= live.nextSequence(of: connection.client)
     {
       refuseForWantOfHistory(submission, messageID: messageID, subscription)
