@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATCHES = ROOT / "Tests" / "Mutations"
 COPY = ROOT / "artifacts" / "mutations"
 # What the manifest names has to be there; only what `simulate` needs is built.
-COPIED = ["Package.swift", "Sources", "Tests"]
+COPIED = ["Package.swift", "Sources", "Tests", "Benchmarks"]
 SECONDS_MAX = 1800
 
 
