@@ -409,7 +409,18 @@ extension Gateway {
     room.renewal = .none
     if case .failed(let error) = reply {
       surroundings.log.write(.error, "epoch not renewed", [("error", error.logName)])
-      for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
+      for waiting in takeWaiting(room) {
+        // Whoever knows more than the log tries again: with the text and the old epoch it would
+        // forget what nobody else can tell.
+        if case .join(let id, let messageID, .some) = waiting {
+          guard let connection = connections[id], connection.isReady else { continue }
+          turnAway(
+            connection, .unavailable, "the document cannot be given a new epoch now; try again",
+            ref: messageID)
+        } else {
+          settle(waiting, in: room, without: error)
+        }
+      }
     } else {
       room.live?.renew(epoch: epoch)
       for subscription in room.subscriptions where subscription.connection.dialect == .native {
@@ -474,10 +485,15 @@ extension Gateway {
     _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, without error: StoreError
   ) {
     switch waiting {
-    case .join(let id, let messageID, _):
-      // With the whole text it can still join; it merges what it has pending.
+    case .join(let id, let messageID, let resume):
       guard let connection = connections[id], connection.isReady else { return }
-      join(room.id, resume: nil, messageID: messageID, connection)
+      // With the whole text it can still join; it merges what it has pending. Only if it knows more
+      // than the log, the epoch comes first.
+      let isAhead = resume.map {
+        $0.epoch == room.live?.epoch && $0.revision > room.live?.durableRevision ?? 0
+      }
+      join(
+        room.id, resume: isAhead == true ? resume : nil, messageID: messageID, connection)
     case .edit(let edit):
       switch error {
       case .compacted:

@@ -238,6 +238,10 @@ package struct NativeTwin {
     isSameConnection: Bool
   ) throws -> [[UInt8]] {
     guard var held = replica else { return [] }
+    // Within an epoch revisions never go back.
+    guard epoch != held.synchronizer.epoch || revision >= held.synchronizer.revision else {
+      throw TwinError.wentBack(from: held.synchronizer.revision, to: revision)
+    }
     if held.synchronizer.unconfirmedCount > 0 { tally[.mergesOfPendingEdits] += 1 }
     let new = Document(text)
     let (local, next) = try held.synchronizer.rebase(
@@ -291,4 +295,6 @@ package struct NativeTwin {
 package enum TwinError: Error {
   case refusedForGood(String)
   case error(String)
+  /// An older revision, and no other epoch.
+  case wentBack(from: Int, to: Int)
 }
