@@ -126,6 +126,8 @@ def test_by_keyboard_alone(server, person):
     ann.press("Alt+n")
     expect(ann.page.get_by_label("Title of the note")).to_be_focused()
     ann.page.keyboard.type("By keys")
+    # Enter goes on in the text once there is one to write in.
+    ann.wait_for_status("saved")
     ann.press("Enter")
     ann.page.keyboard.type("in the text")
     wait_until(lambda: ann.text() == "in the text")
