@@ -138,6 +138,13 @@ stalled-test: setup-test build  ## Measure the server's memory with readers that
 	@$(PYTHON) Tests/Clients/stalled_run.py --changes 12000 --readers 1
 	@$(PYTHON) Tests/Clients/stalled_run.py --changes 12000 --readers 100
 
+SECONDS_SOAK ?= 3600
+
+.PHONY: soak
+soak: setup-test build  ## Everything at once for SECONDS_SOAK=3600: nothing lost, nothing left behind
+	@$(SWIFT_BUILD) --product parley-load
+	@$(PYTHON) Tests/Clients/soak_run.py --seconds $(SECONDS_SOAK)
+
 # What runs on several threads or wraps a C library.
 SANITIZED := GatewayTests|TransportLibwebsocketsTests|StoreSQLiteTests|CryptoOpenSSLTests|ParleyServerTests
 

@@ -9,6 +9,9 @@ struct Typist {
   /// Unicode scalars of the text, with what is not confirmed.
   private(set) var length = 0
 
+  /// Edits of which it does not know that they are on disk.
+  var unconfirmedCount: Int { synchronizer.unconfirmedCount }
+
   mutating func join(_ joined: ServerMessage.Joined) {
     guard case .text(let text) = joined.content else { fail("a text was expected") }
     synchronizer = ClientSynchronizer(epoch: joined.epoch, revision: joined.revision)

@@ -16,6 +16,8 @@ final class Typists: Workload {
 
   private let documents: [String]
   private let interval: UInt64
+  /// Scalars around which a text stays; without one it grows as long as anybody types.
+  private let size: Int?
   private var typists: [Typist]
   private var numbers: [String: Int] = [:]
   /// Edits that have not been sent.
@@ -32,9 +34,10 @@ final class Typists: Workload {
   private var random = RandomNumbers(seed: 1)
   private var recent = RecentMessages()
 
-  private init(typists: Int, documents: [String], interval: UInt64) {
+  private init(typists: Int, documents: [String], interval: UInt64, size: Int?) {
     self.documents = documents
     self.interval = interval
+    self.size = size
     self.typists = Array(repeating: Typist(), count: typists)
     waiting = Array(repeating: [], count: typists)
     due = Array(repeating: .max, count: typists)
@@ -47,7 +50,8 @@ final class Typists: Workload {
     let workload = Typists(
       typists: count,
       documents: (0..<notes).map { _ in Notes.create(port: options.number("port", 8080)) },
-      interval: UInt64(options.number("interval", 200)) * 1_000_000)
+      interval: UInt64(options.number("interval", 200)) * 1_000_000,
+      size: options.number("size", 0) == 0 ? nil : options.number("size", 0))
     Opening.open(count, client, workload) { _ in
       client.connect("/ws", subprotocol: Native.subprotocol)
     }
@@ -64,8 +68,11 @@ final class Typists: Workload {
     report.add("notes", notes)
     report.add("interval_ms", options.number("interval", 200))
     measurement.add("edits", workload.edits, to: &report)
+    workload.settle(client, seconds: options.seconds("patience", 30))
     report.add("everyone", workload.everyone)
     report.add("acknowledgement", workload.acknowledgements)
+    report.add("undelivered", workload.journeys.count)
+    report.add("unacknowledged", workload.typists.reduce(0) { $0 + $1.unconfirmedCount })
     report.print()
   }
 
@@ -89,13 +96,23 @@ final class Typists: Workload {
     }
   }
 
-  /// A letter somewhere, now and then a letter less.
+  /// Waits until everything that was typed has reached everybody, and its author knows.
+  private func settle(_ client: Client, seconds: Double) {
+    let end = nanoseconds() + UInt64(seconds * 1_000_000_000)
+    while nanoseconds() < end {
+      if journeys.isEmpty, typists.allSatisfy({ $0.unconfirmedCount == 0 }) { return }
+      client.turn(milliseconds: 20, self)
+    }
+  }
+
+  /// A letter somewhere, now and then a letter less; mostly less where the text is long enough.
   private func type(_ index: Int, _ now: UInt64, _ client: Client) {
     let length = typists[index].length
     let place = Int(random.below(UInt64(length + 1)))
     var operation = TextOperation()
     operation.retain(place)
-    if place < length, random.below(4) == 0 {
+    let deletions: UInt64 = length > size ?? .max ? 3 : 1
+    if place < length, random.below(4) < deletions {
       operation.delete(1)
       operation.retain(length - place - 1)
     } else {

@@ -15,7 +15,8 @@ let help = """
   For Parley:
     note      --connections 1000 --text 60 --window AUTHORS | --rate CHANGES_PER_SECOND:
               authors and followers of one note
-    typists   --typists 20 --notes 1 --interval 200: people who type every so many milliseconds
+    typists   --typists 20 --notes 1 --interval 200: people who type every so many milliseconds;
+              --size SCALARS around which the texts stay, --patience 30 for what is under way
   All take --seconds and --warm.
 
     null      --port PORT: no load, but the least that a server can do, to compare with

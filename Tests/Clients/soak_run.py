@@ -1,0 +1,225 @@
+"""An hour of everything at once, and whether anything is lost or left behind.
+
+    make soak SECONDS_SOAK=3600
+
+People type on notes, a backend publishes to rooms, subscribers come and go, connections are opened
+and torn off. Each minute tells what the server holds. At the end every edit has reached everybody
+and its author, every publication each of its subscribers, once and in order; the server holds no
+more memory than when it had warmed up, and as many descriptors as before anybody came.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from native_client import NativeClient
+from parley_server import PROGRAM, ROOT, ParleyServer
+from stalled_run import resident_bytes
+
+LOAD = os.environ.get("PARLEY_LOAD", str(ROOT / ".build" / "release" / "parley-load"))
+ROOMS = [f"soak-{index}" for index in range(5)]
+# What memory may add to what it was after the first sixth of the time: allocators breathe.
+GROWTH = 1.1
+
+
+def descriptors(server):
+    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+
+
+def load(server, *words):
+    """Starts the load program; it prints a line of JSON when it is done."""
+    return subprocess.Popen(
+        [LOAD, *map(str, words), "--port", str(server.port)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+class Publisher(threading.Thread):
+    """A backend: so many publications a second over HTTP, to each room in turn."""
+
+    def __init__(self, server, rate, stop):
+        super().__init__(name="publisher")
+        self.server, self.rate, self.stop = server, rate, stop
+        self.published = dict.fromkeys(ROOMS, 0)
+
+    def run(self):
+        for room in itertools.cycle(ROOMS):
+            if self.stop.wait(1 / self.rate):
+                return
+            number = self.published[room] + 1
+            status, _, body = self.server.request(
+                "POST", f"/api/rooms/{room}/publish", {"data": {"number": number}}
+            )
+            assert status == 200, (status, body)
+            assert json.loads(body)["offset"] == number
+            self.published[room] = number
+
+
+class Subscriber(threading.Thread):
+    """Follows one room; some let their connection go every few seconds, and resume."""
+
+    def __init__(self, server, room, restless, seed):
+        super().__init__(name=f"{room}, {'restless' if restless else 'steady'}")
+        self.server, self.room = server, room
+        self.restless, self.random = restless, random.Random(seed)
+        self.position = None
+        self.taken = 0
+        self.resumed = 0
+        self.goal = None
+        self.error = None
+
+    def run(self):
+        try:
+            while not self.is_done:
+                self.follow()
+        except Exception as error:
+            self.error = error
+
+    @property
+    def is_done(self):
+        return self.goal is not None and self.taken >= self.goal
+
+    def follow(self):
+        until = time.monotonic() + self.random.uniform(2, 8) if self.restless else float("inf")
+        with NativeClient(self.server, self.name) as client:
+            request = {"room": self.room}
+            if self.position:
+                request["position"] = self.position
+            kind, reply = client.request("subscribe", request)
+            assert kind == "subscribed", reply
+            if self.position:
+                assert reply["recovered"] is True, "within the window nothing is forgotten"
+                self.resumed += 1
+            self.position = self.position or {"epoch": reply["epoch"], "offset": reply["offset"]}
+            for publication in reply.get("publications", []):
+                self.take(publication)
+            while time.monotonic() < until and not self.is_done:
+                try:
+                    message = client.inbox.popleft() if client.inbox else client.receive(0.5)
+                except TimeoutError:
+                    continue
+                if message["type"] == "publication":
+                    self.take(message["data"])
+            client.drop()
+
+    def take(self, publication):
+        expected = self.position["offset"] + 1
+        assert publication["offset"] == expected, (publication["offset"], expected)
+        assert publication["data"] == {"number": expected}
+        self.position["offset"] = expected
+        self.taken = expected
+
+
+def sample(server, began):
+    figures = {
+        "seconds": round(time.monotonic() - began),
+        "resident_kB": resident_bytes(server) // 1024,
+        "descriptors": descriptors(server),
+    }
+    print(json.dumps(figures), flush=True)
+    return figures
+
+
+def soak(server, seconds, typists, notes, rate):
+    """Runs all of it and returns what came of it, and the samples."""
+    before = descriptors(server)
+    began = time.monotonic()
+    stop = threading.Event()
+    publisher = Publisher(server, rate, stop)
+    subscribers = [
+        Subscriber(server, room, restless, seed)
+        for seed, (room, restless) in enumerate(itertools.product(ROOMS, (False, True)))
+    ]
+    for thread in subscribers:
+        thread.start()
+    while any(thread.position is None and thread.error is None for thread in subscribers):
+        time.sleep(0.01)
+    publisher.start()
+    typing = load(
+        server, "typists", "--typists", typists, "--notes", notes, "--size", 2_000,
+        "--seconds", seconds,
+    )  # fmt: skip
+    samples = []
+    connected = 0
+    while typing.poll() is None:
+        # A second of connections that open and are reset, in each fifteen.
+        churn = load(server, "connect", "--path", "/echo", "--seconds", 1, "--at-once", 32)
+        connected += json.loads(churn.communicate()[0]).get("connects_per_second", 0)
+        samples.append(sample(server, began))
+        try:
+            typing.wait(min(14, max(1, seconds / 20)))
+        except subprocess.TimeoutExpired:
+            pass
+    stop.set()
+    publisher.join()
+    for thread in subscribers:
+        thread.goal = publisher.published[thread.room]
+    for thread in subscribers:
+        thread.join(60)
+        assert not thread.is_alive(), f"{thread.name} waits for {thread.goal}, has {thread.taken}"
+        assert thread.error is None, (thread.name, thread.error)
+        assert thread.taken == thread.goal
+    typed = json.loads(typing.stdout.read())
+    assert typing.returncode == 0
+    assert typed["undelivered"] == typed["unacknowledged"] == 0, typed
+    deadline = time.monotonic() + 60
+    while descriptors(server) > before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    after = descriptors(server)
+    assert after <= before, f"{after - before} descriptors are left open"
+    warm = next(item for item in samples if item["seconds"] >= seconds / 6)
+    last = samples[-1]
+    assert last["resident_kB"] <= warm["resident_kB"] * GROWTH, (warm, last)
+    return {
+        "seconds": seconds,
+        "edits": round(typed["edits_per_second"] * typed["seconds"]),
+        "everyone_p50_ms": typed["everyone_p50_ms"],
+        "everyone_p99_ms": typed["everyone_p99_ms"],
+        "undelivered": typed["undelivered"],
+        "unacknowledged": typed["unacknowledged"],
+        "published": sum(publisher.published.values()),
+        "delivered": sum(thread.taken for thread in subscribers),
+        "resumptions": sum(thread.resumed for thread in subscribers),
+        "connections_torn_off": connected,
+        "descriptors_before": before,
+        "descriptors_after": after,
+        "resident_kB_warm": warm["resident_kB"],
+        "resident_kB_at_end": last["resident_kB"],
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--seconds", type=int, default=3_600)
+    parser.add_argument("--typists", type=int, default=100)
+    parser.add_argument("--notes", type=int, default=10)
+    parser.add_argument("--rate", type=float, default=20)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        server = ParleyServer(folder, "--echo-path", "/echo").start()
+        try:
+            figures = soak(
+                server, arguments.seconds, arguments.typists, arguments.notes, arguments.rate
+            )
+            assert server.stop() == 0
+        finally:
+            if server.is_running:
+                server.kill()
+        checked = subprocess.run(
+            [PROGRAM, "check", "--data-dir", str(server.data)], capture_output=True, text=True
+        )
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+    print(json.dumps(figures, indent=2))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
