@@ -22,6 +22,8 @@ import subprocess
 import tempfile
 import time
 
+import idle_connections
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILT = pathlib.Path(os.environ.get("BUILT", ROOT / ".build" / "release"))
 LOAD = BUILT / "parley-load"
@@ -179,6 +181,20 @@ def idle(rounds):
                 f"| {title} | {figures['bytes_per_connection']:,.0f} | opened in "
                 f"{figures['opened_in_seconds']:.2f} s | cores {figures['server_cores']:.3f} |"
             )
+    for title, tls in (("plain", False), ("TLS", True)):
+        runs = []
+        for _ in range(rounds):
+            with tempfile.TemporaryDirectory() as folder:
+                flags, token = idle_connections.secrets(BUILT / "parley", folder)
+                if tls:
+                    flags += " " + idle_connections.certificate(folder)
+                with Server(f"{PARLEY} {flags}") as server:
+                    runs.append(
+                        idle_connections.bytes_each(
+                            server.process.pid, server.port, token, tls, 4_000
+                        )
+                    )
+        print(f"| Parley, authenticated and subscribed, {title} | {statistics.median(runs):,.0f} |")
 
 
 def typists(seconds):
