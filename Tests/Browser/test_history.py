@@ -123,6 +123,7 @@ def test_looking_back_naming_and_restoring(server, person):
 
     # What was there before it comes back in the same way.
     past = Past(bo).open()
+    past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\nOn we go.")
     for _ in range(2):
         bo.press("PageDown")
     past.wait_for_text(newest + "Cheese!")
