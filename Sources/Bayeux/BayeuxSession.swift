@@ -44,6 +44,7 @@ public struct BayeuxSession: Sendable {
   private var queuedBytes = 0
   private var forgottenAt: Int64
   private var hasEnded = false
+  private var isDismissed = false
 
   /// A session after its handshake.
   public init(id: String, settings: Settings, now: Int64) {
@@ -54,7 +55,8 @@ public struct BayeuxSession: Sendable {
 
   /// What every answer to a connect advises.
   public var advice: BayeuxReply.Advice {
-    BayeuxReply.Advice(timeout: Int(settings.holdMilliseconds))
+    BayeuxReply.Advice(
+      reconnect: isDismissed ? "none" : "retry", timeout: Int(settings.holdMilliseconds))
   }
 
   /// Whether events go straight out.
@@ -145,8 +147,11 @@ public struct BayeuxSession: Sendable {
   }
 
   /// The client or the server ends the session.
-  public mutating func end() -> [Action] {
+  ///
+  /// - Parameter comesBack: Whether the client is to begin another, as it does unless told.
+  public mutating func end(comesBack: Bool = true) -> [Action] {
     guard !hasEnded else { return [] }
+    isDismissed = !comesBack
     let actions = release()
     hasEnded = true
     return actions + [.end]

@@ -6,6 +6,8 @@ enum AccessJSON {
   struct Fields {
     var access: String?
     var expiresIn: Int?
+    var within: Int?
+    var reconnect = false
     var user: String?
     var name: String?
     var token: String?
@@ -24,6 +26,8 @@ enum AccessJSON {
           switch key {
           case "access": fields.access = try reader.string()
           case "expiresIn": fields.expiresIn = try reader.integer()
+          case "within": fields.within = try reader.integer()
+          case "reconnect": fields.reconnect = try reader.boolean()
           case "user": fields.user = try reader.string()
           case "name": fields.name = try reader.string()
           case "token": fields.token = try reader.string()

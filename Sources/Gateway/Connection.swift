@@ -28,6 +28,9 @@ final class Connection {
 
   let id: ConnectionID
   let dialect: Dialect
+  /// Where its client is, as far as the transport knows; for operators alone.
+  let address: String
+  let openedAt: Timestamp
   var phase: Phase
   /// Whose it is; `nil` before the hello if the upgrade brought no token.
   var identity: Identity?
@@ -55,9 +58,13 @@ final class Connection {
   /// What it may send of signs of life, and since when that is so.
   var signs: (allowance: Double, time: Int64)?
 
-  init(id: ConnectionID, dialect: Dialect, phase: Phase) {
+  init(
+    id: ConnectionID, dialect: Dialect, address: String, openedAt: Timestamp, phase: Phase
+  ) {
     self.id = id
     self.dialect = dialect
+    self.address = address
+    self.openedAt = openedAt
     self.phase = phase
   }
 

@@ -104,6 +104,7 @@ extension Gateway {
   }
 
   private func handle(_ message: BayeuxMessage, from address: String, by way: Way) {
+    metrics.received["bayeux", default: 0] += 1
     switch message.channel {
     case "": refuse(message, .missing("channel"), by: way)
     case "/meta/handshake": shakeHands(message, from: address, by: way)
@@ -154,7 +155,10 @@ extension Gateway {
     guard !isDraining, !hasTooManySessions else { return refuse(.unavailable("handshake")) }
     let now = surroundings.clock.uptime
     let place = makePlace()
-    let connection = Connection(id: place, dialect: .session, phase: .ready)
+    let connection = Connection(
+      id: place, dialect: .session, address: address, openedAt: surroundings.clock.now,
+      phase: .ready)
+    metrics.connectionsOpened += 1
     connection.client = surroundings.names.next()
     let link = BayeuxLink(
       session: BayeuxSession(
@@ -236,7 +240,10 @@ extension Gateway {
   }
 
   /// Ends a session from this side.
-  func endBayeux(_ link: BayeuxLink) { perform(link.session.end(), for: link) }
+  /// - Parameter comesBack: whether its client is to begin another, as it does unless told.
+  func endBayeux(_ link: BayeuxLink, comesBack: Bool = true) {
+    perform(link.session.end(comesBack: comesBack), for: link)
+  }
 
   // MARK: Subscriptions
 

@@ -1,5 +1,5 @@
 public import GatewayPorts
-import SocketMessages
+package import SocketMessages
 
 /// The HTTP surface for notes.
 ///
@@ -290,14 +290,14 @@ extension Gateway {
 
 extension Response {
   /// A JSON response.
-  static func json(_ status: Int, _ body: [UInt8]) -> Response {
+  package static func json(_ status: Int, _ body: [UInt8]) -> Response {
     Response(
       status: status,
       headers: [("content-type", "application/json"), ("cache-control", "no-store")], body: body)
   }
 
   /// An error for programs and people.
-  static func problem(_ status: Int, _ code: ErrorCode, _ message: String) -> Response {
+  package static func problem(_ status: Int, _ code: ErrorCode, _ message: String) -> Response {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       object.field("code", code.rawValue, &body)
@@ -306,7 +306,8 @@ extension Response {
     return json(status, body)
   }
 
-  static func methodNotAllowed(_ allowed: String) -> Response {
+  /// An error that says which methods a path takes.
+  package static func methodNotAllowed(_ allowed: String) -> Response {
     var response = problem(405, .badMessage, "this path takes \(allowed)")
     response.headers.append(("allow", allowed))
     return response

@@ -1,10 +1,15 @@
-import GatewayPorts
+public import GatewayPorts
 import SocketMessages
 
 /// What operators do over HTTP, with an API key that says it is one.
 ///
-///     POST /api/revoke   {"user": "…"} or {"token": "…"} or {"client": "…"}
-///     POST /api/tokens   {"user": "…", "rooms": ["orders-*=read"], "expiresIn": 600}
+///     POST /api/revoke                        {"user": "…"}, {"token": "…"} or {"client": "…"}
+///     POST /api/tokens                        {"user": "…", "rooms": ["orders-*=read"]}
+///     GET  /api/connections?user=             who is connected, see Gateway+Connections.swift
+///     POST /api/connections/{id}/disconnect   {"reconnect": true} ends one
+///     POST /api/users/{user}/disconnect       ends all of a user's
+///     POST /api/users/{user}/refresh-rights   has a user's rights looked at anew
+///     GET  /api/rooms                         the rooms that somebody is in
 extension Gateway {
   /// Seconds that a token made here may be good for.
   private static let tokenSeconds = 1...(366 * 86_400)
@@ -16,27 +21,43 @@ extension Gateway {
   func requestOfOperator(
     _ request: RequestID, _ head: RequestHead, path: ArraySlice<Substring>, body: [UInt8]
   ) -> Bool {
-    let isRevocation = path.elementsEqual(["api", "revoke"])
-    guard isRevocation || path.elementsEqual(["api", "tokens"]) else { return false }
-    guard let identity = identity(of: head, request) else { return true }
-    guard identity.isOperator else {
-      respond(request, .problem(403, .notAllowed, "this takes the API key of an operator"))
+    guard path.first == "api", let task = OperatorTask(path.dropFirst()) else { return false }
+    guard isOperator(head, request) else { return true }
+    guard head.method == task.method else {
+      respond(request, .methodNotAllowed(task.method))
       return true
     }
-    guard head.method == "POST" else {
-      respond(request, .methodNotAllowed("POST"))
-      return true
-    }
-    guard let fields = AccessJSON.fields(in: body) else {
-      respond(request, .problem(400, .badMessage, "expected a JSON object"))
-      return true
-    }
-    if isRevocation {
-      revoke(request, fields)
-    } else {
-      makeToken(request, fields)
+    switch task {
+    case .listConnections: listConnections(request, head.query)
+    case .listRooms: listRooms(request, head.query)
+    case .onConnections(let work, let chosen):
+      // Nothing has to be said: then it is as if nothing were said in an object.
+      guard let fields = AccessJSON.fields(in: body.isEmpty ? Array("{}".utf8) : body) else {
+        respond(request, .problem(400, .badMessage, "expected a JSON object, or nothing"))
+        return true
+      }
+      perform(work, on: chosen, request, fields)
+    case .revoke, .makeToken:
+      guard let fields = AccessJSON.fields(in: body) else {
+        respond(request, .problem(400, .badMessage, "expected a JSON object"))
+        return true
+      }
+      if case .revoke = task {
+        revoke(request, fields)
+      } else {
+        makeToken(request, fields)
+      }
     }
     return true
+  }
+
+  /// Whether a request is an operator's; answers it if not.
+  public func isOperator(_ head: RequestHead, _ request: RequestID) -> Bool {
+    guard let identity = identity(of: head, request) else { return false }
+    if !identity.isOperator {
+      respond(request, .problem(403, .notAllowed, "this takes the API key of an operator"))
+    }
+    return identity.isOperator
   }
 
   // MARK: Taking back

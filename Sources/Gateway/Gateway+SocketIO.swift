@@ -85,7 +85,10 @@ extension Gateway {
     _ generation: EngineGeneration, overWebSocket: Bool, address: String
   ) -> SocketIOLink {
     let place = makePlace()
-    let connection = Connection(id: place, dialect: .session, phase: .ready)
+    let connection = Connection(
+      id: place, dialect: .session, address: address, openedAt: surroundings.clock.now,
+      phase: .ready)
+    metrics.connectionsOpened += 1
     connection.client = surroundings.names.next()
     let session = SocketSession(
       id: surroundings.names.next(), name: connection.client, generation: generation,
@@ -104,6 +107,7 @@ extension Gateway {
     _ bytes: UnsafeRawBufferPointer, kind: Frame.Kind, on id: ConnectionID, _ link: SocketIOLink
   ) {
     let now = surroundings.clock.uptime
+    metrics.received["socketIO", default: 0] += 1
     if link.probe == id {
       guard kind == .text, let actions = link.session.receivedByProbe(bytes, now: now) else {
         endProbe(of: link)
@@ -183,6 +187,7 @@ extension Gateway {
         perform(link.session.end(.badPacket), for: link)
         return
       }
+      metrics.received["socketIO", default: 0] += 1
       respond(
         request,
         Response(status: 200, headers: [("content-type", "text/html")], body: Array("ok".utf8))

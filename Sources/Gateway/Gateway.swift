@@ -182,10 +182,15 @@ public final class Gateway {
 
   /// A connection is open; a native one says hello next.
   ///
-  /// - Parameter token: the token that the upgrade brought, see ``refusal(ofUpgrade:as:)``.
-  public func opened(_ id: ConnectionID, as opening: Opening, token: String? = nil) {
+  /// - Parameters:
+  ///   - client: where the client is, for operators.
+  ///   - token: the token that the upgrade brought, see ``refusal(ofUpgrade:as:)``.
+  public func opened(
+    _ id: ConnectionID, as opening: Opening, from client: String = "", token: String? = nil
+  ) {
     let identity = identity(openingWith: token)
     let connection: Connection
+    let now = surroundings.clock.now
     switch opening {
     case .socketIO(let query, let address):
       openedSocketIO(id, query: query, address: address)
@@ -195,10 +200,11 @@ public final class Gateway {
       return
     case .native:
       connection = Connection(
-        id: id, dialect: .native,
+        id: id, dialect: .native, address: client, openedAt: now,
         phase: .greeting(deadline: surroundings.clock.uptime + settings.helloMilliseconds))
     case .whaler:
-      connection = Connection(id: id, dialect: .whaler, phase: .ready)
+      connection = Connection(
+        id: id, dialect: .whaler, address: client, openedAt: now, phase: .ready)
       connection.client = surroundings.names.next()
       connection.name = identity.map { name(of: $0, claimed: "Whaler") } ?? "Whaler"
     }
@@ -318,7 +324,7 @@ public final class Gateway {
   }
 
   /// Some connections, oldest first: what is done with them happens in the same order in each run.
-  private func connectionsInOrder(_ isMeant: (Connection) -> Bool) -> [Connection] {
+  func connectionsInOrder(_ isMeant: (Connection) -> Bool) -> [Connection] {
     connections.values.filter(isMeant).sorted { $0.id < $1.id }
   }
 

@@ -30,11 +30,38 @@ public struct GatewayMetrics: Sendable {
   public internal(set) var broadcast = Histogram()
 }
 
+/// How many are connected, by how they speak.
+public struct OpenConnections: Sendable, Hashable {
+  /// Those that speak `parley.v1`.
+  public internal(set) var native = 0
+  /// Those of the Whaler family.
+  public internal(set) var whaler = 0
+  /// Sessions of Socket.IO, polling ones included.
+  public internal(set) var socketIO = 0
+  /// Sessions of Bayeux, polling ones included.
+  public internal(set) var bayeux = 0
+
+  /// All of them.
+  public var total: Int { native + whaler + socketIO + bayeux }
+}
+
+extension GatewayMetrics {
+  /// Messages received, of all types.
+  public var messagesReceived: Int { received.values.reduce(0, +) }
+}
+
 extension Gateway {
-  /// Connections that are open, by dialect.
-  public var openConnections: (native: Int, whaler: Int) {
-    let native = connections.values.count { $0.dialect == .native }
-    return (native, connections.count - native)
+  /// Connections and sessions that are open, by dialect.
+  public var openConnections: OpenConnections {
+    var open = OpenConnections(socketIO: socketIO.byPlace.count, bayeux: bayeux.byPlace.count)
+    for connection in connections.values {
+      switch connection.dialect {
+      case .native: open.native += 1
+      case .whaler: open.whaler += 1
+      case .session: break
+      }
+    }
+    return open
   }
 
   /// Documents in memory.

@@ -26,4 +26,38 @@ public struct Histogram: Sendable {
     counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
     sum += value
   }
+
+  /// How many values were counted.
+  public var count: Int { counts.reduce(0, +) }
+
+  /// What was counted after an earlier state of this histogram.
+  public func since(_ earlier: Histogram) -> Histogram {
+    precondition(bounds == earlier.bounds, "histograms with other bounds are not of one history")
+    var later = self
+    for index in later.counts.indices { later.counts[index] -= earlier.counts[index] }
+    later.sum -= earlier.sum
+    return later
+  }
+
+  /// About the value that this share of all is at or below, in microseconds; `nil` without any.
+  ///
+  /// Within a bucket values count as evenly spread, as Prometheus takes them; beyond the last bound
+  /// nothing is known, and the bound is given.
+  ///
+  /// - Parameter share: from 0 to 1.
+  public func quantile(_ share: Double) -> Int64? {
+    let rank = share * Double(count)
+    guard count > 0 else { return nil }
+    var below = 0
+    var lower: Int64 = 0
+    for (bound, inside) in zip(bounds, counts) {
+      if inside > 0, Double(below + inside) >= rank {
+        let part = max(0, rank - Double(below)) / Double(inside)
+        return lower + Int64(part * Double(bound - lower))
+      }
+      below += inside
+      lower = bound
+    }
+    return bounds.last
+  }
 }

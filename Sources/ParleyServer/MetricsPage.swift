@@ -17,7 +17,10 @@ struct MetricsPage {
     let open = gateway.openConnections
     text.gauge(
       "parley_connections", "Connections that are open.", label: "dialect",
-      [("native", open.native), ("whaler", open.whaler)])
+      [
+        ("native", open.native), ("whaler", open.whaler), ("socketIO", open.socketIO),
+        ("bayeux", open.bayeux),
+      ])
     text.counter(
       "parley_connections_opened_total", "Connections opened.", metrics.connectionsOpened)
     text.counter(

@@ -36,6 +36,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private var files: StaticFiles?
   private var echo: EchoEndpoint?
   private var attachments: Attachments?
+  private var recent = RecentActivity()
   private var onSettled: (() -> Void)?
 
   init(configuration: Configuration, tokens: any ResumeTokens, log: any LogSink) {
@@ -162,7 +163,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     gateway.opened(
       connection,
       as: subprotocol == Self.subprotocol ? .native : Opening(head) ?? .native,
-      token: gateway.token(in: head))
+      from: head.remoteAddress, token: gateway.token(in: head))
     perform()
   }
 
@@ -206,6 +207,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   func ticked() {
+    recent.tick(now: SystemClock().microseconds) { sample }
     gateway.ticked()
     perform()
   }
@@ -227,6 +229,11 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       transport.respond(to: request, with: response ?? .plain(200, "ready\n"))
     } else if head.path == "/metrics" {
       transport.respond(to: request, with: metrics(for: head))
+    } else if head.path == "/api/stats" {
+      if gateway.isOperator(head, request) {
+        transport.respond(to: request, with: statistics(for: head))
+      }
+      perform()
     } else if let answer = attached.login?.answer(request, head, body) {
       if case .now(let response) = answer { transport.respond(to: request, with: response) }
     } else if gateway.request(request, head: head, body: body) {
@@ -260,6 +267,22 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       gateway: gateway, store: attached.storeThread.metrics, process: .now(), started: started)
     return Response(
       status: 200, headers: [("content-type", PrometheusText.contentType)], body: page.text.bytes)
+  }
+
+  /// What has been counted until now.
+  private var sample: ActivitySample {
+    ActivitySample(
+      gateway.metrics, attached.storeThread.metrics, time: SystemClock().microseconds)
+  }
+
+  private func statistics(for head: RequestHead) -> Response {
+    guard head.method == "GET" else { return .methodNotAllowed("GET") }
+    let latest = sample
+    let page = StatisticsPage(
+      gateway: gateway, store: attached.storeThread.metrics, process: .now(), started: started,
+      now: SystemClock().now, connectionsMax: configuration.connectionsMax,
+      isDemo: configuration.isDemo, latest: latest, earlier: recent.earliest ?? latest)
+    return .json(200, page.json)
   }
 
   func abandoned(_ request: RequestID) {

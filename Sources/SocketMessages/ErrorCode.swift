@@ -36,6 +36,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case notOffered
   /// No publication has this offset, or it is no longer kept.
   case unknownPublication
+  /// No connection has this id, or it has ended.
+  case unknownConnection
   /// Something is over its limit in size.
   case tooLarge
   /// Something is over its limit in number.
@@ -54,7 +56,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case .badMessage, .unknownType, .notAllowed, .unauthorised, .unknownDocument, .notJoined,
       .badOperation, .lengthMismatch, .futureRevision, .negativeRevision, .historyGone,
       .epochChanged, .outdated, .sequenceReused, .sequenceGap, .keyReused, .notOffered,
-      .unknownPublication, .tooLarge, .tooMany, .damaged:
+      .unknownPublication, .unknownConnection, .tooLarge, .tooMany, .damaged:
       false
     }
   }
@@ -71,6 +73,8 @@ public enum CloseReason: UInt16, Sendable, CaseIterable {
   case idle = 4003
   /// The document has to be joined again; resume.
   case rejoin = 4004
+  /// An operator has ended the connection; resume.
+  case disconnected = 4005
   /// The message was none.
   case badMessage = 4500
   /// The message was too large.
@@ -89,6 +93,8 @@ public enum CloseReason: UInt16, Sendable, CaseIterable {
   case tokenExpired = 4507
   /// The token, or the connection itself, was taken back.
   case revoked = 4508
+  /// An operator has ended the connection, and wants no other.
+  case dismissed = 4509
 
   /// Whether a client should come back by itself.
   public var allowsReconnect: Bool { rawValue < 4500 }

@@ -81,6 +81,15 @@ package enum JSONWriter {
     buffer[start...].reverse()
   }
 
+  /// A number with one digit behind the point.
+  package static func tenths(_ value: Int, _ buffer: inout [UInt8]) {
+    if value < 0 { buffer.append(UInt8(ascii: "-")) }
+    let (whole, tenth) = value.magnitude.quotientAndRemainder(dividingBy: 10)
+    integer(Int(whole), &buffer)
+    buffer.append(UInt8(ascii: "."))
+    buffer.append(UInt8(ascii: "0") + UInt8(tenth))
+  }
+
   package static func string(_ text: String, _ buffer: inout [UInt8]) {
     var text = text
     text.withUTF8 { string($0, &buffer) }

@@ -1,0 +1,177 @@
+import GatewayPorts
+import SocketIO
+import SocketMessages
+
+/// Connections and rooms as operators see them, and what they do with them.
+extension Gateway {
+  /// Items of one page unless a number is asked for, and at most.
+  private static let listDefault = 100
+  private static let listMax = 1_000
+  /// Seconds that a client may take to bring a newer token.
+  private static let refreshSeconds = 1...3_600
+  private static let refreshSecondsDefault = 60
+  /// Milliseconds from which each client that is to come back draws its delay.
+  private static let reconnectAfter = 100...2_000
+
+  // MARK: Looking
+
+  func listConnections(_ request: RequestID, _ query: String) {
+    let fields = QueryFields(query)
+    guard let limit = listLimit(in: query, request) else { return }
+    guard let after = UInt64(fields["after"] ?? "0") else {
+      respond(
+        request, .problem(400, .badMessage, "expected after to be the id of a connection listed"))
+      return
+    }
+    let user = fields["user"]
+    let fitting = connectionsInOrder { connection in
+      connection.isOpen && user.map { connection.isOf(user: $0) } ?? true
+    }
+    let rest = fitting.drop { $0.id.rawValue <= after }
+    let body = ConnectionJSON.list(
+      rest.prefix(limit).map(view), total: fitting.count, hasMore: rest.count > limit)
+    respond(request, .json(200, body))
+  }
+
+  private func view(_ connection: Connection) -> ConnectionJSON.Item {
+    let dialect: ConnectionJSON.Dialect
+    var carrier: ConnectionID? = connection.id
+    switch connection.dialect {
+    case .native: dialect = .native
+    case .whaler: dialect = .whaler
+    case .session:
+      if let link = socketIO.byPlace[connection.id] {
+        dialect = .socketIO
+        carrier = link.carrier
+      } else {
+        dialect = .bayeux
+        carrier = bayeux.byPlace[connection.id]?.carrier
+      }
+    }
+    return ConnectionJSON.Item(
+      connection: connection, dialect: dialect,
+      queuedBytes: carrier.map(surroundings.queuedBytes) ?? 0,
+      isLagging: lagging.contains(connection.id))
+  }
+
+  func listRooms(_ request: RequestID, _ query: String) {
+    guard let limit = listLimit(in: query, request) else { return }
+    let after = QueryFields(query)["after"] ?? ""
+    var names = rooms.map(\.0).filter { after.utf8.lexicographicallyPrecedes($0.utf8) }
+    names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let items = names.prefix(limit).map { name in
+      ConnectionJSON.RoomItem(
+        room: name, subscribers: rooms[name]?.members.count ?? 0,
+        present: people.presence?.present(in: name).count ?? 0)
+    }
+    let body = ConnectionJSON.list(items, total: rooms.count, hasMore: names.count > limit)
+    respond(request, .json(200, body))
+  }
+
+  private func listLimit(in query: String, _ request: RequestID) -> Int? {
+    if let limit = Self.number("limit", in: query).or(Self.listDefault),
+      (1...Self.listMax).contains(limit)
+    {
+      return limit
+    }
+    respond(
+      request, .problem(400, .badMessage, "expected limit as a number from 1 to \(Self.listMax)"))
+    return nil
+  }
+
+  // MARK: Doing
+
+  func perform(
+    _ work: OperatorTask.Work, on chosen: OperatorTask.Chosen, _ request: RequestID,
+    _ fields: AccessJSON.Fields
+  ) {
+    let meant: [Connection]
+    switch chosen {
+    case .user(let user): meant = connectionsInOrder { $0.isOpen && $0.isOf(user: user) }
+    case .connection(let id):
+      guard let connection = UInt64(id).flatMap({ connections[ConnectionID($0)] }),
+        connection.isOpen
+      else {
+        respond(
+          request, .problem(404, .unknownConnection, "no connection has this id, or it has ended"))
+        return
+      }
+      meant = [connection]
+    }
+    let count: Int
+    switch work {
+    case .disconnect:
+      for connection in meant { dismiss(connection, comesBack: fields.reconnect) }
+      count = meant.count
+    case .refreshRights:
+      let seconds = fields.within ?? Self.refreshSecondsDefault
+      guard Self.refreshSeconds.contains(seconds) else {
+        respond(
+          request,
+          .problem(
+            400, .badMessage,
+            "expected within from \(Self.refreshSeconds.lowerBound) to "
+              + "\(Self.refreshSeconds.upperBound) seconds"))
+        return
+      }
+      count = refreshRights(of: meant, within: seconds)
+    }
+    surroundings.log.write(
+      .notice, "asked by an operator",
+      [("work", work.rawValue), ("connections", "\(count)")])
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { $0.field("connections", count, &$1) }
+    respond(request, .json(200, body))
+  }
+
+  /// Ends a connection, and tells its client whether to come back.
+  private func dismiss(_ connection: Connection, comesBack: Bool) {
+    if let link = socketIO.byPlace[connection.id] {
+      // These clients come back when the line ends, unless they were told before.
+      if !comesBack { send(SocketPacket(.disconnect), to: link) }
+      perform(link.session.end(.dismissed), for: link)
+    } else if let link = bayeux.byPlace[connection.id] {
+      endBayeux(link, comesBack: comesBack)
+    } else if comesBack {
+      if connection.dialect == .native {
+        sendGoodbye(
+          reason: "disconnected", reconnectAfter: Self.reconnectAfter, to: connection)
+      }
+      close(connection, .disconnected, "an operator has ended the connection; come back")
+    } else {
+      close(connection, .dismissed, "an operator has ended the connection")
+    }
+  }
+
+  /// Has the rights of connections looked at anew.
+  ///
+  /// Users of the server's own have their rights from there, now. Those of others stand in their
+  /// tokens: their clients are asked for newer ones, and end as if the old ones had.
+  ///
+  /// - Returns: How many are asked, or have been looked at.
+  private func refreshRights(of meant: [Connection], within seconds: Int) -> Int {
+    surroundings.users?.refresh(now: surroundings.clock.now)
+    applyUsers()
+    let deadline = surroundings.clock.now + Timestamp(seconds) * 1_000
+    var count = 0
+    for connection in meant where connection.isOpen {
+      guard let identity = connection.identity, !identity.isGuest else { continue }
+      count += 1
+      if identity.isListed { continue }
+      let end = min(identity.expiresAt ?? deadline, deadline)
+      connection.identity?.expiresAt = end
+      guard connection.dialect == .native, connection.isReady else { continue }
+      connection.isWarned = true
+      sendNative(.tokenExpiring(.init(expiresAt: end)), ref: pushID(), to: connection)
+    }
+    return count
+  }
+}
+
+extension Connection {
+  /// Whether it is a user's. Of nobody it never is: in the open demo that would be everybody.
+  func isOf(user: String) -> Bool {
+    guard let identity, !identity.user.isEmpty else { return false }
+    return identity.user.utf8.elementsEqual(user.utf8)
+  }
+}

@@ -1,0 +1,50 @@
+import Gateway
+import GatewayPorts
+
+/// What has been counted until one moment.
+struct ActivitySample {
+  /// The moment, in microseconds of a clock that never goes back.
+  var time: Int64 = 0
+  var messagesReceived = 0
+  var framesSent = 0
+  var changes = 0
+  var connectionsOpened = 0
+  var processorSeconds = 0.0
+  var commit = Histogram()
+  var acknowledgement = Histogram()
+  var broadcast = Histogram()
+}
+
+extension ActivitySample {
+  /// What gateway, store and process have counted until now.
+  init(_ metrics: GatewayMetrics, _ store: StoreMetrics, time: Int64) {
+    self.time = time
+    messagesReceived = metrics.messagesReceived
+    framesSent = metrics.framesSent
+    changes = metrics.changesAccepted
+    connectionsOpened = metrics.connectionsOpened
+    processorSeconds = ProcessMetrics.processorSecondsNow()
+    commit = store.batch
+    acknowledgement = metrics.acknowledgement
+    broadcast = metrics.broadcast
+  }
+}
+
+/// Samples of the last seconds, so that what happens now can be told from what has ever happened.
+struct RecentActivity {
+  private static let samplesMax = 10
+  private static let spacing: Int64 = 1_000_000
+
+  /// Oldest first, a second or more apart.
+  private var samples: [ActivitySample] = []
+
+  /// Takes a sample if the last one is old enough.
+  mutating func tick(now: Int64, _ sample: () -> ActivitySample) {
+    if let last = samples.last, now - last.time < Self.spacing { return }
+    if samples.count == Self.samplesMax { samples.removeFirst() }
+    samples.append(sample())
+  }
+
+  /// The sample from which to count: one of about ten seconds ago, or the start.
+  var earliest: ActivitySample? { samples.first }
+}
