@@ -32,10 +32,11 @@ function browser() {
 }
 
 test("the address tells a token, a link and the history apart", () => {
-  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, isHistory: false });
-  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, isHistory: true });
-  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", isHistory: true });
-  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, isHistory: false });
+  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, isHistory: false, isNew: false });
+  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, isHistory: true, isNew: false });
+  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", isHistory: true, isNew: false });
+  assert.equal(fragmentOf("#new").isNew, true);
+  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, isHistory: false, isNew: false });
 });
 
 test("what a token says is read, and what is none is not", () => {

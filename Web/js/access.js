@@ -22,11 +22,14 @@ import { Emitter } from "./emitter.js";
 const passKey = "parley.access";
 const channelName = "parley.access";
 
+/** In the address behind "#": a note that the server has yet to make. */
+export const newPlace = "new";
+
 /**
  * What the address says behind "#".
  *
  * @param {string} hash
- * @returns {{token?: string, share?: string, isHistory: boolean}}
+ * @returns {{token?: string, share?: string, isHistory: boolean, isNew: boolean}}
  */
 export function fragmentOf(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
@@ -34,6 +37,7 @@ export function fragmentOf(hash) {
     token: fields.get("token") || undefined,
     share: fields.get("share") || undefined,
     isHistory: fields.has("history"),
+    isNew: fields.has(newPlace),
   };
 }
 

@@ -1,10 +1,11 @@
 // Puts the page together: which note is open, what the connection is doing, who is here.
 
-import { Access, channelBetweenTabs, claimsOf, fragmentOf, tokenIn } from "./access.js";
+import { Access, channelBetweenTabs, claimsOf, fragmentOf, newPlace, tokenIn } from "./access.js";
 import { Connection, accessCodes } from "./connection.js";
 import { Core } from "./core.js";
 import { announce, byId, confirm, copy, icon, openDialog, openMenu, toast } from "./dialogs.js";
-import { createEditor, loadMarkdown } from "./editor.js";
+import { EarlyWords } from "./early.js";
+import { createEditor, loadMarkdown, wellFormed } from "./editor.js";
 import {
   allPending,
   claimIdentity,
@@ -16,6 +17,7 @@ import {
 import { openHistory } from "./historyview.js";
 import { authorise } from "./http.js";
 import { hasUsers, logIn, renew } from "./login.js";
+import { NewNote, untitled } from "./newnote.js";
 import { Note } from "./note.js";
 import { NoteList, when } from "./notes.js";
 import { avatar, loadProfile, palette, saveProfile } from "./people.js";
@@ -26,7 +28,8 @@ const facesMax = 4;
 /** "Saving…" shows only when saving takes longer than this; milliseconds. */
 const savingShowsAfter = 400;
 
-const untitled = "Untitled note";
+/** Where words for a note go that is not made yet. No note has an empty id. */
+const unmade = "";
 
 const profile = loadProfile();
 const access = new Access({ location, storage: sessionStorage, channel: channelBetweenTabs() });
@@ -51,6 +54,8 @@ const connection = new Connection({
   identity,
 });
 const list = new NoteList(connection);
+const early = new EarlyWords({ field: byId("early"), storage: sessionStorage });
+const newNote = new NewNote({ list, connection, storage: sessionStorage });
 
 // Notes that are open, and those whose edits still have to reach the server.
 
@@ -64,6 +69,8 @@ let editor;
 let past;
 /** @type {(() => void)[]} */
 let subscriptions = [];
+/** Whether the note is shown that the server has yet to make. */
+let isNewShown = false;
 
 const pending = {
   /** @param {Note} note @param {string} clientId @param {string} session */
@@ -88,8 +95,21 @@ function openNote(documentId, from) {
       if (note && note !== current) releaseWhenSaved(note);
       drawList();
     });
+    note.on("reset", () => {
+      if (note && note !== current) putEarlyWords(note);
+    });
   }
   return note;
+}
+
+/**
+ * What was typed into a note before its text came, and then another note was shown.
+ *
+ * @param {Note} note
+ */
+function putEarlyWords(note) {
+  const words = note.isWritable ? early.take(note.documentId) : undefined;
+  if (words) note.edit([{ from: 0, to: 0, insert: wellFormed(words.text) }]);
 }
 
 /**
@@ -98,17 +118,19 @@ function openNote(documentId, from) {
  * @param {Note} note
  */
 function releaseWhenSaved(note) {
-  if (note === current || note.unconfirmedCount > 0) return;
+  const isNeeded = () =>
+    note === current || note.unconfirmedCount > 0 || (!note.hasText && early.text(note.documentId) !== "");
+  if (isNeeded()) return;
   // Not from within the note's own event.
   queueMicrotask(() => {
-    if (note === current || note.unconfirmedCount > 0 || notes.get(note.documentId) !== note) return;
+    if (isNeeded() || notes.get(note.documentId) !== note) return;
     notes.delete(note.documentId);
     note.close();
   });
 }
 
-// Routing: "/" and "/n/ID", and "/n/ID#history" for its past. Who came by a shared link keeps the
-// link's token there too.
+// Routing: "/" and "/n/ID", "/n/ID#history" for its past, and "/#new" for a note that the server has yet
+// to make. Who came by a shared link keeps the link's token there too.
 
 /** @param {string} path */
 function noteIn(path) {
@@ -129,7 +151,9 @@ function go(path) {
 }
 
 function show() {
-  const { token, share } = fragmentOf(location.hash);
+  // Before the field is another note's.
+  keepTitle();
+  const { token, share, isNew } = fragmentOf(location.hash);
   if (token) {
     history.replaceState(null, "", location.pathname);
     if (token !== access.token) void signIn({ token });
@@ -138,8 +162,10 @@ function show() {
     location.reload();
     return;
   }
+  if (isNew && !newNote.isBegun) history.replaceState(null, "", location.pathname);
+  isNewShown = isNew && newNote.isBegun;
   const id = noteIn(location.pathname);
-  if (current?.documentId === id && current?.phase !== "deleted") {
+  if (current && current.documentId === id && current.phase !== "deleted") {
     showPast();
     return;
   }
@@ -160,9 +186,11 @@ function show() {
       releaseWhenSaved(previous);
     }
   }
-  byId("app").dataset.view = id === undefined ? "home" : "note";
-  byId("welcome").hidden = id !== undefined;
-  byId("note").hidden = id === undefined;
+  const isHome = id === undefined && !isNewShown;
+  if (isHome || early.note !== (id ?? unmade)) early.show(undefined);
+  byId("app").dataset.view = isHome ? "home" : "note";
+  byId("welcome").hidden = !isHome;
+  byId("note").hidden = isHome;
   closePeople();
   notices.clear();
   drawNotices();
@@ -182,8 +210,8 @@ function show() {
       }),
     ];
     if (current.hasText) mountEditor();
-    drawPeople();
   }
+  drawPeople();
   drawTitle();
   drawStatus();
   drawList();
@@ -227,13 +255,24 @@ function leavePast() {
 }
 
 function mountEditor() {
-  if (!current || editor) return;
+  // A word that is being composed is waited for.
+  if (!current?.hasText || editor || early.isComposing) return;
+  const isAwaited = early.isFocused;
   editor = createEditor({ host: byId("editor"), note: current, sheets: [editorSheet], markdown });
-  if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) {
-    editor.focus();
-  }
+  const words = current.isWritable ? early.take(current.documentId) : undefined;
+  if (words) editor.put(words);
+  // What is hidden takes no focus.
+  drawStatus();
+  const isIdle = matchMedia("(hover: hover)").matches && document.activeElement === document.body;
+  if (isAwaited || isIdle) editor.focus();
   drawCount();
   showPast();
+}
+
+/** Into the text, or to where it will be. */
+function focusText() {
+  if (editor) editor.focus();
+  else early.focus();
 }
 
 // The list.
@@ -382,23 +421,41 @@ function startRenaming(id) {
   field?.select();
 }
 
-async function createNote() {
+/** Shows the note at once: who begins one has its title, or its first words, at their fingertips. */
+function createNote() {
   if (access.isLink) return;
-  try {
-    const note = await list.create(untitled);
-    go(pathOf(note.id));
-    const title = /** @type {HTMLInputElement} */ (byId("title"));
-    title.focus();
-    title.select();
-  } catch (error) {
-    toast(`The note was not made. ${messageOf(error)}`);
+  newNote.begin();
+  go(`/#${newPlace}`);
+  titleField.focus();
+  titleField.select();
+}
+
+/**
+ * The note that was begun is there; title and text may have been written meanwhile.
+ *
+ * @param {{note: import("./notes.js").NoteEntry, title: string}} made
+ */
+function takeNewNote({ note, title }) {
+  early.move(unmade, note.id);
+  const isAtTitle = isNewShown && document.activeElement === titleField;
+  // Who is still writing the title sets it by leaving the field.
+  if (!isAtTitle && title && title !== note.title) void renameNote(note.id, title);
+  if (!isNewShown) {
+    if (early.text(note.id)) openNote(note.id);
+    return;
   }
+  titleField.dataset.note = note.id;
+  history.replaceState(null, "", pathOf(note.id));
+  show();
 }
 
 /** @param {string} id @param {string} title */
 async function renameNote(id, title) {
   try {
-    await list.rename(id, title);
+    const isDone = await list.rename(id, title);
+    const note = notes.get(id);
+    if (!isDone) toast("The title is kept, and set when the server can be reached.");
+    else if (note) note.title = title;
   } catch (error) {
     toast(`The title was not changed. ${messageOf(error)}`);
     drawTitle();
@@ -442,20 +499,37 @@ const countOf = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 // The bar above the note.
 
+const titleField = /** @type {HTMLInputElement} */ (byId("title"));
+
+/** The title of the note that is shown. */
+function titleNow() {
+  if (isNewShown) return newNote.title;
+  if (!current) return "";
+  const { documentId, title } = current;
+  return list.wantedTitleOf(documentId) ?? (title || list.titleOf(documentId) || "");
+}
+
 function drawTitle() {
-  const field = /** @type {HTMLInputElement} */ (byId("title"));
-  const title = current ? (current.title || list.titleOf(current.documentId) || "") : "";
-  if (document.activeElement !== field || field.dataset.note !== current?.documentId) {
-    field.value = title;
-    field.dataset.note = current?.documentId ?? "";
+  const id = current?.documentId ?? unmade;
+  const title = titleNow();
+  if (document.activeElement !== titleField || titleField.dataset.note !== id) {
+    titleField.value = title;
+    titleField.dataset.note = id;
   }
-  field.placeholder = untitled;
-  document.title = current ? `${title || untitled} · Parley` : "Parley";
+  titleField.placeholder = untitled;
+  document.title = current || isNewShown ? `${title || untitled} · Parley` : "Parley";
+}
+
+/** What stands in the field becomes the note's title. */
+function keepTitle() {
+  const { note: id } = titleField.dataset;
+  if (!current || !id || id !== current.documentId || titleField.disabled) return;
+  const value = titleField.value.trim();
+  if (value !== titleNow()) void renameNote(id, value);
 }
 
 function drawPeople() {
-  if (!current) return;
-  const others = current.people;
+  const others = current?.people ?? [];
   const me = { name: myName(), color: profile.color, isWriting: false };
   // Who writes has a place among the faces.
   const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax);
@@ -522,8 +596,9 @@ let unsavedSince;
 let statusTimer;
 
 function drawStatus() {
-  if (!current) return;
   clearTimeout(statusTimer);
+  if (isNewShown) drawNewStatus();
+  if (!current) return;
   const count = current.unconfirmedCount;
   if (count === 0) unsavedSince = undefined;
   else unsavedSince ??= performance.now();
@@ -558,12 +633,15 @@ function drawStatus() {
 
   const isGone = current.phase === "deleted" || current.phase === "failed";
   const isShut = trouble !== undefined && !current.hasText && !isGone;
-  byId("loading").hidden = current.hasText || isGone || isShut;
+  const { documentId } = current;
+  const words = early.text(documentId);
+  byId("loading").hidden = editor !== undefined || isGone || isShut;
+  early.show(byId("loading").hidden ? undefined : documentId);
   byId("gone").hidden = !isGone && !isShut;
   byId("gone-retry").hidden = !isShut && current.phase !== "failed";
   byId("gone-retry").textContent = isShut ? trouble.button.label : "Try again";
-  byId("editor").hidden = !current.hasText;
-  byId("gone-copy").hidden = !current.hasText;
+  byId("editor").hidden = editor === undefined;
+  byId("gone-copy").hidden = !current.hasText && !words;
   if (isGone) {
     if (past) leavePast();
     const isDeleted = current.phase === "deleted";
@@ -576,9 +654,20 @@ function drawStatus() {
     byId("gone-text").textContent = trouble.text;
   }
   byId("access").hidden = current.access !== "read" || isGone || isShut;
-  const field = /** @type {HTMLInputElement} */ (byId("title"));
-  field.disabled = isGone || isShut || current.access === "read" || access.isLink;
+  titleField.disabled = isGone || isShut || current.access === "read" || access.isLink;
 
+  if (words && editor && !current.isWritable && current.phase === "live") {
+    notices.set("early", {
+      title: "You can read this note, but not change it.",
+      text: "What you typed before it opened is not in it.",
+      buttons: [
+        { label: "Copy what I typed", run: () => void copyText(words) },
+        { label: "Discard it", run: () => (early.take(documentId), drawStatus()) },
+      ],
+    });
+  } else {
+    notices.delete("early");
+  }
   if (current.refusal) {
     notices.set("refused", {
       title: "Your latest changes were not accepted.",
@@ -597,8 +686,50 @@ function drawStatus() {
   drawNotices();
 }
 
-async function copyText() {
-  toast((await copy(current?.text ?? "")) ? "Text copied." : "The browser did not allow copying.");
+async function copyText(text = current?.text ?? early.text(current?.documentId ?? unmade)) {
+  toast((await copy(text)) ? "Text copied." : "The browser did not allow copying.");
+}
+
+/** A note that is begun has no text yet, and nobody else in it. */
+function drawNewStatus() {
+  const { problem } = newNote;
+  const status = byId("status");
+  const text = problem ? "Not made yet" : "Making the note…";
+  if (status.dataset.state !== "offline" && problem) announce(text);
+  status.dataset.state = problem ? "offline" : "connecting";
+  status.dataset.unsaved = "0";
+  byId("status-text").textContent = text;
+  byId("retry").hidden = connection.status.state !== "waiting";
+  byId("editor").hidden = true;
+  byId("gone").hidden = true;
+  byId("access").hidden = true;
+  byId("loading").hidden = false;
+  titleField.disabled = false;
+  early.show(unmade);
+  if (problem) {
+    notices.set("new", {
+      title: "The note is not made yet.",
+      text: problem.isFinal
+        ? problem.text
+        : `${problem.text} What you write is kept, and the note is made when that is possible.`,
+      isBad: problem.isFinal,
+      buttons: [
+        { label: "Try again", run: () => void newNote.retry() },
+        { label: "Copy my text", run: () => void copyText() },
+        { label: "Discard it", run: forgetNewNote },
+      ],
+    });
+  } else {
+    notices.delete("new");
+  }
+  drawNotices();
+}
+
+function forgetNewNote() {
+  newNote.forget();
+  early.take(unmade);
+  history.replaceState(null, "", "/");
+  show();
 }
 
 async function discard() {
@@ -611,6 +742,7 @@ async function discard() {
   editor?.destroy();
   editor = undefined;
   current.discardUnconfirmed();
+  drawCount();
 }
 
 /** @type {any} */
@@ -991,8 +1123,8 @@ function nextTheme() {
 
 // What the person does.
 
-byId("create").addEventListener("click", () => void createNote());
-byId("welcome-create").addEventListener("click", () => void createNote());
+byId("create").addEventListener("click", createNote);
+byId("welcome-create").addEventListener("click", createNote);
 byId("find").addEventListener("input", drawList);
 byId("me").addEventListener("click", () => void editProfile());
 byId("theme").addEventListener("click", nextTheme);
@@ -1032,24 +1164,24 @@ document.addEventListener("pointerdown", (event) => {
   if (!byId("people-panel").contains(target) && !byId("people").contains(target)) closePeople();
 });
 
-const title = /** @type {HTMLInputElement} */ (byId("title"));
-title.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") title.value = current?.title ?? "";
+titleField.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") titleField.value = titleNow();
   else if (event.key !== "Enter" || event.isComposing) return;
   event.preventDefault();
-  // A note just made may have no editor yet; leaving the field is what keeps the title.
-  if (editor) editor.focus();
-  else title.blur();
+  focusText();
 });
-title.addEventListener("blur", () => {
-  const value = title.value.trim();
-  const id = title.dataset.note;
-  if (!id || !current || id !== current.documentId) return;
-  if (value !== (current.title || list.titleOf(id) || "")) {
-    current.title = value;
-    void renameNote(id, value);
-  }
+titleField.addEventListener("input", () => {
+  if (isNewShown) newNote.title = titleField.value.trim();
+});
+titleField.addEventListener("blur", () => {
+  keepTitle();
   drawTitle();
+});
+early.whenComposed = mountEditor;
+newNote.on("made", takeNewNote);
+newNote.on("changed", () => {
+  drawStatus();
+  if (newNote.problem && !isNewShown) toast(`The new note is not made yet. ${newNote.problem.text}`);
 });
 
 document.addEventListener("click", (event) => {
@@ -1069,12 +1201,12 @@ document.addEventListener("keydown", (event) => {
   }
   if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
   // By place on the keyboard: with Alt, some layouts give other letters.
-  if (event.code === "KeyN") void createNote();
+  if (event.code === "KeyN") createNote();
   else if (event.code === "KeyL") {
     const open = byId("notes").querySelector(".is-open .note-link, .note-link");
     if (byId("app").dataset.view === "note" && matchMedia("(max-width: 720px)").matches) go("/");
     /** @type {HTMLElement | null} */ (open)?.focus();
-  } else if (event.code === "KeyE" && !past) editor?.focus();
+  } else if (event.code === "KeyE" && !past) focusText();
   else if (document.querySelector("dialog[open]")) return;
   else if (event.code === "KeyH" && past) leavePast();
   else if (event.code === "KeyH" && current?.hasText) goToPast(current.documentId);
@@ -1083,7 +1215,7 @@ document.addEventListener("keydown", (event) => {
 });
 document.querySelector(".skip")?.addEventListener("click", (event) => {
   event.preventDefault();
-  editor?.focus();
+  focusText();
 });
 
 // What the surroundings do.
@@ -1169,5 +1301,7 @@ for (const { identity: owner, documentId, session } of allPending(ownerNow())) {
     // Written by another version of the page; it stays where it is.
   }
 }
+// Words that a reload cut off from their note.
+for (const id of early.notes) if (id !== unmade) openNote(id);
 show();
 connection.start();

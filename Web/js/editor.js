@@ -50,9 +50,16 @@ const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
 /**
+ * Halves of surrogate pairs that belong to nothing become U+FFFD, as they would in UTF-8.
+ *
+ * @param {string} text
+ */
+export const wellFormed = (text) => text.replace(loneSurrogate, "\uFFFD");
+
+/**
  * Keeps edits on whole Unicode scalars. Replacing 😀 by 😁 can reach us as "replace the second half
  * of a surrogate pair", for the two emoji share their first half: such an edit is widened to the
- * pair. Halves that belong to nothing become U+FFFD, as they would in UTF-8.
+ * pair.
  */
 const wholeScalars = EditorState.transactionFilter.of((transaction) => {
   if (!transaction.docChanged || transaction.annotation(fromServer)) return transaction;
@@ -77,9 +84,9 @@ const wholeScalars = EditorState.transactionFilter.of((transaction) => {
       insert += text.sliceString(to, to + 1);
       to += 1;
     }
-    const wellFormed = insert.replace(loneSurrogate, "\uFFFD");
-    if (wellFormed !== insert) isSound = false;
-    widened.push({ from, to, insert: wellFormed });
+    const sound = wellFormed(insert);
+    if (sound !== insert) isSound = false;
+    widened.push({ from, to, insert: sound });
   }, true);
   if (isSound) return transaction;
 
@@ -93,7 +100,7 @@ const wholeScalars = EditorState.transactionFilter.of((transaction) => {
   });
   const after = transaction.newDoc;
   const lastAfter = after.length - (text.length - last.to);
-  const whole = after.sliceString(first.from, lastAfter).replace(loneSurrogate, "\uFFFD");
+  const whole = wellFormed(after.sliceString(first.from, lastAfter));
   const changes = collides ? [{ from: first.from, to: last.to, insert: whole }] : widened;
   const end = last.to + changes.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), 0);
   return {
@@ -215,7 +222,8 @@ class PeerCaret {
  * @param {Note} options.note
  * @param {CSSStyleSheet[]} options.sheets
  * @param {any} options.markdown As `loadMarkdown` gives it.
- * @returns {{view: EditorView, focus: () => void, destroy: () => void}}
+ * @returns {{view: EditorView, put: (words: import("./early.js").Words) => void, focus: () => void,
+ *   destroy: () => void}}
  */
 export function createEditor({ host, note, sheets, markdown }) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -394,6 +402,15 @@ export function createEditor({ host, note, sheets, markdown }) {
 
   return {
     view,
+    /** In front of the text; the caret stays where it was among the words. */
+    put({ text, anchor, head }) {
+      view.dispatch({
+        changes: { from: 0, insert: text },
+        selection: { anchor, head },
+        userEvent: "input.type",
+        scrollIntoView: true,
+      });
+    },
     focus: () => view.focus(),
     destroy() {
       clearTimeout(freshTimer);

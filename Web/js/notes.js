@@ -1,7 +1,7 @@
 // The list of notes: fetched over HTTP, fetched again whenever the gateway says that it changed.
 
 import { Emitter } from "./emitter.js";
-import { request } from "./http.js";
+import { RequestError, request } from "./http.js";
 
 /**
  * @typedef {import("./connection.js").Connection} Connection
@@ -13,24 +13,30 @@ const room = "notes";
 
 /** @extends {Emitter<{changed: void}>} */
 export class NoteList extends Emitter {
-  /** @type {NoteEntry[] | undefined} Undefined until fetched once. */
-  notes;
-
+  /** @type {NoteEntry[] | undefined} As the server has them. */
+  #notes;
   #isFetching = false;
   #isStale = false;
+  /** @type {Map<string, string>} Titles that wait for the server to be reached. */
+  #wanted = new Map();
 
   /** @param {Connection} connection */
   constructor(connection) {
     super();
     connection.on("welcome", () => {
       connection.send("subscribe", { room });
-      void this.refresh();
+      void this.#renameAsWanted().then(() => this.refresh());
     });
     connection.on("message", ({ type, data }) => {
       if (type === "subscribed" && data.room === room) void this.refresh();
       if (type === "resourceUpdate" && data.resourceId === room) void this.refresh();
       if (type === "documentChanged") this.#documentChanged(data);
     });
+  }
+
+  /** Undefined until fetched once. */
+  get notes() {
+    return this.#notes?.map((note) => ({ ...note, title: this.#wanted.get(note.id) ?? note.title }));
   }
 
   /** Fetches the list. Calls while it is under way are served by one more fetch after it. */
@@ -44,7 +50,7 @@ export class NoteList extends Emitter {
       do {
         this.#isStale = false;
         const { notes } = await request("/api/notes");
-        this.notes = notes;
+        this.#notes = notes;
         this.emit("changed", undefined);
       } while (this.#isStale);
     } catch {
@@ -56,40 +62,70 @@ export class NoteList extends Emitter {
 
   /** @param {string} id */
   titleOf(id) {
-    return this.notes?.find((note) => note.id === id)?.title;
+    return this.wantedTitleOf(id) ?? this.notes?.find((note) => note.id === id)?.title;
+  }
+
+  /**
+   * A title that was given to the note, and could not be sent yet.
+   *
+   * @param {string} id
+   */
+  wantedTitleOf(id) {
+    return this.#wanted.get(id);
   }
 
   /** @param {string} title @returns {Promise<NoteEntry>} */
   async create(title) {
     const note = await request("/api/notes", "POST", { title });
-    if (!this.notes?.some(({ id }) => id === note.id)) this.notes = [note, ...(this.notes ?? [])];
+    if (!this.#notes?.some(({ id }) => id === note.id)) this.#notes = [note, ...(this.#notes ?? [])];
     this.emit("changed", undefined);
     return note;
   }
 
-  /** @param {string} id @param {string} title */
+  /**
+   * @param {string} id
+   * @param {string} title
+   * @returns {Promise<boolean>} False if the server cannot be reached: then the title waits for it.
+   */
   async rename(id, title) {
-    const before = this.titleOf(id);
-    this.#put(id, title);
+    this.#wanted.set(id, title);
+    this.emit("changed", undefined);
     try {
       await request(`/api/notes/${encodeURIComponent(id)}`, "PATCH", { title });
     } catch (error) {
-      if (before !== undefined) this.#put(id, before);
+      if (error instanceof RequestError && error.status === 0) return false;
+      this.#settle(id, title);
       throw error;
     }
+    this.#put(id, title);
+    this.#settle(id, title);
+    return true;
+  }
+
+  async #renameAsWanted() {
+    for (const [id, title] of this.#wanted) {
+      // Refused now, for the note is gone or rights are others: the list says what holds.
+      await this.rename(id, title).catch(() => {});
+    }
+  }
+
+  /** @param {string} id @param {string} title Not one that was wanted since. */
+  #settle(id, title) {
+    if (this.#wanted.get(id) === title) this.#wanted.delete(id);
+    this.emit("changed", undefined);
   }
 
   /** @param {string} id */
   async remove(id) {
     await request(`/api/notes/${encodeURIComponent(id)}`, "DELETE");
-    this.notes = this.notes?.filter((note) => note.id !== id);
+    this.#notes = this.#notes?.filter((note) => note.id !== id);
     this.emit("changed", undefined);
   }
 
   /** @param {{documentId: string, title?: string, deleted?: boolean}} data */
   #documentChanged({ documentId, title, deleted }) {
     if (deleted) {
-      this.notes = this.notes?.filter((note) => note.id !== documentId);
+      this.#notes = this.#notes?.filter((note) => note.id !== documentId);
       this.emit("changed", undefined);
     } else if (title !== undefined) {
       this.#put(documentId, title);
@@ -98,7 +134,7 @@ export class NoteList extends Emitter {
 
   /** @param {string} id @param {string} title */
   #put(id, title) {
-    this.notes = this.notes?.map((note) => (note.id === id ? { ...note, title } : note));
+    this.#notes = this.#notes?.map((note) => (note.id === id ? { ...note, title } : note));
     this.emit("changed", undefined);
   }
 }

@@ -1,0 +1,225 @@
+"""What is typed while the note, or its text, is not there yet."""
+
+import re
+
+from conftest import converge, wait_until
+from playwright.sync_api import expect
+
+
+class HeldBack:
+    """The server's `joined` messages, which come to the page only once they are let go."""
+
+    def __init__(self, page):
+        self.page = page
+        self.messages = []
+        self.is_holding = True
+        page.route_web_socket(re.compile(r"/ws$"), self.connect)
+
+    def connect(self, page):
+        server = page.connect_to_server()
+
+        def pass_on(message):
+            if self.is_holding and '"type":"joined"' in message:
+                self.messages.append((page, message))
+            else:
+                page.send(message)
+
+        server.on_message(pass_on)
+
+    def let_go(self):
+        """Lets them go once there are any."""
+        wait_until(lambda: self.page.evaluate("true") and self.messages)
+        self.is_holding = False
+        for page, message in self.messages:
+            page.send(message)
+        self.messages = []
+
+
+def visit(person, path):
+    """Opens the page, and waits until keys do something."""
+    person.page.goto(path)
+    expect(person.page.locator("#me-name")).not_to_be_empty()
+
+
+def early(person):
+    return person.page.locator("#early")
+
+
+def title(person):
+    return person.page.get_by_label("Title of the note")
+
+
+def test_words_typed_before_the_text_is_there(server, person):
+    ann = person("Ann")
+    held = HeldBack(ann.page)
+    visit(ann, "/")
+    ann.press("Alt+n")
+    ann.page.keyboard.type("Plans")
+    expect(ann.page).to_have_url(re.compile(r"/n/.+"))
+    ann.press("Enter")
+    expect(early(ann)).to_be_focused()
+    ann.page.keyboard.type("# Early 😀")
+    ann.press("Enter")
+    ann.page.keyboard.type("wordds")
+    ann.press("ArrowLeft", "Backspace")
+    ann.picture("early")
+    held.let_go()
+    # Nobody clicks or waits: what is typed next goes on at the caret, in the text itself.
+    expect(ann.editor).to_be_focused()
+    ann.page.keyboard.type("!")
+    ann.wait_until_saved()
+    assert ann.text() == "# Early 😀\nword!s"
+    expect(early(ann)).to_be_hidden()
+    note = re.search(r"/n/(.+)$", ann.page.url).group(1)
+    bo = person("Bo").open(note)
+    bo.wait_for_text("# Early 😀\nword!s")
+    expect(title(bo)).to_have_value("Plans")
+
+
+def test_words_go_in_front_of_what_is_there(server, person):
+    note = server.create("Old")
+    bo = person("Bo").open(note)
+    bo.type("what Bo wrote")
+    bo.wait_until_saved()
+    ann = person("Ann")
+    held = HeldBack(ann.page)
+    visit(ann, f"/n/{note}")
+    ann.press("Alt+e")
+    ann.page.keyboard.type("first: ")
+    bo.to_end()
+    bo.type("!")
+    bo.wait_until_saved()
+    held.let_go()
+    assert converge(ann, bo) == "first: what Bo wrote!"
+
+
+def test_words_find_their_note_when_another_is_shown(server, person):
+    first, second = server.create("First"), server.create("Second")
+    ann = person("Ann")
+    held = HeldBack(ann.page)
+    visit(ann, f"/n/{first}")
+    ann.press("Alt+e")
+    ann.page.keyboard.type("for the first")
+    ann.page.locator(f'#notes [data-note="{second}"] a').click()
+    expect(title(ann)).to_have_value("Second")
+    ann.press("Alt+e")
+    expect(early(ann)).to_have_value("")
+    ann.page.keyboard.type("for the second")
+    ann.page.go_back()
+    expect(early(ann)).to_have_value("for the first")
+    # A reload keeps them too.
+    ann.page.reload()
+    expect(early(ann)).to_have_value("for the first")
+    held.let_go()
+    ann.wait_until_saved()
+    bo = person("Bo").open(first)
+    bo.wait_for_text("for the first")
+    bo.open(second)
+    bo.wait_for_text("for the second")
+
+
+def test_a_note_is_begun_before_the_server_made_it(server, person):
+    """What is typed from the first key on belongs to the new note, and not to the one before."""
+    old = server.create("Old")
+    ann = person("Ann").open(old)
+    ann.type("old text")
+    ann.wait_until_saved()
+    requests = []
+    ann.page.route(
+        "**/api/notes",
+        lambda route: requests.append(route) if route.request.method == "POST" else route.continue_(),
+    )
+    ann.press("Alt+n")
+    ann.page.keyboard.type("New plan")
+    ann.press("Enter")
+    ann.page.keyboard.type("new text")
+    wait_until(lambda: requests and early(ann).input_value() == "new text")
+    requests[0].continue_()
+    ann.wait_until_saved()
+    ann.wait_for_text("new text")
+    expect(ann.page.locator("#notes .note-title")).to_have_text(["New plan", "Old"])
+    ann.page.go_back()
+    ann.wait_for_text("old text")
+
+
+def test_a_note_is_begun_offline(server, person):
+    ann = person("Ann")
+    visit(ann, "/")
+    expect(ann.page.locator("#notes-empty")).to_have_text("No notes yet.")
+    is_down = True
+    ann.page.route(
+        "**/api/notes",
+        lambda route: route.abort()
+        if is_down and route.request.method == "POST"
+        else route.continue_(),
+    )
+    ann.press("Alt+n")
+    ann.page.keyboard.type("In a tunnel")
+    ann.press("Enter")
+    ann.page.keyboard.type("light ahead")
+    notice = ann.page.locator('.notice[data-kind="new"]')
+    expect(notice).to_contain_text("What you write is kept")
+    ann.picture("begun-offline")
+    ann.page.reload()
+    expect(title(ann)).to_have_value("In a tunnel")
+    expect(early(ann)).to_have_value("light ahead")
+    expect(notice).to_be_visible()
+    is_down = False
+    notice.get_by_role("button", name="Try again").click()
+    ann.wait_until_saved()
+    ann.wait_for_text("light ahead")
+    expect(ann.page.locator("#notes .note-title")).to_have_text(["In a tunnel"])
+    expect(notice).to_have_count(0)
+    assert ann.page.evaluate("Object.keys(sessionStorage).filter((key) => /new|early/.test(key))") == []
+
+
+def test_a_note_that_was_begun_is_given_up(server, person):
+    ann = person("Ann")
+    visit(ann, "/")
+    ann.page.route(
+        "**/api/notes",
+        lambda route: route.abort() if route.request.method == "POST" else route.continue_(),
+    )
+    ann.page.get_by_role("button", name="Start a note").click()
+    expect(title(ann)).to_be_focused()
+    ann.page.get_by_role("button", name="Discard it").click()
+    expect(ann.page.locator("#welcome-title")).to_be_visible()
+    assert server.request("GET", "/api/notes")["notes"] == []
+
+
+def test_a_title_is_kept_when_another_note_is_begun(server, person):
+    ann = person("Ann").open(server.create("Old"))
+    title(ann).fill("Written, and no Enter")
+    ann.press("Alt+n")
+    ann.page.keyboard.type("Another")
+    ann.press("Enter")
+    expect(ann.page.locator("#notes .note-title")).to_have_text(["Another", "Written, and no Enter"])
+
+
+def test_a_title_given_offline_is_set_later(server, person):
+    ann = person("Ann").open(server.create("Old"))
+    server.kill()
+    ann.wait_for_status("offline")
+    title(ann).fill("New title")
+    ann.press("Enter")
+    expect(ann.page.locator("#notes .note-title")).to_have_text(["New title"])
+    server.start()
+    wait_until(lambda: server.request("GET", "/api/notes")["notes"][0]["title"] == "New title")
+    ann.wait_for_status("saved")
+    expect(title(ann)).to_have_value("New title")
+
+
+def test_words_for_a_note_that_may_only_be_read(server, person):
+    note = server.create("Read this")
+    link = server.request("POST", f"/api/notes/{note}/share", {"access": "read"})
+    ann = person("Ann")
+    held = HeldBack(ann.page)
+    visit(ann, link["path"])
+    ann.press("Alt+e")
+    ann.page.keyboard.type("my remark")
+    held.let_go()
+    notice = ann.page.locator('.notice[data-kind="early"]')
+    expect(notice).to_contain_text("What you typed before it opened is not in it.")
+    assert ann.text() == ""
+    notice.get_by_role("button", name="Discard it").click()
+    expect(notice).to_have_count(0)

@@ -1,0 +1,123 @@
+// Notes that are begun before the server made them, and titles given before it heard of them.
+
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { Emitter } from "../../Web/js/emitter.js";
+import { RequestError } from "../../Web/js/http.js";
+import { NewNote } from "../../Web/js/newnote.js";
+import { NoteList } from "../../Web/js/notes.js";
+
+/** What `sessionStorage` is for the page. */
+class Storage {
+  /** @type {Map<string, string>} */
+  items = new Map();
+
+  /** @param {string} key */
+  getItem = (key) => this.items.get(key) ?? null;
+  /** @param {string} key @param {string} value */
+  setItem = (key, value) => void this.items.set(key, value);
+  /** @param {string} key */
+  removeItem = (key) => void this.items.delete(key);
+}
+
+/** A list whose answers the test gives. */
+class List {
+  /** @type {{title: string, answer: (note: any) => void, fail: (error: Error) => void}[]} */
+  asked = [];
+
+  /** @param {string} title @returns {Promise<any>} */
+  create = (title) => new Promise((answer, fail) => this.asked.push({ title, answer, fail }));
+}
+
+function begun() {
+  const line = new Emitter();
+  const list = new List();
+  const storage = new Storage();
+  const newNote = new NewNote({ list, connection: /** @type {any} */ (line), storage });
+  /** @type {any[]} */
+  const made = [];
+  newNote.on("made", (event) => made.push(event));
+  newNote.begin();
+  return { line, list, storage, newNote, made };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("a note is asked for once, and takes the title written meanwhile", async () => {
+  const { list, newNote, made, storage } = begun();
+  newNote.begin();
+  newNote.title = "Plans";
+  assert.equal(list.asked.length, 1);
+  list.asked[0]?.answer({ id: "n-1", title: "Untitled note" });
+  await turn();
+  assert.deepEqual(made, [{ note: { id: "n-1", title: "Untitled note" }, title: "Plans" }]);
+  assert.equal(newNote.isBegun, false);
+  assert.equal(storage.items.size, 0);
+});
+
+test("without an answer it is asked for again when the line is back, also after a reload", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { line, list, newNote, storage } = begun();
+  newNote.title = "Plans";
+  list.asked[0]?.fail(new RequestError("The server cannot be reached.", 0));
+  await turn();
+  assert.deepEqual(newNote.problem, { text: "The server cannot be reached.", isFinal: false });
+  line.emit("welcome", {});
+  assert.equal(list.asked[1]?.title, "Plans");
+  assert.equal(newNote.problem, undefined);
+  list.asked[1]?.fail(new RequestError("The store is busy.", 503));
+  await turn();
+  context.mock.timers.tick(5_000);
+  assert.equal(list.asked.length, 3);
+
+  const again = new NewNote({ list, connection: /** @type {any} */ (line), storage });
+  assert.equal(again.title, "Plans");
+});
+
+test("a refusal waits for the person; what is given up is not asked for again", async () => {
+  const { line, list, newNote, made, storage } = begun();
+  list.asked[0]?.fail(new RequestError("Not you.", 403));
+  await turn();
+  assert.equal(newNote.problem?.isFinal, true);
+  line.emit("welcome", {});
+  assert.equal(list.asked.length, 1);
+  void newNote.retry();
+  newNote.forget();
+  list.asked[1]?.answer({ id: "n-1", title: "Untitled note" });
+  await turn();
+  assert.deepEqual(made, []);
+  assert.equal(storage.items.size, 0);
+  line.emit("welcome", {});
+  assert.equal(list.asked.length, 2);
+});
+
+const { fetch } = globalThis;
+afterEach(() => (globalThis.fetch = fetch));
+
+test("a title waits for the server, and holds against the list until then", async () => {
+  const line = Object.assign(new Emitter(), { send: () => true });
+  const list = new NoteList(/** @type {any} */ (line));
+  let isDown = false;
+  let stored = "Old";
+  globalThis.fetch = /** @type {any} */ (async (/** @type {string} */ _path, /** @type {any} */ { method, body }) => {
+    if (isDown) throw new TypeError("no network");
+    if (method === "PATCH") stored = JSON.parse(body).title;
+    return new Response(JSON.stringify({ notes: [{ id: "n-1", title: stored }] }));
+  });
+  await list.refresh();
+  isDown = true;
+  assert.equal(await list.rename("n-1", "New"), false);
+  assert.equal(list.titleOf("n-1"), "New");
+  isDown = false;
+  await list.refresh();
+  assert.equal(list.titleOf("n-1"), "New");
+  assert.equal(list.wantedTitleOf("n-1"), "New");
+  line.emit("welcome", {});
+  while (list.wantedTitleOf("n-1") !== undefined) await turn();
+  assert.equal(stored, "New");
+  assert.equal(list.titleOf("n-1"), "New");
+
+  globalThis.fetch = /** @type {any} */ (async () => new Response('{"message":"no"}', { status: 403 }));
+  await assert.rejects(list.rename("n-1", "Newer"), /no/);
+  assert.equal(list.titleOf("n-1"), "New");
+});
