@@ -398,23 +398,36 @@ test("rights that change reach the note, and those that come back open it again"
   note.close();
 });
 
-test("coming back, it names the change that made its revision, if it knows it", () => {
-  const { line, note, type } = joined("text", { change: { clientId: "bo", sequence: 4 } });
-  const resume = () => {
+test("coming back, it names the change that made its revision, and its time, if it knows them", () => {
+  const { line, note, type } = joined("text", { change: { clientId: "bo", sequence: 4, time: 100 } });
+  const resume = (/** @type {object} */ more = {}) => {
     line.lose();
     line.comeBack();
     const { data } = line.sent.findLast(({ type: kind }) => kind === "join") ?? {};
     line.say("joined", {
       title: "Title", epoch: "e", revision: note.revision, changes: [], lastSequence: 1, access: "write", presence: [],
+      ...more,
     });
     return data.resume;
   };
-  assert.deepEqual(resume(), { epoch: "e", revision: 7, change: { clientId: "bo", sequence: 4 } });
-  line.say("changes", { revision: 8, changes: [{ clientId: "cy", sequence: 9, operation: ["x", 4] }] });
-  assert.deepEqual(resume(), { epoch: "e", revision: 8, change: { clientId: "cy", sequence: 9 } });
+  assert.deepEqual(resume(), { epoch: "e", revision: 7, change: { clientId: "bo", sequence: 4, time: 100 } });
+  const changes = [
+    { clientId: "bo", sequence: 5, operation: ["y", 4] },
+    { clientId: "cy", sequence: 9, operation: ["x", 5] },
+  ];
+  line.say("changes", { revision: 8, changes, time: 200 });
+  assert.deepEqual(
+    resume({ revision: 10, changes: [{ clientId: "bo", sequence: 6, operation: [6, "z"] }],
+      change: { clientId: "bo", sequence: 6, time: 250 } }),
+    { epoch: "e", revision: 9, change: { clientId: "cy", sequence: 9, time: 200 } },
+  );
+  assert.deepEqual(resume().change, { clientId: "bo", sequence: 6, time: 250 });
   type(0, "a");
-  line.say("acknowledged", { sequence: 1, revision: 9 });
-  assert.equal(resume().change.sequence, 1);
+  line.say("acknowledged", { sequence: 1, revision: 11, time: 300 });
+  assert.deepEqual(resume().change, { clientId: "ann", sequence: 1, time: 300 });
+  // A server that does not say the time.
+  line.say("changes", { revision: 12, changes: [{ clientId: "bo", sequence: 7, operation: ["b", 8] }] });
+  assert.deepEqual(resume().change, { clientId: "bo", sequence: 7 });
   line.say("resync", { reason: "lagging", epoch: "f", revision: 3, text: "new", lastSequence: 1 });
   assert.deepEqual(resume(), { epoch: "f", revision: 3 });
   note.close();

@@ -102,7 +102,8 @@ export class Note extends Emitter {
   #retryTimer;
   /** @type {Map<string, any>} By client id: until they count as writing no longer. */
   #writingTimers = new Map();
-  /** @type {{clientId: string, sequence: number} | undefined} The change that made the revision. */
+  /** @type {{clientId: string, sequence: number, time?: number} | undefined} The change that made the
+   *   revision, and when the server took it. */
   #headChange;
   #isPersisted = false;
   #rejoinCount = 0;
@@ -343,10 +344,10 @@ export class Note extends Emitter {
         this.#joined(data);
         break;
       case "changes":
-        this.#changes(data.revision, data.changes);
+        this.#changes(data.revision, data.changes, data.time);
         break;
       case "acknowledged":
-        this.#acknowledged(data.sequence, data.revision);
+        this.#acknowledged(data);
         break;
       case "refused":
         this.#refused(data);
@@ -410,7 +411,7 @@ export class Note extends Emitter {
    */
   #resume(session, clientId, data) {
     const missed = data.changes ?? [];
-    this.#changes(data.revision - missed.length + 1, missed);
+    this.#changes(data.revision - missed.length + 1, missed, data.change?.time);
     // The server did not know this client any more. What of its edits had been stored has just come
     // by under the old id, so the rest is safe to send under the new one, from the number it expects.
     const isSameClient = clientId === this.#clientId;
@@ -471,8 +472,9 @@ export class Note extends Emitter {
   /**
    * @param {number} firstRevision
    * @param {{clientId: string, sequence: number, operation: (number | string)[]}[]} changes
+   * @param {number} [time] When the server took the last of them.
    */
-  #changes(firstRevision, changes) {
+  #changes(firstRevision, changes, time) {
     const session = this.#session;
     if (!session || this.phase !== "live") return;
     changes.forEach(({ clientId, sequence, operation }, index) => {
@@ -488,7 +490,10 @@ export class Note extends Emitter {
         this.#writes(clientId);
         this.#apply(session.receive(JSON.stringify(operation), revision, author));
       }
-      if (revision === session.revision) this.#headChange = { clientId, sequence };
+      const isLast = index === changes.length - 1;
+      if (revision === session.revision) {
+        this.#headChange = { clientId, sequence, time: isLast ? time : undefined };
+      }
     });
     this.#unconfirmedMoved();
     this.emit("peers", undefined);
@@ -499,15 +504,15 @@ export class Note extends Emitter {
     if (changes.length > 0) this.emit("changes", { changes });
   }
 
-  /** @param {number} sequence @param {number} revision */
-  #acknowledged(sequence, revision) {
+  /** @param {{sequence: number, revision: number, time?: number}} data */
+  #acknowledged({ sequence, revision, time }) {
     const session = this.#session;
     if (!session || this.phase !== "live") return;
     // The answer to a change that was sent again may come after the change itself came by.
     if (session.inFlight?.sequence !== sequence || revision <= session.revision) return;
     this.#rejoinCount = 0;
     const next = session.acknowledge(sequence, revision);
-    this.#headChange = { clientId: this.#clientId, sequence };
+    this.#headChange = { clientId: this.#clientId, sequence, time };
     this.#transmit(next);
     this.#unconfirmedMoved();
   }
