@@ -136,8 +136,16 @@ extension Gateway {
     }
     if surroundings.revocations?.isRevoked(identity) ?? false { identity.issuedAt = now + 1 }
     var body: [UInt8] = []
+    let token = tokens.token(for: identity)
+    // Tokens have a length and a number of rights that they may have: one over them opens nothing.
+    guard (try? tokens.identity(of: token, now: now)) != nil else {
+      respond(
+        request,
+        .problem(413, .tooLarge, "these are too many rights for one token; make several"))
+      return
+    }
     JSONWriter.object(&body) { object, body in
-      object.field("token", tokens.token(for: identity), &body)
+      object.field("token", token, &body)
       object.field("id", identity.tokenID, &body)
       object.field("expiresAt", identity.expiresAt.map(Int.init), &body)
     }

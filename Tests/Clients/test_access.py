@@ -210,6 +210,16 @@ def test_a_room_token_is_for_its_user_and_its_room(guarded):
     assert eve.request("subscribe", {"room": "team"})[1]["code"] == "notAllowed"
 
 
+def test_a_token_has_room_for_so_many_rights(guarded):
+    def make(count):
+        body = {"user": "ada", "rooms": [f"room-{number}=read" for number in range(count)]}
+        return guarded.request("POST", "/api/tokens", body, bearer(guarded.operator))
+
+    assert make(50)[0] == 201
+    status, _, body = make(300)
+    assert (status, json.loads(body)["code"]) == (413, "tooLarge")
+
+
 def test_no_link_or_key_is_in_the_log(guarded):
     link = share(guarded, guarded.note)
     greet(guarded, link["token"])
