@@ -39,8 +39,16 @@ public struct JWTPolicy: Sendable, Hashable {
     if let notBefore = claims.notBefore {
       guard now + clockSkewMilliseconds >= notBefore else { throw .notYetValid }
     }
+    if let issuedAt = claims.issuedAt {
+      // Nothing that is issued in the future could be taken back now. A second is for those who
+      // round.
+      guard issuedAt <= now + clockSkewMilliseconds + 1_000 else { throw .notYetValid }
+    }
     return Identity(
-      user: user, name: claims.name, tokenID: claims.tokenID, issuedAt: claims.issuedAt,
+      user: user, name: claims.name, tokenID: claims.tokenID,
+      // An issuer whose clock is ahead may have issued it before it says, and before a user's
+      // tokens were taken back.
+      issuedAt: claims.issuedAt.map { $0 - clockSkewMilliseconds },
       expiresAt: end, grants: claims.grants)
   }
 

@@ -43,6 +43,7 @@ def unsigned():
 BAD = {
     "expired": lambda: token(EVERYTHING, exp=time.time() - 10),
     "not yet": lambda: token(EVERYTHING, nbf=time.time() + 100),
+    "of the future": lambda: token(EVERYTHING, iat=time.time() + 100),
     "forged": lambda: token(EVERYTHING, secret=SECRET[::-1]),
     "alg none": lambda: token(EVERYTHING, header={"alg": "none"}),
     "alg none, unsigned": unsigned,

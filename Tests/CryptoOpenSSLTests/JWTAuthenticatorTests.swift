@@ -67,7 +67,7 @@ struct JWTAuthenticatorTests {
     #expect(identity.user == "u1")
     #expect(identity.name == "Ann")
     #expect(identity.tokenID == "t1")
-    #expect(identity.issuedAt == Self.now)
+    #expect(identity.issuedAt == Self.now - 60_000)
     #expect(identity.expiresAt == Self.now + 120_000)
     #expect(identity.may([.read, .write], .document("note-1")))
     #expect(!identity.may(.read, .document("other")))
@@ -191,6 +191,22 @@ struct JWTAuthenticatorTests {
     let endless = try authenticator.authenticate(
       signer.token(claims { $0.expiresAt = nil }), now: Self.now)
     #expect(endless.expiresAt == nil)
+  }
+
+  @Test("what is taken back stays so though the issuer's clock is ahead, and none is of the future")
+  func timeOfIssue() throws {
+    let policy = JWTPolicy(clockSkewMilliseconds: 5_000)
+    let authenticator = try JWTAuthenticator(secret: Self.secret, policy: policy)
+    let signer = try JWTSigner(secret: Self.secret)
+    // Issued just now, by a clock that is five seconds ahead.
+    let token = signer.token(claims { $0.issuedAt = Self.now + 5_000 })
+    let identity = try authenticator.authenticate(token, now: Self.now)
+    var revoked = RevokedTokens()
+    revoked.insert(.user("u1", before: Self.now))
+    #expect(revoked.isRevoked(identity))
+    let future = signer.token(claims { $0.issuedAt = Self.now + 6_001 })
+    #expect(refusal(future, authenticator) == .notYetValid)
+    #expect(refusal(future, authenticator, at: Self.now + 1) == nil)
   }
 
   @Test("a token is for its audience, and from its issuer")
