@@ -34,6 +34,7 @@ extension Gateway {
     case deleteVersion
     case restore(DocumentID, author: String)
     case share(Share)
+    case endShares(DocumentID)
   }
 
   /// Answers an HTTP request, now or when the store has replied.
@@ -174,6 +175,10 @@ extension Gateway {
         answer(request, share)
         return
       }
+      if case .endShares(let id) = kind {
+        finishEndingShares(request, id: id)
+        return
+      }
       respond(request, .json(200, NoteJSON.versions(versions)))
     case .failed(let error): answer(request, error)
     case .document, .entries, .room, .people:
@@ -190,7 +195,7 @@ extension Gateway {
     case .base(let id, let edit): self.edit(id, edit.onto(text, for: request))
     case .text(let format): respond(request, NoteText.response(text, as: format))
     case .list, .create, .rename, .delete, .one, .history, .versions, .saveVersion,
-      .deleteVersion, .share:
+      .deleteVersion, .share, .endShares:
       preconditionFailure("a store answers with a text when asked for one")
     }
   }

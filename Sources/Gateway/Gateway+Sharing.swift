@@ -76,8 +76,12 @@ extension Gateway {
     respond(request, .json(201, body))
   }
 
-  /// Ends all links of a note.
+  /// Ends all links of a note, if there is such a note: others have none, and would be remembered.
   func endShares(_ request: RequestID, id: DocumentID) {
+    store(.versions(id: id), for: .notes(request, .endShares(id)))
+  }
+
+  func finishEndingShares(_ request: RequestID, id: DocumentID) {
     let user = Identity.guestPrefix + id
     guard revoke(.user(user, before: surroundings.clock.now), request) != nil else { return }
     respond(request, Response(status: 204))

@@ -35,12 +35,19 @@ public enum RevocationError: Error, Sendable, Hashable {
 }
 
 /// Revocations in memory: what every implementation has to say alike.
+///
+/// Names are compared byte by byte: to `String`, é and e with an accent are one.
 public struct RevokedTokens: Sendable {
-  private var users: [String: Timestamp] = [:]
-  private var tokens: Set<String> = []
+  private var users: [[UInt8]: Timestamp] = [:]
+  private var tokens: Set<[UInt8]> = []
+  /// Users that are shared links.
+  private var linkCount = 0
 
   /// More are not taken.
   public static let countMax = 100_000
+  /// Links of so many notes, at most. Whoever may share a note can end its links, and must not keep
+  /// operators from taking back tokens by it.
+  public static let linksMax = countMax / 2
 
   /// Nothing was taken back.
   public init() {}
@@ -50,7 +57,22 @@ public struct RevokedTokens: Sendable {
 
   /// All of them, in no order.
   public var all: [Revocation] {
-    users.map { .user($0.key, before: $0.value) } + tokens.map { .token($0) }
+    users.map { .user(String(decoding: $0.key, as: UTF8.self), before: $0.value) }
+      + tokens.map { .token(String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// Whether one more can be taken, or is none more.
+  public func hasRoom(for revocation: Revocation) -> Bool {
+    switch revocation {
+    case .user(let user, _):
+      if users[Array(user.utf8)] != nil { return true }
+      return count < Self.countMax && (!Self.isLink(user) || linkCount < Self.linksMax)
+    case .token(let id): return count < Self.countMax || tokens.contains(Array(id.utf8))
+    }
+  }
+
+  private static func isLink(_ user: String) -> Bool {
+    user.utf8.starts(with: Identity.guestPrefix.utf8)
   }
 
   /// Takes tokens back; says whether that is news.
@@ -58,10 +80,16 @@ public struct RevokedTokens: Sendable {
   public mutating func insert(_ revocation: Revocation) -> Bool {
     switch revocation {
     case .user(let user, let before):
-      guard users[user] ?? .min < before else { return false }
-      users[user] = before
+      let name = Array(user.utf8)
+      guard let known = users[name] else {
+        if Self.isLink(user) { linkCount += 1 }
+        users[name] = before
+        return true
+      }
+      guard known < before else { return false }
+      users[name] = before
       return true
-    case .token(let id): return tokens.insert(id).inserted
+    case .token(let id): return tokens.insert(Array(id.utf8)).inserted
     }
   }
 
@@ -70,8 +98,8 @@ public struct RevokedTokens: Sendable {
   /// A token that does not say when it was issued counts as older than any revocation of its
   /// user's: otherwise it could not be taken back.
   public func isRevoked(_ identity: Identity) -> Bool {
-    if let id = identity.tokenID, tokens.contains(id) { return true }
-    guard let before = users[identity.user] else { return false }
+    if let id = identity.tokenID, tokens.contains(Array(id.utf8)) { return true }
+    guard let before = users[Array(identity.user.utf8)] else { return false }
     return identity.issuedAt ?? .min <= before
   }
 }

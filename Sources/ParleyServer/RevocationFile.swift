@@ -41,8 +41,8 @@ package final class RevocationFile: Revocations {
 
   /// Writes a revocation down and syncs it, then holds to it.
   package func add(_ revocation: Revocation) throws(RevocationError) {
-    guard revoked.count < RevokedTokens.countMax else { throw .tooMany }
-    guard Self.append(Self.line(revocation), to: path) else { throw .unwritable }
+    guard revoked.hasRoom(for: revocation) else { throw .tooMany }
+    guard Self.append(revocation, to: path) else { throw .unwritable }
     lineCount += 1
     if revoked.insert(revocation) { generation += 1 }
     if lineCount > 2 * revoked.count + 1_000 { compact() }
@@ -71,29 +71,29 @@ package final class RevocationFile: Revocations {
 
   /// Leaves out what says nothing new.
   private func compact() {
-    // What others have appended meanwhile has to stay.
+    // As long as it is locked nobody appends: what is read here is all that has to stay.
+    guard let file = try? LockedFile(path: path) else { return }
     guard (try? read()) != nil else { return }
     let text = revoked.all.map { Self.line($0) + "\n" }.joined()
     let new = path + ".new"
     unlink(new)
-    guard Self.append(text, to: new, isLine: false), rename(new, path) == 0 else { return }
+    guard let whole = try? LockedFile(path: new), whole.append(Array(text.utf8)),
+      rename(new, path) == 0
+    else { return }
+    file.syncFolder()
     lineCount = revoked.count
   }
 
   // MARK: Lines
 
   /// Appends a revocation for a server that may be running.
+  ///
+  /// - Returns: Whether it is on disk.
   package static func append(_ revocation: Revocation, to path: String) -> Bool {
-    append(line(revocation), to: path)
-  }
-
-  private static func append(_ text: String, to path: String, isLine: Bool = true) -> Bool {
-    let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-    guard file >= 0 else { return false }
-    defer { close(file) }
-    // In one write, so that two who append do not mix their lines.
-    let bytes = Array((isLine ? text + "\n" : text).utf8)
-    return write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
+    guard let file = try? LockedFile(path: path) else { return false }
+    // A line that was cut short, by hand or by a full disk, must not run into this one.
+    let start = file.endsInLine ? "" : "\n"
+    return file.append(Array("\(start)\(line(revocation))\n".utf8))
   }
 
   private static func line(_ revocation: Revocation) -> String {

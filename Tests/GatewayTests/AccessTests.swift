@@ -461,6 +461,8 @@ struct AccessTests {
     #expect(share("n1", body).status == 400)
   }
 
+    #expect(rig.request("DELETE", "/api/notes/none/share", token: "manager").status == 404)
+    #expect(rig.revocations.generation == 0)
   @Test("in an open demo a link narrows what its visitor may, and says that it protects nothing")
   func demoLinks() throws {
     let demo = GatewayRig(isDemo: true)

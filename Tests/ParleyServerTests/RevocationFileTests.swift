@@ -71,6 +71,60 @@ struct RevocationFileTests {
     #expect(again.isRevoked(identity("x", id: "t")))
   }
 
+  @Test("a line that was cut short does not swallow the next one")
+  func cutShort() throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try "token a\nuser 5 be".write(toFile: path, atomically: true, encoding: .utf8)
+    let file = try RevocationFile(path: path)
+    try file.add(.token("c"))
+    #expect(RevocationFile.append(.token("d"), to: path))
+    let again = try RevocationFile(path: path)
+    for id in ["a", "c", "d"] { #expect(again.isRevoked(identity("x", id: id)), "\(id)") }
+  }
+
+  @Test("what others append while the file is made shorter is not lost")
+  func racing() async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = path
+    let file = try RevocationFile(path: path)
+    async let others: Void = {
+      for number in 0..<300 { _ = RevocationFile.append(.token("other \(number)"), to: path) }
+    }()
+    // Twice as many lines as say something new, and a thousand: it is made shorter several times.
+    for time in 0..<3_000 { try file.add(.user("ada", before: Timestamp(time))) }
+    await others
+    let again = try RevocationFile(path: path)
+    for number in 0..<300 {
+      #expect(again.isRevoked(identity("x", id: "other \(number)")), "\(number)")
+    }
+    #expect(again.isRevoked(identity("ada", at: 2_999)))
+  }
+
+  @Test("links fill half of what can be remembered, and operators have the rest")
+  func room() {
+    var revoked = RevokedTokens()
+    for number in 0..<RevokedTokens.linksMax {
+      revoked.insert(.user("share/\(number)", before: 1))
+    }
+    #expect(!revoked.hasRoom(for: .user("share/one more", before: 1)))
+    #expect(revoked.hasRoom(for: .user("share/7", before: 2)))
+    #expect(revoked.hasRoom(for: .user("ada", before: 1)))
+    while revoked.count < RevokedTokens.countMax { revoked.insert(.token("\(revoked.count)")) }
+    #expect(!revoked.hasRoom(for: .user("ada", before: 1)))
+    #expect(!revoked.hasRoom(for: .token("t")))
+    #expect(revoked.hasRoom(for: .token("\(RevokedTokens.countMax - 1)")))
+  }
+
+  @Test("names that only look alike are two")
+  func exact() {
+    var revoked = RevokedTokens()
+    revoked.insert(.user("\u{e9}", before: 1))
+    revoked.insert(.token("\u{e9}"))
+    #expect(revoked.isRevoked(identity("\u{e9}", at: 1)))
+    #expect(!revoked.isRevoked(identity("e\u{301}", at: 1)))
+    #expect(!revoked.isRevoked(identity("x", id: "e\u{301}")))
+  }
+
   @Test("what cannot be written is not taken back")
   func unwritable() throws {
     let file = try RevocationFile(path: path + "/no/such/folder")

@@ -1,0 +1,81 @@
+import Glibc
+
+/// A file that is open for appending, and locked against other processes that open it so, until its
+/// owner lets go.
+@safe struct LockedFile: ~Copyable {
+  private let path: String
+  private let descriptor: Int32
+
+  /// Opens a file, making it if there is none, and waits for its lock.
+  init(path: String) throws(FileError) {
+    self.path = path
+    while true {
+      let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw Self.failure(path) }
+      while flock(descriptor, LOCK_EX) != 0 {
+        guard errno == EINTR else {
+          let failure = Self.failure(path)
+          close(descriptor)
+          throw failure
+        }
+      }
+      // Another file may have taken its place meanwhile: then the lock is that of no file at all.
+      if Self.isSame(descriptor, path) {
+        self.descriptor = descriptor
+        return
+      }
+      close(descriptor)
+    }
+  }
+
+  deinit {
+    // Not left to `close`: a child that is just being made may still have the descriptor.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
+
+  /// Whether nothing is in it, or its last line is whole.
+  var endsInLine: Bool {
+    guard size > 0 else { return true }
+    var last: UInt8 = 0
+    return pread(descriptor, &last, 1, size - 1) == 1 && last == UInt8(ascii: "\n")
+  }
+
+  /// Appends bytes and syncs them: all, or none as well as that can be done.
+  ///
+  /// - Returns: Whether they are on disk.
+  borrowing func append(_ bytes: [UInt8]) -> Bool {
+    let size = size
+    guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
+      ftruncate(descriptor, size)
+      return false
+    }
+    // A new file is there for good only when its folder knows of it.
+    return size > 0 || syncFolder()
+  }
+
+  /// Syncs the folder that the file is in.
+  @discardableResult
+  borrowing func syncFolder() -> Bool {
+    let folder = open(Files.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return false }
+    defer { close(folder) }
+    return fsync(folder) == 0
+  }
+
+  private var size: Int {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {
+    var opened = stat()
+    var named = stat()
+    return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0
+      && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
+  }
+
+  private static func failure(_ path: String) -> FileError {
+    FileError("\(path) cannot be written to: \(String(cString: strerror(errno)))")
+  }
+}
