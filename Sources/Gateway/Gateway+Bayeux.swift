@@ -249,10 +249,12 @@ extension Gateway {
 
   /// Whether somebody may hear a channel: by a right to the room, or because it is their own.
   static func mayHear(_ channel: BayeuxChannel, _ identity: Identity) -> Bool {
-    if !identity.user.isEmpty, channel.text.utf8.elementsEqual("/user/\(identity.user)".utf8) {
-      return true
-    }
-    return identity.may(.read, .room(channel.isPattern ? channel.text : channel.room))
+    isOwn(channel, identity)
+      || identity.may(.read, .room(channel.isPattern ? channel.text : channel.room))
+  }
+
+  private static func isOwn(_ channel: BayeuxChannel, _ identity: Identity) -> Bool {
+    !identity.user.isEmpty && channel.text.utf8.elementsEqual("/user/\(identity.user)".utf8)
   }
 
   private func subscribe(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {
@@ -354,8 +356,8 @@ extension Gateway {
       if let link { deliver(data, channel, to: link) }
       answer(reply, by: way)
       return
-    case "typing" where Self.mayHear(channel, identity):
-      var stamped = fields ?? JSONFields()
+    case "typing" where Self.mayType(on: channel, identity):
+      var stamped = Self.typing(fields)
       let person = identity.user.isEmpty ? link?.connection.client ?? "" : identity.user
       stamped.set("user_id", JSONValue(person))
       deliverBayeux(JSONValue(stamped), in: channel.room)
@@ -391,6 +393,20 @@ extension Gateway {
       // The publisher hears the event first, then that it was taken.
       if isDelivered { bayeux.afterDelivery.append(finish) } else { finish() }
     }
+  }
+
+  /// Whether somebody may be seen typing on a channel.
+  private static func mayType(on channel: BayeuxChannel, _ identity: Identity) -> Bool {
+    isOwn(channel, identity) || identity.may([.read, .presence], .room(channel.room))
+  }
+
+  /// What is passed on of a sign of typing: nobody says anything by it who may not publish.
+  private static func typing(_ said: JSONFields?) -> JSONFields {
+    var fields = JSONFields([JSONFields.Field("type", JSONValue("typing"))])
+    if let started = said?["started"]?.integer {
+      fields.append(JSONFields.Field("started", JSONValue(started)))
+    }
+    return fields
   }
 
   // MARK: Delivering

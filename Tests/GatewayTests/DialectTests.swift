@@ -92,6 +92,45 @@ struct DialectTests {
     #expect(rig.frames(listener).count >= 20)
   }
 
+  @Test("who types on a channel of Bayeux says that and no more, and has to be one of its people")
+  func bayeuxTyping() throws {
+    let rig = GatewayRig()
+    func session(_ user: String, _ verbs: Verbs) throws -> (UInt64, String) {
+      let token = rig.token(user, [Grant(.rooms, NamePattern("/group/*"), verbs)])
+      let id = rig.connect(as: .bayeux(address: "a"))
+      rig.say(
+        id,
+        #"{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":["websocket"]}"#)
+      let shake = try #require(rig.frames(id).first)
+      let client = try #require(
+        shake.split(separator: #""clientId":""#).last?.split(separator: "\"").first)
+      rig.say(
+        id,
+        #"{"channel":"/meta/connect","clientId":"\#(client)","connectionType":"websocket"}"#)
+      rig.say(
+        id,
+        #"{"channel":"/meta/subscribe","clientId":"\#(client)","subscription":"/group/9","#
+          + #""ext":{"access_token":"\#(token)"}}"#)
+      _ = rig.frames(id)
+      return (id, String(client))
+    }
+    let (ann, annID) = try session("ann", [.read, .presence])
+    let (eve, eveID) = try session("eve", .read)
+    func type(_ id: UInt64, _ client: String) {
+      rig.say(
+        id,
+        #"{"channel":"/group/9","clientId":"\#(client)","data":{"type":"typing","started":5,"#
+          + #""user_id":"root","subject":{"text":"buy this"}}}"#)
+    }
+    type(ann, annID)
+    let heard = try #require(rig.frames(eve).first)
+    #expect(heard.contains(#""data":{"type":"typing","started":5,"user_id":"ann"}"#))
+    _ = rig.frames(ann)
+    type(eve, eveID)
+    #expect(rig.frames(ann) == [])
+    #expect(rig.frames(eve).first?.contains("403") ?? false)
+  }
+
   @Test("a token that ends, or is taken back, ends the session; a room's token opens one room")
   func tokens() {
     let rig = GatewayRig()
