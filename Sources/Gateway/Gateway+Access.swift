@@ -26,16 +26,21 @@ extension Gateway {
   /// Holds a connection to the time of its tokens.
   func watchTime(of connection: Connection) {
     guard connection.isOpen, !endIfExpired(connection) else { return }
+    endPasses(of: connection)
     let now = surroundings.clock.now
-    if connection.passes.contains(where: { $0.isExpired(at: now) }) {
-      connection.passes.removeAll { $0.isExpired(at: now) }
-      applyRights(to: connection)
-    }
     guard connection.dialect == .native, connection.isReady, !connection.isWarned,
       let end = connection.identity?.expiresAt, end - Self.warningMilliseconds <= now
     else { return }
     connection.isWarned = true
     sendNative(.tokenExpiring(.init(expiresAt: end)), ref: pushID(), to: connection)
+  }
+
+  /// Takes the rights of those further tokens that have ended.
+  func endPasses(of connection: Connection) {
+    let now = surroundings.clock.now
+    guard connection.passes.contains(where: { $0.isExpired(at: now) }) else { return }
+    connection.passes.removeAll { $0.isExpired(at: now) }
+    applyRights(to: connection)
   }
 
   // MARK: Messages
@@ -101,8 +106,12 @@ extension Gateway {
       applyRights(to: subscription)
       guard connection.isOpen else { return }
     }
-    for room in connection.rooms
-    where !verbs(of: connection, on: .room(room)).contains(.read) {
+    for room in connection.rooms {
+      let verbs = verbs(of: connection, on: .room(room))
+      if verbs.contains(.read) {
+        if !verbs.contains(.presence) { hide(connection, in: room) }
+        continue
+      }
       switch connection.dialect {
       case .native:
         leave(room: room, connection)
@@ -156,6 +165,18 @@ extension Gateway {
           .init(documentID: room.id, access: verbs.contains(.write) ? .write : .read)),
         ref: pushID(), to: connection)
     }
+  }
+
+  /// Takes somebody out of the people of a room who may not be one of them any more.
+  private func hide(_ connection: Connection, in room: RoomName) {
+    if let change = people.typing?.end(room, on: connection.id) { tell(change) }
+    guard connection.present[room] != nil else { return }
+    let seen = present(in: room, to: connection).map(\.personID)
+    leavePresence(room, connection, isBroken: false)
+    // It is told of nobody any more: so nobody is there.
+    sendNative(
+      .roomPresence(.init(room: room, joined: [], updated: [], left: seen)), ref: pushID(),
+      to: connection)
   }
 
   /// Tells a follower who else is there.

@@ -6,7 +6,8 @@ extension Gateway {
   func handle(_ message: ClientMessage.Follow, ref: String, _ connection: Connection) {
     guard let membership = offered(people.membership, ref: ref, connection),
       checksOut(room: message.room, ref: ref, connection),
-      allows(.read, "reading", in: message.room, ref: ref, connection),
+      // Whoever has lost the right may still say that they do not want to be told.
+      !message.isFollowing || allows(.read, "reading", in: message.room, ref: ref, connection),
       givesSign(ref: ref, connection)
     else { return }
     membership.set(

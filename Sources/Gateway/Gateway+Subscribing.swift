@@ -44,7 +44,11 @@ extension Gateway {
       switch outcome {
       case .done(.recovery(let recovery)):
         rooms[name]?.add(connection.id)
-        if subscribe.isPresent { enterPresence(name, connection) }
+        if subscribe.isPresent {
+          enterPresence(name, connection)
+        } else {
+          leavePresence(name, connection, isBroken: false)
+        }
         subscribed(subscribe, recovery, ref: ref, connection)
       case .failed(let error):
         leave(room: name, connection)

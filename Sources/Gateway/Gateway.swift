@@ -232,6 +232,7 @@ public final class Gateway {
     case .greeting, .ready: break
     }
     if endIfExpired(connection) { return }
+    endPasses(of: connection)
     heard(connection)
     switch connection.dialect {
     case .native: receivedNative(message, kind: kind, on: connection)

@@ -200,6 +200,20 @@ def test_D4_flags_reach_moderators_and_blocks_filter(people):
 
 
 def moderator_app(people):
+def test_whose_right_to_presence_goes_is_shown_no_more(people):
+    ann, ben = people("ann"), people("ben")
+    subscribe(ann, "r", presence=True)
+    subscribe(ben, "r", presence=True)
+    # Who comes at one moment comes in one message.
+    ann.expect("roomPresence", lambda data: "ben" in str(data["joined"]))
+    narrow = token({"rooms": [{"match": "*", "may": ["read"]}]}, sub="ben", name="ben")
+    ask(ben, "refresh", {"token": narrow}, "refreshed")
+    assert ben.expect("roomPresence", lambda data: data["left"])["left"] == ["ann", "ben"]
+    assert ann.expect("roomPresence", lambda data: data["left"])["left"] == ["ben"]
+    publish(ann, "r", "still heard")
+    assert ben.expect("publication")["data"] == "still heard"
+
+
     return people("app")
 
 

@@ -143,6 +143,55 @@ struct PeopleTests {
     #expect(rig.request("GET", "/api/rooms/other/presence", token: token).status == 403)
   }
 
+  @Test("whose right to presence goes is shown no more, types no more and sees nobody")
+  func presenceLost() throws {
+    let ann = try enter("ann")
+    let ben = try enter("ben")
+    for id in [ann, ben] { try subscribe(id) }
+    _ = presence(ann)
+    rig.ask(ben, .typing(.init(room: "r", isTyping: true)))
+    #expect(typing(ann) == ["+ben"])
+    _ = rig.pushes(ben)
+    rig.book?.enter("shy", user: "ben", [Grant(.rooms, NamePattern("*"), .read)])
+    rig.ask(ben, .refresh(.init(token: "shy")))
+    #expect(
+      rig.pushes(ben) == [
+        .roomPresence(.init(room: "r", joined: [], updated: [], left: ["ann", "ben"]))
+      ])
+    #expect(typing(ann) == ["-ben"])
+    #expect(presence(ann) == ["-ben"])
+    // It still hears what is published, and nothing of people.
+    let cid = try enter("cid")
+    try subscribe(cid)
+    #expect(presence(ben) == [])
+    _ = try publish(ann)
+    #expect(rig.pushes(ben).count == 1)
+  }
+
+  @Test("who subscribes again without presence is there no longer")
+  func presenceGivenUp() throws {
+    let ann = try enter("ann")
+    let ben = try enter("ben")
+    for id in [ann, ben] { try subscribe(id) }
+    _ = presence(ann)
+    try subscribe(ben, isPresent: false)
+    #expect(presence(ann) == ["-ben"])
+    try subscribe(ben)
+    #expect(presence(ann) == ["+ben"])
+  }
+
+  @Test("following needs read, ending it does not")
+  func unfollowing() throws {
+    let ben = try enter("ben")
+    rig.ask(ben, .follow(.init(room: "r", isFollowing: true)))
+    rig.book?.enter("none", user: "ben")
+    rig.ask(ben, .refresh(.init(token: "none")))
+    #expect(code(rig.ask(ben, .follow(.init(room: "r", isFollowing: true)))) == .notAllowed)
+    #expect(
+      rig.ask(ben, .follow(.init(room: "r", isFollowing: false)))
+        == .following(.init(room: "r", isFollowing: false)))
+  }
+
   @Test("rooms are occupied by the first and vacated by the last")
   func occupied() throws {
     final class Observer: RoomObserver {
