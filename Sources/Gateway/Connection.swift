@@ -1,5 +1,6 @@
 import GatewayPorts
 import OTCore
+import SocketMessages
 
 /// One open connection: who it is, what it has joined.
 ///
@@ -55,6 +56,8 @@ final class Connection {
   var heardAt: Int64 = 0
   /// Whether it has been silent for so long that its person is shown as gone.
   var isSilent = false
+  /// Why messages of it were refused, for the log: once for each reason.
+  var refusals: Set<ErrorCode> = []
   /// What it may send of signs of life, and since when that is so.
   var signs: (allowance: Double, time: Int64)?
 

@@ -118,6 +118,7 @@ extension Gateway {
 
   // MARK: Connections
 
+    log(.info, "request refused", ErrorCode.notAllowed.rawValue)
   /// What a connection may do: by its own token, and by further ones that it was granted.
   func verbs(of connection: Connection, on subject: Subject) -> Verbs {
     guard let identity = connection.identity else { return [] }

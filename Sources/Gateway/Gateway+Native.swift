@@ -376,6 +376,9 @@ extension Gateway {
 
   func sendError(_ code: ErrorCode, _ message: String, ref: String, to connection: Connection) {
     guard connection.dialect == .native else { return }
+    // Once for a connection, or a client that goes on and on would fill the log.
+    let isNews = connection.refusals.insert(code).inserted
+    log(isNews ? .info : .debug, "message refused", code.rawValue)
     sendNative(
       .error(
         .init(

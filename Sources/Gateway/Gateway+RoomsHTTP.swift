@@ -148,6 +148,7 @@ extension Gateway {
       return
     }
     publish(publishRequest(item, data, in: name, identity), answer: answer)
+      log(.info, "request refused", ErrorCode.notAllowed.rawValue)
   }
 
   // MARK: History

@@ -226,6 +226,19 @@ def test_no_token_is_in_the_log(guarded):
         assert value not in log
 
 
+def test_what_is_refused_is_in_the_log_without_what_was_said(guarded):
+    client, _ = greet(guarded, token({"rooms": [{"match": "mine", "may": ["read"]}]}))
+    for _ in range(3):
+        kind, data = client.request("publish", {"room": "a-secret-room", "data": "a secret"})
+        assert (kind, data["code"]) == ("error", "notAllowed")
+    narrow = bearer(token({"rooms": [{"match": "mine", "may": ["read"]}]}))
+    path = "/api/rooms/a-secret-room/publish"
+    assert guarded.request("POST", path, {"data": "a secret"}, narrow)[0] == 403
+    log = guarded.log.read_text()
+    assert log.count("message refused") == 1 and log.count("request refused") == 1
+    assert "notAllowed" in log and "secret" not in log.replace("/secret", "")
+
+
 def new_key(tmp_path, name, *rights):
     """Makes an API key with the program."""
     return subprocess.run(

@@ -23,7 +23,7 @@ final class GatewayRig {
 
   /// - Parameter isDemo: without it, tokens are checked against the book.
   init(
-    isDemo: Bool = false, people: PeopleHandlers? = nil,
+    isDemo: Bool = false, people: PeopleHandlers? = nil, log: any LogSink = NoLog(),
     change: (inout GatewaySettings) -> Void = { _ in }
   ) {
     book = isDemo ? nil : TokenBook()
@@ -33,7 +33,7 @@ final class GatewayRig {
     gateway = Gateway(
       settings: settings,
       surroundings: Gateway.Surroundings(
-        clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: NoLog(),
+        clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: log,
         authenticator: book, apiKeys: KeyBook(), ownTokens: ownTokens, revocations: revocations,
         people: people, queuedBytes: { _ in 0 }))
   }

@@ -1,0 +1,44 @@
+import Gateway
+import GatewayPorts
+import SimulationKit
+import SocketMessages
+import Synchronization
+import Testing
+
+@Suite("Refusals in the log")
+struct RefusalLogTests {
+  private final class Lines: LogSink {
+    private let lines = Mutex<[String]>([])
+    let level = LogLevel.info
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {
+      guard level >= self.level else { return }
+      let fields = data.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+      lines.withLock { $0.append("\(message) \(fields)") }
+    }
+  }
+
+  @Test("what is refused is logged once for a connection, without what was said")
+  func refusals() throws {
+    let log = Lines()
+    let rig = GatewayRig(log: log)
+    let (id, _) = try rig.greet(rig.token("ann", [Grant(.rooms, NamePattern("mine"), .read)]))
+    for _ in 0..<3 {
+      rig.ask(id, .publish(.init(room: "a secret room", data: .null)))
+      rig.ask(id, .subscribe(.init(room: String(repeating: "s", count: 201))))
+    }
+    rig.say(id, "a secret")
+    #expect(
+      log.all == [
+        "message refused reason=notAllowed", "message refused reason=tooLarge",
+        "message refused reason=badMessage",
+      ])
+    let body = #"{"data":"a secret"}"#
+    #expect(
+      rig.request("POST", "/api/rooms/a-secret-room/publish", token: "ann", body).status == 403)
+    #expect(log.all.last == "request refused reason=notAllowed")
+    #expect(log.all.allSatisfy { !$0.contains("secret") && !$0.contains("ann") })
+  }
+}
