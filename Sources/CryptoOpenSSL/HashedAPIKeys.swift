@@ -97,7 +97,7 @@ public final class HashedAPIKeys: APIKeys {
       throw APIKeyFileError(
         "\(file):\(number): expected NAME sha256:HASH RIGHTS…, a hash of 64 hexadecimal digits")
     }
-    var identity = Identity(user: "key:" + words[0], name: words[0], grants: [])
+    var identity = Identity(user: Identity.programPrefix + words[0], name: words[0], grants: [])
     for word in words.dropFirst(2) {
       if word == "operator" {
         identity.isOperator = true

@@ -22,6 +22,12 @@ extension Gateway {
       sendError(.notAllowed, "nobody can block themselves", ref: ref, to: connection)
       return
     }
+    guard !message.isBlocked || !Identity.isProgram(other) else {
+      sendError(
+        .notAllowed, "what backends publish is for everybody; people can be blocked", ref: ref,
+        to: connection)
+      return
+    }
     guard !message.isBlocked || blocking.blocked(by: person).count < Self.blocksMax else {
       sendError(
         .tooMany, "\(Self.blocksMax) people may be blocked; let somebody through first", ref: ref,

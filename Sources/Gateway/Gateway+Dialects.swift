@@ -110,7 +110,8 @@ extension Gateway {
       return
     }
     guard allows(identity, .publish, .room(room), request) else { return }
-    publish(PublishRequest(room: room, data: data)) { [unowned self] result in
+    publish(PublishRequest(room: room, data: data, person: person(of: identity))) {
+      [unowned self] result in
       switch result {
       case .published: respond(request, .json(200, Array("{}".utf8)))
       case .refused(let code, let message):

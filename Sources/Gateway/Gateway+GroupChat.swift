@@ -34,7 +34,7 @@ extension Gateway {
         refuse(request, 403, "the token does not grant this group")
         return true
       }
-      readMessages(request, of: room, QueryFields(head.query))
+      readMessages(request, of: room, QueryFields(head.query), identity)
     case "POST":
       guard identity.may(.publish, .room(room)) else {
         refuse(request, 403, "the token does not grant this group")
@@ -67,7 +67,9 @@ extension Gateway {
 
   // MARK: Reading
 
-  private func readMessages(_ request: RequestID, of room: RoomName, _ query: QueryFields) {
+  private func readMessages(
+    _ request: RequestID, of room: RoomName, _ query: QueryFields, _ identity: Identity
+  ) {
     func number(_ text: String?) -> Int?? {
       guard let text else { return .some(nil) }
       return Int(text).flatMap { $0 >= 0 ? $0 : nil }
@@ -80,7 +82,15 @@ extension Gateway {
     }
     let range: RoomRange = since.map { .since($0) } ?? before.map { .before($0) } ?? .newest
     let limit = min(asked ?? GroupChat.pageMessages, settings.limits.pageMax)
-    page(of: room, range, limit: limit) { [unowned self] outcome in
+    let reader = person(of: identity)
+    // Other things may be published there too, and are no messages.
+    let isWanted: (Publication) -> Bool = { [unowned self] publication in
+      JSONValue(trusted: publication.data).fields?["subject"] != nil
+        && !(reader.flatMap { person in
+          publication.person.map { separates(person, from: $0) }
+        } ?? false)
+    }
+    page(of: room, range, limit: limit, where: isWanted) { [unowned self] outcome in
       guard case .done(.page(let page)) = outcome else {
         return refuse(request, 503, "the store cannot do this now; try again later")
       }
@@ -129,7 +139,7 @@ extension Gateway {
     publish(
       PublishRequest(
         room: room, data: JSONValue(push.fields), key: "\(identity.user) \(guid)",
-        person: identity.user.isEmpty ? nil : identity.user)
+        person: person(of: identity))
     ) { [unowned self] result in
       switch result {
       case .published(let position, let isRepeated):

@@ -21,14 +21,20 @@ extension Gateway {
     if let token,
       let own = try surroundings.ownTokens?.identity(of: token, now: surroundings.clock.now)
     {
-      return own
+      return own.isGuest ? own : try unreserved(own)
     }
     guard let authenticator = surroundings.authenticator else {
       guard settings.isDemo else { throw .unknownKey }
       return .demo
     }
     guard let token, !token.isEmpty else { throw .missing }
-    return try authenticator.authenticate(token, now: surroundings.clock.now)
+    return try unreserved(authenticator.authenticate(token, now: surroundings.clock.now))
+  }
+
+  /// Refuses a token whose user would pass for a link, or for a program.
+  private func unreserved(_ identity: Identity) throws(AuthenticationError) -> Identity {
+    guard !Identity.isReserved(identity.user) else { throw .claims }
+    return identity
   }
 
   /// The token of a request: `Authorization`, with or without `Bearer`, or `token` in the query if
@@ -112,13 +118,18 @@ extension Gateway {
     _ identity: Identity, _ verbs: Verbs, _ subject: Subject, _ request: RequestID
   ) -> Bool {
     if identity.may(verbs, subject) { return true }
+    log(.info, "request refused", ErrorCode.notAllowed.rawValue)
     respond(request, .problem(403, .notAllowed, "the token does not grant this"))
     return false
   }
 
+  /// Who makes a request to others; `nil` for whoever is nobody in particular.
+  func person(of identity: Identity) -> PersonID? {
+    identity.isGuest || identity.user.isEmpty ? nil : identity.user
+  }
+
   // MARK: Connections
 
-    log(.info, "request refused", ErrorCode.notAllowed.rawValue)
   /// What a connection may do: by its own token, and by further ones that it was granted.
   func verbs(of connection: Connection, on subject: Subject) -> Verbs {
     guard let identity = connection.identity else { return [] }

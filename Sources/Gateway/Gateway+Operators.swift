@@ -113,14 +113,15 @@ extension Gateway {
     let seconds = fields.expiresIn ?? Self.tokenSecondsDefault
     guard let user = fields.user, !user.isEmpty,
       user.utf8.count <= settings.limits.nameBytesMax,
-      !user.utf8.starts(with: Identity.guestPrefix.utf8), Self.tokenSeconds.contains(seconds)
+      !Identity.isReserved(user), Self.tokenSeconds.contains(seconds)
     else {
       respond(
         request,
         .problem(
           400, .badMessage,
-          "expected \"user\", which does not begin with \(Identity.guestPrefix), and \"expiresIn\" "
-            + "from \(Self.tokenSeconds.lowerBound) to \(Self.tokenSeconds.upperBound)"))
+          "expected \"user\", which does not begin with \(Identity.guestPrefix) or "
+            + "\(Identity.programPrefix), and \"expiresIn\" from "
+            + "\(Self.tokenSeconds.lowerBound) to \(Self.tokenSeconds.upperBound)"))
       return
     }
     let now = surroundings.clock.now
@@ -135,7 +136,6 @@ extension Gateway {
       return
     }
     if surroundings.revocations?.isRevoked(identity) ?? false { identity.issuedAt = now + 1 }
-    var body: [UInt8] = []
     let token = tokens.token(for: identity)
     // Tokens have a length and a number of rights that they may have: one over them opens nothing.
     guard (try? tokens.identity(of: token, now: now)) != nil else {
@@ -144,6 +144,7 @@ extension Gateway {
         .problem(413, .tooLarge, "these are too many rights for one token; make several"))
       return
     }
+    var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       object.field("token", token, &body)
       object.field("id", identity.tokenID, &body)

@@ -31,10 +31,13 @@ extension Gateway {
 
   /// Whether somebody is kept from what another does.
   func separates(_ reader: Connection, from author: PersonID) -> Bool {
-    guard let blocking = people.blocking else { return false }
-    let person = reader.person
-    return blocking.concerns(person) && !person.utf8.elementsEqual(author.utf8)
-      && blocking.separates(person, from: author)
+    separates(reader.person, from: author)
+  }
+
+  /// Whether somebody is kept from what another does, whatever way it would come.
+  func separates(_ person: PersonID, from author: PersonID) -> Bool {
+    guard let blocking = people.blocking, blocking.concerns(person) else { return false }
+    return !person.utf8.elementsEqual(author.utf8) && blocking.separates(person, from: author)
   }
 
   /// Tells the subscribers of a room who may know what somebody does there.

@@ -162,7 +162,8 @@ extension Gateway {
         ref: ref, to: connection)
       return
     }
-    page(of: history.room, range, limit: limit) { [unowned self] outcome in
+    page(of: history.room, range, limit: limit, for: connection.person) {
+      [unowned self] outcome in
       switch outcome {
       case .done(.page(let page)):
         sendNative(
@@ -170,8 +171,7 @@ extension Gateway {
             ServerMessage.RoomHistory(
               room: history.room,
               position: RoomPoint(epoch: page.head.epoch, offset: page.head.offset),
-              publications: page.publications.filter { isFor(connection, $0) }
-                .map(ServerMessage.PastPublication.init),
+              publications: page.publications.map(ServerMessage.PastPublication.init),
               hasGap: page.hasGap, hasMore: page.hasMore)),
           ref: ref, to: connection)
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)

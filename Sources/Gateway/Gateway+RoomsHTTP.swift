@@ -57,7 +57,7 @@ extension Gateway {
     case ("publish", _): respond(request, .methodNotAllowed("POST"))
     case ("history", "GET"):
       guard allows(identity, .read, .room(name), request) else { return }
-      history(request, of: name, head.query)
+      history(request, of: name, head.query, identity)
     case ("history", _): respond(request, .methodNotAllowed("GET"))
     case ("presence", "GET"):
       guard allows(identity, .presence, .room(name), request) else { return }
@@ -65,7 +65,11 @@ extension Gateway {
         respond(request, .problem(404, .notOffered, "this server does not offer presence"))
         return
       }
-      respond(request, .json(200, RoomJSON.present(presence.present(in: name), in: name)))
+      let reader = person(of: identity)
+      let visible = presence.present(in: name).filter { somebody in
+        !(reader.map { separates($0, from: somebody.id) } ?? false)
+      }
+      respond(request, .json(200, RoomJSON.present(visible, in: name)))
     case ("presence", _): respond(request, .methodNotAllowed("GET"))
     default: respond(request, .problem(404, .unknownType, "no such path below a room"))
     }
@@ -96,7 +100,7 @@ extension Gateway {
   ) -> PublishRequest {
     PublishRequest(
       room: name, data: data, key: item.key, senderID: item.senderID,
-      person: identity.user.isEmpty ? nil : identity.user, pushes: item.pushes)
+      person: person(of: identity), pushes: item.pushes)
   }
 
   /// What has come of a batch so far.
@@ -144,16 +148,18 @@ extension Gateway {
       return
     }
     guard identity.may(.publish, .room(name)) else {
+      log(.info, "request refused", ErrorCode.notAllowed.rawValue)
       answer(.refused(.notAllowed, "the token does not grant publishing in this room"))
       return
     }
     publish(publishRequest(item, data, in: name, identity), answer: answer)
-      log(.info, "request refused", ErrorCode.notAllowed.rawValue)
   }
 
   // MARK: History
 
-  private func history(_ request: RequestID, of name: RoomName, _ query: String) {
+  private func history(
+    _ request: RequestID, of name: RoomName, _ query: String, _ identity: Identity
+  ) {
     let since = Self.number("since", in: query)
     let before = Self.number("before", in: query)
     let limit = Self.number("limit", in: query)
@@ -168,7 +174,7 @@ extension Gateway {
             + "\(settings.limits.pageMax)"))
       return
     }
-    page(of: name, range, limit: limit) { [unowned self] outcome in
+    page(of: name, range, limit: limit, for: person(of: identity)) { [unowned self] outcome in
       switch outcome {
       case .done(.page(let page)): respond(request, .json(200, RoomJSON.page(page, of: name)))
       case .failed(let error):

@@ -136,6 +136,19 @@ public struct Identity: Hashable, Sendable {
 
   /// What the users begin with that are shared links.
   public static let guestPrefix = "share/"
+  /// What the users begin with that are programs with an API key.
+  public static let programPrefix = "key:"
+
+  /// Whether a user's name is one that the server gives itself, to links and to programs: no other
+  /// token may be that user's.
+  public static func isReserved(_ user: String) -> Bool {
+    isProgram(user) || user.utf8.starts(with: guestPrefix.utf8)
+  }
+
+  /// Whether a name is that of a program with an API key.
+  public static func isProgram(_ user: String) -> Bool {
+    user.utf8.starts(with: programPrefix.utf8)
+  }
 
   /// Whether one of the grants covers all of these verbs on the subject, or several together do.
   public func may(_ verbs: Verbs, _ subject: Subject) -> Bool {

@@ -139,8 +139,9 @@ public final class UserFile: UserSource {
       throw FileError(
         "\(place): expected USER scrypt$… and rights; parley user add makes such lines")
     }
-    guard !words[0].hasPrefix(Identity.guestPrefix), !words[0].hasPrefix("key:") else {
-      throw FileError("\(place): no user may be called \(Identity.guestPrefix)… or key:…")
+    guard !Identity.isReserved(words[0]) else {
+      throw FileError(
+        "\(place): no user may be called \(Identity.guestPrefix)… or \(Identity.programPrefix)…")
     }
     var user = User(id: words[0], name: words[0], grants: [])
     for word in words.dropFirst(2) {

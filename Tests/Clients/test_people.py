@@ -68,6 +68,7 @@ def people(start, tmp_path, flags):
         assert kind == "welcome", client.welcome
         return client
 
+    enter.server = server
     yield enter
     for client in clients:
         client.close()
@@ -199,7 +200,27 @@ def test_D4_flags_reach_moderators_and_blocks_filter(people):
     assert ben.expect("publication")["data"] == "again"
 
 
-def moderator_app(people):
+def test_blocks_hold_over_http_too(people):
+    ann, ben = people("ann"), people("ben")
+    subscribe(ann, "r", presence=True)
+    publish(ann, "r", "of ann")
+    ask(ben, "block", {"personId": "ann", "blocked": True}, "blocks")
+    publish(ben, "r", "of ben")
+    rights = {"rooms": [{"match": "*", "may": ["read", "publish", "presence"]}]}
+
+    def get(user, path):
+        headers = {"Authorization": "Bearer " + token(rights, sub=user)}
+        status, _, body = people.server.request("GET", f"/api/rooms/r/{path}", headers=headers)
+        assert status == 200, body
+        return json.loads(body)
+
+    assert [item["data"] for item in get("cid", "history")["publications"]] == ["of ann", "of ben"]
+    assert [item["data"] for item in get("ben", "history")["publications"]] == ["of ben"]
+    assert [person["personId"] for person in get("cid", "presence")["present"]] == ["ann"]
+    assert get("ben", "presence")["present"] == []
+    assert code(ben, "block", {"personId": "key:backend", "blocked": True}) == "notAllowed"
+
+
 def test_whose_right_to_presence_goes_is_shown_no_more(people):
     ann, ben = people("ann"), people("ben")
     subscribe(ann, "r", presence=True)
@@ -214,6 +235,7 @@ def test_whose_right_to_presence_goes_is_shown_no_more(people):
     assert ben.expect("publication")["data"] == "still heard"
 
 
+def moderator_app(people):
     return people("app")
 
 

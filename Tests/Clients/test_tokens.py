@@ -44,6 +44,8 @@ BAD = {
     "expired": lambda: token(EVERYTHING, exp=time.time() - 10),
     "not yet": lambda: token(EVERYTHING, nbf=time.time() + 100),
     "of the future": lambda: token(EVERYTHING, iat=time.time() + 100),
+    "a backend's name": lambda: token(EVERYTHING, sub="key:backend"),
+    "a link's name": lambda: token(EVERYTHING, sub="share/x"),
     "forged": lambda: token(EVERYTHING, secret=SECRET[::-1]),
     "alg none": lambda: token(EVERYTHING, header={"alg": "none"}),
     "alg none, unsigned": unsigned,

@@ -1,0 +1,144 @@
+import Gateway
+import GatewayPorts
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// Blocks hold on every way to a room, not only where publications are pushed.
+@Suite("Blocks on every way")
+struct BlockingTests {
+  private let rig = GatewayRig()
+
+  private func enter(_ user: String, _ verbs: Verbs = .all) throws -> UInt64 {
+    try rig.greet(rig.token(user, [Grant(.rooms, NamePattern("*"), verbs)])).0
+  }
+
+  private func publish(_ id: UInt64, _ json: String, in room: String = "r") throws {
+    let data = try #require(JSONValue(json.utf8))
+    guard case .published = rig.ask(id, .publish(.init(room: room, data: data))) else {
+      throw Unexpected(message: nil)
+    }
+  }
+
+  private func block(_ id: UInt64, _ person: String) {
+    rig.ask(id, .block(.init(personID: person, isBlocked: true)))
+  }
+
+  private func page(
+    _ id: UInt64, since: Int? = nil, before: Int? = nil, limit: Int? = nil
+  ) throws -> ServerMessage.RoomHistory {
+    let reply = rig.ask(
+      id, .roomHistory(.init(room: "r", since: since, before: before, limit: limit)))
+    guard case .roomHistory(let page) = reply else { throw Unexpected(message: reply) }
+    return page
+  }
+
+  @Test("history, people and group messages over HTTP leave out whom the reader blocks")
+  func http() throws {
+    let ann = try enter("ann")
+    let ben = try enter("ben")
+    let line = #"{"type":"line.create","subject":{"text":"secret of ann"}}"#
+    for room in ["r", "/group/9"] { try publish(ann, line, in: room) }
+    rig.ask(ann, .subscribe(.init(room: "r", isPresent: true)))
+    block(ben, "ann")
+    for path in [
+      "/api/rooms/r/history", "/api/rooms/r/presence", "/v3/groups/9/messages",
+    ] {
+      let forBen = rig.request("GET", path, token: "ben")
+      #expect(forBen.status == 200 && !forBen.body.contains("ann"), "\(path)")
+      #expect(rig.request("GET", path, token: "ann").body.contains("ann"), "\(path)")
+    }
+    // Programs read everything; nobody blocks for them.
+    let app = rig.token("app", [Grant(.rooms, NamePattern("*"), .read)])
+    #expect(rig.request("GET", "/api/rooms/r/history", token: app).body.contains("secret of ann"))
+  }
+
+  @Test("a page is not empty while there is something left to see")
+  func pages() throws {
+    let ann = try enter("ann")
+    let ben = try enter("ben")
+    try publish(ben, "1")
+    for number in 2...250 { try publish(ann, "\(number)") }
+    for number in 251...253 { try publish(ben, "\(number)") }
+    block(ben, "ann")
+    let forwards = try page(ben, since: 1, limit: 2)
+    #expect(forwards.publications.map(\.offset) == [251, 252])
+    #expect(forwards.hasMore && !forwards.hasGap)
+    let last = try page(ben, since: 252, limit: 2)
+    #expect(last.publications.map(\.offset) == [253])
+    #expect(!last.hasMore)
+    let backwards = try page(ben, before: 251, limit: 20)
+    #expect(backwards.publications.map(\.offset) == [1])
+    #expect(!backwards.hasMore)
+    let newest = try page(ben, limit: 2)
+    #expect(newest.publications.map(\.offset) == [252, 253])
+    #expect(newest.hasMore)
+  }
+
+  @Test("a gap stays told when what follows it is left out")
+  func gap() throws {
+    let rig = GatewayRig {
+      $0.roomMemory = RoomMemory(publicationsMax: 150, ageMax: 1_000_000)
+      $0.limits.pageMax = 20
+    }
+    let all = [Grant(.rooms, NamePattern("*"), .all)]
+    let (ann, _) = try rig.greet(rig.token("ann", all))
+    let (ben, _) = try rig.greet(rig.token("ben", all))
+    for number in 1...160 {
+      rig.ask(number > 100 ? ben : ann, .publish(.init(room: "r", data: .null)))
+    }
+    rig.ask(ben, .block(.init(personID: "ann", isBlocked: true)))
+    let reply = rig.ask(ben, .roomHistory(.init(room: "r", since: 0, limit: 3)))
+    guard case .roomHistory(let page) = reply else { throw Unexpected(message: reply) }
+    #expect(page.publications.map(\.offset) == [101, 102, 103])
+    #expect(page.hasGap && page.hasMore)
+  }
+
+  @Test("paging by group messages passes over what is none")
+  func groupMessages() throws {
+    let ann = try enter("ann")
+    for number in 1...30 { try publish(ann, "\(number)", in: "/group/9") }
+    try publish(ann, #"{"type":"line.create","subject":{"text":"found"}}"#, in: "/group/9")
+    let page = rig.request("GET", "/v3/groups/9/messages?since_id=0", token: "ann").body
+    #expect(page.contains(#""text":"found""#))
+  }
+
+  @Test("whoever publishes as a backend does is named, and blocked as ever")
+  func pusher() throws {
+    let ann = rig.token("ann", [Grant(.rooms, NamePattern("*"), .publish)])
+    let ben = try enter("ben")
+    let cid = try enter("cid")
+    for id in [ben, cid] { rig.ask(id, .subscribe(.init(room: "r"))) }
+    block(ben, "ann")
+    let body = #"{"room":"r","data":{"user_id":"somebody else"}}"#
+    #expect(rig.request("POST", "/private/pusher", token: ann, body).status == 200)
+    let people = rig.pushes(cid).compactMap {
+      if case .publication(let push) = $0 { push.publication.personID } else { nil }
+    }
+    #expect(people == ["ann"])
+    #expect(rig.pushes(ben) == [])
+  }
+
+  @Test("what programs publish cannot be blocked, and nobody else is called as they are")
+  func programs() throws {
+    let ben = try enter("ben")
+    rig.ask(ben, .subscribe(.init(room: "r")))
+    let reply = rig.ask(ben, .block(.init(personID: "key:pk_publisher", isBlocked: true)))
+    guard case .error(let failure) = reply else { throw Unexpected(message: reply) }
+    #expect(failure.code == .notAllowed)
+    let body = #"{"data":1}"#
+    #expect(rig.request("POST", "/api/rooms/r/publish", token: "pk_publisher", body).status == 200)
+    #expect(rig.pushes(ben).count == 1)
+    for user in ["key:pk_publisher", "key:", "share/n1"] {
+      rig.book?.enter("pretender", user: user, [Grant(.rooms, NamePattern("*"), .all)])
+      #expect(
+        rig.request("POST", "/api/rooms/r/publish", token: "pretender", body).status == 401)
+      let id = rig.connect()
+      guard case .error = rig.ask(id, .hello(.init(name: "", token: "pretender"))) else {
+        throw Unexpected(message: nil)
+      }
+      let made = #"{"user":"\#(user)","rooms":["*=publish"]}"#
+      #expect(rig.request("POST", "/api/tokens", token: "pk_operator", made).status == 400)
+    }
+  }
+}
