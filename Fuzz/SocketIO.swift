@@ -24,6 +24,11 @@ private func check(_ bytes: [UInt8]) {
   guard SocketPacket(packet.engineText.dropFirst()) == packet else {
     fatalError("what was written is read as something else")
   }
+  guard packet.kind == .event else { return }
+  let numbered = SocketPacket(packet.numbered("x.1").engineText.dropFirst())
+  guard numbered?.arguments.last?.string == "x.1", numbered?.eventName == packet.eventName,
+    numbered?.arguments.count == packet.arguments.count + 1
+  else { fatalError("a place is no argument") }
 }
 
 /// Feeds a session with pieces of the input, each to where its first byte says.
@@ -31,11 +36,22 @@ private func run(_ bytes: [UInt8], _ generation: EngineGeneration, overWebSocket
   var settings = SocketSession.Settings()
   settings.queuedBytesMax = 1_000
   var session = SocketSession(
-    id: "id", name: "name", generation: generation, overWebSocket: overWebSocket,
+    id: "id", generation: generation, overWebSocket: overWebSocket,
     settings: settings, now: 0)
   var endings = 0
   func look(_ actions: [SocketSession.Action]) {
-    for case .end in actions { endings += 1 }
+    for action in actions {
+      switch action {
+      case .end: endings += 1
+      case .entered(let namespace, let credentials) where generation == .four:
+        if credentials?.boolean == false {
+          look(session.refuse(namespace, message: "no", data: credentials))
+        } else {
+          look(session.accept(namespace, as: "name", recoveryID: credentials?.string))
+        }
+      default: break
+      }
+    }
   }
   look(session.begin())
   var now: Int64 = 0

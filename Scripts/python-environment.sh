@@ -52,3 +52,6 @@ for clients in socketio4 dialects; do
   install "Tests/requirements-$clients.txt" "requirements-$clients" \
     --upgrade --target "$environment/$clients"
 done
+# The client of Socket.IO for browsers, as a package for Python carries it; nothing else of that.
+install Tests/requirements-browser.txt requirements-browser \
+  --upgrade --no-deps --require-hashes --target "$environment/browser"

@@ -166,6 +166,19 @@ public enum BayeuxReply {
     return bytes
   }
 
+  /// Tells a client, unasked, that it does not hear a channel any more.
+  public static func ended(_ subscription: String, clientID: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    JSONWriter.object(&bytes) { object, bytes in
+      object.field("channel", "/meta/subscribe", &bytes)
+      object.field("successful", false, &bytes)
+      object.field("clientId", clientID, &bytes)
+      object.field("error", BayeuxError.forbidden(subscription).text, &bytes)
+      object.field("subscription", subscription, &bytes)
+    }
+    return bytes
+  }
+
   /// Several messages as one frame or body.
   public static func frame(_ messages: [[UInt8]]) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -8,7 +8,7 @@ final class BayeuxLink {
   /// A channel or a pattern, and by whose right it is heard.
   struct Subscription {
     let channel: BayeuxChannel
-    let identity: Identity
+    var identity: Identity
   }
 
   /// A request whose answers are being gathered; it may wait for a connect.

@@ -18,6 +18,14 @@ public struct DialectSettings: Sendable {
   /// that begin with `previous::` are open.
   public var allowsLegacyRoomTokens: Bool
 
+  /// Milliseconds for which a Socket.IO client that asked for it may come back to what it had; 0
+  /// lets nobody.
+  public var recoveryMilliseconds: Int64
+  /// Bytes kept of what such clients were sent, for all of them together.
+  public var recoveryBytesMax: Int
+  /// Whether every client of Socket.IO 3 or later may come back so, unasked.
+  public var recoversEverybody: Bool
+
   /// The defaults.
   public init() {
     socketIO = SocketSession.Settings()
@@ -27,6 +35,15 @@ public struct DialectSettings: Sendable {
     graceMilliseconds = 2_000
     pingMilliseconds = 30_000
     allowsLegacyRoomTokens = false
+    recoveryMilliseconds = 120_000
+    recoveryBytesMax = 8 << 20
+    recoversEverybody = false
+  }
+
+  /// Milliseconds for which what clients were sent is kept for them: until the silence of one is
+  /// noticed, and then until it may not come back any more.
+  var recoveryLogMilliseconds: Int64 {
+    recoveryMilliseconds + socketIO.pingInterval + socketIO.pingTimeout
   }
 
   /// Milliseconds between two pings of Socket.IO.

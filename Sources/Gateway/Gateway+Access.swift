@@ -25,6 +25,13 @@ extension Gateway {
 
   /// Holds a connection to the time of its tokens.
   func watchTime(of connection: Connection) {
+    if let link = bayeux.byPlace[connection.id] {
+      let now = surroundings.clock.now
+      if link.subscriptions.values.contains(where: { $0.identity.isExpired(at: now) }) {
+        endSubscriptions(of: link)
+      }
+      return
+    }
     guard connection.isOpen, !endIfExpired(connection) else { return }
     endPasses(of: connection)
     let now = surroundings.clock.now
@@ -102,6 +109,8 @@ extension Gateway {
 
   /// Brings what a connection follows in line with what it may.
   func applyRights(to connection: Connection) {
+    if let link = socketIO.byPlace[connection.id] { return applyRights(toTwake: link) }
+    if let link = bayeux.byPlace[connection.id] { return endSubscriptions(of: link) }
     for subscription in connection.subscriptions.values.map(\.self) {
       applyRights(to: subscription)
       guard connection.isOpen else { return }
@@ -198,6 +207,10 @@ extension Gateway {
     guard let users = surroundings.users, users.generation != seenUsers else { return }
     seenUsers = users.generation
     for connection in connections.values where connection.isOpen {
+      if let link = bayeux.byPlace[connection.id] {
+        update(link, from: users)
+        continue
+      }
       connection.passes = connection.passes.compactMap { $0.updated(from: users) }
       guard let identity = connection.identity else { continue }
       guard let updated = identity.updated(from: users) else {
@@ -208,6 +221,19 @@ extension Gateway {
       applyRights(to: connection)
       takeName(of: updated, connection)
     }
+  }
+
+  /// A session of Bayeux has as many tokens as subscriptions.
+  private func update(_ link: BayeuxLink, from users: any UserSource) {
+    for (text, subscription) in link.subscriptions {
+      if let identity = subscription.identity.updated(from: users) {
+        link.subscriptions[text]?.identity = identity
+      } else {
+        // There is no such user any more.
+        link.subscriptions[text]?.identity.expiresAt = surroundings.clock.now
+      }
+    }
+    endSubscriptions(of: link)
   }
 
   /// Shows a name that is another now.
@@ -231,7 +257,10 @@ extension Gateway {
     seenRevocations = revocations.generation
     var closed = 0
     for connection in connections.values where connection.isOpen {
-      if let identity = connection.identity, revocations.isRevoked(identity) {
+      if let link = bayeux.byPlace[connection.id] {
+        endSubscriptions(of: link)
+        if !connection.isOpen { closed += 1 }
+      } else if let identity = connection.identity, revocations.isRevoked(identity) {
         closeRevoked(connection)
         closed += 1
       } else if connection.passes.contains(where: { revocations.isRevoked($0) }) {

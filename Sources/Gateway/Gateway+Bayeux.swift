@@ -291,7 +291,6 @@ extension Gateway {
       link.subscriptions.count
         + channels.count(where: { link.subscriptions[$0.text] == nil }) <= subscriptionsMax
     else { return refuse(.forbidden(first)) }
-    // Its end, and its being taken back, end the session; the client shakes hands again.
     link.connection.identity = identity
     for channel in channels {
       link.subscriptions[channel.text] = .init(channel: channel, identity: identity)
@@ -308,16 +307,47 @@ extension Gateway {
   private func unsubscribe(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {
     let channels = message.subscriptions ?? []
     for text in channels {
-      guard let subscription = link.subscriptions.removeValue(forKey: text) else { continue }
-      if !subscription.channel.isPattern {
-        leave(room: subscription.channel.room, link.connection)
-      }
-    }
-    if !link.subscriptions.values.contains(where: \.channel.isPattern) {
-      bayeux.withPatterns[link.connection.id] = nil
+      if let subscription = link.subscriptions[text] { end(subscription.channel, of: link) }
     }
     answer(
       BayeuxReply.reply(to: message, clientID: link.session.id, subscription: channels), by: way)
+  }
+
+  /// Ends the subscriptions whose token has ended, was taken back, or gives the right no more.
+  ///
+  /// The client is told by a refusal that it has not asked for. One that has no subscription left
+  /// has to shake hands again, and brings newer tokens with its subscriptions.
+  func endSubscriptions(of link: BayeuxLink) {
+    let ended = link.subscriptions.values.filter { !stands($0) }.map(\.channel)
+      .sorted { $0.text < $1.text }
+    guard !ended.isEmpty else { return }
+    for channel in ended { end(channel, of: link) }
+    if link.subscriptions.isEmpty { return endBayeux(link) }
+    if let identity = link.connection.identity, !stands(identity) {
+      link.connection.identity = link.subscriptions.values.first?.identity
+    }
+    for channel in ended {
+      send(
+        SharedEvent(BayeuxReply.ended(channel.text, clientID: link.session.id)), to: link)
+    }
+  }
+
+  private func stands(_ subscription: BayeuxLink.Subscription) -> Bool {
+    stands(subscription.identity) && Self.mayHear(subscription.channel, subscription.identity)
+  }
+
+  private func stands(_ identity: Identity) -> Bool {
+    if let end = identity.expiresAt, end <= surroundings.clock.now { return false }
+    return !(surroundings.revocations?.isRevoked(identity) ?? false)
+  }
+
+  private func end(_ channel: BayeuxChannel, of link: BayeuxLink) {
+    guard link.subscriptions.removeValue(forKey: channel.text) != nil else { return }
+    if !channel.isPattern {
+      leave(room: channel.room, link.connection)
+    } else if !link.subscriptions.values.contains(where: \.channel.isPattern) {
+      bayeux.withPatterns[link.connection.id] = nil
+    }
   }
 
   // MARK: Publishing
@@ -360,7 +390,7 @@ extension Gateway {
       var stamped = Self.typing(fields)
       let person = identity.user.isEmpty ? link?.connection.client ?? "" : identity.user
       stamped.set("user_id", JSONValue(person))
-      deliverBayeux(JSONValue(stamped), in: channel.room)
+      deliverBayeux(JSONValue(stamped), by: person, in: channel.room)
       answer(reply, by: way)
       return
     default: break
@@ -370,7 +400,10 @@ extension Gateway {
     }
     if case .request(let exchange) = way { exchange.pending += 1 }
     let person = identity.user.isEmpty ? link?.connection.client : identity.user
-    publish(PublishRequest(room: channel.room, data: data, person: person)) {
+    publish(
+      PublishRequest(
+        room: channel.room, data: Self.stamped(data, identity.user), person: person)
+    ) {
       [unowned self] result in
       let isDelivered: Bool
       let bytes: [UInt8]
@@ -409,20 +442,43 @@ extension Gateway {
     return fields
   }
 
+  /// The data with the sender's own id where a message names its author: nobody speaks for others,
+  /// and no user for the service.
+  private static func stamped(_ data: JSONValue, _ user: String) -> JSONValue {
+    guard !user.isEmpty, var fields = data.fields else { return data }
+    if fields["user_id"] != nil { fields.set("user_id", JSONValue(user)) }
+    if let subject = fields["subject"]?.fields {
+      var subject = JSONFields(subject.all.filter { $0.name != "event" })
+      if subject["user_id"] != nil || fields["type"] != nil {
+        subject.set("user_id", JSONValue(user))
+      }
+      if subject["system"] != nil { subject.set("system", JSONValue(false)) }
+      fields.set("subject", JSONValue(subject))
+    }
+    return JSONValue(fields)
+  }
+
   // MARK: Delivering
 
-  /// Passes data on to all who hear a room's channel.
-  func deliverBayeux(_ data: JSONValue, in room: RoomName) {
+  /// Passes data on to all who hear a room's channel, but those who have nothing to do with its
+  /// author.
+  func deliverBayeux(_ data: JSONValue, by author: PersonID?, in room: RoomName) {
     guard !bayeux.byPlace.isEmpty, let channel = BayeuxChannel(room: room) else { return }
     let event = self.event(data, channel)
     let now = surroundings.clock.now
+    // Who hears it by name and by a pattern hears it once.
     var reached: Set<ConnectionID> = []
     for member in rooms[room]?.members ?? [] {
-      guard let link = bayeux.byPlace[member], reached.insert(member).inserted else { continue }
-      if link.hears(channel, now: now) { send(event, to: link) }
+      guard let link = bayeux.byPlace[member] else { continue }
+      if !bayeux.withPatterns.isEmpty { reached.insert(member) }
+      if link.hears(channel, now: now), isFor(link.connection, by: author) {
+        send(event, to: link)
+      }
     }
     for (place, link) in bayeux.withPatterns where !reached.contains(place) {
-      if link.hears(channel, now: now) { send(event, to: link) }
+      if link.hears(channel, now: now), isFor(link.connection, by: author) {
+        send(event, to: link)
+      }
     }
   }
 
@@ -430,14 +486,18 @@ extension Gateway {
   private struct SharedEvent {
     let bytes: [UInt8]
     let frame: Frame
+
+    init(_ bytes: [UInt8]) {
+      self.bytes = bytes
+      frame = Frame(.text, payload: BayeuxReply.frame([bytes]))
+    }
   }
 
   private func event(_ data: JSONValue, _ channel: BayeuxChannel) -> SharedEvent {
     let bytes = BayeuxReply.event(
       channel: channel.text, data: data, id: String(bayeux.nextEvent, radix: 36))
     bayeux.nextEvent += 1
-    return SharedEvent(
-      bytes: bytes, frame: Frame(.text, payload: BayeuxReply.frame([bytes])))
+    return SharedEvent(bytes)
   }
 
   private func deliver(_ data: JSONValue, _ channel: BayeuxChannel, to link: BayeuxLink) {

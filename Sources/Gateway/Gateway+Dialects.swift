@@ -51,7 +51,7 @@ extension Gateway {
   /// - Returns: Whether one had.
   func endSession(at place: ConnectionID) -> Bool {
     if let link = socketIO.byPlace[place] {
-      perform(link.session.end(.dismissed), for: link)
+      dismiss(link)
       return true
     }
     if let link = bayeux.byPlace[place] {
@@ -124,8 +124,8 @@ extension Gateway {
   func deliverToDialects(_ publication: Publication, epoch: String, in name: RoomName) {
     if !socketIO.byPlace.isEmpty || !bayeux.byPlace.isEmpty {
       let data = RoomView.placed(publication)
-      deliverSocketIO(data, publication, epoch: epoch, in: name)
-      deliverBayeux(data, in: name)
+      deliverSocketIO(.publication(publication, data: data, epoch: epoch), in: name)
+      deliverBayeux(data, by: publication.person, in: name)
     }
     finishDelivery()
   }
@@ -133,7 +133,7 @@ extension Gateway {
   /// Tells them that a resource has changed.
   func deliverToDialects(_ update: ResourceUpdate, in name: RoomName) {
     guard !socketIO.byPlace.isEmpty || !bayeux.byPlace.isEmpty else { return }
-    deliverSocketIO(in: name) { RoomView.socketIO(update, in: name) }
-    deliverBayeux(RoomView.bayeux(update), in: name)
+    deliverSocketIO(.packet(RoomView.socketIO(update, in: name), author: nil), in: name)
+    deliverBayeux(RoomView.bayeux(update), by: nil, in: name)
   }
 }

@@ -114,7 +114,9 @@ extension Gateway {
     var native: Frame?
     var whaler: Frame?
     for id in room.members {
-      guard let connection = connections[id], isFor(connection, publication) else { continue }
+      guard let connection = connections[id], connection.dialect != .session,
+        isFor(connection, publication)
+      else { continue }
       switch connection.dialect {
       case .native:
         let frame =
@@ -142,7 +144,12 @@ extension Gateway {
 
   /// Whether a publication is for this reader.
   func isFor(_ connection: Connection, _ publication: Publication) -> Bool {
-    guard let author = publication.person else { return true }
+    isFor(connection, by: publication.person)
+  }
+
+  /// Whether what somebody has caused is for this reader.
+  func isFor(_ connection: Connection, by author: PersonID?) -> Bool {
+    guard let author else { return true }
     return !separates(connection, from: author)
   }
 

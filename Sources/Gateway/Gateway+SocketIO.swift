@@ -60,7 +60,7 @@ extension Gateway {
 
   /// Whether there are as many sessions as there may be.
   var hasTooManySessions: Bool {
-    socketIO.byPlace.count + bayeux.bySession.count >= settings.dialects.sessionsMax
+    socketIO.bySession.count + bayeux.bySession.count >= settings.dialects.sessionsMax
   }
 
   func openedSocketIO(_ id: ConnectionID, query: String, address: String) {
@@ -91,9 +91,8 @@ extension Gateway {
     metrics.connectionsOpened += 1
     connection.client = surroundings.names.next()
     let session = SocketSession(
-      id: surroundings.names.next(), name: connection.client, generation: generation,
-      overWebSocket: overWebSocket, settings: settings.dialects.socketIO,
-      now: surroundings.clock.uptime)
+      id: surroundings.names.next(), generation: generation, overWebSocket: overWebSocket,
+      settings: settings.dialects.socketIO, now: surroundings.clock.uptime)
     let link = SocketIOLink(session: session, connection: connection, address: address)
     link.authenticateBy = surroundings.clock.uptime + settings.dialects.authenticateMilliseconds
     connections[place] = connection
@@ -116,7 +115,10 @@ extension Gateway {
       }
       perform(actions, for: link)
     } else if kind == .text {
-      perform(link.session.received(bytes, now: now), for: link)
+      let awaited = link.session.awaitsPong
+      let actions = link.session.received(bytes, now: now)
+      if awaited, !link.session.awaitsPong { noteArrival(link) }
+      perform(actions, for: link)
     } else {
       // Binary attachments, which no app of this family sends.
       perform(link.session.end(.badPacket), for: link)
@@ -182,12 +184,14 @@ extension Gateway {
       wait(request, head, link)
       perform(actions, for: link)
     case "POST":
+      let awaited = link.session.awaitsPong
       guard let actions = link.session.posted(body, now: surroundings.clock.uptime) else {
         refuse(.badRequest)
         perform(link.session.end(.badPacket), for: link)
         return
       }
       metrics.received["socketIO", default: 0] += 1
+      if awaited, !link.session.awaitsPong { noteArrival(link) }
       respond(
         request,
         Response(status: 200, headers: [("content-type", "text/html")], body: Array("ok".utf8))
@@ -229,6 +233,8 @@ extension Gateway {
   /// Does what a session wants done.
   func perform(_ actions: [SocketSession.Action], for link: SocketIOLink) {
     for action in actions {
+      // On the way the client may have come back to what it had.
+      let link = link.current
       switch action {
       case .send(let bytes):
         guard let carrier = link.carrier else { break }
@@ -243,25 +249,34 @@ extension Gateway {
         guard let poll = link.poll else { break }
         stopWaiting(link)
         respond(poll.request, Self.polled(body).allowing(poll.head))
-      case .entered: break
+      case .entered(_, let credentials):
+        // Of the older generation everybody is in unasked.
+        if link.session.generation == .four { enterTwake(link, credentials) }
       case .left(let namespace):
-        if namespace.utf8.elementsEqual("/".utf8) { leaveTwake(link) }
-      case .event(let namespace, let name, let arguments, let id):
         guard namespace.utf8.elementsEqual("/".utf8) else { break }
+        if !maySeeAgain(link, after: actions) { leaveTwake(link) }
+      case .event(let namespace, let name, let arguments, let id):
+        guard namespace.utf8.elementsEqual("/".utf8), link.session.isIn(namespace) else { break }
         receivedTwake(name, arguments, id: id, link)
       case .acknowledged: break
-      case .end(let ending): forget(link, ending)
+      case .end(let ending): release(link, ending, isAway: maySeeAgain(link, after: actions))
       }
     }
   }
 
   /// Sends one packet to a session.
   func send(_ packet: SocketPacket, to link: SocketIOLink) {
-    perform(link.session.send(packet.engineText), for: link)
+    guard let recovery = link.recovery, packet.kind == .event else {
+      perform(link.session.send(packet.engineText), for: link)
+      return
+    }
+    let offset = recoveryLog.append(
+      .packet(packet, author: nil), for: .client(recovery.id), now: surroundings.clock.uptime)
+    if !link.isAway { perform(link.session.send(packet.numbered(offset).engineText), for: link) }
   }
 
   /// Sends a packet that others get too.
-  func send(_ packet: SharedPacket, to link: SocketIOLink) {
+  private func send(_ packet: SharedPacket, to link: SocketIOLink) {
     guard link.session.isOnWebSocket, let carrier = link.carrier else {
       perform(link.session.send(packet.bytes), for: link)
       return
@@ -273,44 +288,31 @@ extension Gateway {
     act(.send(packet.frame, to: carrier))
   }
 
-  /// Sends a packet to those in a room who speak Socket.IO; it is made once, if anybody does.
-  func deliverSocketIO(in room: RoomName, _ makePacket: () -> SocketPacket) {
+  /// Sends something to those in a room who speak Socket.IO; each form of it is made once, if
+  /// anybody wants it.
+  func deliverSocketIO(_ content: SocketContent, in room: RoomName) {
     guard !socketIO.byPlace.isEmpty, let members = rooms[room]?.members else { return }
-    var packet: SharedPacket?
+    var forms = PacketForms(content, in: room)
+    var offset: String?
     for member in members {
-      guard let link = socketIO.byPlace[member] else { continue }
-      let shared = packet ?? SharedPacket(makePacket())
-      packet = shared
-      send(shared, to: link)
-    }
-  }
-
-  /// Sends a publication to them, with its place in the room to those who asked for that.
-  func deliverSocketIO(
-    _ data: JSONValue, _ publication: Publication, epoch: String, in room: RoomName
-  ) {
-    guard !socketIO.byPlace.isEmpty, let members = rooms[room]?.members else { return }
-    var plain: SharedPacket?
-    var numbered: SharedPacket?
-    for member in members {
-      guard let link = socketIO.byPlace[member], isFor(link.connection, publication) else {
+      guard let link = socketIO.byPlace[member], isFor(link.connection, by: content.author) else {
         continue
       }
-      if link.numberedRooms.contains(room) {
-        let point = RoomPosition(epoch: epoch, offset: publication.offset)
-        let shared = numbered ?? SharedPacket(RoomView.numbered(data, point, in: room))
-        numbered = shared
-        send(shared, to: link)
-      } else {
-        let shared = plain ?? SharedPacket(RoomView.socketIO(data, in: room))
-        plain = shared
-        send(shared, to: link)
+      if link.recovery != nil, offset == nil {
+        offset = recoveryLog.append(content, for: .room(room), now: surroundings.clock.uptime)
       }
+      if link.isAway { continue }
+      send(
+        forms.packet(
+          hasPlace: !link.numberedRooms.isEmpty && link.numberedRooms.contains(room),
+          offset: link.recovery == nil ? nil : offset),
+        to: link)
     }
   }
 
-  /// The session is over.
-  private func forget(_ link: SocketIOLink, _ ending: SocketSession.Ending) {
+  /// The session is over: lets go of what carries it, and of all that it had unless its client may
+  /// come back to that.
+  private func release(_ link: SocketIOLink, _ ending: SocketSession.Ending, isAway: Bool) {
     let code: UInt16 =
       switch ending {
       case .closed, .dismissed: 1000
@@ -326,21 +328,58 @@ extension Gateway {
       stopWaiting(link)
       respond(poll.request, Refusal.unknownSession.response.allowing(poll.head))
     }
+    link.carrier = nil
+    link.probe = nil
     socketIO.bySession[link.session.id] = nil
+    if isAway { goAway(link) } else { forget(link) }
+  }
+
+  /// Lets an older link go on with what carries a newer one, whose place it takes.
+  func takeOver(_ link: SocketIOLink, by old: SocketIOLink) {
+    old.session = link.session
+    old.address = link.address
+    old.carrier = link.carrier
+    old.probe = link.probe
+    old.poll = link.poll
+    for carrier in [link.carrier, link.probe].compactMap(\.self) {
+      socketIO.byCarrier[carrier] = old
+    }
+    if let poll = link.poll { socketIO.byPoll[poll.request] = old }
+    socketIO.bySession[old.session.id] = old
+    link.successor = old
+    link.carrier = nil
+    link.probe = nil
+    link.poll = nil
+    forget(link)
+  }
+
+  /// Lets go of all that a client had.
+  func forget(_ link: SocketIOLink) {
+    if let id = link.recovery?.id { socketIO.byRecovery[id] = nil }
+    link.recovery = nil
     socketIO.byPlace[link.connection.id] = nil
     forget(link.connection)
+  }
+
+  /// Ends a session from this side, and lets nobody come back to it.
+  func dismiss(_ link: SocketIOLink) {
+    if link.isAway { forget(link) } else { perform(link.session.end(.dismissed), for: link) }
   }
 
   /// Time has passed.
   func tickSocketIO() {
     let now = surroundings.clock.uptime
-    for link in Array(socketIO.byPlace.values) {
-      perform(link.session.ticked(now: now), for: link)
+    for link in Array(socketIO.bySession.values) {
+      let awaited = link.session.awaitsPong
+      let actions = link.session.ticked(now: now)
+      if !awaited, link.session.awaitsPong { link.recovery?.pinged = recoveryLog.head }
+      perform(actions, for: link)
       if let deadline = link.authenticateBy, deadline <= now, !link.session.hasEnded {
         link.authenticateBy = nil
         refuse("no authenticate in time", link)
       }
     }
+    tickRecovery(now)
     tickPresence(now)
   }
 }

@@ -25,39 +25,61 @@ extension Gateway {
   // MARK: Authentication
 
   private func authenticate(_ token: String?, _ link: SocketIOLink) {
-    let connection = link.connection
     do throws(AuthenticationError) {
-      let identity = try identity(for: token)
-      if let old = connection.identity, !old.user.utf8.elementsEqual(identity.user.utf8) {
-        // Somebody else now: nothing of the one before stays.
-        leaveTwake(link)
-      }
-      let isFirst = connection.identity == nil
-      connection.identity = identity
-      connection.name = name(of: identity, claimed: "Twake")
-      link.authenticateBy = nil
-      if isFirst { cameOnline(link) }
-      send(SocketPacket(event: "authenticated", []), to: link)
+      let link = take(try identity(for: token), link)
+      // None if what the client came back to is forgotten meanwhile.
+      if !link.session.hasEnded { send(SocketPacket(event: "authenticated", []), to: link) }
     } catch {
       log(.notice, "token refused", "\(error)")
       refuse(Self.words(for: error), link)
     }
   }
 
+  /// Makes the client somebody, and lets it go on with what it has come back to.
+  ///
+  /// - Returns: The link to go on with.
+  func take(_ identity: Identity, _ link: SocketIOLink) -> SocketIOLink {
+    link.authenticateBy = nil
+    if let claim = link.claim {
+      link.claim = nil
+      return recover(link, claim, as: identity)
+    }
+    let connection = link.connection
+    if let old = connection.identity, !old.user.utf8.elementsEqual(identity.user.utf8) {
+      // Somebody else now: nothing of the one before stays.
+      leaveTwake(link)
+    }
+    let isFirst = connection.identity == nil
+    connection.identity = identity
+    connection.name = name(of: identity, claimed: "Twake")
+    if isFirst {
+      cameOnline(link)
+    } else {
+      // The newer token may say less.
+      applyRights(toTwake: link)
+    }
+    return link
+  }
+
   /// Tells the client that it is nobody, and ends the session.
   func refuse(_ reason: String, _ link: SocketIOLink) {
-    let data = JSONFields([
-      JSONFields.Field("message", JSONValue(reason)),
-      JSONFields.Field("code", JSONValue("invalid_token")),
-      JSONFields.Field("type", JSONValue("UnauthorizedError")),
-    ])
     let error = JSONFields([
       JSONFields.Field("message", JSONValue(reason)),
-      JSONFields.Field("data", JSONValue(data)),
+      JSONFields.Field("data", Self.refusalData(reason)),
     ])
     send(SocketPacket(event: "unauthorized", [JSONValue(error)]), to: link)
     send(SocketPacket(.disconnect), to: link)
     perform(link.session.end(.dismissed), for: link)
+  }
+
+  /// What `unauthorized` and a refused `CONNECT` say for programs.
+  static func refusalData(_ reason: String) -> JSONValue {
+    JSONValue(
+      JSONFields([
+        JSONFields.Field("message", JSONValue(reason)),
+        JSONFields.Field("code", JSONValue("invalid_token")),
+        JSONFields.Field("type", JSONValue("UnauthorizedError")),
+      ]))
   }
 
   /// Whether the client may do this in a room: by its own rights, or by the room's token.
@@ -95,9 +117,8 @@ extension Gateway {
   private func joinTwake(_ fields: JSONFields, _ link: SocketIOLink) {
     let room = fields["name"]?.string ?? ""
     let connection = link.connection
-    guard problem(ofRoom: room) == nil,
-      may(.read, in: room, token: fields["token"]?.string, link)
-    else {
+    let token = fields["token"]?.string
+    guard problem(ofRoom: room) == nil, may(.read, in: room, token: token, link) else {
       reply("realtime:join:error", room, "User is not authorized to join room", to: link)
       return
     }
@@ -108,19 +129,30 @@ extension Gateway {
         to: link)
       return
     }
+    if connection.identity?.may(.read, .room(room)) ?? false {
+      link.roomsByToken.remove(room)
+    } else {
+      link.roomsByToken.insert(room)
+    }
     if let position = fields["position"] {
-      recoverTwake(room, from: position.fields, link)
+      catchUpTwake(room, from: position.fields, link)
     } else {
       link.numberedRooms.remove(room)
+      if !connection.rooms.contains(room) { link.recovery?.joined[room] = recoveryLog.head }
       join(room: room, connection)
       reply("realtime:join:success", room, to: link)
     }
+    showOnline(forRoom: room, link)
+  }
+
+  /// Shows that the user is there where a room's people see it.
+  func showOnline(forRoom room: RoomName, _ link: SocketIOLink) {
     if let presenceRoom = Self.presenceRoom(for: room) { showOnline(in: presenceRoom, link) }
   }
 
   /// Joins a room for a client that asks for places: what it hears has them, and it first hears what
   /// came after the place that it names, if it names one.
-  private func recoverTwake(_ room: RoomName, from fields: JSONFields?, _ link: SocketIOLink) {
+  private func catchUpTwake(_ room: RoomName, from fields: JSONFields?, _ link: SocketIOLink) {
     let connection = link.connection
     var position: RoomPosition?
     if let epoch = fields?["epoch"]?.string, let offset = fields?["offset"]?.integer, offset >= 0 {
@@ -131,16 +163,18 @@ extension Gateway {
     occupy(room, connection)
     // From here on what is published comes with what was missed, not twice.
     rooms[room]?.suspend(connection.id)
+    link.recovery?.joined[room] = .max
     let attempt = nextAttempt
     nextAttempt += 1
     connection.attempts[room] = attempt
     recover(room, from: position) { [unowned self, weak link] outcome in
-      guard let link, !link.session.hasEnded, connection.attempts[room] == attempt else { return }
+      guard let link, !link.isGone, connection.attempts[room] == attempt else { return }
       connection.attempts[room] = nil
       guard case .done(.recovery(let recovery)) = outcome else {
-        leave(room: room, connection)
+        leaveTwake(room, link)
         return reply("realtime:join:error", room, "Try again later", to: link)
       }
+      link.recovery?.joined[room] = recoveryLog.head
       rooms[room]?.add(connection.id)
       let head = JSONFields([
         JSONFields.Field("epoch", JSONValue(recovery.head.epoch)),
@@ -161,9 +195,25 @@ extension Gateway {
 
   private func leaveTwake(room fields: JSONFields, _ link: SocketIOLink) {
     let room = fields["name"]?.string ?? ""
+    leaveTwake(room, link)
+    reply("realtime:leave:success", room, to: link)
+  }
+
+  private func leaveTwake(_ room: RoomName, _ link: SocketIOLink) {
     leave(room: room, link.connection)
     link.numberedRooms.remove(room)
-    reply("realtime:leave:success", room, to: link)
+    link.roomsByToken.remove(room)
+    link.recovery?.joined[room] = nil
+  }
+
+  /// Takes the client out of the rooms that its user may not read any more, and tells it in the
+  /// words for a room that may not be joined.
+  func applyRights(toTwake link: SocketIOLink) {
+    for room in Array(link.connection.rooms) where !link.roomsByToken.contains(room) {
+      guard !verbs(of: link.connection, on: .room(room)).contains(.read) else { continue }
+      leaveTwake(room, link)
+      reply("realtime:join:error", room, "User is not authorized to join room", to: link)
+    }
   }
 
   private func emit(_ fields: JSONFields, _ link: SocketIOLink) {
@@ -201,24 +251,26 @@ extension Gateway {
 
   /// Sends an event to those in a room that it concerns now, and to nobody later.
   private func relay(event data: JSONValue, in room: RoomName) {
-    deliverSocketIO(in: room) { RoomView.socketEvent(data, in: room) }
     let typing = data.fields?["event"]?.fields
-    guard let user = typing?["user_id"]?.string else { return }
+    let user = typing?["user_id"]?.string
+    deliverSocketIO(.packet(RoomView.socketEvent(data, in: room), author: user), in: room)
+    guard let user else { return }
     var push = GroupChat.Push()
     push.type = .typing
     push.userID = user
     push.started =
       typing?["is_writing"]?.boolean == false ? nil : Int(surroundings.clock.now)
-    deliverBayeux(JSONValue(push.fields), in: room)
+    deliverBayeux(JSONValue(push.fields), by: user, in: room)
   }
 
   /// The session has left the default namespace: the user is not there any more.
   func leaveTwake(_ link: SocketIOLink) {
     let connection = link.connection
-    for room in Array(connection.rooms) { leave(room: room, connection) }
+    for room in Array(connection.rooms) { leaveTwake(room, link) }
     if connection.identity != nil { wentOffline(link) }
     connection.identity = nil
-    link.numberedRooms = []
+    link.claim = nil
+    link.recovery?.arrived = recoveryLog.head
   }
 
   // MARK: Presence
@@ -235,7 +287,7 @@ extension Gateway {
     return nil
   }
 
-  private func cameOnline(_ link: SocketIOLink) {
+  func cameOnline(_ link: SocketIOLink) {
     socketIO.online[link.connection.person, default: []].insert(link.connection.id)
   }
 
@@ -261,7 +313,7 @@ extension Gateway {
       .compactMap { socketIO.byPlace[$0] }
   }
 
-  private func wentOffline(_ link: SocketIOLink) {
+  func wentOffline(_ link: SocketIOLink) {
     let person = link.connection.person
     socketIO.online[person]?.remove(link.connection.id)
     if socketIO.online[person]?.isEmpty ?? false { socketIO.online[person] = nil }
@@ -303,9 +355,9 @@ extension Gateway {
     resource.resource = JSONFields([
       JSONFields.Field("online", JSONValue([JSONValue(entry)]))
     ])
-    deliverSocketIO(in: room) {
-      SocketPacket(event: "realtime:resource", [JSONValue(resource.fields)])
-    }
+    deliverSocketIO(
+      .packet(SocketPacket(event: "realtime:resource", [JSONValue(resource.fields)]), author: nil),
+      in: room)
   }
 
   /// The ids in `{"data": [...]}`, in a list, or one by one as arguments.

@@ -76,6 +76,8 @@ public final class Gateway {
   var lagging: Set<ConnectionID> = []
   /// Sessions of Socket.IO.
   var socketIO = SocketIOLinks()
+  /// What clients of Socket.IO were sent who may come back.
+  var recoveryLog: RecoveryLog
   /// Sessions of Bayeux.
   var bayeux = BayeuxLinks()
   /// Numbers the places of sessions among the connections.
@@ -121,6 +123,10 @@ public final class Gateway {
     self.settings = settings
     self.surroundings = surroundings
     processName = surroundings.names.next()
+    recoveryLog = RecoveryLog(
+      name: String(decoding: surroundings.names.next().utf8.prefix(8), as: UTF8.self),
+      bytesMax: settings.dialects.recoveryBytesMax,
+      milliseconds: settings.dialects.recoveryLogMilliseconds)
     people = surroundings.people ?? .standard(settings)
     people.blocking?.start(store: self)
   }

@@ -70,7 +70,8 @@ enum RoomView {
   }
 
   /// What was published. A message of a group chat, which has neither before it is stored, gets its
-  /// place as id, and its time.
+  /// place as id, and its time; one that tells in parts what has happened in the group gets the
+  /// sentence made from them, by which old apps know it.
   static func placed(_ publication: Publication) -> JSONValue {
     let data = JSONValue(trusted: publication.data)
     guard var fields = data.fields, fields["type"]?.string == GroupChat.PushType.line.rawValue,
@@ -79,6 +80,16 @@ enum RoomView {
     subject.set("id", JSONValue(String(publication.offset)))
     if subject["created_at"] == nil {
       subject.set("created_at", JSONValue(Int(publication.time / 1_000)))
+    }
+    if let event = subject["event"]?.fields.flatMap({ try? GroupChat.SystemEvent($0) }),
+      let prose = GroupChat.Change(event)?.prose
+    {
+      let words = [
+        ("user_id", JSONValue(GroupChat.systemUserID)), ("name", JSONValue(GroupChat.systemName)),
+        ("text", JSONValue(prose)), ("system", JSONValue(true)),
+      ]
+      for (name, value) in words where subject[name] == nil { subject.set(name, value) }
+      if fields["alert"] == nil { fields.set("alert", JSONValue(prose)) }
     }
     fields.set("subject", JSONValue(subject))
     if fields["received_at"] == nil { fields.set("received_at", JSONValue(Int(publication.time))) }

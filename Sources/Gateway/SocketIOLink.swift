@@ -5,11 +5,25 @@ import SocketIO
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class SocketIOLink {
+  /// What a client needs to come back to what it had (connection state recovery).
+  struct Recovery {
+    /// By which the client is known again; a secret.
+    let id: String
+    /// The place in the log up to which all has arrived, as far as is known.
+    var arrived: UInt64
+    /// The place up to which all was sent before the ping that is unanswered.
+    var pinged: UInt64
+    /// The places in the log from which on the client hears its rooms.
+    var joined: ExactDictionary<UInt64> = [:]
+    /// Until when it may come back, in milliseconds of uptime; `nil` while it is there.
+    var awayUntil: Int64?
+  }
+
   var session: SocketSession
   /// The session's place among connections, under an id that no transport knows.
   let connection: Connection
   /// Where the client was when it began; the session is nobody else's.
-  let address: String
+  var address: String
   /// The WebSocket that carries the session.
   var carrier: ConnectionID?
   /// The WebSocket that may carry it later.
@@ -23,10 +37,37 @@ final class SocketIOLink {
   /// The rooms in which others see whether the user is online.
   var presenceRooms: ExactSet = []
 
+  /// The rooms that a room's own token has opened, whatever the user's rights are.
+  var roomsByToken: ExactSet = []
+  /// `nil` for a client that has not asked for it.
+  var recovery: Recovery?
+  /// Of a client that comes back and has not said yet who it is: what it wants to come back to.
+  var claim: (recoveryID: String, offset: String?)?
+  /// The link that has taken this one's place, for the client has come back to it.
+  var successor: SocketIOLink?
+
   init(session: SocketSession, connection: Connection, address: String) {
     self.session = session
     self.connection = connection
     self.address = address
+  }
+
+  /// Whether the client is away, and may come back.
+  var isAway: Bool { recovery?.awayUntil != nil }
+
+  /// Whether nothing can reach the client any more.
+  var isGone: Bool { session.hasEnded && !isAway }
+
+  /// This, or what has taken its place.
+  var current: SocketIOLink { successor?.current ?? self }
+
+  /// Whether an entry of the log is for this client.
+  func isMeant(by entry: RecoveryLog.Entry) -> Bool {
+    switch entry.audience {
+    case .client(let id): recovery?.id.utf8.elementsEqual(id.utf8) ?? false
+    case .room(let room):
+      connection.rooms.contains(room) && entry.place > recovery?.joined[room] ?? .max
+    }
   }
 }
 
@@ -40,6 +81,10 @@ struct SocketIOLinks {
   var byCarrier: [ConnectionID: SocketIOLink] = [:]
   /// By the poll that waits.
   var byPoll: [RequestID: SocketIOLink] = [:]
+  /// By recovery id: those who have one, here or away.
+  var byRecovery: ExactDictionary<SocketIOLink> = [:]
+  /// Those that are away, in the order in which they went; some have come back.
+  var away: [ConnectionID] = []
   /// The sessions of each user who has any.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
   /// Users whose last session has ended: until when they may come back, and who is told if not.
@@ -54,5 +99,32 @@ struct SharedPacket {
   init(_ packet: SocketPacket) {
     bytes = packet.engineText
     frame = Frame(.text, payload: bytes)
+  }
+}
+
+/// One content in all the forms that readers in a room want, each encoded once, and only if somebody
+/// wants it.
+struct PacketForms {
+  private let content: SocketContent
+  private let room: RoomName
+  /// Plain, with the place in the room, with the place in the log, with both.
+  private var forms: [SharedPacket?] = [nil, nil, nil, nil]
+
+  init(_ content: SocketContent, in room: RoomName) {
+    self.content = content
+    self.room = room
+  }
+
+  /// - Parameters:
+  ///   - hasPlace: whether the reader wants a publication's place in the room.
+  ///   - offset: the place in the log, for a reader who may come back.
+  mutating func packet(hasPlace: Bool, offset: String?) -> SharedPacket {
+    let index = (hasPlace ? 1 : 0) + (offset == nil ? 0 : 2)
+    if let packet = forms[index] { return packet }
+    var packet = content.packet(in: room, hasPlace: hasPlace)
+    if let offset { packet = packet.numbered(offset) }
+    let shared = SharedPacket(packet)
+    forms[index] = shared
+    return shared
   }
 }

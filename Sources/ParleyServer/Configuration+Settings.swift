@@ -303,6 +303,17 @@ extension Configuration {
       "authenticate-time", \.authenticateTime, .connections, in: .seconds(1)...(.seconds(600)),
       help: "A Socket.IO client that has not authenticated after this time is disconnected."),
     .duration(
+      "recovery-time", \.recoveryTime, .connections, in: .zero...(.seconds(3600)),
+      help: "A Socket.IO client that asked for it may come back this long to what it missed; 0 "
+        + "for never."),
+    .bytes(
+      "recovery-size-max", \.recoveryBytesMax, .connections, in: (64 << 10)...(1 << 30),
+      help: "Bytes kept of what such clients were sent, for all together."),
+    .flag(
+      "recover-all-sessions", \.recoversAllSessions, .connections,
+      help: "Let every client of Socket.IO 3 or later come back so, unasked: each event then has "
+        + "one more argument."),
+    .duration(
       "connect-hold", \.connectHold, .connections, in: .seconds(1)...(.seconds(600)),
       help: "A Bayeux connect without an event is answered after this time."),
     .number(

@@ -78,6 +78,12 @@ public struct Configuration: Sendable, Equatable {
   public var sessionsMax = 10_000
   /// How long a Socket.IO client may take to authenticate.
   public var authenticateTime = Duration.seconds(15)
+  /// How long a Socket.IO client that asked for it may come back to what it had; zero for never.
+  public var recoveryTime = Duration.seconds(120)
+  /// Bytes kept of what such clients were sent.
+  public var recoveryBytesMax = 8 << 20
+  /// Whether every client of Socket.IO 3 or later may come back so, unasked.
+  public var recoversAllSessions = false
   /// How long a Bayeux connect is held.
   public var connectHold = Duration.seconds(30)
   /// Rooms that one connection may be subscribed to.

@@ -147,6 +147,9 @@ extension Configuration {
     gateway.dialects.allowsLegacyRoomTokens = allowLegacyRoomTokens
     gateway.dialects.sessionsMax = sessionsMax
     gateway.dialects.authenticateMilliseconds = Int64(authenticateTime.milliseconds)
+    gateway.dialects.recoveryMilliseconds = Int64(recoveryTime.milliseconds)
+    gateway.dialects.recoveryBytesMax = recoveryBytesMax
+    gateway.dialects.recoversEverybody = recoversAllSessions
     gateway.dialects.pingInterval = Int64(pingInterval.milliseconds)
     gateway.dialects.connectHoldMilliseconds = Int64(connectHold.milliseconds)
     gateway.queuedBytesMax = queuedBytesMax

@@ -87,6 +87,21 @@ public struct SocketPacket: Sendable, Hashable {
     return kind == .event ? Array(elements.dropFirst()) : elements
   }
 
+  /// An event with one more argument, the last: its place in what a client is sent, from which it
+  /// can be gone on.
+  ///
+  /// - Precondition: it is an event.
+  public func numbered(_ offset: String) -> SocketPacket {
+    guard kind == .event, let data else { preconditionFailure("only events have places") }
+    var bytes = data.utf8.dropLast()
+    bytes.append(UInt8(ascii: ","))
+    bytes += JSONValue(offset).utf8
+    bytes.append(UInt8(ascii: "]"))
+    var packet = self
+    packet.data = JSONValue(trusted: Array(bytes))
+    return packet
+  }
+
   /// The packet as text, within a packet of Engine.IO.
   public var engineText: [UInt8] {
     var bytes = [UInt8(ascii: "4"), UInt8(ascii: "0") + kind.rawValue]

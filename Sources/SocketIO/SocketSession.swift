@@ -37,7 +37,8 @@ public struct SocketSession: Sendable {
     case adoptProbe
     /// Answer the poll that waits.
     case answerPoll([UInt8])
-    /// A namespace was entered; what the client said of itself, if it did.
+    /// A namespace was entered; what the client said of itself, if it did. Of the fourth generation
+    /// it waits to be told, see ``accept(_:as:recoveryID:)`` and ``refuse(_:message:data:)``.
     case entered(namespace: String, credentials: JSONValue?)
     /// A namespace was left.
     case left(namespace: String)
@@ -76,8 +77,6 @@ public struct SocketSession: Sendable {
 
   /// The session's id, which nobody can guess: whoever has it can poll in the client's place.
   public let id: String
-  /// What the client is called in namespaces, where others may learn it.
-  public let name: String
   /// How it is spoken.
   public let generation: EngineGeneration
   private let settings: Settings
@@ -88,19 +87,18 @@ public struct SocketSession: Sendable {
   private var namespaces: [String] = []
   /// When the client must have been heard, or the next ping is due.
   private var deadline: Int64
-  /// Whether a ping of ours is unanswered.
-  private var isPinged = false
+  /// Whether a ping of ours is unanswered. Once it is answered, all that was sent before it has
+  /// arrived.
+  public private(set) var awaitsPong = false
 
   /// A session that begins.
   ///
   /// - Parameter overWebSocket: whether it begins on a WebSocket; then ``begin()`` sends its first
   ///   packet there, else it answers the handshake, which counts as a poll.
   public init(
-    id: String, name: String, generation: EngineGeneration, overWebSocket: Bool,
-    settings: Settings, now: Int64
+    id: String, generation: EngineGeneration, overWebSocket: Bool, settings: Settings, now: Int64
   ) {
     self.id = id
-    self.name = name
     self.generation = generation
     self.settings = settings
     carrier = overWebSocket ? .websocket : .polling(hasPoll: true)
@@ -109,7 +107,7 @@ public struct SocketSession: Sendable {
   }
 
   private mutating func renew(_ now: Int64) {
-    isPinged = false
+    awaitsPong = false
     switch generation {
     case .three: deadline = now + settings.pingInterval + settings.pingTimeout
     case .four: deadline = now + settings.pingInterval
@@ -376,20 +374,44 @@ public struct SocketSession: Sendable {
   private mutating func enter(_ namespace: String, credentials: JSONValue?) -> [Action] {
     guard !isIn(namespace) else { return [] }
     let isServed = settings.namespaces.contains { $0.utf8.elementsEqual(namespace.utf8) }
-    guard isServed else {
-      let message = JSONValue("Invalid namespace")
-      let data =
-        generation == .three
-        ? message : JSONValue(JSONFields([JSONFields.Field("message", message)]))
-      return send(SocketPacket(.failure, in: namespace, data: data).engineText)
-    }
+    guard isServed else { return refuse(namespace, message: "Invalid namespace") }
     namespaces.append(namespace)
-    var reply = SocketPacket(.connect, in: namespace)
-    if generation == .four {
-      reply.data = JSONValue(JSONFields([JSONFields.Field("sid", JSONValue(name))]))
+    let entered = Action.entered(namespace: namespace, credentials: credentials)
+    guard generation == .three else { return [entered] }
+    return send(SocketPacket(.connect, in: namespace).engineText) + [entered]
+  }
+
+  /// Tells a client of the fourth generation that it is in a namespace.
+  ///
+  /// - Parameters:
+  ///   - name: what the client is called there, where others may learn it.
+  ///   - recoveryID: by which the client can come back to what it has there; a secret.
+  public mutating func accept(
+    _ namespace: String, as name: String, recoveryID: String? = nil
+  ) -> [Action] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("sid", name, &body)
+      object.field("pid", recoveryID, &body)
     }
-    return send(reply.engineText)
-      + [.entered(namespace: namespace, credentials: credentials)]
+    return send(
+      SocketPacket(.connect, in: namespace, data: JSONValue(trusted: body)).engineText)
+  }
+
+  /// Tells the client that it is not in a namespace, and why.
+  ///
+  /// - Parameter data: more about it, for programs.
+  public mutating func refuse(
+    _ namespace: String, message: String, data: JSONValue? = nil
+  ) -> [Action] {
+    namespaces.removeAll { $0.utf8.elementsEqual(namespace.utf8) }
+    let words = JSONValue(message)
+    guard generation == .four else {
+      return send(SocketPacket(.failure, in: namespace, data: words).engineText)
+    }
+    var fields = JSONFields([JSONFields.Field("message", words)])
+    if let data { fields.append(JSONFields.Field("data", data)) }
+    return send(SocketPacket(.failure, in: namespace, data: JSONValue(fields)).engineText)
   }
 
   // MARK: Time
@@ -398,8 +420,8 @@ public struct SocketSession: Sendable {
   public mutating func ticked(now: Int64) -> [Action] {
     guard !hasEnded, now >= deadline else { return [] }
     if case .leaving = carrier { return end(.silent) }
-    if generation == .three || isPinged { return end(.silent) }
-    isPinged = true
+    if generation == .three || awaitsPong { return end(.silent) }
+    awaitsPong = true
     deadline = now + settings.pingTimeout
     return send([EnginePacket.ping([]).text], isLast: true)
   }

@@ -51,13 +51,18 @@ async def relay(client):
 
 
 async def main(address, token, kind):
-    client = Client(address, ConnectionType(kind), extensions=[Credentials(token)])
+    credentials = Credentials(token)
+    client = Client(address, ConnectionType(kind), extensions=[credentials])
     await client.open()
     say("up", client.connection_type.value)
     relaying = asyncio.ensure_future(relay(client))
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         command, *arguments = json.loads(line)
+        if command == "token":
+            credentials.token = arguments[0]
+            say("done", command)
+            continue
         try:
             result = await getattr(client, command)(*arguments)
             say("done", command, *([result["successful"]] if command == "publish" else arguments))

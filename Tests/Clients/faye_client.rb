@@ -18,6 +18,8 @@ end
 
 # Puts the token into every subscribe and publish, as apps of this family do.
 class Credentials
+  attr_writer :token
+
   def initialize(token)
     @token = token
   end
@@ -34,7 +36,8 @@ address, token, kind = ARGV
 EM.run do
   client = Faye::Client.new(address)
   client.disable("websocket") unless kind == "websocket"
-  client.add_extension(Credentials.new(token))
+  credentials = Credentials.new(token)
+  client.add_extension(credentials)
   client.on("transport:up") { say("up") }
   subscriptions = {}
   orders = EM::Channel.new
@@ -46,6 +49,9 @@ EM.run do
       subscription.callback { say("done", "subscribe", channel) }
       subscription.errback { |error| say("refused", "subscribe", error.code, error.params) }
       subscriptions[channel] = subscription
+    when "token"
+      credentials.token = arguments[0]
+      say("done", "token")
     when "unsubscribe"
       subscriptions.delete(arguments[0]).cancel
       say("done", "unsubscribe")

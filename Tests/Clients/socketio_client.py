@@ -2,6 +2,7 @@
 
     socketio_client.py http://127.0.0.1:8080 websocket
     socketio_client.py http://127.0.0.1:8080 polling,websocket
+    socketio_client.py http://127.0.0.1:8080 websocket '{"recovery": true}'   what CONNECT says
 
 Not a test, but what tests run. Says what happens as lines of JSON.
 """
@@ -20,8 +21,23 @@ def say(*happening):
         print(json.dumps(happening), flush=True)
 
 
-def main(origin, transports):
+def tell_answer(client):
+    """Says what the server answers to CONNECT, of which the client itself keeps the name alone."""
+    handle = client._handle_connect
+
+    def tell(namespace, data):
+        say("entered", data)
+        handle(namespace, data)
+
+    client._handle_connect = tell
+
+
+def main(origin, transports, hello=None):
     client = socketio.Client(reconnection=False)
+    options = {}
+    if hello:
+        tell_answer(client)
+        options["auth"] = json.loads(hello)
 
     def relay(name):
         client.on(name, lambda *arguments: say("event", name, *arguments))
@@ -34,7 +50,7 @@ def main(origin, transports):
         relay(name)
     client.on("connect", lambda: say("connected", client.transport()))
     client.on("disconnect", lambda *_: say("disconnected"))
-    client.connect(origin, socketio_path="/socket", transports=transports.split(","))
+    client.connect(origin, socketio_path="/socket", transports=transports.split(","), **options)
     for line in sys.stdin:
         command, *arguments = json.loads(line)
         try:
@@ -43,6 +59,10 @@ def main(origin, transports):
                 say("done", "emit")
             elif command == "call":
                 say("done", "call", client.call(arguments[0], arguments[1], timeout=30))
+            elif command == "break":
+                # As a network does: without a word to the server.
+                client.eio.ws.shutdown()
+                say("done", "break")
             elif command == "transport":
                 say("done", "transport", client.transport())
         except Exception as error:  # whatever it is, the test is to see it

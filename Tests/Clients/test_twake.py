@@ -457,3 +457,87 @@ def test_who_asks_for_places_gets_what_was_missed(guarded):
             "realtime:event", "realtime:resource", "realtime:event",
         ]  # fmt: skip
         assert not join(socket, {"epoch": "another", "offset": 1})["recovered"]
+
+
+def recoverable(server, hello, generation=4):
+    """A session that says this as it enters; what it is answered."""
+    socket = EngineSocket(server, generation)
+    socket.receive()
+    socket.send("40" + json.dumps(hello))
+    answer = socket.receive()
+    return socket, json.loads(answer[2:]) if answer[2:] else {}
+
+
+def test_connection_state_recovery_frame_by_frame(guarded):
+    socket, reply = recoverable(guarded, {"recovery": True, "token": user()})
+    assert set(reply) == {"sid", "pid"} and len(reply["pid"]) >= 20
+    name, offset = socket.event()
+    assert name == "authenticated" and isinstance(offset, str)
+    socket.emit("realtime:join", {"name": ROOM, "token": room_token()})
+    assert socket.event()[:2] == ("realtime:join:success", {"name": ROOM})
+    publish(guarded, ROOM, {"n": 1})
+    name, event, offset = socket.event()
+    assert (name, event) == ("realtime:event", {"name": ROOM, "data": {"n": 1}})
+    # The line breaks without a word.
+    socket.socket.socket.close()
+    publish(guarded, ROOM, {"n": 2})
+    publish(guarded, ROOM, RESOURCE)
+    # Who the owner is not gets nothing of it.
+    thief, other = recoverable(guarded, {"pid": reply["pid"], "offset": offset, "token": user("eve")})
+    assert other["pid"] != reply["pid"]
+    assert thief.event()[0] == "authenticated"
+    thief.emit("realtime:leave", {"name": "x"})
+    assert thief.event()[0] == "realtime:leave:success"
+    thief.close()
+    # The owner does, in whichever way they say who they are.
+    back, again = recoverable(guarded, {"pid": reply["pid"], "offset": offset})
+    assert again == reply
+    back.emit("authenticate", {"token": user()})
+    heard = [back.event() for _ in range(3)]
+    assert heard[0][:2] == ("realtime:event", {"name": ROOM, "data": {"n": 2}})
+    assert heard[1][:2] == ("realtime:resource", {**RESOURCE, "room": ROOM})
+    assert heard[2][0] == "authenticated"
+    publish(guarded, ROOM, {"n": 3})
+    assert back.event()[1]["data"] == {"n": 3}
+    back.close()
+
+
+def test_recovery_is_not_forced_on_who_does_not_ask(start):
+    server = start()
+    with EngineSocket(server) as socket:
+        socket.begin()
+        socket.authenticate("anything")
+    socket, reply = recoverable(server, {})
+    assert set(reply) == {"sid"}
+    socket.close()
+    server = start("--recover-all-sessions")
+    socket, reply = recoverable(server, {})
+    assert set(reply) == {"sid", "pid"}
+    socket.close()
+    server = start("--recovery-time", "0s")
+    socket, reply = recoverable(server, {"recovery": True})
+    assert set(reply) == {"sid"}
+    socket.close()
+
+
+def test_python_socketio_comes_back_by_hand(guarded):
+    """It keeps no place of its own, but takes the arguments and lets one be named."""
+    hello = {"recovery": True, "token": user()}
+    with DialectClient(
+        "socketio_client.py", guarded.origin, "websocket", json.dumps(hello), packages="dialects"
+    ) as client:
+        pid = client.expect("entered")[1]["pid"]
+        client.expect("event", "authenticated")
+        client.ask("emit", "realtime:join", {"name": ROOM, "token": room_token()})
+        client.expect("event", "realtime:join:success")
+        publish(guarded, ROOM, {"n": 1})
+        offset = client.expect("event", "realtime:event")[3]
+        client.ask("break")
+    publish(guarded, ROOM, {"n": 2})
+    hello = {"pid": pid, "offset": offset, "token": user()}
+    with DialectClient(
+        "socketio_client.py", guarded.origin, "polling,websocket", json.dumps(hello),
+        packages="dialects",
+    ) as client:  # fmt: skip
+        assert client.expect("entered")[1]["pid"] == pid
+        assert client.expect("event", "realtime:event")[2]["data"] == {"n": 2}

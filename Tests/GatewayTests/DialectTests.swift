@@ -147,4 +147,59 @@ struct DialectTests {
     rig.pass(milliseconds: 2_000)
     #expect(rig.closeCodes[id] == 1000)
   }
+
+  @Test("a room that the user may not read any more is left; one that its own token opened is not")
+  func rights() {
+    let rig = GatewayRig()
+    let id = rig.connect(as: .socketIO(query: "EIO=4&transport=websocket", address: "a"))
+    rig.book?.enter("old", user: "ada", [Grant(.rooms, NamePattern("*"), .all)])
+    rig.book?.enter("new", user: "ada", [Grant(.rooms, NamePattern("s"), .all)])
+    rig.book?.enter("none", user: "ada")
+    rig.say(id, "40")
+    rig.say(id, #"42["authenticate",{"token":"none"}]"#)
+    rig.say(id, #"42["realtime:join",{"name":"t","token":"room t for ada"}]"#)
+    rig.say(id, #"42["authenticate",{"token":"old"}]"#)
+    for room in ["r", "s"] { rig.say(id, #"42["realtime:join",{"name":"\#(room)"}]"#) }
+    _ = rig.frames(id)
+    rig.say(id, #"42["authenticate",{"token":"new"}]"#)
+    #expect(
+      rig.frames(id) == [
+        #"42["realtime:join:error",{"name":"r","#
+          + #""message":"User is not authorized to join room"}]"#,
+        #"42["authenticated"]"#,
+      ])
+    for room in ["r", "s", "t"] {
+      let body = #"{"publications":[{"room":"\#(room)","data":1}]}"#
+      #expect(rig.request("POST", "/api/publish", token: "pk_publisher", body).status == 200)
+    }
+    #expect(
+      rig.frames(id) == [
+        #"42["realtime:event",{"name":"s","data":1}]"#,
+        #"42["realtime:event",{"name":"t","data":1}]"#,
+      ])
+  }
+
+  @Test("who is blocked is not heard, typing or otherwise")
+  func blocked() throws {
+    let rig = GatewayRig()
+    for user in ["ada", "bob", "cid"] {
+      rig.book?.enter(user, user: user, [Grant(.rooms, NamePattern("*"), .all)])
+    }
+    let (ada, _) = try rig.greet("ada")
+    _ = try rig.greet("bob")
+    rig.ask(ada, .block(.init(personID: "bob", isBlocked: true)))
+    func enter(_ user: String) -> UInt64 {
+      let id = rig.connect(as: .socketIO(query: "EIO=4&transport=websocket", address: "a"))
+      rig.say(id, #"40{"token":"\#(user)"}"#)
+      rig.say(id, #"42["realtime:join",{"name":"r"}]"#)
+      _ = rig.frames(id)
+      return id
+    }
+    let (reader, writer, other) = (enter("ada"), enter("bob"), enter("cid"))
+    for data in [#"{"type":"writing","event":{"user_id":"bob","is_writing":true}}"#, "1"] {
+      rig.say(writer, #"42["realtime:event",{"name":"r","data":\#(data)}]"#)
+    }
+    #expect(rig.frames(reader).isEmpty)
+    #expect(rig.frames(other).count == 2)
+  }
 }

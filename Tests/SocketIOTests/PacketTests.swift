@@ -87,6 +87,15 @@ struct PacketTests {
     #expect(EnginePayload.decode(Array(body.utf8), generation: .three) == nil)
   }
 
+  @Test("an event's place is its last argument")
+  func places() throws {
+    let event = try #require(SocketPacket(#"2/chat,["x",{"y":[1]}]"#.utf8))
+    #expect(
+      String(decoding: event.numbered("k.1z").engineText, as: UTF8.self)
+        == #"42/chat,["x",{"y":[1]},"k.1z"]"#)
+    #expect(SocketPacket(event.numbered("k.1z").engineText.dropFirst())?.arguments.count == 2)
+  }
+
   @Test("binary parts in Base64 are read")
   func base64() {
     #expect(EnginePacket(text: "bAQI=".utf8, generation: .four) == .binary([1, 2]))

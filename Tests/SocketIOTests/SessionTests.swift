@@ -11,8 +11,8 @@ struct SessionTests {
     var settings = SocketSession.Settings()
     change(&settings)
     return SocketSession(
-      id: "secret", name: "name", generation: generation, overWebSocket: overWebSocket,
-      settings: settings, now: 0)
+      id: "secret", generation: generation, overWebSocket: overWebSocket, settings: settings, now: 0
+    )
   }
 
   /// What is sent, as texts; polls' answers in brackets.
@@ -47,12 +47,27 @@ struct SessionTests {
       ])
     #expect(session.received(#"42["early"]"#.utf8, now: 0) == [.end(.badPacket)])
     session = self.session(.four)
-    let actions = session.received(#"40{"token":"t"}"#.utf8, now: 0)
-    #expect(texts(actions) == [#"40{"sid":"name"}"#])
     #expect(
-      actions.last
-        == .entered(namespace: "/", credentials: JSONValue(#"{"token":"t"}"#.utf8)))
+      session.received(#"40{"token":"t"}"#.utf8, now: 0)
+        == [.entered(namespace: "/", credentials: JSONValue(#"{"token":"t"}"#.utf8))])
+    #expect(texts(session.accept("/", as: "name")) == [#"40{"sid":"name"}"#])
     #expect(session.received("40".utf8, now: 0).isEmpty, "it is in already")
+  }
+
+  @Test("who asks is told by which id it can come back; who may not enter is told why")
+  func answersToConnect() {
+    var session = session(.four)
+    _ = session.received("40".utf8, now: 0)
+    #expect(
+      texts(session.accept("/", as: "name", recoveryID: "secret"))
+        == [#"40{"sid":"name","pid":"secret"}"#])
+    session = self.session(.four)
+    _ = session.received("40".utf8, now: 0)
+    #expect(
+      texts(session.refuse("/", message: "no", data: JSONValue(1)))
+        == [#"44{"message":"no","data":1}"#])
+    #expect(!session.isIn("/"))
+    #expect(session.received("40".utf8, now: 0).count == 1, "it may try again")
   }
 
   @Test("a namespace that is not served is refused in the generation's words")
@@ -65,7 +80,8 @@ struct SessionTests {
     #expect(
       texts(four.received("40/admin,".utf8, now: 0))
         == [#"44/admin,{"message":"Invalid namespace"}"#])
-    #expect(texts(four.received("40/chat,".utf8, now: 0)) == [#"40/chat,{"sid":"name"}"#])
+    _ = four.received("40/chat,".utf8, now: 0)
+    #expect(texts(four.accept("/chat", as: "name")) == [#"40/chat,{"sid":"name"}"#])
     #expect(
       four.received(#"42/chat,5["x",1]"#.utf8, now: 0)
         == [.event(namespace: "/chat", name: "x", arguments: [JSONValue(1)], id: 5)])
@@ -89,7 +105,9 @@ struct SessionTests {
     _ = session.begin()
     #expect(session.ticked(now: 24_999).isEmpty)
     #expect(texts(session.ticked(now: 25_000)) == ["2"])
+    #expect(session.awaitsPong)
     #expect(session.received("3".utf8, now: 30_000).isEmpty)
+    #expect(!session.awaitsPong)
     #expect(session.ticked(now: 54_999).isEmpty)
     #expect(texts(session.ticked(now: 55_000)) == ["2"])
     #expect(session.ticked(now: 75_000) == [.end(.silent)])
@@ -111,6 +129,7 @@ struct SessionTests {
     #expect(texts(session.begin()).count == 1)
     #expect(!session.hasPoll)
     #expect(session.posted(Array("40".utf8), now: 0) != nil)
+    #expect(session.accept("/", as: "name").isEmpty)
     #expect(session.send(Array("42[1]".utf8)).isEmpty)
     #expect(texts(session.poll()) == ["[40{\"sid\":\"name\"}\u{1e}42[1]]"])
     #expect(session.poll() == [], "it waits")
@@ -152,6 +171,7 @@ struct SessionTests {
     var session = session(.four, overWebSocket: false)
     #expect(texts(session.begin())[0].contains(#""upgrades":["websocket"]"#))
     _ = session.posted(Array("40".utf8), now: 0)
+    _ = session.accept("/", as: "name")
     _ = session.poll()
     #expect(session.poll() == [])
     #expect(session.beginProbe() == true)
@@ -194,6 +214,7 @@ struct SessionTests {
     var session = session(.four, overWebSocket: false)
     _ = session.begin()
     _ = session.posted(Array("40".utf8), now: 0)
+    _ = session.accept("/", as: "name")
     _ = session.send(Array("42[1]".utf8))
     #expect(session.end(.dismissed) == [.left(namespace: "/")])
     #expect(session.posted(Array("42[2]".utf8), now: 0) == [])

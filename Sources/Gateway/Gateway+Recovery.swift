@@ -1,0 +1,197 @@
+import GatewayPorts
+import SocketIO
+import SocketMessages
+
+/// Coming back to what a client of Socket.IO had (connection state recovery).
+///
+/// A client that asks is given a recovery id with the answer to its CONNECT, and every event it is
+/// sent ends with a place in the log. When its line breaks it stays in its rooms, away; what happens
+/// there goes to the log alone. Who comes back with the id and the last place is sent what came
+/// after, and goes on under the same name, in the same rooms.
+///
+///     CONNECT {"recovery":true}      ─▶
+///                                    ◀─ CONNECT {"sid":"S","pid":"P"}
+///                                    ◀─ ["realtime:event",{…},"x.7"]
+///     (the line breaks)                 x.8, x.9 are kept
+///     CONNECT {"pid":"P","offset":"x.7"} ─▶
+///                                    ◀─ CONNECT {"sid":"S","pid":"P"}
+///                                    ◀─ x.8, x.9
+///
+/// The id alone opens nothing where tokens are checked: what was missed comes once the same user has
+/// authenticated, with `token` beside the id or by `authenticate`.
+extension Gateway {
+  /// A client of the fourth generation enters.
+  func enterTwake(_ link: SocketIOLink, _ credentials: JSONValue?) {
+    let fields = credentials?.fields ?? JSONFields()
+    if link.connection.identity == nil, link.authenticateBy == nil {
+      // It has left before, and comes back over the same line.
+      link.authenticateBy = surroundings.clock.uptime + settings.dialects.authenticateMilliseconds
+    }
+    var identity: Identity?
+    if let token = fields["token"]?.string {
+      do throws(AuthenticationError) {
+        identity = try self.identity(for: token)
+      } catch {
+        log(.notice, "token refused", "\(error)")
+        let words = Self.words(for: error)
+        perform(
+          link.session.refuse("/", message: words, data: Self.refusalData(words)), for: link)
+        return
+      }
+    } else if isDemo {
+      // Nobody has to say who they are.
+      identity = .demo
+    }
+    let recoveryID = fields["pid"]?.string
+    let isAuthenticated = fields["token"]?.string != nil
+    if let recoveryID, let old = recoverable(recoveryID, fields["offset"]?.string, by: link),
+      identity.map({ isOwner($0, of: old) }) ?? true
+    {
+      perform(
+        link.session.accept("/", as: old.connection.client, recoveryID: recoveryID), for: link)
+      link.claim = (recoveryID, fields["offset"]?.string)
+    } else {
+      makeRecoverable(link, ifAsked: recoveryID != nil || fields["recovery"]?.boolean ?? false)
+      perform(
+        link.session.accept("/", as: link.connection.client, recoveryID: link.recovery?.id),
+        for: link)
+      guard isAuthenticated else { return }
+    }
+    guard let identity else { return }
+    let current = take(identity, link)
+    if isAuthenticated, !current.session.hasEnded {
+      send(SocketPacket(event: "authenticated", []), to: current)
+    }
+  }
+
+  private func makeRecoverable(_ link: SocketIOLink, ifAsked asks: Bool) {
+    if let id = link.recovery?.id { socketIO.byRecovery[id] = nil }
+    link.recovery = nil
+    let dialects = settings.dialects
+    guard dialects.recoveryMilliseconds > 0, asks || dialects.recoversEverybody else { return }
+    let recovery = SocketIOLink.Recovery(
+      id: surroundings.names.next(), arrived: recoveryLog.head, pinged: recoveryLog.head)
+    link.recovery = recovery
+    socketIO.byRecovery[recovery.id] = link
+  }
+
+  /// What a client can come back to.
+  private func recoverable(
+    _ recoveryID: String, _ offset: String?, by link: SocketIOLink
+  ) -> SocketIOLink? {
+    guard let old = socketIO.byRecovery[recoveryID], old !== link, old.connection.identity != nil,
+      let missed = missed(by: old, since: offset)
+    else { return nil }
+    // What a poll cannot take would end the session again, for ever.
+    let bytesMax =
+      link.session.isOnWebSocket
+      ? settings.queuedBytesMax : settings.dialects.socketIO.queuedBytesMax
+    return missed.reduce(0) { $0 + $1.byteCount } <= bytesMax / 2 ? old : nil
+  }
+
+  private func isOwner(_ identity: Identity, of old: SocketIOLink) -> Bool {
+    old.connection.identity?.user.utf8.elementsEqual(identity.user.utf8) ?? false
+  }
+
+  /// What a client has not been sent; `nil` if some of it is forgotten.
+  private func missed(by link: SocketIOLink, since offset: String?) -> [RecoveryLog.Entry]? {
+    guard let recovery = link.recovery else { return nil }
+    let place = max(recovery.arrived, recoveryLog.place(offset) ?? 0)
+    return recoveryLog.entries(after: place)?.filter {
+      link.isMeant(by: $0) && isFor(link.connection, by: $0.content.author)
+    }
+  }
+
+  /// Lets a client that is known by now go on with what it has come back to: that takes over what
+  /// carries the client.
+  ///
+  /// - Returns: The link to go on with.
+  func recover(
+    _ link: SocketIOLink, _ claim: (recoveryID: String, offset: String?), as identity: Identity
+  ) -> SocketIOLink {
+    guard let old = recoverable(claim.recoveryID, claim.offset, by: link),
+      isOwner(identity, of: old)
+    else {
+      // It was told that it had come back. Without its connection it comes again, and is told that
+      // it has not.
+      perform(link.session.end(.closed), for: link)
+      return link
+    }
+    // The server has not noticed yet that the old line is broken.
+    if !old.isAway { perform(old.session.end(.closed), for: old) }
+    let missed = missed(by: old, since: claim.offset) ?? []
+    let readable = missed.filter { entry in
+      guard case .room(let room) = entry.audience else { return true }
+      return old.roomsByToken.contains(room) || identity.may(.read, .room(room))
+    }
+    socketIO.away.removeAll { $0 == old.connection.id }
+    old.recovery?.awayUntil = nil
+    takeOver(link, by: old)
+    old.connection.identity = identity
+    old.connection.name = name(of: identity, claimed: "Twake")
+    cameOnline(old)
+    for entry in readable {
+      perform(old.session.send(packet(entry, for: old).engineText), for: old)
+    }
+    // The token that it comes back with may say less.
+    applyRights(toTwake: old)
+    for room in Array(old.connection.rooms) { showOnline(forRoom: room, old) }
+    return old
+  }
+
+  private func packet(_ entry: RecoveryLog.Entry, for link: SocketIOLink) -> SocketPacket {
+    let packet =
+      switch entry.audience {
+      case .room(let room):
+        entry.content.packet(in: room, hasPlace: link.numberedRooms.contains(room))
+      case .client: entry.content.packet(in: "", hasPlace: false)
+      }
+    return packet.numbered(recoveryLog.text(of: entry.place))
+  }
+
+  /// A ping was answered: all that was sent before has arrived.
+  func noteArrival(_ link: SocketIOLink) {
+    guard let pinged = link.recovery?.pinged else { return }
+    link.recovery?.arrived = pinged
+  }
+
+  // MARK: Going away
+
+  /// Whether a client whose session ends may come back to it.
+  func maySeeAgain(_ link: SocketIOLink, after actions: [SocketSession.Action]) -> Bool {
+    guard link.recovery != nil, link.connection.identity != nil, !isDraining else { return false }
+    for case .end(let ending) in actions {
+      switch ending {
+      case .closed, .silent, .slow: return true
+      case .badPacket, .dismissed: return false
+      }
+    }
+    return false
+  }
+
+  /// The client is away.
+  func goAway(_ link: SocketIOLink) {
+    wentOffline(link)
+    link.recovery?.awayUntil =
+      surroundings.clock.uptime + settings.dialects.recoveryMilliseconds
+    socketIO.away.append(link.connection.id)
+    // As many as may be there may be away: those who went first are let go first.
+    while socketIO.away.count > settings.dialects.sessionsMax {
+      let place = socketIO.away.removeFirst()
+      if let link = socketIO.byPlace[place], link.isAway { forget(link) }
+    }
+  }
+
+  /// Time has passed.
+  func tickRecovery(_ now: Int64) {
+    while let place = socketIO.away.first {
+      if let link = socketIO.byPlace[place], let until = link.recovery?.awayUntil {
+        guard until <= now else { break }
+        forget(link)
+      }
+      socketIO.away.removeFirst()
+    }
+    if socketIO.byRecovery.isEmpty { recoveryLog.forgetAll() }
+    recoveryLog.forget(now: now)
+  }
+}

@@ -1,0 +1,144 @@
+import GatewayPorts
+import SocketIO
+import SocketMessages
+
+/// What is delivered to readers over Socket.IO.
+enum SocketContent {
+  /// The same for all readers; `author` is who caused it, if a person did.
+  case packet(SocketPacket, author: PersonID?)
+  /// A publication, whose place in the room some readers want beside it.
+  case publication(Publication, data: JSONValue, epoch: String)
+
+  /// Whose doing it is.
+  var author: PersonID? {
+    switch self {
+    case .packet(_, let author): author
+    case .publication(let publication, _, _): publication.person
+    }
+  }
+
+  /// Bytes that it is made of, about.
+  var byteCount: Int {
+    switch self {
+    case .packet(let packet, _): packet.data?.utf8.count ?? 0
+    case .publication(_, let data, _): data.utf8.count
+    }
+  }
+
+  /// The packet for those in the room.
+  ///
+  /// - Parameter hasPlace: whether the reader wants a publication's place in the room.
+  func packet(in room: RoomName, hasPlace: Bool) -> SocketPacket {
+    switch self {
+    case .packet(let packet, _): packet
+    case .publication(let publication, let data, let epoch):
+      hasPlace
+        ? RoomView.numbered(
+          data, RoomPosition(epoch: epoch, offset: publication.offset), in: room)
+        : RoomView.socketIO(data, in: room)
+    }
+  }
+}
+
+/// What clients of Socket.IO were sent who may come back to be given it again (connection state
+/// recovery): one log for all of them, in memory, bounded in bytes and in time.
+///
+/// Places count up, and begin with a name that no other run of the server has: a place that a client
+/// kept from before is no place here.
+struct RecoveryLog {
+  /// Whom an entry is for.
+  enum Audience {
+    /// Everybody in a room.
+    case room(RoomName)
+    /// One client, by its recovery id.
+    case client(String)
+  }
+
+  struct Entry {
+    let place: UInt64
+    let audience: Audience
+    let content: SocketContent
+    /// In milliseconds of uptime.
+    let time: Int64
+    /// What it counts for, beside its content for itself.
+    var byteCount: Int { content.byteCount + 128 }
+  }
+
+  private let name: String
+  private let bytesMax: Int
+  private let milliseconds: Int64
+  private var entries: [Entry] = []
+  /// Entries at the front that are forgotten, and not yet removed.
+  private var forgotten = 0
+  private var byteCount = 0
+  /// The place of the newest entry.
+  private(set) var head: UInt64 = 0
+
+  /// - Parameters:
+  ///   - name: of this run of the server.
+  ///   - milliseconds: for which an entry is kept, at most.
+  init(name: String, bytesMax: Int, milliseconds: Int64) {
+    self.name = name
+    self.bytesMax = bytesMax
+    self.milliseconds = milliseconds
+  }
+
+  /// Adds an entry.
+  ///
+  /// - Returns: Its place, as clients know it.
+  mutating func append(
+    _ content: SocketContent, for audience: Audience, now: Int64
+  ) -> String {
+    head += 1
+    let entry = Entry(place: head, audience: audience, content: content, time: now)
+    entries.append(entry)
+    byteCount += entry.byteCount
+    forget(now: now)
+    return text(of: head)
+  }
+
+  /// Forgets what is too old, or too much.
+  mutating func forget(now: Int64) {
+    while forgotten < entries.count,
+      byteCount > bytesMax || entries[forgotten].time + milliseconds <= now
+    {
+      byteCount -= entries[forgotten].byteCount
+      forgotten += 1
+    }
+    if forgotten > 32, forgotten * 2 > entries.count {
+      entries.removeFirst(forgotten)
+      forgotten = 0
+    }
+  }
+
+  /// Forgets everything: nobody is left to come back.
+  mutating func forgetAll() {
+    entries = []
+    forgotten = 0
+    byteCount = 0
+  }
+
+  /// What came after a place, oldest first; `nil` if some of it is forgotten.
+  ///
+  /// - Complexity: O(1).
+  func entries(after place: UInt64) -> ArraySlice<Entry>? {
+    let kept = entries[forgotten...]
+    guard place >= head - UInt64(kept.count) else { return nil }
+    return kept.suffix(Int(head - min(place, head)))
+  }
+
+  /// A place as clients know it.
+  func text(of place: UInt64) -> String { name + "." + String(place, radix: 36) }
+
+  /// The place that a client names; `nil` if it is none of this run of the server.
+  func place(_ text: String?) -> UInt64? {
+    guard let text else { return nil }
+    let prefix = name + "."
+    guard text.utf8.starts(with: prefix.utf8), text.utf8.count <= prefix.utf8.count + 13,
+      let place = UInt64(
+        String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self), radix: 36),
+      place <= head
+    else { return nil }
+    return place
+  }
+}

@@ -1,0 +1,208 @@
+import Gateway
+import GatewayPorts
+import SimulationKit
+import SocketMessages
+import Testing
+
+@Suite("Sessions of Bayeux in the gateway")
+struct BayeuxTests {
+  /// Shakes hands and connects over a WebSocket.
+  private func begin(_ rig: GatewayRig, from address: String = "a") -> (id: UInt64, client: String)
+  {
+    let id = rig.connect(as: .bayeux(address: address))
+    rig.say(
+      id,
+      #"{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":["websocket"]}"#)
+    let client = Self.clientID(in: rig.frames(id).joined())
+    connect(rig, id, client)
+    return (id, client)
+  }
+
+  private static func clientID(in text: String) -> String {
+    text.firstRange(of: #""clientId":""#).map {
+      String(text[$0.upperBound...].prefix { $0 != "\"" })
+    }
+      ?? ""
+  }
+
+  private func connect(_ rig: GatewayRig, _ id: UInt64, _ client: String) {
+    rig.say(
+      id,
+      #"{"channel":"/meta/connect","clientId":"\#(client)","connectionType":"websocket","id":"c"}"#)
+  }
+
+  private func subscribe(
+    _ rig: GatewayRig, _ id: UInt64, _ client: String, to channel: String, token: String
+  ) -> Bool {
+    rig.say(
+      id,
+      #"{"channel":"/meta/subscribe","clientId":"\#(client)","subscription":"\#(channel)","#
+        + #""ext":{"access_token":"\#(token)"}}"#)
+    return rig.frames(id).joined().contains(#""successful":true"#)
+  }
+
+  private func publish(in room: String, _ rig: GatewayRig) {
+    let body = #"{"publications":[{"room":"\#(room)","data":1}]}"#
+    #expect(rig.request("POST", "/api/publish", token: "pk_publisher", body).status == 200)
+  }
+
+  /// How often something stands in what was sent.
+  private func count(_ text: String, in frames: [String]) -> Int {
+    frames.joined().ranges(of: text).count
+  }
+
+  @Test("C3: with the defaults, a client that is idle for 60 s connects three times at most")
+  func idle() {
+    let rig = GatewayRig(isDemo: true)
+    let (id, client) = begin(rig)
+    #expect(subscribe(rig, id, client, to: "/group/9", token: "t"))
+    var rounds = 1
+    for _ in 0..<240 {
+      rig.pass(milliseconds: 250)
+      if count("/meta/connect", in: rig.frames(id)) > 0 {
+        rounds += 1
+        connect(rig, id, client)
+      }
+    }
+    #expect(rounds <= 3)
+    // And it is still heard.
+    publish(in: "/group/9", rig)
+    #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
+  }
+
+  @Test("a subscription ends with its own token, and the others go on")
+  func severalTokens() {
+    let rig = GatewayRig()
+    let all = [Grant(.rooms, NamePattern("/group/*"), .all)]
+    rig.book?.enter("brief", user: "ada", expiresAt: rig.clock.now + 10_000, all)
+    rig.book?.enter("long", user: "ada", expiresAt: rig.clock.now + 20_000, all)
+    let (id, client) = begin(rig)
+    // The newer token is the briefer one; it takes nothing of the older one with it.
+    #expect(subscribe(rig, id, client, to: "/group/1", token: "long"))
+    #expect(subscribe(rig, id, client, to: "/group/2", token: "brief"))
+    #expect(subscribe(rig, id, client, to: "/group/3", token: "brief"))
+    #expect(subscribe(rig, id, client, to: "/group/3", token: "long"), "renewed")
+    rig.pass(milliseconds: 10_000)
+    #expect(
+      rig.frames(id) == [
+        #"[{"channel":"/meta/subscribe","successful":false,"clientId":"\#(client)","#
+          + #""error":"403:/group/2:Forbidden channel","subscription":"/group/2"}]"#
+      ])
+    for group in 1...3 { publish(in: "/group/\(group)", rig) }
+    let heard = rig.frames(id)
+    #expect(count("/group/1", in: heard) == 1 && count("/group/3", in: heard) == 1)
+    #expect(count("/group/2", in: heard) == 0)
+    // With the last one the session ends: the client shakes hands again, with newer tokens.
+    rig.pass(milliseconds: 10_000)
+    _ = rig.frames(id)
+    connect(rig, id, client)
+    let reply = rig.frames(id).joined()
+    #expect(reply.contains("401:\(client):Unknown client"))
+    #expect(reply.contains(#""advice":{"reconnect":"handshake""#))
+  }
+
+  @Test("a token that is taken back takes its own subscriptions along")
+  func takenBack() throws {
+    let rig = GatewayRig()
+    let all = [Grant(.rooms, NamePattern("/group/*"), .all)]
+    rig.book?.enter("one", user: "ada", tokenID: "1", all)
+    rig.book?.enter("two", user: "ada", tokenID: "2", all)
+    let (id, client) = begin(rig)
+    #expect(subscribe(rig, id, client, to: "/group/1", token: "one"))
+    #expect(subscribe(rig, id, client, to: "/**", token: "one") == false, "no such right")
+    #expect(subscribe(rig, id, client, to: "/group/**", token: "two"))
+    try rig.revocations.add(.token("2"))
+    rig.pass(milliseconds: 1)
+    #expect(count("403:/group/**:Forbidden channel", in: rig.frames(id)) == 1)
+    for group in 1...2 { publish(in: "/group/\(group)", rig) }
+    let heard = rig.frames(id)
+    #expect(count("/group/1", in: heard) == 1 && count("/group/2", in: heard) == 0)
+  }
+
+  @Test("who is blocked is not heard in this dialect either")
+  func blocked() throws {
+    let rig = GatewayRig()
+    let all = [Grant(.rooms, NamePattern("*"), .all)]
+    for user in ["ada", "bob"] { rig.book?.enter(user, user: user, all) }
+    let (ada, _) = try rig.greet("ada")
+    let (bob, _) = try rig.greet("bob")
+    rig.ask(ada, .block(.init(personID: "bob", isBlocked: true)))
+    let (id, client) = begin(rig)
+    #expect(subscribe(rig, id, client, to: "/group/9", token: "ada"))
+    rig.ask(bob, .publish(.init(room: "/group/9", data: JSONValue("bob's"))))
+    publish(in: "/group/9", rig)
+    let heard = rig.frames(id)
+    #expect(count("bob's", in: heard) == 0 && count(#""data":1"#, in: heard) == 1)
+  }
+
+  @Test("a client id serves the address that it was given to, and no other")
+  func addresses() {
+    let rig = GatewayRig(isDemo: true)
+    let (_, client) = begin(rig)
+    let other = rig.connect(as: .bayeux(address: "b"))
+    for channel in ["/meta/connect", "/meta/subscribe", "/meta/disconnect", "/group/9"] {
+      let message =
+        #"{"channel":"\#(channel)","clientId":"\#(client)","connectionType":"websocket","#
+        + #""subscription":"/group/9","data":1}"#
+      rig.say(other, message)
+      #expect(rig.frames(other).joined().contains("401:\(client):Unknown client"), "\(channel)")
+      let answer = rig.request("POST", "/faye", from: "b", message)
+      #expect(answer.body.contains("401:\(client):Unknown client"), "\(channel)")
+    }
+  }
+
+  @Test("a client that polls and never comes back is forgotten, and makes room for another")
+  func forgotten() {
+    let rig = GatewayRig(isDemo: true) { $0.dialects.sessionsMax = 1 }
+    let handshake =
+      #"{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":["long-polling"]}"#
+    let client = Self.clientID(in: rig.request("POST", "/faye", from: "a", handshake).body)
+    let subscribe =
+      #"{"channel":"/meta/subscribe","clientId":"\#(client)","subscription":"/group/9"}"#
+    #expect(rig.request("POST", "/faye", from: "a", subscribe).body.contains("true"))
+    #expect(rig.request("POST", "/faye", from: "b", handshake).body.contains("500:handshake"))
+    for _ in 0..<10 { publish(in: "/group/9", rig) }
+    rig.pass(milliseconds: 59_999)
+    #expect(rig.request("POST", "/faye", from: "b", handshake).body.contains("500:handshake"))
+    rig.pass(milliseconds: 1)
+    #expect(rig.request("POST", "/faye", from: "b", handshake).body.contains(#""clientId""#))
+    let poll =
+      #"{"channel":"/meta/connect","clientId":"\#(client)","connectionType":"long-polling"}"#
+    #expect(rig.request("POST", "/faye", from: "a", poll).body.contains("Unknown client"))
+  }
+
+  @Test(
+    "what happens in a group is published in parts, and old apps read a sentence made from them")
+  func systemEvents() {
+    let rig = GatewayRig(isDemo: true)
+    let (id, client) = begin(rig)
+    #expect(subscribe(rig, id, client, to: "/group/9", token: "t"))
+    let event =
+      #"{"type":"group.name_change","data":{"user":{"id":"1","nickname":"Bo"},"name":"Us"}}"#
+    let body =
+      #"{"publications":[{"room":"/group/9","data":{"type":"line.create","#
+      + #""subject":{"group_id":"9","event":\#(event)}}}]}"#
+    #expect(rig.request("POST", "/api/publish", body).status == 200)
+    let prose = "Bo changed the group's name to Us"
+    let heard = rig.frames(id).joined()
+    #expect(heard.contains(#""alert":"\#(prose)""#) && heard.contains(#""text":"\#(prose)""#))
+    #expect(heard.contains(#""event":\#(event)"#) && heard.contains(#""system":true"#))
+    let page = rig.request("GET", "/v3/groups/9/messages").body
+    #expect(page.contains(#""text":"\#(prose)""#))
+  }
+
+  @Test("who publishes is the author of it, and never the service")
+  func stamped() {
+    let rig = GatewayRig()
+    rig.book?.enter("ada", user: "ada", [Grant(.rooms, NamePattern("/group/*"), .all)])
+    let (id, client) = begin(rig)
+    #expect(subscribe(rig, id, client, to: "/group/9", token: "ada"))
+    rig.say(
+      id,
+      #"{"channel":"/group/9","clientId":"\#(client)","data":{"type":"line.create","subject":"#
+        + #"{"user_id":"system","system":true,"text":"x","event":{"type":"poll","data":{}}}}}"#)
+    let heard = rig.frames(id).joined()
+    #expect(heard.contains(#""user_id":"ada""#) && heard.contains(#""system":false"#))
+    #expect(!heard.contains("poll"))
+  }
+}
