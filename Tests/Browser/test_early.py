@@ -219,7 +219,7 @@ def test_words_for_a_note_that_may_only_be_read(server, person):
     ann.page.keyboard.type("my remark")
     held.let_go()
     notice = ann.page.locator('.notice[data-kind="early"]')
-    expect(notice).to_contain_text("What you typed before it opened is not in it.")
+    expect(notice).to_contain_text("What you typed before the note opened is not in it.")
     assert ann.text() == ""
     notice.get_by_role("button", name="Discard it").click()
     expect(notice).to_have_count(0)

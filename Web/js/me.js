@@ -1,0 +1,66 @@
+// This person, as others see them.
+
+import { byId, openDialog } from "./dialogs.js";
+import { page } from "./page.js";
+import { avatar, palette, saveProfile } from "./people.js";
+import { access, connection, profile } from "./session.js";
+
+/** Whether the server takes the name from the token. */
+const isNamed = () => access.token !== undefined && !access.isLink && connection.welcome?.demo !== true;
+
+/** The name that others see. */
+export function myName() {
+  const { name, sub } = access.claims ?? {};
+  if (isNamed()) return access.pass?.name || name || sub || profile.name;
+  return access.isLink && connection.welcome?.demo === false ? `${profile.name} (guest)` : profile.name;
+}
+
+export function drawMe() {
+  byId("me-avatar").replaceChildren(avatar({ name: myName(), color: profile.color }, { label: false }));
+  byId("me-name").textContent = myName();
+  byId("me-hint").textContent = isNamed() ? "Signed in" : "Edit name and colour";
+  byId("create").hidden = byId("welcome-create").hidden = access.isLink;
+  byId("share").querySelector("span")?.replaceChildren(access.isLink ? "Copy link" : "Share");
+  byId("share").setAttribute("aria-label", access.isLink ? "Copy link" : "Share");
+}
+
+async function editProfile() {
+  const name = /** @type {HTMLInputElement} */ (byId("profile-name"));
+  name.value = isNamed() ? myName() : profile.name;
+  name.disabled = isNamed();
+  byId("profile-hint").hidden = !isNamed();
+  byId("profile-hint").textContent = "Your name is the one that you signed in with.";
+  byId("sign-out").hidden = !access.pass;
+  byId("sign-out").textContent = access.isLink ? "Leave this link" : "Sign out";
+  byId("profile-colors").replaceChildren(
+    ...palette.map((color, index) => {
+      const label = document.createElement("label");
+      label.className = "swatch";
+      label.style.setProperty("--person", color);
+      const input = document.createElement("input");
+      input.type = "radio";
+      input.name = "color";
+      input.value = color;
+      input.checked = color === profile.color;
+      input.setAttribute("aria-label", `Colour ${index + 1}`);
+      const dot = document.createElement("span");
+      label.append(input, dot);
+      return label;
+    }),
+  );
+  const dialog = /** @type {HTMLDialogElement} */ (byId("profile"));
+  const confirmed = openDialog(dialog);
+  if (!name.disabled) name.select();
+  if (!(await confirmed)) return;
+  const chosen = /** @type {HTMLInputElement | null} */ (dialog.querySelector("input[name=color]:checked"));
+  if (!isNamed()) profile.name = name.value.trim() || profile.name;
+  profile.color = chosen?.value ?? profile.color;
+  saveProfile(profile);
+  connection.send("profile", { name: profile.name, color: profile.color });
+  page.emit("me", undefined);
+}
+
+/** Makes the button with this person's name work. */
+export function setUpMe() {
+  byId("me").addEventListener("click", () => void editProfile());
+}

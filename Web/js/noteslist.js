@@ -1,0 +1,164 @@
+// The list of notes beside the text: opening, renaming, deleting and sharing from there.
+
+import { byId, icon, openMenu } from "./dialogs.js";
+import { untitled } from "./newnote.js";
+import { removeNote, renameNote, shareNote } from "./noteactions.js";
+import { when } from "./notes.js";
+import { notes } from "./opennotes.js";
+import { page } from "./page.js";
+import { pathOf } from "./routes.js";
+import { access, connection, list } from "./session.js";
+import { countOf } from "./words.js";
+
+/** @type {string | undefined} The note whose title is being changed in the list. */
+let renaming;
+let drawnList = "";
+
+/**
+ * Edits that cannot be sent at the moment.
+ *
+ * @param {string} id
+ */
+const unsavedIn = (id) => (connection.isOnline ? 0 : (notes.get(id)?.unconfirmedCount ?? 0));
+
+export function drawList() {
+  const box = byId("notes");
+  // Nothing may take the field away from under the fingers.
+  if (renaming !== undefined && box.querySelector(".rename")) return;
+  const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
+  const all = list.notes ?? [];
+  const state = all.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedIn(id)]);
+  const key = JSON.stringify([state, filter, page.current?.documentId, renaming, list.notes === undefined]);
+  // This is called at every keystroke. A row that is taken away under the pointer loses its click.
+  if (key === drawnList) return;
+  drawnList = key;
+  const shown = all.filter(({ title }) => title.toLocaleLowerCase().includes(filter));
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+  const focusedKey = box.contains(focused) ? focused?.dataset.key : undefined;
+  box.replaceChildren(...shown.map(row));
+  if (focusedKey) {
+    /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`))?.focus();
+  }
+  byId("find-box").hidden = all.length < 8 && filter === "";
+  const empty = byId("notes-empty");
+  empty.hidden = shown.length > 0 || list.notes === undefined;
+  empty.textContent = filter ? "No title has that in it." : "No notes yet.";
+}
+
+/** @param {import("./notes.js").NoteEntry} entry */
+function row(entry) {
+  const { id, title, updatedAt } = entry;
+  const item = document.createElement("li");
+  item.className = "note-row" + (id === page.current?.documentId ? " is-open" : "");
+  item.dataset.note = id;
+  if (renaming === id) {
+    item.append(renameField(entry));
+    return item;
+  }
+  const link = document.createElement("a");
+  link.className = "note-link";
+  link.href = pathOf(id);
+  link.dataset.link = "";
+  link.dataset.key = `link ${id}`;
+  if (id === page.current?.documentId) link.setAttribute("aria-current", "page");
+  const name = document.createElement("span");
+  name.className = "note-title" + (title ? "" : " is-untitled");
+  name.textContent = title || untitled;
+  const detail = document.createElement("span");
+  detail.className = "note-when";
+  const unsaved = unsavedIn(id);
+  if (unsaved > 0) {
+    const mark = document.createElement("span");
+    mark.className = "unsaved";
+    mark.textContent = countOf(unsaved, "change") + " not yet saved";
+    detail.append(mark);
+  } else {
+    detail.textContent = when(updatedAt);
+  }
+  link.append(name, detail);
+  link.addEventListener("keydown", (event) => {
+    if (access.isLink && (event.key === "F2" || event.key === "Delete")) return;
+    if (event.key === "F2") startRenaming(id);
+    else if (event.key === "Delete") void removeNote(id);
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const next = event.key === "ArrowDown" ? item.nextElementSibling : item.previousElementSibling;
+      /** @type {HTMLElement | null | undefined} */ (next?.querySelector(".note-link"))?.focus();
+    } else return;
+    event.preventDefault();
+  });
+  const more = document.createElement("button");
+  more.type = "button";
+  more.className = "icon-button";
+  more.dataset.key = `more ${id}`;
+  more.setAttribute("aria-label", `More for “${title || untitled}”`);
+  more.setAttribute("aria-haspopup", "menu");
+  more.setAttribute("aria-expanded", "false");
+  more.append(icon("more"));
+  more.addEventListener("click", () => {
+    const share = { label: access.isLink ? "Copy link" : "Share…", icon: "link", run: () => void shareNote(id) };
+    if (access.isLink) openMenu(more, [share]);
+    else {
+      openMenu(more, [
+        { label: "Rename", icon: "pencil", run: () => startRenaming(id) },
+        share,
+        { label: "Delete…", icon: "trash", isDangerous: true, run: () => void removeNote(id) },
+      ]);
+    }
+  });
+  item.append(link, more);
+  return item;
+}
+
+/** @param {import("./notes.js").NoteEntry} entry */
+function renameField({ id, title }) {
+  const field = document.createElement("input");
+  field.className = "rename";
+  field.value = title;
+  field.maxLength = 200;
+  field.setAttribute("aria-label", "New title");
+  let isDone = false;
+  const finish = (/** @type {boolean} */ isKept, /** @type {boolean} */ isByKey) => {
+    if (isDone) return;
+    isDone = true;
+    renaming = undefined;
+    drawnList = "";
+    const value = field.value.trim();
+    field.remove();
+    if (isKept && value !== title) void renameNote(id, value);
+    drawList();
+    if (isByKey) {
+      /** @type {HTMLElement | null} */ (
+        byId("notes").querySelector(`[data-key="${CSS.escape(`link ${id}`)}"]`)
+      )?.focus();
+    }
+  };
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.isComposing) finish(true, true);
+    else if (event.key === "Escape") finish(false, true);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  field.addEventListener("blur", () => finish(true, false));
+  return field;
+}
+
+/** @param {string} id */
+function startRenaming(id) {
+  renaming = id;
+  byId("notes").replaceChildren();
+  drawnList = "";
+  drawList();
+  const field = /** @type {HTMLInputElement | null} */ (byId("notes").querySelector(".rename"));
+  field?.focus();
+  field?.select();
+}
+
+/** Draws it now and whenever something in it may be another. */
+export function setUpNotesList() {
+  byId("find").addEventListener("input", drawList);
+  page.on("notes", drawList);
+  list.on("changed", drawList);
+  connection.on("status", drawList);
+  setInterval(drawList, 60_000);
+}

@@ -1,0 +1,81 @@
+// Who has the note open, and who is writing.
+
+import { byId } from "./dialogs.js";
+import { myName } from "./me.js";
+import { page } from "./page.js";
+import { avatar } from "./people.js";
+import { profile } from "./session.js";
+
+/** How many faces stand in the bar before "+3". */
+const facesMax = 4;
+
+export function drawPeople() {
+  const others = page.current?.people ?? [];
+  const me = { name: myName(), color: profile.color, isWriting: false };
+  // Who writes has a place among the faces.
+  const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax);
+  const faces = [...others.filter((person) => shown.includes(person)), me].map(faceOf);
+  if (others.length > facesMax) {
+    const more = document.createElement("span");
+    more.className = "avatar more";
+    more.textContent = `+${others.length - facesMax}`;
+    faces.unshift(more);
+  }
+  byId("people-avatars").replaceChildren(...faces);
+  const names = others.map(({ name, isWriting }) => (isWriting ? `${name} (writing)` : name));
+  byId("people").setAttribute(
+    "aria-label",
+    names.length ? `Here with you: ${names.join(", ")}` : "Only you are here",
+  );
+  byId("people").title = names.length ? names.join(", ") : "Only you are here";
+  const writing = others.filter(({ isWriting }) => isWriting).map(({ name }) => name);
+  byId("writing").textContent =
+    writing.length === 0 ? ""
+    : writing.length === 1 ? `${writing[0]} is writing…`
+    : writing.length === 2 ? `${writing[0]} and ${writing[1]} are writing…`
+    : `${writing.length} people are writing…`;
+  byId("people-list").replaceChildren(
+    ...[{ ...me, isMe: true }, ...others.map((person) => ({ ...person, isMe: false }))].map((person) => {
+      const item = document.createElement("li");
+      item.append(faceOf(person), person.name);
+      if (person.isWriting) {
+        const now = document.createElement("span");
+        now.className = "writing";
+        now.textContent = "writing…";
+        item.append(now);
+      }
+      if (person.isMe) {
+        const you = document.createElement("span");
+        you.className = "you";
+        you.textContent = "you";
+        item.append(you);
+      }
+      return item;
+    }),
+  );
+}
+
+/** @param {{name: string, color: string, isWriting: boolean}} person */
+function faceOf(person) {
+  const face = avatar(person, { label: false });
+  if (person.isWriting) face.classList.add("is-writing");
+  return face;
+}
+
+export function closePeople() {
+  byId("people-panel").hidden = true;
+  byId("people").setAttribute("aria-expanded", "false");
+}
+
+/** Makes the faces open a list of names. */
+export function setUpPeople() {
+  byId("people").addEventListener("click", () => {
+    const panel = byId("people-panel");
+    panel.hidden = !panel.hidden;
+    byId("people").setAttribute("aria-expanded", String(!panel.hidden));
+  });
+  document.addEventListener("pointerdown", (event) => {
+    const target = /** @type {Node} */ (event.target);
+    if (!byId("people-panel").contains(target) && !byId("people").contains(target)) closePeople();
+  });
+}

@@ -1,0 +1,231 @@
+// Getting in, staying in, and what to say when the server does not let this page in.
+
+import { accessCodes } from "./connection.js";
+import { claimsOf, tokenIn } from "./access.js";
+import { byId, openDialog } from "./dialogs.js";
+import { allPending, forgetIdentity, rememberIdentity } from "./identity.js";
+import { hasUsers, logIn, renew } from "./login.js";
+import { notes } from "./opennotes.js";
+import { page } from "./page.js";
+import { access, connection, list, ownerNow } from "./session.js";
+import { messageOf } from "./words.js";
+
+/**
+ * When the token ends; milliseconds. Known shortly before.
+ *
+ * @type {number | undefined}
+ */
+export let endsAt;
+
+/** The person has seen that the end is near. */
+export function forgetEnd() {
+  endsAt = undefined;
+  page.emit("access", undefined);
+}
+
+/** While a new token is on its way. */
+let isRenewing = false;
+/** Whether the token at hand was got by the one for getting new ones, and not proved good since. */
+let isRenewed = false;
+
+/** @type {any} */
+let renewTimer;
+
+/** Gets a new token without asking the person, where that is possible. */
+async function renewToken() {
+  const refreshToken = access.pass?.refreshToken;
+  if (!refreshToken || isRenewing || isRenewed) return false;
+  isRenewing = true;
+  try {
+    const own = await renew(refreshToken);
+    isRenewed = true;
+    return (await signIn(own)) === undefined;
+  } catch {
+    return false;
+  } finally {
+    isRenewing = false;
+    page.emit("access", undefined);
+  }
+}
+
+/**
+ * Why the server does not let this page in, and what can be done about it.
+ *
+ * @returns {{state: string, title: string, text: string, button: {label: string, run: () => void}}
+ *   | undefined}
+ */
+export function accessTrouble() {
+  const { state, code, reason } = connection.status;
+  if (isRenewing || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
+  const button = { label: "Sign in", run: () => void askForToken() };
+  if (access.isLink) {
+    return {
+      state: "Link has ended",
+      title: "This link does not work any more.",
+      text: "It has ended, or was withdrawn. Ask for a new one where you got it.",
+      button: { label: "Go on without the link", run: leaveAccess },
+    };
+  }
+  if (!access.pass) {
+    return {
+      state: "Not signed in",
+      title: "Sign in to go on.",
+      text: "This server lets in whom it knows.",
+      button,
+    };
+  }
+  if (code === accessCodes.ended || access.hasEnded()) {
+    return {
+      state: "Signed out",
+      title: "Your sign-in has ended.",
+      text: "Sign in again to go on. What you wrote in the meantime is kept.",
+      button,
+    };
+  }
+  if (code === accessCodes.revoked) {
+    return {
+      state: "Signed out",
+      title: "Your access was taken back.",
+      text: "Whoever runs this server can give you a new one.",
+      button,
+    };
+  }
+  return { state: "Not signed in", title: "Your token was not accepted.", text: reason ?? "", button };
+}
+
+/** Forgets the token, or the link, and starts anew without. */
+export function leaveAccess() {
+  access.forget();
+  forgetIdentity();
+  // The address may have the link.
+  history.replaceState(null, "", location.pathname);
+  location.reload();
+}
+
+/**
+ * @param {import("./access.js").OwnToken} own
+ * @returns {Promise<string | undefined>} Why not, if the server said so at once.
+ */
+export async function signIn(own) {
+  if (connection.isOnline) {
+    const problem = await connection.refresh(own.token);
+    if (problem) return problem;
+    access.take(own);
+    isRenewed = false;
+    for (const note of notes.values()) note.reopen();
+    void list.refresh();
+  } else {
+    const isNew = !access.pass;
+    access.take(own);
+    if (isNew && allPending(ownerNow()).length > 0) {
+      // A tab that is gone left edits of this person: the page starts with them.
+      location.reload();
+      return undefined;
+    }
+    if (connection.status.state === "waiting") connection.retryNow();
+    else connection.start();
+  }
+  endsAt = undefined;
+  page.emit("access", undefined);
+  return undefined;
+}
+
+/** Asks the person for a password, where the server has users, or for a token. */
+export async function askForToken() {
+  const dialog = /** @type {HTMLDialogElement} */ (byId("sign-in"));
+  if (dialog.open) return;
+  const field = /** @type {HTMLTextAreaElement} */ (byId("sign-in-token"));
+  const email = /** @type {HTMLInputElement} */ (byId("sign-in-email"));
+  const password = /** @type {HTMLInputElement} */ (byId("sign-in-password"));
+  const otherwise = byId("sign-in-otherwise");
+  const yes = /** @type {HTMLButtonElement} */ (byId("sign-in-yes"));
+  const trouble = accessTrouble();
+  byId("sign-in-title").textContent = trouble?.title ?? "Sign in again";
+  byId("sign-in-text").textContent = trouble?.text ?? "";
+  const problem = byId("sign-in-problem");
+  let isByToken = false;
+  const choose = (/** @type {boolean} */ byToken) => {
+    isByToken = byToken;
+    byId("sign-in-by-token").hidden = !byToken;
+    byId("sign-in-by-password").hidden = byToken;
+    field.required = byToken;
+    email.required = password.required = !byToken;
+    otherwise.textContent = byToken ? "With a password" : "With a token";
+    problem.textContent = "";
+    (byToken ? field : email.value ? password : email).focus();
+  };
+  otherwise.onclick = () => choose(!isByToken);
+  field.value = password.value = "";
+  /** @type {HTMLFormElement} */ (dialog.querySelector("form")).onsubmit = async (event) => {
+    event.preventDefault();
+    const token = tokenIn(field.value);
+    if (isByToken && !claimsOf(token)) {
+      problem.textContent = "That is not a token: three parts with a dot between them are expected.";
+      field.focus();
+      return;
+    }
+    yes.disabled = true;
+    problem.textContent = "";
+    try {
+      const own = isByToken ? { token } : await logIn(email.value.trim(), password.value);
+      problem.textContent = (await signIn(own)) ?? "";
+    } catch (error) {
+      problem.textContent = messageOf(error);
+    } finally {
+      yes.disabled = false;
+    }
+    if (problem.textContent) (isByToken ? field : password).select();
+    else dialog.close();
+  };
+  const canBeByPassword = await hasUsers();
+  if (dialog.open || (trouble && !accessTrouble())) return;
+  otherwise.hidden = !canBeByPassword;
+  void openDialog(dialog);
+  choose(!canBeByPassword);
+}
+
+/** The server does not let this page in: what can be done without the person is done first. */
+async function letIn() {
+  if (access.isLink || await renewToken()) return;
+  if (!access.pass) access.ask();
+  // Over a text, or another dialog, nothing opens by itself.
+  if (accessTrouble() && !page.current?.hasText && !document.querySelector("dialog[open]")) await askForToken();
+}
+
+/** Watches the line and the other tabs for what concerns this person's rights. */
+export function setUpSignIn() {
+  connection.on("welcome", () => {
+    if (connection.identity) rememberIdentity(connection.identity);
+    endsAt = undefined;
+    isRenewed = false;
+    /** @type {HTMLDialogElement} */ (byId("sign-in")).close();
+    page.emit("access", undefined);
+  });
+  connection.on("expiring", (time) => {
+    const tell = () => {
+      endsAt = time;
+      page.emit("access", undefined);
+    };
+    if (!access.pass?.refreshToken) {
+      tell();
+      return;
+    }
+    // In the middle of the time that is left, as far as this clock can be trusted.
+    const delay = Math.min(Math.max((time - Date.now()) / 2, 1_000), 30_000);
+    clearTimeout(renewTimer);
+    renewTimer = setTimeout(async () => {
+      if (connection.isOnline && !(await renewToken()) && connection.isOnline) tell();
+    }, delay);
+  });
+  connection.on("lost", () => (endsAt = undefined));
+  connection.on("status", ({ state }) => {
+    if (state === "stopped" && accessTrouble()) void letIn();
+  });
+  connection.on("message", ({ type }) => {
+    if (type === "accessChanged") void list.refresh();
+  });
+  access.on("offered", (own) => {
+    if (access.pass || accessTrouble()) void signIn(own);
+  });
+  byId("sign-out").addEventListener("click", leaveAccess);
+}

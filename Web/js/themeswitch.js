@@ -1,0 +1,34 @@
+// The button for light, dark, or as the system has it. What was chosen counts before the first paint:
+// theme.js.
+
+import { announce, byId } from "./dialogs.js";
+
+function draw() {
+  const chosen = document.documentElement.dataset.theme;
+  const label = chosen === "dark" ? "Theme: dark" : chosen === "light" ? "Theme: light" : "Theme: as the system";
+  byId("theme").setAttribute("aria-label", label);
+  byId("theme").title = label;
+}
+
+function next() {
+  const isSystemDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  // The first press changes what is seen; the third is back at the system's.
+  const order = isSystemDark ? [undefined, "light", "dark"] : [undefined, "dark", "light"];
+  const theme = order[(order.indexOf(document.documentElement.dataset.theme) + 1) % order.length];
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  try {
+    if (theme) localStorage.setItem("parley.theme", theme);
+    else localStorage.removeItem("parley.theme");
+  } catch {
+    // It lasts as long as the page then.
+  }
+  draw();
+  announce(byId("theme").title);
+}
+
+/** Makes the page's button of that name work. */
+export function setUpThemeSwitch() {
+  draw();
+  byId("theme").addEventListener("click", next);
+}

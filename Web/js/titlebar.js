@@ -1,0 +1,54 @@
+// The title above the text.
+
+import { byId } from "./dialogs.js";
+import { untitled } from "./newnote.js";
+import { renameNote } from "./noteactions.js";
+import { page } from "./page.js";
+import { list, newNote, unmade } from "./session.js";
+
+export const titleField = /** @type {HTMLInputElement} */ (byId("title"));
+
+/** The title of the note that is shown. */
+function titleNow() {
+  if (page.isNewShown) return newNote.title;
+  if (!page.current) return "";
+  const { documentId, title } = page.current;
+  return list.wantedTitleOf(documentId) ?? (title || list.titleOf(documentId) || "");
+}
+
+export function drawTitle() {
+  const id = page.current?.documentId ?? unmade;
+  const title = titleNow();
+  if (document.activeElement !== titleField || titleField.dataset.note !== id) {
+    titleField.value = title;
+    titleField.dataset.note = id;
+  }
+  titleField.placeholder = untitled;
+  document.title = page.current || page.isNewShown ? `${title || untitled} · Parley` : "Parley";
+}
+
+/** What stands in the field becomes the note's title. */
+export function keepTitle() {
+  const { note: id } = titleField.dataset;
+  if (!page.current || !id || id !== page.current.documentId || titleField.disabled) return;
+  const value = titleField.value.trim();
+  if (value !== titleNow()) void renameNote(id, value);
+}
+
+/** @param {() => void} goOn Called when the title is done with, and the text is next. */
+export function setUpTitle(goOn) {
+  titleField.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") titleField.value = titleNow();
+    else if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    goOn();
+  });
+  titleField.addEventListener("input", () => {
+    if (page.isNewShown) newNote.title = titleField.value.trim();
+  });
+  titleField.addEventListener("blur", () => {
+    keepTitle();
+    drawTitle();
+  });
+  list.on("changed", drawTitle);
+}

@@ -1,0 +1,25 @@
+// How long the text is, below it.
+
+import { byId } from "./dialogs.js";
+import { page } from "./page.js";
+
+/** @type {any} */
+let countTimer;
+
+/** Soon, and once for many edits. */
+export function scheduleCount() {
+  countTimer ??= setTimeout(drawCount, 200);
+}
+
+export function drawCount() {
+  clearTimeout(countTimer);
+  countTimer = undefined;
+  const text = page.editor?.view.state.doc;
+  // Counting words of a very long note on every keystroke would be felt.
+  if (!text) byId("count").textContent = "";
+  else if (text.length > 200_000) byId("count").textContent = `${text.length.toLocaleString()} characters`;
+  else {
+    const words = text.toString().match(/[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*/gu)?.length ?? 0;
+    byId("count").textContent = `${words.toLocaleString()} ${words === 1 ? "word" : "words"}`;
+  }
+}
