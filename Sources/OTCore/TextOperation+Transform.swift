@@ -77,7 +77,8 @@ extension TextOperation {
           var out = WordWriter(memory)
           let growth =
             side == .left
-            ? Self.walkLeft(words, otherWords, &out) : Self.walkRight(otherWords, words, &out)
+            ? Self.walk(words, over: otherWords, side: .left, &out)
+            : Self.walk(words, over: otherWords, side: .right, &out)
           return TextOperation(
             packing: out.written, text: text, base: otherTarget, target: otherTarget + growth)
         }
@@ -171,69 +172,45 @@ extension TextOperation {
     }
   }
 
-  /// As ``walk(_:_:_:_:)``, for the left result alone.
-  private static func walkLeft(
-    _ aWords: UnsafeBufferPointer<Word>, _ bWords: UnsafeBufferPointer<Word>,
+  /// As ``walk(_:_:_:_:)``, for the result of one operation alone.
+  ///
+  /// - Parameter side: Known where this is inlined, so that each side has a walk of its own.
+  /// - Returns: by how much that operation makes the text longer.
+  @inline(__always)
+  private static func walk(
+    _ words: UnsafeBufferPointer<Word>, over otherWords: UnsafeBufferPointer<Word>, side: Side,
     _ out: inout WordWriter
   ) -> Int {
-    var left = WordReader(aWords)
-    var right = WordReader(bWords)
+    var own = WordReader(words)
+    var other = WordReader(otherWords)
     var growth = 0
     while true {
-      let a = left.word
-      let b = right.word
-      if a.isInsert {
-        out.put(a)
-        growth &+= a.scalars
-        left.advance()
+      let word = own.word
+      let passed = other.word
+      if side == .right, passed.isInsert {
+        out.put(retaining(passed))
+        other.advance()
         continue
       }
-      if b.isInsert {
-        out.put(retaining(b))
-        right.advance()
+      if word.isInsert {
+        out.put(word)
+        growth &+= word.scalars
+        own.advance()
         continue
       }
-      if left.isAtEnd || right.isAtEnd { return growth }
-      let count = min(a.scalars, b.scalars)
-      if b.isRetain {
-        out.put(Word(bits: UInt64(truncatingIfNeeded: count) << 34 | a.bits & 3))
-        if a.isDelete { growth &-= count }
-      }
-      left.take(count)
-      right.take(count)
-    }
-  }
-
-  /// As ``walk(_:_:_:_:)``, for the right result alone.
-  private static func walkRight(
-    _ aWords: UnsafeBufferPointer<Word>, _ bWords: UnsafeBufferPointer<Word>,
-    _ out: inout WordWriter
-  ) -> Int {
-    var left = WordReader(aWords)
-    var right = WordReader(bWords)
-    var growth = 0
-    while true {
-      let a = left.word
-      let b = right.word
-      if a.isInsert {
-        out.put(retaining(a))
-        left.advance()
+      if side == .left, passed.isInsert {
+        out.put(retaining(passed))
+        other.advance()
         continue
       }
-      if b.isInsert {
-        out.put(b)
-        growth &+= b.scalars
-        right.advance()
-        continue
+      if own.isAtEnd || other.isAtEnd { return growth }
+      let count = min(word.scalars, passed.scalars)
+      if passed.isRetain {
+        out.put(Word(bits: UInt64(truncatingIfNeeded: count) << 34 | word.bits & 3))
+        if word.isDelete { growth &-= count }
       }
-      if left.isAtEnd || right.isAtEnd { return growth }
-      let count = min(a.scalars, b.scalars)
-      if a.isRetain {
-        out.put(Word(bits: UInt64(truncatingIfNeeded: count) << 34 | b.bits & 3))
-        if b.isDelete { growth &-= count }
-      }
-      left.take(count)
-      right.take(count)
+      own.take(count)
+      other.take(count)
     }
   }
 }
