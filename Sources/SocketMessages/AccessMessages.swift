@@ -16,8 +16,8 @@ extension ClientMessage {
         case "token": token = try reader.string()
         default: try reader.skipValue()
         }
-      } make: { () throws(MessageError) in
-        Self(token: try token.required("token", in: type))
+      } make: { () throws(JSONError) in
+        Self(token: try token.required("token"))
       }
     }
   }
@@ -36,10 +36,10 @@ extension ServerMessage {
       var expiresAt: Int?
       self = try envelope.read(type) { key, reader throws(JSONError) in
         switch key {
-        case "expiresAt": expiresAt = try reader.isNull() ? nil : try reader.integer()
+        case "expiresAt": expiresAt = try reader.optionalInteger()
         default: try reader.skipValue()
         }
-      } make: { () throws(MessageError) in
+      } make: { () throws(JSONError) in
         Self(expiresAt: expiresAt.map(Int64.init))
       }
     }
@@ -64,8 +64,8 @@ extension ServerMessage {
         case "expiresAt": expiresAt = try reader.integer()
         default: try reader.skipValue()
         }
-      } make: { () throws(MessageError) in
-        Self(expiresAt: Int64(try expiresAt.required("expiresAt", in: "tokenExpiring")))
+      } make: { () throws(JSONError) in
+        Self(expiresAt: Int64(try expiresAt.required("expiresAt")))
       }
     }
   }
@@ -102,15 +102,9 @@ extension ServerMessage {
         case "access": access = try reader.string()
         default: try reader.skipValue()
         }
-      } make: { () throws(MessageError) in
-        guard
-          let word = Access(rawValue: try access.required("access", in: "accessChanged"))
-        else {
-          throw MessageError(
-            .badMessage, "accessChanged: access holds a word that is not known here")
-        }
-        return Self(
-          documentID: try documentID.required("documentId", in: "accessChanged"), access: word)
+      } make: { () throws(JSONError) in
+        Self(
+          documentID: try documentID.required("documentId"), access: try access.word("access"))
       }
     }
   }

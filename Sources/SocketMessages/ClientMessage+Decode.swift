@@ -42,8 +42,8 @@ extension ClientMessage.Hello {
       case "client": claim = try reader.isNull() ? nil : try reader.claim()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
-      Self(name: try name.required("name", in: "hello"), color: color, client: claim, token: token)
+    } make: { () throws(JSONError) in
+      Self(name: try name.required("name"), color: color, client: claim, token: token)
     }
   }
 }
@@ -59,9 +59,8 @@ extension JSONReader {
       default: try reader.skipValue()
       }
     }
-    guard let id else { throw .missing(field: "id") }
-    guard let resumeToken else { throw .missing(field: "resumeToken") }
-    return ClientMessage.Hello.Claim(id: id, resumeToken: resumeToken)
+    return ClientMessage.Hello.Claim(
+      id: try id.required("id"), resumeToken: try resumeToken.required("resumeToken"))
   }
 
   fileprivate mutating func resumePoint() throws(JSONError) -> ResumePoint {
@@ -76,9 +75,9 @@ extension JSONReader {
       default: try reader.skipValue()
       }
     }
-    guard let epoch else { throw .missing(field: "epoch") }
-    guard let revision else { throw .missing(field: "revision") }
-    return ResumePoint(epoch: epoch, revision: revision, change: change)
+    return ResumePoint(
+      epoch: try epoch.required("epoch"), revision: try revision.required("revision"),
+      change: change)
   }
 }
 
@@ -92,8 +91,8 @@ extension ClientMessage.Join {
       case "resume": resume = try reader.isNull() ? nil : try reader.resumePoint()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
-      Self(documentID: try documentID.required("documentId", in: "join"), resume: resume)
+    } make: { () throws(JSONError) in
+      Self(documentID: try documentID.required("documentId"), resume: resume)
     }
   }
 }
@@ -114,13 +113,13 @@ extension ClientMessage.Change {
       case "operation": operation = try reader.operation()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        documentID: try documentID.required("documentId", in: "change"),
-        epoch: try epoch.required("epoch", in: "change"),
-        revision: try revision.required("revision", in: "change"),
-        sequence: try sequence.required("sequence", in: "change"),
-        operation: try operation.required("operation", in: "change"))
+        documentID: try documentID.required("documentId"),
+        epoch: try epoch.required("epoch"),
+        revision: try revision.required("revision"),
+        sequence: try sequence.required("sequence"),
+        operation: try operation.required("operation"))
     }
   }
 }
@@ -137,11 +136,11 @@ extension ClientMessage.Select {
       case "selections": selections = try reader.selections()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        documentID: try documentID.required("documentId", in: "select"),
-        revision: try revision.required("revision", in: "select"),
-        selections: try selections.required("selections", in: "select"))
+        documentID: try documentID.required("documentId"),
+        revision: try revision.required("revision"),
+        selections: try selections.required("selections"))
     }
   }
 }
@@ -154,8 +153,8 @@ extension ClientMessage.Leave {
       case "documentId": documentID = try reader.string()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
-      Self(documentID: try documentID.required("documentId", in: "leave"))
+    } make: { () throws(JSONError) in
+      Self(documentID: try documentID.required("documentId"))
     }
   }
 }
@@ -170,8 +169,8 @@ extension ClientMessage.Profile {
       case "color": color = try reader.optionalString()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
-      Self(name: try name.required("name", in: "profile"), color: color)
+    } make: { () throws(JSONError) in
+      Self(name: try name.required("name"), color: color)
     }
   }
 }

@@ -29,12 +29,12 @@ extension ClientMessage.Subscribe {
       switch key {
       case "room": room = try reader.string()
       case "position": position = try reader.isNull() ? nil : try reader.roomPoint()
-      case "presence": isPresent = try reader.isNull() ? nil : try reader.boolean()
+      case "presence": isPresent = try reader.optionalBoolean()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "subscribe"),
+        room: try room.required("room"),
         position: position,
         isPresent: isPresent ?? false)
     }
@@ -49,9 +49,9 @@ extension ClientMessage.Unsubscribe {
       case "room": room = try reader.string()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "unsubscribe"))
+        room: try room.required("room"))
     }
   }
 }
@@ -69,13 +69,13 @@ extension ClientMessage.Publish {
       case "data": data = try reader.value()
       case "key": key = try reader.optionalString()
       case "senderId": senderID = try reader.optionalString()
-      case "push": pushes = try reader.isNull() ? nil : try reader.boolean()
+      case "push": pushes = try reader.optionalBoolean()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "publish"),
-        data: try data.required("data", in: "publish"),
+        room: try room.required("room"),
+        data: try data.required("data"),
         key: key,
         senderID: senderID,
         pushes: pushes ?? false)
@@ -97,9 +97,9 @@ extension ClientMessage.RoomHistory {
       case "limit": limit = try reader.optionalInteger()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "roomHistory"),
+        room: try room.required("room"),
         since: since,
         before: before,
         limit: limit)
@@ -117,10 +117,10 @@ extension ClientMessage.Typing {
       case "typing": isTyping = try reader.boolean()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "typing"),
-        isTyping: try isTyping.required("typing", in: "typing"))
+        room: try room.required("room"),
+        isTyping: try isTyping.required("typing"))
     }
   }
 }
@@ -137,11 +137,11 @@ extension ClientMessage.Receipt {
       case "state": state = try reader.string()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "receipt"),
-        offset: try offset.required("offset", in: "receipt"),
-        state: try word(state, "state", in: "receipt"))
+        room: try room.required("room"),
+        offset: try offset.required("offset"),
+        state: try state.word("state"))
     }
   }
 }
@@ -156,10 +156,10 @@ extension ClientMessage.Receipts {
       case "offset": offset = try reader.integer()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "receipts"),
-        offset: try offset.required("offset", in: "receipts"))
+        room: try room.required("room"),
+        offset: try offset.required("offset"))
     }
   }
 }
@@ -171,13 +171,13 @@ extension ClientMessage.LastOnline {
     self = try envelope.read("lastOnline") { key, reader throws(JSONError) in
       switch key {
       case "room": room = try reader.string()
-      case "people": people = try reader.list { reader throws(JSONError) in try reader.string() }
+      case "people": people = try reader.strings()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "lastOnline"),
-        people: try people.required("people", in: "lastOnline"))
+        room: try room.required("room"),
+        people: try people.required("people"))
     }
   }
 }
@@ -192,10 +192,10 @@ extension ClientMessage.Block {
       case "blocked": isBlocked = try reader.boolean()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        personID: try personID.required("personId", in: "block"),
-        isBlocked: try isBlocked.required("blocked", in: "block"))
+        personID: try personID.required("personId"),
+        isBlocked: try isBlocked.required("blocked"))
     }
   }
 }
@@ -214,11 +214,11 @@ extension ClientMessage.Flag {
       case "reason": reason = try reader.optionalString()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "flag"),
-        offset: try offset.required("offset", in: "flag"),
-        isFlagged: try isFlagged.required("flagged", in: "flag"),
+        room: try room.required("room"),
+        offset: try offset.required("offset"),
+        isFlagged: try isFlagged.required("flagged"),
         reason: reason)
     }
   }
@@ -232,9 +232,9 @@ extension ClientMessage.Flags {
       case "room": room = try reader.string()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "flags"))
+        room: try room.required("room"))
     }
   }
 }
@@ -249,10 +249,10 @@ extension ClientMessage.Follow {
       case "following": isFollowing = try reader.boolean()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "follow"),
-        isFollowing: try isFollowing.required("following", in: "follow"))
+        room: try room.required("room"),
+        isFollowing: try isFollowing.required("following"))
     }
   }
 }
@@ -269,8 +269,6 @@ extension JSONReader {
       default: try reader.skipValue()
       }
     }
-    guard let epoch else { throw .missing(field: "epoch") }
-    guard let offset else { throw .missing(field: "offset") }
-    return RoomPoint(epoch: epoch, offset: offset)
+    return RoomPoint(epoch: try epoch.required("epoch"), offset: try offset.required("offset"))
   }
 }

@@ -41,7 +41,8 @@ package struct Envelope {
       var failure: MessageError
       switch self {
       case .text(let text): return text
-      case .nothing: failure = .missing(field, in: "envelope")
+      case .nothing:
+        failure = MessageError(.missing(field: "\(field)"), in: "envelope", field: nil)
       case .other(let offset):
         failure = MessageError(
           .wrongType(expected: "a string", offset: offset), in: "envelope", field: "\(field)")
@@ -87,9 +88,9 @@ package struct Envelope {
   ///   key is named in the error.
   func read<Message>(
     _ type: StaticString, _ field: (JSONText, inout JSONReader) throws(JSONError) -> Void,
-    make: () throws(MessageError) -> Message
+    make: () throws(JSONError) -> Message
   ) throws(MessageError) -> Message {
-    guard let data else { throw named(.missing("data", in: type)) }
+    guard let data else { throw named(MessageError(.missing(field: "data"), in: type, field: nil)) }
     var reader = JSONReader(bytes, range: data)
     var place: JSONText?
     do throws(JSONError) {
@@ -100,17 +101,18 @@ package struct Envelope {
     } catch {
       throw named(MessageError(error, in: type, field: place?.string ?? "data"))
     }
-    do throws(MessageError) {
+    do throws(JSONError) {
       return try make()
     } catch {
-      throw named(error)
+      throw named(MessageError(error, in: type, field: nil))
     }
   }
 
   /// A reader of a part that was found before.
   func reader(at range: Range<Int>) -> JSONReader { JSONReader(bytes, range: range) }
 
-  private func named(_ error: MessageError) -> MessageError {
+  /// What is wrong with this message, under its name.
+  func named(_ error: MessageError) -> MessageError {
     var error = error
     error.messageID = messageID.string
     return error

@@ -6,8 +6,10 @@ package enum JSONError: Error, Sendable, Equatable {
   case tooDeep(offset: Int)
   /// A field holds another type than expected.
   case wrongType(expected: String, offset: Int)
-  /// An object within a field lacks one of its own.
+  /// An object lacks a field.
   case missing(field: String)
+  /// A field holds the right type and still nothing that it may hold.
+  case wrongValue(field: String, expected: String)
   /// The part of an operation at this offset makes it longer than an operation can be.
   case tooLong(offset: Int)
 }

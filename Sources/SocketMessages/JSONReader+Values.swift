@@ -12,6 +12,21 @@ extension JSONReader {
     try isNull() ? nil : try integer()
   }
 
+  /// Reads `true` or `false`, or `null` as none.
+  mutating func optionalBoolean() throws(JSONError) -> Bool? {
+    try isNull() ? nil : try boolean()
+  }
+
+  /// Reads milliseconds since 1970, or `null` as none.
+  mutating func optionalTime() throws(JSONError) -> Int64? {
+    try optionalInteger().map(Int64.init)
+  }
+
+  /// Reads an array of strings.
+  mutating func strings() throws(JSONError) -> [String] {
+    try list { reader throws(JSONError) in try reader.string() }
+  }
+
   /// Reads an array into a list.
   mutating func list<Element>(
     _ element: (inout JSONReader) throws(JSONError) -> Element
@@ -58,13 +73,13 @@ extension JSONReader {
       switch key {
       case "clientId": clientID = try reader.string()
       case "sequence": sequence = try reader.integer()
-      case "time": time = try reader.isNull() ? nil : Int64(try reader.integer())
+      case "time": time = try reader.optionalTime()
       default: try reader.skipValue()
       }
     }
-    guard let clientID else { throw .missing(field: "clientId") }
-    guard let sequence else { throw .missing(field: "sequence") }
-    return ChangeName(clientID: clientID, sequence: sequence, time: time)
+    return ChangeName(
+      clientID: try clientID.required("clientId"), sequence: try sequence.required("sequence"),
+      time: time)
   }
 
   /// Reads `[[anchor, head], …]`.
@@ -83,6 +98,27 @@ extension JSONReader {
   }
 
   private static let pair = "an anchor and a head"
+}
+
+extension Optional {
+  /// The value of a field that its object must have.
+  func required(_ field: StaticString) throws(JSONError) -> Wrapped {
+    guard let self else { throw .missing(field: "\(field)") }
+    return self
+  }
+}
+
+extension Optional<String> {
+  /// The word in a field that its object must have, among those known here.
+  func word<Word: RawRepresentable<String> & CaseIterable>(
+    _ field: StaticString
+  ) throws(JSONError) -> Word {
+    guard let word = Word(rawValue: try required(field)) else {
+      let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .wrongValue(field: "\(field)", expected: "one of \(words)")
+    }
+    return word
+  }
 }
 
 extension TextOperation {

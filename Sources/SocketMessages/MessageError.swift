@@ -33,25 +33,14 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
     case .missing(let inner):
       self.init(
         .badMessage, "\(type): the field \(field.map { "\($0)." } ?? "")\(inner) is missing")
+    case .wrongValue(let inner, let expected):
+      self.init(
+        .badMessage, "\(type), field \(field.map { "\($0)." } ?? "")\(inner): expected \(expected)")
     case .tooLong(let offset):
       self.init(
         .badOperation,
         "\(place): an operation spans at most \(TextOperation.lengthMax) scalars; "
           + "this one passes that at byte \(offset)")
     }
-  }
-
-  static func missing(_ field: StaticString, in type: StaticString) -> MessageError {
-    MessageError(.badMessage, "\(type): the field \(field) is missing")
-  }
-}
-
-extension Optional {
-  /// The value of a field that a message must have.
-  func required(
-    _ field: StaticString, in type: StaticString
-  ) throws(MessageError) -> Wrapped {
-    guard let self else { throw .missing(field, in: type) }
-    return self
   }
 }

@@ -36,16 +36,6 @@ extension ServerMessage {
   }
 }
 
-/// Finds a word among those known here.
-func word<Word: RawRepresentable<String>>(
-  _ value: String?, _ field: StaticString, in type: StaticString
-) throws(MessageError) -> Word {
-  guard let word = Word(rawValue: try value.required(field, in: type)) else {
-    throw MessageError(.badMessage, "\(type): \(field) holds a word that is not known here")
-  }
-  return word
-}
-
 extension ServerMessage.Welcome {
   fileprivate init(_ envelope: Envelope) throws(MessageError) {
     var protocolName: String?
@@ -62,23 +52,21 @@ extension ServerMessage.Welcome {
       case "resumeToken": resumeToken = try reader.string()
       case "serverTime": serverTime = try reader.integer()
       case "demo": demo = try reader.boolean()
-      case "capabilities":
-        capabilities = try reader.list { reader throws(JSONError) in try reader.string() }
+      case "capabilities": capabilities = try reader.strings()
       case "limits": limits = try reader.limits()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
-      guard try protocolName.required("protocol", in: "welcome") == Self.protocolName else {
-        throw MessageError(
-          .badMessage, "welcome: protocol holds another name than \(Self.protocolName)")
+    } make: { () throws(JSONError) in
+      guard try protocolName.required("protocol") == Self.protocolName else {
+        throw .wrongValue(field: "protocol", expected: Self.protocolName)
       }
       return Self(
-        clientID: try clientID.required("clientId", in: "welcome"),
-        resumeToken: try resumeToken.required("resumeToken", in: "welcome"),
-        serverTime: Int64(try serverTime.required("serverTime", in: "welcome")),
-        demo: try demo.required("demo", in: "welcome"),
-        capabilities: try capabilities.required("capabilities", in: "welcome"),
-        limits: try limits.required("limits", in: "welcome"))
+        clientID: try clientID.required("clientId"),
+        resumeToken: try resumeToken.required("resumeToken"),
+        serverTime: Int64(try serverTime.required("serverTime")),
+        demo: try demo.required("demo"),
+        capabilities: try capabilities.required("capabilities"),
+        limits: try limits.required("limits"))
     }
   }
 }
@@ -109,19 +97,19 @@ extension ServerMessage.Joined {
       case "presence": presence = try reader.participants()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       let content: Content =
         if let text { .text(text) } else {
-          .changes(try changes.required("text or changes", in: "joined"))
+          .changes(try changes.required("text or changes"))
         }
       return Self(
-        documentID: try documentID.required("documentId", in: "joined"),
-        title: try title.required("title", in: "joined"),
-        epoch: try epoch.required("epoch", in: "joined"),
-        revision: try revision.required("revision", in: "joined"), content: content,
-        lastSequence: try lastSequence.required("lastSequence", in: "joined"), change: change,
-        access: try word(access, "access", in: "joined"),
-        presence: try presence.required("presence", in: "joined"))
+        documentID: try documentID.required("documentId"),
+        title: try title.required("title"),
+        epoch: try epoch.required("epoch"),
+        revision: try revision.required("revision"), content: content,
+        lastSequence: try lastSequence.required("lastSequence"), change: change,
+        access: try access.word("access"),
+        presence: try presence.required("presence"))
     }
   }
 }
@@ -137,14 +125,14 @@ extension ServerMessage.Changes {
       case "documentId": documentID = try reader.string()
       case "revision": revision = try reader.integer()
       case "changes": changes = try reader.list { reader throws(JSONError) in try reader.change() }
-      case "time": time = try reader.isNull() ? nil : Int64(try reader.integer())
+      case "time": time = try reader.optionalTime()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        documentID: try documentID.required("documentId", in: "changes"),
-        revision: try revision.required("revision", in: "changes"),
-        changes: try changes.required("changes", in: "changes"), time: time)
+        documentID: try documentID.required("documentId"),
+        revision: try revision.required("revision"),
+        changes: try changes.required("changes"), time: time)
     }
   }
 }
@@ -160,14 +148,14 @@ extension ServerMessage.Acknowledged {
       case "documentId": documentID = try reader.string()
       case "sequence": sequence = try reader.integer()
       case "revision": revision = try reader.integer()
-      case "time": time = try reader.isNull() ? nil : Int64(try reader.integer())
+      case "time": time = try reader.optionalTime()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        documentID: try documentID.required("documentId", in: "acknowledged"),
-        sequence: try sequence.required("sequence", in: "acknowledged"),
-        revision: try revision.required("revision", in: "acknowledged"), time: time)
+        documentID: try documentID.required("documentId"),
+        sequence: try sequence.required("sequence"),
+        revision: try revision.required("revision"), time: time)
     }
   }
 }
@@ -190,13 +178,13 @@ extension ServerMessage.Refused {
       case "retryAfter": retryAfter = try reader.optionalInteger()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        documentID: try documentID.required("documentId", in: "refused"),
-        sequence: try sequence.required("sequence", in: "refused"),
-        code: try word(code, "code", in: "refused"),
-        message: try message.required("message", in: "refused"),
-        retryable: try retryable.required("retryable", in: "refused"), retryAfter: retryAfter)
+        documentID: try documentID.required("documentId"),
+        sequence: try sequence.required("sequence"),
+        code: try code.word("code"),
+        message: try message.required("message"),
+        retryable: try retryable.required("retryable"), retryAfter: retryAfter)
     }
   }
 }
@@ -221,14 +209,14 @@ extension ServerMessage.Resync {
       case "change": change = try reader.isNull() ? nil : try reader.changeName()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        documentID: try documentID.required("documentId", in: "resync"),
-        reason: try word(reason, "reason", in: "resync"),
-        epoch: try epoch.required("epoch", in: "resync"),
-        revision: try revision.required("revision", in: "resync"),
-        text: try text.required("text", in: "resync"),
-        lastSequence: try lastSequence.required("lastSequence", in: "resync"),
+        documentID: try documentID.required("documentId"),
+        reason: try reason.word("reason"),
+        epoch: try epoch.required("epoch"),
+        revision: try revision.required("revision"),
+        text: try text.required("text"),
+        lastSequence: try lastSequence.required("lastSequence"),
         change: change)
     }
   }
@@ -248,12 +236,12 @@ extension ServerMessage.Selections {
       case "selections": selections = try reader.selections()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        documentID: try documentID.required("documentId", in: "selections"),
-        revision: try revision.required("revision", in: "selections"),
-        clientID: try clientID.required("clientId", in: "selections"),
-        selections: try selections.required("selections", in: "selections"))
+        documentID: try documentID.required("documentId"),
+        revision: try revision.required("revision"),
+        clientID: try clientID.required("clientId"),
+        selections: try selections.required("selections"))
     }
   }
 }
@@ -269,15 +257,15 @@ extension ServerMessage.Presence {
       case "documentId": documentID = try reader.string()
       case "joined": joined = try reader.participants()
       case "updated": updated = try reader.participants()
-      case "left": left = try reader.list { reader throws(JSONError) in try reader.string() }
+      case "left": left = try reader.strings()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        documentID: try documentID.required("documentId", in: "presence"),
-        joined: try joined.required("joined", in: "presence"),
-        updated: try updated.required("updated", in: "presence"),
-        left: try left.required("left", in: "presence"))
+        documentID: try documentID.required("documentId"),
+        joined: try joined.required("joined"),
+        updated: try updated.required("updated"),
+        left: try left.required("left"))
     }
   }
 }
@@ -290,9 +278,9 @@ extension ServerMessage.Left {
       case "documentId": documentID = try reader.string()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        documentID: try documentID.required("documentId", in: "left"))
+        documentID: try documentID.required("documentId"))
     }
   }
 }
@@ -309,10 +297,10 @@ extension ServerMessage.DocumentChanged {
       case "deleted": deleted = try reader.boolean()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        documentID: try documentID.required("documentId", in: "documentChanged"), title: title,
-        deleted: try deleted.required("deleted", in: "documentChanged"))
+        documentID: try documentID.required("documentId"), title: title,
+        deleted: try deleted.required("deleted"))
     }
   }
 }
@@ -331,11 +319,11 @@ extension ServerMessage.Failure {
       case "retryAfter": retryAfter = try reader.optionalInteger()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        code: try word(code, "code", in: "error"),
-        message: try message.required("message", in: "error"),
-        retryable: try retryable.required("retryable", in: "error"), retryAfter: retryAfter)
+        code: try code.word("code"),
+        message: try message.required("message"),
+        retryable: try retryable.required("retryable"), retryAfter: retryAfter)
     }
   }
 }
@@ -351,13 +339,14 @@ extension ServerMessage.Goodbye {
         reconnectAfter = try reader.list { reader throws(JSONError) in try reader.integer() }
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
-      let range = try reconnectAfter.required("reconnectAfter", in: "goodbye")
+    } make: { () throws(JSONError) in
+      let range = try reconnectAfter.required("reconnectAfter")
       guard range.count == 2, range[0] <= range[1] else {
-        throw MessageError(.badMessage, "goodbye: reconnectAfter is no range of two numbers")
+        throw .wrongValue(
+          field: "reconnectAfter", expected: "two numbers, the second not below the first")
       }
       return Self(
-        reason: try reason.required("reason", in: "goodbye"), reconnectAfter: range[0]...range[1])
+        reason: try reason.required("reason"), reconnectAfter: range[0]...range[1])
     }
   }
 }
@@ -370,9 +359,9 @@ extension ServerMessage.Pong {
       case "serverTime": serverTime = try reader.integer()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        serverTime: Int64(try serverTime.required("serverTime", in: "pong")))
+        serverTime: Int64(try serverTime.required("serverTime")))
     }
   }
 }
@@ -388,9 +377,9 @@ extension ResourceUpdate {
       case "senderId": senderID = try reader.optionalString()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        resourceID: try resourceID.required("resourceId", in: "resourceUpdate"), senderID: senderID)
+        resourceID: try resourceID.required("resourceId"), senderID: senderID)
     }
   }
 }
@@ -414,10 +403,9 @@ extension JSONReader {
       default: try reader.skipValue()
       }
     }
-    guard let clientID else { throw .missing(field: "clientId") }
-    guard let name else { throw .missing(field: "name") }
     return ServerMessage.Participant(
-      clientID: clientID, name: name, color: color, selections: selections)
+      clientID: try clientID.required("clientId"), name: try name.required("name"), color: color,
+      selections: selections)
   }
 
   fileprivate mutating func change() throws(JSONError) -> ServerMessage.Change {
@@ -432,10 +420,9 @@ extension JSONReader {
       default: try reader.skipValue()
       }
     }
-    guard let clientID else { throw .missing(field: "clientId") }
-    guard let sequence else { throw .missing(field: "sequence") }
-    guard let operation else { throw .missing(field: "operation") }
-    return ServerMessage.Change(clientID: clientID, sequence: sequence, operation: operation)
+    return ServerMessage.Change(
+      clientID: try clientID.required("clientId"), sequence: try sequence.required("sequence"),
+      operation: try operation.required("operation"))
   }
 
   /// Reads limits. One that the server does not name has its default.

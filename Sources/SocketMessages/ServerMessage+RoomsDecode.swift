@@ -34,17 +34,17 @@ extension ServerMessage.Subscribed {
       case "room": room = try reader.string()
       case "epoch": epoch = try reader.string()
       case "offset": offset = try reader.integer()
-      case "recovered": isRecovered = try reader.isNull() ? nil : try reader.boolean()
+      case "recovered": isRecovered = try reader.optionalBoolean()
       case "publications": publications = try reader.publications()
       case "present": present = try reader.isNull() ? nil : try reader.people()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "subscribed"),
+        room: try room.required("room"),
         position: RoomPoint(
-          epoch: try epoch.required("epoch", in: "subscribed"),
-          offset: try offset.required("offset", in: "subscribed")),
+          epoch: try epoch.required("epoch"),
+          offset: try offset.required("offset")),
         isRecovered: isRecovered,
         publications: publications ?? [],
         present: present)
@@ -66,13 +66,13 @@ extension ServerMessage.Published {
       case "repeated": isRepeated = try reader.boolean()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "published"),
+        room: try room.required("room"),
         position: RoomPoint(
-          epoch: try epoch.required("epoch", in: "published"),
-          offset: try offset.required("offset", in: "published")),
-        isRepeated: try isRepeated.required("repeated", in: "published"))
+          epoch: try epoch.required("epoch"),
+          offset: try offset.required("offset")),
+        isRepeated: try isRepeated.required("repeated"))
     }
   }
 }
@@ -95,15 +95,15 @@ extension ServerMessage.RoomHistory {
       case "more": hasMore = try reader.boolean()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "roomHistory"),
+        room: try room.required("room"),
         position: RoomPoint(
-          epoch: try epoch.required("epoch", in: "roomHistory"),
-          offset: try offset.required("offset", in: "roomHistory")),
-        publications: try publications.required("publications", in: "roomHistory"),
-        hasGap: try hasGap.required("gap", in: "roomHistory"),
-        hasMore: try hasMore.required("more", in: "roomHistory"))
+          epoch: try epoch.required("epoch"),
+          offset: try offset.required("offset")),
+        publications: try publications.required("publications"),
+        hasGap: try hasGap.required("gap"),
+        hasMore: try hasMore.required("more"))
     }
   }
 }
@@ -128,14 +128,14 @@ extension ServerMessage.RoomPublication {
       case "data": data = try reader.value()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "publication"),
-        epoch: try epoch.required("epoch", in: "publication"),
+        room: try room.required("room"),
+        epoch: try epoch.required("epoch"),
         publication: ServerMessage.PastPublication(
-          offset: try offset.required("offset", in: "publication"),
-          time: Int64(try time.required("time", in: "publication")), personID: personID,
-          senderID: senderID, data: try data.required("data", in: "publication")))
+          offset: try offset.required("offset"),
+          time: Int64(try time.required("time")), personID: personID,
+          senderID: senderID, data: try data.required("data")))
     }
   }
 }
@@ -148,9 +148,9 @@ extension ServerMessage.Unsubscribed {
       case "room": room = try reader.string()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "unsubscribed"))
+        room: try room.required("room"))
     }
   }
 }
@@ -167,11 +167,11 @@ extension ServerMessage.Typing {
       case "typing": isTyping = try reader.boolean()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "typing"),
-        personID: try personID.required("personId", in: "typing"),
-        isTyping: try isTyping.required("typing", in: "typing"))
+        room: try room.required("room"),
+        personID: try personID.required("personId"),
+        isTyping: try isTyping.required("typing"))
     }
   }
 }
@@ -190,12 +190,12 @@ extension ServerMessage.Receipt {
       case "state": state = try reader.string()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "receipt"),
-        offset: try offset.required("offset", in: "receipt"),
-        personID: try personID.required("personId", in: "receipt"),
-        state: try word(state, "state", in: "receipt"))
+        room: try room.required("room"),
+        offset: try offset.required("offset"),
+        personID: try personID.required("personId"),
+        state: try state.word("state"))
     }
   }
 }
@@ -213,11 +213,11 @@ extension ServerMessage.Receipts {
         receipts = try reader.list { reader throws(JSONError) in try reader.receiptItem() }
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "receipts"),
-        offset: try offset.required("offset", in: "receipts"),
-        receipts: try receipts.required("receipts", in: "receipts"))
+        room: try room.required("room"),
+        offset: try offset.required("offset"),
+        receipts: try receipts.required("receipts"))
     }
   }
 }
@@ -233,10 +233,10 @@ extension ServerMessage.LastOnline {
         people = try reader.list { reader throws(JSONError) in try reader.lastOnlineItem() }
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "lastOnline"),
-        people: try people.required("people", in: "lastOnline"))
+        room: try room.required("room"),
+        people: try people.required("people"))
     }
   }
 }
@@ -246,12 +246,12 @@ extension ServerMessage.Blocks {
     var people: [String]?
     self = try envelope.read("blocks") { key, reader throws(JSONError) in
       switch key {
-      case "people": people = try reader.list { reader throws(JSONError) in try reader.string() }
+      case "people": people = try reader.strings()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        people: try people.required("people", in: "blocks"))
+        people: try people.required("people"))
     }
   }
 }
@@ -272,12 +272,12 @@ extension ServerMessage.Flag {
       case "reason": reason = try reader.optionalString()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "flag"),
-        offset: try offset.required("offset", in: "flag"),
-        personID: try personID.required("personId", in: "flag"),
-        isFlagged: try isFlagged.required("flagged", in: "flag"),
+        room: try room.required("room"),
+        offset: try offset.required("offset"),
+        personID: try personID.required("personId"),
+        isFlagged: try isFlagged.required("flagged"),
         reason: reason)
     }
   }
@@ -293,10 +293,10 @@ extension ServerMessage.Flags {
       case "flags": flags = try reader.list { reader throws(JSONError) in try reader.flagItem() }
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "flags"),
-        flags: try flags.required("flags", in: "flags"))
+        room: try room.required("room"),
+        flags: try flags.required("flags"))
     }
   }
 }
@@ -311,10 +311,10 @@ extension ServerMessage.Following {
       case "following": isFollowing = try reader.boolean()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "following"),
-        isFollowing: try isFollowing.required("following", in: "following"))
+        room: try room.required("room"),
+        isFollowing: try isFollowing.required("following"))
     }
   }
 }
@@ -330,15 +330,15 @@ extension ServerMessage.RoomPresence {
       case "room": room = try reader.string()
       case "joined": joined = try reader.people()
       case "updated": updated = try reader.people()
-      case "left": left = try reader.list { reader throws(JSONError) in try reader.string() }
+      case "left": left = try reader.strings()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        room: try room.required("room", in: "roomPresence"),
-        joined: try joined.required("joined", in: "roomPresence"),
-        updated: try updated.required("updated", in: "roomPresence"),
-        left: try left.required("left", in: "roomPresence"))
+        room: try room.required("room"),
+        joined: try joined.required("joined"),
+        updated: try updated.required("updated"),
+        left: try left.required("left"))
     }
   }
 }
@@ -368,11 +368,9 @@ extension JSONReader {
       default: try reader.skipValue()
       }
     }
-    guard let offset else { throw .missing(field: "offset") }
-    guard let time else { throw .missing(field: "time") }
-    guard let data else { throw .missing(field: "data") }
     return ServerMessage.PastPublication(
-      offset: offset, time: Int64(time), personID: personID, senderID: senderID, data: data)
+      offset: try offset.required("offset"), time: Int64(try time.required("time")),
+      personID: personID, senderID: senderID, data: try data.required("data"))
   }
 
   fileprivate mutating func person() throws(JSONError) -> ServerMessage.Person {
@@ -387,10 +385,8 @@ extension JSONReader {
       default: try reader.skipValue()
       }
     }
-    guard let personID else { throw .missing(field: "personId") }
-    guard let name else { throw .missing(field: "name") }
     return ServerMessage.Person(
-      personID: personID, name: name, color: color)
+      personID: try personID.required("personId"), name: try name.required("name"), color: color)
   }
 
   fileprivate mutating func receiptItem() throws(JSONError) -> ServerMessage.Receipts.Item {
@@ -403,12 +399,8 @@ extension JSONReader {
       default: try reader.skipValue()
       }
     }
-    guard let personID else { throw .missing(field: "personId") }
-    guard let state, let state = ReceiptState(rawValue: state) else {
-      throw .missing(field: "state")
-    }
     return ServerMessage.Receipts.Item(
-      personID: personID, state: state)
+      personID: try personID.required("personId"), state: try state.word("state"))
   }
 
   fileprivate mutating func lastOnlineItem() throws(JSONError) -> ServerMessage.LastOnline.Item {
@@ -423,10 +415,9 @@ extension JSONReader {
       default: try reader.skipValue()
       }
     }
-    guard let personID else { throw .missing(field: "personId") }
-    guard let isOnline else { throw .missing(field: "online") }
     return ServerMessage.LastOnline.Item(
-      personID: personID, isOnline: isOnline, time: time.map(Int64.init))
+      personID: try personID.required("personId"), isOnline: try isOnline.required("online"),
+      time: time.map(Int64.init))
   }
 
   fileprivate mutating func flagItem() throws(JSONError) -> ServerMessage.Flags.Item {
@@ -443,10 +434,8 @@ extension JSONReader {
       default: try reader.skipValue()
       }
     }
-    guard let offset else { throw .missing(field: "offset") }
-    guard let personID else { throw .missing(field: "personId") }
-    guard let time else { throw .missing(field: "time") }
     return ServerMessage.Flags.Item(
-      offset: offset, personID: personID, reason: reason, time: Int64(time))
+      offset: try offset.required("offset"), personID: try personID.required("personId"),
+      reason: reason, time: Int64(try time.required("time")))
   }
 }

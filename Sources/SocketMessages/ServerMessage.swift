@@ -82,7 +82,7 @@ public enum ServerMessage: Sendable, Equatable {
     }
 
     /// May the client change the document?
-    public enum Access: String, Sendable {
+    public enum Access: String, Sendable, CaseIterable {
       case read
       case write
     }

@@ -14,8 +14,18 @@ struct WhalerArrays {
   func operation(
     in envelope: Envelope, _ type: StaticString
   ) throws(MessageError) -> TextOperation {
-    guard let numbers else { throw .missing("n", in: type) }
-    guard let texts else { throw .missing("s", in: type) }
+    do throws(MessageError) {
+      return try readOperation(in: envelope, type)
+    } catch {
+      throw envelope.named(error)
+    }
+  }
+
+  private func readOperation(
+    in envelope: Envelope, _ type: StaticString
+  ) throws(MessageError) -> TextOperation {
+    guard let numbers else { throw MessageError(.missing(field: "n"), in: type, field: nil) }
+    guard let texts else { throw MessageError(.missing(field: "s"), in: type, field: nil) }
     var lengths = envelope.reader(at: numbers)
     var insertions = envelope.reader(at: texts)
     var operation = TextOperation()

@@ -72,7 +72,7 @@ extension WhalerClientMessage.DocChange {
     var resourceID: String?
     var revision: Int?
     var arrays = WhalerArrays()
-    self = try envelope.read("docChange") { key, reader throws(JSONError) in
+    let fields = try envelope.read("docChange") { key, reader throws(JSONError) in
       switch key {
       case "resourceId": resourceID = try reader.string()
       case "rev": revision = try reader.integer()
@@ -80,12 +80,12 @@ extension WhalerClientMessage.DocChange {
       case "s": arrays.texts = try reader.skipArray()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
-      Self(
-        resourceID: try resourceID.required("resourceId", in: "docChange"),
-        revision: try revision.required("rev", in: "docChange"),
-        operation: try arrays.operation(in: envelope, "docChange"))
+    } make: { () throws(JSONError) in
+      (resourceID: try resourceID.required("resourceId"), revision: try revision.required("rev"))
     }
+    self.init(
+      resourceID: fields.resourceID, revision: fields.revision,
+      operation: try arrays.operation(in: envelope, "docChange"))
   }
 }
 
@@ -97,8 +97,8 @@ extension WhalerClientMessage.ResourceConnection {
       case "resourceId": resourceID = try reader.string()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
-      Self(resourceID: try resourceID.required("resourceId", in: "resourceConnection"))
+    } make: { () throws(JSONError) in
+      Self(resourceID: try resourceID.required("resourceId"))
     }
   }
 }

@@ -89,18 +89,18 @@ extension WhalerServerMessage.DocChangeReturnOps {
   fileprivate init(_ envelope: Envelope) throws(MessageError) {
     var resourceID: String?
     var arrays = WhalerArrays()
-    self = try envelope.read("docChangeReturnOps") { key, reader throws(JSONError) in
+    let resource = try envelope.read("docChangeReturnOps") { key, reader throws(JSONError) in
       switch key {
       case "resourceId": resourceID = try reader.string()
       case "n": arrays.numbers = try reader.skipArray()
       case "s": arrays.texts = try reader.skipArray()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
-      Self(
-        resourceID: try resourceID.required("resourceId", in: "docChangeReturnOps"),
-        operation: try arrays.operation(in: envelope, "docChangeReturnOps"))
+    } make: { () throws(JSONError) in
+      try resourceID.required("resourceId")
     }
+    self.init(
+      resourceID: resource, operation: try arrays.operation(in: envelope, "docChangeReturnOps"))
   }
 }
 
@@ -116,11 +116,11 @@ extension WhalerServerMessage.ResourceConnectionConf {
       case "revision": revision = try reader.integer()
       default: try reader.skipValue()
       }
-    } make: { () throws(MessageError) in
+    } make: { () throws(JSONError) in
       Self(
-        resourceID: try resourceID.required("resourceId", in: "resourceConnectionConf"),
-        initialState: try initialState.required("initialState", in: "resourceConnectionConf"),
-        revision: try revision.required("revision", in: "resourceConnectionConf"))
+        resourceID: try resourceID.required("resourceId"),
+        initialState: try initialState.required("initialState"),
+        revision: try revision.required("revision"))
     }
   }
 }

@@ -378,7 +378,7 @@ struct FieldTests {
     let error = try #require(
       Dialect.server.error(
         #"{"messageId":"m1","type":"goodbye","data":{"reason":"r","reconnectAfter":\#(value)}}"#))
-    #expect(error.description.contains("goodbye: reconnectAfter"))
+    #expect(error.description.contains("goodbye, field reconnectAfter: expected"))
     #expect(error.messageID == "m1")
   }
 
@@ -395,7 +395,7 @@ struct FieldTests {
       let error = try #require(Dialect.server.error(frame))
       #expect(error.code == .badMessage)
       #expect(error.messageID == "m1")
-      #expect(error.description.hasPrefix("\(type): \(field) holds"))
+      #expect(error.description.hasPrefix("\(type), field \(field): expected"))
       #expect(!error.description.contains("secret"))
     }
   }
