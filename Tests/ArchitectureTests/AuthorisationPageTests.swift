@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// `Documentation/Authorisation.md` against the tests it names and the protocol it covers.
@@ -8,12 +7,7 @@ struct AuthorisationPageTests {
   private let page: String
 
   init() throws {
-    page = try Self.text(tree, "Authorisation.md")
-  }
-
-  private static func text(_ tree: SourceTree, _ name: String) throws -> String {
-    try String(
-      contentsOf: tree.root.appendingPathComponent("Documentation/" + name), encoding: .utf8)
+    page = try tree.text("Documentation/Authorisation.md")
   }
 
   @Test("every test that it names is there")
@@ -40,7 +34,7 @@ struct AuthorisationPageTests {
 
   @Test("every message of a client has a row")
   func messages() throws {
-    let protocolPage = try Self.text(tree, "Protocol.md")
+    let protocolPage = try tree.text("Documentation/Protocol.md")
     let types = protocolPage.matches(of: /<!-- golden (?:whaler-)?client (\w+) -->/).map(\.1)
     #expect(!types.isEmpty)
     for type in Set(types) { #expect(page.contains("\n| `\(type)` |"), "\(type)") }
@@ -48,7 +42,7 @@ struct AuthorisationPageTests {
 
   @Test("every request has a row")
   func requests() throws {
-    let protocolPage = try Self.text(tree, "Protocol.md")
+    let protocolPage = try tree.text("Documentation/Protocol.md")
     let requests = protocolPage.matches(of: /\n\| `([A-Z]+ \/api[^ ?`]*)/).map(\.1)
     #expect(!requests.isEmpty)
     for request in Set(requests) { #expect(page.contains("\n| `\(request)` |"), "\(request)") }

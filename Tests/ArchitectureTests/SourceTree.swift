@@ -47,6 +47,16 @@ struct SourceTree {
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
   }
 
+  /// The text of one file, named from the package's root.
+  func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// Whether there is a file or folder of this name.
+  func exists(_ path: String) -> Bool {
+    FileManager.default.fileExists(atPath: root.appendingPathComponent(path).path)
+  }
+
   /// The names of the folders in a folder.
   func folders(in folder: String) throws -> [String] {
     let url = root.appendingPathComponent(folder)

@@ -1,0 +1,98 @@
+import GatewayPorts
+import SocketMessages
+
+/// Changing a document that a connection follows.
+extension Gateway {
+  /// A client has sent a change to a document it follows.
+  func submit(
+    _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription
+  ) {
+    let room = subscription.room
+    let connection = subscription.connection
+    guard subscription.verbs.contains(.write) else {
+      switch connection.dialect {
+      case .native:
+        refuse(
+          submission.sequence, .notAllowed, "the token grants reading this document, not writing",
+          of: room.id, ref: messageID, to: connection)
+      case .whaler: resyncWhaler(subscription)
+      case .session: break
+      }
+      return
+    }
+    guard !isDraining else {
+      refuse(
+        submission.sequence, .unavailable,
+        "the server is going down; send it again when it is back",
+        of: room.id, ref: messageID, to: connection)
+      return
+    }
+    guard !room.isBusy else {
+      wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
+      return
+    }
+    if (0..<subscription.textRevision).contains(submission.revision), let live = room.live,
+      submission.sequence >= live.nextSequence(of: connection.client)
+    {
+      refuseForWantOfHistory(submission, messageID: messageID, subscription)
+      return
+    }
+    guard
+      let outcome = room.live?.submit(
+        submission, scalarsMax: settings.limits.documentScalarsMax)
+    else { return }
+    switch outcome {
+    case .accepted(let revision):
+      subscription.messageIDs[revision] = messageID
+      room.arrivals.append(surroundings.clock.microseconds)
+      commit(room)
+    case .duplicatePending:
+      metrics.changesRepeated += 1
+      if let revision = room.live?.pendingRevision(of: submission.client) {
+        subscription.messageIDs[revision] = messageID
+      }
+    case .duplicate(let revision):
+      metrics.changesRepeated += 1
+      // One that lags gets the changes up to it first, and among them its own.
+      guard revision <= subscription.revision else { return }
+      acknowledge(
+        submission.sequence, revision: revision, time: room.live?.durableEntry(at: revision)?.time,
+        of: room.id, ref: messageID, to: connection)
+    case .needsHistory(let after, let through):
+      guard let live = room.live,
+        live.durableRevision - after <= settings.lagRevisionsMax
+      else {
+        refuseForWantOfHistory(submission, messageID: messageID, subscription)
+        return
+      }
+      wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
+      readHistory(of: room, after: after, through: through)
+    case .refused(let refusal):
+      refuse(submission, refusal, messageID: messageID, subscription)
+    }
+  }
+
+  func refuse(
+    _ submission: LiveDocument.Submission, _ refusal: LiveDocument.Refusal, messageID: String,
+    _ subscription: Subscription
+  ) {
+    let (code, message) = Self.words(for: refusal, sequence: submission.sequence)
+    refuse(
+      submission.sequence, code, message, of: subscription.room.id, ref: messageID,
+      to: subscription.connection)
+  }
+
+  func refuseForWantOfHistory(
+    _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription
+  ) {
+    switch subscription.connection.dialect {
+    case .native:
+      refuse(
+        submission.sequence, .historyGone,
+        "the changes since the base revision are no longer kept; join again and rebase",
+        of: subscription.room.id, ref: messageID, to: subscription.connection)
+    case .whaler: resyncWhaler(subscription)
+    case .session: break
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import GatewayPorts
+import SocketMessages
+
+/// Giving a document another epoch, once a client knows more than the log.
+extension Gateway {
+  /// Lets another history begin: what was taken is committed first.
+  func renewEpoch(of room: DocumentRoom) {
+    surroundings.log.write(.error, "a client knows more than the log: its tail was lost", [])
+    room.renewal = .settling
+    storeEpoch(of: room)
+  }
+
+  /// Gives the store the epoch that a document waits for, once nothing else is under way to it.
+  func storeEpoch(of room: DocumentRoom) {
+    guard room.renewal == .settling, let live = room.live, live.isSettled else { return }
+    room.renewal = .storing
+    let epoch = surroundings.names.next()
+    store(
+      .renewEpoch(id: room.id, from: live.epoch, to: epoch), for: .renewal(room.id, epoch))
+  }
+
+  /// The store has given a document another epoch, or not.
+  func renewed(_ id: DocumentID, to epoch: String, _ reply: StoreReply) {
+    guard let room = documents[id] else { return }
+    room.renewal = .none
+    if case .failed(let error) = reply {
+      surroundings.log.write(.error, "epoch not renewed", [("error", error.logName)])
+      for waiting in takeWaiting(room) {
+        // Whoever knows more than the log tries again: with the text and the old epoch it would
+        // forget what nobody else can tell.
+        if case .join(let id, let messageID, .some) = waiting {
+          guard let connection = connections[id], connection.isReady else { continue }
+          turnAway(
+            connection, .unavailable, "the document cannot be given a new epoch now; try again",
+            ref: messageID)
+        } else {
+          settle(waiting, in: room, without: error)
+        }
+      }
+    } else {
+      room.live?.renew(epoch: epoch)
+      for subscription in room.subscriptions where subscription.connection.dialect == .native {
+        resync(subscription, reason: .epochChanged, messageID: pushID())
+      }
+      refuseChangesOfAnotherEpoch(waitingFor: room)
+      admitWaiting(room)
+    }
+    commit(room)
+  }
+
+  /// What native clients sent before they were told of the new epoch was made for the old one.
+  private func refuseChangesOfAnotherEpoch(waitingFor room: DocumentRoom) {
+    for waiting in takeWaiting(room) {
+      if case .change(let id, let messageID, let submission) = waiting,
+        let connection = connections[id], connection.dialect == .native
+      {
+        refuseForItsEpoch(submission.sequence, of: room.id, ref: messageID, to: connection)
+      } else {
+        room.waiting.append(waiting)
+      }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// Following a document, and no longer.
+extension Gateway {
+  /// A connection wants to follow a document.
+  func join(_ id: DocumentID, resume: ResumePoint?, messageID: String, _ connection: Connection) {
+    let room = room(of: id)
+    // A client whose change is being committed is told of it first: told now that the log does not
+    // hold it, it would send it again as another one.
+    guard let live = room.live, !room.isBusy, live.pendingRevision(of: connection.client) == nil
+    else {
+      wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
+      return
+    }
+    if let resume, resume.epoch == live.epoch {
+      if resume.revision > live.durableRevision {
+        // Somebody has seen what this log does not hold: its tail is lost. From here on it is
+        // another history, and everybody is told so.
+        wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
+        renewEpoch(of: room)
+        return
+      }
+      // The entry at the revision itself tells whether the client means the same history.
+      let first = resume.revision - (resume.change == nil || resume.revision == 0 ? 0 : 1)
+      if first >= 0, first < live.oldestBase,
+        live.durableRevision - first <= settings.lagRevisionsMax
+      {
+        // What the client missed is still in the store: with it, nothing has to be merged.
+        wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
+        readHistory(of: room, after: first, through: live.oldestBase)
+        return
+      }
+    }
+    finishJoin(room, resume: resume, messageID: messageID, connection)
+  }
+
+  private func finishJoin(
+    _ room: DocumentRoom, resume: ResumePoint?, messageID: String, _ connection: Connection
+  ) {
+    guard let live = room.live else { return }
+    let verbs = verbs(of: connection, on: .document(room.id))
+    guard verbs.contains(.read) else {
+      // The right went while the document was being read.
+      switch connection.dialect {
+      case .native:
+        sendError(
+          .notAllowed, "the token no longer grants reading this document", ref: messageID,
+          to: connection)
+      case .whaler:
+        close(connection, .unauthorised, "the token no longer grants reading this document")
+      case .session: break
+      }
+      return
+    }
+    let isNew = connection.subscriptions[room.id] == nil
+    let subscription: Subscription
+    if let old = connection.subscriptions[room.id] {
+      // Joining again starts over: what follows is counted from this reply.
+      subscription = old
+      subscription.messageIDs.removeAll()
+      subscription.isLagging = false
+      subscription.textRevision = 0
+    } else {
+      subscription = Subscription(connection: connection, room: room)
+      connection.subscriptions[room.id] = subscription
+      room.add(subscription)
+    }
+    subscription.verbs = verbs
+    switch connection.dialect {
+    case .whaler:
+      subscription.revision = live.durableRevision
+      sendWhalerState(subscription, live, messageID: messageID)
+    case .native:
+      let missed = missedEntries(of: live, since: resume)
+      subscription.revision = live.durableRevision
+      let others =
+        verbs.contains(.presence)
+        ? room.subscriptions.filter { $0 !== subscription && $0.verbs.contains(.presence) } : []
+      let joined = ServerMessage.Joined(
+        documentID: room.id, title: live.title, epoch: live.epoch, revision: live.durableRevision,
+        content: missed.map { .changes($0.map(Self.change)) }
+          ?? .text(live.durableDocument.text),
+        lastSequence: live.lastDurableSequence(of: connection.client),
+        change: Self.nameOfHead(live),
+        access: verbs.contains(.write) ? .write : .read, presence: others.map(\.participant))
+      sendNative(.joined(joined), ref: messageID, to: connection)
+    case .session: break
+    }
+    if isNew, verbs.contains(.presence) {
+      sendPresence(
+        ServerMessage.Presence(
+          documentID: room.id, joined: [subscription.participant], updated: [], left: []),
+        in: room, except: connection.id)
+    }
+  }
+
+  /// The entries that a resuming client has missed; `nil` when it needs the text instead.
+  private func missedEntries(
+    of live: LiveDocument, since resume: ResumePoint?
+  ) -> ArraySlice<LogEntry>? {
+    guard let resume, resume.epoch == live.epoch,
+      (live.oldestBase...live.durableRevision).contains(resume.revision)
+    else { return nil }
+    if let known = resume.change, let entry = live.durableEntry(at: resume.revision),
+      known != Self.name(of: entry, withTime: known.time != nil)
+    {
+      // The same number, another change: the client's tail was lost here and written over. Or the
+      // same change, sent again after that and written anew, on a history that may be another.
+      return nil
+    }
+    return live.durableEntries(after: resume.revision)
+  }
+
+  /// The change that made the durable head.
+  static func nameOfHead(_ live: LiveDocument) -> ChangeName? {
+    live.durableEntry(at: live.durableRevision).map { name(of: $0, withTime: true) }
+  }
+
+  /// What tells an entry from any other that was ever written at its revision. The log is only ever
+  /// cut at its end, so whoever has seen this entry has seen all that stands before it.
+  private static func name(of entry: LogEntry, withTime: Bool) -> ChangeName {
+    ChangeName(
+      clientID: entry.client, sequence: entry.sequence, time: withTime ? entry.time : nil)
+  }
+
+  /// A connection no longer follows a document.
+  func leave(_ subscription: Subscription) {
+    let connection = subscription.connection
+    let room = subscription.room
+    connection.subscriptions[room.id] = nil
+    room.remove(subscription, now: surroundings.clock.uptime)
+    guard subscription.verbs.contains(.presence) else { return }
+    sendPresence(
+      ServerMessage.Presence(
+        documentID: room.id, joined: [], updated: [], left: [connection.client]),
+      in: room, except: connection.id)
+  }
+}

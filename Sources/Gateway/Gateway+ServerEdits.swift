@@ -1,0 +1,105 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// Edits and versions that come over HTTP, in one order with everybody's changes.
+extension Gateway {
+  /// Edits a document as its followers do; answered once the edit is durable.
+  func edit(_ id: DocumentID, _ edit: DocumentRoom.ServerEdit) {
+    guard !isDraining else {
+      respond(edit.request, .problem(503, .unavailable, "the server is going down"))
+      return
+    }
+    let room = room(of: id)
+    guard !room.isBusy else {
+      guard room.waiting.count < settings.waitingMax else { return respondBusy(edit.request) }
+      room.waiting.append(.edit(edit))
+      return
+    }
+    submit(edit, to: room)
+  }
+
+  /// Transforms an edit to the head, and hands it to the store.
+  func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
+    guard let live = room.live else { return }
+    if let expected = edit.expected, expected != live.headRevision {
+      var response = Response.problem(
+        412, .outdated,
+        "the note is at revision \(live.headRevision), not at \(expected); read it again")
+      response.setRevision(live.headRevision)
+      respond(edit.request, response)
+      return
+    }
+    let operation: TextOperation
+    let revision: Int
+    switch edit.content {
+    case .text(let text):
+      revision = live.durableRevision
+      operation = TextOperation(replacing: live.durableDocument, by: Document(text))
+    case .change(let change, let base): (operation, revision) = (change, base)
+    }
+    let submission = LiveDocument.Submission(
+      client: surroundings.names.next(), sequence: 1, revision: revision,
+      operation: operation, author: edit.author, time: surroundings.clock.now,
+      isResendable: false)
+    let outcome = room.live?.submit(
+      submission, scalarsMax: settings.limits.documentScalarsMax)
+    switch outcome {
+    case .accepted(let revision):
+      room.editRequests[revision] = edit.request
+      room.arrivals.append(surroundings.clock.microseconds)
+      commit(room)
+    case .refused(let refusal):
+      let (code, message) = Self.words(for: refusal, sequence: 1)
+      let isTooLarge = if case .documentFull = refusal { true } else { false }
+      respond(edit.request, .problem(isTooLarge ? 413 : 409, code, message))
+    case .needsHistory(let after, let through):
+      guard live.durableRevision - after <= settings.lagRevisionsMax else {
+        respond(
+          edit.request,
+          .problem(410, .historyGone, "that revision is too far back; read the note again"))
+        return
+      }
+      room.waiting.append(.edit(edit))
+      readHistory(of: room, after: after, through: through)
+    case .duplicate, .duplicatePending, nil:
+      preconditionFailure("a new client's first change is never known already")
+    }
+  }
+
+  /// Answers the edits that have become durable.
+  func answerEdits(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
+    guard !room.editRequests.isEmpty else { return }
+    for entry in entries {
+      if let request = room.editRequests.removeValue(forKey: entry.revision) {
+        var response = Response.json(200, NoteJSON.revision(entry.revision))
+        response.setRevision(entry.revision)
+        respond(request, response)
+      }
+    }
+  }
+
+  /// Names a revision.
+  func save(_ version: NamedVersion, of id: DocumentID, for request: RequestID) {
+    let room = room(of: id)
+    guard !room.isBusy else {
+      guard room.waiting.count < settings.waitingMax else { return respondBusy(request) }
+      room.waiting.append(.version(request, version))
+      return
+    }
+    save(version, request, of: room)
+  }
+
+  /// Names a revision of a document that is in memory.
+  func save(_ version: NamedVersion, _ request: RequestID, of room: DocumentRoom) {
+    guard let epoch = room.live?.epoch else { return }
+    store(
+      .saveVersion(id: room.id, epoch: epoch, version: version),
+      for: .notes(request, .saveVersion(version)))
+  }
+
+  /// Answers a request for which too many others wait.
+  func respondBusy(_ request: RequestID) {
+    respond(request, .problem(503, .busy, "too many wait for this note; try again"))
+  }
+}

@@ -1,0 +1,148 @@
+import GatewayPorts
+import SocketMessages
+
+/// Those who wait until the store has been read or a commit is over.
+extension Gateway {
+  /// Lets someone wait for a document, or turns them away if too many do.
+  func wait(
+    _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, _ connection: Connection
+  ) {
+    guard room.waiting.count < settings.waitingMax else {
+      switch waiting {
+      case .join(_, let messageID, _):
+        turnAway(
+          connection, .busy, "the document is being read and too many wait for it; try again",
+          ref: messageID)
+      case .edit(let edit): respondBusy(edit.request)
+      case .version(let request, _): respondBusy(request)
+      case .change(_, let messageID, let submission):
+        refuse(
+          submission.sequence, .busy, "too many changes wait for this document; send it again",
+          of: room.id, ref: messageID, to: connection)
+      }
+      return
+    }
+    room.waiting.append(waiting)
+  }
+
+  /// Goes on with those who wait, unless they have to wait for something else now.
+  func admitWaiting(_ room: DocumentRoom) {
+    guard !room.isBusy else { return }
+    for waiting in takeWaiting(room) {
+      switch waiting {
+      case .join(let id, let messageID, let resume):
+        guard let connection = connections[id], connection.isReady else { continue }
+        join(room.id, resume: resume, messageID: messageID, connection)
+      case .change(let id, let messageID, let submission):
+        guard let subscription = connections[id]?.subscriptions[room.id] else { continue }
+        submit(submission, messageID: messageID, subscription)
+      case .edit(let edit): submit(edit, to: room)
+      case .version(let request, let version): save(version, request, of: room)
+      }
+    }
+  }
+
+  /// Those who wait, who no longer do.
+  func takeWaiting(_ room: DocumentRoom) -> [DocumentRoom.Waiting] {
+    defer { room.waiting = [] }
+    return room.waiting
+  }
+
+  /// Reads older entries from the store; whoever needs them waits.
+  func readHistory(of room: DocumentRoom, after: Int, through: Int) {
+    room.isReadingHistory = true
+    store(.entries(id: room.id, after: after, through: through), for: .history(room.id))
+  }
+
+  /// Older entries have been read, or not.
+  func readHistory(_ id: DocumentID, _ reply: StoreReply) {
+    guard let room = documents[id] else { return }
+    room.isReadingHistory = false
+    switch reply {
+    case .entries(let entries):
+      guard entries.last?.revision == room.live?.oldestBase else {
+        // Less than was asked for: asking again would give no more.
+        for waiting in takeWaiting(room) {
+          settle(waiting, in: room, without: .compacted(oldestRevision: 0))
+        }
+        return
+      }
+      room.live?.prepend(entries)
+      admitWaiting(room)
+    case .failed(let error):
+      for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
+    case .done, .note, .notes, .document, .text, .history, .versions, .room, .people:
+      preconditionFailure("a store answers a request for entries with entries")
+    }
+  }
+
+  /// Ends a wait for older entries that cannot be read.
+  func settle(
+    _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, without error: StoreError
+  ) {
+    switch waiting {
+    case .join(let id, let messageID, let resume):
+      guard let connection = connections[id], connection.isReady else { return }
+      // With the whole text it can still join; it merges what it has pending. Only if it knows more
+      // than the log, the epoch comes first.
+      let isAhead = resume.map {
+        $0.epoch == room.live?.epoch && $0.revision > room.live?.durableRevision ?? 0
+      }
+      join(
+        room.id, resume: isAhead == true ? resume : nil, messageID: messageID, connection)
+    case .edit(let edit):
+      switch error {
+      case .compacted:
+        respond(
+          edit.request,
+          .problem(410, .historyGone, "the changes since that revision are no longer kept"))
+      case .unavailable, .damaged, .notNext, .exists, .unknownDocument:
+        respond(
+          edit.request,
+          .problem(503, .unavailable, "older changes cannot be read now; try again"))
+      }
+    case .version(let request, let version): save(version, request, of: room)
+    case .change(let id, let messageID, let submission):
+      guard let connection = connections[id],
+        let subscription = connection.subscriptions[room.id]
+      else { return }
+      switch error {
+      case .compacted: refuseForWantOfHistory(submission, messageID: messageID, subscription)
+      case .unavailable, .damaged, .notNext, .exists, .unknownDocument:
+        refuse(
+          submission.sequence, .unavailable, "older changes cannot be read now; send it again",
+          of: room.id, ref: messageID, to: connection)
+      }
+    }
+  }
+
+  /// Answers a join that cannot be granted.
+  func turnAway(
+    _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
+  ) {
+    switch connection.dialect {
+    case .native: sendError(code, message, ref: ref, to: connection)
+    case .whaler:
+      // It would wait for its state for ever; it comes back if its connection goes.
+      if code.isRetryable { close(connection, .rejoin, "come back and join again") }
+    case .session: break
+    }
+  }
+
+  /// Answers all who wait for a document that cannot be opened, and forgets it.
+  func turnAway(_ room: DocumentRoom, _ code: ErrorCode, _ message: String) {
+    documents[room.id] = nil
+    for waiting in takeWaiting(room) {
+      switch waiting {
+      case .join(let id, let messageID, _):
+        guard let connection = connections[id] else { continue }
+        turnAway(connection, code, message, ref: messageID)
+      case .edit(let edit):
+        respond(edit.request, .problem(code == .unknownDocument ? 404 : 503, code, message))
+      case .version(let request, _):
+        respond(request, .problem(code == .unknownDocument ? 404 : 503, code, message))
+      case .change: break  // Nobody changes what nobody could join.
+      }
+    }
+  }
+}
