@@ -80,8 +80,9 @@ let package = Package(
       swiftSettings: settings),
     // Beside.
     library("OTWorkloads", ["OTCore"]),
-    library("SimulationKit", ["OTCore", "SocketMessages", "GatewayPorts", "Gateway"]),
-    library("PortConformance", ["OTCore", "GatewayPorts"]),
+    library(
+      "SimulationKit", ["OTCore", "OTWorkloads", "SocketMessages", "GatewayPorts", "Gateway"]),
+    library("PortConformance", ["OTCore", "OTWorkloads", "GatewayPorts"]),
     // Tests.
     tests("ArchitectureTests", []),
     tests(
@@ -98,10 +99,11 @@ let package = Package(
     tests(
       "StoreSQLiteTests",
       [
-        "StoreSQLite", "PortConformance", "SimulationKit", "GatewayPorts", "OTCore", "CSQLite",
-        "CSQLiteFaults",
+        "StoreSQLite", "PortConformance", "SimulationKit", "GatewayPorts", "OTCore", "OTWorkloads",
+        "CSQLite", "CSQLiteFaults",
       ]),
-    tests("TransportLibwebsocketsTests", ["TransportLibwebsockets", "GatewayPorts"]),
+    tests(
+      "TransportLibwebsocketsTests", ["TransportLibwebsockets", "GatewayPorts", "OTWorkloads"]),
     tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts"]),
     tests(
       "ParleyServerTests",

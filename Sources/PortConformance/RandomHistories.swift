@@ -1,5 +1,6 @@
 import GatewayPorts
 import OTCore
+import OTWorkloads
 
 extension ConformanceCheck {
   /// Random batches against a plain model of a store, with restarts and housekeeping in between.
@@ -15,7 +16,7 @@ extension ConformanceCheck {
   }
 
   private static func runHistory(seed: UInt64, _ rig: StoreRig) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     var model: [DocumentID: ModelDocument] = [:]
     let ids = (0..<3).map { "seed-\(seed)-note-\($0)" }
     for _ in 0..<60 {
@@ -40,7 +41,7 @@ extension ConformanceCheck {
   }
 
   private static func request(
-    _ id: DocumentID, _ document: inout ModelDocument?, _ random: inout SeededGenerator
+    _ id: DocumentID, _ document: inout ModelDocument?, _ random: inout SplitMix64
   ) -> StoreRequest {
     guard var model = document else {
       document = ModelDocument(title: "Note")
@@ -72,7 +73,7 @@ extension ConformanceCheck {
 
   private static func compare(
     _ id: DocumentID, _ model: [DocumentID: ModelDocument], _ rig: StoreRig,
-    _ random: inout SeededGenerator
+    _ random: inout SplitMix64
   ) throws {
     guard let expected = model[id] else {
       try expect(rig.error(.load(id: id, recentMax: 9)), .unknownDocument, "an unknown note")
@@ -120,7 +121,7 @@ private struct ModelDocument {
   init(title: String) { self.title = title }
 
   /// Makes a random edit and returns its entry.
-  mutating func edit(_ random: inout SeededGenerator) -> LogEntry {
+  mutating func edit(_ random: inout SplitMix64) -> LogEntry {
     let start = Int.random(in: 0...scalars.count, using: &random)
     let end = Int.random(in: start...min(scalars.count, start + 4), using: &random)
     let inserted = (0..<Int.random(in: 0...6, using: &random)).map { _ in

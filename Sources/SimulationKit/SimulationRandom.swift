@@ -1,18 +1,13 @@
 package import OTCore
+import OTWorkloads
 
-/// SplitMix64 (Steele, Lea, Flood, 2014): small, fast, and the same everywhere.
+/// What chance decides in a simulation, from one seed.
 package struct SimulationRandom: RandomNumberGenerator {
-  private var state: UInt64
+  private var generator: SplitMix64
 
-  package init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
-  package mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
-  }
+  package mutating func next() -> UInt64 { generator.next() }
 
   /// A number from 0 up to `bound`.
   package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }

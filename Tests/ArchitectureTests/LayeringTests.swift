@@ -32,9 +32,9 @@ struct LayeringTests {
     // Beside.
     "OTWorkloads": ["OTCore"],
     "SimulationKit": [
-      "OTCore", "SocketMessages", "GatewayPorts", "Gateway", "OTWorkloads", "Synchronization",
+      "OTCore", "OTWorkloads", "SocketMessages", "GatewayPorts", "Gateway", "Synchronization",
     ],
-    "PortConformance": ["OTCore", "GatewayPorts", "Testing"],
+    "PortConformance": ["OTCore", "OTWorkloads", "GatewayPorts"],
     // System modules and C.
     "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "COpenSSL": [],
     "CLinux": [],

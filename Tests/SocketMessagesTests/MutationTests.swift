@@ -1,4 +1,5 @@
 import OTCore
+import OTWorkloads
 import SocketMessages
 import Testing
 
@@ -13,7 +14,7 @@ struct MutationTests {
   @Test(arguments: Dialect.all)
   func `every decoder is total`(dialect: Dialect) throws {
     for seed in Self.seeds {
-      var random = SeededGenerator(seed: seed &* 0x1_0001)
+      var random = SplitMix64(seed: seed &* 0x1_0001)
       for message in random.encoded(dialect) {
         for _ in 0..<40 {
           let bytes = random.mutated(message)
@@ -38,7 +39,7 @@ struct MutationTests {
     let secret = "Geheimnis"
     var errors = 0
     for seed in Self.seeds {
-      var random = SeededGenerator(seed: seed &* 0x2_0003)
+      var random = SplitMix64(seed: seed &* 0x2_0003)
       for message in random.encoded(dialect) {
         for _ in 0..<20 {
           // A secret in place of any run of letters, as a text, as a key or as no JSON at all.
@@ -75,7 +76,7 @@ struct MutationTests {
   }
 }
 
-extension SeededGenerator {
+extension SplitMix64 {
   /// Pieces that a JSON parser has to look at.
   private static let tokens: [[UInt8]] =
     [

@@ -1,4 +1,5 @@
 import OTCore
+import OTWorkloads
 import SocketMessages
 import Testing
 
@@ -39,7 +40,7 @@ struct ProtocolPageTests {
 
   @Test("seeded messages are of every kind too", arguments: Dialect.all)
   func seeded(dialect: Dialect) throws {
-    var random = SeededGenerator(seed: 1)
+    var random = SplitMix64(seed: 1)
     let kinds = try random.encoded(dialect).map { try dialect.decode($0).kind }
     #expect(Set(kinds.compactMap(\.self)) == dialect.types)
   }

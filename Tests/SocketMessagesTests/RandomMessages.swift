@@ -1,8 +1,9 @@
 import OTCore
+import OTWorkloads
 import SocketMessages
 
 /// Messages with anything in them that the types allow.
-extension SeededGenerator {
+extension SplitMix64 {
   // MARK: Parts
 
   /// Texts with what breaks careless code: quotes, controls, all lengths of UTF-8, joiners, BOM.
@@ -29,12 +30,12 @@ extension SeededGenerator {
   }
 
   mutating func list<Element>(
-    _ countMax: Int = 4, _ element: (inout SeededGenerator) -> Element
+    _ countMax: Int = 4, _ element: (inout SplitMix64) -> Element
   ) -> [Element] {
     (0..<number(0...countMax)).map { _ in element(&self) }
   }
 
-  mutating func optional<Value>(_ value: (inout SeededGenerator) -> Value) -> Value? {
+  mutating func optional<Value>(_ value: (inout SplitMix64) -> Value) -> Value? {
     once(in: 2) ? value(&self) : nil
   }
 

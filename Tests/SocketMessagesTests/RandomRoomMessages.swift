@@ -1,7 +1,8 @@
+import OTWorkloads
 import SocketMessages
 
 /// Messages about rooms with anything in them that the types allow.
-extension SeededGenerator {
+extension SplitMix64 {
   private static let values = [
     "null", "true", "0", "-12.5e+3", "\"\"", "\"\\ud83d\\udc4d\\n\"", "[]", "{}",
     "{\"a\": [1, {\"b\":null}], \"a\":2}", "[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]",

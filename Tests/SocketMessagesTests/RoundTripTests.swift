@@ -1,4 +1,5 @@
 import OTCore
+import OTWorkloads
 import SocketMessages
 import Testing
 
@@ -8,7 +9,7 @@ struct RoundTripTests {
 
   @Test("what is decoded is what was encoded", arguments: seeds)
   func values(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     let id = random.text()
     for message in random.clientMessages() {
       let decoded = try decoding({ message.encode(messageID: id, into: &$0) }) {
@@ -42,7 +43,7 @@ struct RoundTripTests {
   @Test("encoding again gives the same bytes", arguments: Dialect.all)
   func bytes(dialect: Dialect) throws {
     for seed in Self.seeds {
-      var random = SeededGenerator(seed: seed)
+      var random = SplitMix64(seed: seed)
       for bytes in random.encoded(dialect) {
         let decoded = try dialect.decode(bytes)
         #expect(decoded.isKnown)

@@ -1,5 +1,6 @@
 import GatewayPorts
 import OTCore
+import OTWorkloads
 import PortConformance
 import SimulationKit
 import Testing
@@ -71,7 +72,7 @@ struct MemoryStoreTests {
 
   @Test("a restart loses the newest commits, whatever was in them", arguments: 1...40)
   func lostTail(seed: Int) throws {
-    var random = SeededGenerator(seed: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     var writer = RandomWriter()
     let store = MemoryStore()
     var states = [state(of: store)]

@@ -1,6 +1,7 @@
 import CSQLite
 import GatewayPorts
 import OTCore
+import OTWorkloads
 import PortConformance
 import SimulationKit
 import StoreSQLite
@@ -15,7 +16,7 @@ struct PowerCutTests {
   @Test("every commit is synced before its reply, and reads write nothing")
   func syncPrecedesReply() throws {
     let disk = try FaultyDisk()
-    var random = SeededGenerator(seed: 1)
+    var random = SplitMix64(seed: 1)
     var writer = RandomWriter()
     var isWriting = [false]
     do {
@@ -61,7 +62,7 @@ struct PowerCutTests {
   @Test("a power cut at any moment keeps what was replied", arguments: [11, 12, 13] as [UInt64])
   func powerCut(seed: UInt64) throws {
     let disk = try FaultyDisk()
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     let states = try record(disk, batches: 60, &random)
     var image = DiskImage()
     var replied: Int?
@@ -81,7 +82,7 @@ struct PowerCutTests {
   @Test("a kill at any moment keeps what was replied", arguments: [21, 22] as [UInt64])
   func killed(seed: UInt64) throws {
     let disk = try FaultyDisk()
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     let states = try record(disk, batches: 60, &random)
     var image = DiskImage()
     var replied: Int?
@@ -129,7 +130,7 @@ struct PowerCutTests {
   func failingDisk(fault: Fault) throws {
     for after in 0..<16 {
       let disk = try FaultyDisk()
-      var random = SeededGenerator(seed: UInt64(after))
+      var random = SplitMix64(seed: UInt64(after))
       var writer = RandomWriter()
       let model = MemoryStore()
       let file = folder.file("fault-\(after).parley")
@@ -183,7 +184,7 @@ struct PowerCutTests {
 
   /// Writes random batches, and returns what the store held before the first and after each.
   private func record(
-    _ disk: FaultyDisk, batches: Int, _ random: inout SeededGenerator
+    _ disk: FaultyDisk, batches: Int, _ random: inout SplitMix64
   ) throws -> [[DocumentID: Note]] {
     let model = MemoryStore()
     var writer = RandomWriter()
@@ -242,11 +243,11 @@ struct PowerCutTests {
 struct RandomWriter {
   private var lengths: [Int: (revision: Int, length: Int)] = [:]
 
-  mutating func batch(_ random: inout SeededGenerator) -> [StoreRequest] {
+  mutating func batch(_ random: inout SplitMix64) -> [StoreRequest] {
     (0...Int.random(in: 0...3, using: &random)).map { _ in request(&random) }
   }
 
-  private mutating func request(_ random: inout SeededGenerator) -> StoreRequest {
+  private mutating func request(_ random: inout SplitMix64) -> StoreRequest {
     let number = Int.random(in: 0..<3, using: &random)
     let id = "note-\(number)"
     guard var (revision, length) = lengths[number] else {

@@ -1,4 +1,5 @@
 import GatewayPorts
+import OTWorkloads
 import Testing
 import TransportLibwebsockets
 
@@ -291,7 +292,7 @@ struct HTTPTests {
   func `spoilt requests harm nobody`(seed: UInt64) throws {
     let server = try TestServer()
     defer { server.stop() }
-    var generator = SplitMix(seed: seed)
+    var generator = SplitMix64(seed: seed)
     let heads = [
       "GET /a?b=c HTTP/1.1\r\nHost: a\r\nCookie: a=b; c=d\r\n\r\n",
       "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",

@@ -1,4 +1,5 @@
 import GatewayPorts
+import OTWorkloads
 import Testing
 import TransportLibwebsockets
 
@@ -231,7 +232,7 @@ struct MessageTests {
     let server = try TestServer()
     defer { server.stop() }
     let other = try TestClient.open(port: server.port)
-    var generator = SplitMix(seed: 7)
+    var generator = SplitMix64(seed: 7)
     for _ in 0..<100 {
       let client = try TestClient.open(port: server.port)
       try client.write((0..<200).map { _ in UInt8(truncatingIfNeeded: generator.next()) })
@@ -239,18 +240,5 @@ struct MessageTests {
     }
     try other.sendText("still here")
     #expect(try other.receive().text == "still here")
-  }
-}
-
-/// A small generator, so that a failing run can be had again.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }
