@@ -4,7 +4,7 @@ import Glibc
 
 /// A prepared statement, kept for as long as its connection.
 ///
-/// Bind, step, read, `reset`: parameters count from 1, columns from 0, as in SQLite.
+/// `run`, `first` and `rows` do all of it; or bind, step, read, and `reset`. Columns count from 0.
 final class SQLiteStatement {
   private let handle: OpaquePointer
 
@@ -22,52 +22,16 @@ final class SQLiteStatement {
     sqlite3_finalize(handle)
   }
 
-  /// Binds an integer.
-  func bind(_ parameter: Int32, _ value: Int) {
-    check(sqlite3_bind_int64(handle, parameter, Int64(value)))
-  }
-
-  /// Binds 64 bits, kept as the signed integer with the same bits.
-  func bind(_ parameter: Int32, bits value: UInt64) {
-    check(sqlite3_bind_int64(handle, parameter, Int64(bitPattern: value)))
-  }
-
-  /// Binds a text.
-  func bind(_ parameter: Int32, _ value: String) {
-    var value = value
-    check(
-      value.withUTF8 { utf8 in
-        let (copy, count) = Self.copy(UnsafeRawBufferPointer(utf8))
-        return sqlite3_bind_text64(
-          handle, parameter, copy.assumingMemoryBound(to: CChar.self), count, free,
-          UInt8(SQLITE_UTF8))
-      })
-  }
-
-  /// Binds a text, or NULL.
-  func bind(_ parameter: Int32, optional value: String?) {
-    // What is not bound is NULL.
-    if let value { bind(parameter, value) }
-  }
-
-  /// Binds bytes.
-  func bind(_ parameter: Int32, _ value: [UInt8]) {
-    check(
-      value.withUnsafeBytes { bytes in
-        let (copy, count) = Self.copy(bytes)
-        return sqlite3_bind_blob64(handle, parameter, copy, count, free)
-      })
-  }
-
-  /// A copy that SQLite frees, never null: a null pointer would bind NULL.
-  private static func copy(
-    _ bytes: UnsafeRawBufferPointer
-  ) -> (UnsafeMutableRawPointer, UInt64) {
-    guard let copy = malloc(max(bytes.count, 1)) else {
-      fatalError("no memory for a parameter of \(bytes.count) bytes")
+  /// Binds all parameters, in their order.
+  func bind<each Value: SQLiteValue>(_ values: repeat each Value) {
+    var parameter: Int32 = 0
+    for value in repeat each values {
+      parameter += 1
+      check(value.bind(to: handle, parameter))
     }
-    if let start = bytes.baseAddress { copy.copyMemory(from: start, byteCount: bytes.count) }
-    return (copy, UInt64(bytes.count))
+    precondition(
+      parameter == sqlite3_bind_parameter_count(handle),
+      "a statement was given \(parameter) values and wants others")
   }
 
   /// Goes to the next row.
@@ -85,9 +49,30 @@ final class SQLiteStatement {
   }
 
   /// Runs a statement that returns no rows, and makes it ready for the next time.
-  func run() throws(StoreError) {
+  func run<each Value: SQLiteValue>(_ values: repeat each Value) throws(StoreError) {
+    bind(repeat each values)
     defer { reset() }
     while try step() {}
+  }
+
+  /// Reads the first row, if there is one, and makes the statement ready for the next time.
+  func first<Row, each Value: SQLiteValue>(
+    _ values: repeat each Value, read: (SQLiteStatement) throws(StoreError) -> Row
+  ) throws(StoreError) -> Row? {
+    bind(repeat each values)
+    defer { reset() }
+    return try step() ? try read(self) : nil
+  }
+
+  /// Reads all rows, and makes the statement ready for the next time.
+  func rows<Row, each Value: SQLiteValue>(
+    _ values: repeat each Value, read: (SQLiteStatement) throws(StoreError) -> Row
+  ) throws(StoreError) -> [Row] {
+    bind(repeat each values)
+    defer { reset() }
+    var rows: [Row] = []
+    while try step() { rows.append(try read(self)) }
+    return rows
   }
 
   /// Makes the statement ready for the next time. What was bound is let go.

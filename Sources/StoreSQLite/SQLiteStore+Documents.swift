@@ -6,8 +6,7 @@ extension SQLiteStore {
     _ id: DocumentID, epoch: String, title: String, time: Timestamp
   ) throws(StoreError) -> NoteSummary {
     guard try row(id) == nil else { throw .exists }
-    statements.insertDocument.bind(1, id)
-    try statements.insertDocument.run()
+    try statements.insertDocument.run(id)
     let origin = hasher.origin(of: id)
     let row = DocumentRow(
       number: connection.lastInsertedKey, id: id, title: title, createdAt: time, updatedAt: time,
@@ -32,22 +31,15 @@ extension SQLiteStore {
   /// nobody waits for a long one.
   func delete(_ id: DocumentID) throws(StoreError) {
     let row = try existingRow(id)
-    statements.insertGarbage.bind(1, row.number)
-    try statements.insertGarbage.run()
-    statements.deleteDocument.bind(1, row.number)
-    try statements.deleteDocument.run()
+    try statements.insertGarbage.run(row.number)
+    try statements.deleteDocument.run(row.number)
     hasGarbage = true
   }
 
   /// All notes whose rows are whole. A damaged one shows in `check`, and when it is loaded: it must
   /// not take the others out of sight.
   func list() throws(StoreError) -> [NoteSummary] {
-    defer { statements.selectDocuments.reset() }
-    var summaries: [NoteSummary] = []
-    while try statements.selectDocuments.step() {
-      if let row = readRow(statements.selectDocuments) { summaries.append(row.summary) }
-    }
-    return summaries
+    try statements.selectDocuments.rows { readRow($0)?.summary }.compactMap(\.self)
   }
 
   // MARK: Rows
@@ -58,13 +50,12 @@ extension SQLiteStore {
   }
 
   func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
-    defer { statements.selectDocument.reset() }
-    statements.selectDocument.bind(1, id)
-    guard try statements.selectDocument.step() else { return nil }
-    guard let row = readRow(statements.selectDocument) else {
-      throw .damaged("the note's own record differs from its checksum; \(damageAdvice)")
+    try statements.selectDocument.first(id) { found throws(StoreError) in
+      guard let row = readRow(found) else {
+        throw .damaged("the note's own record differs from its checksum; \(damageAdvice)")
+      }
+      return row
     }
-    return row
   }
 
   /// The row that a statement stands on, or `nil` if it is not what was written.
@@ -84,20 +75,9 @@ extension SQLiteStore {
   }
 
   func write(_ row: DocumentRow) throws(StoreError) {
-    statements.updateDocument.bind(1, row.number)
-    statements.updateDocument.bind(2, row.title)
-    statements.updateDocument.bind(3, Int(row.createdAt))
-    statements.updateDocument.bind(4, Int(row.updatedAt))
-    statements.updateDocument.bind(5, row.epoch)
-    statements.updateDocument.bind(6, row.revision)
-    statements.updateDocument.bind(7, row.length)
-    statements.updateDocument.bind(8, row.chain.bytes)
-    statements.updateDocument.bind(9, row.base)
-    statements.updateDocument.bind(10, row.baseChain.bytes)
-    statements.updateDocument.bind(11, bits: row.marks)
-    statements.updateDocument.bind(12, row.unsnapped)
-    statements.updateDocument.bind(13, hasher.checksum(of: row).bytes)
-    try statements.updateDocument.run()
+    try statements.updateDocument.run(
+      row.number, row.title, row.createdAt, row.updatedAt, row.epoch, row.revision, row.length,
+      row.chain, row.base, row.baseChain, row.marks, row.unsnapped, hasher.checksum(of: row))
     if row.needsSnapshot { unsnapped.insert(row.id) }
     if let retention, retention.isOverlong(row) { overlong.insert(row.id) }
   }
@@ -105,19 +85,13 @@ extension SQLiteStore {
   // MARK: Epochs
 
   func beginEpoch(_ epoch: String, after revision: Int, document: Int) throws(StoreError) {
-    statements.insertEpoch.bind(1, document)
-    statements.insertEpoch.bind(2, revision)
-    statements.insertEpoch.bind(3, epoch)
-    try statements.insertEpoch.run()
+    try statements.insertEpoch.run(document, revision, epoch)
   }
 
   /// The epochs of a document's log, each with the revision after which it began; never empty.
   func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
-    defer { statements.selectEpochs.reset() }
-    statements.selectEpochs.bind(1, row.number)
-    var epochs: [(after: Int, epoch: String)] = []
-    while try statements.selectEpochs.step() {
-      epochs.append((statements.selectEpochs.integer(0), statements.selectEpochs.text(1)))
+    let epochs = try statements.selectEpochs.rows(row.number) {
+      (after: $0.integer(0), epoch: $0.text(1))
     }
     guard epochs.last?.epoch == row.epoch else {
       throw .damaged("the note's epochs do not end in its newest; \(damageAdvice)")

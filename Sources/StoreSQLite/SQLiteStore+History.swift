@@ -29,22 +29,17 @@ extension SQLiteStore {
   }
 
   func versions(of row: DocumentRow) throws(StoreError) -> [NamedVersion] {
-    defer { statements.selectVersions.reset() }
-    statements.selectVersions.bind(1, row.number)
-    var versions: [NamedVersion] = []
-    while try statements.selectVersions.step() {
+    try statements.selectVersions.rows(row.number) { found throws(StoreError) in
       let version = NamedVersion(
-        revision: statements.selectVersions.integer(0), name: statements.selectVersions.text(1),
-        author: statements.selectVersions.text(2),
-        time: Timestamp(statements.selectVersions.integer(3)))
-      let checksum = statements.selectVersions.withBytes(4) { RecordChecksum($0) }
+        revision: found.integer(0), name: found.text(1), author: found.text(2),
+        time: Timestamp(found.integer(3)))
+      let checksum = found.withBytes(4) { RecordChecksum($0) }
       guard checksum == hasher.checksum(of: version, document: row.id) else {
         throw .damaged(
           "the version at revision \(version.revision) differs from its checksum; \(damageAdvice)")
       }
-      versions.append(version)
+      return version
     }
-    return versions
   }
 
   func saveVersion(
@@ -59,20 +54,14 @@ extension SQLiteStore {
         throw .compacted(oldestRevision: row.base)
       }
     }
-    statements.upsertVersion.bind(1, row.number)
-    statements.upsertVersion.bind(2, version.revision)
-    statements.upsertVersion.bind(3, version.name)
-    statements.upsertVersion.bind(4, version.author)
-    statements.upsertVersion.bind(5, Int(version.time))
-    statements.upsertVersion.bind(6, hasher.checksum(of: version, document: row.id).bytes)
-    try statements.upsertVersion.run()
+    try statements.upsertVersion.run(
+      row.number, version.revision, version.name, version.author, version.time,
+      hasher.checksum(of: version, document: row.id))
   }
 
   func deleteVersion(_ id: DocumentID, revision: Int) throws(StoreError) {
     let row = try existingRow(id)
-    statements.deleteVersion.bind(1, row.number)
-    statements.deleteVersion.bind(2, revision)
-    try statements.deleteVersion.run()
+    try statements.deleteVersion.run(row.number, revision)
   }
 
   // MARK: Another history
@@ -110,19 +99,11 @@ extension SQLiteStore {
     row.base = through
     row.baseChain = base.chain
     try write(row)
-    statements.deleteCompactedSnapshots.bind(1, row.number)
-    statements.deleteCompactedSnapshots.bind(2, through)
-    try statements.deleteCompactedSnapshots.run()
+    try statements.deleteCompactedSnapshots.run(row.number, through)
     hasCompacted = true
   }
 
   func snapshotRevisions(of row: DocumentRow) throws(StoreError) -> [Int] {
-    defer { statements.selectSnapshotRevisions.reset() }
-    statements.selectSnapshotRevisions.bind(1, row.number)
-    var revisions: [Int] = []
-    while try statements.selectSnapshotRevisions.step() {
-      revisions.append(statements.selectSnapshotRevisions.integer(0))
-    }
-    return revisions
+    try statements.selectSnapshotRevisions.rows(row.number) { $0.integer(0) }
   }
 }

@@ -28,16 +28,9 @@ extension SQLiteStore {
         hasher.add(Int(entry.time))
         return hasher.checksum()
       }
-      statements.insertEntry.bind(1, row.number)
-      statements.insertEntry.bind(2, entry.revision)
-      statements.insertEntry.bind(3, entry.client)
-      statements.insertEntry.bind(4, entry.sequence)
-      statements.insertEntry.bind(5, bits: entry.digest)
-      statements.insertEntry.bind(6, operation)
-      statements.insertEntry.bind(7, entry.author)
-      statements.insertEntry.bind(8, Int(entry.time))
-      statements.insertEntry.bind(9, row.chain.bytes)
-      try statements.insertEntry.run()
+      try statements.insertEntry.run(
+        row.number, entry.revision, entry.client, entry.sequence, entry.digest, operation,
+        entry.author, entry.time, row.chain)
 
       row.marks &+= try mark(entry, document: row)
       row.revision = entry.revision
@@ -52,21 +45,10 @@ extension SQLiteStore {
   private func mark(_ entry: LogEntry, document row: DocumentRow) throws(StoreError) -> UInt64 {
     let new = ClientMark(sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
     var change = hasher.hash(of: new, client: entry.client, document: row.id)
-    do {
-      defer { statements.selectMark.reset() }
-      statements.selectMark.bind(1, row.number)
-      statements.selectMark.bind(2, entry.client)
-      if try statements.selectMark.step() {
-        let old = readMark(statements.selectMark)
-        change &-= hasher.hash(of: old, client: entry.client, document: row.id)
-      }
+    if let old = try statements.selectMark.first(row.number, entry.client, read: readMark) {
+      change &-= hasher.hash(of: old, client: entry.client, document: row.id)
     }
-    statements.upsertMark.bind(1, row.number)
-    statements.upsertMark.bind(2, entry.client)
-    statements.upsertMark.bind(3, new.sequence)
-    statements.upsertMark.bind(4, new.revision)
-    statements.upsertMark.bind(5, bits: new.digest)
-    try statements.upsertMark.run()
+    try statements.upsertMark.run(row.number, entry.client, new.sequence, new.revision, new.digest)
     return change
   }
 
@@ -78,7 +60,7 @@ extension SQLiteStore {
   /// All marks of a document, checked against their sum.
   func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark] {
     defer { statements.selectMarks.reset() }
-    statements.selectMarks.bind(1, row.number)
+    statements.selectMarks.bind(row.number)
     var marks: [String: ClientMark] = [:]
     var sum: UInt64 = 0
     while try statements.selectMarks.step() {
@@ -117,13 +99,10 @@ extension SQLiteStore {
   func chain(at revision: Int, of row: DocumentRow) throws(StoreError) -> RecordChecksum {
     if revision == row.base { return row.baseChain }
     if revision == row.revision { return row.chain }
-    defer { statements.selectEntryChecksum.reset() }
-    statements.selectEntryChecksum.bind(1, row.number)
-    statements.selectEntryChecksum.bind(2, revision)
-    guard
-      try statements.selectEntryChecksum.step(),
-      let checksum = statements.selectEntryChecksum.withBytes(0, { RecordChecksum($0) })
-    else { throw damaged(revision, "is missing") }
+    let found = try statements.selectEntryChecksum.first(row.number, revision) {
+      $0.withBytes(0) { RecordChecksum($0) }
+    }
+    guard let checksum = found ?? nil else { throw damaged(revision, "is missing") }
     return checksum
   }
 
@@ -144,9 +123,7 @@ extension SQLiteStore {
     var chain = chain
     var revision = after
     defer { statements.selectEntries.reset() }
-    statements.selectEntries.bind(1, row.number)
-    statements.selectEntries.bind(2, after)
-    statements.selectEntries.bind(3, through)
+    statements.selectEntries.bind(row.number, after, through)
     while try statements.selectEntries.step() {
       revision += 1
       guard statements.selectEntries.integer(0) == revision else {

@@ -98,11 +98,8 @@ extension SQLiteStore {
   ///
   /// - Returns: Whether there may be more.
   private func removeGarbage() throws(StoreError) -> Bool {
-    let document: Int
-    do {
-      defer { statements.selectGarbage.reset() }
-      guard try statements.selectGarbage.step() else { return false }
-      document = statements.selectGarbage.integer(0)
+    guard let document = try statements.selectGarbage.first(read: { $0.integer(0) }) else {
+      return false
     }
     // A thousand entries or one text at a time: a batch that comes meanwhile waits no longer.
     if try removed(statements.deleteSomeEntries, document) { return true }
@@ -110,8 +107,7 @@ extension SQLiteStore {
     if try removed(statements.deleteVersions, document) { return true }
     if try removed(statements.deleteMarks, document) { return true }
     if try removed(statements.deleteEpochs, document) { return true }
-    statements.deleteGarbage.bind(1, document)
-    try statements.deleteGarbage.run()
+    try statements.deleteGarbage.run(document)
     return true
   }
 
@@ -119,25 +115,18 @@ extension SQLiteStore {
   ///
   /// - Returns: Whether there may be more.
   private func removeCompacted() throws(StoreError) -> Bool {
-    let document: Int
-    let base: Int
-    do {
-      defer { statements.selectCompacted.reset() }
-      guard try statements.selectCompacted.step() else { return false }
-      document = statements.selectCompacted.integer(0)
-      base = statements.selectCompacted.integer(1)
+    let compacted = try statements.selectCompacted.first {
+      (document: $0.integer(0), base: $0.integer(1))
     }
-    statements.deleteCompactedEntries.bind(1, document)
-    statements.deleteCompactedEntries.bind(2, base)
-    try statements.deleteCompactedEntries.run()
+    guard let (document, base) = compacted else { return false }
+    try statements.deleteCompactedEntries.run(document, base)
     return true
   }
 
   private func removed(
     _ delete: SQLiteStatement, _ document: Int
   ) throws(StoreError) -> Bool {
-    delete.bind(1, document)
-    try delete.run()
+    try delete.run(document)
     return connection.changedRows > 0
   }
 

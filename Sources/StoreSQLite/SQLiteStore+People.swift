@@ -10,31 +10,22 @@ extension SQLiteStore {
       return try keep(flag, in: room)
     case .unflag(let place, let person):
       guard let room = try row(of: place.room) else { return .unknownPublication }
-      peopleStatements.deleteFlag.bind(1, room.number)
-      peopleStatements.deleteFlag.bind(2, place.offset)
-      peopleStatements.deleteFlag.bind(3, person)
-      try peopleStatements.deleteFlag.run()
+      try peopleStatements.deleteFlag.run(room.number, place.offset, person)
       return .done
     case .flags(let room, let limit): return .flags(try flags(in: room, limit: limit))
     case .member(let name, let person, let isMember):
       let room = try rowMade(for: name)
       let statement = isMember ? peopleStatements.insertMember : peopleStatements.deleteMember
-      statement.bind(1, room.number)
-      statement.bind(2, person)
-      try statement.run()
+      try statement.run(room.number, person)
       return .done
     case .members(let room): return .members(try members(of: room))
     case .block(let block, let isBlocked):
       let statement = isBlocked ? peopleStatements.insertBlock : peopleStatements.deleteBlock
-      statement.bind(1, block.person)
-      statement.bind(2, block.blocked)
-      try statement.run()
+      try statement.run(block.person, block.blocked)
       return .done
     case .blocks: return .blocks(try blocks())
     case .online(let person, let time):
-      peopleStatements.upsertOnline.bind(1, person)
-      peopleStatements.upsertOnline.bind(2, Int(time))
-      try peopleStatements.upsertOnline.run()
+      try peopleStatements.upsertOnline.run(person, time)
       return .done
     case .lastOnline(let people):
       var times: [Timestamp?] = []
@@ -48,11 +39,9 @@ extension SQLiteStore {
     of place: PublicationPlace
   ) throws(StoreError) -> (room: Int, person: PersonID?)? {
     guard let room = try row(of: place.room) else { return nil }
-    defer { peopleStatements.selectAuthor.reset() }
-    peopleStatements.selectAuthor.bind(1, room.number)
-    peopleStatements.selectAuthor.bind(2, place.offset)
-    guard try peopleStatements.selectAuthor.step() else { return nil }
-    return (room.number, peopleStatements.selectAuthor.optionalText(0))
+    return try peopleStatements.selectAuthor.first(room.number, place.offset) {
+      (room.number, $0.optionalText(0))
+    }
   }
 
   private func note(
@@ -63,36 +52,26 @@ extension SQLiteStore {
       return .receipt(
         Receipt(person: receipt.person, stage: known), author: author, isChanged: false)
     }
-    peopleStatements.upsertReceipt.bind(1, room)
-    peopleStatements.upsertReceipt.bind(2, place.offset)
-    peopleStatements.upsertReceipt.bind(3, receipt.person)
-    peopleStatements.upsertReceipt.bind(4, receipt.stage.rawValue)
-    try peopleStatements.upsertReceipt.run()
+    try peopleStatements.upsertReceipt.run(
+      room, place.offset, receipt.person, receipt.stage.rawValue)
     return .receipt(receipt, author: author, isChanged: true)
   }
 
   private func stage(
     _ room: Int, _ offset: Int, _ person: PersonID
   ) throws(StoreError) -> ReceiptStage? {
-    defer { peopleStatements.selectReceipt.reset() }
-    peopleStatements.selectReceipt.bind(1, room)
-    peopleStatements.selectReceipt.bind(2, offset)
-    peopleStatements.selectReceipt.bind(3, person)
-    guard try peopleStatements.selectReceipt.step() else { return nil }
-    return ReceiptStage(rawValue: peopleStatements.selectReceipt.integer(0))
+    try peopleStatements.selectReceipt.first(room, offset, person) { $0.integer(0) }
+      .flatMap(ReceiptStage.init(rawValue:))
   }
 
   private func receipts(of place: PublicationPlace) throws(StoreError) -> PeopleReply {
     guard let (room, author) = try author(of: place) else { return .unknownPublication }
-    defer { peopleStatements.selectReceipts.reset() }
-    peopleStatements.selectReceipts.bind(1, room)
-    peopleStatements.selectReceipts.bind(2, place.offset)
-    var receipts: [Receipt] = []
-    while try peopleStatements.selectReceipts.step() {
-      guard let stage = ReceiptStage(rawValue: peopleStatements.selectReceipts.integer(1)) else {
+    let receipts = try peopleStatements.selectReceipts.rows(room, place.offset) {
+      row throws(StoreError) in
+      guard let stage = ReceiptStage(rawValue: row.integer(1)) else {
         throw .damaged("a receipt has a state that is none; \(damageAdvice)")
       }
-      receipts.append(Receipt(person: peopleStatements.selectReceipts.text(0), stage: stage))
+      return Receipt(person: row.text(0), stage: stage)
     }
     return .receipts(receipts, author: author)
   }
@@ -102,59 +81,29 @@ extension SQLiteStore {
   ) throws(StoreError) -> PeopleReply {
     let place = PublicationPlace(room: name, offset: flag.offset)
     guard let (room, _) = try author(of: place) else { return .unknownPublication }
-    peopleStatements.upsertFlag.bind(1, room)
-    peopleStatements.upsertFlag.bind(2, flag.offset)
-    peopleStatements.upsertFlag.bind(3, flag.person)
-    peopleStatements.upsertFlag.bind(4, flag.reason)
-    peopleStatements.upsertFlag.bind(5, Int(flag.time))
-    try peopleStatements.upsertFlag.run()
+    try peopleStatements.upsertFlag.run(room, flag.offset, flag.person, flag.reason, flag.time)
     return .done
   }
 
   private func flags(in name: RoomName, limit: Int) throws(StoreError) -> [PublicationFlag] {
     guard let room = try row(of: name) else { return [] }
-    defer { peopleStatements.selectFlags.reset() }
-    peopleStatements.selectFlags.bind(1, room.number)
-    peopleStatements.selectFlags.bind(2, limit)
-    var flags: [PublicationFlag] = []
-    while try peopleStatements.selectFlags.step() {
-      flags.append(
-        PublicationFlag(
-          offset: peopleStatements.selectFlags.integer(0),
-          person: peopleStatements.selectFlags.text(1),
-          reason: peopleStatements.selectFlags.text(2),
-          time: Timestamp(peopleStatements.selectFlags.integer(3))))
+    return try peopleStatements.selectFlags.rows(room.number, limit) {
+      PublicationFlag(
+        offset: $0.integer(0), person: $0.text(1), reason: $0.text(2),
+        time: Timestamp($0.integer(3)))
     }
-    return flags
   }
 
   private func members(of name: RoomName) throws(StoreError) -> [PersonID] {
     guard let room = try row(of: name) else { return [] }
-    defer { peopleStatements.selectMembers.reset() }
-    peopleStatements.selectMembers.bind(1, room.number)
-    var members: [PersonID] = []
-    while try peopleStatements.selectMembers.step() {
-      members.append(peopleStatements.selectMembers.text(0))
-    }
-    return members
+    return try peopleStatements.selectMembers.rows(room.number) { $0.text(0) }
   }
 
   private func blocks() throws(StoreError) -> [PersonBlock] {
-    defer { peopleStatements.selectBlocks.reset() }
-    var blocks: [PersonBlock] = []
-    while try peopleStatements.selectBlocks.step() {
-      blocks.append(
-        PersonBlock(
-          person: peopleStatements.selectBlocks.text(0),
-          blocked: peopleStatements.selectBlocks.text(1)))
-    }
-    return blocks
+    try peopleStatements.selectBlocks.rows { PersonBlock(person: $0.text(0), blocked: $0.text(1)) }
   }
 
   private func lastOnline(_ person: PersonID) throws(StoreError) -> Timestamp? {
-    defer { peopleStatements.selectOnline.reset() }
-    peopleStatements.selectOnline.bind(1, person)
-    guard try peopleStatements.selectOnline.step() else { return nil }
-    return Timestamp(peopleStatements.selectOnline.integer(0))
+    try peopleStatements.selectOnline.first(person) { Timestamp($0.integer(0)) }
   }
 }

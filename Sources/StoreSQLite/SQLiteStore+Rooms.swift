@@ -38,31 +38,19 @@ extension SQLiteStore {
     if let key = draft.key {
       if let earlier = try reply(to: publication, under: key, in: row) { return earlier }
       let digest = hasher.digest(of: publication, key: key)
-      roomStatements.upsertKey.bind(1, row.number)
-      roomStatements.upsertKey.bind(2, key)
-      roomStatements.upsertKey.bind(3, publication.offset)
-      roomStatements.upsertKey.bind(4, Int(publication.time))
-      roomStatements.upsertKey.bind(5, digest.bytes)
-      roomStatements.upsertKey.bind(6, Int(Self.expiry(publication.time, keyAge)))
-      try roomStatements.upsertKey.run()
+      try roomStatements.upsertKey.run(
+        row.number, key, publication.offset, publication.time, digest,
+        Self.expiry(publication.time, keyAge))
     }
     if memory.publicationsMax > 0 {
-      roomStatements.insertPublication.bind(1, row.number)
-      roomStatements.insertPublication.bind(2, publication.offset)
-      roomStatements.insertPublication.bind(3, Int(publication.time))
-      roomStatements.insertPublication.bind(4, Int(Self.expiry(publication.time, memory.ageMax)))
-      roomStatements.insertPublication.bind(5, optional: publication.person)
-      roomStatements.insertPublication.bind(6, optional: publication.senderID)
-      roomStatements.insertPublication.bind(7, publication.data)
-      roomStatements.insertPublication.bind(
-        8, hasher.checksum(of: publication, room: row.number).bytes)
-      try roomStatements.insertPublication.run()
+      try roomStatements.insertPublication.run(
+        row.number, publication.offset, publication.time,
+        Self.expiry(publication.time, memory.ageMax), publication.person, publication.senderID,
+        publication.data, hasher.checksum(of: publication, room: row.number))
     }
     row.head = publication.offset
     row.time = publication.time
-    roomStatements.deleteThrough.bind(1, row.number)
-    roomStatements.deleteThrough.bind(2, row.head - max(memory.publicationsMax, 0))
-    try roomStatements.deleteThrough.run()
+    try roomStatements.deleteThrough.run(row.number, row.head - max(memory.publicationsMax, 0))
     try write(row)
     return .published(row.position, time: publication.time, isRepeated: false)
   }
@@ -71,18 +59,13 @@ extension SQLiteStore {
   private func reply(
     to publication: Publication, under key: String, in row: RoomRow
   ) throws(StoreError) -> RoomReply? {
-    defer { roomStatements.selectKey.reset() }
-    roomStatements.selectKey.bind(1, row.number)
-    roomStatements.selectKey.bind(2, key)
-    roomStatements.selectKey.bind(3, Int(publication.time))
-    guard try roomStatements.selectKey.step() else { return nil }
-    let digest = hasher.digest(of: publication, key: key)
-    guard roomStatements.selectKey.withBytes(2, { RecordChecksum($0) }) == digest else {
-      return .keyReused
+    try roomStatements.selectKey.first(row.number, key, publication.time) { earlier in
+      let digest = hasher.digest(of: publication, key: key)
+      guard earlier.withBytes(2, { RecordChecksum($0) }) == digest else { return .keyReused }
+      return .published(
+        RoomPosition(epoch: row.epoch, offset: earlier.integer(0)),
+        time: Timestamp(earlier.integer(1)), isRepeated: true)
     }
-    return .published(
-      RoomPosition(epoch: row.epoch, offset: roomStatements.selectKey.integer(0)),
-      time: Timestamp(roomStatements.selectKey.integer(1)), isRepeated: true)
   }
 
   private static func expiry(_ time: Timestamp, _ age: Timestamp) -> Timestamp {
@@ -163,15 +146,10 @@ extension SQLiteStore {
     of row: RoomRow, _ statement: SQLiteStatement, after: Int, before: Int, limit: Int,
     _ memory: RoomMemory, now: Timestamp
   ) throws(StoreError) -> [Publication] {
-    defer { statement.reset() }
-    statement.bind(1, row.number)
-    statement.bind(2, max(after, row.head - max(memory.publicationsMax, 0)))
-    statement.bind(3, before)
-    statement.bind(4, Int(now.subtractingReportingOverflow(memory.ageMax).partialValue))
-    statement.bind(5, limit)
-    var publications: [Publication] = []
-    while try statement.step() { publications.append(try publication(statement, in: row)) }
-    return publications
+    try statement.rows(
+      row.number, max(after, row.head - max(memory.publicationsMax, 0)), before,
+      now.subtractingReportingOverflow(memory.ageMax).partialValue, limit
+    ) { statement throws(StoreError) in try publication(statement, in: row) }
   }
 
   private func publication(
@@ -200,18 +178,14 @@ extension SQLiteStore {
   }
 
   private func firstEpoch() throws(StoreError) -> String {
-    defer { roomStatements.selectEpoch.reset() }
-    guard try roomStatements.selectEpoch.step() else {
+    guard let epoch = try roomStatements.selectEpoch.first(read: { $0.text(0) }) else {
       throw .damaged("the rooms' epoch is missing; \(damageAdvice)")
     }
-    return roomStatements.selectEpoch.text(0)
+    return epoch
   }
 
   func row(of name: RoomName) throws(StoreError) -> RoomRow? {
-    defer { roomStatements.selectRoom.reset() }
-    roomStatements.selectRoom.bind(1, name)
-    guard try roomStatements.selectRoom.step() else { return nil }
-    return try row(roomStatements.selectRoom)
+    try roomStatements.selectRoom.first(name) { found throws(StoreError) in try row(found) }
   }
 
   /// A room's row, made if there is none.
@@ -232,9 +206,7 @@ extension SQLiteStore {
 
   private func makeRoom(_ name: RoomName) throws(StoreError) -> RoomRow {
     let epoch = try firstEpoch()
-    roomStatements.insertRoom.bind(1, name)
-    roomStatements.insertRoom.bind(2, epoch)
-    try roomStatements.insertRoom.run()
+    try roomStatements.insertRoom.run(name, epoch)
     let row = RoomRow(
       number: connection.lastInsertedKey, name: name, epoch: epoch, head: 0, time: 0)
     try write(row)
@@ -242,19 +214,12 @@ extension SQLiteStore {
   }
 
   private func write(_ row: RoomRow) throws(StoreError) {
-    roomStatements.updateRoom.bind(1, row.number)
-    roomStatements.updateRoom.bind(2, row.epoch)
-    roomStatements.updateRoom.bind(3, row.head)
-    roomStatements.updateRoom.bind(4, Int(row.time))
-    roomStatements.updateRoom.bind(5, hasher.checksum(of: row).bytes)
-    try roomStatements.updateRoom.run()
+    try roomStatements.updateRoom.run(
+      row.number, row.epoch, row.head, row.time, hasher.checksum(of: row))
   }
 
   private func rooms() throws(StoreError) -> [RoomRow] {
-    defer { roomStatements.selectRooms.reset() }
-    var rows: [RoomRow] = []
-    while try roomStatements.selectRooms.step() { rows.append(try row(roomStatements.selectRooms)) }
-    return rows
+    try roomStatements.selectRooms.rows { found throws(StoreError) in try row(found) }
   }
 
   // MARK: Housekeeping
@@ -264,11 +229,9 @@ extension SQLiteStore {
 
   /// Removes some of what has expired.
   func removeExpiredPublications() throws(StoreError) {
-    roomStatements.deleteExpired.bind(1, Int(roomTime))
-    try roomStatements.deleteExpired.run()
+    try roomStatements.deleteExpired.run(roomTime)
     var isDone = connection.changedRows == 0
-    roomStatements.deleteExpiredKeys.bind(1, Int(roomTime))
-    try roomStatements.deleteExpiredKeys.run()
+    try roomStatements.deleteExpiredKeys.run(roomTime)
     isDone = isDone && connection.changedRows == 0
     try peopleStatements.deleteOldReceipts.run()
     isDone = isDone && connection.changedRows == 0
@@ -277,8 +240,7 @@ extension SQLiteStore {
 
   /// Gives every room another epoch.
   func renewRoomEpochs(_ names: some NameSource) throws(StoreError) {
-    roomStatements.updateEpoch.bind(1, names.next())
-    try roomStatements.updateEpoch.run()
+    try roomStatements.updateEpoch.run(names.next())
     for row in try rooms() {
       var row = row
       row.epoch = names.next()

@@ -20,21 +20,17 @@ extension SQLiteStore {
   func freshBytes(count: Int) -> [UInt8] { randomBytes(count: count) }
 
   func meta(_ name: String) throws(StoreError) -> [UInt8]? {
-    defer { statements.selectMeta.reset() }
-    statements.selectMeta.bind(1, name)
-    guard try statements.selectMeta.step() else { return nil }
-    let value = statements.selectMeta.bytes(0)
-    guard statements.selectMeta.withBytes(1, { RecordChecksum($0) }) == checksum(name, value) else {
-      throw .damaged("the value \(name) differs from its checksum; \(damageAdvice)")
+    try statements.selectMeta.first(name) { found throws(StoreError) in
+      let value = found.bytes(0)
+      guard found.withBytes(1, { RecordChecksum($0) }) == checksum(name, value) else {
+        throw .damaged("the value \(name) differs from its checksum; \(damageAdvice)")
+      }
+      return value
     }
-    return value
   }
 
   func keepMeta(_ name: String, value: [UInt8]) throws(StoreError) {
-    statements.upsertMeta.bind(1, name)
-    statements.upsertMeta.bind(2, value)
-    statements.upsertMeta.bind(3, checksum(name, value).bytes)
-    try statements.upsertMeta.run()
+    try statements.upsertMeta.run(name, value, checksum(name, value))
   }
 
   private func checksum(_ name: String, _ value: [UInt8]) -> RecordChecksum {

@@ -112,31 +112,35 @@ extension SQLiteStore {
 
   /// The newest snapshot not after a revision, or the empty text before the log.
   func snapshot(of row: DocumentRow, through revision: Int) throws(StoreError) -> Snapshot {
-    defer { statements.selectSnapshot.reset() }
-    statements.selectSnapshot.bind(1, row.number)
-    statements.selectSnapshot.bind(2, revision)
-    guard try statements.selectSnapshot.step() else {
-      guard row.base == 0 || revision == 0 else {
-        // Before the base, texts are gone as promised; at it and after, one has to be there.
-        guard revision >= row.base else { throw .compacted(oldestRevision: row.base) }
-        throw .damaged("the text at revision \(row.base) is missing; \(damageAdvice)")
-      }
-      return Snapshot(
-        revision: 0, chain: hasher.origin(of: row.id), time: row.createdAt, text: [], authors: [0])
+    let kept = try statements.selectSnapshot.first(row.number, revision) {
+      found throws(StoreError) in try readSnapshot(found, of: row)
     }
-    let found = statements.selectSnapshot.integer(0)
-    guard let chain = statements.selectSnapshot.withBytes(1, { RecordChecksum($0) }) else {
-      throw .damaged("the text at revision \(found) has no checksum; \(damageAdvice)")
+    if let kept { return kept }
+    guard row.base == 0 || revision == 0 else {
+      // Before the base, texts are gone as promised; at it and after, one has to be there.
+      guard revision >= row.base else { throw .compacted(oldestRevision: row.base) }
+      throw .damaged("the text at revision \(row.base) is missing; \(damageAdvice)")
+    }
+    return Snapshot(
+      revision: 0, chain: hasher.origin(of: row.id), time: row.createdAt, text: [], authors: [0])
+  }
+
+  private func readSnapshot(
+    _ found: SQLiteStatement, of row: DocumentRow
+  ) throws(StoreError) -> Snapshot {
+    let revision = found.integer(0)
+    guard let chain = found.withBytes(1, { RecordChecksum($0) }) else {
+      throw .damaged("the text at revision \(revision) has no checksum; \(damageAdvice)")
     }
     let snapshot = Snapshot(
-      revision: found, chain: chain, time: Timestamp(statements.selectSnapshot.integer(4)),
-      text: statements.selectSnapshot.bytes(2), authors: statements.selectSnapshot.bytes(5))
-    let checksum = statements.selectSnapshot.withBytes(3) { RecordChecksum($0) }
+      revision: revision, chain: chain, time: Timestamp(found.integer(4)), text: found.bytes(2),
+      authors: found.bytes(5))
+    let checksum = found.withBytes(3) { RecordChecksum($0) }
     guard checksum == hasher.checksum(of: snapshot, document: row.id) else {
-      throw .damaged("the text at revision \(found) differs from its checksum; \(damageAdvice)")
+      throw .damaged("the text at revision \(revision) differs from its checksum; \(damageAdvice)")
     }
-    guard found != row.base || chain == row.baseChain else {
-      throw .damaged("the text at revision \(found) is another log's; \(damageAdvice)")
+    guard revision != row.base || chain == row.baseChain else {
+      throw .damaged("the text at revision \(revision) is another log's; \(damageAdvice)")
     }
     return snapshot
   }
@@ -144,14 +148,9 @@ extension SQLiteStore {
   /// Keeps a snapshot. One at the head also starts the count towards the next.
   func keep(_ snapshot: Snapshot, of row: inout DocumentRow) throws(StoreError) {
     let checksum = hasher.checksum(of: snapshot, document: row.id)
-    statements.upsertSnapshot.bind(1, row.number)
-    statements.upsertSnapshot.bind(2, snapshot.revision)
-    statements.upsertSnapshot.bind(3, snapshot.chain.bytes)
-    statements.upsertSnapshot.bind(4, Int(snapshot.time))
-    statements.upsertSnapshot.bind(5, snapshot.text)
-    statements.upsertSnapshot.bind(6, snapshot.authors)
-    statements.upsertSnapshot.bind(7, checksum.bytes)
-    try statements.upsertSnapshot.run()
+    try statements.upsertSnapshot.run(
+      row.number, snapshot.revision, snapshot.chain, snapshot.time, snapshot.text, snapshot.authors,
+      checksum)
     if snapshot.revision == row.revision {
       // What it takes beyond the text's length is paid for by the log that follows.
       row.unsnapped = min(0, row.length - snapshot.text.count - snapshot.authors.count)
@@ -161,9 +160,6 @@ extension SQLiteStore {
 
   /// The documents whose newest snapshot lies far behind their head.
   func idsToSnapshot() throws(StoreError) -> Set<DocumentID> {
-    defer { statements.selectUnsnapped.reset() }
-    var ids: Set<DocumentID> = []
-    while try statements.selectUnsnapped.step() { ids.insert(statements.selectUnsnapped.text(0)) }
-    return ids
+    Set(try statements.selectUnsnapped.rows { $0.text(0) })
   }
 }

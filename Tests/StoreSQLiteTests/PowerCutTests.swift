@@ -61,26 +61,20 @@ struct PowerCutTests {
 
   @Test("a power cut at any moment keeps what was replied", arguments: [11, 12, 13] as [UInt64])
   func powerCut(seed: UInt64) throws {
-    let disk = try FaultyDisk()
-    var random = SplitMix64(seed: seed)
-    let states = try record(disk, batches: 60, &random)
-    var image = DiskImage()
-    var replied: Int?
-    for (index, event) in disk.events.enumerated() {
-      image.follow(event)
-      if case .mark(let number) = event { replied = number }
-      // Every moment near a reply's edge matters; of the rest, a sample.
-      guard let replied, Int.random(in: 0..<6, using: &random) == 0 else { continue }
-      let found = try recover(image.afterPowerCut(using: &random))
-      let isThisOrNext =
-        found == states[replied] || (replied + 1 < states.count && found == states[replied + 1])
-      #expect(isThisOrNext, "seed \(seed), event \(index), after reply \(replied)")
-      if !isThisOrNext { return }
-    }
+    try endAnywhere(seed: seed) { image, random in image.afterPowerCut(using: &random) }
   }
 
   @Test("a kill at any moment keeps what was replied", arguments: [21, 22] as [UInt64])
   func killed(seed: UInt64) throws {
+    try endAnywhere(seed: seed) { image, _ in image.afterKill() }
+  }
+
+  /// Ends a run at a sample of its moments, and compares what is found with what was replied.
+  ///
+  /// - Parameter remains: The files that the end leaves.
+  private func endAnywhere(
+    seed: UInt64, leaving remains: (DiskImage, inout SplitMix64) -> [String: [UInt8]]
+  ) throws {
     let disk = try FaultyDisk()
     var random = SplitMix64(seed: seed)
     let states = try record(disk, batches: 60, &random)
@@ -90,7 +84,8 @@ struct PowerCutTests {
       image.follow(event)
       if case .mark(let number) = event { replied = number }
       guard let replied, Int.random(in: 0..<6, using: &random) == 0 else { continue }
-      let found = try recover(image.afterKill())
+      let found = try recover(remains(image, &random))
+      // What was replied is there; what was under way may be, or not.
       let isThisOrNext =
         found == states[replied] || (replied + 1 < states.count && found == states[replied + 1])
       #expect(isThisOrNext, "seed \(seed), event \(index), after reply \(replied)")
