@@ -57,6 +57,12 @@ struct LayeringTests {
     #expect(try tree.folders(in: "Sources") == Self.allowed.keys.sorted())
   }
 
+  @Test("ARCHITECTURE.md names every target")
+  func page() throws {
+    let page = try tree.text("ARCHITECTURE.md")
+    for target in Self.allowed.keys { #expect(page.contains("`\(target)`"), "\(target)") }
+  }
+
   @Test("no two targets differ by case only")
   func caseOnly() throws {
     let names = try tree.folders(in: "Sources") + tree.folders(in: "Tests")

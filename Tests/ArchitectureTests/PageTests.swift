@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+/// What the pages say of the tree: links, files, targets of `make`.
+@Suite("Pages")
+struct PageTests {
+  private let tree: SourceTree
+  private let pages: [SourceTree.File]
+
+  init() throws {
+    let tree = SourceTree()
+    self.tree = tree
+    pages =
+      try ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+      .map { SourceTree.File(path: $0, text: try tree.text($0)) }
+      + ["Documentation", "Benchmarks", "Sources", "Tests"]
+      .flatMap { try tree.files(in: $0, endings: ["md"]) }
+  }
+
+  @Test("every link leads somewhere")
+  func links() throws {
+    var count = 0
+    for page in pages {
+      for match in page.text.matches(of: /\]\(([^)\s]+)\)/) where !match.1.hasPrefix("http") {
+        count += 1
+        let parts = match.1.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let target = parts[0].isEmpty ? page.path : Self.path(parts[0], from: page.path)
+        guard tree.exists(target) else {
+          Issue.record("\(page.path): there is no \(match.1)")
+          continue
+        }
+        guard parts.count == 2, target.hasSuffix(".md") else { continue }
+        #expect(
+          try Self.anchors(of: tree.text(target)).contains(String(parts[1])),
+          "\(page.path): \(target) has no heading for #\(parts[1])")
+      }
+    }
+    #expect(count > 50)
+  }
+
+  @Test("every file that is named is there")
+  func files() {
+    for page in pages {
+      let named = page.text.matches(
+        of: /`((?:Sources|Tests|Scripts|Documentation|Packaging|Benchmarks|Web|Fuzz)\/[\w+.\/\-]+)`/
+      )
+      for match in named {
+        #expect(tree.exists(String(match.1)), "\(page.path) names \(match.1)")
+      }
+    }
+  }
+
+  @Test("every target of make that is named is there")
+  func targets() throws {
+    let makefile = try tree.text("Makefile")
+    let known = Set(
+      makefile.matches(of: /(?:^|\n)([a-z][a-z\- ]*):/)
+        .flatMap { $0.1.split(separator: " ").map(String.init) })
+    for page in pages {
+      for match in page.text.matches(of: /(?:`|\n    )make ([a-z][a-z\-]*)/) {
+        #expect(known.contains(String(match.1)), "\(page.path) names make \(match.1)")
+      }
+    }
+  }
+
+  @Test("every decision is in their list")
+  func decisions() throws {
+    let list = try tree.text("Documentation/Decisions/README.md")
+    for file in try tree.files(in: "Documentation/Decisions", endings: ["md"]) {
+      let name = file.path.split(separator: "/").last ?? ""
+      if name != "README.md" { #expect(list.contains("(\(name))"), "\(name)") }
+    }
+  }
+
+  /// A path as a page names it, from the package's root.
+  private static func path(_ link: Substring, from page: String) -> String {
+    var parts = page.split(separator: "/").dropLast()
+    for part in link.split(separator: "/") {
+      switch part {
+      case ".": break
+      case "..": _ = parts.popLast()
+      default: parts.append(part)
+      }
+    }
+    return parts.joined(separator: "/")
+  }
+
+  /// What a heading is called in an address.
+  private static func anchors(of page: String) -> [String] {
+    page.matches(of: /(?:^|\n)#+ ([^\n]*)/).map { match in
+      match.1.lowercased().compactMap { character in
+        if character == " " { return "-" }
+        return character.isLetter || character.isNumber || "-_".contains(character)
+          ? String(character) : nil
+      }.joined()
+    }
+  }
+}
