@@ -4,19 +4,22 @@
     make build && .venv/bin/python Scripts/readme_picture.py
 
 Starts the program on an empty folder, lets browsers write into one note, and keeps what one of them
-sees in Documentation/images: two-people.png, and history.png of how the note came about. The page
-looks as intended where Inter and Vollkorn are installed (Debian: fonts-inter, fonts-vollkorn);
+sees in Documentation/images: two-people.png, history.png of how the note came about, and admin.png, what
+an operator sees of it all. The page looks as intended where Inter and Vollkorn are installed (Debian: fonts-inter, fonts-vollkorn);
 elsewhere the system's fonts stand in.
 """
 
 import pathlib
+import random
+import re
+import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "Tests" / "Browser"))
 
-from conftest import CHROMIUM, FLAGS, Person, Server, converge, wait_until  # noqa: E402
+from conftest import CHROMIUM, FLAGS, PROGRAM, Person, Server, converge, wait_until  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 
 IMAGES = ROOT / "Documentation" / "images"
@@ -40,7 +43,9 @@ Meet at **9:40** at the lower station. The path starts behind the chapel; *good 
 
 def main():
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        server = Server(pathlib.Path(folder))
+        keys = pathlib.Path(folder) / "api-keys"
+        key = make_key(keys)
+        server = Server(pathlib.Path(folder), "--api-key-file", str(keys))
         try:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             for title in ["Reading list", "Kitchen shelves, measured", "Questions for Thursday", "はじめての味噌"]:
@@ -74,13 +79,44 @@ def main():
             converge(ines, jonas, keiko)
             look_back(ines)
             take(ines, "history.png")
+            ines.press("Escape")
+            operator = Person(
+                browser, server, "Operator", viewport={"width": 1200, "height": 800}, device_scale_factor=1.5
+            )
+            watch(operator, key, [ines, jonas, keiko])
+            take(operator, "admin.png")
             browser.close()
         finally:
             server.stop()
-    sizes = {name: (IMAGES / name).stat().st_size for name in ("two-people.png", "history.png")}
+    names = ("two-people.png", "history.png", "admin.png")
+    sizes = {name: (IMAGES / name).stat().st_size for name in names}
     for name, size in sizes.items():
         print(f"{name}: {size} bytes")
     return 0 if max(sizes.values()) < BYTES_MAX else 1
+
+
+def make_key(file):
+    """The API key of an operator who may read notes."""
+    made = subprocess.run(
+        [PROGRAM, "apikey", "operations", "operator", "document:*=read", "--file", file],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return re.search(r"pk_\S+", made.stdout).group()
+
+
+def watch(operator, key, writers):
+    """Lets people write in turns for as long as the charts take to have something to show."""
+    operator.page.goto("/admin")
+    operator.page.get_by_label("API key").fill(key)
+    operator.page.get_by_role("button", name="Sign in").click()
+    operator.page.locator("#connections tbody tr").nth(2).wait_for()
+    numbers = random.Random(6)
+    for writer in writers:
+        writer.to_end()
+    for _ in range(60):
+        writer = numbers.choice(writers)
+        writer.page.keyboard.type("and so on, " * numbers.randrange(4), delay=numbers.randrange(15, 60))
+        writer.page.wait_for_timeout(numbers.randrange(200, 700))
 
 
 def take(person, name):

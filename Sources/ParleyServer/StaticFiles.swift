@@ -44,13 +44,16 @@ struct StaticFiles {
 
   /// The response to a request for a page or asset; `nil` when the path is not for this folder.
   ///
-  /// `/` and `/n/…` are the page; `/assets/…` are the files of the folder.
+  /// `/` and `/n/…` are the page, `/admin` is the one for operators; `/assets/…` are the files of
+  /// the folder.
   mutating func response(to head: RequestHead) -> Response? {
     let name: String
     if head.path == "/" || head.path.hasPrefix("/n/") {
       name = "index.html"
+    } else if head.path == "/admin" {
+      name = "admin.html"
     } else if head.path == "/favicon.ico" {
-      name = "favicon.svg"
+      name = "icon.svg"
     } else if head.path.hasPrefix("/assets/") {
       name = String(head.path.dropFirst("/assets/".count))
     } else {

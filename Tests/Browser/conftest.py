@@ -44,6 +44,15 @@ FLAGS = [
 
 expect.set_options(timeout=15_000)
 
+# In the dark, as the options of a browser context.
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 2,
+    "has_touch": True,
+    "is_mobile": True,
+    "color_scheme": "dark",
+}
+
 
 class Server:
     """The program, on a folder that outlives it."""

@@ -5,18 +5,10 @@ import subprocess
 import time
 
 import pytest
-from conftest import PROGRAM, SECRET, Server, converge, token, wait_until
+from conftest import PHONE, PROGRAM, SECRET, Server, converge, token, wait_until
 from playwright.sync_api import expect
 
 PASSWORD = "correct horse é"
-
-PHONE = {
-    "viewport": {"width": 390, "height": 844},
-    "device_scale_factor": 2,
-    "has_touch": True,
-    "is_mobile": True,
-    "color_scheme": "dark",
-}
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import converge, wait_until
+from conftest import PHONE, converge, wait_until
 from playwright.sync_api import expect
 
 
@@ -171,15 +171,7 @@ def test_the_history_by_keyboard_leaves_the_editor_alone(server, person):
 
 def test_the_history_on_a_phone_in_the_dark(server, person):
     note, ann, _ = two_write(server, person)
-    phone = person(
-        "Cy",
-        "#8a4bab",
-        viewport={"width": 390, "height": 844},
-        device_scale_factor=2,
-        has_touch=True,
-        is_mobile=True,
-        color_scheme="dark",
-    ).open(note)
+    phone = person("Cy", "#8a4bab", **PHONE).open(note)
     past = Past(phone).open()
     past.wait_for_text(ann.text())
     phone.picture("phone-history")

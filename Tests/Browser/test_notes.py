@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import converge, wait_until
+from conftest import PHONE, converge, wait_until
 from playwright.sync_api import expect
 
 
@@ -152,14 +152,7 @@ def test_on_a_phone_in_the_dark(server, person):
     note = server.create("On the way")
     bo = person("Bo", "#8a4bab").open(note)
     bo.type("# On the way\n\nMilk, bread, and *something* nice.\n\n- [ ] call home\n")
-    ann = person(
-        "Ann",
-        viewport={"width": 390, "height": 844},
-        device_scale_factor=2,
-        has_touch=True,
-        is_mobile=True,
-        color_scheme="dark",
-    )
+    ann = person("Ann", **PHONE)
     ann.page.goto("/")
     expect(titles(ann)).to_have_text(["On the way"])
     expect(ann.page.locator("#welcome")).to_be_hidden()

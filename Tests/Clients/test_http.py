@@ -89,6 +89,15 @@ def test_the_page_and_its_parts_are_served(server):
     assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
 
 
+def test_the_operators_page_is_served(server):
+    status, headers, body = server.request("GET", "/admin")
+    assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "unsafe-inline" not in headers["content-security-policy"]
+    assert b"<!doctype html>" in body[:200].lower()
+    assert server.request("GET", "/favicon.ico")[0] == 200
+    assert server.request("POST", "/admin")[1]["allow"] == "GET, HEAD"
+
+
 def test_a_page_that_is_known_is_not_sent_again(server):
     tag = server.request("GET", "/")[1]["etag"]
     status, _, body = server.request("GET", "/", headers={"If-None-Match": tag})

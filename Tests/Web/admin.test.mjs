@@ -1,0 +1,49 @@
+// What the operator's page makes of figures.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bytes, duration, latency, number } from "../../Web/js/admin/figures.js";
+import { pathsOf, roundUp } from "../../Web/js/admin/sparkline.js";
+import { countOf } from "../../Web/js/words.js";
+
+test("figures are as long as they need to be", () => {
+  assert.equal(number(3.14159), "3.1");
+  assert.equal(number(314.159), "314");
+  assert.equal(bytes(0), "0 B");
+  assert.equal(bytes(1_500), "1.5 kB");
+  assert.equal(bytes(123_456_789), "123 MB");
+  assert.equal(latency(420), "420 µs");
+  assert.equal(latency(4_800), "4.8 ms");
+  assert.equal(latency(2_500_000), "2.5 s");
+  assert.equal(countOf(1, "entry", "entries"), "1 entry");
+  assert.equal(countOf(2, "commit"), "2 commits");
+});
+
+test("durations say their two largest units", () => {
+  assert.equal(duration(-5), "0 s");
+  assert.equal(duration(999), "0 s");
+  assert.equal(duration(61_000), "1 min 1 s");
+  assert.equal(duration(3_600_000), "1 h");
+  assert.equal(duration(90_061_000), "1 d 1 h");
+});
+
+test("the upper edge of a chart is a round number", () => {
+  for (const [value, top] of [[0, 1], [-1, 1], [1, 1], [1.2, 2], [3, 5], [7, 10], [4_800, 5_000], [0.03, 0.05]]) {
+    assert.ok(Math.abs(roundUp(/** @type {number} */ (value)) - /** @type {number} */ (top)) < 1e-9, String(value));
+  }
+});
+
+test("a line breaks where nothing was measured, and shows a single value as a dot", () => {
+  const frame = { from: 1_000, to: 3_000, top: 10, width: 200, height: 56 };
+  const samples = [
+    { time: 0, values: [9] },
+    { time: 1_000, values: [0] },
+    { time: 1_500, values: [10] },
+    { time: 2_000, values: [undefined] },
+    { time: 3_000, values: [5] },
+  ];
+  const { line, area } = pathsOf(samples, 0, frame);
+  assert.equal(line, "M0.0 54.0L50.0 2.0M200.0 28.0h0");
+  assert.equal(area, "M0.0 56L0.0 54.0L50.0 2.0L50.0 56ZM200.0 56L200.0 28.0L200.0 56Z");
+  assert.deepEqual(pathsOf([], 0, frame), { line: "", area: "" });
+});

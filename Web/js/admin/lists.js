@@ -1,0 +1,198 @@
+// The three lists: who is connected, which rooms are in use, which notes there are.
+
+import { RequestError, request } from "../http.js";
+import { when } from "../notes.js";
+import { countOf } from "../words.js";
+import { bytes, duration, number } from "./figures.js";
+import { Table } from "./table.js";
+
+/**
+ * @typedef {{id: string, dialect: string, user?: string, isGuest: boolean, name?: string, clientId?: string,
+ *   address: string, since: number, documents: number, rooms: number, queuedBytes: number,
+ *   isLagging: boolean}} ConnectionEntry
+ * @typedef {{room: string, subscribers: number, present: number}} RoomEntry
+ * @typedef {import("../notes.js").NoteEntry} NoteEntry
+ */
+
+/** So many are asked for at once. */
+const shownMax = 500;
+
+const dialectNames = /** @type {Record<string, string>} */ ({
+  native: "native", whaler: "Whaler", socketIO: "Socket.IO", bayeux: "Bayeux",
+});
+
+/** @param {string} className @param {string} text */
+function span(className, text) {
+  const element = document.createElement("span");
+  element.className = className;
+  element.textContent = text;
+  return element;
+}
+
+/** @param {ConnectionEntry} connection */
+export const nameOf = ({ name, user, address }) => name || user || address;
+
+/** @param {ConnectionEntry} connection */
+function who(connection) {
+  const cell = document.createDocumentFragment();
+  cell.append(span("admin-name", nameOf(connection)));
+  const { user, isGuest } = connection;
+  const details = [isGuest ? "guest" : "", user && user !== nameOf(connection) ? user : ""].filter(Boolean);
+  if (details.length > 0) cell.append(span("admin-detail", details.join(" · ")));
+  return cell;
+}
+
+/** @param {ConnectionEntry} connection */
+function queue({ queuedBytes, isLagging }) {
+  if (!isLagging) return queuedBytes > 0 ? bytes(queuedBytes) : "–";
+  const cell = document.createDocumentFragment();
+  cell.append(`${bytes(queuedBytes)} `, span("badge bad", "lagging"));
+  return cell;
+}
+
+/**
+ * What is asked for, and what is shown of it.
+ *
+ * @template Item
+ * @typedef {object} List
+ * @property {string} id Of the panel.
+ * @property {Table<Item>} table
+ * @property {(filter: string) => Promise<{items: Item[], total: number}>} fetch
+ * @property {(item: Item) => string} words What the filter looks into.
+ * @property {string} none
+ */
+
+/**
+ * @param {object} options
+ * @param {(id: string) => HTMLElement} options.hostOf The panel of a list.
+ * @param {(connection: ConnectionEntry) => void} options.disconnect
+ * @param {() => number} options.now By the server's clock; milliseconds.
+ * @returns {List<any>[]}
+ */
+export function makeLists({ hostOf, disconnect, now }) {
+  /** @type {List<ConnectionEntry>} */
+  const connections = {
+    id: "connections",
+    none: "Nobody is connected.",
+    table: new Table({
+      host: hostOf("connections"),
+      name: "Connections",
+      rowName: "connection",
+      keyOf: ({ id }) => id,
+      columns: [
+        { name: "Who", cell: who },
+        { name: "Speaks", cell: ({ dialect }) => dialectNames[dialect] ?? dialect },
+        { name: "From", cell: ({ address }) => address },
+        { name: "For", cell: ({ since }) => duration(now() - since), isNumber: true },
+        { name: "Notes", cell: ({ documents }) => number(documents), isNumber: true },
+        { name: "Rooms", cell: ({ rooms }) => number(rooms), isNumber: true },
+        { name: "Unread", cell: queue, isNumber: true },
+        { name: "Disconnect", cell: (connection) => disconnectButton(connection, disconnect), isAction: true },
+      ],
+    }),
+    words: ({ name, user, address, dialect, clientId }) =>
+      [name, user, address, dialectNames[dialect], clientId].join(" "),
+    async fetch(filter) {
+      const { connections: items, total, more } = await request(`/api/connections?limit=${shownMax}`);
+      // Beyond the first page the server looks for the user of that name.
+      if (!more || !filter) return { items, total };
+      const { connections: found } = await request(
+        `/api/connections?limit=${shownMax}&user=${encodeURIComponent(filter)}`,
+      );
+      const known = new Set(items.map((/** @type {ConnectionEntry} */ { id }) => id));
+      return { items: [...items, ...found.filter((/** @type {ConnectionEntry} */ { id }) => !known.has(id))], total };
+    },
+  };
+
+  /** @type {List<RoomEntry>} */
+  const rooms = {
+    id: "rooms",
+    none: "No room has a subscriber.",
+    table: new Table({
+      host: hostOf("rooms"),
+      name: "Rooms",
+      rowName: "room",
+      keyOf: ({ room }) => room,
+      columns: [
+        { name: "Room", cell: ({ room }) => span("admin-name", room) },
+        { name: "Subscribers", cell: ({ subscribers }) => number(subscribers), isNumber: true },
+        { name: "People", cell: ({ present }) => number(present), isNumber: true },
+      ],
+    }),
+    words: ({ room }) => room,
+    async fetch() {
+      const { rooms: items, total } = await request(`/api/rooms?limit=${shownMax}`);
+      return { items, total };
+    },
+  };
+
+  /** @type {List<NoteEntry>} */
+  const notes = {
+    id: "notes",
+    none: "No notes yet, or none that this key may read: say document:*=read when you make one.",
+    table: new Table({
+      host: hostOf("notes"),
+      name: "Notes",
+      rowName: "note",
+      keyOf: ({ id }) => id,
+      columns: [
+        { name: "Title", cell: noteLink },
+        { name: "Revision", cell: ({ revision }) => number(revision), isNumber: true },
+        { name: "Changed", cell: ({ updatedAt }) => when(updatedAt, now()), isNumber: true },
+      ],
+    }),
+    words: ({ title, id }) => `${title} ${id}`,
+    async fetch() {
+      try {
+        const { notes: items } = await request("/api/notes");
+        return { items, total: items.length };
+      } catch (error) {
+        // An operator's key alone reads no notes.
+        if (error instanceof RequestError && error.status === 403) return { items: [], total: 0 };
+        throw error;
+      }
+    },
+  };
+  return [connections, rooms, notes];
+}
+
+/** @param {NoteEntry} note */
+function noteLink({ id, title }) {
+  const link = document.createElement("a");
+  link.className = "admin-name";
+  link.href = `/n/${encodeURIComponent(id)}`;
+  link.target = "_blank";
+  link.rel = "noopener";
+  link.textContent = title || "Untitled note";
+  return link;
+}
+
+/** @param {ConnectionEntry} connection @param {(connection: ConnectionEntry) => void} disconnect */
+function disconnectButton(connection, disconnect) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "button small";
+  button.textContent = "Disconnect";
+  button.setAttribute("aria-label", `Disconnect ${nameOf(connection)}`);
+  button.addEventListener("click", () => disconnect(connection));
+  return button;
+}
+
+/**
+ * @template Item
+ * @param {List<Item>} list
+ * @param {{items: Item[], total: number}} answer
+ * @param {string} filter
+ */
+export function drawList({ table, words, none }, { items, total }, filter) {
+  const wanted = filter.toLocaleLowerCase();
+  const shown = items.filter((item) => words(item).toLocaleLowerCase().includes(wanted));
+  const isPart = items.length < total;
+  const remark =
+    items.length === 0 ? none
+    : shown.length === 0 ? `Nothing here has “${filter}” in it.`
+    : isPart
+      ? `${countOf(items.length, "entry", "entries")} of ${number(total)}. Filter for a user's name to find others.`
+    : "";
+  table.draw(shown, remark);
+}

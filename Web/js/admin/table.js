@@ -1,0 +1,103 @@
+// A list of the operator's page: drawn anew at each answer, row by row, so that what has the focus, or
+// is under the pointer, stays where it is.
+
+/**
+ * @template Item
+ * @typedef {object} Column
+ * @property {string} name
+ * @property {(item: Item) => string | Node} cell
+ * @property {boolean} [isNumber]
+ * @property {boolean} [isAction] Its name is for screen readers alone.
+ */
+
+/** @template Item */
+export class Table {
+  #columns;
+  #keyOf;
+  #rowName;
+  #body = document.createElement("tbody");
+  #table = document.createElement("table");
+  #remark = document.createElement("p");
+  /** @type {Map<string, HTMLTableRowElement>} */
+  #rows = new Map();
+
+  /**
+   * @param {object} options
+   * @param {HTMLElement} options.host
+   * @param {string} options.name
+   * @param {string} options.rowName Set as `data-…` to the row's key, for whoever looks for one.
+   * @param {Column<Item>[]} options.columns
+   * @param {(item: Item) => string} options.keyOf
+   */
+  constructor({ host, name, rowName, columns, keyOf }) {
+    this.#columns = columns;
+    this.#keyOf = keyOf;
+    this.#rowName = rowName;
+    const head = this.#table.createTHead().insertRow();
+    for (const column of columns) {
+      const cell = document.createElement("th");
+      cell.scope = "col";
+      if (column.isNumber) cell.className = "is-number";
+      const text = document.createElement("span");
+      text.textContent = column.name;
+      if (column.isAction) text.className = "visually-hidden";
+      cell.append(text);
+      head.append(cell);
+    }
+    this.#table.setAttribute("aria-label", name);
+    this.#table.append(this.#body);
+    this.#remark.className = "admin-remark";
+    host.append(this.#table, this.#remark);
+  }
+
+  /**
+   * @param {Item[]} items
+   * @param {string} remark Below the list; empty for none.
+   */
+  draw(items, remark) {
+    const keys = new Set(items.map(this.#keyOf));
+    for (const [key, row] of this.#rows) {
+      if (keys.has(key)) continue;
+      row.remove();
+      this.#rows.delete(key);
+    }
+    items.forEach((item, index) => {
+      const key = this.#keyOf(item);
+      let row = this.#rows.get(key);
+      if (!row) {
+        row = document.createElement("tr");
+        row.dataset[this.#rowName] = key;
+        row.append(...this.#columns.map((column) => this.#cell(column)));
+        this.#rows.set(key, row);
+      }
+      this.#fill(row, item);
+      const place = this.#body.rows[index];
+      if (place !== row) this.#body.insertBefore(row, place ?? null);
+    });
+    this.#table.hidden = items.length === 0;
+    this.#remark.textContent = remark;
+    this.#remark.hidden = remark === "";
+  }
+
+  /** @param {Column<Item>} column */
+  #cell({ name, isNumber, isAction }) {
+    const cell = document.createElement("td");
+    if (isNumber) cell.className = "is-number";
+    if (isAction) cell.className = "is-action";
+    // On a phone the rows stand as cards, and each value says what it is.
+    else cell.dataset.label = name;
+    return cell;
+  }
+
+  /** @param {HTMLTableRowElement} row @param {Item} item */
+  #fill(row, item) {
+    this.#columns.forEach(({ cell, isAction }, index) => {
+      const place = row.cells[index];
+      // What can be pressed stays the same for as long as the row is there.
+      if (!place || (isAction && place.hasChildNodes())) return;
+      const content = cell(item);
+      const text = typeof content === "string" ? content : content.textContent;
+      if (isAction || place.textContent !== text) place.replaceChildren(content);
+    });
+  }
+}
