@@ -6,6 +6,7 @@ import { Emitter } from "../../Web/js/emitter.js";
 import { RequestError } from "../../Web/js/http.js";
 import { NewNote } from "../../Web/js/newnote.js";
 import { NoteList } from "../../Web/js/notes.js";
+import { stopTime } from "./support.mjs";
 
 /** What `sessionStorage` is for the page. */
 class Storage {
@@ -56,7 +57,7 @@ test("a note is asked for once, and takes the title written meanwhile", async ()
 });
 
 test("without an answer it is asked for again when the line is back, also after a reload", async (context) => {
-  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const pass = stopTime(context);
   const { line, list, newNote, storage } = begun();
   newNote.title = "Plans";
   list.asked[0]?.fail(new RequestError("The server cannot be reached.", 0));
@@ -67,11 +68,39 @@ test("without an answer it is asked for again when the line is back, also after 
   assert.equal(newNote.problem, undefined);
   list.asked[1]?.fail(new RequestError("The store is busy.", 503));
   await turn();
-  context.mock.timers.tick(5_000);
+  pass(5_000);
   assert.equal(list.asked.length, 3);
 
   const again = new NewNote({ list, connection: /** @type {any} */ (line), storage });
   assert.equal(again.title, "Plans");
+});
+
+test("a server that is asked too often is asked again", async (context) => {
+  const pass = stopTime(context);
+  const { list, newNote } = begun();
+  list.asked[0]?.fail(new RequestError("slower", 429));
+  await turn();
+  assert.equal(newNote.problem?.isFinal, false);
+  pass(5_000);
+  assert.equal(list.asked.length, 2);
+});
+
+test("the list is subscribed to again when the server has time", (context) => {
+  const pass = stopTime(context);
+  globalThis.fetch = /** @type {any} */ (async () => new Response('{"notes":[]}'));
+  /** @type {((reply: any) => void)[]} */
+  const replies = [];
+  const send = (/** @type {string} */ _type, /** @type {any} */ _data, /** @type {any} */ reply) =>
+    replies.push(reply);
+  const line = Object.assign(new Emitter(), { send });
+  new NoteList(/** @type {any} */ (line));
+  line.emit("welcome", {});
+  replies[0]?.({ type: "error", data: { code: "tooFast", retryable: true, retryAfter: 200 } });
+  pass(200);
+  assert.equal(replies.length, 2);
+  replies[1]?.({ type: "error", data: { code: "notAllowed", retryable: false } });
+  pass(5_000);
+  assert.equal(replies.length, 2);
 });
 
 test("a refusal waits for the person; what is given up is not asked for again", async () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Emitter } from "../../Web/js/emitter.js";
 import { Note } from "../../Web/js/note.js";
-import { applied, core } from "./support.mjs";
+import { applied, core, stopTime } from "./support.mjs";
 
 /** A line to the server whose both ends the test holds. */
 class Line extends Emitter {
@@ -239,6 +239,55 @@ test("a refusal that will pass is tried again, one that will not stays visible",
   note.close();
 });
 
+test("what comes faster than the server takes it waits, and goes out as it was", (context) => {
+  const pass = stopTime(context);
+  const { line, note, type } = joined("");
+  const refuse = () =>
+    line.say("refused", { sequence: 1, code: "tooFast", message: "slower", retryable: true, retryAfter: 700 });
+  type(0, "a");
+  const first = line.last("change")?.text;
+  refuse();
+  type(1, "b");
+  assert.equal(note.refusal, undefined);
+  assert.equal(note.unconfirmedCount, 2);
+  pass(699);
+  assert.equal(line.count("change"), 1);
+  pass(1);
+  assert.equal(line.count("change"), 2);
+  assert.equal(line.last("change")?.text, first);
+  refuse();
+  // A line that is lost meanwhile sends it once, when it is back.
+  line.lose();
+  line.comeBack();
+  line.say("joined", {
+    title: "Title", epoch: "e", revision: 7, changes: [], lastSequence: 0, access: "write", presence: [],
+  });
+  assert.equal(line.count("change"), 3);
+  pass(700);
+  assert.equal(line.count("change"), 3);
+  line.say("acknowledged", { sequence: 1, revision: 8 });
+  line.say("acknowledged", { sequence: 2, revision: 9 });
+  assert.equal(note.unconfirmedCount, 0);
+  note.close();
+});
+
+test("a caret that the server had no time for is sent again", (context) => {
+  const pass = stopTime(context);
+  const { line, note } = joined("text");
+  note.select(1, 1);
+  pass(80);
+  assert.equal(line.count("select"), 1);
+  line.last("select")?.onReply?.({ type: "error", data: { code: "tooFast", retryable: true, retryAfter: 300 } });
+  note.select(3, 3);
+  pass(300);
+  assert.equal(line.count("select"), 2);
+  assert.deepEqual(line.last("select")?.data.selections, [[3, 3]]);
+  line.last("select")?.onReply?.({ type: "error", data: { code: "notAllowed", retryable: false } });
+  pass(5_000);
+  assert.equal(line.count("select"), 2);
+  note.close();
+});
+
 test("an edit over the announced limit is not sent", () => {
   const { line, note, type } = joined("");
   type(0, "ü".repeat(60_000));
@@ -315,33 +364,6 @@ test("people come, move, change their names, and go", () => {
   assert.deepEqual(note.people, []);
   note.close();
 });
-
-/**
- * Makes time stand still until a test moves it. (Those of Node 18, which Debian has, forget timers
- * when another one is cleared.)
- */
-function stopTime(/** @type {import("node:test").TestContext} */ context) {
-  let now = 0;
-  let timers = /** @type {{id: number, due: number, run: () => void}[]} */ ([]);
-  const started = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
-  context.after(() => Object.assign(globalThis, started));
-  Object.assign(globalThis, {
-    setTimeout(/** @type {() => void} */ run, delay = 0) {
-      const id = Math.max(0, ...timers.map((timer) => timer.id)) + 1;
-      timers.push({ id, due: now + delay, run });
-      return id;
-    },
-    clearTimeout(/** @type {number} */ id) {
-      timers = timers.filter((timer) => timer.id !== id);
-    },
-  });
-  return (/** @type {number} */ milliseconds) => {
-    now += milliseconds;
-    const due = timers.filter((timer) => timer.due <= now).sort((a, b) => a.due - b.due);
-    timers = timers.filter((timer) => timer.due > now);
-    for (const { run } of due) run();
-  };
-}
 
 test("who edits counts as writing, for a while", (context) => {
   const pass = stopTime(context);

@@ -7,6 +7,33 @@ export const core = await Core.load(
   readFileSync(new URL("../../Web/generated/otcore.wasm", import.meta.url)),
 );
 
+/**
+ * Makes time stand still until a test moves it. (Those of Node 18, which Debian has, forget timers
+ * when another one is cleared.)
+ */
+export function stopTime(/** @type {import("node:test").TestContext} */ context) {
+  let now = 0;
+  let timers = /** @type {{id: number, due: number, run: () => void}[]} */ ([]);
+  const started = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+  context.after(() => Object.assign(globalThis, started));
+  Object.assign(globalThis, {
+    setTimeout(/** @type {() => void} */ run, delay = 0) {
+      const id = Math.max(0, ...timers.map((timer) => timer.id)) + 1;
+      timers.push({ id, due: now + delay, run });
+      return id;
+    },
+    clearTimeout(/** @type {number} */ id) {
+      timers = timers.filter((timer) => timer.id !== id);
+    },
+  });
+  return (/** @type {number} */ milliseconds) => {
+    now += milliseconds;
+    const due = timers.filter((timer) => timer.due <= now).sort((a, b) => a.due - b.due);
+    timers = timers.filter((timer) => timer.due > now);
+    for (const { run } of due) run();
+  };
+}
+
 /** Numbers from a seed: a failure can be run again. */
 export class Random {
   #state;

@@ -107,7 +107,9 @@ export class NewNote extends Emitter {
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       if (this.#title === undefined) return;
-      this.problem = { text: error.message, isFinal: error.status >= 400 && error.status < 500 };
+      const { message, status } = error;
+      // 429: more came than the server takes in such a time.
+      this.problem = { text: message, isFinal: status >= 400 && status < 500 && status !== 429 };
       if (!this.problem.isFinal) this.#timer = setTimeout(() => void this.retry(), askAgainAfter);
       this.emit("changed", undefined);
     } finally {

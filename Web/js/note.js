@@ -591,11 +591,12 @@ export class Note extends Emitter {
 
   // People.
 
-  #scheduleSelect() {
+  /** @param {number} [delay] Milliseconds. */
+  #scheduleSelect(delay = timing.selectEvery) {
     this.#selectTimer ??= setTimeout(() => {
       this.#selectTimer = undefined;
       this.#sendSelection();
-    }, timing.selectEvery);
+    }, delay);
   }
 
   #sendSelection() {
@@ -606,10 +607,11 @@ export class Note extends Emitter {
     if (session.unconfirmedCount > 0) return;
     this.#selectionIsNews = false;
     const { anchor, head } = session.scalarSelection(this.#selection.anchor, this.#selection.head);
-    this.#connection.send("select", {
-      documentId: this.documentId,
-      revision: session.revision,
-      selections: [[anchor, head]],
+    const request = { documentId: this.documentId, revision: session.revision, selections: [[anchor, head]] };
+    this.#connection.send("select", request, ({ type, data }) => {
+      if (type !== "error" || !data.retryable) return;
+      this.#selectionIsNews = true;
+      this.#scheduleSelect(data.retryAfter ?? timing.retryAfter);
     });
   }
 

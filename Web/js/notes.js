@@ -11,10 +11,15 @@ import { RequestError, request } from "./http.js";
 /** The room whose `resourceUpdate` says that the list changed. */
 const room = "notes";
 
+/** How long to wait where the server says only that it takes a while; milliseconds. */
+const retryAfter = 1_000;
+
 /** @extends {Emitter<{changed: void}>} */
 export class NoteList extends Emitter {
   /** @type {NoteEntry[] | undefined} As the server has them. */
   #notes;
+  /** @type {any} */
+  #timer;
   #isFetching = false;
   #isStale = false;
   /** @type {Map<string, string>} Titles that wait for the server to be reached. */
@@ -24,7 +29,7 @@ export class NoteList extends Emitter {
   constructor(connection) {
     super();
     connection.on("welcome", () => {
-      connection.send("subscribe", { room });
+      this.#subscribe(connection);
       void this.#renameAsWanted().then(() => this.refresh());
     });
     connection.on("message", ({ type, data }) => {
@@ -37,6 +42,19 @@ export class NoteList extends Emitter {
   /** Undefined until fetched once. */
   get notes() {
     return this.#notes?.map((note) => ({ ...note, title: this.#wanted.get(note.id) ?? note.title }));
+  }
+
+  /**
+   * Later, if the server asks for that: without, the list would stand still.
+   *
+   * @param {Connection} connection
+   */
+  #subscribe(connection) {
+    clearTimeout(this.#timer);
+    connection.send("subscribe", { room }, ({ type, data }) => {
+      if (type !== "error" || !data.retryable) return;
+      this.#timer = setTimeout(() => this.#subscribe(connection), data.retryAfter ?? retryAfter);
+    });
   }
 
   /** Fetches the list. Calls while it is under way are served by one more fetch after it. */
