@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { Emitter } from "../../Web/js/emitter.js";
+import { EarlyWords } from "../../Web/js/early.js";
 import { RequestError } from "../../Web/js/http.js";
 import { NewNote } from "../../Web/js/newnote.js";
 import { NoteList } from "../../Web/js/notes.js";
@@ -34,7 +35,7 @@ function begun() {
   const line = new Emitter();
   const list = new List();
   const storage = new Storage();
-  const newNote = new NewNote({ list, connection: /** @type {any} */ (line), storage });
+  const newNote = new NewNote({ list, connection: /** @type {any} */ (line), storage, owner: "" });
   /** @type {any[]} */
   const made = [];
   newNote.on("made", (event) => made.push(event));
@@ -71,8 +72,10 @@ test("without an answer it is asked for again when the line is back, also after 
   pass(5_000);
   assert.equal(list.asked.length, 3);
 
-  const again = new NewNote({ list, connection: /** @type {any} */ (line), storage });
-  assert.equal(again.title, "Plans");
+  const again = (/** @type {string} */ owner) =>
+    new NewNote({ list, connection: /** @type {any} */ (line), storage, owner });
+  assert.equal(again("").title, "Plans");
+  assert.equal(again("eve").isBegun, false);
 });
 
 test("a server that is asked too often is asked again", async (context) => {
@@ -149,4 +152,71 @@ test("a title waits for the server, and holds against the list until then", asyn
   globalThis.fetch = /** @type {any} */ (async () => new Response('{"message":"no"}', { status: 403 }));
   await assert.rejects(list.rename("n-1", "Newer"), /no/);
   assert.equal(list.titleOf("n-1"), "New");
+});
+
+/** What a text field is for `EarlyWords`. */
+class Field {
+  value = "";
+  hidden = true;
+  selectionStart = 0;
+  selectionEnd = 0;
+  selectionDirection = "none";
+  ownerDocument = { activeElement: /** @type {any} */ (undefined) };
+  /** @type {Map<string, () => void>} */
+  listeners = new Map();
+
+  /** @param {string} name @param {() => void} listener */
+  addEventListener = (name, listener) => void this.listeners.set(name, listener);
+
+  /** @param {string} text @param {number} caret */
+  type(text, caret) {
+    this.value = text;
+    this.selectionStart = this.selectionEnd = caret;
+    this.listeners.get("input")?.();
+  }
+}
+
+test("words stay with their note, and with who typed them", () => {
+  const storage = new Storage();
+  const field = new Field();
+  const wordsOf = (/** @type {string} */ owner) =>
+    new EarlyWords({ field: /** @type {any} */ (field), storage, owner });
+  const early = wordsOf("ada");
+  early.show("");
+  field.type("new", 2);
+  early.move("", "n-1");
+  assert.equal(early.note, "n-1");
+  early.show("n-2");
+  assert.equal(field.value, "");
+  field.type("other", 5);
+  early.show(undefined);
+  assert.equal(field.hidden, true);
+
+  assert.deepEqual(wordsOf("eve").notes, []);
+  const again = wordsOf("ada");
+  assert.deepEqual(again.notes, ["n-1", "n-2"]);
+  again.show("n-1");
+  assert.equal(field.value, "new");
+  field.type("new!", 1);
+  assert.deepEqual(again.take("n-1"), { text: "new!", anchor: 1, head: 1 });
+  assert.equal(field.value, "");
+  assert.deepEqual(again.take("n-2"), { text: "other", anchor: 5, head: 5 });
+  assert.equal(again.take("n-2"), undefined);
+  assert.equal(storage.items.size, 0);
+});
+
+test("a word that is being composed is waited for", () => {
+  const field = new Field();
+  const early = new EarlyWords({ field: /** @type {any} */ (field), storage: new Storage(), owner: "" });
+  let count = 0;
+  early.whenComposed = () => (count += 1);
+  early.show("n-1");
+  field.listeners.get("compositionstart")?.();
+  field.type("か", 1);
+  assert.equal(early.isComposing, true);
+  field.value = "漢";
+  field.listeners.get("compositionend")?.();
+  assert.equal(early.isComposing, false);
+  assert.equal(count, 1);
+  assert.equal(early.text("n-1"), "漢");
 });

@@ -6,7 +6,7 @@
 
 /** @typedef {{text: string, anchor: number, head: number}} Words The selection in UTF-16 units. */
 
-const storageKey = "parley.early";
+const storagePrefix = "parley.early.";
 
 export class EarlyWords {
   /** Called when words that were held back, for they were still being composed, may be taken. */
@@ -14,6 +14,7 @@ export class EarlyWords {
 
   #field;
   #storage;
+  #storageKey;
   /** @type {Map<string, string>} By note. */
   #texts;
   /** @type {string | undefined} */
@@ -24,11 +25,13 @@ export class EarlyWords {
    * @param {object} options
    * @param {HTMLTextAreaElement} options.field
    * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} options.storage
+   * @param {string} options.owner Whose words these are: nobody else at this tab gets to see them.
    */
-  constructor({ field, storage }) {
+  constructor({ field, storage, owner }) {
     this.#field = field;
     this.#storage = storage;
-    this.#texts = stored(storage);
+    this.#storageKey = storagePrefix + owner;
+    this.#texts = stored(storage, this.#storageKey);
     field.addEventListener("input", () => this.#typed());
     field.addEventListener("compositionstart", () => (this.#isComposing = true));
     field.addEventListener("compositionend", () => {
@@ -120,19 +123,19 @@ export class EarlyWords {
     if (text) this.#texts.set(note, text);
     else if (!this.#texts.delete(note)) return;
     try {
-      if (this.#texts.size > 0) this.#storage.setItem(storageKey, JSON.stringify([...this.#texts]));
-      else this.#storage.removeItem(storageKey);
+      if (this.#texts.size > 0) this.#storage.setItem(this.#storageKey, JSON.stringify([...this.#texts]));
+      else this.#storage.removeItem(this.#storageKey);
     } catch {
       // They last as long as the page then.
     }
   }
 }
 
-/** @param {Pick<Storage, "getItem">} storage @returns {Map<string, string>} */
-function stored(storage) {
+/** @param {Pick<Storage, "getItem">} storage @param {string} key @returns {Map<string, string>} */
+function stored(storage, key) {
   try {
     /** @type {[unknown, unknown][]} */
-    const entries = JSON.parse(storage.getItem(storageKey) ?? "[]");
+    const entries = JSON.parse(storage.getItem(key) ?? "[]");
     const areWords = entries.every(([note, text]) => typeof note === "string" && typeof text === "string");
     return areWords ? new Map(/** @type {[string, string][]} */ (entries)) : new Map();
   } catch {

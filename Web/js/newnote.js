@@ -20,7 +20,7 @@ import { RequestError } from "./http.js";
 
 export const untitled = "Untitled note";
 
-const storageKey = "parley.new";
+const storagePrefix = "parley.new.";
 
 /** While the line is up, but the server cannot make notes: how long until it is asked again; milliseconds. */
 const askAgainAfter = 5_000;
@@ -36,6 +36,7 @@ export class NewNote extends Emitter {
 
   #list;
   #storage;
+  #storageKey;
   /** @type {string | undefined} Undefined while no note is begun. */
   #title;
   #isAsking = false;
@@ -47,13 +48,15 @@ export class NewNote extends Emitter {
    * @param {Pick<NoteList, "create">} options.list
    * @param {Pick<Connection, "on">} options.connection
    * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} options.storage
+   * @param {string} options.owner Who began it: nobody else at this tab gets to see it.
    */
-  constructor({ list, connection, storage }) {
+  constructor({ list, connection, storage, owner }) {
     super();
+    this.#storageKey = storagePrefix + owner;
     this.#list = list;
     this.#storage = storage;
     try {
-      this.#title = storage.getItem(storageKey) ?? undefined;
+      this.#title = storage.getItem(this.#storageKey) ?? undefined;
     } catch {
       // Nothing can be kept there; then nothing was.
     }
@@ -119,8 +122,8 @@ export class NewNote extends Emitter {
 
   #keep() {
     try {
-      if (this.#title === undefined) this.#storage.removeItem(storageKey);
-      else this.#storage.setItem(storageKey, this.#title);
+      if (this.#title === undefined) this.#storage.removeItem(this.#storageKey);
+      else this.#storage.setItem(this.#storageKey, this.#title);
     } catch {
       // It lasts as long as the page then.
     }

@@ -38,8 +38,9 @@ export const connection = new Connection({
   identity,
 });
 export const list = new NoteList(connection);
-export const early = new EarlyWords({ field: byId("early"), storage: sessionStorage });
-export const newNote = new NewNote({ list, connection, storage: sessionStorage });
+const owner = ownerNow();
+export const early = new EarlyWords({ field: byId("early"), storage: sessionStorage, owner });
+export const newNote = new NewNote({ list, connection, storage: sessionStorage, owner });
 
 /** Where words for a note go that is not made yet. No note has an empty id. */
 export const unmade = "";
