@@ -164,6 +164,36 @@ def compare(name, rounds, seconds, peers):
     return results
 
 
+DIALECTS = {
+    "native": "native, `parley.v1`",
+    "socketio": "Socket.IO",
+    "recovery": "Socket.IO, with connection state recovery",
+    "bayeux": "Bayeux",
+}
+
+
+def rooms(rounds, seconds):
+    print("\n1 → 1,000 in a room, 200 B, 4 under way, store in memory, by the subscribers' dialect")
+    runs = {dialect: [] for dialect in DIALECTS}
+    for _ in range(rounds):
+        for dialect in DIALECTS:
+            with Server(PARLEY, memory=True) as server:
+                words = ["room", "--dialect", dialect, "--seconds", str(seconds)]
+                runs[dialect].append(measure(server, words))
+    native = median(runs["native"])
+    for dialect, title in DIALECTS.items():
+        figures = median(runs[dialect])
+        if figures:
+            cost = figures["server_microseconds_each"]
+            print(
+                f"| {title} | {rate(figures):,.0f}/s | {rate(figures) / rate(native):.2f} "
+                f"| {cost:.2f} µs | {cost / native['server_microseconds_each']:.2f} "
+                f"| {tail(figures):.2f} ms "
+                f"| cores {figures['server_cores']:.2f} + {figures['load_cores']:.2f} |",
+                flush=True,
+            )
+
+
 def idle(rounds):
     print("\nmemory of an idle connection, bytes")
     for title, command, words in (
@@ -241,7 +271,7 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", default=",".join([*COMPARED, "idle", "typists"]))
+    parser.add_argument("--only", default=",".join([*COMPARED, "rooms", "idle", "typists"]))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND")
@@ -251,6 +281,8 @@ def main():
     for name in arguments.only.split(","):
         if name == "idle":
             idle(arguments.rounds)
+        elif name == "rooms":
+            rooms(arguments.rounds, arguments.seconds)
         elif name == "typists":
             typists(arguments.seconds)
         else:

@@ -15,6 +15,8 @@ let help = """
   For Parley:
     note      --connections 1000 --text 60 --window AUTHORS | --rate CHANGES_PER_SECOND:
               authors and followers of one note
+    room      --dialect native|socketio|recovery|bayeux --connections 1000 --size 200
+              --window 4 | --rate MESSAGES_PER_SECOND: a publisher and subscribers of one room
     typists   --typists 20 --notes 1 --interval 200: people who type every so many milliseconds;
               --size SCALARS around which the texts stay, --patience 30 for what is under way
   All take --seconds and --warm.
@@ -31,6 +33,7 @@ case "fanout": Fanout.run(options, Client(port: port), server)
 case "connect": Connect.run(options, Client(port: port), server)
 case "idle": Idle.run(options, Client(port: port), server)
 case "note": NoteFanout.run(options, Client(port: port), server)
+case "room": RoomFanout.run(options, Client(port: port), server)
 case "typists": Typists.run(options, Client(port: port), server)
 case "null": NullServer.run(port: port)
 default:

@@ -1,0 +1,186 @@
+import SocketMessages
+
+/// One publisher in a room and many subscribers, all of one dialect: what a delivery costs in each.
+///
+/// The publisher is a native client whatever the subscribers are, so that the runs differ by nothing
+/// else.
+final class RoomFanout: Workload {
+  private static let room = "/companies/c/workspaces/w/channels?type=public"
+  /// The same room as a channel of Bayeux.
+  private static let channel = "/companies/c/workspaces/w/channels!3Ftype!3Dpublic"
+
+  private enum Dialect: String {
+    case native
+    case socketio
+    /// Socket.IO with places in the log, to come back to.
+    case recovery
+    case bayeux
+  }
+
+  private let dialect: Dialect
+  private let subscribers: Int
+  private let size: Int
+  private let window: Int
+  private var ready = 0
+  private var isPublisherReady = false
+  private var outstanding = 0
+  private var isMeasuring = false
+  private var histogram = Histogram()
+
+  private init(dialect: Dialect, subscribers: Int, size: Int, window: Int) {
+    self.dialect = dialect
+    self.subscribers = subscribers
+    self.size = size
+    self.window = window
+  }
+
+  static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
+    let word = options.text("dialect", "native")
+    guard let dialect = Dialect(rawValue: word) else {
+      fail("--dialect takes native, socketio, recovery or bayeux, not \(word)")
+    }
+    let workload = RoomFanout(
+      dialect: dialect, subscribers: options.number("connections", 1_000),
+      size: options.number("size", 200), window: options.number("window", 4))
+    workload.open(client)
+    let rate = Double(options.number("rate", 0))
+    workload.publish(client, for: options.seconds("warm", 0.5), rate: rate)
+    workload.isMeasuring = true
+    let measurement = Measurement(server)
+    workload.publish(client, for: options.seconds("seconds", 3), rate: rate)
+    var report = Report("room")
+    report.add("subscribers", workload.subscribers)
+    report.add("size", workload.size)
+    report.add("window", rate > 0 ? 0 : workload.window)
+    measurement.add("deliveries", workload.histogram.count, to: &report)
+    report.add("delivery", workload.histogram)
+    report.print()
+  }
+
+  private func open(_ client: Client) {
+    Opening.open(subscribers, client, self) { [dialect] _ in
+      switch dialect {
+      case .native: client.connect("/ws", subprotocol: Native.subprotocol)
+      case .socketio, .recovery: client.connect("/socket/?EIO=4&transport=websocket")
+      case .bayeux: client.connect("/faye")
+      }
+    }
+    Opening.open(1, client, self) { _ in client.connect("/ws", subprotocol: Native.subprotocol) }
+    while ready < subscribers || !isPublisherReady { client.turn(milliseconds: 20, self) }
+  }
+
+  // MARK: Publishing
+
+  private func publish(_ client: Client, for seconds: Double, rate: Double) {
+    let end = nanoseconds() + UInt64(seconds * 1_000_000_000)
+    let interval = rate > 0 ? UInt64(1_000_000_000 / rate) : 0
+    var due = nanoseconds()
+    while nanoseconds() < end {
+      if interval == 0 {
+        while outstanding <= (window - 1) * subscribers { publish(client) }
+        client.turn(milliseconds: 20, self)
+      } else {
+        if nanoseconds() >= due {
+          publish(client)
+          due += interval
+        }
+        client.turn(milliseconds: 1, self)
+      }
+    }
+  }
+
+  private func publish(_ client: Client) {
+    var text = TimeMark.text(nanoseconds())
+    while text.utf8.count < size { text += "x" }
+    outstanding += subscribers
+    let publication = ClientMessage.Publish(room: Self.room, data: JSONValue(text))
+    client.send(Native.frame(.publish(publication)), on: subscribers)
+  }
+
+  // MARK: Receiving
+
+  func opened(_ connection: Int, _ client: Client) {
+    if connection == subscribers || dialect == .native {
+      client.send(Native.hello(name: "n\(connection)"), on: connection)
+    } else if dialect == .bayeux {
+      say(
+        #"{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":["websocket"]}"#,
+        connection, client)
+    }
+  }
+
+  func received(_ connection: Int, _ bytes: UnsafeRawBufferPointer, _ client: Client) {
+    if connection == subscribers { return receivedByPublisher(bytes) }
+    if let sent = TimeMark.first(in: bytes) {
+      outstanding -= 1
+      if isMeasuring { histogram.add(nanoseconds() - sent) }
+      return
+    }
+    switch dialect {
+    case .native: subscribe(native: bytes, connection, client)
+    case .socketio, .recovery: subscribe(socketIO: bytes, connection, client)
+    case .bayeux: subscribe(bayeux: bytes, connection, client)
+    }
+  }
+
+  private func receivedByPublisher(_ bytes: UnsafeRawBufferPointer) {
+    switch Native.decode(bytes) {
+    case .welcome: isPublisherReady = true
+    case .error(let error): fail("a publication was refused: \(error.code.rawValue)")
+    default: break
+    }
+  }
+
+  // MARK: Subscribing
+
+  private func subscribe(
+    native bytes: UnsafeRawBufferPointer, _ connection: Int, _ client: Client
+  ) {
+    switch Native.decode(bytes) {
+    case .welcome: client.send(Native.subscribe(Self.room), on: connection)
+    case .subscribed: ready += 1
+    default: break
+    }
+  }
+
+  private func subscribe(
+    socketIO bytes: UnsafeRawBufferPointer, _ connection: Int, _ client: Client
+  ) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    if text.hasPrefix("0{") {
+      say(dialect == .recovery ? #"40{"recovery":true}"# : "40", connection, client)
+    } else if text.hasPrefix("40") {
+      say(#"42["authenticate",{"token":"t"}]"#, connection, client)
+      say(#"42["realtime:join",{"name":"\#(Self.room)"}]"#, connection, client)
+    } else if text.hasPrefix(#"42["realtime:join:success""#) {
+      ready += 1
+    } else if text == "2" {
+      say("3", connection, client)
+    }
+  }
+
+  private func subscribe(
+    bayeux bytes: UnsafeRawBufferPointer, _ connection: Int, _ client: Client
+  ) {
+    guard let reply = JSONValue(bytes)?.elements?.first?.fields,
+      let id = reply["clientId"]?.string
+    else { fail("the server's answer cannot be read") }
+    let connect =
+      #"{"channel":"/meta/connect","clientId":"\#(id)","connectionType":"websocket"}"#
+    switch reply["channel"]?.string {
+    case "/meta/handshake":
+      say(connect, connection, client)
+      say(
+        #"{"channel":"/meta/subscribe","clientId":"\#(id)","subscription":"\#(Self.channel)"}"#,
+        connection, client)
+    case "/meta/subscribe":
+      guard reply["successful"]?.boolean == true else { fail("a subscription was refused") }
+      ready += 1
+    default: say(connect, connection, client)
+    }
+  }
+
+  private func say(_ text: String, _ connection: Int, _ client: Client) {
+    client.send(FrameCoding.masked(Array(text.utf8)), on: connection)
+  }
+}
