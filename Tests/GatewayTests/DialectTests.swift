@@ -202,4 +202,28 @@ struct DialectTests {
     #expect(rig.frames(reader).isEmpty)
     #expect(rig.frames(other).count == 2)
   }
+
+  @Test("B3: with the defaults, who does not authenticate within 15 s is sent away")
+  func silence() {
+    let rig = GatewayRig()
+    let id = rig.connect(as: .socketIO(query: "EIO=3&transport=websocket", address: "a"))
+    _ = rig.frames(id)
+    rig.pass(milliseconds: 14_999)
+    #expect(rig.frames(id).isEmpty && rig.closeCodes[id] == nil)
+    rig.pass(milliseconds: 1)
+    #expect(rig.frames(id).first?.hasPrefix(#"42["unauthorized",{"#) ?? false)
+    #expect(rig.closeCodes[id] == 1000)
+  }
+
+  @Test("rooms of native clients keep nothing, and send nothing, for other dialects' sake")
+  func natives() throws {
+    let rig = GatewayRig(isDemo: true)
+    let (native, _) = try rig.greet(nil)
+    rig.ask(native, .subscribe(.init(room: "native")))
+    for _ in 0..<20 { _ = join(rig) }
+    rig.frameAddresses = []
+    let body = #"{"publications":[{"room":"native","data":1}]}"#
+    #expect(rig.request("POST", "/api/publish", body).status == 200)
+    #expect(rig.frameAddresses.count == 1)
+  }
 }

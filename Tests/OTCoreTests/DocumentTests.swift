@@ -119,6 +119,20 @@ struct DocumentTests {
     #expect(document.text.utf8.elementsEqual(expected))
   }
 
+  @Test("A4: places of graphemes go to scalars and UTF-16 units, and back")
+  func graphemes() {
+    let text = "é👍🏽e\u{301}\r\n\u{e000}👨‍👩‍👧x"
+    let document = Document(text)
+    #expect(text.count == 7 && document.scalarCount == 14 && document.utf16Count == 19)
+    for index in text.indices + [text.endIndex] {
+      let scalar = text.unicodeScalars.distance(from: text.startIndex, to: index)
+      let unit = document.utf16Offset(ofScalar: scalar)
+      #expect(text.utf16.index(text.startIndex, offsetBy: unit) == index)
+      #expect(document.scalarOffset(ofUTF16: unit) == scalar)
+      #expect(document.text(in: 0..<scalar).utf8.elementsEqual(text[..<index].utf8))
+    }
+  }
+
   @Test func `an empty document has one line`() {
     let document = Document()
     #expect(document.scalarCount == 0)
