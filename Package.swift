@@ -48,6 +48,8 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     // Questions to the kernel that Swift's Glibc leaves out.
     .target(name: "CLinux"),
     .target(
@@ -57,12 +59,13 @@ let package = Package(
       "TransportLibwebsockets", ["GatewayPorts", "CLibwebsockets", "CLibwebsocketsShim"]),
     library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "CryptoOpenSSL"]),
     library("CryptoOpenSSL", ["SocketMessages", "GatewayPorts", "COpenSSL"]),
+    library("HTTPClientCurl", ["CCurl"]),
     // Programs.
     library(
       "ParleyServer",
       [
         "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
-        "StoreSQLite", "CryptoOpenSSL", "CLinux",
+        "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux",
       ]),
     .executableTarget(
       name: "parley",
@@ -107,7 +110,9 @@ let package = Package(
     tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts"]),
     tests(
       "ParleyServerTests",
-      ["ParleyServer", "GatewayPorts", "SocketMessages", "OTCore", "StoreSQLite"]),
+      [
+        "ParleyServer", "GatewayPorts", "SocketMessages", "OTCore", "OTWorkloads", "StoreSQLite",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

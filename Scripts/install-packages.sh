@@ -14,9 +14,9 @@ for set in "$@"; do
         zlib1g-dev)
       ;;
     serve)
-      # The three C libraries, what finds them, and Python for fetching CodeMirror.
+      # The four C libraries, what finds them, and Python for fetching CodeMirror.
       packages+=(libwebsockets-dev libwebsockets-evlib-ev libev-dev libsqlite3-dev libssl-dev
-        pkg-config ca-certificates unzip python3 python3-venv python3-pip)
+        libcurl4-openssl-dev pkg-config ca-certificates unzip python3 python3-venv python3-pip)
       ;;
     test)
       # A real browser, with fonts for emoji and CJK so that screenshots show them.

@@ -1,4 +1,4 @@
-import GatewayPorts
+public import GatewayPorts
 import SocketMessages
 
 /// Belonging to a room while offline, and being told of what is published there.
@@ -23,22 +23,38 @@ extension Gateway {
 
   /// Has every follower of the room told who has no connection.
   func notify(_ publication: Publication, epoch: String, in room: RoomName) {
-    guard let push = people.push, let membership = people.membership else { return }
-    membership.members(of: room, store: self) { [unowned self] outcome in
-      guard case .success(let members) = outcome else {
-        surroundings.log.write(.error, "followers not told", [])
-        return
-      }
-      for person in members where online[person] == nil {
-        if let author = publication.person,
-          author.utf8.elementsEqual(person.utf8)
-            || people.blocking?.separates(person, from: author) ?? false
-        {
-          continue
-        }
-        push.notify(
-          PushNotification(person: person, room: room, epoch: epoch, publication: publication))
+    guard let push = people.push else { return }
+    notifications(of: publication, epoch: epoch, in: room) { [unowned self] outcome in
+      switch outcome {
+      case .success(let notifications):
+        for notification in notifications { push.notify(notification) }
+      case .failure(let error):
+        surroundings.log.write(.error, "followers not told", [("error", error.logName)])
       }
     }
+  }
+
+  /// Finds which followers of the room have no connection now, and what to tell them. The owner has
+  /// to take the actions afterwards.
+  public func notifications(
+    of publication: Publication, epoch: String, in room: RoomName,
+    then goOn: @escaping (Result<[PushNotification], StoreError>) -> Void
+  ) {
+    guard let membership = people.membership else { return goOn(.success([])) }
+    membership.members(of: room, store: self) { [unowned self] outcome in
+      goOn(
+        outcome.map { members in
+          members.filter { online[$0] == nil && isFor($0, publication) }.map {
+            PushNotification(person: $0, room: room, epoch: epoch, publication: publication)
+          }
+        })
+    }
+  }
+
+  /// Whether somebody is to hear of a publication: not its author, nor who is kept from that one.
+  private func isFor(_ person: PersonID, _ publication: Publication) -> Bool {
+    guard let author = publication.person else { return true }
+    return !author.utf8.elementsEqual(person.utf8)
+      && !(people.blocking?.separates(person, from: author) ?? false)
   }
 }

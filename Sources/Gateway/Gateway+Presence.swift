@@ -15,10 +15,7 @@ extension Gateway {
     guard online[person]?.remove(connection.id) != nil else { return }
     guard online[person]?.isEmpty ?? false else { return }
     online[person] = nil
-    // A client that is nobody's is never asked for again.
-    guard let identity = connection.identity, !identity.isGuest, !identity.user.isEmpty else {
-      return
-    }
+    guard connection.isSomebodys else { return }
     people.lastOnline?.ended(person, at: surroundings.clock.now, store: self)
   }
 
@@ -132,7 +129,27 @@ extension Gateway {
       }
     }
     for change in people.typing?.expire(now: now) ?? [] { tell(change) }
-    for change in people.presence?.takeChanges(now: now) ?? [] { tell(change) }
+    for change in people.presence?.takeChanges(now: now) ?? [] {
+      people.rooms?.changed(change)
+      tell(change)
+    }
+    stampOnline(now: now)
+  }
+
+  /// Has it noted from time to time who is connected: what a server that is killed forgets of it is
+  /// no longer than the time between.
+  private func stampOnline(now: Int64) {
+    guard let lastOnline = people.lastOnline,
+      now - stampedOnlineAt >= settings.lastOnlineMilliseconds
+    else { return }
+    stampedOnlineAt = now
+    var seen: [PersonID] = []
+    for (person, ids) in online
+    where ids.contains(where: { connections[$0]?.isSomebodys ?? false }) {
+      seen.append(person)
+    }
+    guard !seen.isEmpty else { return }
+    lastOnline.seen(seen, at: surroundings.clock.now, store: self)
   }
 
   private func tell(_ change: PresenceChange) {
@@ -229,5 +246,13 @@ extension ServerMessage.RoomPresence {
     self.init(
       room: change.room, joined: change.joined.map(ServerMessage.Person.init),
       updated: change.updated.map(ServerMessage.Person.init), left: change.left)
+  }
+}
+
+extension Connection {
+  /// Whether it is a user's. A client that is nobody's is never asked for again.
+  fileprivate var isSomebodys: Bool {
+    guard let identity else { return false }
+    return !identity.isGuest && !identity.user.isEmpty
   }
 }

@@ -53,7 +53,7 @@ extension Gateway {
     }
     let draft = PublicationDraft(
       key: request.key, time: surroundings.clock.now, person: request.person,
-      senderID: request.senderID, data: request.data.utf8)
+      senderID: request.senderID, data: request.data.utf8, pushes: request.pushes)
     publishing += 1
     store(
       .publish(
@@ -70,7 +70,9 @@ extension Gateway {
         publication.offset = position.offset
         publication.time = time
         deliver(publication, epoch: position.epoch, in: request.room)
-        if request.pushes { notify(publication, epoch: position.epoch, in: request.room) }
+        if request.pushes, !settings.pushesFromOutbox {
+          notify(publication, epoch: position.epoch, in: request.room)
+        }
       case .done(.keyReused):
         answer(
           .refused(.keyReused, "the key was used for another publication; take a new one"))

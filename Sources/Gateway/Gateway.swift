@@ -71,6 +71,8 @@ public final class Gateway {
   /// Who is connected: people by their connections.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
   let people: PeopleHandlers
+  /// When it was noted last who is connected.
+  var stampedOnlineAt: Int64 = 0
   /// Numbers the attempts to subscribe.
   var nextAttempt: UInt64 = 1
   var lagging: Set<ConnectionID> = []

@@ -51,6 +51,13 @@ public struct GatewaySettings: Sendable {
   /// Whether the blocked do not hear of the blocker either.
   public var blocksBothWays: Bool
 
+  /// Milliseconds after which it is noted again that somebody is still connected.
+  public var lastOnlineMilliseconds: Int64
+  /// Whether the owner has an outbox from which followers are told, see
+  /// ``Gateway/notifications(of:epoch:in:then:)``; otherwise the push handler is called at once, and
+  /// nothing is left to tell after a restart.
+  public var pushesFromOutbox: Bool
+
   /// Of the dialects of others.
   public var dialects: DialectSettings
 
@@ -79,5 +86,7 @@ public struct GatewaySettings: Sendable {
     keyMilliseconds = 86_400_000
     presenceGraceMilliseconds = 5_000
     blocksBothWays = false
+    lastOnlineMilliseconds = 30_000
+    pushesFromOutbox = false
   }
 }

@@ -4,10 +4,18 @@ public import GatewayPorts
 public protocol LastOnlineHandler: AnyObject {
   /// Somebody's last connection has ended.
   func ended(_ person: PersonID, at time: Timestamp, store: any PeopleStore)
+  /// These are connected. Told from time to time, so that a server that is killed forgets no more
+  /// than the time between.
+  func seen(_ people: [PersonID], at time: Timestamp, store: any PeopleStore)
   /// Tells when these were online last, in the order of the question.
   func times(
     of people: [PersonID], store: any PeopleStore,
     then goOn: @escaping (Result<[Timestamp?], StoreError>) -> Void)
+}
+
+extension LastOnlineHandler {
+  /// Notes nothing.
+  public func seen(_ people: [PersonID], at time: Timestamp, store: any PeopleStore) {}
 }
 
 /// Times in the gateway's own store.
@@ -18,7 +26,12 @@ public final class StoredLastOnline: LastOnlineHandler {
   /// See ``LastOnlineHandler``.
   public func ended(_ person: PersonID, at time: Timestamp, store: any PeopleStore) {
     // If it cannot be written, an older time stands: nobody waits for this one.
-    store.perform(.online(person, time)) { _ in }
+    store.perform(.online([person], time)) { _ in }
+  }
+
+  /// See ``LastOnlineHandler``.
+  public func seen(_ people: [PersonID], at time: Timestamp, store: any PeopleStore) {
+    store.perform(.online(people, time)) { _ in }
   }
 
   /// See ``LastOnlineHandler``.

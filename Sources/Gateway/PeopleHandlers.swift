@@ -66,12 +66,20 @@ public protocol PeopleStore: AnyObject {
   func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void)
 }
 
-/// Told when the first subscriber comes to a room, and when the last has gone.
+/// Told when the first subscriber comes to a room, when the last has gone, and who comes and goes
+/// meanwhile.
 public protocol RoomObserver: AnyObject {
   /// The room has its first subscriber.
   func occupied(_ room: RoomName)
   /// The room has no subscriber any more.
   func vacated(_ room: RoomName)
+  /// People have come to a room, changed and gone.
+  func changed(_ presence: PresenceChange)
+}
+
+extension RoomObserver {
+  /// Is of no interest.
+  public func changed(_ presence: PresenceChange) {}
 }
 
 extension Gateway: PeopleStore {

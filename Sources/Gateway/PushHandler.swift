@@ -58,7 +58,8 @@ public struct PushNotification: Sendable, Equatable {
   }
 }
 
-/// Tells people who are offline. Called once for each of them and each publication.
+/// Tells people who are offline. Called once for each of them and each publication, unless
+/// ``GatewaySettings/pushesFromOutbox`` is set.
 public protocol PushHandler: AnyObject {
   /// Hands a notification over; it must not block.
   func notify(_ notification: PushNotification)

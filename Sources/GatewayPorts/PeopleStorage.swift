@@ -89,8 +89,8 @@ public enum PeopleRequest: Sendable {
   case block(PersonBlock, isBlocked: Bool)
   /// Lists all blocks of all people.
   case blocks
-  /// Notes when somebody was online last.
-  case online(PersonID, Timestamp)
+  /// Notes when these were online last.
+  case online([PersonID], Timestamp)
   /// Tells when these were online last.
   case lastOnline([PersonID])
 

@@ -66,13 +66,16 @@ public struct PublicationDraft: Sendable, Equatable {
   public var key: String?
   /// The publication; its offset is the store's to give.
   public var publication: Publication
+  /// Whether followers of the room who are offline are to be told.
+  public var pushes: Bool
 
   /// Makes a draft.
   public init(
     key: String? = nil, time: Timestamp, person: PersonID? = nil, senderID: String? = nil,
-    data: [UInt8]
+    data: [UInt8], pushes: Bool = false
   ) {
     self.key = key
+    self.pushes = pushes
     publication = Publication(offset: 0, time: time, person: person, senderID: senderID, data: data)
   }
 }

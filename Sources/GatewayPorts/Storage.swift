@@ -147,12 +147,15 @@ public enum StoreRequest: Sendable {
   case room(RoomRequest)
   /// Works with what people do in rooms.
   case people(PeopleRequest)
+  /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
+  /// not.
+  case tell([OutboxDraft])
 
   /// Whether the store changes by it: such requests stand or fall with their batch's commit.
   public var isWriting: Bool {
     switch self {
     case .create, .rename, .delete, .append, .snapshot, .saveVersion, .deleteVersion,
-      .renewEpoch, .compact:
+      .renewEpoch, .compact, .tell:
       true
     case .note, .list, .load, .entries, .text, .history, .versions: false
     case .room(let request): request.isWriting

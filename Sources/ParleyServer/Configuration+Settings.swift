@@ -1,3 +1,4 @@
+import Gateway
 import GatewayPorts
 
 /// One setting as operators know it: what it is called, what it takes and what it changes.
@@ -13,6 +14,7 @@ package struct Setting: Sendable {
     case connections = "Connections"
     case documents = "Documents"
     case rooms = "Rooms"
+    case webhooks = "Webhooks"
     case running = "Running"
   }
 
@@ -114,7 +116,7 @@ package struct Setting: Sendable {
   ) -> Setting {
     Setting(
       name, property, section, .value, "URL",
-      expected: "an address such as http://127.0.0.1:9000/push",
+      expected: "an address such as https://app.example.org/parley, without a password",
       help: help, read: { HookAddress($0) == nil ? nil : .some($0) }, write: { $0 ?? "" })
   }
 
@@ -357,13 +359,62 @@ extension Configuration {
     .flag(
       "block-both-ways", \.blocksBothWays, .rooms,
       help: "Whoever is blocked does not hear of the blocker either."),
+    .duration(
+      "last-online-interval", \.lastOnlineInterval, .rooms, in: .seconds(1)...(.seconds(3600)),
+      help: "How often it is noted that somebody is still connected; a server that is killed "
+        + "forgets no more of it."),
     .hook(
-      "push-url", \.pushURL, .rooms,
+      "webhook-url", \.webhookURL, .webhooks,
+      help: "An app's backend, called with what happens to notes and rooms."),
+    .text(
+      "webhook-secret-file", \.webhookSecretFile, .webhooks, "FILE",
+      help: "File of secrets that all calls are signed with, one on each line, the newest first; "
+        + "read again when it changes."),
+    .list(
+      "webhook-events", \.webhookEvents, .webhooks, "EVENT",
+      expected: "some of " + WebhookEvent.allCases.map(\.rawValue).joined(separator: ", "),
+      help: "What the backend is called with: "
+        + WebhookEvent.allCases.map(\.rawValue).joined(separator: ", ") + ".",
+      isValid: { WebhookEvent(rawValue: $0) != nil }),
+    .duration(
+      "webhook-change-interval", \.webhookChangeInterval, .webhooks,
+      in: .zero...(.seconds(86_400)),
+      help: "note.changed comes at most once in this time for each note; 0 for each commit."),
+    .number(
+      "webhook-batch-max", \.webhookBatchMax, .webhooks, in: 1...10_000,
+      help: "Events in one call."),
+    .bytes(
+      "webhook-batch-size-max", \.webhookBatchBytesMax, .webhooks, in: 1024...(64 << 20),
+      help: "Data in one call of several events."),
+    .duration(
+      "webhook-batch-delay", \.webhookBatchDelay, .webhooks, in: .zero...(.seconds(3600)),
+      help: "An event waits for others to join its call for this long."),
+    .hook(
+      "push-url", \.pushURL, .webhooks,
       help: "Called once for each follower of a room who is offline, when something is published "
         + "with push."),
     .hook(
-      "room-events-url", \.roomEventsURL, .rooms,
+      "room-events-url", \.roomEventsURL, .webhooks,
       help: "Called when a room gets its first subscriber and loses its last."),
+    .duration(
+      "webhook-timeout", \.webhookTimeout, .webhooks, in: .milliseconds(100)...(.seconds(300)),
+      help: "How long a call to any of these services may take."),
+    .duration(
+      "webhook-retry-min", \.webhookRetryMin, .webhooks, in: .milliseconds(10)...(.seconds(3600)),
+      help: "The first pause after a call that failed; it doubles with each further one."),
+    .duration(
+      "webhook-retry-max", \.webhookRetryMax, .webhooks, in: .milliseconds(10)...(.seconds(86_400)),
+      help: "The longest pause."),
+    .duration(
+      "webhook-give-up-age", \.webhookGiveUpAge, .webhooks,
+      in: .zero...(.seconds(366 * 86_400)),
+      help: "Events older than this that a call has failed for become dead letters."),
+    .number(
+      "webhook-queue-max", \.webhookQueueMax, .webhooks, in: 1...10_000_000,
+      help: "Events that wait for a service; beyond, the oldest become dead letters."),
+    .number(
+      "webhook-dead-letters-max", \.webhookDeadLettersMax, .webhooks, in: 0...1_000_000,
+      help: "Dead letters that are kept; beyond, the oldest are forgotten."),
     .duration(
       "drain-time", \.drainTime, .running, in: .zero...(.seconds(3600)),
       help: "After SIGTERM, connections have this long to end in good order."),

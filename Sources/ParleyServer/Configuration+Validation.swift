@@ -13,6 +13,11 @@ extension Configuration {
         "idle-timeout (\(ValueText.text(idleTimeout))) has to be longer than ping-interval "
           + "(\(ValueText.text(pingInterval))), or every quiet connection would be closed")
     }
+    guard webhookRetryMin <= webhookRetryMax else {
+      throw .conflict(
+        "webhook-retry-max (\(ValueText.text(webhookRetryMax))) has to be at least "
+          + "webhook-retry-min (\(ValueText.text(webhookRetryMin)))")
+    }
     if let echoPath {
       guard echoPath.utf8.first == UInt8(ascii: "/"),
         !["/ws", "/socket", "/socket/"].contains(echoPath)

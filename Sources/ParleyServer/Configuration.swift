@@ -1,3 +1,4 @@
+import Gateway
 public import GatewayPorts
 
 /// Everything an operator can set, with its defaults.
@@ -112,6 +113,39 @@ public struct Configuration: Sendable, Equatable {
   public var pushURL: String?
   /// Where it is told that rooms are occupied and vacated.
   public var roomEventsURL: String?
+  /// How often it is noted that somebody is still connected: what a server that is killed forgets of
+  /// it is no longer.
+  public var lastOnlineInterval = Duration.seconds(30)
+
+  // MARK: Webhooks
+
+  /// Where an app's backend is told what happens.
+  public var webhookURL: String?
+  /// A file with the secrets that calls are signed with, the newest first.
+  public var webhookSecretFile: String?
+  /// Kinds of events that the backend is told of.
+  public var webhookEvents = WebhookEvent.allCases.filter(WebhookEvent.standard.contains)
+    .map(\.rawValue)
+  /// From a note's change until it is told, with all changes that have come since.
+  public var webhookChangeInterval = Duration.seconds(5)
+  /// Events in one call.
+  public var webhookBatchMax = 100
+  /// Bytes of data in one call of several events.
+  public var webhookBatchBytesMax = 1 << 20
+  /// From an event until the call, for others to join it.
+  public var webhookBatchDelay = Duration.seconds(1)
+  /// How long a call may take.
+  public var webhookTimeout = Duration.seconds(10)
+  /// The first pause after a call that failed.
+  public var webhookRetryMin = Duration.seconds(1)
+  /// The longest pause.
+  public var webhookRetryMax = Duration.seconds(300)
+  /// Events older than this that nobody takes become dead letters.
+  public var webhookGiveUpAge = Duration.seconds(86_400)
+  /// Events that wait for a service.
+  public var webhookQueueMax = 10_000
+  /// Events given up that are kept.
+  public var webhookDeadLettersMax = 1_000
 
   // MARK: Running
 

@@ -1,5 +1,7 @@
 import CryptoOpenSSL
+import GatewayPorts
 import Glibc
+import StoreSQLite
 import TransportLibwebsockets
 
 /// Looks whether this machine is fit to run a configuration, without serving.
@@ -36,6 +38,7 @@ package struct Doctor {
     doctor.examineEncryption()
     doctor.examineAccess()
     doctor.examineOrigins()
+    doctor.examineWebhooks()
     doctor.examineDisk()
     doctor.examineClock()
     doctor.examinePage()
@@ -138,6 +141,54 @@ package struct Doctor {
       note(.fine, "origin", "only the server's own page may connect")
     } else {
       note(.fine, "origin", "own page, \(configuration.allowedOrigins.joined(separator: ", "))")
+    }
+  }
+
+  private mutating func examineWebhooks() {
+    let addresses = configuration.hooks.addresses.sorted { $0.key.rawValue < $1.key.rawValue }
+    do throws(JWTKeyError) {
+      _ = try configuration.webhookSecrets(log: nil)
+    } catch {
+      note(.problem, "webhooks", "\(error)")
+    }
+    for (target, address) in addresses where !address.isPrivate {
+      note(
+        .warning, "webhooks",
+        "calls to \(address.host) for \(target.word) can be read on the way: use https")
+    }
+    if !addresses.isEmpty, configuration.webhookSecretFile == nil {
+      note(
+        .warning, "webhooks",
+        "calls are not signed, so anybody can make such: set webhook-secret-file")
+    }
+    examineOutbox(addresses.map(\.key))
+  }
+
+  /// Looks at what waits, which a server that runs may be telling at the same time.
+  private mutating func examineOutbox(_ targets: [OutboxTarget]) {
+    guard Files.isFile(configuration.storePath),
+      let store = try? SQLiteStore(reading: configuration.storePath)
+    else { return }
+    let standings = store.takeOutboxChanges()
+    let dead = standings.values.reduce(0) { $0 + $1.deadLetters }
+    for target in OutboxTarget.allCases {
+      let queued = standings[target]?.queued ?? 0
+      if target != .followers, queued > 0, !targets.contains(target) {
+        note(
+          .warning, "webhooks",
+          "\(queued) events wait for \(target.word), which has no address any more")
+      } else if targets.contains(target) {
+        let age = (SystemClock().now - (standings[target]?.oldest ?? SystemClock().now)) / 1_000
+        let text = "\(queued) events wait for \(target.word)"
+        note(
+          age > 600 ? .warning : .fine, "webhooks",
+          age > 600 ? text + ", the oldest for \(age / 60) min: look at that service" : text)
+      }
+    }
+    if dead > 0 {
+      note(
+        .warning, "webhooks",
+        "\(dead) events were given up and are kept; parley webhooks lists them")
     }
   }
 

@@ -13,6 +13,7 @@ package enum Help {
       backup  Copy the store, while a server may be running
       restore Put a backup in the store's place
       notes   List the notes with their ids
+      webhooks List the events that nobody took and that were given up
       export  Write a note as Markdown, text, JSON or with its whole log
       import  Turn a file into a note
       compact Forget history that the retention settings need not keep
@@ -125,14 +126,15 @@ package enum Help {
     Usage: parley backup FILE [--no-verify]
            parley restore FILE [--replace | --verify]
            parley notes
+           parley webhooks
            parley export ID [--format md|txt|json|ops] [--output FILE]
            parley import FILE [--format md|txt|json|ops] [--title TEXT] [--author NAME]
            parley compact
 
     All of them take the settings of serve, above all --data-dir and --config.
 
-    backup, notes, export and check may run beside a server. A backup is copied in one moment,
-    read through and compared with its checksums, and only then gets its name.
+    backup, notes, webhooks, export and check may run beside a server. A backup is copied in one
+    moment, read through and compared with its checksums, and only then gets its name.
 
     restore, import and compact want the server to be stopped. restore reads the whole backup
     first; --verify does only that. A store that is there stays, unless --replace moves it aside.
@@ -141,6 +143,8 @@ package enum Help {
 
     export writes to standard output without --output. The format ops holds every change with its
     author and time, and can be imported again. import prints the id of the note it made.
+
+    webhooks prints events that were given up, a line of JSON each, the newest first.
 
     compact keeps what history-changes-min and history-age-min say: texts, named versions and
     what is needed to know re-sent changes again stay in any case. serve does the same bit by bit
@@ -208,8 +212,11 @@ package enum Help {
   ) {
     text += "  \(flag)\n"
     var line = String(repeating: " ", count: indentation)
-    // The default stays in one piece.
-    let words = help.split(separator: " ").map(String.init) + (standard.map { ["[\($0)]"] } ?? [])
+    // The default stays in one piece, unless it is a list.
+    let standard = standard.map { "[\($0)]" } ?? ""
+    let words =
+      help.split(separator: " ")
+      + standard.split(separator: " ", maxSplits: standard.contains(",") ? .max : 0)
     var isFirst = true
     for word in words {
       if !isFirst, line.count + 1 + word.count > width {

@@ -5,10 +5,14 @@ import GatewayPorts
 struct MetricsPage {
   private(set) var text = PrometheusText()
 
-  init(gateway: Gateway, store: StoreMetrics, process: ProcessMetrics, started: Timestamp) {
+  init(
+    gateway: Gateway, store: StoreMetrics, hooks: HookMetrics?, process: ProcessMetrics,
+    started: Timestamp
+  ) {
     describeConnections(gateway)
     describeChanges(gateway)
     describe(store, isReady: gateway.unreadiness == nil)
+    if let hooks { describe(hooks, now: SystemClock().now) }
     describe(process, started: started)
   }
 
@@ -75,6 +79,26 @@ struct MetricsPage {
     text.histogram(
       "parley_store_batch_seconds", "From taking a batch until it is written and synced.",
       store.batch)
+  }
+
+  private mutating func describe(_ hooks: HookMetrics, now: Timestamp) {
+    let standings = hooks.standings.sorted { $0.key.rawValue < $1.key.rawValue }
+    text.gauge(
+      "parley_webhook_queue", "Events that wait to be told.", label: "target",
+      standings.map { ($0.key.word, $0.value.queued) })
+    text.gauge(
+      "parley_webhook_oldest_seconds", "Age of the oldest event that waits.", label: "target",
+      standings.map { ($0.key.word, Int(max(now - ($0.value.oldest ?? now), 0) / 1_000)) })
+    text.gauge(
+      "parley_webhook_dead_letters", "Events given up that are kept.", label: "target",
+      standings.map { ($0.key.word, $0.value.deadLetters) })
+    text.counter(
+      "parley_webhook_calls_total", "Calls to services, by what came of them.", label: "outcome",
+      hooks.calls)
+    var events = hooks.events
+    if hooks.crowdedOut > 0 { events[DeadLetter.Reason.crowdedOut.word] = hooks.crowdedOut }
+    text.counter(
+      "parley_webhook_events_total", "Events told and given up.", label: "outcome", events)
   }
 
   private mutating func describe(_ process: ProcessMetrics, started: Timestamp) {

@@ -18,6 +18,7 @@ public final class Server: Sendable {
   private let transport: LibwebsocketsTransport
   private let storeThread: StoreThread
   private let loginThread: LoginThread?
+  private let hooks: HookInbox?
   private let configuration: LibwebsocketsTransport.Configuration
   private let log: any LogSink
 
@@ -39,6 +40,7 @@ public final class Server: Sendable {
     let store = try SQLiteStore(path: configuration.storePath)
     store.retention = configuration.retention
     let tokens = HMACResumeTokens(secret: try store.secret(named: "resume tokens"))
+    let secrets = try configuration.webhookSecrets(log: log)
     let users = try configuration.users(log: log)
     let access = ServerLoop.Access(
       authenticator: try configuration.authenticator(log: log),
@@ -51,14 +53,18 @@ public final class Server: Sendable {
     let transport = LibwebsocketsTransport(
       configuration: configuration.transport, delegate: loop)
     let mailbox = transport.mailbox
-    let storeThread = StoreThread(store: store) { mailbox.wake() }
+    store.outboxRules = configuration.outboxRules
+    let inbox = configuration.hooks.isNeeded ? HookInbox() : nil
+    let storeThread = StoreThread(
+      store: store, wake: { mailbox.wake() }, outboxChanged: { inbox?.put(.changed($0)) })
     let loginThread = users.map { users in
       LoginThread(users: users) { job, user in
         mailbox.post { loop.finish(job, user) }
       }
     }
     loop.attach(
-      transport: transport, storeThread: storeThread, access: access, loginThread: loginThread)
+      transport: transport, storeThread: storeThread, access: access, loginThread: loginThread,
+      hooks: inbox)
     do {
       try transport.start()
     } catch {
@@ -72,6 +78,12 @@ public final class Server: Sendable {
     self.transport = transport
     self.storeThread = storeThread
     self.loginThread = loginThread
+    self.hooks = inbox
+    guard let inbox, let scribe = configuration.scribe else { return }
+    storeThread.tell(scribe.serverStarted(at: SystemClock().now))
+    HookDesk.start(
+      configuration.hooks, secrets: secrets, inbox: inbox, store: storeThread,
+      resolve: { news, goOn in mailbox.post { loop.drafts(for: news, then: goOn) } }, log: log)
   }
 
   /// The port that is listened on, chosen by the system if 0 was asked for.
@@ -121,6 +133,8 @@ public final class Server: Sendable {
     transport.stop(
       code: CloseCode(CloseReason.draining.rawValue), reason: "the server is going down; come back",
       within: drainMilliseconds)
+    // Calls that are under way are made again after the next start.
+    hooks?.stop()
     storeThread.stop()
     loginThread?.stop()
   }
@@ -165,6 +179,8 @@ extension Configuration {
       publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
     gateway.presenceGraceMilliseconds = Int64(presenceGrace.milliseconds)
     gateway.blocksBothWays = blocksBothWays
+    gateway.lastOnlineMilliseconds = Int64(lastOnlineInterval.milliseconds)
+    gateway.pushesFromOutbox = pushURL != nil
     gateway.roomMemories = roomHistories.compactMap { RoomHistoryRule($0)?.rule }
     return gateway
   }

@@ -15,6 +15,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let storeThread: StoreThread
     let gateway: Gateway
     let login: LoginService?
+    let hooks: HookInbox?
   }
 
   /// What tells who is there, made on another thread and handed to the loop's.
@@ -31,8 +32,6 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let log: any LogSink
   private let started = SystemClock().now
   private let origins: OriginPolicy
-  private let pushHook: HTTPHook?
-  private let roomHook: HTTPHook?
   private var files: StaticFiles?
   private var echo: EchoEndpoint?
   private var attachments: Attachments?
@@ -43,10 +42,6 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     self.configuration = configuration
     self.tokens = tokens
     self.log = log
-    pushHook = configuration.pushURL.flatMap(HookAddress.init).map { HTTPHook($0, log: log) }
-    roomHook = configuration.roomEventsURL.flatMap(HookAddress.init).map {
-      HTTPHook($0, log: log)
-    }
     origins = OriginPolicy(allowed: configuration.allowedOrigins)
     files = configuration.webDirectory.map(StaticFiles.init(root:))
     echo = configuration.echoPath.map(EchoEndpoint.init(path:))
@@ -55,11 +50,14 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Gives the loop what it works with, before the transport starts.
   func attach(
     transport: LibwebsocketsTransport, storeThread: StoreThread, access: Access,
-    loginThread: LoginThread?
+    loginThread: LoginThread?, hooks: HookInbox?
   ) {
     var people = PeopleHandlers.standard(configuration.gateway)
-    people.push = pushHook
-    people.rooms = roomHook
+    if let scribe = configuration.scribe {
+      let posting = OutboxPosting(scribe, store: storeThread)
+      if scribe.pushes { people.push = posting }
+      people.rooms = posting
+    }
     let gateway = Gateway(
       settings: configuration.gateway,
       surroundings: Gateway.Surroundings(
@@ -77,7 +75,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         refreshMilliseconds: Int64(configuration.refreshTokenTime.milliseconds))
     }
     attachments = Attachments(
-      transport: transport, storeThread: storeThread, gateway: gateway, login: login)
+      transport: transport, storeThread: storeThread, gateway: gateway, login: login,
+      hooks: hooks)
   }
 
   private var attached: Attachments {
@@ -116,6 +115,20 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     self.onSettled = onSettled
     gateway.drain()
     perform()
+  }
+
+  /// Finds who follows the publication's room and is offline, and makes what they are to be told;
+  /// `nil` if the store cannot be read.
+  func drafts(
+    for news: PublicationNews, then goOn: @escaping @Sendable ([OutboxDraft]?) -> Void
+  ) {
+    guard let scribe = configuration.scribe else { return goOn([]) }
+    gateway.notifications(of: news.publication, epoch: news.epoch, in: news.room) { outcome in
+      switch outcome {
+      case .success(let notifications): goOn(notifications.map(scribe.push))
+      case .failure: goOn(nil)
+      }
+    }
   }
 
   // MARK: Upgrades
@@ -264,7 +277,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     case .nobody: return .plain(404, "Nothing is here.\n")
     }
     let page = MetricsPage(
-      gateway: gateway, store: attached.storeThread.metrics, process: .now(), started: started)
+      gateway: gateway, store: attached.storeThread.metrics, hooks: attached.hooks?.metrics,
+      process: .now(), started: started)
     return Response(
       status: 200, headers: [("content-type", PrometheusText.contentType)], body: page.text.bytes)
   }

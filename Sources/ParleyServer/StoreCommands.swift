@@ -1,6 +1,7 @@
 import CryptoOpenSSL
 import Glibc
 package import GatewayPorts
+import SocketMessages
 package import StoreSQLite
 
 /// What the program can do with a store beside serving it.
@@ -27,6 +28,16 @@ package struct StoreCommands {
     case .notes(let notes): return notes
     case .failed(let error): throw error
     default: preconditionFailure("a store answers a request for notes with notes")
+    }
+  }
+
+  /// Lists events that were given up, the newest first, each as a line of JSON; while a server may be
+  /// running.
+  package func deadLetters() throws -> [String] {
+    switch try SQLiteStore(reading: path).perform(.deadLetters(limit: .max)) {
+    case .deadLetters(let letters): return letters.map(\.line)
+    case .failed(let error): throw error
+    case .done, .events: preconditionFailure("a store answers a request for dead letters with them")
     }
   }
 
@@ -128,5 +139,22 @@ private struct OutputFile {
     guard fsync(descriptor) == 0, Glibc.close(descriptor) == 0 else {
       throw FileError("the output cannot be written: \(String(cString: strerror(errno)))")
     }
+  }
+}
+
+extension DeadLetter {
+  /// The event as its receiver would have got it, and when and why it was given up.
+  fileprivate var line: String {
+    var bytes: [UInt8] = []
+    JSONWriter.object(&bytes) { object, bytes in
+      object.field("target", event.target.word, &bytes)
+      object.field("id", event.id, &bytes)
+      object.field("type", event.type, &bytes)
+      object.field("time", Int(event.time), &bytes)
+      object.field("data", JSONValue(trusted: event.data), &bytes)
+      object.field("givenUpAt", Int(time), &bytes)
+      object.field("reason", reason.word, &bytes)
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

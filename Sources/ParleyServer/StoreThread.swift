@@ -13,29 +13,62 @@ package final class StoreThread: Sendable {
     package let reply: StoreReply
   }
 
+  /// Work with the outbox, and who is told of it on the store's thread.
+  private typealias OutboxWork = (
+    request: OutboxRequest, then: @Sendable (OutboxReply) -> Void
+  )
+
   private struct State {
-    var requests: [(ticket: StoreTicket, request: StoreRequest)] = []
+    /// In the order in which they came; without a ticket, nobody waits for the reply.
+    var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
+    var outboxWork: [OutboxWork] = []
     var completions: [Completion] = []
     var metrics = StoreMetrics()
     var isStopping = false
     var hasStopped = false
+
+    var isIdle: Bool { requests.isEmpty && outboxWork.isEmpty }
   }
 
   private let state = Monitor(State())
   private let wake: @Sendable () -> Void
 
-  /// Starts the thread. `wake` is called on it when completions are there to be taken.
-  package init(store: sending any DocumentStore, wake: @escaping @Sendable () -> Void) {
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - wake: called on it when completions are there to be taken.
+  ///   - outboxChanged: called on it with queues that stand otherwise than before.
+  package init(
+    store: sending any Outbox, wake: @escaping @Sendable () -> Void,
+    outboxChanged: @escaping @Sendable ([OutboxTarget: OutboxStanding]) -> Void = { _ in }
+  ) {
     self.wake = wake
     let handover = Handover(store)
     Thread.start { [state, wake] in
-      Self.run(store: handover.take(), state: state, wake: wake)
+      Self.run(
+        store: handover.take(), state: state, wake: wake, outboxChanged: outboxChanged)
     }
   }
 
   /// Queues a request. Never blocks on the disk.
   package func submit(_ ticket: StoreTicket, _ request: StoreRequest) {
     state.withLock { $0.requests.append((ticket, request)) }
+    state.signal()
+  }
+
+  /// Queues work with the outbox. `then` is called on the store's thread.
+  package func submit(
+    _ request: OutboxRequest, then: @escaping @Sendable (OutboxReply) -> Void
+  ) {
+    state.withLock { $0.outboxWork.append((request, then)) }
+    state.signal()
+  }
+
+  /// Keeps what is to be told outside of what is not in the store. If its commit fails it is lost,
+  /// and counted among the failures.
+  package func tell(_ drafts: [OutboxDraft]) {
+    guard !drafts.isEmpty else { return }
+    state.withLock { $0.requests.append((nil, .tell(drafts))) }
     state.signal()
   }
 
@@ -64,38 +97,53 @@ package final class StoreThread: Sendable {
   }
 
   private static func run(
-    store: any DocumentStore, state: Monitor<State>, wake: @Sendable () -> Void
+    store: any Outbox, state: Monitor<State>, wake: @Sendable () -> Void,
+    outboxChanged: @Sendable ([OutboxTarget: OutboxStanding]) -> Void
   ) {
     // Whether the store has housekeeping to do as soon as nobody waits.
     var hasMore = true
+    outboxChanged(store.takeOutboxChanges())
     while true {
-      let batch = state.wait(
-        until: { !$0.requests.isEmpty || $0.isStopping || hasMore },
+      let (batch, outboxWork) = state.wait(
+        until: { !$0.isIdle || $0.isStopping || hasMore },
         then: { state in
-          defer { state.requests = [] }
-          return state.requests
+          defer { (state.requests, state.outboxWork) = ([], []) }
+          return (state.requests, state.outboxWork)
         })
-      if batch.isEmpty {
+      if batch.isEmpty, outboxWork.isEmpty {
         if state.withLock({ $0.isStopping }) { break }
         hasMore = store.maintain()
         continue
       }
       hasMore = true
-      let begin = SystemClock().microseconds
-      let replies = store.perform(batch.map(\.request))
-      let duration = SystemClock().microseconds - begin
-      state.withLock { state in
-        state.metrics.batches += 1
-        state.metrics.requests += batch.count
-        state.metrics.failures += replies.count(where: \.isFailure)
-        state.metrics.batch.record(duration)
-        for (item, reply) in zip(batch, replies) {
-          state.completions.append(Completion(ticket: item.ticket, reply: reply))
-        }
+      if !batch.isEmpty {
+        perform(batch, store, state)
+        wake()
       }
-      wake()
+      for work in outboxWork { work.then(store.perform(work.request)) }
+      let changes = store.takeOutboxChanges()
+      if !changes.isEmpty { outboxChanged(changes) }
     }
     state.withLock { $0.hasStopped = true }
     state.signal()
+  }
+
+  private static func perform(
+    _ batch: [(ticket: StoreTicket?, request: StoreRequest)], _ store: any Outbox,
+    _ state: Monitor<State>
+  ) {
+    let begin = SystemClock().microseconds
+    let replies = store.perform(batch.map(\.request))
+    let duration = SystemClock().microseconds - begin
+    state.withLock { state in
+      state.metrics.batches += 1
+      state.metrics.requests += batch.count
+      state.metrics.failures += replies.count(where: \.isFailure)
+      state.metrics.batch.record(duration)
+      for (item, reply) in zip(batch, replies) {
+        guard let ticket = item.ticket else { continue }
+        state.completions.append(Completion(ticket: ticket, reply: reply))
+      }
+    }
   }
 }

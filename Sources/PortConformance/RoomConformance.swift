@@ -163,8 +163,8 @@ extension DocumentStoreConformance {
       }
       _ = try rig.people(.member("new", "b", isMember: false))
       _ = try rig.people(.block(PersonBlock(person: "p", blocked: "b"), isBlocked: false))
-      _ = try rig.people(.online("ann", 7))
-      _ = try rig.people(.online("ann", 5))
+      _ = try rig.people(.online(["ann", "ben"], 7))
+      _ = try rig.people(.online(["ann"], 5))
       try rig.restart()
       try expect(rig.people(.flags("r", limit: 9)), .flags([flag]), "the flags")
       try expect(rig.people(.members("new")), .members(["a", "c"]), "the members")
@@ -173,7 +173,8 @@ extension DocumentStoreConformance {
         .blocks([
           PersonBlock(person: "p", blocked: "a"), PersonBlock(person: "p", blocked: "c"),
         ]), "the blocks")
-      try expect(rig.people(.lastOnline(["ann", "x"])), .lastOnline([7, nil]), "the times")
+      try expect(
+        rig.people(.lastOnline(["ann", "x", "ben"])), .lastOnline([7, nil, 7]), "the times")
       _ = try rig.people(.unflag(PublicationPlace(room: "r", offset: 1), "ben"))
       try expect(rig.people(.flags("r", limit: 9)), .flags([]), "no flags")
     },

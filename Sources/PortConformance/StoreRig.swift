@@ -6,7 +6,7 @@ final class StoreRig {
   static let epoch = "first-epoch"
 
   private let open: () throws -> any DocumentStore
-  private var store: (any DocumentStore)?
+  private(set) var store: (any DocumentStore)?
 
   init(_ open: @escaping () throws -> any DocumentStore) throws {
     self.open = open

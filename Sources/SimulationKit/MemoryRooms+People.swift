@@ -54,8 +54,10 @@ extension MemoryRooms {
         people.blocks.sorted {
           ($0.person, $0.blocked) < ($1.person, $1.blocked)
         })
-    case .online(let person, let time):
-      people.lastOnline[person] = max(people.lastOnline[person] ?? time, time)
+    case .online(let seen, let time):
+      for person in seen {
+        people.lastOnline[person] = max(people.lastOnline[person] ?? time, time)
+      }
       return .done
     case .lastOnline(let asked): return .lastOnline(asked.map { people.lastOnline[$0] })
     }

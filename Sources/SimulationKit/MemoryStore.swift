@@ -5,7 +5,7 @@ public import OTCore
 ///
 /// It keeps how to take back each of its newest commits, so that a simulation can lose a tail at a
 /// restart, as a disk does that lied about a sync.
-public final class MemoryStore: DocumentStore {
+public final class MemoryStore: DocumentStore, Outbox {
   /// How many of the commits to come fail. What is in them never happens.
   public var commitsToFail = 0
 
@@ -27,6 +27,10 @@ public final class MemoryStore: DocumentStore {
 
   /// Rooms' histories.
   package private(set) var rooms = MemoryRooms(firstEpoch: "first")
+
+  /// What is told outside; `nil` tells nothing. What waits stays.
+  public var outboxRules: OutboxRules?
+  private var outbox = MemoryOutbox()
 
   /// Entries that restarts have lost, by document, in the order in which they were lost.
   public private(set) var lostEntries: [DocumentID: [LogEntry]] = [:]
@@ -59,6 +63,7 @@ public final class MemoryStore: DocumentStore {
     syncsToFail = 0
     isDiskFull = false
     damagedDocuments = []
+    outboxRules = nil
     defer { unsynced = [] }
     for _ in 0..<min(max(count, 0), history.count) {
       keptCommitCount -= 1
@@ -86,7 +91,9 @@ public final class MemoryStore: DocumentStore {
     var undo: [Undo] = []
     let replies = batch.map { request in
       do throws(StoreError) {
-        return try reply(to: request, &undo)
+        let reply = try reply(to: request, &undo)
+        record(request, reply, &undo)
+        return reply
       } catch {
         return .failed(error)
       }
@@ -111,6 +118,31 @@ public final class MemoryStore: DocumentStore {
     history.append(undo)
     if history.count > historyMax { history.removeFirst() }
     return replies
+  }
+
+  /// Keeps what is to be told of a request, in the same commit.
+  private func record(_ request: StoreRequest, _ reply: StoreReply, _ undo: inout [Undo]) {
+    guard let outboxRules, request.isWriting else { return }
+    let drafts = outboxRules.scribe.drafts(for: request, reply)
+    guard !drafts.isEmpty else { return }
+    undo.append(.outbox(outbox))
+    for draft in drafts { outbox.add(draft, outboxRules) }
+  }
+
+  /// Does a piece of work with what is to be told, as a commit of its own.
+  public func perform(_ request: OutboxRequest) -> OutboxReply {
+    if isDiskFull { return .failed(.unavailable("the disk is full; free space on it")) }
+    history.append([.outbox(outbox)])
+    if history.count > historyMax { history.removeFirst() }
+    commitCount += 1
+    keptCommitCount += 1
+    return outbox.reply(to: request, outboxRules)
+  }
+
+  /// How all queues stand.
+  public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] {
+    Dictionary(
+      uniqueKeysWithValues: OutboxTarget.allCases.map { ($0, outbox.standing(of: $0)) })
   }
 
   private func reply(
@@ -198,6 +230,10 @@ public final class MemoryStore: DocumentStore {
     case .people(let request):
       if request.isWriting { undo.append(.rooms(rooms)) }
       return .people(rooms.reply(to: request))
+    case .tell(let drafts):
+      undo.append(.outbox(outbox))
+      for draft in drafts { outbox.add(draft, outboxRules) }
+      return .done
     }
   }
 
@@ -263,6 +299,7 @@ public final class MemoryStore: DocumentStore {
     case changed(Record, Record.State)
     case marked(Record, String, ClientMark?)
     case rooms(MemoryRooms)
+    case outbox(MemoryOutbox)
   }
 
   private func takeBack(_ undo: [Undo]) {
@@ -273,6 +310,7 @@ public final class MemoryStore: DocumentStore {
       case .changed(let record, let state): record.takeBack(to: state)
       case .marked(let record, let client, let mark): record.marks[client] = mark
       case .rooms(let earlier): rooms = earlier
+      case .outbox(let earlier): outbox = earlier
       }
     }
   }

@@ -24,8 +24,8 @@ extension SQLiteStore {
       try statement.run(block.person, block.blocked)
       return .done
     case .blocks: return .blocks(try blocks())
-    case .online(let person, let time):
-      try peopleStatements.upsertOnline.run(person, time)
+    case .online(let people, let time):
+      for person in people { try peopleStatements.upsertOnline.run(person, time) }
       return .done
     case .lastOnline(let people):
       var times: [Timestamp?] = []

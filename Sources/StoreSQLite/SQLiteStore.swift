@@ -9,7 +9,7 @@ public import GatewayPorts
 /// One process has a store open at a time, which a lock on a file beside it ensures; others may
 /// read from it with `init(reading:)`.
 /// An instance belongs to one thread at a time.
-public final class SQLiteStore: DocumentStore {
+public final class SQLiteStore: DocumentStore, Outbox {
   /// Where the store is.
   public let path: String
 
@@ -17,6 +17,7 @@ public final class SQLiteStore: DocumentStore {
   let statements: StoreStatements
   let roomStatements: RoomStatements
   let peopleStatements: PeopleStatements
+  let outboxStatements: OutboxStatements
   var hasher = RecordHasher()
 
   /// Documents whose newest snapshot lies far behind their head.
@@ -31,6 +32,14 @@ public final class SQLiteStore: DocumentStore {
   var roomSweepTime: Timestamp = 0
   /// Whether entries before their log's base may be left.
   var hasCompacted = true
+
+  /// What is told outside; `nil` tells nothing. What waits stays.
+  public var outboxRules: OutboxRules?
+  /// Queues that may stand otherwise than they were last said to.
+  var changedTargets = Set(OutboxTarget.allCases)
+  /// Events that queues were too long for, since the store was opened; those of commits that failed
+  /// are counted too.
+  var crowdedOut: [OutboxTarget: Int] = [:]
 
   /// What `maintain` keeps of a log that has grown long; all of it if `nil`.
   ///
@@ -63,6 +72,7 @@ public final class SQLiteStore: DocumentStore {
     try StoreSchema.prepare(connection, path: path)
     statements = try StoreFile.prepare(connection, path: path)
     (roomStatements, peopleStatements) = try StoreFile.prepareRooms(connection, path: path)
+    outboxStatements = try StoreFile.prepareOutbox(connection, path: path)
     // A mistake here costs snapshots that are taken later.
     unsnapped = (try? idsToSnapshot()) ?? []
   }
@@ -83,6 +93,7 @@ public final class SQLiteStore: DocumentStore {
     }
     statements = try StoreFile.prepare(connection, path: path)
     (roomStatements, peopleStatements) = try StoreFile.prepareRooms(connection, path: path)
+    outboxStatements = try StoreFile.prepareOutbox(connection, path: path)
   }
 
   /// Does a batch of work in one transaction, and returns after it is on the disk.
@@ -119,7 +130,7 @@ public final class SQLiteStore: DocumentStore {
         continue
       }
       try statements.savepoint.run()
-      let reply = reply(to: request)
+      let reply = recorded(reply(to: request), to: request)
       if case .failed(let error) = reply {
         // After a serious error SQLite has ended the whole transaction by itself.
         guard connection.isInTransaction else { throw error }
@@ -193,6 +204,9 @@ public final class SQLiteStore: DocumentStore {
         return .room(try reply(to: request))
       case .people(let request):
         return .people(try reply(to: request))
+      case .tell(let drafts):
+        for draft in drafts { try add(draft) }
+        return .done
       }
     } catch {
       return .failed(error)

@@ -72,4 +72,14 @@ enum StoreFile {
       throw StoreOpenError(error, path: path)
     }
   }
+
+  static func prepareOutbox(
+    _ connection: borrowing SQLiteConnection, path: String
+  ) throws(StoreOpenError) -> OutboxStatements {
+    do throws(SQLiteFailure) {
+      return try OutboxStatements(connection)
+    } catch {
+      throw StoreOpenError(error, path: path)
+    }
+  }
 }

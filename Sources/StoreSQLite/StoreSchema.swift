@@ -160,6 +160,43 @@ enum StoreSchema {
       time INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
+    // 4: what is to be told outside.
+    """
+    CREATE TABLE outbox (
+      target INTEGER NOT NULL,
+      number INTEGER NOT NULL,      -- counts up while anything waits for the target
+      id TEXT NOT NULL,
+      type TEXT NOT NULL,
+      subject TEXT NOT NULL,
+      time INTEGER NOT NULL,
+      data BLOB NOT NULL,
+      PRIMARY KEY (target, number)
+    ) WITHOUT ROWID;
+    -- News that later news of the same may still replace.
+    CREATE TABLE outbox_held (
+      target INTEGER NOT NULL,
+      subject TEXT NOT NULL,
+      type TEXT NOT NULL,
+      since INTEGER NOT NULL,
+      due INTEGER NOT NULL,
+      time INTEGER NOT NULL,
+      data BLOB NOT NULL,
+      PRIMARY KEY (target, subject, type)
+    ) WITHOUT ROWID;
+    CREATE INDEX outbox_held_by_due ON outbox_held (target, due);
+    CREATE TABLE dead_letters (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      target INTEGER NOT NULL,
+      place INTEGER NOT NULL,       -- the event's number in the outbox
+      id TEXT NOT NULL,
+      type TEXT NOT NULL,
+      subject TEXT NOT NULL,
+      time INTEGER NOT NULL,
+      data BLOB NOT NULL,
+      died INTEGER NOT NULL,
+      reason INTEGER NOT NULL
+    );
+    """,
   ]
 
   /// The format this program writes.

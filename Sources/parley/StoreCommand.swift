@@ -2,7 +2,7 @@ import GatewayPorts
 import ParleyServer
 import StoreSQLite
 
-/// `parley backup`, `restore`, `export`, `import`, `compact` and `notes`.
+/// `parley backup`, `restore`, `export`, `import`, `compact`, `notes` and `webhooks`.
 enum StoreCommand {
   /// Words of a command that are not settings: flags of its own, and what it works on.
   private struct Words {
@@ -50,7 +50,9 @@ enum StoreCommand {
   }
 
   /// The commands by name.
-  static let names: Set<String> = ["backup", "restore", "export", "import", "compact", "notes"]
+  static let names: Set<String> = [
+    "backup", "restore", "export", "import", "compact", "notes", "webhooks",
+  ]
 
   /// Runs one of them; returns the exit code.
   static func run(_ name: String, _ arguments: [String]) -> Int32 {
@@ -61,6 +63,7 @@ enum StoreCommand {
       case "export": return try export(arguments)
       case "import": return try importNote(arguments)
       case "compact": return try compact(arguments)
+      case "webhooks": return try deadLetters(arguments)
       default: return try list(arguments)
       }
     } catch let error as UsageError {
@@ -139,6 +142,12 @@ enum StoreCommand {
     for note in try commands(words).notes() {
       Terminal.output("\(note.id)  \(note.revision)  \(note.title)\n")
     }
+    return Program.ExitCode.success
+  }
+
+  private static func deadLetters(_ arguments: [String]) throws -> Int32 {
+    let words = try Words(arguments, options: [], switches: [])
+    for line in try commands(words).deadLetters() { Terminal.output("\(line)\n") }
     return Program.ExitCode.success
   }
 

@@ -21,10 +21,12 @@ struct LayeringTests {
     ],
     "StoreSQLite": ["OTCore", "GatewayPorts", "CryptoOpenSSL", "CSQLite", "Glibc"],
     "CryptoOpenSSL": ["SocketMessages", "GatewayPorts", "COpenSSL", "Glibc"],
+    "HTTPClientCurl": ["CCurl"],
     // Programs.
     "ParleyServer": [
       "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
-      "StoreSQLite", "CryptoOpenSSL", "CLinux", "Glibc", "Synchronization", "FoundationEssentials",
+      "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "Glibc", "Synchronization",
+      "FoundationEssentials",
     ],
     "parley": ["ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "Glibc"],
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials", "CryptoOpenSSL"],
@@ -37,7 +39,7 @@ struct LayeringTests {
     "PortConformance": ["OTCore", "OTWorkloads", "GatewayPorts"],
     // System modules and C.
     "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "COpenSSL": [],
-    "CLinux": [],
+    "CCurl": [], "CLinux": [],
   ]
 
   private let tree = SourceTree()
@@ -74,7 +76,7 @@ struct LayeringTests {
     let owners = [
       "CLibwebsockets": "TransportLibwebsockets", "CLibwebsocketsShim": "TransportLibwebsockets",
       "CSQLite": "StoreSQLite", "COpenSSL": "CryptoOpenSSL",
-      "CLinux": "ParleyServer",
+      "CCurl": "HTTPClientCurl", "CLinux": "ParleyServer",
     ]
     for (target, modules) in Self.allowed {
       for module in modules {

@@ -1,47 +1,19 @@
 """People in rooms over real sockets, and the checks D1 to D4 of the chat family."""
 
-import http.server
-import json
-import queue
-import threading
 import time
 
 import pytest
+from hook_receiver import HookReceiver
 from native_client import NativeClient
 from test_rooms import publish, subscribe
 from test_tokens import SECRET, token
 
 
-class Hook:
-    """A service that is called, and remembers with what."""
-
-    def __init__(self):
-        calls = self.calls = queue.Queue()
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                calls.put(json.loads(body))
-                self.send_response(204)
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def next(self):
-        return self.calls.get(timeout=30)
-
-
 @pytest.fixture
 def hook():
-    hook = Hook()
+    hook = HookReceiver()
     yield hook
-    hook.server.shutdown()
-    hook.server.server_close()
+    hook.close()
 
 
 @pytest.fixture
@@ -170,6 +142,34 @@ def test_D3_the_server_says_when_somebody_was_online_last(people):
             break
     assert before - 1000 <= item["time"] <= int(time.time() * 1000)
     assert code(people("eve"), "lastOnline", question) == "notJoined"
+
+
+class TestLastOnline:
+    @pytest.fixture
+    def flags(self):
+        return ["--last-online-interval", "1s"]
+
+    def test_D3_a_kill_forgets_no_more_than_the_interval(self, people):
+        ann, ben = people("ann"), people("ben")
+        for client in (ann, ben):
+            ask(client, "follow", {"room": "r", "following": True}, "following")
+        question = {"room": "r", "people": ["ben"]}
+
+        def stamp(client):
+            while True:
+                kind, reply = client.request("lastOnline", question)
+                if kind == "lastOnline":
+                    return reply["people"][0].get("time", 0)
+                assert reply["code"] == "busy"
+
+        # Ben stays connected all the time.
+        first = stamp(ann)
+        while stamp(ann) == first:
+            pass
+        last = stamp(ann)
+        people.server.kill()
+        people.server.start()
+        assert stamp(people("ann")) >= last > first
 
 
 def test_D4_flags_reach_moderators_and_blocks_filter(people):
@@ -309,7 +309,7 @@ class TestHooks:
             pass
         publish(ann, "r", {"text": "quiet"})
         published = publish(ann, "r", {"text": "hello", "type": "chat"}, push=True)
-        calls = [hook.next(), hook.next()]
+        calls = [hook.next().data, hook.next().data]
         assert sorted(call.pop("user_entity_id") for call in calls) == ["away", "gone"]
         assert calls[0] == calls[1]
         assert calls[0].pop("message_date") > 0
@@ -320,8 +320,37 @@ class TestHooks:
             "message_payload": {"text": "hello", "type": "chat"},
         }  # fmt: skip
         publish(ann, "r", {"text": "once more"}, push=True)
-        assert {hook.next()["content"], hook.next()["content"]} == {"once more"}
+        assert {hook.next().data["content"] for _ in range(2)} == {"once more"}
         assert hook.calls.empty()
+
+    @pytest.fixture
+    def ann(self, people):
+        """Ann, and somebody who follows the room and is known to be away."""
+        away, ann = people("away"), people("ann")
+        for client in (away, ann):
+            ask(client, "follow", {"room": "r", "following": True}, "following")
+        away.close()
+        question = {"room": "r", "people": ["away"]}
+        while ask(ann, "lastOnline", question)["people"][0]["online"]:
+            pass
+        return ann
+
+    def test_a_push_survives_a_kill_and_keeps_its_id(self, ann, people, hook):
+        hook.answer = lambda call: 500
+        publish(ann, "r", "hello", push=True)
+        failed = hook.next()
+        people.server.kill()
+        hook.answer = lambda call: 204
+        people.server.start()
+        call = hook.next_taken()
+        assert (call.id, call.body) == (failed.id, failed.body)
+        assert call.data["user_entity_id"] == "away"
+
+    def test_what_is_to_be_pushed_is_written_with_the_publication(self, ann, people, hook):
+        publish(ann, "r", "hello", push=True)
+        people.server.kill()
+        people.server.start()
+        assert hook.next_taken().data["content"] == "hello"
 
 
 class TestRoomEvents:
@@ -332,9 +361,9 @@ class TestRoomEvents:
     def test_rooms_are_occupied_by_the_first_and_vacated_by_the_last(self, people, hook):
         ann, ben = people("ann"), people("ben")
         subscribe(ann, "r")
-        assert hook.next() == {"action": "occupied", "room": "r"}
+        assert hook.next().data == {"action": "occupied", "room": "r"}
         subscribe(ben, "r")
         ask(ann, "unsubscribe", {"room": "r"}, "unsubscribed")
         ben.drop()
-        assert hook.next() == {"action": "vacated", "room": "r"}
+        assert hook.next().data == {"action": "vacated", "room": "r"}
         assert hook.calls.empty()

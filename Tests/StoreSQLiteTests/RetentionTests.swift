@@ -126,6 +126,9 @@ struct MigrationTests {
       DROP TABLE flags;
       DROP TABLE blocks;
       DROP TABLE last_online;
+      DROP TABLE outbox;
+      DROP TABLE outbox_held;
+      DROP TABLE dead_letters;
       DROP TABLE snapshots;
       CREATE TABLE snapshots (
         number INTEGER PRIMARY KEY, document INTEGER NOT NULL, revision INTEGER NOT NULL,
@@ -135,7 +138,7 @@ struct MigrationTests {
       PRAGMA user_version = 1;
       """)
     #expect(
-      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 3)
+      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 4)
     ) { try SQLiteStore(reading: folder.file()) }
     let store = try SQLiteStore(path: folder.file())
     #expect(try store.load("n").text == "older")

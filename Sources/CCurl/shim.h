@@ -1,0 +1,38 @@
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+// Options take values of any type, which Swift cannot pass: one function for each type.
+
+static inline CURLcode CCurl_setLong(CURL *handle, CURLoption option, long value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode CCurl_setSize(CURL *handle, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode CCurl_setPointer(CURL *handle, CURLoption option, const void *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode CCurl_getLong(CURL *handle, CURLINFO info, long *value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode CCurl_getSize(CURL *handle, CURLINFO info, curl_off_t *value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+
+// Drops what comes, and breaks the transfer off when it is more than what is left.
+static inline size_t CCurl_drop(char *bytes, size_t size, size_t count, void *left) {
+  size_t *rest = (size_t *)left;
+  (void)bytes;
+  if (size * count > *rest) return 0;
+  *rest -= size * count;
+  return size * count;
+}
+
+static inline CURLcode CCurl_dropBody(CURL *handle, size_t *left) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, CCurl_drop);
+  return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_WRITEDATA, left);
+}

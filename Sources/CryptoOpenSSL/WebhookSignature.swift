@@ -1,0 +1,97 @@
+import COpenSSL
+
+/// Signs calls to services, so that they can tell them from others' calls.
+///
+/// The form is that of Standard Webhooks: `v1,` and the HMAC-SHA256, in Base64, of
+/// `id.timestamp.body`; one for each secret, with blanks between them, so that a receiver who has
+/// either the old secret or the new one finds its own.
+public struct WebhookSigner: Sendable {
+  private let secrets: [[UInt8]]
+
+  /// Signs with these, the newest first.
+  public init(secrets: [[UInt8]]) { self.secrets = secrets }
+
+  /// What stands in the header `webhook-signature`; `nil` without a secret.
+  ///
+  /// - Parameters:
+  ///   - id: what stands in `webhook-id`.
+  ///   - seconds: what stands in `webhook-timestamp`, since 1970.
+  ///   - body: what is sent.
+  public func signature(id: String, seconds: Int64, body: [UInt8]) -> String? {
+    guard !secrets.isEmpty else { return nil }
+    let signed = Array("\(id).\(seconds).".utf8) + body
+    return secrets.map { "v1," + Base64.encode(hmacSHA256($0, signed)) }.joined(separator: " ")
+  }
+}
+
+/// The secrets that calls are signed with: a file with one on each line, the newest first.
+///
+/// A line is `whsec_` with Base64 behind it, as services show such secrets, or any text that is a
+/// secret itself. Empty lines and those that begin with `#` are passed over.
+public enum WebhookSecretFile {
+  /// A shorter secret could be guessed.
+  private static let bytesMin = 24
+  private static let prefix = "whsec_"
+
+  /// Reads a file.
+  public static func secrets(path: String) throws(JWTKeyError) -> [[UInt8]] {
+    let bytes = try KeyFile(.secret(id: nil), path: path).read()
+    var secrets: [[UInt8]] = []
+    for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
+      guard line.first != UInt8(ascii: "#") else { continue }
+      secrets.append(try secret(in: line, path: path))
+    }
+    guard !secrets.isEmpty else { throw .weak(file: path, expected: expectation) }
+    return secrets
+  }
+
+  private static var expectation: String {
+    "secrets of \(bytesMin) bytes or more, one on each line, such as "
+      + "whsec_$(openssl rand -base64 32)"
+  }
+
+  private static func secret(
+    in line: ArraySlice<UInt8>, path: String
+  ) throws(JWTKeyError) -> [UInt8] {
+    var secret = Array(line)
+    if line.starts(with: prefix.utf8) {
+      guard let decoded = Base64.decode(line.dropFirst(prefix.utf8.count)) else {
+        throw .weak(file: path, expected: "Base64 behind whsec_")
+      }
+      secret = decoded
+    }
+    guard secret.count >= bytesMin else { throw .weak(file: path, expected: expectation) }
+    return secret
+  }
+}
+
+/// Base64 with padding (RFC 4648, section 4).
+enum Base64 {
+  static func encode(_ bytes: [UInt8]) -> String {
+    String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4 + 1) { buffer in
+      Int(EVP_EncodeBlock(buffer.baseAddress, bytes, Int32(bytes.count)))
+    }
+  }
+
+  /// The bytes; `nil` if the text is no Base64.
+  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    let text = Array(text)
+    let isPlain = text.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"),
+        UInt8(ascii: "="):
+        true
+      default: false
+      }
+    }
+    guard isPlain, text.count % 4 == 0, !text.isEmpty else { return nil }
+    var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3)
+    let count = EVP_DecodeBlock(&bytes, text, Int32(text.count))
+    guard count >= 0 else { return nil }
+    // OpenSSL counts the padding as zeros.
+    let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
+    bytes.removeLast(bytes.count - Int(count) + padding)
+    return bytes
+  }
+}

@@ -1,0 +1,47 @@
+import GatewayPorts
+import SocketMessages
+
+/// Kinds of news for an app's backend, by the names that it knows them under.
+public enum WebhookEvent: String, Sendable, CaseIterable {
+  /// A note was made.
+  case noteCreated = "note.created"
+  /// A note has another title.
+  case noteRenamed = "note.renamed"
+  /// A note has another text. Told at most once in a while for each note.
+  case noteChanged = "note.changed"
+  /// A note was removed.
+  case noteDeleted = "note.deleted"
+  /// A room has its first subscriber.
+  case roomOccupied = "room.occupied"
+  /// A room has no subscriber any more.
+  case roomVacated = "room.vacated"
+  /// Something was published.
+  case roomPublished = "room.published"
+  /// Somebody has come to a room.
+  case personJoined = "person.joined"
+  /// Somebody has gone from a room.
+  case personLeft = "person.left"
+  /// A publication was reported to the moderators.
+  case publicationFlagged = "publication.flagged"
+  /// A report was taken back.
+  case publicationUnflagged = "publication.unflagged"
+  /// The server has started, and all rooms are vacant.
+  case serverStarted = "server.started"
+
+  /// What is told unless something else was asked for: all but what may be very much.
+  public static let standard = Set(allCases).subtracting([
+    .roomPublished, .personJoined, .personLeft,
+  ])
+
+  /// News of this kind for the webhook.
+  func draft(
+    about subject: String, at time: Timestamp, hold: Timestamp = 0, releasesHeld: Bool = false,
+    _ fields: (inout JSONWriter.Object, inout [UInt8]) -> Void
+  ) -> OutboxDraft {
+    var data: [UInt8] = []
+    JSONWriter.object(&data, fields)
+    return OutboxDraft(
+      target: .webhook, type: rawValue, subject: subject, time: time, data: data,
+      holdMilliseconds: hold, releasesHeld: releasesHeld)
+  }
+}

@@ -1,0 +1,194 @@
+public import GatewayPorts
+import SocketMessages
+
+/// Makes news of what happens: of what is in the store by itself, of the rest when told.
+public struct WebhookScribe: OutboxScribe {
+  /// Kinds of news that the webhook gets.
+  public var events: Set<WebhookEvent>
+  /// Milliseconds from a note's change until it is told with all that have come since.
+  public var changeMilliseconds: Timestamp
+  /// Whether followers who are offline are told of what is published for them.
+  public var pushes: Bool
+  /// Whether another service follows which rooms are in use.
+  public var followsRooms: Bool
+  /// Dates what the store is not told the time of. Read on the store's thread.
+  private let clock: any Clock & Sendable
+
+  /// Makes a scribe.
+  public init(
+    clock: any Clock & Sendable, events: Set<WebhookEvent> = WebhookEvent.standard,
+    changeMilliseconds: Timestamp = 5_000,
+    pushes: Bool = false, followsRooms: Bool = false
+  ) {
+    self.clock = clock
+    self.events = events
+    self.changeMilliseconds = changeMilliseconds
+    self.pushes = pushes
+    self.followsRooms = followsRooms
+  }
+
+  // MARK: What is in the store
+
+  /// What to tell of a request that has succeeded.
+  public func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft] {
+    switch request {
+    case .create(let id, _, _, let time): note(.noteCreated, id, at: time, reply)
+    case .rename(let id, _, let time): note(.noteRenamed, id, at: time, reply)
+    case .delete(let id): deleted(id)
+    case .append(let id, let epoch, let entries): changed(id, epoch: epoch, entries.last)
+    case .room(.publish(let room, let draft, _, _)): published(draft, in: room, reply)
+    case .people(.flag(let room, let flag)): flagged(flag, in: room, reply)
+    case .people(.unflag(let place, let person)): unflagged(place, person, reply)
+    case .note, .list, .load, .entries, .snapshot, .text, .history, .versions, .saveVersion,
+      .deleteVersion, .renewEpoch, .compact, .room, .people, .tell:
+      []
+    }
+  }
+
+  private func note(
+    _ event: WebhookEvent, _ id: DocumentID, at time: Timestamp, _ reply: StoreReply
+  ) -> [OutboxDraft] {
+    guard events.contains(event), case .note(let note) = reply else { return [] }
+    return [
+      event.draft(about: id, at: time) { object, data in
+        object.field("note", JSONValue(trusted: NoteJSON.note(note)), &data)
+      }
+    ]
+  }
+
+  private func deleted(_ id: DocumentID) -> [OutboxDraft] {
+    guard events.contains(.noteDeleted) else { return [] }
+    return [
+      WebhookEvent.noteDeleted.draft(about: id, at: clock.now, releasesHeld: true) {
+        object, data in
+        object.key("note", &data)
+        JSONWriter.object(&data) { $0.field("id", id, &$1) }
+      }
+    ]
+  }
+
+  private func changed(
+    _ id: DocumentID, epoch: String, _ entry: LogEntry?
+  ) -> [OutboxDraft] {
+    guard events.contains(.noteChanged), let entry else { return [] }
+    return [
+      WebhookEvent.noteChanged.draft(about: id, at: entry.time, hold: changeMilliseconds) {
+        object, data in
+        object.key("note", &data)
+        JSONWriter.object(&data) { object, data in
+          object.field("id", id, &data)
+          object.field("epoch", epoch, &data)
+          object.field("revision", entry.revision, &data)
+        }
+      }
+    ]
+  }
+
+  private func published(
+    _ draft: PublicationDraft, in room: RoomName, _ reply: StoreReply
+  ) -> [OutboxDraft] {
+    guard case .room(.published(let position, let time, isRepeated: false)) = reply else {
+      return []
+    }
+    var publication = draft.publication
+    publication.offset = position.offset
+    publication.time = time
+    let news = PublicationNews(room: room, epoch: position.epoch, publication: publication)
+    var drafts: [OutboxDraft] = []
+    if events.contains(.roomPublished) {
+      drafts.append(
+        WebhookEvent.roomPublished.draft(about: room, at: time) { news.write(&$0, &$1) })
+    }
+    if pushes, draft.pushes { drafts.append(news.draftForFollowers) }
+    return drafts
+  }
+
+  private func flagged(
+    _ flag: PublicationFlag, in room: RoomName, _ reply: StoreReply
+  ) -> [OutboxDraft] {
+    guard events.contains(.publicationFlagged), case .people(.done) = reply else { return [] }
+    return [
+      WebhookEvent.publicationFlagged.draft(about: room, at: flag.time) { object, data in
+        object.field("room", room, &data)
+        object.field("offset", flag.offset, &data)
+        object.field("personId", flag.person, &data)
+        object.field("reason", flag.reason, &data)
+      }
+    ]
+  }
+
+  private func unflagged(
+    _ place: PublicationPlace, _ person: PersonID, _ reply: StoreReply
+  ) -> [OutboxDraft] {
+    guard events.contains(.publicationUnflagged), case .people(.done) = reply else { return [] }
+    return [
+      WebhookEvent.publicationUnflagged.draft(about: place.room, at: clock.now) {
+        object, data in
+        object.field("room", place.room, &data)
+        object.field("offset", place.offset, &data)
+        object.field("personId", person, &data)
+      }
+    ]
+  }
+
+  // MARK: What is not
+
+  /// The server has started.
+  public func serverStarted(at time: Timestamp) -> [OutboxDraft] {
+    guard events.contains(.serverStarted) else { return [] }
+    return [WebhookEvent.serverStarted.draft(about: "", at: time) { _, _ in }]
+  }
+
+  /// A room has its first subscriber, or none any more.
+  public func occupancy(
+    of room: RoomName, isOccupied: Bool, at time: Timestamp
+  ) -> [OutboxDraft] {
+    let event = isOccupied ? WebhookEvent.roomOccupied : .roomVacated
+    var drafts: [OutboxDraft] = []
+    if events.contains(event) {
+      drafts.append(event.draft(about: room, at: time) { $0.field("room", room, &$1) })
+    }
+    if followsRooms {
+      let action = isOccupied ? "occupied" : "vacated"
+      var draft = event.draft(about: room, at: time) { object, data in
+        object.field("action", action, &data)
+        object.field("room", room, &data)
+      }
+      draft.target = .rooms
+      drafts.append(draft)
+    }
+    return drafts
+  }
+
+  /// People have come to a room and gone from it.
+  public func presence(_ change: PresenceChange, at time: Timestamp) -> [OutboxDraft] {
+    var drafts: [OutboxDraft] = []
+    if events.contains(.personJoined) {
+      for person in change.joined {
+        drafts.append(
+          WebhookEvent.personJoined.draft(about: change.room, at: time) { object, data in
+            object.field("room", change.room, &data)
+            object.field("personId", person.id, &data)
+            object.field("name", person.name, &data)
+          })
+      }
+    }
+    if events.contains(.personLeft) {
+      for person in change.left {
+        drafts.append(
+          WebhookEvent.personLeft.draft(about: change.room, at: time) { object, data in
+            object.field("room", change.room, &data)
+            object.field("personId", person, &data)
+          })
+      }
+    }
+    return drafts
+  }
+
+  /// Somebody who is offline is to be told.
+  public func push(_ notification: PushNotification) -> OutboxDraft {
+    OutboxDraft(
+      target: .push, type: "push", subject: notification.room,
+      time: notification.publication.time, data: notification.json)
+  }
+}

@@ -1,0 +1,198 @@
+/// What is to be told outside, kept until it is.
+///
+///     commit: a change + what to tell of it ─▶ outbox ─▶ take ─▶ delivered ─▶ settle
+///
+/// What tells of something in the store is written in the same commit as that, so neither is there
+/// without the other. What was not settled is taken again, after a restart too: it is told at least
+/// once, under the same id each time.
+
+/// Who is told. Each has a queue of its own, so that none waits for another.
+public enum OutboxTarget: Int, Sendable, CaseIterable {
+  /// An app's backend.
+  case webhook = 1
+  /// A service that reaches people who are offline.
+  case push
+  /// A service that follows which rooms are in use.
+  case rooms
+  /// This server itself: publications whose followers are still to be told.
+  case followers
+}
+
+/// Something to tell.
+public struct OutboxDraft: Sendable, Equatable {
+  /// Whom.
+  public var target: OutboxTarget
+  /// What kind of news it is.
+  public var type: String
+  /// What it is about: a note's id or a room's name.
+  public var subject: String
+  /// When it happened.
+  public var time: Timestamp
+  /// The news, in JSON.
+  public var data: [UInt8]
+  /// Milliseconds for which it is held back. News of the same type about the same subject that come
+  /// meanwhile take its place, and are told when it would have been.
+  public var holdMilliseconds: Timestamp
+  /// Whether news about the subject that are held back go before it.
+  public var releasesHeld: Bool
+
+  /// Makes a draft.
+  public init(
+    target: OutboxTarget, type: String, subject: String, time: Timestamp, data: [UInt8],
+    holdMilliseconds: Timestamp = 0, releasesHeld: Bool = false
+  ) {
+    self.target = target
+    self.type = type
+    self.subject = subject
+    self.time = time
+    self.data = data
+    self.holdMilliseconds = holdMilliseconds
+    self.releasesHeld = releasesHeld
+  }
+}
+
+/// Something that waits to be told.
+public struct OutboxEvent: Sendable, Equatable {
+  /// Its place in the queue of its target.
+  public var number: Int
+  /// Names it for ever, so that whoever is told twice can see that.
+  public var id: String
+  /// Whom to tell.
+  public var target: OutboxTarget
+  /// What kind of news it is.
+  public var type: String
+  /// What it is about.
+  public var subject: String
+  /// When it happened.
+  public var time: Timestamp
+  /// The news, in JSON.
+  public var data: [UInt8]
+
+  /// Makes an event.
+  public init(
+    number: Int, id: String, target: OutboxTarget, type: String, subject: String,
+    time: Timestamp, data: [UInt8]
+  ) {
+    self.number = number
+    self.id = id
+    self.target = target
+    self.type = type
+    self.subject = subject
+    self.time = time
+    self.data = data
+  }
+}
+
+/// An event that nobody is told of any more.
+public struct DeadLetter: Sendable, Equatable {
+  /// The event.
+  public var event: OutboxEvent
+  /// When it was given up.
+  public var time: Timestamp
+  /// Why.
+  public var reason: Reason
+
+  /// Why an event was given up.
+  public enum Reason: Int, Sendable {
+    /// Nobody took it for too long.
+    case tooOld = 1
+    /// The receiver said that it wants no more.
+    case unwanted
+    /// Too much waited behind it.
+    case crowdedOut
+  }
+
+  /// Makes a dead letter.
+  public init(event: OutboxEvent, time: Timestamp, reason: Reason) {
+    self.event = event
+    self.time = time
+    self.reason = reason
+  }
+}
+
+/// How the queue of one target stands.
+public struct OutboxStanding: Sendable, Equatable {
+  /// Events that wait to be told.
+  public var queued: Int
+  /// When the oldest of them happened.
+  public var oldest: Timestamp?
+  /// When the next one that is held back is due.
+  public var nextDue: Timestamp?
+  /// Events given up that are still kept.
+  public var deadLetters: Int
+  /// Events given up because too many waited, since the store was opened.
+  public var crowdedOut: Int
+
+  /// Makes a standing.
+  public init(
+    queued: Int = 0, oldest: Timestamp? = nil, nextDue: Timestamp? = nil, deadLetters: Int = 0,
+    crowdedOut: Int = 0
+  ) {
+    self.crowdedOut = crowdedOut
+    self.queued = queued
+    self.oldest = oldest
+    self.nextDue = nextDue
+    self.deadLetters = deadLetters
+  }
+}
+
+/// Makes news of what happens in a store.
+public protocol OutboxScribe: Sendable {
+  /// What to tell of a request that has succeeded with this reply; mostly nothing.
+  func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft]
+}
+
+/// What an outbox tells, and how much it keeps.
+public struct OutboxRules: Sendable {
+  /// Makes the news.
+  public var scribe: any OutboxScribe
+  /// Events that wait for a target, at most: beyond, its oldest become dead letters.
+  public var queuedMax: Int
+  /// Dead letters, at most: beyond, the oldest are forgotten.
+  public var deadLettersMax: Int
+
+  /// Makes rules.
+  public init(scribe: any OutboxScribe, queuedMax: Int = 10_000, deadLettersMax: Int = 1_000) {
+    self.scribe = scribe
+    self.queuedMax = queuedMax
+    self.deadLettersMax = deadLettersMax
+  }
+}
+
+/// Work with an outbox. Each request is a commit of its own.
+public enum OutboxRequest: Sendable {
+  /// Reads the oldest events for a target, at most `limit`, and of more than one at most `bytesMax`
+  /// bytes of data. What was held back until now is among them.
+  case take(OutboxTarget, limit: Int, bytesMax: Int, now: Timestamp)
+  /// Has done with events: `told` are removed, `givenUp` become dead letters, and `adding` follows
+  /// from them, all at once. Events that are not there any more are passed over.
+  case settle(
+    told: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason, now: Timestamp,
+    adding: [OutboxDraft])
+  /// Lists what was given up, the newest first.
+  case deadLetters(limit: Int)
+}
+
+/// What became of it.
+public enum OutboxReply: Sendable, Equatable {
+  /// Done, with nothing to say.
+  case done
+  /// Events in their order.
+  case events([OutboxEvent])
+  /// What was given up.
+  case deadLetters([DeadLetter])
+  /// Not done.
+  case failed(StoreError)
+}
+
+/// An outbox beside documents: the same store, the same thread.
+public protocol Outbox: DocumentStore {
+  /// What is told; `nil` tells nothing. What waits stays.
+  var outboxRules: OutboxRules? { get set }
+
+  /// Does a piece of work, and returns after it is durable.
+  func perform(_ request: OutboxRequest) -> OutboxReply
+
+  /// How the queues stand that may have changed since the last call; at the first call, all.
+  func takeOutboxChanges() -> [OutboxTarget: OutboxStanding]
+}

@@ -1,0 +1,170 @@
+import CCurl
+
+/// Makes HTTP requests, several at once, without blocking but where it is told to wait.
+///
+/// What is answered is of no interest but its status. Redirects are not followed: what is sent is
+/// for the one who was named. An instance belongs to one thread; only ``Waker/wake()`` is for any.
+public final class CurlClient {
+  /// A POST request.
+  public struct Request: Sendable {
+    /// `http://` or `https://`.
+    public var url: String
+    /// Lines of the head, such as `content-type: application/json`.
+    public var headers: [String]
+    /// What is sent.
+    public var body: [UInt8]
+    /// How long all of it may take.
+    public var timeoutMilliseconds: Int
+
+    /// Makes a request.
+    public init(url: String, headers: [String], body: [UInt8], timeoutMilliseconds: Int) {
+      self.url = url
+      self.headers = headers
+      self.body = body
+      self.timeoutMilliseconds = timeoutMilliseconds
+    }
+  }
+
+  /// What came of a request.
+  public enum Outcome: Sendable, Equatable {
+    /// Somebody answered, and may have said after how many seconds to ask again.
+    case answered(status: Int, retryAfterSeconds: Int?)
+    /// Nobody did, for this reason. The request may have arrived all the same.
+    case failed(String)
+  }
+
+  /// Ends a wait from another thread.
+  public final class Waker: @unchecked Sendable {
+    // Waking is what libcurl allows from any thread; everything else is the client's alone.
+    fileprivate let handle: UnsafeMutableRawPointer
+
+    /// Makes the waker of a client to come.
+    public init() {
+      guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK,
+        let handle = curl_multi_init()
+      else { fatalError("libcurl does not start; check the installation of libcurl4") }
+      self.handle = handle
+    }
+
+    deinit { curl_multi_cleanup(handle) }
+
+    /// Has the wait that is going on, or the next one, end at once.
+    public func wake() { curl_multi_wakeup(handle) }
+  }
+
+  private let waker: Waker
+  private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+
+  /// Makes a client without requests.
+  ///
+  /// - Parameter waker: ends its waits from other threads; of this client alone.
+  public init(waker: Waker) { self.waker = waker }
+
+  deinit {
+    for transfer in transfers.values { curl_multi_remove_handle(waker.handle, transfer.handle) }
+  }
+
+  /// Begins a request. Its outcome comes from ``wait(atMostMilliseconds:)`` under the key.
+  public func start(_ request: Request, key: Int) {
+    let transfer = Transfer(request, key: key)
+    transfers[transfer.handle] = transfer
+    let code = curl_multi_add_handle(waker.handle, transfer.handle)
+    precondition(code == CURLM_OK, "libcurl does not take a request: \(code.rawValue)")
+  }
+
+  /// Waits until a request has an outcome, it is woken, or the time is over; with `nil`, for ever.
+  ///
+  /// - Returns: The outcomes there are, perhaps none.
+  public func wait(atMostMilliseconds limit: Int64?) -> [(key: Int, outcome: Outcome)] {
+    var running: Int32 = 0
+    curl_multi_perform(waker.handle, &running)
+    let early = takeOutcomes()
+    guard early.isEmpty else { return early }
+    let milliseconds = Int32(clamping: max(limit ?? 3_600_000, 0))
+    curl_multi_poll(waker.handle, nil, 0, milliseconds, nil)
+    curl_multi_perform(waker.handle, &running)
+    return takeOutcomes()
+  }
+
+  private func takeOutcomes() -> [(key: Int, outcome: Outcome)] {
+    var outcomes: [(key: Int, outcome: Outcome)] = []
+    var left: Int32 = 0
+    while let message = curl_multi_info_read(waker.handle, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
+        let transfer = transfers.removeValue(forKey: handle)
+      else { continue }
+      outcomes.append((transfer.key, transfer.outcome(message.pointee.data.result)))
+      curl_multi_remove_handle(waker.handle, handle)
+      // Its handle is to be freed after it was taken out.
+      withExtendedLifetime(transfer) {}
+    }
+    return outcomes
+  }
+}
+
+/// One request under way.
+private final class Transfer {
+  /// More of an answer than this is not waited for.
+  private static let answerBytesMax = 64 << 10
+
+  let handle: UnsafeMutableRawPointer
+  let key: Int
+  private var headers: UnsafeMutablePointer<curl_slist>?
+  private let answerBytesLeft: UnsafeMutablePointer<Int>
+
+  init(_ request: CurlClient.Request, key: Int) {
+    guard let handle = curl_easy_init() else { fatalError("no memory for a request") }
+    self.handle = handle
+    self.key = key
+    answerBytesLeft = .allocate(capacity: 1)
+    answerBytesLeft.initialize(to: Self.answerBytesMax)
+    for line in request.headers { headers = curl_slist_append(headers, line) }
+    // Nobody is asked whether a large body is welcome: it is sent.
+    headers = curl_slist_append(headers, "expect:")
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
+    set(CURLOPT_POST, 1)
+    set(CURLOPT_URL, request.url)
+    set(CURLOPT_PROTOCOLS_STR, "http,https")
+    // What is on this machine is never asked for elsewhere, whatever the environment says.
+    set(CURLOPT_NOPROXY, "localhost,127.0.0.1,::1")
+    check(CCurl_setPointer(handle, CURLOPT_HTTPHEADER, headers))
+    check(CCurl_setSize(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
+    check(
+      request.body.withUnsafeBytes {
+        CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
+      })
+    check(CCurl_dropBody(handle, answerBytesLeft))
+  }
+
+  deinit {
+    curl_easy_cleanup(handle)
+    curl_slist_free_all(headers)
+    answerBytesLeft.deallocate()
+  }
+
+  private func set(_ option: CURLoption, _ value: Int) {
+    check(CCurl_setLong(handle, option, value))
+  }
+
+  private func set(_ option: CURLoption, _ value: String) {
+    check(value.withCString { CCurl_setPointer(handle, option, $0) })
+  }
+
+  private func check(_ code: CURLcode) {
+    precondition(code == CURLE_OK, "libcurl does not take an option: \(code.rawValue)")
+  }
+
+  /// What came of it, once it has ended with this code.
+  func outcome(_ code: CURLcode) -> CurlClient.Outcome {
+    var status = 0
+    CCurl_getLong(handle, CURLINFO_RESPONSE_CODE, &status)
+    // An answer that was too long was an answer.
+    guard code == CURLE_OK || (code == CURLE_WRITE_ERROR && status > 0) else {
+      return .failed(String(cString: curl_easy_strerror(code)))
+    }
+    var retryAfter: curl_off_t = 0
+    CCurl_getSize(handle, CURLINFO_RETRY_AFTER, &retryAfter)
+    return .answered(status: status, retryAfterSeconds: retryAfter > 0 ? Int(retryAfter) : nil)
+  }
+}

@@ -1,0 +1,199 @@
+import CryptoOpenSSL
+import Gateway
+import GatewayPorts
+import HTTPClientCurl
+
+/// Tells services outside what waits in the outbox.
+///
+///     StoreThread ─▶ changed ─▶ schedule ─▶ take, send, settle
+///                                  ▲              │
+///                                  └── answers ◀──┘
+///
+/// Each target has a schedule of its own, and none waits for another. What is not settled when the
+/// thread ends is taken again after the next start.
+struct HookDesk {
+  /// Finds whom to tell of a publication, and calls back; `false` if nobody can be asked any more.
+  typealias Resolver =
+    @Sendable (PublicationNews, @escaping @Sendable ([OutboxDraft]?) -> Void) -> Bool
+
+  private let settings: HookSettings
+  private var secrets: WebhookSecrets
+  private let client: CurlClient
+  private let inbox: HookInbox
+  private let store: StoreThread
+  private let resolve: Resolver
+  private let log: any LogSink
+  private let clock = SystemClock()
+  private var schedules: [OutboxTarget: DeliverySchedule]
+  /// What follows from the publication whose followers were found.
+  private var drafts: [OutboxDraft] = []
+  private var crowdedOut = 0
+
+  /// Works on a thread of its own until the inbox is stopped. It does nothing before it is told how
+  /// the queues stand.
+  ///
+  /// - Parameters:
+  ///   - resolve: knows the followers of rooms.
+  static func start(
+    _ settings: HookSettings, secrets: WebhookSecrets, inbox: HookInbox, store: StoreThread,
+    resolve: @escaping Resolver, log: any LogSink
+  ) {
+    Thread.start {
+      var desk = HookDesk(
+        settings, secrets: secrets, inbox: inbox, store: store, resolve: resolve, log: log)
+      desk.run()
+      inbox.hasStopped()
+    }
+  }
+
+  private init(
+    _ settings: HookSettings, secrets: WebhookSecrets, inbox: HookInbox, store: StoreThread,
+    resolve: @escaping Resolver, log: any LogSink
+  ) {
+    self.settings = settings
+    self.secrets = secrets
+    client = CurlClient(waker: inbox.waker)
+    self.inbox = inbox
+    self.store = store
+    self.resolve = resolve
+    self.log = log
+    schedules = settings.schedules.mapValues { DeliverySchedule($0) }
+  }
+
+  private mutating func run() {
+    while let letters = inbox.take() {
+      for letter in letters { read(letter) }
+      for target in OutboxTarget.allCases { act(target) }
+      let wakeAt = schedules.values.compactMap(\.wakeAt).min()
+      for (key, outcome) in client.wait(
+        atMostMilliseconds: wakeAt.map { $0 - clock.uptime })
+      {
+        guard let target = OutboxTarget(rawValue: key) else { continue }
+        if case .failed(let reason) = outcome { note(reason, target) }
+        if case .answered(let status, _) = outcome, !(200...299).contains(status) {
+          note("answered with \(status)", target)
+        }
+        answered(target, DeliverySchedule.Answer(outcome))
+      }
+    }
+  }
+
+  // MARK: What happens
+
+  private mutating func read(_ letter: HookInbox.Letter) {
+    let (now, timeOfDay) = (clock.uptime, clock.now)
+    switch letter {
+    case .changed(let standings):
+      inbox.count { metrics in metrics.standings.merge(standings) { $1 } }
+      for (target, standing) in standings {
+        schedules[target]?.changed(standing, now: now, timeOfDay: timeOfDay)
+      }
+      noteCrowding()
+    case .taken(let target, let reply):
+      guard case .events(let events) = reply else {
+        note("the store cannot be read", target)
+        schedules[target]?.taken(nil, now: now)
+        return
+      }
+      schedules[target]?.taken(events, now: now)
+    case .settled(let target, let reply):
+      let isDone = reply == .done
+      if isDone, target == .followers { drafts = [] }
+      if !isDone { note("the store cannot be written", target) }
+      schedules[target]?.settled(isDone, now: now)
+    case .resolved(let drafts):
+      self.drafts = drafts ?? []
+      answered(.followers, drafts == nil ? .failed(retryAfterSeconds: nil) : .accepted)
+    }
+  }
+
+  private mutating func answered(_ target: OutboxTarget, _ answer: DeliverySchedule.Answer) {
+    if target != .followers { inbox.count { $0.count(answer.word) } }
+    let wasFailing = schedules[target]?.isFailing ?? false
+    let (now, timeOfDay) = (clock.uptime, clock.now)
+    schedules[target]?.answered(
+      answer, now: now, timeOfDay: timeOfDay, chance: Double.random(in: 0..<1))
+    if wasFailing, answer == .accepted {
+      log.write(.notice, "calls succeed again", [("target", target.word)])
+    }
+  }
+
+  // MARK: What to do
+
+  private mutating func act(_ target: OutboxTarget) {
+    let now = clock.uptime
+    while let action = schedules[target]?.next(now: now) {
+      switch action {
+      case .take(let limit):
+        store.submit(
+          .take(
+            target, limit: limit, bytesMax: settings.schedules[target]?.bytesMax ?? 0,
+            now: clock.now)
+        ) { [inbox] in inbox.put(.taken(target, $0)) }
+      case .send(let events): send(events, to: target)
+      case .settle(let told, let givenUp, let reason):
+        if target != .followers {
+          inbox.count { metrics in
+            metrics.count(told, as: "told")
+            metrics.count(givenUp, as: reason.word)
+          }
+        }
+        if !givenUp.isEmpty {
+          log.write(
+            .error, "events given up",
+            [
+              ("target", target.word), ("events", "\(givenUp.count)"),
+              ("reason", reason.word),
+            ])
+        }
+        store.submit(
+          .settle(told: told, givenUp: givenUp, reason, now: clock.now, adding: drafts(for: target))
+        ) { [inbox] in inbox.put(.settled(target, $0)) }
+      }
+    }
+  }
+
+  private func drafts(for target: OutboxTarget) -> [OutboxDraft] {
+    target == .followers ? drafts : []
+  }
+
+  private mutating func send(_ events: [OutboxEvent], to target: OutboxTarget) {
+    if target == .followers {
+      find(events)
+    } else if let address = settings.addresses[target] {
+      secrets.refresh(now: clock.now)
+      client.start(
+        HookRequest(events, for: target).call(
+          address, seconds: clock.now / 1_000, signer: secrets.signer,
+          timeoutMilliseconds: settings.timeoutMilliseconds), key: target.rawValue)
+    }
+  }
+
+  /// Has the followers of a publication found who are offline.
+  private func find(_ events: [OutboxEvent]) {
+    guard let event = events.first, let news = PublicationNews(json: event.data) else {
+      // Nothing that this program wrote: nobody can be told of it.
+      inbox.put(.resolved([]))
+      return
+    }
+    if !resolve(news, { [inbox] in inbox.put(.resolved($0)) }) { inbox.put(.resolved(nil)) }
+  }
+
+  // MARK: Log
+
+  /// Says that calls fail: once, until they have succeeded again.
+  private func note(_ reason: String, _ target: OutboxTarget) {
+    let isFirst = !(schedules[target]?.isFailing ?? false)
+    log.write(
+      isFirst ? .warning : .debug, "call failed", [("target", target.word), ("reason", reason)])
+  }
+
+  private mutating func noteCrowding() {
+    let total = inbox.metrics.crowdedOut
+    guard total > crowdedOut else { return }
+    log.write(
+      .error, "events given up",
+      [("events", "\(total - crowdedOut)"), ("reason", DeadLetter.Reason.crowdedOut.word)])
+    crowdedOut = total
+  }
+}

@@ -1,0 +1,60 @@
+import Gateway
+import GatewayPorts
+import HTTPClientCurl
+
+/// The one way from other threads to the thread that calls services.
+final class HookInbox: Sendable {
+  /// What the thread is told.
+  enum Letter: Sendable {
+    /// Queues stand otherwise than before.
+    case changed([OutboxTarget: OutboxStanding])
+    /// Events were taken.
+    case taken(OutboxTarget, OutboxReply)
+    /// Events were done with.
+    case settled(OutboxTarget, OutboxReply)
+    /// Followers were found, `nil` if they could not be.
+    case resolved([OutboxDraft]?)
+  }
+
+  private struct State {
+    var letters: [Letter] = []
+    var metrics = HookMetrics()
+    var isStopping = false
+    var hasStopped = false
+  }
+
+  private let state = Monitor(State())
+  /// Ends the thread's waits.
+  let waker = CurlClient.Waker()
+
+  /// Tells the thread something.
+  func put(_ letter: Letter) {
+    state.withLock { $0.letters.append(letter) }
+    waker.wake()
+  }
+
+  /// What has come since the last call; `nil` when the thread is to end.
+  func take() -> [Letter]? {
+    state.withLock { state in
+      defer { state.letters = [] }
+      return state.isStopping ? nil : state.letters
+    }
+  }
+
+  /// What has been counted.
+  var metrics: HookMetrics { state.withLock { $0.metrics } }
+
+  func count(_ body: (inout HookMetrics) -> Void) { state.withLock { body(&$0.metrics) } }
+
+  /// Asks the thread to end, and returns when it has.
+  func stop() {
+    state.withLock { $0.isStopping = true }
+    waker.wake()
+    state.wait(until: { $0.hasStopped }, then: { _ in })
+  }
+
+  func hasStopped() {
+    state.withLock { $0.hasStopped = true }
+    state.signal()
+  }
+}

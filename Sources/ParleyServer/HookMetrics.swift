@@ -1,0 +1,44 @@
+package import GatewayPorts
+
+/// What is counted of calls to services.
+package struct HookMetrics: Sendable {
+  /// How the queues stand.
+  package var standings: [OutboxTarget: OutboxStanding] = [:]
+  /// Calls, by what came of them.
+  package var calls: [String: Int] = [:]
+  /// Events by what became of them.
+  package var events: [String: Int] = [:]
+
+  /// Events that queues were too long for.
+  package var crowdedOut: Int { standings.values.reduce(0) { $0 + $1.crowdedOut } }
+
+  mutating func count(_ answer: String) { calls[answer, default: 0] += 1 }
+
+  mutating func count(_ events: [OutboxEvent], as outcome: String) {
+    guard !events.isEmpty else { return }
+    self.events[outcome, default: 0] += events.count
+  }
+}
+
+extension OutboxTarget {
+  /// As metrics and log lines name it.
+  var word: String {
+    switch self {
+    case .webhook: "webhook"
+    case .push: "push"
+    case .rooms: "rooms"
+    case .followers: "followers"
+    }
+  }
+}
+
+extension DeadLetter.Reason {
+  /// As metrics and listings name it.
+  var word: String {
+    switch self {
+    case .tooOld: "tooOld"
+    case .unwanted: "unwanted"
+    case .crowdedOut: "crowdedOut"
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import CryptoOpenSSL
+import Gateway
+import GatewayPorts
+import HTTPClientCurl
+import SocketMessages
+
+/// A call to a service, made of what it is to be told.
+///
+/// The same events give the same id and the same body, so a receiver sees that a call is made again.
+struct HookRequest {
+  let id: String
+  let body: [UInt8]
+
+  /// Puts events into one call.
+  ///
+  /// - Parameter target: The webhook gets them in a list, with their ids; other services get the
+  ///   data of one event as it is.
+  init(_ events: [OutboxEvent], for target: OutboxTarget) {
+    let first = events.first?.id ?? ""
+    switch target {
+    case .webhook:
+      id = "\(first)-\(events.count)"
+      var body: [UInt8] = []
+      JSONWriter.object(&body) { object, body in
+        object.key("events", &body)
+        JSONWriter.array(events, &body) { event, body in
+          JSONWriter.object(&body) { object, body in
+            object.field("id", event.id, &body)
+            object.field("type", event.type, &body)
+            object.field("time", Int(event.time), &body)
+            object.field("data", JSONValue(trusted: event.data), &body)
+          }
+        }
+      }
+      self.body = body
+    case .push, .rooms, .followers:
+      id = first
+      body = events.first?.data ?? []
+    }
+  }
+
+  /// The call as it is made.
+  func call(
+    _ address: HookAddress, seconds: Int64, signer: WebhookSigner, timeoutMilliseconds: Int
+  ) -> CurlClient.Request {
+    var headers = [
+      "content-type: application/json", "user-agent: Parley/\(Version.current)",
+      "webhook-id: \(id)", "webhook-timestamp: \(seconds)",
+    ]
+    if let signature = signer.signature(id: id, seconds: seconds, body: body) {
+      headers.append("webhook-signature: \(signature)")
+    }
+    return CurlClient.Request(
+      url: address.text, headers: headers, body: body, timeoutMilliseconds: timeoutMilliseconds)
+  }
+}
+
+extension DeliverySchedule.Answer {
+  /// What an answer means.
+  init(_ outcome: CurlClient.Outcome) {
+    switch outcome {
+    case .answered(200...299, _): self = .accepted
+    case .answered(410, _): self = .unwanted
+    // Come back later, or sign in anew: none of these is an event's fault.
+    case .answered(401, let seconds), .answered(403, let seconds), .answered(404, let seconds),
+      .answered(408, let seconds), .answered(425, let seconds), .answered(429, let seconds):
+      self = .failed(retryAfterSeconds: seconds)
+    case .answered(400...499, _): self = .faulted
+    case .answered(_, let seconds): self = .failed(retryAfterSeconds: seconds)
+    case .failed: self = .failed(retryAfterSeconds: nil)
+    }
+  }
+
+  /// As metrics name it.
+  var word: String {
+    switch self {
+    case .accepted: "accepted"
+    case .unwanted: "unwanted"
+    case .faulted: "faulted"
+    case .failed: "failed"
+    }
+  }
+}

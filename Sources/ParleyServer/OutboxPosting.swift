@@ -1,0 +1,28 @@
+import Gateway
+import GatewayPorts
+
+/// Takes what is to be told outside and is not in the store from the gateway to the outbox.
+final class OutboxPosting: PushHandler, RoomObserver {
+  private let scribe: WebhookScribe
+  private let store: StoreThread
+
+  init(_ scribe: WebhookScribe, store: StoreThread) {
+    self.scribe = scribe
+    self.store = store
+  }
+
+  private var now: Timestamp { SystemClock().now }
+
+  /// Tells somebody who is offline.
+  func notify(_ notification: PushNotification) { store.tell([scribe.push(notification)]) }
+
+  func occupied(_ room: RoomName) {
+    store.tell(scribe.occupancy(of: room, isOccupied: true, at: now))
+  }
+
+  func vacated(_ room: RoomName) {
+    store.tell(scribe.occupancy(of: room, isOccupied: false, at: now))
+  }
+
+  func changed(_ presence: PresenceChange) { store.tell(scribe.presence(presence, at: now)) }
+}

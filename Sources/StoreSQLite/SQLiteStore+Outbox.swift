@@ -1,0 +1,224 @@
+public import GatewayPorts
+
+/// What is to be told outside, in the same file as what it tells of.
+extension SQLiteStore {
+  /// Keeps what is to be told of a request, within the request's own part of the transaction.
+  func recorded(_ reply: StoreReply, to request: StoreRequest) -> StoreReply {
+    guard let outboxRules else { return reply }
+    if case .failed = reply { return reply }
+    do throws(StoreError) {
+      for draft in outboxRules.scribe.drafts(for: request, reply) { try add(draft) }
+      return reply
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// Does a piece of work in a transaction of its own.
+  public func perform(_ request: OutboxRequest) -> OutboxReply {
+    do throws(StoreError) {
+      switch request {
+      case .take(let target, let limit, let bytesMax, let now):
+        try releaseDue(target, now: now)
+        return .events(try oldest(for: target, limit: limit, bytesMax: bytesMax))
+      case .settle(let told, let givenUp, let reason, let now, let drafts):
+        try transaction { () throws(StoreError) in
+          for event in told { _ = try remove(event) }
+          for event in givenUp where try remove(event) {
+            try bury(DeadLetter(event: event, time: now, reason: reason))
+          }
+          for draft in drafts { try add(draft) }
+        }
+        return .done
+      case .deadLetters(let limit): return .deadLetters(try deadLetters(limit: limit))
+      }
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// How the queues stand that may have changed since the last call; at the first call, all.
+  public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] {
+    var standings: [OutboxTarget: OutboxStanding] = [:]
+    for target in changedTargets {
+      do throws(StoreError) {
+        standings[target] = try standing(of: target)
+        changedTargets.remove(target)
+      } catch {
+        // It is asked for again after the next batch.
+        continue
+      }
+    }
+    return standings
+  }
+
+  // MARK: Adding
+
+  func add(_ draft: OutboxDraft) throws(StoreError) {
+    changedTargets.insert(draft.target)
+    if draft.releasesHeld {
+      while let held = try held(outboxStatements.selectHeldOf, draft.target, draft.subject) {
+        try release(held)
+      }
+    }
+    guard draft.holdMilliseconds <= 0 else { return try hold(draft) }
+    try enqueue(draft)
+  }
+
+  private func hold(_ draft: OutboxDraft) throws(StoreError) {
+    let (due, overflow) = draft.time.addingReportingOverflow(draft.holdMilliseconds)
+    let statement = outboxStatements.upsertHeld
+    try statement.run(
+      draft.target.rawValue, draft.subject, draft.type, draft.time, overflow ? Int64.max : due,
+      draft.data)
+  }
+
+  private func enqueue(_ draft: OutboxDraft) throws(StoreError) {
+    let last = try end(outboxStatements.selectLast, of: draft.target)
+    let number = (last?.number ?? 0) + 1
+    let statement = outboxStatements.insert
+    try statement.run(
+      draft.target.rawValue, number, freshEventID(), draft.type, draft.subject, draft.time,
+      draft.data)
+    try crowdOut(draft.target, last: number, now: draft.time)
+  }
+
+  /// 24 digits that no other event of any store has.
+  private func freshEventID() -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    let bytes = freshBytes(count: 12)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  /// Gives up the oldest events of a queue that is too long.
+  private func crowdOut(
+    _ target: OutboxTarget, last: Int, now: Timestamp
+  ) throws(StoreError) {
+    guard let queuedMax = outboxRules?.queuedMax else { return }
+    while let first = try end(outboxStatements.selectFirst, of: target),
+      last - first.number >= max(queuedMax, 1),
+      let oldest = try oldest(for: target, limit: 1, bytesMax: .max).first
+    {
+      if try remove(oldest) {
+        try bury(DeadLetter(event: oldest, time: now, reason: .crowdedOut))
+        crowdedOut[target, default: 0] += 1
+      }
+    }
+  }
+
+  // MARK: Held back
+
+  private func releaseDue(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
+    // Who takes goes by when the next one is due, and has to be told it anew.
+    changedTargets.insert(target)
+    func due() throws(StoreError) -> OutboxDraft? {
+      try held(outboxStatements.selectDue, target, now)
+    }
+    // Nothing is written where nothing is due.
+    guard try due() != nil else { return }
+    try transaction { () throws(StoreError) in
+      while let draft = try due() { try release(draft) }
+    }
+  }
+
+  private func release(_ held: OutboxDraft) throws(StoreError) {
+    let statement = outboxStatements.deleteHeld
+    try statement.run(
+      held.target.rawValue, held.subject, held.type)
+    try enqueue(held)
+  }
+
+  private func held(
+    _ statement: SQLiteStatement, _ target: OutboxTarget, _ which: some SQLiteValue
+  ) throws(StoreError) -> OutboxDraft? {
+    try statement.first(target.rawValue, which) { row in
+      OutboxDraft(
+        target: target, type: row.text(1), subject: row.text(0),
+        time: Timestamp(row.integer(2)), data: row.bytes(3))
+    }
+  }
+
+  // MARK: Reading
+
+  private func oldest(
+    for target: OutboxTarget, limit: Int, bytesMax: Int
+  ) throws(StoreError) -> [OutboxEvent] {
+    let statement = outboxStatements.selectOldest
+    defer { statement.reset() }
+    statement.bind(target.rawValue, max(limit, 1))
+    var events: [OutboxEvent] = []
+    var bytes = 0
+    while try statement.step() {
+      let event = Self.event(statement, target)
+      bytes += event.data.count
+      guard events.isEmpty || bytes <= bytesMax else { break }
+      events.append(event)
+    }
+    return events
+  }
+
+  private static func event(_ row: SQLiteStatement, _ target: OutboxTarget) -> OutboxEvent {
+    OutboxEvent(
+      number: row.integer(0), id: row.text(1), target: target, type: row.text(2),
+      subject: row.text(3), time: Timestamp(row.integer(4)), data: row.bytes(5))
+  }
+
+  private func end(
+    _ statement: SQLiteStatement, of target: OutboxTarget
+  ) throws(StoreError) -> (number: Int, time: Timestamp)? {
+    try statement.first(target.rawValue) { ($0.integer(0), Timestamp($0.integer(1))) }
+  }
+
+  private func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding {
+    var standing = OutboxStanding()
+    if let first = try end(outboxStatements.selectFirst, of: target),
+      let last = try end(outboxStatements.selectLast, of: target)
+    {
+      standing.queued = last.number - first.number + 1
+      standing.oldest = first.time
+    }
+    standing.nextDue = try integer(outboxStatements.selectNextDue, target).map { Timestamp($0) }
+    standing.crowdedOut = crowdedOut[target] ?? 0
+    standing.deadLetters = try integer(outboxStatements.countDead, target) ?? 0
+    return standing
+  }
+
+  private func integer(
+    _ statement: SQLiteStatement, _ target: OutboxTarget
+  ) throws(StoreError) -> Int? {
+    try statement.first(target.rawValue) { $0.integer(0) }
+  }
+
+  // MARK: Having done
+
+  /// Removes an event; whether it was there.
+  private func remove(_ event: OutboxEvent) throws(StoreError) -> Bool {
+    changedTargets.insert(event.target)
+    try outboxStatements.delete.run(
+      event.target.rawValue, event.number, event.id)
+    return connection.changedRows > 0
+  }
+
+  private func bury(_ letter: DeadLetter) throws(StoreError) {
+    changedTargets.insert(letter.event.target)
+    let statement = outboxStatements.insertDead
+    try statement.run(
+      letter.event.target.rawValue, letter.event.number, letter.event.id, letter.event.type,
+      letter.event.subject, letter.event.time, letter.event.data, letter.time,
+      letter.reason.rawValue)
+    guard let deadLettersMax = outboxRules?.deadLettersMax else { return }
+    try outboxStatements.deleteOldDead.run(
+      max(deadLettersMax, 0))
+  }
+
+  private func deadLetters(limit: Int) throws(StoreError) -> [DeadLetter] {
+    try outboxStatements.selectDead.rows(limit) { (row) throws(StoreError) in
+      guard let target = OutboxTarget(rawValue: row.integer(6)),
+        let reason = DeadLetter.Reason(rawValue: row.integer(8))
+      else { throw .damaged("a dead letter has a field that is none; \(damageAdvice)") }
+      return DeadLetter(
+        event: Self.event(row, target), time: Timestamp(row.integer(7)), reason: reason)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+"""A service that is called, remembers with what, and answers as it is told to."""
+
+import http.server
+import json
+import queue
+import threading
+
+HANG = "hang"
+DROP = "drop"
+
+
+class Call:
+    """One call, and what it was answered with."""
+
+    def __init__(self, path, headers, body, answer):
+        self.path = path
+        self.headers = {name.lower(): value for name, value in headers.items()}
+        self.body = body
+        self.answer = answer
+
+    @property
+    def id(self):
+        return self.headers["webhook-id"]
+
+    @property
+    def data(self):
+        return json.loads(self.body)
+
+    @property
+    def events(self):
+        return self.data["events"]
+
+
+class HookReceiver:
+    """Answers with 204, or with what `answer(call)` says: a status, headers with it, HANG or DROP."""
+
+    def __init__(self, answer=lambda call: 204):
+        self.answer = answer
+        self.calls = queue.Queue()
+        self.released = threading.Event()
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                call = Call(self.path, self.headers, body, None)
+                call.answer = answer = receiver.answer(call)
+                receiver.calls.put(call)
+                if answer == HANG:
+                    receiver.released.wait()
+                if answer in (HANG, DROP):
+                    self.close_connection = True
+                    return
+                status, headers = answer if isinstance(answer, tuple) else (answer, {})
+                self.send_response(status)
+                body = b"" if status == 204 else b"read by nobody"
+                if body:
+                    self.send_header("Content-Length", str(len(body)))
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            # A caller that was killed is no news.
+            def handle_error(self, *_):
+                pass
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hook?app=1"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def next(self):
+        """The next call, whatever it was answered with."""
+        return self.calls.get(timeout=30)
+
+    def next_taken(self):
+        """The next call that was answered with success."""
+        while True:
+            call = self.next()
+            if call.answer == 204:
+                return call
+
+    def events_until(self, is_last):
+        """All events that were taken, up to the one that is meant; repeated ones once."""
+        events = {}
+        while not any(is_last(event) for event in events.values()):
+            for event in self.next_taken().events:
+                assert events.setdefault(event["id"], event) == event
+        return list(events.values())
+
+    def close(self):
+        self.released.set()
+        self.server.shutdown()
+        self.server.server_close()
