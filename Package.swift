@@ -97,7 +97,10 @@ let package = Package(
     tests("BayeuxTests", ["Bayeux", "SocketMessages"]),
     tests(
       "GatewayTests",
-      ["Gateway", "GatewayPorts", "SocketMessages", "OTCore", "SimulationKit", "OTWorkloads"]),
+      [
+        "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "SimulationKit", "OTWorkloads",
+        "CAllocationCount",
+      ]),
     .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
     tests(
       "StoreSQLiteTests",

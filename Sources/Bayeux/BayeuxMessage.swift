@@ -75,6 +75,8 @@ public enum BayeuxError: Sendable, Hashable {
   case invalid(String)
   /// None of the ways to connect is known here.
   case connectionTypes([String])
+  /// More came than may come in such a time.
+  case tooFast(String)
   /// It cannot be done now.
   case unavailable(String)
 
@@ -87,6 +89,7 @@ public enum BayeuxError: Sendable, Hashable {
     case .invalid(let channel): "405:\(channel):Invalid channel"
     case .connectionTypes(let types):
       "301:\(types.joined(separator: ",")):Connection types not supported"
+    case .tooFast(let channel): "429:\(channel):Too many requests"
     case .unavailable(let what): "500:\(what):Internal server error"
     }
   }

@@ -77,6 +77,8 @@ struct BayeuxLinks {
   var byCarrier: [ConnectionID: [BayeuxLink]] = [:]
   /// Where the clients of the WebSockets are.
   var addresses: [ConnectionID: String] = [:]
+  /// What has come over the WebSockets.
+  var meters: [ConnectionID: Meter] = [:]
   /// By the request that waits.
   var byRequest: [RequestID: BayeuxLink] = [:]
   /// Those with patterns among their subscriptions.

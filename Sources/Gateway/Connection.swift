@@ -58,8 +58,10 @@ final class Connection {
   var isSilent = false
   /// Why messages of it were refused, for the log: once for each reason.
   var refusals: Set<ErrorCode> = []
-  /// What it may send of signs of life, and since when that is so.
-  var signs: (allowance: Double, time: Int64)?
+  /// What it has sent of signs of life.
+  var signs = TokenBucket()
+  /// What it has sent of all messages.
+  var meter = Meter()
 
   init(
     id: ConnectionID, dialect: Dialect, address: String, openedAt: Timestamp, phase: Phase

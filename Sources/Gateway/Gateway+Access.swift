@@ -6,8 +6,6 @@ import SocketMessages
 /// A right that is gone is gone for the next message, and for the next push. Whoever can be told is
 /// told: `tokenExpiring`, `accessChanged`, `unsubscribed`, or a close code.
 extension Gateway {
-  /// Further tokens of one connection, at most.
-  private static let passesMax = 16
   /// How long before its end a token's bearer is warned.
   private static let warningMilliseconds: Timestamp = 60_000
 
@@ -75,9 +73,10 @@ extension Gateway {
     connection.passes.removeAll {
       identity.tokenID != nil && $0.tokenID == identity.tokenID && $0.user == identity.user
     }
-    guard connection.passes.count < Self.passesMax else {
+    let passesMax = settings.limits.grantsMax
+    guard connection.passes.count < passesMax else {
       sendError(
-        .tooMany, "a connection may have \(Self.passesMax) further tokens; use one for several",
+        .tooMany, "a connection may have \(passesMax) further tokens; use one for several",
         ref: ref, to: connection)
       return
     }
@@ -289,7 +288,7 @@ extension Identity {
     return identity
   }
 
-  fileprivate func isSamePerson(as other: Identity?) -> Bool {
+  func isSamePerson(as other: Identity?) -> Bool {
     guard let other else { return false }
     return isGuest == other.isGuest && user.utf8.elementsEqual(other.user.utf8)
   }

@@ -12,9 +12,10 @@ extension Gateway {
 
   // MARK: WebSockets
 
-  func openedBayeux(_ id: ConnectionID, address: String) {
+  func openedBayeux(_ id: ConnectionID, address: String, from limited: IPAddress?) {
     bayeux.byCarrier[id] = []
     bayeux.addresses[id] = address
+    bayeux.meters[id] = meter(from: limited)
   }
 
   /// A message has come over a WebSocket of Bayeux: one object, or an array of them.
@@ -24,6 +25,20 @@ extension Gateway {
       return
     }
     if messages.isEmpty { send([], overWebSocket: id) }
+    let now = surroundings.clock.uptime
+    let excess = bayeux.meters[id]?.draw(
+      messages: messages.count, bytes: bytes.count, allowances, now: now)
+    if let excess {
+      count(excess)
+      guard bayeux.meters[id]?.hasPatience(allowances, now: now) ?? true else {
+        act(
+          .close(
+            id, code: CloseCode(CloseReason.tooFast.rawValue), reason: "too much at once; wait"))
+        return
+      }
+      refuse(messages, excess, by: .webSocket(id))
+      return
+    }
     for message in messages {
       handle(message, from: bayeux.addresses[id] ?? "", by: .webSocket(id))
     }
@@ -35,6 +50,7 @@ extension Gateway {
 
   func closedBayeux(_ id: ConnectionID) {
     bayeux.addresses[id] = nil
+    bayeux.meters[id] = nil
     for link in bayeux.byCarrier.removeValue(forKey: id) ?? [] {
       link.carrier = nil
       link.session.interrupted()
@@ -60,7 +76,15 @@ extension Gateway {
       return
     }
     let exchange = BayeuxLink.Exchange(request, head)
-    for message in messages { handle(message, from: head.remoteAddress, by: .request(exchange)) }
+    var meter = meter(from: head.limitedAddress)
+    let excess = meter.draw(
+      messages: messages.count, bytes: body.count, allowances, now: surroundings.clock.uptime)
+    if let excess {
+      count(excess)
+      refuse(messages, excess, by: .request(exchange))
+    } else {
+      for message in messages { handle(message, from: head.remoteAddress, by: .request(exchange)) }
+    }
     exchange.isRead = true
     finish(exchange)
   }
@@ -139,6 +163,18 @@ extension Gateway {
       BayeuxReply.reply(
         to: message, clientID: clientID, error: error, subscription: subscription,
         advice: advice), by: way)
+  }
+
+  /// Refuses what was too much: messages of the protocol's own with advice when to try again.
+  private func refuse(_ messages: [BayeuxMessage], _ excess: Excess, by way: Way) {
+    for message in messages {
+      refuse(
+        message, .tooFast(message.channel), clientID: message.clientID,
+        advice: message.channel.utf8.starts(with: "/meta/".utf8)
+          ? BayeuxReply.Advice(interval: excess.retryAfter ?? settings.retryAfterMilliseconds)
+          : nil,
+        by: way)
+    }
   }
 
   private func shakeHands(_ message: BayeuxMessage, from address: String, by way: Way) {
@@ -291,6 +327,12 @@ extension Gateway {
       link.subscriptions.count
         + channels.count(where: { link.subscriptions[$0.text] == nil }) <= subscriptionsMax
     else { return refuse(.forbidden(first)) }
+    if !identity.isSamePerson(as: link.connection.identity) {
+      if let excess = excess(ofConnecting: identity) {
+        return self.refuse([message], excess, by: way)
+      }
+      count(link.connection, towards: identity)
+    }
     link.connection.identity = identity
     for channel in channels {
       link.subscriptions[channel.text] = .init(channel: channel, identity: identity)
@@ -397,6 +439,9 @@ extension Gateway {
     }
     guard identity.may(.publish, .room(channel.room)) else {
       return refuse(.forbidden(channel.text))
+    }
+    if let excess = excess(ofPublishingBy: identity, bytes: data.utf8.count) {
+      return self.refuse([message], excess, by: way)
     }
     if case .request(let exchange) = way { exchange.pending += 1 }
     let person = identity.user.isEmpty ? link?.connection.client : identity.user

@@ -39,7 +39,8 @@ extension Gateway {
     }
     guard
       let outcome = room.live?.submit(
-        submission, scalarsMax: settings.limits.documentScalarsMax)
+        submission, scalarsMax: settings.limits.documentScalarsMax,
+        componentsMax: settings.limits.operationComponentsMax)
     else { return }
     switch outcome {
     case .accepted(let revision):

@@ -62,15 +62,17 @@ extension Gateway {
   public func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
     switch opening {
     case .socketIO(let query, let address):
-      return refusal(ofSocketIO: query, address: address)
-    case .bayeux: return nil
-    case .native, .whaler: break
+      return refusal(ofSocketIO: query, address: address, head)
+    case .bayeux, .native, .whaler: break
     }
+    if let excess = excess(ofConnecting: head) { return response(to: excess) }
+    if case .bayeux = opening { return nil }
     guard !isDemo else { return nil }
     let token = token(in: head)
     if case .native = opening, token == nil { return nil }
     do throws(AuthenticationError) {
       let identity = try identity(for: token)
+      if let excess = excess(ofConnecting: identity) { return response(to: excess) }
       if case .whaler(let pool?) = opening, !identity.may(.read, .room(pool)) {
         log(.notice, "pool refused", "no right")
         return .problem(403, .notAllowed, "the token does not grant this pool")
@@ -100,9 +102,9 @@ extension Gateway {
         guard let identity = keys.identity(for: token, now: surroundings.clock.now) else {
           throw .unknownKey
         }
-        return identity
+        return held(identity, request)
       }
-      return try identity(for: token)
+      return held(try identity(for: token), request)
     } catch {
       log(.notice, "token refused", "\(error)")
       var response = Response.refusal(error)
@@ -111,6 +113,13 @@ extension Gateway {
       respond(request, response)
       return nil
     }
+  }
+
+  /// Who makes a request, or `nil` if they have made too many; then it is answered.
+  private func held(_ identity: Identity, _ request: RequestID) -> Identity? {
+    guard let response = refusal(ofRequestBy: identity) else { return identity }
+    respond(request, response)
+    return nil
   }
 
   /// Whether a request may do what it wants; answers it if not.

@@ -5,7 +5,8 @@ import SocketMessages
 /// Speaking `parley.v1`.
 extension Gateway {
   func receivedNative(
-    _ bytes: UnsafeRawBufferPointer, kind: Frame.Kind, on connection: Connection
+    _ bytes: UnsafeRawBufferPointer, kind: Frame.Kind, excess: Excess? = nil,
+    on connection: Connection
   ) {
     guard kind == .text else {
       sendError(
@@ -25,6 +26,10 @@ extension Gateway {
       return
     }
     metrics.received[message.metricName, default: 0] += 1
+    if let excess {
+      refuse(message, excess, ref: ref, connection)
+      return
+    }
     switch connection.phase {
     case .greeting:
       guard case .hello(let hello) = message else {
@@ -58,6 +63,11 @@ extension Gateway {
     guard var profile = checked(name: hello.name, color: hello.color, ref: ref, connection) else {
       return
     }
+    // What the upgrade brought has been counted there.
+    if connection.identity == nil, let excess = excess(ofConnecting: identity) {
+      turnAway(connection, excess, ref: ref)
+      return
+    }
     profile.name = name(of: identity, claimed: profile.name)
     if let claim = hello.client {
       // Signed for client and user together: a client's id is of no use to anybody else.
@@ -78,6 +88,7 @@ extension Gateway {
     } else {
       connection.client = surroundings.names.next()
     }
+    if connection.meter.user == nil { count(connection, towards: identity) }
     connection.identity = identity
     (connection.name, connection.color) = profile
     connection.phase = .ready
@@ -92,6 +103,19 @@ extension Gateway {
           serverTime: surroundings.clock.now, demo: isDemo,
           capabilities: capabilities, limits: settings.limits)),
       ref: ref, to: connection)
+  }
+
+  /// Somebody has, or opens, too many connections.
+  private func turnAway(_ connection: Connection, _ excess: Excess, ref: String) {
+    let words = excess.words(settings.limits)
+    guard let pause = excess.retryAfter else {
+      sendError(.tooMany, words, ref: ref, to: connection)
+      close(connection, .tooMany, "too many connections of one user")
+      return
+    }
+    sendError(.tooFast, words, ref: ref, retryAfter: pause, to: connection)
+    sendGoodbye(reason: "tooFast", reconnectAfter: pause...(2 * pause), to: connection)
+    close(connection, .tooFast, "too many connections at once; wait, and come back")
   }
 
   private var capabilities: [String] {
@@ -357,7 +381,7 @@ extension Gateway {
   /// Answers a change that is not taken.
   func refuse(
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
-    to connection: Connection
+    retryAfter: Int? = nil, to connection: Connection
   ) {
     metrics.changesRefused[code.rawValue, default: 0] += 1
     guard connection.dialect == .native else {
@@ -369,12 +393,19 @@ extension Gateway {
       .refused(
         .init(
           documentID: id, sequence: sequence, code: code, message: message,
-          retryable: code.isRetryable,
-          retryAfter: code.isRetryable ? settings.retryAfterMilliseconds : nil)),
+          retryable: code.isRetryable, retryAfter: pause(after: code, retryAfter))),
       ref: ref, to: connection)
   }
 
-  func sendError(_ code: ErrorCode, _ message: String, ref: String, to connection: Connection) {
+  /// How long to wait before what was refused is tried again; `nil` if that is in vain.
+  private func pause(after code: ErrorCode, _ known: Int?) -> Int? {
+    code.isRetryable ? known ?? settings.retryAfterMilliseconds : nil
+  }
+
+  func sendError(
+    _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int? = nil,
+    to connection: Connection
+  ) {
     guard connection.dialect == .native else { return }
     // Once for a connection, or a client that goes on and on would fill the log.
     let isNews = connection.refusals.insert(code).inserted
@@ -383,7 +414,7 @@ extension Gateway {
       .error(
         .init(
           code: code, message: message, retryable: code.isRetryable,
-          retryAfter: code.isRetryable ? settings.retryAfterMilliseconds : nil)),
+          retryAfter: pause(after: code, retryAfter))),
       ref: ref, to: connection)
   }
 
@@ -418,6 +449,12 @@ extension Gateway {
       (.sequenceGap, "expected sequence \(expected), \(sequence) came; send \(expected) first")
     case .inFlight:
       (.busy, "the change before is not acknowledged yet; send this one after it")
+    case .tooManyComponents(let componentsMax, let count):
+      (
+        .tooLarge,
+        "an operation may have \(componentsMax) components, this one has \(count); "
+          + "send it in smaller pieces"
+      )
     case .documentFull(let scalarsMax):
       (.tooLarge, "the document may have \(scalarsMax) scalars and would have more")
     case .operation(let error): (.badOperation, "\(error)")

@@ -108,8 +108,8 @@ extension Gateway {
   }
 
   /// A connection has sent something: whoever was shown as gone is there again.
-  func heard(_ connection: Connection) {
-    connection.heardAt = surroundings.clock.uptime
+  func heard(_ connection: Connection, now: Int64) {
+    connection.heardAt = now
     guard connection.isSilent else { return }
     connection.isSilent = false
     shareRoomProfile(of: connection)
@@ -218,20 +218,14 @@ extension Gateway {
 
   /// Counts a sign of life; answers the message if there have been too many.
   func givesSign(ref: String, _ connection: Connection) -> Bool {
-    let now = surroundings.clock.uptime
-    let perSecond = Double(settings.limits.signsPerSecondMax)
-    // Enough at once for a client that comes back to all of its rooms.
-    let allowanceMax = max(2 * perSecond, Double(2 * settings.limits.roomsPerConnectionMax))
-    let (before, time) = connection.signs ?? (allowanceMax, now)
-    let allowance = min(allowanceMax, before + perSecond * Double(now - time) / 1_000)
-    guard allowance >= 1 else {
-      sendError(
-        .busy, "\(settings.limits.signsPerSecondMax) signs of life may come in a second; wait",
-        ref: ref, to: connection)
-      return false
-    }
-    connection.signs = (allowance - 1, now)
-    return true
+    let wait = connection.signs.draw(1, at: allowances.signs, now: surroundings.clock.uptime)
+    guard wait > 0 else { return true }
+    metrics.limited["signsPerSecondMax", default: 0] += 1
+    sendError(
+      .tooFast,
+      "there may be \(settings.limits.signsPerSecondMax) signs of life a second, and more came; "
+        + "send it again after \(wait) ms", ref: ref, retryAfter: Int(wait), to: connection)
+    return false
   }
 }
 

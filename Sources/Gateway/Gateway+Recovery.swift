@@ -57,7 +57,7 @@ extension Gateway {
         for: link)
       guard isAuthenticated else { return }
     }
-    guard let identity else { return }
+    guard let identity, !isRefused(identity, link) else { return }
     let current = take(identity, link)
     if isAuthenticated, !current.session.hasEnded {
       send(SocketPacket(event: "authenticated", []), to: current)
@@ -163,7 +163,7 @@ extension Gateway {
     for case .end(let ending) in actions {
       switch ending {
       case .closed, .silent, .slow: return true
-      case .badPacket, .dismissed: return false
+      case .badPacket, .dismissed, .flooding: return false
       }
     }
     return false

@@ -189,6 +189,7 @@ extension Gateway {
   static func status(for code: ErrorCode) -> Int {
     switch code {
     case .tooLarge, .tooMany: 413
+    case .tooFast: 429
     case .notAllowed, .unauthorised: 403
     case .keyReused: 409
     case .unavailable, .busy, .damaged: 503

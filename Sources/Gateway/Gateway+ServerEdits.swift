@@ -43,7 +43,8 @@ extension Gateway {
       operation: operation, author: edit.author, time: surroundings.clock.now,
       isResendable: false)
     let outcome = room.live?.submit(
-      submission, scalarsMax: settings.limits.documentScalarsMax)
+      submission, scalarsMax: settings.limits.documentScalarsMax,
+      componentsMax: settings.limits.operationComponentsMax)
     switch outcome {
     case .accepted(let revision):
       room.editRequests[revision] = edit.request
@@ -51,8 +52,7 @@ extension Gateway {
       commit(room)
     case .refused(let refusal):
       let (code, message) = Self.words(for: refusal, sequence: 1)
-      let isTooLarge = if case .documentFull = refusal { true } else { false }
-      respond(edit.request, .problem(isTooLarge ? 413 : 409, code, message))
+      respond(edit.request, .problem(code == .tooLarge ? 413 : 409, code, message))
     case .needsHistory(let after, let through):
       guard live.durableRevision - after <= settings.lagRevisionsMax else {
         respond(

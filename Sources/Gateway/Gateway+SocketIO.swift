@@ -10,6 +10,7 @@ extension Gateway {
     case unknownSession = 1
     case badHandshakeMethod = 2
     case badRequest = 3
+    case forbidden = 4
     case unsupportedVersion = 5
 
     var words: String {
@@ -18,6 +19,7 @@ extension Gateway {
       case .unknownSession: "Session ID unknown"
       case .badHandshakeMethod: "Bad handshake method"
       case .badRequest: "Bad request"
+      case .forbidden: "Too many requests"
       case .unsupportedVersion: "Unsupported protocol version"
       }
     }
@@ -45,11 +47,19 @@ extension Gateway {
     return link
   }
 
+  /// As for anything that is not allowed, with the status and the time that say why.
+  private static func refusal(_ excess: Excess) -> Response {
+    var response = Refusal.forbidden.response
+    response.status = 429
+    return .tooMany(response, retryAfter: excess.retryAfter)
+  }
+
   // MARK: WebSockets
 
   /// The response to refuse an upgrade with, or `nil` to let it pass.
-  func refusal(ofSocketIO query: String, address: String) -> Response? {
+  func refusal(ofSocketIO query: String, address: String, _ head: RequestHead) -> Response? {
     let query = QueryFields(query)
+    if let excess = excess(ofConnecting: head) { return Self.refusal(excess) }
     guard Self.generation(query) != nil else { return Refusal.unsupportedVersion.response }
     guard query["transport"] == "websocket" else { return Refusal.unknownTransport.response }
     if isDraining || query["sid"] == nil && hasTooManySessions { return .overloaded }
@@ -63,7 +73,9 @@ extension Gateway {
     socketIO.bySession.count + bayeux.bySession.count >= settings.dialects.sessionsMax
   }
 
-  func openedSocketIO(_ id: ConnectionID, query: String, address: String) {
+  func openedSocketIO(
+    _ id: ConnectionID, query: String, address: String, from limited: IPAddress?
+  ) {
     let query = QueryFields(query)
     if query["sid"] != nil {
       guard let link = link(query, address: address), link.session.beginProbe() else {
@@ -75,20 +87,22 @@ extension Gateway {
       return
     }
     guard let generation = Self.generation(query) else { return }
-    let link = makeLink(generation, overWebSocket: true, address: address)
+    let link = makeLink(generation, overWebSocket: true, address: address, from: limited)
     link.carrier = id
     socketIO.byCarrier[id] = link
     perform(link.session.begin(), for: link)
   }
 
   private func makeLink(
-    _ generation: EngineGeneration, overWebSocket: Bool, address: String
+    _ generation: EngineGeneration, overWebSocket: Bool, address: String,
+    from limited: IPAddress?
   ) -> SocketIOLink {
     let place = makePlace()
     let connection = Connection(
       id: place, dialect: .session, address: address, openedAt: surroundings.clock.now,
       phase: .ready)
     metrics.connectionsOpened += 1
+    connection.meter = meter(from: limited)
     connection.client = surroundings.names.next()
     let session = SocketSession(
       id: surroundings.names.next(), generation: generation, overWebSocket: overWebSocket,
@@ -107,6 +121,8 @@ extension Gateway {
   ) {
     let now = surroundings.clock.uptime
     metrics.received["socketIO", default: 0] += 1
+    let excess = excess(of: link.connection, bytes: bytes.count, now: now)
+    if let excess, closeIfFlooding(link.connection, excess, now: now) { return }
     if link.probe == id {
       guard kind == .text, let actions = link.session.receivedByProbe(bytes, now: now) else {
         endProbe(of: link)
@@ -118,7 +134,7 @@ extension Gateway {
       let awaited = link.session.awaitsPong
       let actions = link.session.received(bytes, now: now)
       if awaited, !link.session.awaitsPong { noteArrival(link) }
-      perform(actions, for: link)
+      perform(actions, for: link, excess: excess)
     } else {
       // Binary attachments, which no app of this family sends.
       perform(link.session.end(.badPacket), for: link)
@@ -164,7 +180,12 @@ extension Gateway {
         respond(request, Response.overloaded.allowing(head))
         return
       }
-      let link = makeLink(generation, overWebSocket: false, address: head.remoteAddress)
+      if let excess = excess(ofConnecting: head) {
+        respond(request, Self.refusal(excess).allowing(head))
+        return
+      }
+      let link = makeLink(
+        generation, overWebSocket: false, address: head.remoteAddress, from: head.limitedAddress)
       wait(request, head, link)
       perform(link.session.begin(), for: link)
       return
@@ -184,19 +205,23 @@ extension Gateway {
       wait(request, head, link)
       perform(actions, for: link)
     case "POST":
+      let now = surroundings.clock.uptime
       let awaited = link.session.awaitsPong
-      guard let actions = link.session.posted(body, now: surroundings.clock.uptime) else {
+      guard let actions = link.session.posted(body, now: now) else {
         refuse(.badRequest)
         perform(link.session.end(.badPacket), for: link)
         return
       }
       metrics.received["socketIO", default: 0] += 1
       if awaited, !link.session.awaitsPong { noteArrival(link) }
+      let excess = excess(
+        of: link.connection, messages: max(1, actions.count(where: \.isEvent)),
+        bytes: body.count, now: now)
       respond(
         request,
         Response(status: 200, headers: [("content-type", "text/html")], body: Array("ok".utf8))
           .allowing(head))
-      perform(actions, for: link)
+      perform(actions, for: link, excess: excess)
     default: refuse(.badHandshakeMethod)
     }
   }
@@ -231,7 +256,11 @@ extension Gateway {
   // MARK: Doing
 
   /// Does what a session wants done.
-  func perform(_ actions: [SocketSession.Action], for link: SocketIOLink) {
+  ///
+  /// - Parameter excess: why events are not to be done, if too much has come.
+  func perform(
+    _ actions: [SocketSession.Action], for link: SocketIOLink, excess: Excess? = nil
+  ) {
     for action in actions {
       // On the way the client may have come back to what it had.
       let link = link.current
@@ -257,7 +286,11 @@ extension Gateway {
         if !maySeeAgain(link, after: actions) { leaveTwake(link) }
       case .event(let namespace, let name, let arguments, let id):
         guard namespace.utf8.elementsEqual("/".utf8), link.session.isIn(namespace) else { break }
-        receivedTwake(name, arguments, id: id, link)
+        if let excess {
+          refuseTwake(name, arguments, excess, link)
+        } else {
+          receivedTwake(name, arguments, id: id, link)
+        }
       case .acknowledged: break
       case .end(let ending): release(link, ending, isAway: maySeeAgain(link, after: actions))
       }
@@ -319,6 +352,7 @@ extension Gateway {
       case .badPacket: 1002
       case .slow: CloseReason.slowReader.rawValue
       case .silent: CloseReason.idle.rawValue
+      case .flooding: CloseReason.tooFast.rawValue
       }
     for id in [link.carrier, link.probe].compactMap(\.self) {
       socketIO.byCarrier[id] = nil
@@ -366,6 +400,13 @@ extension Gateway {
     if link.isAway { forget(link) } else { perform(link.session.end(.dismissed), for: link) }
   }
 
+  /// Ends the session that has this place, if one has, for it goes on although it was told to wait.
+  func endFloodingSession(at place: ConnectionID) -> Bool {
+    guard let link = socketIO.byPlace[place] else { return false }
+    perform(link.session.end(.flooding), for: link)
+    return true
+  }
+
   /// Time has passed.
   func tickSocketIO() {
     let now = surroundings.clock.uptime
@@ -381,6 +422,12 @@ extension Gateway {
     }
     tickRecovery(now)
     tickPresence(now)
+  }
+}
+
+extension SocketSession.Action {
+  fileprivate var isEvent: Bool {
+    if case .event = self { true } else { false }
   }
 }
 

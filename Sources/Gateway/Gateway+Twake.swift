@@ -22,17 +22,43 @@ extension Gateway {
     }
   }
 
+  /// Answers an event that was too much, if it has an answer that says so.
+  func refuseTwake(
+    _ name: String, _ arguments: [JSONValue], _ excess: Excess, _ link: SocketIOLink
+  ) {
+    let words = excess.words(settings.limits)
+    let room = arguments.first?.fields?["name"]?.string ?? ""
+    switch name {
+    case "authenticate": refuse(words, link)
+    case "realtime:join", "realtime:leave", "realtime:event":
+      reply(name + ":error", room, words, to: link)
+    default: break
+    }
+  }
+
   // MARK: Authentication
 
   private func authenticate(_ token: String?, _ link: SocketIOLink) {
     do throws(AuthenticationError) {
-      let link = take(try identity(for: token), link)
+      let identity = try identity(for: token)
+      if isRefused(identity, link) { return }
+      let link = take(identity, link)
       // None if what the client came back to is forgotten meanwhile.
       if !link.session.hasEnded { send(SocketPacket(event: "authenticated", []), to: link) }
     } catch {
       log(.notice, "token refused", "\(error)")
       refuse(Self.words(for: error), link)
     }
+  }
+
+  /// Whether the client is refused since its user has as many connections as may be. One that has
+  /// come back is none more.
+  func isRefused(_ identity: Identity, _ link: SocketIOLink) -> Bool {
+    guard link.connection.identity == nil, link.claim == nil,
+      let excess = excess(ofConnecting: identity)
+    else { return false }
+    refuse(excess.words(settings.limits), link)
+    return true
   }
 
   /// Makes the client somebody, and lets it go on with what it has come back to.
@@ -50,6 +76,7 @@ extension Gateway {
       leaveTwake(link)
     }
     let isFirst = connection.identity == nil
+    if isFirst { count(connection, towards: identity) }
     connection.identity = identity
     connection.name = name(of: identity, claimed: "Twake")
     if isFirst {
@@ -271,6 +298,7 @@ extension Gateway {
     connection.identity = nil
     link.claim = nil
     link.recovery?.arrived = recoveryLog.head
+    connection.meter.count(towards: nil)
   }
 
   // MARK: Presence

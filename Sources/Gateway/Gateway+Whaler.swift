@@ -8,7 +8,9 @@ import SocketMessages
 /// as a frame of its own, its own changes with its own message ids. What it cannot be told in
 /// words is told by its one way back to a known state, an unsolicited `resourceConnectionConf`.
 extension Gateway {
-  func receivedWhaler(_ bytes: UnsafeRawBufferPointer, on connection: Connection) {
+  func receivedWhaler(
+    _ bytes: UnsafeRawBufferPointer, excess: Excess? = nil, on connection: Connection
+  ) {
     let message: WhalerClientMessage
     let messageID: String
     do {
@@ -17,6 +19,10 @@ extension Gateway {
       metrics.received["malformed", default: 0] += 1
       surroundings.log.write(
         .debug, "message not understood", [("code", error.code.rawValue)])
+      if excess != nil {
+        owedStates.insert(connection.id)
+        return
+      }
       // It may have been a change; the client waits for it until it is given a new state.
       for subscription in connection.subscriptions.values.map(\.self) {
         resyncWhaler(subscription)
@@ -24,10 +30,26 @@ extension Gateway {
       return
     }
     metrics.received[message.metricName, default: 0] += 1
+    guard excess == nil else {
+      putOff(message, connection)
+      return
+    }
     switch message {
     case .resourceConnection(let resource):
       joinWhaler(resource.resourceID, messageID: messageID, connection)
     case .docChange(let change): handle(change, messageID: messageID, connection)
+    case .unknown: break
+    }
+  }
+
+  /// Does not do what was too much. A change is answered with a new state as soon as the client may
+  /// send again; for a resource that it has not got it has to come back.
+  private func putOff(_ message: WhalerClientMessage, _ connection: Connection) {
+    switch message {
+    case .docChange(let change) where connection.subscriptions[change.resourceID] != nil:
+      owedStates.insert(connection.id)
+    case .docChange, .resourceConnection:
+      close(connection, .tooFast, "too much at once; come back later")
     case .unknown: break
     }
   }

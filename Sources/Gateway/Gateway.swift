@@ -59,6 +59,7 @@ public final class Gateway {
   }
 
   let settings: GatewaySettings
+  let allowances: Allowances
   let surroundings: Surroundings
 
   var connections: [ConnectionID: Connection] = [:]
@@ -76,6 +77,14 @@ public final class Gateway {
   /// Numbers the attempts to subscribe.
   var nextAttempt: UInt64 = 1
   var lagging: Set<ConnectionID> = []
+  /// What users have taken of what they may.
+  var users: UsageBook<ExactName>
+  /// What addresses have.
+  var addresses: UsageBook<IPAddress>
+  /// Connections from addresses that are limited, those that carry sessions included.
+  var addressUsages: [ConnectionID: Usage] = [:]
+  /// Whaler connections with changes that were too many, and not answered yet.
+  var owedStates: Set<ConnectionID> = []
   /// Sessions of Socket.IO.
   var socketIO = SocketIOLinks()
   /// What clients of Socket.IO were sent who may come back.
@@ -124,6 +133,10 @@ public final class Gateway {
   public init(settings: GatewaySettings, surroundings: Surroundings) {
     self.settings = settings
     self.surroundings = surroundings
+    let allowances = Allowances(settings.limits)
+    self.allowances = allowances
+    users = UsageBook(allowances.user)
+    addresses = UsageBook(allowances.address)
     processName = surroundings.names.next()
     recoveryLog = RecoveryLog(
       name: String(decoding: surroundings.names.next().utf8.prefix(8), as: UTF8.self),
@@ -193,18 +206,21 @@ public final class Gateway {
   /// - Parameters:
   ///   - client: where the client is, for operators.
   ///   - token: the token that the upgrade brought, see ``refusal(ofUpgrade:as:)``.
+  ///   - address: the address whose limits it counts towards; `nil` for nobody's.
   public func opened(
-    _ id: ConnectionID, as opening: Opening, from client: String = "", token: String? = nil
+    _ id: ConnectionID, as opening: Opening, from client: String = "", token: String? = nil,
+    limitedBy address: IPAddress? = nil
   ) {
     let identity = identity(openingWith: token)
+    count(id, from: address)
     let connection: Connection
     let now = surroundings.clock.now
     switch opening {
-    case .socketIO(let query, let address):
-      openedSocketIO(id, query: query, address: address)
+    case .socketIO(let query, let place):
+      openedSocketIO(id, query: query, address: place, from: address)
       return
-    case .bayeux(let address):
-      openedBayeux(id, address: address)
+    case .bayeux(let place):
+      openedBayeux(id, address: place, from: address)
       return
     case .native:
       connection = Connection(
@@ -217,6 +233,8 @@ public final class Gateway {
       connection.name = identity.map { name(of: $0, claimed: "Whaler") } ?? "Whaler"
     }
     connection.identity = identity
+    connection.meter = meter(from: address)
+    if let identity { count(connection, towards: identity) }
     connections[id] = connection
     metrics.connectionsOpened += 1
     guard case .whaler(let pool) = opening else { return }
@@ -241,10 +259,13 @@ public final class Gateway {
     }
     if endIfExpired(connection) { return }
     endPasses(of: connection)
-    heard(connection)
+    let now = surroundings.clock.uptime
+    heard(connection, now: now)
+    let excess = excess(of: connection, bytes: message.count, now: now)
+    if let excess, closeIfFlooding(connection, excess, now: now) { return }
     switch connection.dialect {
-    case .native: receivedNative(message, kind: kind, on: connection)
-    case .whaler: receivedWhaler(message, on: connection)
+    case .native: receivedNative(message, kind: kind, excess: excess, on: connection)
+    case .whaler: receivedWhaler(message, excess: excess, on: connection)
     case .session: break
     }
   }
@@ -279,11 +300,13 @@ public final class Gateway {
 
   /// A connection is gone.
   public func closed(_ id: ConnectionID) {
+    uncount(id)
     guard let connection = connections.removeValue(forKey: id) else {
       closedCarrier(id)
       return
     }
     lagging.remove(id)
+    owedStates.remove(id)
     leaveEverything(connection)
     // What still waits for the store on its behalf sees that nobody is there.
     connection.phase = .closing
@@ -306,6 +329,7 @@ public final class Gateway {
     for room in connection.rooms { leave(room: room, connection, isBroken: true) }
     for change in people.typing?.disconnected(connection.id) ?? [] { tell(change) }
     goOffline(connection)
+    connection.meter.count(towards: nil)
   }
 
   /// Time has passed: hellos that did not come, readers that have drained, documents nobody reads.
@@ -327,6 +351,7 @@ public final class Gateway {
       }
     }
     tickPeople(now: now)
+    tickLimits()
     for (id, document) in documents where document.isForgettable(now: now) {
       documents[id] = nil
     }

@@ -20,6 +20,8 @@ public struct GatewayMetrics: Sendable {
   public internal(set) var resyncs: [String: Int] = [:]
   /// Connections that the gateway has closed, by their close code.
   public internal(set) var closes: [UInt16: Int] = [:]
+  /// Messages, connections and requests that were too many, by the limit's name in `welcome`.
+  public internal(set) var limited: [String: Int] = [:]
   /// Connections ever opened.
   public internal(set) var connectionsOpened = 0
   /// Times at which a reader was found too slow for the changes, and left to catch up later.

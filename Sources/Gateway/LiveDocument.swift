@@ -75,6 +75,8 @@ package struct LiveDocument {
     case sequenceGap(expected: Int)
     /// The author's previous change is not yet acknowledged.
     case inFlight
+    /// The operation has more components than one may have.
+    case tooManyComponents(componentsMax: Int, found: Int)
     /// The document would pass its size limit, in Unicode scalars.
     case documentFull(scalarsMax: Int)
     /// The operation could not be applied for another reason.
@@ -165,7 +167,13 @@ package struct LiveDocument {
   }
 
   /// Rebases a change over what it has not seen and appends it to the tentative part.
-  package mutating func submit(_ submission: Submission, scalarsMax: Int) -> Outcome {
+  ///
+  /// - Parameters:
+  ///   - scalarsMax: Unicode scalars that the document may have afterwards, unless it shrinks.
+  ///   - componentsMax: components that the operation may have.
+  package mutating func submit(
+    _ submission: Submission, scalarsMax: Int, componentsMax: Int = .max
+  ) -> Outcome {
     let digest = Self.digest(of: submission)
     let mark = marks[submission.client]
     let last = mark?.sequence ?? 0
@@ -189,6 +197,10 @@ package struct LiveDocument {
     }
     guard submission.revision >= oldestBase else {
       return .needsHistory(after: submission.revision, through: oldestBase)
+    }
+    let components = submission.operation.componentCount
+    guard components <= componentsMax else {
+      return .refused(.tooManyComponents(componentsMax: componentsMax, found: components))
     }
     let growth = submission.operation.targetLength - submission.operation.baseLength
     guard growth <= 0 || sequencer.document.scalarCount + growth <= scalarsMax else {

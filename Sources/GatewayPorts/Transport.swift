@@ -29,8 +29,10 @@ public struct RequestHead: Sendable {
   public var query: String
   /// Headers with their names in lower case. A header that came twice is joined with `, `.
   public var headers: [String: String]
-  /// The peer's address without its port, for limits and logs.
+  /// The client's address without its port: the peer's, or what a trusted proxy says.
   public var remoteAddress: String
+  /// The address whose limits the request counts towards; `nil` if it is nobody's.
+  public var limitedAddress: IPAddress?
   /// Whether the connection is encrypted.
   public var isSecure: Bool
 

@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import SocketMessages
 
 /// One setting as operators know it: what it is called, what it takes and what it changes.
 ///
@@ -12,6 +13,7 @@ package struct Setting: Sendable {
     case access = "Access"
     case storage = "Storage"
     case connections = "Connections"
+    case limits = "Limits"
     case documents = "Documents"
     case rooms = "Rooms"
     case webhooks = "Webhooks"
@@ -78,6 +80,11 @@ package struct Setting: Sendable {
     }
     show = { write($0[keyPath: property]) }
   }
+
+  /// What rates and numbers may be; 0 is no limit.
+  static let rates = 0...1_000_000_000
+  /// What rates of bytes may be.
+  static let byteRates = 0...(1 << 40)
 
   /// Yes or no.
   static func flag(
@@ -224,6 +231,13 @@ extension Configuration {
       help: "Pages of other sites that may connect; the server's own page always may. "
         + "Repeat for more; * lets every site in.",
       isValid: ValueText.isOrigin),
+    .list(
+      "trusted-proxy", \.trustedProxies, .listening, "ADDRESS",
+      expected: "addresses or ranges such as 10.0.0.0/8 or ::1",
+      help:
+        "Proxies that are believed when X-Forwarded-For, -Proto and -Host say where a client is "
+        + "and what it asked for. Repeat for more.",
+      isValid: { AddressRange($0) != nil }),
     .text(
       "tls-certificate", \.certificatePath, .listening, "FILE",
       help: "Certificate in PEM form, its chain behind it: connections are encrypted. Read again "
@@ -333,6 +347,94 @@ extension Configuration {
     .number(
       "rooms-per-connection-max", \.roomsPerConnectionMax, .connections, in: 1...10_000,
       help: "Rooms subscribed to by one connection."),
+    .duration(
+      "hello-time", \.helloTime, .connections, in: .milliseconds(100)...(.seconds(600)),
+      help: "A parley.v1 client that has not said hello after this time is closed."),
+    .duration(
+      "request-time", \.requestTime, .connections, in: .seconds(1)...(.seconds(600)),
+      help: "A request's head must be here after this time, and so must its body, which has one "
+        + "second more for every 16 KiB."),
+    .duration(
+      "keep-alive-time", \.keepAliveTime, .connections, in: .seconds(1)...(.seconds(3600)),
+      help: "An HTTP connection without a request is closed after this time."),
+    .number(
+      "rate-burst-seconds", \.limits.burstSeconds, .limits, "SECONDS", in: 1...3_600,
+      help: "Of each of the following rates, what comes in so many seconds may come at once."),
+    .number(
+      "connection-message-rate", \.limits.messagesPerSecondMax, .limits, in: Setting.rates,
+      help: "Messages of one connection in a second; 0, as for all rates, is no limit."),
+    .bytes(
+      "connection-byte-rate", \.limits.bytesPerSecondMax, .limits, in: Setting.byteRates,
+      help: "Bytes of one connection's messages in a second."),
+    .number(
+      "user-connections-max", \.limits.userConnectionsMax, .limits, in: Setting.rates,
+      help: "Connections of one user at once; 0 is no limit."),
+    .number(
+      "user-connect-rate", \.limits.userConnectsPerSecondMax, .limits, in: Setting.rates,
+      help: "Connections that one user opens in a second."),
+    .number(
+      "user-message-rate", \.limits.userMessagesPerSecondMax, .limits, in: Setting.rates,
+      help: "Messages of one user in a second, over all connections."),
+    .bytes(
+      "user-byte-rate", \.limits.userBytesPerSecondMax, .limits, in: Setting.byteRates,
+      help: "Bytes of one user's messages in a second."),
+    .number(
+      "user-request-rate", \.limits.userRequestsPerSecondMax, .limits, in: Setting.rates,
+      help: "HTTP requests in a second with tokens of one user, or with one API key."),
+    .number(
+      "address-connections-max", \.limits.addressConnectionsMax, .limits, in: Setting.rates,
+      help: "Connections from one address at once; 0 is no limit. Of IPv6, 64 bits are an address."),
+    .number(
+      "address-connect-rate", \.limits.addressConnectsPerSecondMax, .limits, in: Setting.rates,
+      help: "Connections that are opened from one address in a second."),
+    .number(
+      "address-message-rate", \.limits.addressMessagesPerSecondMax, .limits, in: Setting.rates,
+      help: "Messages from one address in a second, over all connections."),
+    .bytes(
+      "address-byte-rate", \.limits.addressBytesPerSecondMax, .limits, in: Setting.byteRates,
+      help: "Bytes of messages from one address in a second."),
+    .number(
+      "address-request-rate", \.limits.addressRequestsPerSecondMax, .limits, in: Setting.rates,
+      help: "HTTP requests from one address in a second."),
+    .number(
+      "signs-rate", \.limits.signsPerSecondMax, .limits, in: 1...10_000,
+      help: "Signs of life (typing, receipts, flags, subscribing) of a connection in a second."),
+    .number(
+      "grants-max", \.limits.grantsMax, .limits, in: 1...1_000,
+      help: "Further tokens of one connection."),
+    .bytes(
+      "name-size-max", \.limits.nameBytesMax, .limits, in: 16...4_096,
+      help: "A person's name."),
+    .bytes(
+      "title-size-max", \.limits.titleBytesMax, .limits, in: 16...65_536,
+      help: "A note's title."),
+    .bytes(
+      "document-id-size-max", \.limits.documentIDBytesMax, .limits, in: 32...1_024,
+      help: "A document's id."),
+    .bytes(
+      "room-name-size-max", \.limits.roomBytesMax, .limits, in: 32...1_024,
+      help: "A room's name."),
+    .bytes(
+      "key-size-max", \.limits.keyBytesMax, .limits, in: 16...4_096,
+      help: "A publication's key, a sender's name, a flag's reason."),
+    .number(
+      "selections-max", \.limits.selectionsMax, .limits, in: 1...1_000,
+      help: "Selections of one client in one document."),
+    .number(
+      "page-max", \.limits.pageMax, .limits, in: 1...10_000,
+      help: "Publications of one page of a room's history, or of one batch."),
+    .number(
+      "present-max", \.limits.presentMax, .limits, in: 1...100_000,
+      help: "People present in one room."),
+    .duration(
+      "presence-lease", \.presenceLease, .limits, in: .seconds(1)...(.seconds(86_400)),
+      help: "Who sends nothing for so long is not shown as present any more."),
+    .duration(
+      "typing-time", \.typingTime, .limits, in: .milliseconds(500)...(.seconds(600)),
+      help: "Typing that is not renewed ends after so long."),
+    .number(
+      "operation-components-max", \.limits.operationComponentsMax, .limits, in: 3...10_000_000,
+      help: "Components of one operation, each a run of kept, inserted or deleted text."),
     .number(
       "document-length-max", \.documentScalarsMax, .documents, "CHARACTERS",
       in: 1...100_000_000,

@@ -1,5 +1,6 @@
 import Gateway
 public import GatewayPorts
+public import SocketMessages
 
 /// Everything an operator can set, with its defaults.
 ///
@@ -19,6 +20,8 @@ public struct Configuration: Sendable, Equatable {
   /// Pages beside the server's own that may connect, such as `https://notes.example.org`; `*` is
   /// any.
   public var allowedOrigins: [String] = []
+  /// Addresses of proxies that are believed when they say where a client is: single ones, or ranges.
+  public var trustedProxies: [String] = []
   /// A certificate in PEM form, followed by those between it and the root; with it and its key,
   /// every connection is encrypted.
   public var certificatePath: String?
@@ -89,6 +92,17 @@ public struct Configuration: Sendable, Equatable {
   public var connectHold = Duration.seconds(30)
   /// Rooms that one connection may be subscribed to.
   public var roomsPerConnectionMax = 64
+  /// How long a native client may take to say hello.
+  public var helloTime = Duration.seconds(10)
+  /// How long a request's head may take to arrive, and its body beside the time for its bytes.
+  public var requestTime = Duration.seconds(10)
+  /// How long an HTTP connection may stay without a request.
+  public var keepAliveTime = Duration.seconds(30)
+
+  // MARK: Limits
+
+  /// Limits that clients are told, but for those of other sections.
+  public var limits = Limits()
 
   // MARK: Documents
 
@@ -200,6 +214,20 @@ public enum LogFormat: String, Sendable, CaseIterable {
   case text
   /// For programs: one JSON object a line.
   case json
+}
+
+extension Configuration {
+  /// Who sends nothing for so long is not shown as present any more.
+  package var presenceLease: Duration {
+    get { .milliseconds(limits.presenceLeaseMilliseconds) }
+    set { limits.presenceLeaseMilliseconds = newValue.milliseconds }
+  }
+
+  /// How long typing lasts that is not renewed.
+  package var typingTime: Duration {
+    get { .milliseconds(limits.typingMilliseconds) }
+    set { limits.typingMilliseconds = newValue.milliseconds }
+  }
 }
 
 extension Duration {

@@ -30,6 +30,9 @@ struct MetricsPage {
     text.counter(
       "parley_connections_closed_total", "Connections that the server has closed.", label: "code",
       Dictionary(uniqueKeysWithValues: metrics.closes.map { ("\($0.key)", $0.value) }))
+    text.counter(
+      "parley_limited_total", "Messages, connections and requests that were too many.",
+      label: "limit", metrics.limited)
     text.gauge("parley_documents", "Documents in memory.", gateway.openDocuments)
     text.gauge(
       "parley_document_subscriptions", "Connections that follow documents, once for each.",

@@ -1,28 +1,34 @@
-import GatewayPorts
+package import GatewayPorts
 
 /// Which pages may open a socket or change notes: those of the server itself, and those named.
 ///
 /// Browsers send `Origin` with every upgrade; programs send what they like or nothing. So a
 /// missing `Origin` is let through, and a foreign one is not (RFC 6454; the request's own host
-/// and port count as the same origin, `:80` and `:443` being what they are by default).
-struct OriginPolicy {
+/// and port count as the same origin, `:80` and `:443` being what they are by default). Behind a
+/// trusted proxy the host that the proxy was asked for counts too, and its scheme has to be right.
+package struct OriginPolicy {
   private let allowed: Set<String>
   private let allowsAll: Bool
 
   /// - Parameter allowed: origins such as `https://notes.example.org`; `*` means any.
-  init(allowed: [String]) {
+  package init(allowed: [String]) {
     self.allowed = Set(allowed.compactMap(Self.normalized))
     allowsAll = allowed.contains("*")
   }
 
   /// Whether a request comes from a page that may ask.
-  func allows(_ head: RequestHead) -> Bool {
+  package func allows(_ head: RequestHead) -> Bool {
     guard let origin = head.headers["origin"], !allowsAll else { return true }
     guard let normalized = Self.normalized(origin) else { return false }
     if allowed.contains(normalized) { return true }
-    guard let host = head.headers["host"] else { return false }
-    // Behind a proxy that ends TLS the scheme differs, the host does not.
-    return ["http", "https"].contains { Self.normalized("\($0)://\(host)") == normalized }
+    // Behind a proxy of which nobody told the scheme may differ, the host does not.
+    let isTold = head.headers["x-forwarded-proto"] != nil
+    let schemes = head.isSecure ? ["https"] : isTold ? ["http"] : ["http", "https"]
+    let hosts = [head.headers["host"], head.headers["x-forwarded-host"]?.firstOfList]
+    return hosts.contains { host in
+      guard let host else { return false }
+      return schemes.contains { Self.normalized("\($0)://\(host)") == normalized }
+    }
   }
 
   /// `scheme://host:port` in lower case with the port written out; `nil` if it is no origin.
@@ -47,6 +53,13 @@ struct OriginPolicy {
       return "\(scheme)://\(authority[..<colon]):\(port)"
     }
     return "\(scheme)://\(authority):\(defaultPort)"
+  }
+}
+
+extension String {
+  /// What stands before the first comma.
+  fileprivate var firstOfList: String {
+    split(separator: ",", maxSplits: 1).first?.trimmingSpaces() ?? ""
   }
 }
 

@@ -1,7 +1,7 @@
 import CryptoOpenSSL
 import Gateway
 public import GatewayPorts
-import SocketMessages
+package import SocketMessages
 import StoreSQLite
 import TransportLibwebsockets
 
@@ -147,12 +147,24 @@ extension Configuration {
       transport.tls = .init(certificatePath: certificatePath, keyPath: certificateKeyPath)
     }
     transport.messageBytesMax = messageBytesMax
+    // A text that may be sent in a message may be sent in a request.
+    transport.bodyBytesMax = messageBytesMax
+    transport.handshakeSeconds = Int(requestTime.components.seconds)
+    transport.keepAliveSeconds = Int(keepAliveTime.components.seconds)
     transport.connectionsMax = connectionsMax
+    transport.connectionsPerAddressMax = limits.addressConnectionsMax
+    transport.connectRatePerAddress = Rate(
+      perSecond: limits.addressConnectsPerSecondMax, burstSeconds: limits.burstSeconds)
+    let proxies = TrustedProxies(trustedProxies)
+    transport.isLimited = { proxies.isLimited($0) }
     transport.pingSeconds = Int(pingInterval.components.seconds)
     transport.hangUpSeconds = Int(idleTimeout.components.seconds)
     transport.queuedBytesMax = 2 * queuedBytesMax
     return transport
   }
+
+  /// What clients are told that they may.
+  package var announcedLimits: Limits { gateway.limits }
 
   var gateway: GatewaySettings {
     var gateway = GatewaySettings()
@@ -167,6 +179,8 @@ extension Configuration {
     gateway.dialects.pingInterval = Int64(pingInterval.milliseconds)
     gateway.dialects.connectHoldMilliseconds = Int64(connectHold.milliseconds)
     gateway.queuedBytesMax = queuedBytesMax
+    gateway.helloMilliseconds = Int64(helloTime.milliseconds)
+    gateway.limits = limits
     gateway.limits.messageBytesMax = messageBytesMax
     gateway.limits.documentScalarsMax = documentScalarsMax
     gateway.limits.documentsPerConnectionMax = documentsPerConnectionMax

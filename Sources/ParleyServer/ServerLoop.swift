@@ -32,6 +32,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let log: any LogSink
   private let started = SystemClock().now
   private let origins: OriginPolicy
+  private let proxies: TrustedProxies
+  /// Anybody can have themselves be refused: only so many of them are logged.
+  private var loggedRefusals = TokenBucket()
   private var files: StaticFiles?
   private var echo: EchoEndpoint?
   private var attachments: Attachments?
@@ -43,6 +46,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     self.tokens = tokens
     self.log = log
     origins = OriginPolicy(allowed: configuration.allowedOrigins)
+    proxies = TrustedProxies(configuration.trustedProxies)
     files = configuration.webDirectory.map(StaticFiles.init(root:))
     echo = configuration.echoPath.map(EchoEndpoint.init(path:))
   }
@@ -135,14 +139,30 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   private static let subprotocol = "parley.v1"
 
-  func decide(upgrade head: RequestHead) -> UpgradeDecision {
-    guard origins.allows(head) else {
+  /// Whether a request comes from a page that may ask; if not, the log says what to add.
+  private func allowsOrigin(_ head: RequestHead) -> Bool {
+    if origins.allows(head) { return true }
+    let rate = Rate(perSecond: 1, burst: 20)
+    if loggedRefusals.draw(1, at: rate, now: SystemClock().uptime) == 0 {
+      let origin = String((head.headers["origin"] ?? "").prefix(200))
       log.write(
         .notice, "origin refused",
         [
-          ("origin", head.headers["origin"] ?? ""), ("host", head.headers["host"] ?? ""),
-          ("hint", "name it with allowed-origin if its pages may use this server"),
+          ("origin", origin), ("host", String((head.headers["host"] ?? "").prefix(200))),
+          (
+            "hint",
+            "if its pages may use this server, add allowed-origin = \(origin); if it is this "
+              + "server's own behind a proxy, have the proxy pass on Host, or add trusted-proxy = "
+              + "its address"
+          ),
         ])
+    }
+    return false
+  }
+
+  func decide(upgrade head: RequestHead) -> UpgradeDecision {
+    let head = proxies.resolved(head)
+    guard allowsOrigin(head) else {
       return .refuse(
         .plain(
           403, "This origin may not connect. The operator can let it in with allowed-origin.\n"))
@@ -169,6 +189,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {
+    let head = proxies.resolved(head)
     if let echo, echo.answers(head) {
       self.echo?.opened(connection)
       return
@@ -176,7 +197,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     gateway.opened(
       connection,
       as: subprotocol == Self.subprotocol ? .native : Opening(head) ?? .native,
-      from: head.remoteAddress, token: gateway.token(in: head))
+      from: head.remoteAddress, token: gateway.token(in: head), limitedBy: head.limitedAddress)
     perform()
   }
 
@@ -228,9 +249,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   // MARK: HTTP
 
   func request(_ request: RequestID, head: RequestHead, body: [UInt8]) {
+    let head = proxies.resolved(head)
     // A session that polls sends by POST and receives by GET.
     let isReading = ["GET", "HEAD"].contains(head.method) && Opening(head) == nil
-    if !isReading, !origins.allows(head) {
+    if !isReading, !allowsOrigin(head) {
       transport.respond(
         to: request, with: .plain(403, "This origin may not change anything here.\n"))
       return
@@ -242,6 +264,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       transport.respond(to: request, with: response ?? .plain(200, "ready\n"))
     } else if head.path == "/metrics" {
       transport.respond(to: request, with: metrics(for: head))
+    } else if let refusal = gateway.refusal(ofRequest: head) {
+      transport.respond(to: request, with: refusal)
     } else if head.path == "/api/stats" {
       if gateway.isOperator(head, request) {
         transport.respond(to: request, with: statistics(for: head))

@@ -36,6 +36,13 @@ package struct NativeTwin {
   private var isJoined = false
   /// Whether the change in flight cannot go in as it was sent.
   private var isRefused = false
+  /// What was too much, and is sent again after its time.
+  private enum PutOff {
+    case change, join
+  }
+  private var putOff: PutOff?
+  /// Milliseconds that the server wants it to wait; taken by whoever has a clock.
+  package private(set) var pause: Int?
   private var resumeToken: String?
   private let documentID: String
   private let name: String
@@ -78,6 +85,8 @@ package struct NativeTwin {
   /// The connection is gone.
   package mutating func disconnected() {
     isJoined = false
+    putOff = nil
+    pause = nil
     replica?.synchronizer.disconnect()
   }
 
@@ -95,6 +104,28 @@ package struct NativeTwin {
     else { return [] }
     tally[.changesSentAgain] += 1
     return encode(change)
+  }
+
+  /// Takes the time that it was told to wait; ``goOn()`` is to be called after it.
+  package mutating func takePause() -> Int? {
+    defer { pause = nil }
+    return pause
+  }
+
+  /// The time is over.
+  package mutating func goOn() -> [[UInt8]] {
+    defer { putOff = nil }
+    switch putOff {
+    case .join: return [join()]
+    case .change where isJoined: return encode(replica?.synchronizer.retry())
+    case .change, nil: return []
+    }
+  }
+
+  private mutating func putOff(_ what: PutOff, _ milliseconds: Int?) -> [[UInt8]] {
+    putOff = what
+    pause = milliseconds
+    return []
   }
 
   /// Types: changes the text at once, and returns a message if none is in flight.
@@ -134,6 +165,7 @@ package struct NativeTwin {
         return []
       }
       let isOvertaken = replica?.synchronizer.isOvertaken ?? false
+      if refusal.code == .tooFast { return putOff(.change, refusal.retryAfter) }
       if refusal.retryable, !isOvertaken { return encode(replica?.synchronizer.retry()) }
       guard isOvertaken || [.historyGone, .epochChanged, .futureRevision].contains(refusal.code)
       else {
@@ -152,6 +184,10 @@ package struct NativeTwin {
         lastSequence: resync.lastSequence, change: resync.change, isSameConnection: true)
     case .error(let error) where error.retryable:
       // The only request of its own that can be turned away is a join.
+      if error.code == .tooFast {
+        tally[.refusalsTooFast] += 1
+        return putOff(.join, error.retryAfter)
+      }
       tally[.joinsTurnedAway] += 1
       return [join()]
     case .error(let error): throw TwinError.error(error.code.rawValue)
@@ -266,6 +302,7 @@ package struct NativeTwin {
     switch code {
     case .unavailable: tally[.refusalsUnavailable] += 1
     case .busy: tally[.refusalsBusy] += 1
+    case .tooFast: tally[.refusalsTooFast] += 1
     case .historyGone: tally[.refusalsHistoryGone] += 1
     case .epochChanged: tally[.refusalsEpochChanged] += 1
     default: break

@@ -37,6 +37,7 @@ extension Simulation {
   mutating func disconnect(_ seat: Int, _ aftermath: Aftermath = .told) {
     guard let link = seats[seat].link else { return }
     seats[seat].link = nil
+    seats[seat].goesOnAt = nil
     trace?("client \(seat) loses connection \(link.id.rawValue): \(aftermath)")
     switch seats[seat].client {
     case .native(var twin):
@@ -106,6 +107,7 @@ extension Simulation {
       case .native(var twin):
         let answers = try payload.withUnsafeBytes { try twin.receive($0) }
         seats[seat].link?.upstream += answers
+        if let pause = twin.takePause() { seats[seat].goesOnAt = clock.uptime + Int64(pause) }
         seats[seat].client = .native(twin)
       case .whaler(var twin):
         let answer = try payload.withUnsafeBytes { try twin.receive($0) }
@@ -124,6 +126,12 @@ extension Simulation {
   mutating func tick() {
     gateway.ticked()
     perform()
+    for seat in seats.indices where seats[seat].goesOnAt ?? .max <= clock.uptime {
+      seats[seat].goesOnAt = nil
+      guard case .native(var twin) = seats[seat].client else { continue }
+      seats[seat].link?.upstream += twin.goOn()
+      seats[seat].client = .native(twin)
+    }
   }
 
   /// Does what the gateway asks for.
@@ -166,6 +174,7 @@ extension Simulation {
     case .slowReader: tally[.slowReaderCloses] += 1
     case .replaced: tally[.takeovers] += 1
     case .rejoin: tally[.rejoinCloses] += 1
+    case .tooFast: tally[.floodCloses] += 1
     default: break
     }
   }

@@ -1,4 +1,5 @@
 package import Gateway
+import SocketMessages
 
 extension Simulation {
   /// What a run is made of.
@@ -73,6 +74,11 @@ extension Simulation.Plan {
     plan.settings.lagRevisionsMax = [5, 60, 10_000][random.below(3)]
     if random.chance(20) { plan.settings.queuedBytesMax = 1_200 }
     if random.chance(20) { plan.settings.waitingMax = 1 }
+    // Just enough at once to say hello and to join.
+    if random.chance(20) {
+      plan.settings.limits.messagesPerSecondMax = 1 + random.below(3)
+      plan.settings.limits.burstSeconds = 2
+    }
     return plan
   }
 }

@@ -50,6 +50,8 @@ package struct Simulation {
     let documentID: DocumentID
     var client: Client
     var link: SimulatedLink?
+    /// When it goes on with what it was told to send later.
+    var goesOnAt: Int64?
   }
 
   /// What the gateway asks of the network while it works.

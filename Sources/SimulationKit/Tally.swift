@@ -18,6 +18,8 @@ package struct Tally: Sendable, Equatable {
     case epochResyncs
     case refusalsUnavailable
     case refusalsBusy
+    case refusalsTooFast
+    case floodCloses
     case refusalsHistoryGone
     case refusalsEpochChanged
     case joinsTurnedAway

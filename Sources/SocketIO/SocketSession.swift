@@ -60,6 +60,8 @@ public struct SocketSession: Sendable {
     case badPacket
     /// The client polls too slowly.
     case slow
+    /// The client sends too much, and goes on although it was told.
+    case flooding
     /// The server wants it.
     case dismissed
   }

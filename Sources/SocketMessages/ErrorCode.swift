@@ -42,6 +42,8 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case tooLarge
   /// Something is over its limit in number.
   case tooMany
+  /// More came than may come in such a time; the same will do after a while, which is told.
+  case tooFast
   /// Try again in a moment.
   case busy
   /// The store cannot write or read now.
@@ -52,7 +54,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   /// Whether the same message may succeed later.
   public var isRetryable: Bool {
     switch self {
-    case .busy, .unavailable: true
+    case .busy, .unavailable, .tooFast: true
     case .badMessage, .unknownType, .notAllowed, .unauthorised, .unknownDocument, .notJoined,
       .badOperation, .lengthMismatch, .futureRevision, .negativeRevision, .historyGone,
       .epochChanged, .outdated, .sequenceReused, .sequenceGap, .keyReused, .notOffered,
@@ -75,6 +77,8 @@ public enum CloseReason: UInt16, Sendable, CaseIterable {
   case rejoin = 4004
   /// An operator has ended the connection; resume.
   case disconnected = 4005
+  /// Far more came than may come, and went on coming; wait, then resume.
+  case tooFast = 4006
   /// The message was none.
   case badMessage = 4500
   /// The message was too large.

@@ -33,6 +33,36 @@ public struct Limits: Sendable, Equatable {
   /// Signs of life (typing, receipts, coming to rooms and leaving them) that a connection may send
   /// in a second, on average.
   public var signsPerSecondMax = 20
+  /// Components of one operation.
+  public var operationComponentsMax = 100_000
+  /// Further tokens of one connection.
+  public var grantsMax = 16
+  /// Seconds whose worth of a rate may come at once.
+  public var burstSeconds = 10
+  /// Messages of one connection in a second, on average; 0 for as many as come, as with all rates.
+  public var messagesPerSecondMax = 500
+  /// Bytes of one connection's messages in a second.
+  public var bytesPerSecondMax = 4 << 20
+  /// Connections of one user at once; 0 for as many as come.
+  public var userConnectionsMax = 100
+  /// Connections that one user may open in a second.
+  public var userConnectsPerSecondMax = 20
+  /// Messages on all connections of one user in a second.
+  public var userMessagesPerSecondMax = 2_000
+  /// Bytes of them.
+  public var userBytesPerSecondMax = 16 << 20
+  /// HTTP requests with tokens of one user in a second.
+  public var userRequestsPerSecondMax = 1_000
+  /// Connections from one address at once; 0 for as many as come.
+  public var addressConnectionsMax = 1_000
+  /// Connections that may be opened from one address in a second.
+  public var addressConnectsPerSecondMax = 200
+  /// Messages on all connections from one address in a second.
+  public var addressMessagesPerSecondMax = 10_000
+  /// Bytes of them.
+  public var addressBytesPerSecondMax = 64 << 20
+  /// HTTP requests from one address in a second.
+  public var addressRequestsPerSecondMax = 2_000
 
   /// The defaults.
   public init() {}

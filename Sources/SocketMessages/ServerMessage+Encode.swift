@@ -138,6 +138,18 @@ extension Limits {
       ("keyBytesMax", \.keyBytesMax), ("pageMax", \.pageMax), ("presentMax", \.presentMax),
       ("presenceLeaseMilliseconds", \.presenceLeaseMilliseconds),
       ("typingMilliseconds", \.typingMilliseconds), ("signsPerSecondMax", \.signsPerSecondMax),
+      ("operationComponentsMax", \.operationComponentsMax), ("grantsMax", \.grantsMax),
+      ("burstSeconds", \.burstSeconds), ("messagesPerSecondMax", \.messagesPerSecondMax),
+      ("bytesPerSecondMax", \.bytesPerSecondMax), ("userConnectionsMax", \.userConnectionsMax),
+      ("userConnectsPerSecondMax", \.userConnectsPerSecondMax),
+      ("userMessagesPerSecondMax", \.userMessagesPerSecondMax),
+      ("userBytesPerSecondMax", \.userBytesPerSecondMax),
+      ("userRequestsPerSecondMax", \.userRequestsPerSecondMax),
+      ("addressConnectionsMax", \.addressConnectionsMax),
+      ("addressConnectsPerSecondMax", \.addressConnectsPerSecondMax),
+      ("addressMessagesPerSecondMax", \.addressMessagesPerSecondMax),
+      ("addressBytesPerSecondMax", \.addressBytesPerSecondMax),
+      ("addressRequestsPerSecondMax", \.addressRequestsPerSecondMax),
     ]
   }
 }

@@ -24,6 +24,8 @@ final class Lobby: @unchecked Sendable {
     var address: String
     var stage: Stage
     var deadline: Int64
+    /// Whether the census knows of it.
+    var isCounted = true
   }
 
   private let configuration: LibwebsocketsTransport.Configuration
@@ -133,7 +135,7 @@ final class Lobby: @unchecked Sendable {
         descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one,
         socklen_t(MemoryLayout<Int32>.size))
       let name = Listener.name(of: &address)
-      let verdict = census.enter(name)
+      let verdict = census.enter(name, now: now)
       if configuration.tls != nil {
         if verdict != .welcome || !admit(Arrival(descriptor: descriptor, address: name)) {
           if verdict == .welcome { census.leave(name) }
@@ -148,24 +150,39 @@ final class Lobby: @unchecked Sendable {
         // Edges only: peeking leaves the bytes, so a level would fire for ever.
         watch(descriptor, EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue)
         look(at: descriptor, now)
-      case .full, .fullForAddress:
+      case .full:
+        turnAway(descriptor, now, 503, "the server is full; try again later", name)
+      case .fullForAddress:
         turnAway(
-          descriptor, verdict == .full ? 503 : 429,
-          verdict == .full
-            ? "the server is full; try again later"
-            : "too many connections from your address; close some first")
+          descriptor, now, 429, "too many connections from your address; close some first", name)
+      case .tooFast(let milliseconds):
+        turnAway(
+          descriptor, now, 429, "too many new connections from your address; wait", name,
+          retryAfter: (milliseconds + 999) / 1_000)
       }
     }
   }
 
-  /// A connection beyond a limit: answered at once and cut, without waiting for its request.
-  private func turnAway(_ descriptor: Int32, _ status: Int, _ message: String) {
-    write(
-      ResponseEncoder.last(ResponseEncoder.plain(status, message, [("retry-after", "5")])),
-      to: descriptor)
-    shutdown(descriptor, Int32(SHUT_WR))
-    _ = close(descriptor)
+  /// A connection beyond a limit: answered at once, without waiting for its request.
+  private func turnAway(
+    _ descriptor: Int32, _ now: Int64, _ status: Int, _ message: String, _ address: String,
+    retryAfter seconds: Int64 = 5
+  ) {
+    let response = ResponseEncoder.plain(status, message, [("retry-after", "\(seconds)")])
+    guard visitors.count < Self.leavingMax else {
+      write(ResponseEncoder.last(response), to: descriptor)
+      shutdown(descriptor, Int32(SHUT_WR))
+      _ = close(descriptor)
+      return
+    }
+    visitors[descriptor] = Visitor(
+      address: address, stage: .leaving, deadline: now, isCounted: false)
+    watch(descriptor, EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue)
+    refuse(descriptor, response, now)
   }
+
+  /// As long as so few are here, those turned away are waited for until they have read why.
+  private static let leavingMax = 1_024
 
   private func serve(_ descriptor: Int32, _ now: Int64) {
     guard let visitor = visitors[descriptor] else { return }
@@ -238,7 +255,7 @@ final class Lobby: @unchecked Sendable {
 
   private func remove(_ descriptor: Int32) {
     guard let visitor = visitors.removeValue(forKey: descriptor) else { return }
-    census.leave(visitor.address)
+    if visitor.isCounted { census.leave(visitor.address) }
     _ = close(descriptor)
   }
 

@@ -12,6 +12,7 @@ extension Loop {
     let head = requestHead(wsi, session)
     let exchange = Exchange(request: nextRequestID(), head: head)
     session.exchange = exchange
+    session.requestBy = nil
     exchange.closesAfter = stopDeadline != nil || !keepsAlive(wsi, head)
     if head.headers["transfer-encoding"] != nil {
       exchange.closesAfter = true
@@ -25,6 +26,7 @@ extension Loop {
       return answer(session, wsi, ResponseEncoder.plain(400, "content-length is not a number"))
     }
     exchange.bodyBytesLeft = length
+    session.requestBy = bodyDeadline(length)
     if length > configuration.bodyBytesMax {
       exchange.isDiscarding = true
       exchange.closesAfter = true
@@ -52,6 +54,17 @@ extension Loop {
     return 0
   }
 
+  /// When a body of so many bytes must be here: it may be slow, but not without end.
+  private func bodyDeadline(_ byteCount: Int) -> Int32? {
+    guard byteCount > 0 else { return nil }
+    // What is too long is refused, and thrown away for no longer than a short one may take.
+    let bytes = byteCount > configuration.bodyBytesMax ? 0 : byteCount
+    return second + 1
+      + Int32(
+        clamping: configuration.handshakeSeconds
+          + bytes / max(1, configuration.bodyBytesPerSecondMin))
+  }
+
   func bodyArrived(
     _ session: Session, _ wsi: OpaquePointer, _ bytes: UnsafeRawBufferPointer
   ) -> Int32 {
@@ -76,6 +89,7 @@ extension Loop {
   private func deliver(_ session: Session, _ wsi: OpaquePointer, _ exchange: Exchange) {
     // The owner answers in its own time.
     lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0)
+    session.requestBy = nil
     exchange.isDelivered = true
     requests[exchange.request] = session
     var body: [UInt8] = []
@@ -132,6 +146,9 @@ extension Loop {
     }
     session.exchange = nil
     if exchange.closesAfter { return -1 }
+    session.requestBy =
+      second + 1
+      + Int32(clamping: configuration.keepAliveSeconds + configuration.handshakeSeconds)
     return lws_http_transaction_completed(wsi) == 0 ? 0 : -1
   }
 

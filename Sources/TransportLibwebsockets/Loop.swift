@@ -50,9 +50,7 @@ final class Loop {
     self.configuration = configuration
     self.mailbox = mailbox
     self.delegate = delegate
-    census = Census(
-      totalMax: configuration.connectionsMax,
-      perAddressMax: configuration.connectionsPerAddressMax)
+    census = Census(configuration)
   }
 
   deinit { scratch.deallocate() }
@@ -201,7 +199,7 @@ final class Loop {
     delegate?.ticked()
   }
 
-  /// Pings the silent, hangs up on the dead, cuts those who do not finish closing.
+  /// Pings the silent, hangs up on the dead, cuts those who do not finish a request or closing.
   ///
   /// One pass over all connections each second. The library's own timers are kept in a sorted
   /// list, so that every message of every client would cost a walk along all the others.
@@ -226,8 +224,11 @@ final class Loop {
             code: CloseCode(1006), reason: "",
             deadline: second + Int32(clamping: configuration.closeSeconds))
         }
-      case .http, .gone:
-        break
+      case .http:
+        // The library starts its own time anew with each piece of a body, so that one byte now and
+        // then would last for ever.
+        if let deadline = session.requestBy, second >= deadline { cut(session) }
+      case .gone: break
       }
     }
   }
@@ -257,6 +258,7 @@ final class Loop {
     connectionSerial += 1
     let id = ConnectionID(connectionSerial << Self.slotBits | UInt64(index))
     let session = Session(id: id, address: arrival.address)
+    session.requestBy = second + 1 + Int32(clamping: configuration.handshakeSeconds)
     slots[index] = session
     sessionCount += 1
     var description = lws_adopt_desc_t()

@@ -44,6 +44,9 @@ final class Session {
   /// The loop's second in which the client was last heard.
   var heard: Int32 = 0
 
+  /// The loop's second by which the request that is arriving, or the next one, must be whole; `nil`
+  /// while one is in hand.
+  var requestBy: Int32?
   /// The request in hand, or the handshake before it is done.
   var exchange: Exchange?
   /// How to close, once asked to.

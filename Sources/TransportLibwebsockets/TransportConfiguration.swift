@@ -1,3 +1,5 @@
+public import GatewayPorts
+
 extension LibwebsocketsTransport {
   /// Where a transport listens, and its limits.
   public struct Configuration: Sendable {
@@ -26,7 +28,8 @@ extension LibwebsocketsTransport {
     public var subprotocols = ["parley.v1"]
     /// Request headers, in lower case, to read beside those libwebsockets knows by itself.
     public var extraHeaders = [
-      "forwarded", "objectid", "x-access-token", "x-forwarded-proto", "x-request-id",
+      "forwarded", "objectid", "x-access-token", "x-forwarded-host", "x-forwarded-proto",
+      "x-request-id",
     ]
 
     /// The longest WebSocket message in bytes.
@@ -42,9 +45,15 @@ extension LibwebsocketsTransport {
     public var connectionsMax = 0
     /// Connections at once from one address, or 0 for no limit.
     public var connectionsPerAddressMax = 0
+    /// Connections that one address may open, in time and at once.
+    public var connectRatePerAddress = Rate(perSecond: 0, burst: 0)
+    /// Whether an address is held to its limits: proxies are not, behind which everybody is.
+    public var isLimited: @Sendable (IPAddress) -> Bool = { _ in true }
 
-    /// Seconds within which a request's head, and within which its body must arrive.
+    /// Seconds within which a request's head must arrive, and with those for its bytes, its body.
     public var handshakeSeconds = 10
+    /// Bytes of a body that must arrive in a second, on average.
+    public var bodyBytesPerSecondMin = 16 << 10
     /// Seconds an HTTP connection may stay without a request.
     public var keepAliveSeconds = 30
     /// Seconds within which a client must take each 64 KiB of a response.

@@ -106,7 +106,7 @@ def main():
     parser.add_argument("--readers", type=int, default=100)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        server = ParleyServer(folder).start()
+        server = ParleyServer(folder, "--connection-message-rate", "0").start()
         try:
             run = StalledRun(server, arguments.readers)
             figures = {

@@ -47,18 +47,19 @@ final class GatewayRig {
   // MARK: Connections
 
   /// Opens a native connection.
-  func connect(token: String? = nil) -> UInt64 {
+  func connect(token: String? = nil, from address: IPAddress? = nil) -> UInt64 {
     defer { nextID += 1 }
-    gateway.opened(ConnectionID(nextID), as: .native, token: token)
+    gateway.opened(ConnectionID(nextID), as: .native, token: token, limitedBy: address)
     perform()
     return nextID
   }
 
   /// Opens a native connection and says hello.
   func greet(
-    _ token: String?, name: String = "Somebody", client: ClientMessage.Hello.Claim? = nil
+    _ token: String?, name: String = "Somebody", client: ClientMessage.Hello.Claim? = nil,
+    from address: IPAddress? = nil
   ) throws -> (UInt64, ServerMessage.Welcome) {
-    let id = connect()
+    let id = connect(from: address)
     let reply = ask(id, .hello(.init(name: name, client: client, token: token)))
     guard case .welcome(let welcome) = reply else { throw Unexpected(message: reply) }
     return (id, welcome)
@@ -156,9 +157,10 @@ final class GatewayRig {
     nextID += 1
     let headers = token.map { ["authorization": "Bearer \($0)"] } ?? [:]
     let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
-    let head = RequestHead(
+    var head = RequestHead(
       method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers,
       remoteAddress: address)
+    head.limitedAddress = IPAddress(address)
     #expect(gateway.request(RequestID(id), head: head, body: Array(body.utf8)))
     perform()
     let response = responses[id]

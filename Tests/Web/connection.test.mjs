@@ -125,6 +125,19 @@ test("an identity that the server does not know is given up", () => {
   assert.ok(world.connection.isOnline);
 });
 
+test("who connects too often stays who they were, and away for as long as they are told", () => {
+  const world = new World({ identity: { id: "ann-1", resumeToken: "t" } });
+  world.connection.start();
+  world.open();
+  world.say({
+    messageId: world.sent.messageId, type: "error",
+    data: { code: "tooFast", message: "Wait.", retryable: true, retryAfter: 40_000 },
+  });
+  assert.equal(world.connection.status.state, "waiting");
+  assert.equal(world.connection.status.retryAt, 80_000);
+  assert.equal(world.connection.identity?.id, "ann-1");
+});
+
 test("without an identity to blame, a refused hello ends it", () => {
   const world = new World();
   world.connection.start();

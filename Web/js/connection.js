@@ -224,7 +224,7 @@ export class Connection extends Emitter {
     this.#write("hello", JSON.stringify({ name, color, client, token: this.#token() }), (reply) => {
       if (reply.type !== "error") return;
       this.#refusal = reply.data.message;
-      if (client) {
+      if (client && !reply.data.retryable) {
         // The server does not know this client any more, so it will get to know a new one. Or it is
         // the token that it does not take: then it hangs up, and the client is who it was.
         this.#identity = undefined;
@@ -236,10 +236,14 @@ export class Connection extends Emitter {
     });
   }
 
-  /** @param {{code?: string, message?: string, retryable?: boolean}} error The reply to a hello. */
-  #failed({ code, message, retryable }) {
+  /**
+   * @param {{code?: string, message?: string, retryable?: boolean, retryAfter?: number}} error
+   *   The reply to a hello.
+   */
+  #failed({ code, message, retryable, retryAfter }) {
     if (retryable) {
       this.#release();
+      if (Number.isFinite(retryAfter)) this.#askedDelay = [Number(retryAfter), 2 * Number(retryAfter)];
       this.#wait(0, message);
     } else {
       this.#closed(code === "unauthorised" ? accessCodes.unauthorised : firstFinalCode, message ?? "");

@@ -1,0 +1,78 @@
+package import GatewayPorts
+
+/// What one user, or one address, has taken of what it may, over all its connections.
+///
+/// A reference: each connection holds its user's and its address's, so that a message costs no look
+/// into a table.
+package final class Usage {
+  /// Connections that stand.
+  package var connections = 0
+  package var connects = TokenBucket()
+  package var messages = TokenBucket()
+  package var bytes = TokenBucket()
+  package var requests = TokenBucket()
+
+  package init() {}
+
+  /// Whether it is as if nobody had ever been here.
+  func isForgettable(_ allowance: Allowance, now: Int64) -> Bool {
+    connections == 0 && connects.isFull(at: allowance.connects, now: now)
+      && messages.isFull(at: allowance.messages, now: now)
+      && bytes.isFull(at: allowance.bytes, now: now)
+      && requests.isFull(at: allowance.requests, now: now)
+  }
+}
+
+/// The usages of all users, or of all addresses, that are known.
+///
+/// One without connections is forgotten soon after its buckets are full again. There are at most
+/// `countMax` of them: when one more comes, all that have no connection are forgotten, whatever they
+/// have taken; if those that have some are too many still, the newcomer is not remembered. Whoever
+/// has so many addresses that this matters is not held by limits of an address in any case.
+package struct UsageBook<Key: Hashable> {
+  private var usages: [Key: Usage] = [:]
+  private let allowance: Allowance
+  private let countMax: Int
+  /// When to look again for what can be forgotten.
+  private var nextSweep: Int64 = 0
+  /// Until when it would be in vain to look for room.
+  private var isFullUntil: Int64 = 0
+
+  private static var sweepMilliseconds: Int64 { 10_000 }
+
+  package init(_ allowance: Allowance, countMax: Int = 65_536) {
+    self.allowance = allowance
+    self.countMax = countMax
+  }
+
+  /// How many are remembered.
+  package var count: Int { usages.count }
+
+  /// What somebody has taken so far.
+  package mutating func usage(of key: Key, now: Int64) -> Usage {
+    if let usage = usages[key] { return usage }
+    let usage = Usage()
+    if usages.count >= countMax {
+      guard now >= isFullUntil else { return usage }
+      forget(now)
+      if usages.count >= countMax { usages = usages.filter { $0.value.connections > 0 } }
+      guard usages.count < countMax else {
+        isFullUntil = now + 1_000
+        return usage
+      }
+    }
+    usages[key] = usage
+    return usage
+  }
+
+  /// Forgets what can be, from time to time.
+  package mutating func ticked(now: Int64) {
+    guard now >= nextSweep, !usages.isEmpty else { return }
+    nextSweep = now + Self.sweepMilliseconds
+    forget(now)
+  }
+
+  private mutating func forget(_ now: Int64) {
+    usages = usages.filter { !$0.value.isForgettable(allowance, now: now) }
+  }
+}

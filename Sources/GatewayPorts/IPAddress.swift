@@ -1,0 +1,166 @@
+/// An address of IPv4 or IPv6, as a number of 128 bits.
+///
+/// An IPv4 address is what it is within IPv6, `::ffff:a.b.c.d`: both ways to write one are equal.
+public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+  private let high: UInt64
+  private let low: UInt64
+
+  private init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  private static let ofFour: UInt64 = 0xffff_0000_0000
+
+  /// Whether it is one of IPv4.
+  public var isFour: Bool { high == 0 && low >> 32 == 0xffff }
+
+  /// Whether it is this machine's own.
+  public var isLoopback: Bool {
+    isFour ? low & 0xff00_0000 == 0x7f00_0000 : high == 0 && low == 1
+  }
+
+  /// What one subscriber of a network provider has: an IPv4 address, or the 64 bits before the part
+  /// of an IPv6 address that every device chooses for itself, and as often as it likes.
+  public var subscriber: IPAddress { isFour ? self : IPAddress(high: high, low: 0) }
+
+  /// Four numbers with dots, or eight groups with colons (without leaving out any).
+  public var description: String {
+    if isFour {
+      return [24, 16, 8, 0].map { "\(low >> UInt64($0) & 0xff)" }.joined(separator: ".")
+    }
+    return [high, low].flatMap { half in
+      [48, 32, 16, 0].map { String(half >> UInt64($0) & 0xffff, radix: 16) }
+    }.joined(separator: ":")
+  }
+
+  /// The first bits of it, the rest zero.
+  fileprivate func prefix(_ bits: Int) -> IPAddress {
+    IPAddress(
+      high: high & Self.mask(bits), low: low & Self.mask(bits - 64))
+  }
+
+  private static func mask(_ bits: Int) -> UInt64 {
+    bits <= 0 ? 0 : bits >= 64 ? .max : ~(.max >> UInt64(bits))
+  }
+
+  // MARK: Reading
+
+  /// Reads an address as RFC 4291 writes it, or four numbers with dots; `nil` if it is none.
+  ///
+  /// Numbers with leading zeros are none: some programs read them as octal, and others do not.
+  public init?(_ text: some StringProtocol) {
+    // The longest one has 45 characters; a zone may follow.
+    guard text.utf8.count <= 64 else { return nil }
+    let bytes = Array(text.utf8.prefix { $0 != UInt8(ascii: "%") })
+    guard bytes.contains(UInt8(ascii: ":")) else {
+      guard let four = Self.four(bytes[...]) else { return nil }
+      self.init(high: 0, low: Self.ofFour | UInt64(four))
+      return
+    }
+    guard let groups = Self.groups(bytes) else { return nil }
+    self.init(
+      high: groups[..<4].reduce(0) { $0 << 16 | UInt64($1) },
+      low: groups[4...].reduce(0) { $0 << 16 | UInt64($1) })
+  }
+
+  /// Reads an address as proxies write it: perhaps with a port, then in brackets if it has colons.
+  public init?(hop text: some StringProtocol) {
+    let bytes = text.utf8
+    if bytes.first == UInt8(ascii: "[") {
+      guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+      let rest = bytes[end...].dropFirst()
+      guard rest.isEmpty || Self.isPort(rest) else { return nil }
+      self.init(text[text.index(after: text.startIndex)..<end])
+    } else if let colon = bytes.firstIndex(of: UInt8(ascii: ":")), Self.isPort(bytes[colon...]) {
+      self.init(text[..<colon])
+    } else {
+      self.init(text)
+    }
+  }
+
+  private static func isPort(_ bytes: some Collection<UInt8>) -> Bool {
+    bytes.first == UInt8(ascii: ":") && (2...6).contains(bytes.count)
+      && bytes.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  private static func four(_ bytes: ArraySlice<UInt8>) -> UInt32? {
+    let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 4 else { return nil }
+    var address: UInt32 = 0
+    for part in parts {
+      guard (1...3).contains(part.count), part.count == 1 || part.first != 0x30,
+        part.allSatisfy({ (0x30...0x39).contains($0) })
+      else { return nil }
+      let number = part.reduce(0) { $0 * 10 + UInt32($1 - 0x30) }
+      guard number <= 255 else { return nil }
+      address = address << 8 | number
+    }
+    return address
+  }
+
+  /// The eight groups of 16 bits.
+  private static func groups(_ bytes: [UInt8]) -> [UInt16]? {
+    let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+    // `::` is an empty part; at an end it is two.
+    let gaps = parts.indices.filter { parts[$0].isEmpty }
+    var head: [UInt16] = []
+    var tail: [UInt16] = []
+    var isPastGap = false
+    for (index, part) in parts.enumerated() {
+      if part.isEmpty {
+        isPastGap = true
+        continue
+      }
+      var numbers: [UInt16] = []
+      if part.contains(UInt8(ascii: ".")) {
+        guard index == parts.count - 1, let four = four(part) else { return nil }
+        numbers = [UInt16(four >> 16), UInt16(truncatingIfNeeded: four)]
+      } else {
+        guard part.count <= 4,
+          let number = UInt16(String(decoding: part, as: UTF8.self), radix: 16),
+          part.first != UInt8(ascii: "+")
+        else { return nil }
+        numbers = [number]
+      }
+      if isPastGap { tail += numbers } else { head += numbers }
+    }
+    guard isPastGap else { return head.count == 8 ? head : nil }
+    let last = parts.count - 1
+    switch gaps {
+    case [0, 1, 2] where last == 2: break
+    case [0, 1] where last > 1, [last - 1, last] where last > 1: break
+    case let gaps where gaps.count == 1 && gaps[0] != 0 && gaps[0] != last: break
+    default: return nil
+    }
+    let missing = 8 - head.count - tail.count
+    guard missing >= 1 else { return nil }
+    return head + [UInt16](repeating: 0, count: missing) + tail
+  }
+}
+
+/// Neighbouring addresses: those that share their first bits (CIDR, RFC 4632).
+public struct AddressRange: Sendable, Hashable {
+  private let base: IPAddress
+  private let bits: Int
+
+  /// Reads `10.0.0.0/8`, `2001:db8::/32`, or one address; `nil` if it is none of them.
+  public init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let first = parts.first, let address = IPAddress(first) else {
+      return nil
+    }
+    var bits = address.isFour ? 32 : 128
+    if parts.count == 2 {
+      guard (1...3).contains(parts[1].utf8.count), let number = Int(parts[1]),
+        (0...bits).contains(number), parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) })
+      else { return nil }
+      bits = number
+    }
+    self.bits = address.isFour ? bits + 96 : bits
+    base = address.prefix(self.bits)
+  }
+
+  /// Whether an address is among them.
+  public func contains(_ address: IPAddress) -> Bool { address.prefix(bits) == base }
+}

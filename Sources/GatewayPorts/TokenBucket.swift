@@ -1,0 +1,73 @@
+/// How much may come: so much in a second on average, and more at once after a quiet time.
+public struct Rate: Sendable, Hashable {
+  /// In a second, on average; 0 for as much as comes.
+  public var perSecond: Int
+  /// At once, after a quiet time.
+  public var burst: Int
+
+  /// Makes a rate.
+  public init(perSecond: Int, burst: Int) {
+    self.perSecond = perSecond
+    self.burst = burst
+  }
+
+  /// A rate whose burst is what comes in some seconds of it.
+  public init(perSecond: Int, burstSeconds: Int) {
+    self.init(perSecond: perSecond, burst: perSecond * burstSeconds)
+  }
+}
+
+/// What has been taken of a rate: a bucket that holds a burst, and fills at the rate.
+///
+/// In any time *t* (seconds), what is drawn is at most `rate.perSecond` · *t* + `rate.burst`, in
+/// whole numbers without rounding. What is larger than a whole bucket waits until it is full, and
+/// then leaves a debt, so that the average still holds. The rate is handed in with each call: a
+/// bucket is two words, and a bucket nobody has drawn from is full.
+public struct TokenBucket: Sendable, Hashable {
+  /// What is missing in the bucket, in thousandths: with times in milliseconds and rates in seconds
+  /// nothing has to be divided.
+  private var missing: Int64 = 0
+  /// When that was so, in milliseconds of uptime.
+  private var time: Int64 = 0
+
+  /// A full bucket.
+  public init() {}
+
+  /// What is missing at a later time.
+  private func missing(at rate: Rate, now: Int64) -> Int64 {
+    guard missing > 0, now > time else { return missing }
+    let (back, isOver) = (now - time).multipliedReportingOverflow(by: Int64(rate.perSecond))
+    return isOver ? 0 : max(0, missing - back)
+  }
+
+  /// Milliseconds until so much could be drawn if nobody else draws; 0 for now, and never one more
+  /// than it takes.
+  public func wait(for count: Int, at rate: Rate, now: Int64) -> Int64 {
+    guard rate.perSecond > 0 else { return 0 }
+    let room = Int64(rate.burst) * 1_000 - missing(at: rate, now: now)
+    let lack = Int64(min(count, rate.burst)) * 1_000 - room
+    let perSecond = Int64(rate.perSecond)
+    return lack <= 0 ? 0 : (lack + perSecond - 1) / perSecond
+  }
+
+  /// Takes so much, whether it is there or not.
+  public mutating func take(_ count: Int, at rate: Rate, now: Int64) {
+    guard rate.perSecond > 0 else { return }
+    missing = missing(at: rate, now: now) + Int64(count) * 1_000
+    time = max(time, now)
+  }
+
+  /// Takes so much if it is there.
+  ///
+  /// - Returns: 0 if it was; else the milliseconds to wait, and nothing was taken.
+  public mutating func draw(_ count: Int, at rate: Rate, now: Int64) -> Int64 {
+    let wait = wait(for: count, at: rate, now: now)
+    if wait == 0 { take(count, at: rate, now: now) }
+    return wait
+  }
+
+  /// Whether nothing is missing, so that the bucket can as well be forgotten.
+  public func isFull(at rate: Rate, now: Int64) -> Bool {
+    rate.perSecond <= 0 || missing(at: rate, now: now) == 0
+  }
+}

@@ -1,0 +1,308 @@
+import CAllocationCount
+import Gateway
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// What comes too fast, on a clock that the test moves.
+@Suite("Rates")
+struct RateLimitTests {
+  private static let here = IPAddress("192.0.2.1")
+  private static let there = IPAddress("192.0.2.2")
+
+  /// A gateway whose bursts are those of two seconds.
+  private func rig(
+    isDemo: Bool = true, _ change: (inout Limits) -> Void
+  ) -> GatewayRig {
+    let rig = GatewayRig(isDemo: isDemo) {
+      $0.limits.burstSeconds = 2
+      change(&$0.limits)
+    }
+    rig.make("n")
+    for name in ["ada", "ben"] {
+      rig.book?.enter(name, user: name, [Grant(.documents, NamePattern("*"), .all)])
+    }
+    return rig
+  }
+
+  private func insertion(_ sequence: Int, _ text: String = "x") -> ClientMessage {
+    var operation = TextOperation()
+    operation.insert(text)
+    operation.retain(sequence - 1)
+    return .change(
+      .init(
+        documentID: "n", epoch: "epoch of n", revision: sequence - 1, sequence: sequence,
+        operation: operation))
+  }
+
+  /// Milliseconds that an answer says to wait; `nil` for another one.
+  private func pause(_ message: ServerMessage?) -> Int? {
+    switch message {
+    case .error(let error) where error.code == .tooFast && error.retryable: error.retryAfter
+    case .refused(let refused) where refused.code == .tooFast && refused.retryable:
+      refused.retryAfter
+    default: nil
+    }
+  }
+
+  private func isPong(_ message: ServerMessage?) -> Bool {
+    if case .pong = message { true } else { false }
+  }
+
+  @Test("a change that is too much is refused, and taken after exactly the time that was told")
+  func change() throws {
+    let rig = rig { $0.messagesPerSecondMax = 2 }
+    let (id, welcome) = try rig.greet(nil)
+    #expect(welcome.limits.messagesPerSecondMax == 2)
+    rig.ask(id, .join(.init(documentID: "n")))
+    for sequence in 1...2 { #expect(pause(rig.ask(id, insertion(sequence))) == nil) }
+    let told = try #require(pause(rig.ask(id, insertion(3))))
+    #expect(told == 500)
+    rig.pass(milliseconds: Int64(told) - 1)
+    #expect(pause(rig.ask(id, insertion(3))) == 1)
+    rig.pass(milliseconds: 1)
+    guard case .acknowledged(let answer)? = rig.ask(id, insertion(3)) else {
+      Issue.record("expected an acknowledgement")
+      return
+    }
+    #expect(answer.revision == 3)
+  }
+
+  @Test("bytes count too, and a message larger than a burst passes when nothing else has come")
+  func bytes() throws {
+    let rig = rig { $0.bytesPerSecondMax = 500 }
+    let (id, _) = try rig.greet(nil)
+    rig.ask(id, .join(.init(documentID: "n")))
+    let large = String(repeating: "x", count: 3_000)
+    #expect(try #require(pause(rig.ask(id, insertion(1, large)))) > 0)
+    rig.pass(milliseconds: 2_000)
+    #expect(pause(rig.ask(id, insertion(1, large))) == nil)
+    #expect(try #require(pause(rig.ask(id, .ping))) > 2_000)
+  }
+
+  @Test("a user's connections share what one user may send, others have their own")
+  func user() throws {
+    let rig = rig(isDemo: false) { $0.userMessagesPerSecondMax = 3 }
+    let (first, _) = try rig.greet("ada")
+    let (second, _) = try rig.greet("ada")
+    let (other, _) = try rig.greet("ben")
+    // The hellos came before it was known whose they are.
+    for id in [first, second, first, second, first, second] { #expect(isPong(rig.ask(id, .ping))) }
+    #expect(pause(rig.ask(first, .ping)) == 334)
+    #expect(pause(rig.ask(second, .ping)) == 334)
+    #expect(isPong(rig.ask(other, .ping)))
+    rig.pass(milliseconds: 334)
+    #expect(isPong(rig.ask(second, .ping)))
+    #expect(pause(rig.ask(first, .ping)) != nil)
+  }
+
+  @Test("an address' connections share what one address may send")
+  func address() throws {
+    let rig = rig { $0.addressMessagesPerSecondMax = 2 }
+    let (first, _) = try rig.greet(nil, from: Self.here)
+    let (second, _) = try rig.greet(nil, from: Self.here)
+    let (other, _) = try rig.greet(nil, from: Self.there)
+    let (unlimited, _) = try rig.greet(nil)
+    for id in [first, second] { #expect(isPong(rig.ask(id, .ping))) }
+    #expect(pause(rig.ask(first, .ping)) == 500)
+    #expect(pause(rig.ask(second, .ping)) == 500)
+    #expect(isPong(rig.ask(other, .ping)))
+    for _ in 0..<10 { #expect(isPong(rig.ask(unlimited, .ping))) }
+  }
+
+  @Test("coming again does not bring new rates, for the user and the address are remembered")
+  func returning() throws {
+    let rig = rig(isDemo: false) {
+      $0.userMessagesPerSecondMax = 2
+      $0.addressMessagesPerSecondMax = 100
+    }
+    let (first, _) = try rig.greet("ada", from: Self.here)
+    while isPong(rig.ask(first, .ping)) {}
+    rig.close(first)
+    rig.pass(milliseconds: 250)
+    let (second, _) = try rig.greet("ada", from: Self.here)
+    #expect(pause(rig.ask(second, .ping)) == 250)
+  }
+
+  @Test("who goes on although told to wait is closed, and may come back")
+  func flooding() throws {
+    let rig = rig { $0.messagesPerSecondMax = 5 }
+    let (id, _) = try rig.greet(nil)
+    var answers = 0
+    while rig.closeCodes[id] == nil, answers < 100 {
+      _ = rig.ask(id, .ping)
+      answers += 1
+    }
+    #expect(rig.closeCodes[id] == CloseReason.tooFast.rawValue)
+    // As many refusals as messages are answered, the hello among these.
+    #expect(answers == 20)
+    let goodbye = rig.pushes(id).last
+    guard case .goodbye(let message)? = goodbye else {
+      Issue.record("expected a goodbye, \(String(describing: goodbye)) came")
+      return
+    }
+    #expect(message.reason == "tooFast")
+    #expect(message.reconnectAfter.lowerBound >= 1_000)
+  }
+
+  @Test("a user who has too many connections is told so, and who opens them too fast")
+  func connections() throws {
+    let rig = rig(isDemo: false) {
+      $0.userConnectionsMax = 2
+      $0.userConnectsPerSecondMax = 2
+    }
+    let (first, _) = try rig.greet("ada")
+    let (second, _) = try rig.greet("ada")
+    let third = rig.connect()
+    guard
+      case .error(let error)? = rig.ask(third, .hello(.init(name: "Ada", token: "ada")))
+    else {
+      Issue.record("expected an error")
+      return
+    }
+    #expect(error.code == .tooMany)
+    #expect(rig.closeCodes[third] == CloseReason.tooMany.rawValue)
+    rig.close(first)
+    rig.close(second)
+    for _ in 0..<2 { rig.close(try rig.greet("ada").0) }
+    let fourth = rig.connect()
+    #expect(pause(rig.ask(fourth, .hello(.init(name: "Ada", token: "ada")))) == 500)
+    #expect(rig.closeCodes[fourth] == CloseReason.tooFast.rawValue)
+    rig.pass(milliseconds: 500)
+    _ = try rig.greet("ada")
+    _ = try rig.greet("ben")
+  }
+
+  @Test("a Whaler change that was too much is answered with the state, once and when there is room")
+  func whaler() throws {
+    let rig = rig { $0.messagesPerSecondMax = 2 }
+    let id = rig.connectWhaler(pool: nil, token: nil)
+    rig.say(id, #"{"messageId":"1","type":"resourceConnection","data":{"resourceId":"n"}}"#)
+    func change(_ number: Int) {
+      rig.say(
+        id,
+        #"{"messageId":"c\#(number)","type":"docChange","data":{"resourceId":"n","rev":\#(number),"#
+          + #""n":[\#(number),0],"s":["","x"]}}"#)
+    }
+    for number in 0..<3 { change(number) }
+    _ = rig.frames(id)
+    for _ in 0..<3 { change(3) }
+    rig.pass(milliseconds: 250)
+    #expect(rig.frames(id) == [])
+    rig.pass(milliseconds: 250)
+    let frames = rig.frames(id)
+    #expect(frames.count == 1)
+    #expect(frames[0].contains("resourceConnectionConf"))
+    #expect(frames[0].contains(#""initialState":"xxx","revision":3"#))
+    #expect(rig.closeCodes[id] == nil)
+  }
+
+  @Test("a Whaler client that may not join now has to come back")
+  func whalerJoining() throws {
+    let rig = rig { $0.messagesPerSecondMax = 1 }
+    let id = rig.connectWhaler(pool: nil, token: nil)
+    for _ in 0..<3 {
+      rig.say(id, #"{"messageId":"1","type":"resourceConnection","data":{"resourceId":"n"}}"#)
+    }
+    #expect(rig.closeCodes[id] == CloseReason.tooFast.rawValue)
+  }
+
+  @Test("requests of an address, and of a user, are answered with 429")
+  func requests() {
+    let rig = rig(isDemo: false) { $0.userRequestsPerSecondMax = 1 }
+    for _ in 0..<2 { #expect(rig.request("GET", "/api/notes", token: "ada").status == 200) }
+    let answer = rig.request("GET", "/api/notes", token: "ada")
+    #expect(answer.status == 429)
+    #expect(answer.body.contains("tooFast"))
+    #expect(rig.request("GET", "/api/notes", token: "ben").status == 200)
+    rig.pass(milliseconds: 1_000)
+    #expect(rig.request("GET", "/api/notes", token: "ada").status == 200)
+  }
+
+  @Test("typing as fast as anybody can, and coming back to everything at once, is never too much")
+  func wellBehaved() throws {
+    let rig = rig { $0.burstSeconds = Limits().burstSeconds }
+    for _ in 0..<3 {
+      let (id, welcome) = try rig.greet(nil, from: Self.here)
+      for _ in 0..<welcome.limits.documentsPerConnectionMax {
+        #expect(pause(rig.ask(id, .join(.init(documentID: "n")))) == nil)
+      }
+      for room in 0..<welcome.limits.roomsPerConnectionMax {
+        #expect(pause(rig.ask(id, .subscribe(.init(room: "\(room)")))) == nil)
+      }
+      rig.close(id)
+    }
+    let (id, _) = try rig.greet(nil, from: Self.here)
+    rig.ask(id, .join(.init(documentID: "n")))
+    for sequence in 1...1_000 {
+      #expect(pause(rig.ask(id, insertion(sequence))) == nil)
+      rig.pass(milliseconds: 20)
+    }
+  }
+}
+
+@Suite("What is remembered of users and addresses")
+struct UsageBookTests {
+  private let allowance = Allowance(
+    connects: Rate(perSecond: 1, burst: 1), messages: Rate(perSecond: 1, burst: 10),
+    bytes: Rate(perSecond: 0, burst: 0))
+
+  @Test("one without connections is forgotten once its buckets are full")
+  func forgetting() {
+    var book = UsageBook<Int>(allowance)
+    book.usage(of: 1, now: 0).messages.take(10, at: allowance.messages, now: 0)
+    book.usage(of: 2, now: 0).connections = 1
+    _ = book.usage(of: 3, now: 0)
+    book.ticked(now: 9_999)
+    #expect(book.count == 2)
+    book.ticked(now: 19_999)
+    #expect(book.count == 1)
+    book.usage(of: 2, now: 20_000).connections = 0
+    book.ticked(now: 29_999)
+    #expect(book.count == 0)
+  }
+
+  @Test("however many come, no more are remembered than there is room for")
+  func bound() {
+    var book = UsageBook<Int>(allowance, countMax: 100)
+    for key in 0..<60 { book.usage(of: key, now: 0).connections = 1 }
+    for key in 0..<10_000 {
+      book.usage(of: 100 + key, now: Int64(key)).messages.take(
+        10, at: allowance.messages, now: Int64(key))
+      #expect(book.count <= 100)
+    }
+    // Those with connections are.
+    #expect(book.usage(of: 7, now: 10_000).connections == 1)
+    for key in 0..<200 { book.usage(of: 50_000 + key, now: 20_000 + Int64(key)).connections = 1 }
+    #expect(book.count <= 100)
+  }
+}
+
+private let canCount: Bool = {
+  #if DEBUG
+    false
+  #else
+    parley_allocation_count() >= 0
+  #endif
+}()
+
+@Suite("What measuring costs", .enabled(if: canCount))
+struct MeterCostTests {
+  @Test("a message is measured without asking for memory")
+  func allocations() {
+    let allowances = Allowances(Limits())
+    var meter = Meter()
+    meter.user = Usage()
+    meter.address = Usage()
+    var refused = 0
+    let before = parley_allocation_count()
+    for now in 0..<20_000 {
+      if meter.draw(messages: 1, bytes: 100, allowances, now: Int64(now)) != nil { refused += 1 }
+    }
+    #expect(parley_allocation_count() == before)
+    // A thousand a second are twice as many as may come.
+    #expect(refused > 0)
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import ParleyServer
+import SocketMessages
+import Testing
+
+/// `Documentation/Limits.md` against the settings, what `welcome` announces, and the tests it names.
+@Suite("The page about limits")
+struct LimitsPageTests {
+  private struct Row {
+    var fallback: String
+    var setting: String
+    var announced: String
+    var test: String
+  }
+
+  private let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  private let page: String
+  private let rows: [Row]
+
+  init() throws {
+    page = try String(
+      contentsOf: root.appendingPathComponent("Documentation/Limits.md"), encoding: .utf8)
+    rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.compactMap { line in
+      let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
+        $0.trimmingCharacters(in: CharacterSet(charactersIn: " `"))
+      }
+      guard cells.count == 8, cells[3] != "setting", !cells[3].hasPrefix("-") else { return nil }
+      return Row(fallback: cells[2], setting: cells[3], announced: cells[4], test: cells[6])
+    }
+  }
+
+  @Test("each row's setting is there, and its default is the setting's")
+  func settings() throws {
+    #expect(rows.count >= 40)
+    for row in rows {
+      let setting = try #require(Configuration.setting(named: row.setting), "\(row.setting)")
+      #expect(setting.text(in: Configuration()) == row.fallback, "\(row.setting)")
+    }
+    #expect(Set(rows.map(\.setting)).count == rows.count)
+  }
+
+  @Test("every setting of the section on limits has a row")
+  func complete() {
+    let named = Set(rows.map(\.setting))
+    for setting in Configuration.settings where setting.section == .limits {
+      #expect(named.contains(setting.name), "\(setting.name)")
+    }
+  }
+
+  @Test("every limit that is announced has a row")
+  func announced() {
+    let announced = rows.map(\.announced).filter { !$0.isEmpty }
+    #expect(announced.sorted() == Limits.fields.map { "\($0.name)" }.sorted())
+  }
+
+  @Test("a setting changes what is announced under its row's name")
+  func connected() throws {
+    for row in rows where !row.announced.isEmpty {
+      let setting = try #require(Configuration.setting(named: row.setting))
+      let field = try #require(Limits.fields.first { "\($0.name)" == row.announced })
+      var configuration = Configuration()
+      let other = row.fallback.hasSuffix("s") ? "77s" : "77"
+      let isTaken = setting.set([other], in: &configuration)
+      if !isTaken { #expect(setting.set(["2048"], in: &configuration), "\(row.setting)") }
+      #expect(
+        configuration.announcedLimits[keyPath: field.path] != Limits()[keyPath: field.path],
+        "\(row.setting)")
+    }
+  }
+
+  @Test("every test that it names is there")
+  func tests() throws {
+    var count = 0
+    for match in page.matches(of: /`(test_\w+\.py)::(\w+)`/) {
+      count += 1
+      let file = root.appendingPathComponent("Tests/Clients/\(match.1)")
+      let text = try String(contentsOf: file, encoding: .utf8)
+      #expect(text.contains("def \(match.2)("), "\(match.0)")
+    }
+    #expect(count >= rows.count)
+  }
+}

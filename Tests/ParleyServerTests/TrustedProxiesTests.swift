@@ -1,0 +1,88 @@
+import GatewayPorts
+import ParleyServer
+import Testing
+
+@Suite("Proxies")
+struct TrustedProxiesTests {
+  private let proxies = TrustedProxies(["10.0.0.0/8", "2001:db8:f::/48"])
+
+  private func resolved(
+    _ peer: String, _ headers: [String: String] = [:], by proxies: TrustedProxies? = nil
+  ) -> RequestHead {
+    (proxies ?? self.proxies).resolved(
+      RequestHead(method: "GET", path: "/", headers: headers, remoteAddress: peer))
+  }
+
+  @Test(
+    "the client is the rightmost that no trusted proxy vouches for as one of its own",
+    arguments: [
+      ("203.0.113.7", "203.0.113.7"), ("203.0.113.7, 10.1.1.1", "203.0.113.7"),
+      // What a client makes up stands to the left of what the proxy saw.
+      ("198.51.100.1, 203.0.113.7", "203.0.113.7"),
+      ("10.9.9.9, 203.0.113.7, 10.1.1.1, 10.2.2.2", "203.0.113.7"),
+      ("127.0.0.1, 203.0.113.7", "203.0.113.7"), ("203.0.113.7:4711", "203.0.113.7"),
+      ("[2001:db8::7]:80, 2001:db8:f::1", "2001:db8:0:0:0:0:0:7"),
+      (" 203.0.113.7 ,10.1.1.1 ", "203.0.113.7"),
+      // Whoever wrote what is no address is as far as can be seen.
+      ("203.0.113.7, unknown, 10.1.1.1", "10.1.1.1"), ("junk", "10.0.0.1"), ("", "10.0.0.1"),
+      ("203.0.113.7,", "203.0.113.7"), ("10.3.3.3, 10.1.1.1", "10.3.3.3"),
+    ])
+  func client(hops: String, address: String) {
+    #expect(resolved("10.0.0.1", ["x-forwarded-for": hops]).remoteAddress == address)
+  }
+
+  @Test("a header from anybody else says nothing", arguments: ["203.0.113.9", "127.0.0.1", "::1"])
+  func stranger(peer: String) {
+    let head = resolved(
+      peer,
+      [
+        "x-forwarded-for": "10.0.0.1", "x-forwarded-proto": "https", "x-forwarded-host": "evil",
+      ])
+    #expect(head.remoteAddress == peer)
+    #expect(head.limitedAddress == IPAddress(peer))
+    #expect(!head.isSecure)
+    #expect(head.headers["x-forwarded-proto"] == nil)
+    #expect(head.headers["x-forwarded-host"] == nil)
+  }
+
+  @Test("a client behind a proxy is limited, the proxy itself is not")
+  func limits() {
+    #expect(
+      resolved("10.0.0.1", ["x-forwarded-for": "203.0.113.7"]).limitedAddress
+        == IPAddress("203.0.113.7"))
+    #expect(resolved("10.0.0.1").limitedAddress == nil)
+    #expect(resolved("10.0.0.1", ["x-forwarded-for": "10.4.4.4"]).limitedAddress == nil)
+  }
+
+  @Test("until proxies are named, one may stand on this machine")
+  func loopback() throws {
+    let none = TrustedProxies([])
+    for text in ["127.0.0.1", "::1"] {
+      let address = try #require(IPAddress(text))
+      #expect(!none.isLimited(address))
+      #expect(proxies.isLimited(address))
+    }
+    #expect(none.isLimited(try #require(IPAddress("203.0.113.7"))))
+  }
+
+  @Test("a page's origin is that of the host that the proxy was asked for")
+  func origins() {
+    let policy = OriginPolicy(allowed: [])
+    func allows(_ origin: String, from peer: String, _ more: [String: String]) -> Bool {
+      var headers = more
+      headers["origin"] = origin
+      headers["host"] = headers["host"] ?? "127.0.0.1:8080"
+      return policy.allows(resolved(peer, headers))
+    }
+    let told = ["x-forwarded-host": "notes.example", "x-forwarded-proto": "https"]
+    #expect(allows("https://notes.example", from: "10.0.0.1", told))
+    #expect(!allows("http://notes.example", from: "10.0.0.1", told))
+    #expect(!allows("https://notes.example", from: "203.0.113.7", told))
+    #expect(!allows("https://evil.example", from: "10.0.0.1", told))
+    let kept = ["host": "notes.example", "x-forwarded-proto": "https"]
+    #expect(allows("https://notes.example", from: "10.0.0.1", kept))
+    // Nobody told of this proxy; it ends TLS and passes the host on.
+    #expect(allows("https://notes.example", from: "203.0.113.7", kept))
+    #expect(allows("http://notes.example:9000", from: "10.0.0.1", ["host": "notes.example:9000"]))
+  }
+}
