@@ -290,6 +290,31 @@ def test_a_flood_of_presence_is_refused_and_nobody_hears_of_it(people):
     assert len(changes) < 100, "several changes of a moment come in one message"
 
 
+class TestBlocksBothWays:
+    @pytest.fixture
+    def flags(self):
+        return ["--block-both-ways"]
+
+    def test_D4_the_blocked_do_not_hear_of_the_blocker_either(self, people):
+        ann, ben, cid = people("ann"), people("ben"), people("cid")
+        for client in (ann, ben, cid):
+            subscribe(client, "r", presence=True)
+        ann.expect("roomPresence", lambda data: "ben" in str(data["joined"]))
+        ask(ben, "block", {"personId": "ann", "blocked": True}, "blocks")
+        assert ann.expect("roomPresence", lambda data: data["left"])["left"] == ["ben"]
+        publish(ben, "r", "of ben")
+        publish(ann, "r", "of ann")
+        publish(cid, "r", "of cid")
+        for client, heard in ((ann, ["of ann", "of cid"]), (ben, ["of ben", "of cid"])):
+            assert [client.expect("publication")["data"] for _ in heard] == heard
+            page = ask(client, "roomHistory", {"room": "r"})
+            assert [item["data"] for item in page["publications"]] == heard
+        ben.send("typing", {"room": "r", "typing": True})
+        assert cid.expect("typing")["personId"] == "ben"
+        typing = [message["data"] for message in ann.take_all() if message["type"] == "typing"]
+        assert not any(data["typing"] for data in typing)
+
+
 class TestHooks:
     @pytest.fixture
     def flags(self, hook):

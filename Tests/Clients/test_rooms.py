@@ -1,6 +1,7 @@
 """Rooms with memory over real sockets: live, missed, forgotten; and what may go wrong."""
 
 import json
+import time
 
 import pytest
 from native_client import NativeClient
@@ -88,10 +89,12 @@ def test_what_was_published_survives_a_kill(server):
         last = publish(ann, "r", "kept", key="k")
     server.kill()
     server.start()
-    with NativeClient(server) as ann:
+    with NativeClient(server, claim=ann.claim) as ann:
         resumed = subscribe(ann, "r", {"epoch": position["epoch"], "offset": 0})
         assert resumed["recovered"] is True
         assert [item["data"] for item in resumed["publications"]] == ["kept"]
+        # What is sent again because its answer was lost is known again.
+        assert publish(ann, "r", "kept", key="k") == {**last, "repeated": True}
         again = publish(ann, "r", "kept", key="k-2")
         assert (again["epoch"], again["offset"]) == (last["epoch"], 2)
 
@@ -112,6 +115,29 @@ def test_beyond_the_window_a_client_is_told(start):
             assert [item["data"] for item in page["publications"]] == list(range(10 - kept, 10))
             assert page["gap"] is (kept < 10)
             assert reply["offset"] == 10
+
+
+def test_what_is_too_old_is_told_as_a_gap(start):
+    server = start("--room-history", "brief-*=100/1s")
+    with NativeClient(server) as ann:
+        position = publish(ann, "brief-1", "old")
+        publish(ann, "else", "kept")
+
+        def page(room):
+            return ann.request("roomHistory", {"room": room, "since": 0})[1]
+
+        end = time.monotonic() + 30
+        while page("brief-1")["publications"]:
+            assert time.monotonic() < end, "what is too old is still there"
+        publish(ann, "brief-1", "new")
+        assert [item["data"] for item in page("brief-1")["publications"]] == ["new"]
+        assert page("brief-1")["gap"] and not page("else")["gap"]
+        point = {"epoch": position["epoch"], "offset": 0}
+        reply = subscribe(ann, "brief-1", point)
+        assert reply["recovered"] is False and "publications" not in reply
+        reply = subscribe(ann, "brief-1", {**point, "offset": 1})
+        assert reply["recovered"] is True and len(reply["publications"]) == 1
+        assert subscribe(ann, "else", point)["recovered"] is True
 
 
 def test_another_history_is_not_taken_for_this_one(server):
