@@ -320,13 +320,14 @@ public final class Gateway {
     connection.phase = .closing
     metrics.closes[why.rawValue, default: 0] += 1
     lagging.remove(connection.id)
-    leaveEverything(connection)
+    leaveEverything(connection, mayComeBack: why != .revoked)
     actions.append(.close(connection.id, code: CloseCode(why.rawValue), reason: reason))
   }
 
-  func leaveEverything(_ connection: Connection) {
+  /// - Parameter mayComeBack: whether the person is shown in rooms for a while yet.
+  func leaveEverything(_ connection: Connection, mayComeBack: Bool = true) {
     for subscription in connection.subscriptions.values.map(\.self) { leave(subscription) }
-    for room in connection.rooms { leave(room: room, connection, isBroken: true) }
+    for room in connection.rooms { leave(room: room, connection, isBroken: mayComeBack) }
     for change in people.typing?.disconnected(connection.id) ?? [] { tell(change) }
     goOffline(connection)
     connection.meter.count(towards: nil)

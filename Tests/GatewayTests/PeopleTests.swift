@@ -168,6 +168,17 @@ struct PeopleTests {
     #expect(rig.pushes(ben).count == 1)
   }
 
+  @Test("who is taken back is shown no longer, not even for the grace period")
+  func revoked() throws {
+    let ann = try enter("ann")
+    let ben = try enter("ben")
+    for id in [ann, ben] { try subscribe(id) }
+    _ = presence(ann)
+    let answer = rig.request("POST", "/api/revoke", token: "pk_operator", #"{"user":"ben"}"#)
+    #expect(answer.status == 200)
+    #expect(presence(ann) == ["-ben"])
+  }
+
   @Test("who subscribes again without presence is there no longer")
   func presenceGivenUp() throws {
     let ann = try enter("ann")
