@@ -7,6 +7,7 @@ import { page } from "./page.js";
 import { access, connection } from "./session.js";
 import { accessTrouble, askForToken, endsAt, forgetEnd } from "./signin.js";
 
+/** Below the list: whether the server can be reached. */
 export function drawLine() {
   const { state } = connection.status;
   const trouble = accessTrouble();
@@ -19,6 +20,7 @@ export function drawLine() {
   byId("line-sign-in").textContent = trouble?.button.label ?? "";
 }
 
+/** Puts among the notices what concerns the line or this person's rights; they are drawn by others. */
 export function drawConnectionNotice() {
   const { state, code, reason } = connection.status;
   const trouble = accessTrouble();

@@ -15,6 +15,7 @@ export function myName() {
   return access.isLink && connection.welcome?.demo === false ? `${profile.name} (guest)` : profile.name;
 }
 
+/** The name below the list, and what depends on whether this person came by a link. */
 export function drawMe() {
   byId("me-avatar").replaceChildren(avatar({ name: myName(), color: profile.color }, { label: false }));
   byId("me-name").textContent = myName();

@@ -51,6 +51,7 @@ export async function shareNote(id) {
   }
 }
 
+/** The note's text, or as much of it as there is here. */
 export async function copyText(text = page.current?.text ?? early.text(page.current?.documentId ?? unmade)) {
   toast((await copy(text)) ? "Text copied." : "The browser did not allow copying.");
 }

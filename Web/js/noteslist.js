@@ -21,6 +21,7 @@ let drawnList = "";
  */
 const unsavedIn = (id) => (connection.isOnline ? 0 : (notes.get(id)?.unconfirmedCount ?? 0));
 
+/** Anew where something in it is another; cheap where nothing is. */
 export function drawList() {
   const box = byId("notes");
   // Nothing may take the field away from under the fingers.

@@ -10,6 +10,7 @@ import { byId } from "./dialogs.js";
 export const notices = new Map();
 let drawnNotices = "";
 
+/** Shows those that there are now. */
 export function drawNotices() {
   const key = JSON.stringify([...notices]);
   if (key === drawnNotices) return;

@@ -9,7 +9,7 @@ import { closePeople } from "./peoplebar.js";
 import { pathOf } from "./routes.js";
 import { editorSheet, markdown, profile } from "./session.js";
 
-/** The history is open exactly while the address says so. */
+/** Opens or closes it, as the address says. */
 export function showPast() {
   const isWanted = fragmentOf(location.hash).isHistory && page.current !== undefined && page.current.hasText;
   if (isWanted === (page.past !== undefined)) return;
@@ -36,6 +36,7 @@ export const goToPast = (id) => {
   page.emit("went", undefined);
 };
 
+/** Back to the text, by the way that led here. */
 export function leavePast() {
   if (history.state?.isOwn) history.back();
   else {

@@ -9,6 +9,7 @@ import { profile } from "./session.js";
 /** How many faces stand in the bar before "+3". */
 const facesMax = 4;
 
+/** Faces, names, and who is writing. */
 export function drawPeople() {
   const others = page.current?.people ?? [];
   const me = { name: myName(), color: profile.color, isWriting: false };
@@ -62,6 +63,7 @@ function faceOf(person) {
   return face;
 }
 
+/** Closes the list of names. */
 export function closePeople() {
   byId("people-panel").hidden = true;
   byId("people").setAttribute("aria-expanded", "false");

@@ -24,6 +24,7 @@ let unsavedSince;
 /** @type {any} */
 let statusTimer;
 
+/** All that depends on how the note, and the line to the server, stand. */
 export function drawStatus() {
   clearTimeout(statusTimer);
   if (page.isNewShown) drawNewStatus();

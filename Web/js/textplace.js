@@ -8,6 +8,7 @@ import { early, editorSheet, markdown } from "./session.js";
 import { drawStatus } from "./status.js";
 import { drawCount } from "./wordcount.js";
 
+/** Once the note has a text, and unless there is an editor already. */
 export function mountEditor() {
   // A word that is being composed is waited for.
   if (!page.current?.hasText || page.editor || early.isComposing) return;

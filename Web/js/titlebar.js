@@ -16,6 +16,7 @@ function titleNow() {
   return list.wantedTitleOf(documentId) ?? (title || list.titleOf(documentId) || "");
 }
 
+/** In the field, unless somebody is writing there, and in the window's title. */
 export function drawTitle() {
   const id = page.current?.documentId ?? unmade;
   const title = titleNow();

@@ -11,6 +11,7 @@ export function scheduleCount() {
   countTimer ??= setTimeout(drawCount, 200);
 }
 
+/** Now. */
 export function drawCount() {
   clearTimeout(countTimer);
   countTimer = undefined;
