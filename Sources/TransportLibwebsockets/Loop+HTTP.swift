@@ -14,6 +14,10 @@ extension Loop {
     session.exchange = exchange
     session.requestBy = nil
     exchange.closesAfter = stopDeadline != nil || !keepsAlive(wsi, head)
+    guard hasWholeRequestLine(wsi) else {
+      exchange.closesAfter = true
+      return answer(session, wsi, RequestPreview.brokenTarget)
+    }
     if head.headers["transfer-encoding"] != nil {
       exchange.closesAfter = true
       return answer(
@@ -167,6 +171,14 @@ extension Loop {
     if exchange.outputSent < headCount { append(exchange.outputHead, from: exchange.outputSent) }
     append(exchange.outputBody, from: max(0, exchange.outputSent - headCount))
     return filled
+  }
+
+  /// Whether the request line came to its end.
+  ///
+  /// The library takes an encoded line break in the target for one: the target would be cut there,
+  /// and name something else, and what follows would count as a header. The version is missing then.
+  func hasWholeRequestLine(_ wsi: OpaquePointer) -> Bool {
+    value(of: WSI_TOKEN_HTTP, wsi).starts(with: "HTTP/1.".utf8)
   }
 
   private func keepsAlive(_ wsi: OpaquePointer, _ head: RequestHead) -> Bool {

@@ -12,6 +12,7 @@ extension Loop {
   func filter(_ session: Session, _ wsi: OpaquePointer) -> Int32 {
     session.wsi = wsi
     guard session.phase == .http, session.exchange == nil else { return -1 }
+    guard hasWholeRequestLine(wsi) else { return refuse(wsi, RequestPreview.brokenTarget) }
     let head = requestHead(wsi, session)
     // Encrypted requests, and upgrades after other requests, have not passed the lobby.
     if let complaint = RequestPreview.handshakeComplaint(

@@ -11,6 +11,10 @@ enum RequestPreview {
     case refuse(Response)
   }
 
+  /// The answer to a target that the library has cut.
+  static let brokenTarget = ResponseEncoder.plain(
+    400, "the target has a zero byte or a line break in it")
+
   private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
   static func inspect(
@@ -148,14 +152,18 @@ enum RequestPreview {
         guard index + 2 < target.endIndex, isHex(target[index + 1]), isHex(target[index + 2]) else {
           return "a percent sign in the target is not followed by two hexadecimal digits"
         }
-        if target[index + 1] == 0x30, target[index + 2] == 0x30 {
-          return "the target has a zero byte in it"
+        // libwebsockets would take a line break for the end of the line.
+        if target[index + 1] == 0x30, Self.endsOfLines.contains(target[index + 2]) {
+          return "the target has a zero byte or a line break in it"
         }
       }
       index += 1
     }
     return nil
   }
+
+  /// The second digits of `%00`, `%0A` and `%0D`.
+  private static let endsOfLines = Set("0AaDd".utf8)
 
   private static func isHex(_ byte: UInt8) -> Bool {
     switch byte {

@@ -228,6 +228,8 @@ struct HTTPTests {
     ("GET / HTTP/1.1\r\nHost: a\r\nA b: c\r\n\r\n", 400),
     ("GET /%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET /\u{7} HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET /a%0Ab HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    ("GET /a?b=%0d HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     ("GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", 400),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400),
     ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
@@ -240,6 +242,18 @@ struct HTTPTests {
     let client = try TestClient(port: server.port)
     try client.write(bytes)
     #expect(try client.answer().status == status)
+    #expect(try client.isAtEnd())
+  }
+
+  @Test(arguments: [
+    "/a%0Ab", "/a%0Db", "/a%0d%0AHost:%20b", "/a?b=%0Ac", "/a%0AX:%20y%20HTTP/1.1", "/%0A",
+  ])
+  func `a line break in the target of a later request does not cut it`(target: String) throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    #expect(try client.request("/first").status == 200)
+    #expect(try client.request(target).status == 400)
     #expect(try client.isAtEnd())
   }
 
