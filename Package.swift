@@ -60,12 +60,15 @@ let package = Package(
     library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "CryptoOpenSSL"]),
     library("CryptoOpenSSL", ["SocketMessages", "GatewayPorts", "COpenSSL"]),
     library("HTTPClientCurl", ["CCurl"]),
+    // The description of the HTTP API, as a part of the program.
+    .target(
+      name: "APIDescription", resources: [.embedInCode("openapi.json")], swiftSettings: settings),
     // Programs.
     library(
       "ParleyServer",
       [
         "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
-        "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux",
+        "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "APIDescription",
       ]),
     .executableTarget(
       name: "parley",

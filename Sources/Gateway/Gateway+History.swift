@@ -80,10 +80,11 @@ extension Gateway {
     _ given: String?, _ identity: Identity, _ request: RequestID
   ) -> String? {
     let author = name(of: identity, claimed: given ?? "")
-    return checkedName(author, request) ? author : nil
+    return checkedName(given ?? "", request) && checkedName(author, request) ? author : nil
   }
 
-  private func checkedName(_ name: String, _ request: RequestID) -> Bool {
+  /// Whether a name is within its limit; answers the request if not.
+  func checkedName(_ name: String, _ request: RequestID) -> Bool {
     let bytesMax = settings.limits.nameBytesMax
     guard name.utf8.count <= bytesMax else {
       respond(
@@ -113,9 +114,14 @@ extension Gateway {
     for pair in query.split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.first.map(String.init) == name else { continue }
-      guard parts.count == 2, let value = Int(parts[1]), value >= 0 else { return .broken }
+      guard parts.count == 2, let value = wholeNumber(parts[1]) else { return .broken }
       return .value(value)
     }
     return .absent
+  }
+
+  /// A number that is not negative, as large as those of messages may be; `nil` if it is none.
+  static func wholeNumber(_ text: some StringProtocol) -> Int? {
+    Int(text).flatMap { (0...(1 << 53)).contains($0) ? $0 : nil }
   }
 }

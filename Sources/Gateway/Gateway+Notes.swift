@@ -43,6 +43,12 @@ extension Gateway {
   public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     if requestOfDialect(request, head: head, body: body) { return true }
     let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    let expected: BodyType =
+      parts.starts(with: ["api", "notes"]) && parts.last == "text" ? .text : .json
+    guard parts.first != "api" || body.isEmpty || expected.includes(head) else {
+      respond(request, .unsupported(expected))
+      return true
+    }
     if requestOfOperator(request, head, path: parts, body: body) { return true }
     guard parts.starts(with: ["api", "notes"]) else {
       guard parts.first == "api" else { return false }
@@ -60,6 +66,15 @@ extension Gateway {
     }
     guard let id = Self.percentDecoded(first), !id.isEmpty else {
       respond(request, .problem(400, .badMessage, "the note's id is not valid percent-encoding"))
+      return true
+    }
+    guard id.utf8.count <= settings.limits.documentIDBytesMax else {
+      respond(
+        request,
+        .problem(
+          413, .tooLarge,
+          "a note's id has at most \(settings.limits.documentIDBytesMax) bytes; this one has "
+            + "\(id.utf8.count)"))
       return true
     }
     let rest = path.dropFirst().map(String.init)
@@ -101,7 +116,7 @@ extension Gateway {
       store(.versions(id: id), for: .notes(request, .versions))
     case ("versions", 1) where head.method == "POST": saveVersion(request, id: id, body, identity)
     case ("versions", 2) where head.method == "DELETE":
-      guard let revision = Int(path[1]) else {
+      guard let revision = Self.wholeNumber(path[1]) else {
         respond(request, .problem(400, .badMessage, "expected a revision's number"))
         return
       }
@@ -208,7 +223,9 @@ extension Gateway {
       return
     }
     if case .create = kind {
-      respond(request, .json(201, NoteJSON.note(note)))
+      var response = Response.json(201, NoteJSON.note(note))
+      response.headers.append(("location", "/api/notes/" + Self.percentEncoded(note.id)))
+      respond(request, response)
     } else {
       respond(request, .json(200, NoteJSON.note(note)))
       if let room = documents[note.id] {
@@ -311,8 +328,9 @@ extension Response {
     return json(status, body)
   }
 
-  /// An error that says which methods a path takes.
-  package static func methodNotAllowed(_ allowed: String) -> Response {
+  /// An error that says which methods a path takes. Where GET is one of them, so is HEAD.
+  package static func methodNotAllowed(_ methods: String) -> Response {
+    let allowed = methods.hasPrefix("GET") ? "GET, HEAD" + methods.dropFirst(3) : methods
     var response = problem(405, .badMessage, "this path takes \(allowed)")
     response.headers.append(("allow", allowed))
     return response

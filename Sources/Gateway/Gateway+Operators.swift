@@ -124,6 +124,7 @@ extension Gateway {
             + "\(Self.tokenSeconds.lowerBound) to \(Self.tokenSeconds.upperBound)"))
       return
     }
+    guard checkedName(fields.name ?? "", request) else { return }
     let now = surroundings.clock.now
     var identity = Identity(
       user: user, name: fields.name, tokenID: surroundings.names.next(), issuedAt: now,

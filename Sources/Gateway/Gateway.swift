@@ -204,36 +204,36 @@ public final class Gateway {
   /// A connection is open; a native one says hello next.
   ///
   /// - Parameters:
-  ///   - client: where the client is, for operators.
+  ///   - address: where the client is, for operators.
   ///   - token: the token that the upgrade brought, see ``refusal(ofUpgrade:as:)``.
-  ///   - address: the address whose limits it counts towards; `nil` for nobody's.
+  ///   - limited: the address whose limits it counts towards; `nil` for nobody's.
   public func opened(
-    _ id: ConnectionID, as opening: Opening, from client: String = "", token: String? = nil,
-    limitedBy address: IPAddress? = nil
+    _ id: ConnectionID, as opening: Opening, at address: String = "", token: String? = nil,
+    limitedBy limited: IPAddress? = nil
   ) {
     let identity = identity(openingWith: token)
-    count(id, from: address)
+    count(id, from: limited)
     let connection: Connection
     let now = surroundings.clock.now
     switch opening {
     case .socketIO(let query, let place):
-      openedSocketIO(id, query: query, address: place, from: address)
+      openedSocketIO(id, query: query, address: place, from: limited)
       return
     case .bayeux(let place):
-      openedBayeux(id, address: place, from: address)
+      openedBayeux(id, address: place, from: limited)
       return
     case .native:
       connection = Connection(
-        id: id, dialect: .native, address: client, openedAt: now,
+        id: id, dialect: .native, address: address, openedAt: now,
         phase: .greeting(deadline: surroundings.clock.uptime + settings.helloMilliseconds))
     case .whaler:
       connection = Connection(
-        id: id, dialect: .whaler, address: client, openedAt: now, phase: .ready)
+        id: id, dialect: .whaler, address: address, openedAt: now, phase: .ready)
       connection.client = surroundings.names.next()
       connection.name = identity.map { name(of: $0, claimed: "Whaler") } ?? "Whaler"
     }
     connection.identity = identity
-    connection.meter = meter(from: address)
+    connection.meter = meter(from: limited)
     if let identity { count(connection, towards: identity) }
     connections[id] = connection
     metrics.connectionsOpened += 1

@@ -79,9 +79,10 @@ enum NoteText {
         self = .any
         return
       }
-      let digits = header.split(separator: "\"", omittingEmptySubsequences: false)
-      guard digits.count == 3, digits[0].isEmpty, digits[2].isEmpty, let number = Int(digits[1]),
-        number >= 0
+      // The quotes are easily lost on the way through a shell.
+      let parts = header.split(separator: "\"", omittingEmptySubsequences: false)
+      let isQuoted = parts.count == 3 && parts[0].isEmpty && parts[2].isEmpty
+      guard isQuoted || parts.count == 1, let number = Gateway.wholeNumber(parts[isQuoted ? 1 : 0])
       else {
         self = .broken
         return

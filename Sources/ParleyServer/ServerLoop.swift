@@ -10,7 +10,7 @@ import TransportLibwebsockets
 /// Unchecked: made before the loop thread starts, and used on that thread alone from then on.
 final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// What the loop works with, once both stand.
-  private struct Attachments {
+  struct Attachments {
     unowned let transport: LibwebsocketsTransport
     let storeThread: StoreThread
     let gateway: Gateway
@@ -27,10 +27,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let users: UserFile?
   }
 
-  private let configuration: Configuration
+  let configuration: Configuration
   private let tokens: any ResumeTokens
   private let log: any LogSink
-  private let started = SystemClock().now
+  let started = SystemClock().now
   private let origins: OriginPolicy
   private let proxies: TrustedProxies
   /// Anybody can have themselves be refused: only so many of them are logged.
@@ -38,7 +38,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private var files: StaticFiles?
   private var echo: EchoEndpoint?
   private var attachments: Attachments?
-  private var recent = RecentActivity()
+  var recent = RecentActivity()
   private var onSettled: (() -> Void)?
 
   init(configuration: Configuration, tokens: any ResumeTokens, log: any LogSink) {
@@ -83,12 +83,12 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       hooks: hooks)
   }
 
-  private var attached: Attachments {
+  var attached: Attachments {
     guard let attachments else { preconditionFailure("attach() comes before start()") }
     return attachments
   }
 
-  private var gateway: Gateway { attached.gateway }
+  var gateway: Gateway { attached.gateway }
 
   private var transport: LibwebsocketsTransport { attached.transport }
 
@@ -197,7 +197,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     gateway.opened(
       connection,
       as: subprotocol == Self.subprotocol ? .native : Opening(head) ?? .native,
-      from: head.remoteAddress, token: gateway.token(in: head), limitedBy: head.limitedAddress)
+      at: head.remoteAddress, token: gateway.token(in: head), limitedBy: head.limitedAddress)
     perform()
   }
 
@@ -257,18 +257,16 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         to: request, with: .plain(403, "This origin may not change anything here.\n"))
       return
     }
-    if head.path == "/health" {
-      transport.respond(to: request, with: .plain(200, "ok\n"))
-    } else if head.path == "/ready" {
-      let response = gateway.unreadiness.map { Response.plain(503, $0 + "\n") }
-      transport.respond(to: request, with: response ?? .plain(200, "ready\n"))
-    } else if head.path == "/metrics" {
-      transport.respond(to: request, with: metrics(for: head))
+    var head = head
+    // What is told by GET is told by HEAD, too; the transport leaves the body out.
+    if head.method == "HEAD", Opening(head) == nil { head.method = "GET" }
+    if let response = status(head) {
+      transport.respond(to: request, with: response)
     } else if let refusal = gateway.refusal(ofRequest: head) {
       transport.respond(to: request, with: refusal)
     } else if head.path == "/api/stats" {
       if gateway.isOperator(head, request) {
-        transport.respond(to: request, with: statistics(for: head))
+        transport.respond(to: request, with: statistics(head))
       }
       perform()
     } else if let answer = attached.login?.answer(request, head, body) {
@@ -277,6 +275,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       perform()
     } else if let response = files?.response(to: head) {
       transport.respond(to: request, with: response)
+    } else if head.path.utf8.starts(with: "/api/".utf8) {
+      transport.respond(
+        to: request,
+        with: .problem(404, .notOffered, "no such path; /api/openapi.json lists those there are"))
     } else {
       transport.respond(to: request, with: .plain(404, "Nothing is here.\n"))
     }
@@ -286,41 +288,6 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func finish(_ job: LoginThread.Job, _ user: User?) {
     guard let login = attached.login else { return }
     transport.respond(to: job.request, with: login.finish(job, user))
-  }
-
-  private func metrics(for head: RequestHead) -> Response {
-    let isLocal =
-      Configuration.isLoopback(head.remoteAddress)
-      && head.headers["x-forwarded-for"] == nil && head.headers["forwarded"] == nil
-    switch configuration.metricsAudience {
-    case .anyone: break
-    case .local where isLocal: break
-    case .local:
-      return .plain(
-        403, "Metrics are for this machine; the operator can open them with metrics = anyone.\n")
-    case .nobody: return .plain(404, "Nothing is here.\n")
-    }
-    let page = MetricsPage(
-      gateway: gateway, store: attached.storeThread.metrics, hooks: attached.hooks?.metrics,
-      process: .now(), started: started)
-    return Response(
-      status: 200, headers: [("content-type", PrometheusText.contentType)], body: page.text.bytes)
-  }
-
-  /// What has been counted until now.
-  private var sample: ActivitySample {
-    ActivitySample(
-      gateway.metrics, attached.storeThread.metrics, time: SystemClock().microseconds)
-  }
-
-  private func statistics(for head: RequestHead) -> Response {
-    guard head.method == "GET" else { return .methodNotAllowed("GET") }
-    let latest = sample
-    let page = StatisticsPage(
-      gateway: gateway, store: attached.storeThread.metrics, process: .now(), started: started,
-      now: SystemClock().now, connectionsMax: configuration.connectionsMax,
-      isDemo: configuration.isDemo, latest: latest, earlier: recent.earliest ?? latest)
-    return .json(200, page.json)
   }
 
   func abandoned(_ request: RequestID) {

@@ -23,7 +23,9 @@ struct LayeringTests {
     "CryptoOpenSSL": ["SocketMessages", "GatewayPorts", "COpenSSL", "Glibc"],
     "HTTPClientCurl": ["CCurl"],
     // Programs.
+    "APIDescription": [],
     "ParleyServer": [
+      "APIDescription",
       "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
       "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "Glibc", "Synchronization",
       "FoundationEssentials",

@@ -86,7 +86,9 @@ def test_if_match(server, note):
     assert "at revision 2, not at 1" in answer["message"]
     assert text_of(server, note) == "first"
     assert call(server, "PUT", f"{note}/text", "third", {"If-Match": "*"})[0] == 200
-    for broken in ["1", "W/\"1\"", '"x"', '"-1"']:
+    status, _, answer = call(server, "PUT", f"{note}/text", "x", {"If-Match": "1"})
+    assert (status, answer["code"]) == (412, "outdated"), "quotes get lost in shells"
+    for broken in ['"1', "1\"", "W/\"1\"", '"x"', '"-1"', "x"]:
         status, _, answer = call(server, "PUT", f"{note}/text", "x", {"If-Match": broken})
         assert (status, answer["code"]) == (400, "badMessage"), broken
 
@@ -176,7 +178,7 @@ def test_people_go_on_writing_meanwhile(server, note):
 
 def test_other_methods_are_named(server, note):
     for path, allowed in [
-        (note, "GET, PATCH, DELETE"), (f"{note}/text", "GET, PUT"), (f"{note}/changes", "POST"),
+        (note, "GET, HEAD, PATCH, DELETE"), (f"{note}/text", "GET, HEAD, PUT"), (f"{note}/changes", "POST"),
     ]:  # fmt: skip
         status, headers, _ = call(server, "OPTIONS", path)
         assert (status, headers["allow"]) == (405, allowed)

@@ -1,0 +1,32 @@
+import GatewayPorts
+import SocketMessages
+
+/// What the body of a request is expected to be.
+enum BodyType: String {
+  case json = "application/json"
+  case text = "text/plain"
+
+  /// Whether a request's body may be this, by what is said of it.
+  ///
+  /// Nothing said is taken for it, and so is a form: `curl -d` calls a form whatever it sends. A page
+  /// of another site cannot use that, for its requests are refused by their `Origin`.
+  func includes(_ head: RequestHead) -> Bool {
+    let said = (head.headers["content-type"] ?? "").split(separator: ";").first ?? ""
+    let type = said.filter { $0 != " " }.lowercased()
+    if type.isEmpty || type == "application/x-www-form-urlencoded" { return true }
+    switch self {
+    case .json: return type == rawValue || type.hasPrefix("application/") && type.hasSuffix("+json")
+    case .text: return type.hasPrefix("text/")
+    }
+  }
+}
+
+extension Response {
+  /// The answer to a body of another type.
+  static func unsupported(_ expected: BodyType) -> Response {
+    var response = problem(
+      415, .badMessage, "expected the content-type \(expected.rawValue), or none")
+    response.headers.append(("accept", expected.rawValue))
+    return response
+  }
+}

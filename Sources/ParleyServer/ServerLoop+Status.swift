@@ -1,0 +1,72 @@
+import APIDescription
+import Gateway
+import GatewayPorts
+
+/// What the server says of itself over HTTP.
+///
+///     GET /health             whether the process answers
+///     GET /ready              whether changes are taken
+///     GET /metrics            for Prometheus
+///     GET /api/openapi.json   the description of the HTTP API
+///     GET /api/stats          for people who operate the server
+extension ServerLoop {
+  /// Answers what needs no key; `nil` if the path is another.
+  func status(_ head: RequestHead) -> Response? {
+    let answer: () -> Response
+    switch head.path {
+    case "/health": answer = { .plain(200, "ok\n") }
+    case "/ready": answer = readiness
+    case "/metrics": answer = { self.metrics(head) }
+    case "/api/openapi.json": answer = { self.description }
+    default: return nil
+    }
+    return head.method == "GET" ? answer() : .methodNotAllowed("GET")
+  }
+
+  private func readiness() -> Response {
+    gateway.unreadiness.map { .plain(503, $0 + "\n") } ?? .plain(200, "ready\n")
+  }
+
+  private var description: Response {
+    Response(
+      status: 200,
+      headers: [("content-type", "application/json"), ("cache-control", "no-cache")],
+      body: APIDescription.openAPI)
+  }
+
+  private func metrics(_ head: RequestHead) -> Response {
+    let isLocal =
+      Configuration.isLoopback(head.remoteAddress)
+      && head.headers["x-forwarded-for"] == nil && head.headers["forwarded"] == nil
+    switch configuration.metricsAudience {
+    case .anyone: break
+    case .local where isLocal: break
+    case .local:
+      return .plain(
+        403, "Metrics are for this machine; the operator can open them with metrics = anyone.\n")
+    case .nobody: return .plain(404, "Nothing is here.\n")
+    }
+    let page = MetricsPage(
+      gateway: gateway, store: attached.storeThread.metrics, hooks: attached.hooks?.metrics,
+      process: .now(), started: started)
+    return Response(
+      status: 200, headers: [("content-type", PrometheusText.contentType)], body: page.text.bytes)
+  }
+
+  /// What has been counted until now.
+  var sample: ActivitySample {
+    ActivitySample(
+      gateway.metrics, attached.storeThread.metrics, time: SystemClock().microseconds)
+  }
+
+  /// What the server does, for an operator.
+  func statistics(_ head: RequestHead) -> Response {
+    guard head.method == "GET" else { return .methodNotAllowed("GET") }
+    let latest = sample
+    let page = StatisticsPage(
+      gateway: gateway, store: attached.storeThread.metrics, process: .now(), started: started,
+      now: SystemClock().now, connectionsMax: configuration.connectionsMax,
+      isDemo: configuration.isDemo, latest: latest, earlier: recent.earliest ?? latest)
+    return .json(200, page.json)
+  }
+}
