@@ -99,6 +99,10 @@ extension Gateway {
       if let token, let keys = surroundings.apiKeys,
         token.utf8.starts(with: type(of: keys).prefix.utf8)
       {
+        guard head.entrance == .back || !settings.takesKeysAtBackAlone else {
+          respond(request, .keyElsewhere)
+          return nil
+        }
         guard let identity = keys.identity(for: token, now: surroundings.clock.now) else {
           throw .unknownKey
         }
@@ -202,6 +206,14 @@ extension Gateway {
 }
 
 extension Response {
+  /// The answer to an API key where none counts.
+  static var keyElsewhere: Response {
+    var response = problem(
+      401, .unauthorised, "API keys count at the address that api-listen names; ask there")
+    response.headers.append(("www-authenticate", "Bearer"))
+    return response
+  }
+
   /// The answer to a token that is missing (401) or not accepted (403).
   static func refusal(_ error: AuthenticationError) -> Response {
     problem(error == .missing ? 401 : 403, .unauthorised, Gateway.words(for: error))

@@ -8,6 +8,8 @@ public struct GatewaySettings: Sendable {
   /// Whether anyone may do everything as long as no token can be checked. Without it, and without
   /// an authenticator, nobody may do anything.
   public var isDemo: Bool
+  /// Whether API keys count at the back entrance alone.
+  public var takesKeysAtBackAlone: Bool
   /// Whether a token may stand in a URL, where logs and histories keep it.
   public var allowsTokenInURL: Bool
   /// Whether a Whaler client's `resourceConnection` makes a document that is not there.
@@ -66,6 +68,7 @@ public struct GatewaySettings: Sendable {
     dialects = DialectSettings()
     limits = Limits()
     isDemo = true
+    takesKeysAtBackAlone = false
     allowsTokenInURL = false
     whalerCreatesDocuments = true
     laggingBytes = 64 << 10

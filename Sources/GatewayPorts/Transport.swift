@@ -19,6 +19,14 @@ public struct RequestID: Hashable, Sendable {
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
+/// Which of a transport's addresses a request came to.
+public enum Entrance: Sendable, Hashable {
+  /// The one that everybody uses.
+  case front
+  /// The one for programs of whoever operates the server, where there is one.
+  case back
+}
+
 /// The head of an HTTP request, an upgrade to WebSocket included.
 public struct RequestHead: Sendable {
   /// `GET`, `POST`, … in capitals.
@@ -35,6 +43,8 @@ public struct RequestHead: Sendable {
   public var limitedAddress: IPAddress?
   /// Whether the connection is encrypted.
   public var isSecure: Bool
+  /// Where it came in.
+  public var entrance = Entrance.front
 
   /// Makes a request head.
   public init(

@@ -127,6 +127,17 @@ package struct Setting: Sendable {
       help: help, read: { HookAddress($0) == nil ? nil : .some($0) }, write: { $0 ?? "" })
   }
 
+  /// Where to listen, or nowhere.
+  static func listenAddress(
+    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
+    _ section: Section, help: String
+  ) -> Setting {
+    Setting(
+      name, property, section, .value, "HOST:PORT",
+      expected: "an address and a port such as 127.0.0.1:8081",
+      help: help, read: { ListenAddress($0) == nil ? nil : .some($0) }, write: { $0 ?? "" })
+  }
+
   /// A number within bounds.
   static func number(
     _ name: String, _ property: any WritableKeyPath<Configuration, Int> & Sendable,
@@ -222,6 +233,10 @@ extension Configuration {
     .number(
       "port", \.port, .listening, "PORT", in: 0...65_535,
       help: "Port for the page, the HTTP API and WebSockets; 0 takes a free one."),
+    .listenAddress(
+      "api-listen", \.apiListen, .listening,
+      help: "Address of its own for programs: /metrics and all of the HTTP API, to which API keys "
+        + "open only there then; the page keeps what it needs. Without it all is at one port."),
     .flag(
       "allow-open-network", \.allowOpenNetwork, .listening,
       help: "Accept a host other than loopback although anyone who connects may read and write."),

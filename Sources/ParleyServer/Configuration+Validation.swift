@@ -4,6 +4,17 @@ extension Configuration {
   /// Checks what no single setting can: whether they go together.
   package func validate() throws(ConfigurationError) {
     if isDemo, !allowOpenNetwork, !Self.isLoopback(host) { throw .openNetwork(host: host) }
+    if let address = apiListen.flatMap(ListenAddress.init) {
+      if isDemo, !allowOpenNetwork, !Self.isLoopback(address.host) {
+        throw .conflict(
+          "api-listen expects a loopback address such as 127.0.0.1:8081 while anyone who connects "
+            + "may read and write; if everyone who can reach this machine may do so, add "
+            + "--allow-open-network")
+      }
+      guard port == 0 || address.port != port || address.host != host else {
+        throw .conflict("api-listen and port name the same place; give api-listen another port")
+      }
+    }
     guard (certificatePath == nil) == (certificateKeyPath == nil) else {
       throw .conflict(
         "tls-certificate and tls-key belong together; give both, or neither to serve unencrypted")

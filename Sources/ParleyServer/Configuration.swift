@@ -15,6 +15,8 @@ public struct Configuration: Sendable, Equatable {
   public var host = "127.0.0.1"
   /// The port to listen on; 0 takes a free one.
   public var port = 8080
+  /// Where programs with API keys are answered, `HOST:PORT`; without it they are where the page is.
+  public var apiListen: String?
   /// Whether a host beyond loopback is accepted while anyone may read and write.
   public var allowOpenNetwork = false
   /// Pages beside the server's own that may connect, such as `https://notes.example.org`; `*` is

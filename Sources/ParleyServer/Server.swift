@@ -30,8 +30,11 @@ public final class Server: Sendable {
     if let tls = configuration.transport.tls {
       _ = try ServerCertificate(certificatePath: tls.certificatePath, keyPath: tls.keyPath)
     }
-    let openFiles = OpenFiles.allow(connections: configuration.connectionsMax)
-    if openFiles < configuration.connectionsMax + OpenFiles.reserve {
+    let connections =
+      configuration.connectionsMax
+      + (configuration.apiListen == nil ? 0 : configuration.transport.backConnectionsMax)
+    let openFiles = OpenFiles.allow(connections: connections)
+    if openFiles < connections + OpenFiles.reserve {
       log.write(
         .warning, "too few open files for connections-max",
         [("allowed", "\(openFiles)"), ("hint", "raise LimitNOFILE or ulimit -n")])
@@ -88,6 +91,9 @@ public final class Server: Sendable {
 
   /// The port that is listened on, chosen by the system if 0 was asked for.
   public var port: Int { transport.boundPort }
+
+  /// The port of ``Configuration/apiListen``; 0 without it.
+  public var apiPort: Int { transport.boundBackPort }
 
   /// Reads again what may have changed on the disk: the certificate and its key. What cannot be
   /// used is logged, and what was there stays. From any thread.
@@ -146,6 +152,9 @@ extension Configuration {
     if let certificatePath, let certificateKeyPath {
       transport.tls = .init(certificatePath: certificatePath, keyPath: certificateKeyPath)
     }
+    if let address = apiListen.flatMap(ListenAddress.init) {
+      transport.back = .init(host: address.host, port: address.port)
+    }
     transport.messageBytesMax = messageBytesMax
     // A text that may be sent in a message may be sent in a request.
     transport.bodyBytesMax = messageBytesMax
@@ -169,6 +178,7 @@ extension Configuration {
   var gateway: GatewaySettings {
     var gateway = GatewaySettings()
     gateway.isDemo = isDemo
+    gateway.takesKeysAtBackAlone = apiListen != nil
     gateway.allowsTokenInURL = allowTokenInURL
     gateway.dialects.allowsLegacyRoomTokens = allowLegacyRoomTokens
     gateway.dialects.sessionsMax = sessionsMax

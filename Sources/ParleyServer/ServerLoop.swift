@@ -35,6 +35,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let proxies: TrustedProxies
   /// Anybody can have themselves be refused: only so many of them are logged.
   private var loggedRefusals = TokenBucket()
+  private let ports: PortRule
   private var files: StaticFiles?
   private var echo: EchoEndpoint?
   private var attachments: Attachments?
@@ -47,6 +48,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     self.log = log
     origins = OriginPolicy(allowed: configuration.allowedOrigins)
     proxies = TrustedProxies(configuration.trustedProxies)
+    ports = PortRule(isDivided: configuration.apiListen != nil)
     files = configuration.webDirectory.map(StaticFiles.init(root:))
     echo = configuration.echoPath.map(EchoEndpoint.init(path:))
   }
@@ -167,6 +169,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         .plain(
           403, "This origin may not connect. The operator can let it in with allowed-origin.\n"))
     }
+    guard head.entrance == .front else {
+      return .refuse(.plain(404, "This port is for programs; WebSockets are at the page's.\n"))
+    }
     if let echo, echo.answers(head) { return .accept(subprotocol: nil) }
     switch head.path {
     case "/ws":
@@ -255,6 +260,13 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     if !isReading, !allowsOrigin(head) {
       transport.respond(
         to: request, with: .plain(403, "This origin may not change anything here.\n"))
+      return
+    }
+    guard ports.allows(head) else {
+      transport.respond(
+        to: request,
+        with: .problem(
+          404, .notOffered, "not at this port: programs have one of their own, see api-listen"))
       return
     }
     var head = head

@@ -42,6 +42,14 @@ final class Census: Sendable {
     isLimited = configuration.isLimited
   }
 
+  /// Counts them all together, and holds no address to anything.
+  init(totalMax: Int) {
+    self.totalMax = totalMax
+    perAddressMax = 0
+    rate = Rate(perSecond: 0, burst: 0)
+    isLimited = { _ in false }
+  }
+
   /// The key that an address is counted under; `nil` if it is not limited.
   private func key(_ address: String) -> IPAddress? {
     guard perAddressMax > 0 || rate.perSecond > 0, let address = IPAddress(address),

@@ -3,8 +3,8 @@ public import GatewayPorts
 /// WebSocket and HTTP on one port, through libwebsockets over libev.
 ///
 /// Two threads work for a transport: one accepts connections and looks at the head of each request
-/// before anything else does (see `Lobby`), one owns every connection (see `Loop`). Only the
-/// second calls the delegate, and only from there may `send`, `close`, `respond` and
+/// before anything else does (see `Lobby`; a second address has another), one owns every connection
+/// (see `Loop`). Only the last calls the delegate, and only from there may `send`, `close`, `respond` and
 /// `queuedBytes` be called. `start`, `boundPort`, `mailbox`, `stopAccepting` and `stop` may be
 /// called from anywhere else.
 ///
@@ -19,9 +19,10 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   public let mailbox = LoopMailbox()
 
   private struct Running {
-    var lobby: Lobby?
+    var lobbies: [Lobby] = []
     var thread: WorkerThread?
     var port = 0
+    var backPort = 0
   }
 
   private let running = Locked(Running())
@@ -39,7 +40,10 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   /// The port listened on; 0 before `start`.
   public var boundPort: Int { running.withLock { $0.port } }
 
-  /// Listens, and starts the two threads. Call once; after an error, make another transport.
+  /// The port listened on at the second address; 0 before `start`, and without one.
+  public var boundBackPort: Int { running.withLock { $0.backPort } }
+
+  /// Listens, and starts the threads. Call once; after an error, make another transport.
   ///
   /// - Throws: What keeps it from listening, in words that say what to do.
   public func start() throws(TransportError) {
@@ -53,7 +57,17 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   }
 
   private func listen() throws(TransportError) {
-    let (listeners, port) = try Listener.open(host: configuration.host, port: configuration.port)
+    let front = try Listener.open(host: configuration.host, port: configuration.port)
+    var back: (sockets: [Int32], port: Int)?
+    if let address = configuration.back {
+      do throws(TransportError) {
+        back = try Listener.open(host: address.host, port: address.port)
+      } catch {
+        Listener.close(front.sockets)
+        throw error
+      }
+    }
+    let listeners = front.sockets + (back?.sockets ?? [])
     if let tls = configuration.tls {
       for path in [tls.certificatePath, tls.keyPath] {
         if let reason = Listener.unreadable(path) {
@@ -74,15 +88,30 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
       throw error
     }
     let mailbox = mailbox
-    let lobby = Lobby(configuration: configuration, listeners: listeners, census: loop.census) {
-      mailbox.put(.arrival($0))
-    }
-    guard lobby.start() else {
+    var lobbies = [lobby(at: .front, front.sockets)]
+    if let back { lobbies.append(lobby(at: .back, back.sockets)) }
+    for (index, lobby) in lobbies.enumerated() where !lobby.start() {
+      for waiting in lobbies[(index + 1)...] { waiting.discard() }
+      for started in lobbies[..<index] { started.stop() }
       mailbox.put(.stop(StopOrder(code: CloseCode(1001), reason: "", milliseconds: 0)))
       thread.join()
       throw .library(reason: "the system gives no thread; raise its limit")
     }
-    running.withLock { $0 = Running(lobby: lobby, thread: thread, port: port) }
+    let (port, backPort) = (front.port, back?.port ?? 0)
+    running.withLock {
+      $0 = Running(lobbies: lobbies, thread: thread, port: port, backPort: backPort)
+    }
+  }
+
+  private func lobby(at entrance: Entrance, _ listeners: [Int32]) -> Lobby {
+    let mailbox = mailbox
+    return Lobby(
+      configuration: configuration, listeners: listeners, census: loop.census(of: entrance)
+    ) { arrival in
+      var arrival = arrival
+      arrival.entrance = entrance
+      return mailbox.put(.arrival(arrival))
+    }
   }
 
   /// Reads the certificate and its key again from their files; connections that stand are left
@@ -95,11 +124,11 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   /// Closes the listening sockets. Those who have not yet sent a whole request are turned away;
   /// connections that stand are left alone.
   public func stopAccepting() {
-    let lobby = running.withLock { running in
-      defer { running.lobby = nil }
-      return running.lobby
+    let lobbies = running.withLock { running in
+      defer { running.lobbies = [] }
+      return running.lobbies
     }
-    lobby?.stop()
+    for lobby in lobbies { lobby.stop() }
   }
 
   /// Ends everything: stops accepting, sends each connection what is queued for it and a close
@@ -163,4 +192,5 @@ struct StopOrder: Sendable {
 struct Arrival: Sendable {
   var descriptor: Int32
   var address: String
+  var entrance = Entrance.front
 }

@@ -70,6 +70,9 @@ final class Lobby: @unchecked Sendable {
     return thread != nil
   }
 
+  /// Closes the listening sockets of a lobby that is not to be started.
+  func discard() { Listener.close(listeners) }
+
   /// Closes the listening sockets, turns visitors away, and waits for the thread to end.
   func stop() {
     eventfd_write(wakeUp, 1)

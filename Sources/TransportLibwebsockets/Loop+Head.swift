@@ -15,6 +15,7 @@ extension Loop {
       break
     }
     head.query = query(wsi)
+    head.entrance = session.entrance
     for (token, name) in Self.knownHeaders where lws_hdr_total_length(wsi, token) > 0 {
       head.headers[name] = String(decoding: value(of: token, wsi), as: UTF8.self)
     }

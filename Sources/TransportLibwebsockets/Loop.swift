@@ -10,7 +10,8 @@ import Glibc
 final class Loop {
   let configuration: LibwebsocketsTransport.Configuration
   let mailbox: LoopMailbox
-  let census: Census
+  private let census: Census
+  private let backCensus: Census
   /// Let go when the loop ends, since owner and transport usually hold each other.
   var delegate: (any TransportDelegate)?
 
@@ -51,6 +52,15 @@ final class Loop {
     self.mailbox = mailbox
     self.delegate = delegate
     census = Census(configuration)
+    backCensus = Census(totalMax: configuration.backConnectionsMax)
+  }
+
+  /// Who counts the connections that come in there.
+  func census(of entrance: Entrance) -> Census {
+    switch entrance {
+    case .front: census
+    case .back: backCensus
+    }
   }
 
   deinit { scratch.deallocate() }
@@ -257,7 +267,7 @@ final class Loop {
     if index == slots.count { slots.append(nil) }
     connectionSerial += 1
     let id = ConnectionID(connectionSerial << Self.slotBits | UInt64(index))
-    let session = Session(id: id, address: arrival.address)
+    let session = Session(id: id, address: arrival.address, entrance: arrival.entrance)
     session.requestBy = second + 1 + Int32(clamping: configuration.handshakeSeconds)
     slots[index] = session
     sessionCount += 1
@@ -278,7 +288,7 @@ final class Loop {
   }
 
   private func turnAway(_ arrival: Arrival) {
-    census.leave(arrival.address)
+    census(of: arrival.entrance).leave(arrival.address)
     _ = Glibc.close(arrival.descriptor)
   }
 
@@ -302,7 +312,7 @@ final class Loop {
     slots[index] = nil
     freeSlots.append(index)
     sessionCount -= 1
-    census.leave(session.address)
+    census(of: session.entrance).leave(session.address)
     if let exchange = session.exchange {
       session.exchange = nil
       requests[exchange.request] = nil

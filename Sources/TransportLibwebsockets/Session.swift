@@ -18,6 +18,7 @@ final class Session {
 
   let id: ConnectionID
   let address: String
+  let entrance: Entrance
   /// libwebsockets' handle; `nil` once it is gone.
   var wsi: OpaquePointer?
   var phase = Phase.http
@@ -52,9 +53,10 @@ final class Session {
   /// How to close, once asked to.
   var farewell: Farewell?
 
-  init(id: ConnectionID, address: String) {
+  init(id: ConnectionID, address: String, entrance: Entrance) {
     self.id = id
     self.address = address
+    self.entrance = entrance
   }
 
   /// Whether libwebsockets holds bytes of an earlier write.

@@ -17,12 +17,31 @@ extension LibwebsocketsTransport {
       }
     }
 
+    /// Where to listen.
+    public struct Address: Sendable {
+      /// A name or an address; a name is bound at every address it stands for.
+      public var host: String
+      /// The port, or 0 for one that is free.
+      public var port: Int
+
+      /// Names the two.
+      public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+      }
+    }
+
     /// A name or an address; a name is bound at every address it stands for.
     public var host: String
     /// The port, or 0 for one that is free (`boundPort` tells which).
     public var port: Int
     /// Encrypts every connection when given.
     public var tls: TLS?
+    /// A second place to listen at, whose requests say `Entrance.back`. It has connections of its
+    /// own: who uses it gets in while the first is full.
+    public var back: Address?
+    /// Connections at once there.
+    public var backConnectionsMax = 64
 
     /// WebSocket subprotocols that may be negotiated. A client that offers only others is refused.
     public var subprotocols = ["parley.v1"]

@@ -27,7 +27,13 @@ enum ServeCommand {
       Terminal.error("parley: \(error)\n")
       return Program.ExitCode.failure
     }
-    Terminal.output("listening on \(address(configuration, port: server.port))\n")
+    let isSecure = configuration.certificatePath != nil
+    if let address = configuration.apiListen.flatMap(ListenAddress.init) {
+      let url = ListenAddress.url(address.host, port: server.apiPort, isSecure: isSecure)
+      Terminal.output("programs are answered on \(url)\n")
+    }
+    let url = ListenAddress.url(configuration.host, port: server.port, isSecure: isSecure)
+    Terminal.output("listening on \(url)\n")
     signals.wait { server.reload() }
     Terminal.output("stopping; once more ends it at once\n")
     signals.endAtNext()
@@ -62,12 +68,5 @@ enum ServeCommand {
       lines.append("*** ECHO: anyone who can connect is answered at \(path). For tests only.\n")
     }
     return lines.joined(separator: "\n") + "\n"
-  }
-
-  private static func address(_ configuration: Configuration, port: Int) -> String {
-    let scheme = configuration.certificatePath == nil ? "http" : "https"
-    let host = configuration.host
-    let isIPv6 = host.utf8.contains(UInt8(ascii: ":"))
-    return "\(scheme)://\(isIPv6 ? "[\(host)]" : host):\(port)"
   }
 }

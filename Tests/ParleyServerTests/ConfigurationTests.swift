@@ -213,10 +213,23 @@ struct ConfigurationTests {
   }
 
   @Test(
+    "an address to listen at is a host and a port",
+    arguments: [
+      ("127.0.0.1:8081", "127.0.0.1", 8081), ("[::1]:0", "::1", 0),
+      ("localhost:65535", "localhost", 65_535),
+    ])
+  func listenAddress(text: String, host: String, port: Int) throws {
+    let address = try #require(ListenAddress(text))
+    #expect((address.host, address.port) == (host, port))
+    #expect(try load(["--api-listen", text]).configuration.apiListen == text)
+  }
+
+  @Test(
     "settings that do not go together are refused",
     arguments: [
       ["--ping-interval=60s", "--idle-timeout=30s"],
       ["--message-size-max=2MiB", "--queue-size-max=1MiB"],
+      ["--api-listen=0.0.0.0:8081"], ["--api-listen=127.0.0.1:80", "--port=80"],
     ])
   func conflicts(flags: [String]) {
     let error = #expect(throws: ConfigurationError.self) { try load(flags) }

@@ -29,6 +29,28 @@ struct HTTPTests {
     }
   }
 
+  @Test func `requests say at which address they came, and each has room of its own`() throws {
+    let server = try TestServer { server, configuration in
+      configuration.connectionsMax = 1
+      configuration.back = .init(host: "127.0.0.1", port: 0)
+      configuration.backConnectionsMax = 1
+      server.onRequest = { server, id, head, _ in
+        let entrance = head.entrance == .back ? "back" : "front"
+        server.transport.respond(to: id, with: Response(status: 200, body: Array(entrance.utf8)))
+      }
+    }
+    defer { server.stop() }
+    let backPort = server.transport.boundBackPort
+    #expect(backPort != server.port)
+    let front = try TestClient(port: server.port)
+    #expect(try front.request("/").text == "front")
+    #expect(try TestClient(port: server.port).request("/").status == 503)
+    let back = try TestClient(port: backPort)
+    #expect(try back.request("/").text == "back")
+    #expect(try TestClient(port: backPort).request("/").status == 503)
+    #expect(try front.request("/").text == "front")
+  }
+
   @Test func `HEAD has the length but not the body`() throws {
     let server = try TestServer()
     defer { server.stop() }

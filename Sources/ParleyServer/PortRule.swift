@@ -1,0 +1,28 @@
+import Gateway
+import GatewayPorts
+
+/// Which paths are answered at which port, where programs have one of their own.
+///
+/// The page and those who write notes need a few paths; whatever else there is below `/api`, or will
+/// be, is for programs, and is not shown to the network where the page is.
+struct PortRule {
+  /// Whether there is such a port.
+  let isDivided: Bool
+
+  private static let forOperators = ["/metrics", "/admin"]
+  private static let forPeople = ["/api/notes", "/api/user", "/api/openapi.json"]
+
+  /// Whether a request may be answered where it came in.
+  func allows(_ head: RequestHead) -> Bool {
+    guard isDivided else { return true }
+    switch head.entrance {
+    case .front: return !Self.forOperators.contains(head.path) && !isForPrograms(head.path)
+    case .back: return head.path != "/" && !head.path.hasPrefix("/n/") && Opening(head) == nil
+    }
+  }
+
+  private func isForPrograms(_ path: String) -> Bool {
+    path.hasPrefix("/api/")
+      && !Self.forPeople.contains { path == $0 || path.hasPrefix($0 + "/") }
+  }
+}
