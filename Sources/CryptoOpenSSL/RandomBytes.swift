@@ -5,8 +5,9 @@ import COpenSSL
 /// Traps if the machine has no randomness to give: names and secrets made without it would be
 /// everybody's.
 public func randomBytes(count: Int) -> [UInt8] {
-  [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
-    guard count == 0 || RAND_bytes(buffer.baseAddress, Int32(count)) == 1 else {
+  guard count > 0 else { return [] }
+  return [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+    guard RAND_bytes(buffer.baseAddress, Int32(count)) == 1 else {
       fatalError("OpenSSL has no randomness to give; check that /dev/urandom can be read")
     }
     initializedCount = count

@@ -50,6 +50,14 @@ final class BayeuxLink {
     self.pingAt = pingAt
   }
 
+  /// Lets no subscription last longer whose rights stand in a token.
+  func endSubscriptions(by end: Timestamp) {
+    for (text, subscription) in subscriptions where !subscription.identity.isListed {
+      let own = subscription.identity.expiresAt ?? end
+      subscriptions[text]?.identity.expiresAt = min(own, end)
+    }
+  }
+
   /// Those subscriptions that hear a channel.
   func hears(_ channel: BayeuxChannel, now: Timestamp) -> Bool {
     if let exact = subscriptions[channel.text], exact.isValid(for: channel, now) { return true }

@@ -30,7 +30,7 @@ final class Connection {
   let id: ConnectionID
   let dialect: Dialect
   /// Where its client is, as far as the transport knows; for operators alone.
-  let address: String
+  var address: String
   let openedAt: Timestamp
   var phase: Phase
   /// Whose it is; `nil` before the hello if the upgrade brought no token.

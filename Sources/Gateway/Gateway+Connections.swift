@@ -129,7 +129,7 @@ extension Gateway {
     if let link = socketIO.byPlace[connection.id] {
       // These clients come back when the line ends, unless they were told before.
       if !comesBack { send(SocketPacket(.disconnect), to: link) }
-      perform(link.session.end(.dismissed), for: link)
+      dismiss(link)
     } else if let link = bayeux.byPlace[connection.id] {
       endBayeux(link, comesBack: comesBack)
     } else if comesBack {
@@ -160,6 +160,7 @@ extension Gateway {
       if identity.isListed { continue }
       let end = min(identity.expiresAt ?? deadline, deadline)
       connection.identity?.expiresAt = end
+      bayeux.byPlace[connection.id]?.endSubscriptions(by: end)
       guard connection.dialect == .native, connection.isReady else { continue }
       connection.isWarned = true
       sendNative(.tokenExpiring(.init(expiresAt: end)), ref: pushID(), to: connection)

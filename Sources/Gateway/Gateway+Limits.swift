@@ -84,16 +84,15 @@ extension Gateway {
   func excess(ofPublishingBy identity: Identity, bytes: Int) -> Excess? {
     guard let usage = usage(of: identity) else { return nil }
     let now = surroundings.clock.uptime
-    let rates = allowances.user
-    let limits: [(Int64, RateLimit)] = [
-      (usage.messages.wait(for: 1, at: rates.messages, now: now), .userMessagesPerSecondMax),
-      (usage.bytes.wait(for: bytes, at: rates.bytes, now: now), .userBytesPerSecondMax),
-    ]
-    if let (wait, limit) = limits.first(where: { $0.0 > 0 }) {
-      return passed(Excess(limit: limit, retryAfter: Int(wait)))
+    let wait = usage.traffic.wait(messages: 1, bytes: bytes, allowances.user, now: now)
+    guard wait.messages == 0, wait.bytes == 0 else {
+      let isOfBytes = wait.bytes > wait.messages
+      return passed(
+        Excess(
+          limit: isOfBytes ? .userBytesPerSecondMax : .userMessagesPerSecondMax,
+          retryAfter: Int(max(wait.bytes, wait.messages))))
     }
-    usage.messages.take(1, at: rates.messages, now: now)
-    usage.bytes.take(bytes, at: rates.bytes, now: now)
+    usage.traffic.take(messages: 1, bytes: bytes, allowances.user, now: now)
     return nil
   }
 

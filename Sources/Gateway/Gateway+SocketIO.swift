@@ -372,6 +372,7 @@ extension Gateway {
   func takeOver(_ link: SocketIOLink, by old: SocketIOLink) {
     old.session = link.session
     old.address = link.address
+    old.connection.address = link.address
     old.carrier = link.carrier
     old.probe = link.probe
     old.poll = link.poll

@@ -2,8 +2,7 @@ import GatewayPorts
 
 /// Measures what comes over one connection, for itself, for its user and for its address.
 package struct Meter {
-  private var messages = TokenBucket()
-  private var bytes = TokenBucket()
+  private var traffic = Traffic()
   /// What was refused: who does not wait even so uses up the patience there is.
   private var refused = TokenBucket()
   /// Of whoever is logged in.
@@ -19,38 +18,27 @@ package struct Meter {
   package mutating func draw(
     messages count: Int, bytes byteCount: Int, _ allowances: Allowances, now: Int64
   ) -> Excess? {
-    var longest: Int64 = 0
-    var limit = RateLimit.messagesPerSecondMax
-    func look(_ wait: Int64, _ of: RateLimit) {
-      if wait > longest { (longest, limit) = (wait, of) }
+    var excess: (wait: Int64, limit: RateLimit)?
+    func look(
+      _ traffic: Traffic, _ allowance: Allowance, _ ofMessages: RateLimit, _ ofBytes: RateLimit
+    ) {
+      let wait = traffic.wait(messages: count, bytes: byteCount, allowance, now: now)
+      if wait.messages > excess?.wait ?? 0 { excess = (wait.messages, ofMessages) }
+      if wait.bytes > excess?.wait ?? 0 { excess = (wait.bytes, ofBytes) }
     }
-    let own = allowances.connection
-    look(messages.wait(for: count, at: own.messages, now: now), .messagesPerSecondMax)
-    look(bytes.wait(for: byteCount, at: own.bytes, now: now), .bytesPerSecondMax)
+    look(traffic, allowances.connection, .messagesPerSecondMax, .bytesPerSecondMax)
     if let user {
-      let rates = allowances.user
-      look(user.messages.wait(for: count, at: rates.messages, now: now), .userMessagesPerSecondMax)
-      look(user.bytes.wait(for: byteCount, at: rates.bytes, now: now), .userBytesPerSecondMax)
+      look(user.traffic, allowances.user, .userMessagesPerSecondMax, .userBytesPerSecondMax)
     }
     if let address {
-      let rates = allowances.address
       look(
-        address.messages.wait(for: count, at: rates.messages, now: now),
-        .addressMessagesPerSecondMax)
-      look(
-        address.bytes.wait(for: byteCount, at: rates.bytes, now: now), .addressBytesPerSecondMax)
+        address.traffic, allowances.address, .addressMessagesPerSecondMax,
+        .addressBytesPerSecondMax)
     }
-    guard longest == 0 else { return Excess(limit: limit, retryAfter: Int(longest)) }
-    messages.take(count, at: own.messages, now: now)
-    bytes.take(byteCount, at: own.bytes, now: now)
-    if let user {
-      user.messages.take(count, at: allowances.user.messages, now: now)
-      user.bytes.take(byteCount, at: allowances.user.bytes, now: now)
-    }
-    if let address {
-      address.messages.take(count, at: allowances.address.messages, now: now)
-      address.bytes.take(byteCount, at: allowances.address.bytes, now: now)
-    }
+    if let excess { return Excess(limit: excess.limit, retryAfter: Int(excess.wait)) }
+    traffic.take(messages: count, bytes: byteCount, allowances.connection, now: now)
+    user?.traffic.take(messages: count, bytes: byteCount, allowances.user, now: now)
+    address?.traffic.take(messages: count, bytes: byteCount, allowances.address, now: now)
     return nil
   }
 

@@ -8,8 +8,7 @@ package final class Usage {
   /// Connections that stand.
   package var connections = 0
   package var connects = TokenBucket()
-  package var messages = TokenBucket()
-  package var bytes = TokenBucket()
+  package var traffic = Traffic()
   package var requests = TokenBucket()
 
   package init() {}
@@ -17,8 +16,7 @@ package final class Usage {
   /// Whether it is as if nobody had ever been here.
   func isForgettable(_ allowance: Allowance, now: Int64) -> Bool {
     connections == 0 && connects.isFull(at: allowance.connects, now: now)
-      && messages.isFull(at: allowance.messages, now: now)
-      && bytes.isFull(at: allowance.bytes, now: now)
+      && traffic.isForgettable(allowance, now: now)
       && requests.isFull(at: allowance.requests, now: now)
   }
 }

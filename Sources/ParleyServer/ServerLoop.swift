@@ -254,7 +254,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   // MARK: HTTP
 
   func request(_ request: RequestID, head: RequestHead, body: [UInt8]) {
-    let head = proxies.resolved(head)
+    var head = proxies.resolved(head)
     // A session that polls sends by POST and receives by GET.
     let isReading = ["GET", "HEAD"].contains(head.method) && Opening(head) == nil
     if !isReading, !allowsOrigin(head) {
@@ -269,7 +269,6 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
           404, .notOffered, "not at this port: programs have one of their own, see api-listen"))
       return
     }
-    var head = head
     // What is told by GET is told by HEAD, too; the transport leaves the body out.
     if head.method == "HEAD", Opening(head) == nil { head.method = "GET" }
     if let response = status(head) {

@@ -101,6 +101,26 @@ struct BayeuxTests {
     #expect(reply.contains(#""advice":{"reconnect":"handshake""#))
   }
 
+  @Test(
+    "an operator who has rights looked at anew ends the subscriptions whose token is not renewed")
+  func refreshedRights() {
+    let rig = GatewayRig()
+    rig.book?.enter("ada", user: "ada", [Grant(.rooms, NamePattern("/group/*"), .all)])
+    let (id, client) = begin(rig)
+    for group in ["/group/1", "/group/2"] {
+      #expect(subscribe(rig, id, client, to: group, token: "ada"))
+    }
+    let answer = rig.request(
+      "POST", "/api/users/ada/refresh-rights", token: "pk_operator", #"{"within":5}"#)
+    #expect(answer.status == 200)
+    rig.pass(milliseconds: 4_999)
+    #expect(subscribe(rig, id, client, to: "/group/2", token: "ada"), "renewed")
+    rig.pass(milliseconds: 1)
+    #expect(count("403:/group/1:Forbidden channel", in: rig.frames(id)) == 1)
+    publish(in: "/group/2", rig)
+    #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
+  }
+
   @Test("a token that is taken back takes its own subscriptions along")
   func takenBack() throws {
     let rig = GatewayRig()

@@ -42,10 +42,12 @@ final class EventLog: @unchecked Sendable {
     pthread_mutex_unlock(mutex)
   }
 
+  /// A copy that shares nothing: ThreadSanitizer does not see the counts of references by which the
+  /// two could share.
   var all: [Event] {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    return events
+    return events.map(\.self)
   }
 
   /// Waits until what `find` looks for has happened.

@@ -1,0 +1,33 @@
+import GatewayPorts
+
+/// Messages, and their bytes, that somebody has sent.
+package struct Traffic {
+  private var messages = TokenBucket()
+  private var bytes = TokenBucket()
+
+  package init() {}
+
+  /// How long until so much may come.
+  func wait(
+    messages count: Int, bytes byteCount: Int, _ allowance: Allowance, now: Int64
+  ) -> (messages: Int64, bytes: Int64) {
+    (
+      messages.wait(for: count, at: allowance.messages, now: now),
+      bytes.wait(for: byteCount, at: allowance.bytes, now: now)
+    )
+  }
+
+  /// Counts so much.
+  package mutating func take(
+    messages count: Int, bytes byteCount: Int, _ allowance: Allowance, now: Int64
+  ) {
+    messages.take(count, at: allowance.messages, now: now)
+    bytes.take(byteCount, at: allowance.bytes, now: now)
+  }
+
+  /// Whether it is as if nothing had come.
+  func isForgettable(_ allowance: Allowance, now: Int64) -> Bool {
+    messages.isFull(at: allowance.messages, now: now)
+      && bytes.isFull(at: allowance.bytes, now: now)
+  }
+}
