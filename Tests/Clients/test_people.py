@@ -1,5 +1,6 @@
 """People in rooms over real sockets, and the checks D1 to D4 of the chat family."""
 
+import json
 import time
 
 import pytest
@@ -147,7 +148,9 @@ def test_D3_the_server_says_when_somebody_was_online_last(people):
 class TestLastOnline:
     @pytest.fixture
     def flags(self):
-        return ["--last-online-interval", "1s"]
+        # Whoever waits by asking again asks fast.
+        rates = ["--connection-message-rate", "0", "--signs-rate", "10000"]
+        return ["--last-online-interval", "1s", *rates]
 
     def test_D3_a_kill_forgets_no_more_than_the_interval(self, people):
         ann, ben = people("ann"), people("ben")

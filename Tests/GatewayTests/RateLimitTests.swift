@@ -252,7 +252,7 @@ struct UsageBookTests {
   @Test("one without connections is forgotten once its buckets are full")
   func forgetting() {
     var book = UsageBook<Int>(allowance)
-    book.usage(of: 1, now: 0).messages.take(10, at: allowance.messages, now: 0)
+    book.usage(of: 1, now: 0).traffic.take(messages: 10, bytes: 0, allowance, now: 0)
     book.usage(of: 2, now: 0).connections = 1
     _ = book.usage(of: 3, now: 0)
     book.ticked(now: 9_999)
@@ -269,8 +269,8 @@ struct UsageBookTests {
     var book = UsageBook<Int>(allowance, countMax: 100)
     for key in 0..<60 { book.usage(of: key, now: 0).connections = 1 }
     for key in 0..<10_000 {
-      book.usage(of: 100 + key, now: Int64(key)).messages.take(
-        10, at: allowance.messages, now: Int64(key))
+      book.usage(of: 100 + key, now: Int64(key)).traffic.take(
+        messages: 10, bytes: 0, allowance, now: Int64(key))
       #expect(book.count <= 100)
     }
     // Those with connections are.
