@@ -48,7 +48,7 @@ public struct JWTPolicy: Sendable, Hashable {
       user: user, name: claims.name, tokenID: claims.tokenID,
       // An issuer whose clock is ahead may have issued it before it says, and before a user's
       // tokens were taken back.
-      issuedAt: claims.issuedAt.map { $0 - clockSkewMilliseconds },
+      issuedAt: claims.issuedAt.map { max(0, $0 - clockSkewMilliseconds) },
       expiresAt: end, grants: claims.grants)
   }
 
