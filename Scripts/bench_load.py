@@ -92,7 +92,8 @@ def median(runs):
 PARLEY = (
     f"{BUILT}/parley serve --port {{port}} --data-dir {{folder}}/data --web-dir {ROOT}/Web "
     "--echo-path /echo --connections-max 20000 --log-level warning "
-    "--connection-message-rate 0 --connection-byte-rate 0"
+    "--connection-message-rate 0 --connection-byte-rate 0 "
+    "--user-connections-max 0 --user-connect-rate 0"
 )
 NULL = f"{LOAD} null --port {{port}}"
 
