@@ -23,8 +23,8 @@ for set in "$@"; do
       packages+=(chromium fonts-noto-color-emoji fonts-wqy-zenhei)
       # A client of Bayeux.
       packages+=(ruby-faye)
-      # Certificates to test with.
-      packages+=(openssl)
+      # Certificates to test with, and what the operations guide asks a server by.
+      packages+=(openssl curl)
       # Any Node will do; Debian's is taken where there is none.
       command -v node >/dev/null || packages+=(nodejs)
       ;;
