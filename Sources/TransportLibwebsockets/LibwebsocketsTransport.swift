@@ -80,7 +80,7 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
     nonisolated(unsafe) let loop = loop
     guard let thread = WorkerThread(name: "parley-loop", { loop.run(started: gate) }) else {
       Listener.close(listeners)
-      throw .library(reason: "the system gives no thread; raise its limit")
+      throw .cannotStart(reason: "the system gives no thread; raise its limit")
     }
     if let error = gate.wait() {
       thread.join()
@@ -95,7 +95,7 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
       for started in lobbies[..<index] { started.stop() }
       mailbox.put(.stop(StopOrder(code: CloseCode(1001), reason: "", milliseconds: 0)))
       thread.join()
-      throw .library(reason: "the system gives no thread; raise its limit")
+      throw .cannotStart(reason: "the system gives no thread; raise its limit")
     }
     let (port, backPort) = (front.port, back?.port ?? 0)
     running.withLock {

@@ -93,7 +93,7 @@ final class Loop {
     lws_set_log_level(0, nil)
     let tick = Double(max(10, configuration.tickMilliseconds)) / 1000
     guard let handle = parley_loop_create(tick) else {
-      throw .library(reason: "the system gives no event loop; raise the limit of open files")
+      throw .cannotStart(reason: "the system gives no event loop; raise the limit of open files")
     }
     var info = lws_context_creation_info()
     info.port = CONTEXT_PORT_NO_LISTEN_SERVER
@@ -127,7 +127,7 @@ final class Loop {
         throw .certificate(
           path: tls.certificatePath, reason: "it was not accepted together with \(tls.keyPath)")
       }
-      throw .library(
+      throw .cannotStart(
         reason: "install the packages libwebsockets17 and libwebsockets-evlib-ev, version 4.1")
     }
     self.handle = handle

@@ -11,7 +11,7 @@ public enum TransportError: Error, Sendable, Equatable {
   /// A certificate or key is missing, unreadable, or the two do not fit.
   case certificate(path: String, reason: String)
   /// libwebsockets or the system refused.
-  case library(reason: String)
+  case cannotStart(reason: String)
 }
 
 extension TransportError: CustomStringConvertible {
@@ -26,7 +26,7 @@ extension TransportError: CustomStringConvertible {
       "the host \(host) is unknown: \(reason); give an address, or a name this machine can look up"
     case .certificate(let path, let reason):
       "cannot use \(path) for TLS: \(reason); give a PEM certificate and the key it was made for, readable by this user"
-    case .library(let reason):
+    case .cannotStart(let reason):
       "the network library did not start: \(reason)"
     }
   }

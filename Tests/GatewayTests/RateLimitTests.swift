@@ -184,7 +184,7 @@ struct RateLimitTests {
       rig.say(
         id,
         #"{"messageId":"c\#(number)","type":"docChange","data":{"resourceId":"n","rev":\#(number),"#
-          + #""n":[\#(number),0],"s":["","x"]}}"#)
+          + #""n":[\#(number),0],"s":["","a"]}}"#)
     }
     for number in 0..<3 { change(number) }
     _ = rig.frames(id)
@@ -195,7 +195,7 @@ struct RateLimitTests {
     let frames = rig.frames(id)
     #expect(frames.count == 1)
     #expect(frames[0].contains("resourceConnectionConf"))
-    #expect(frames[0].contains(#""initialState":"xxx","revision":3"#))
+    #expect(frames[0].contains(#""initialState":"aaa","revision":3"#))
     #expect(rig.closeCodes[id] == nil)
   }
 
