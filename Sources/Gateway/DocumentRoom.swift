@@ -53,6 +53,10 @@ final class DocumentRoom {
   var renewal = Renewal.none
   /// When each change arrived that is not durable yet, in microseconds, oldest first.
   var arrivals: [Int64] = []
+  /// Whether its changes go to the store with the end of a turn.
+  var awaitsCommit = false
+  /// Whether changes of it were delivered in this turn.
+  var hasDelivered = false
   /// Requests that are answered when their edit is durable, by its revision.
   var editRequests: [Int: RequestID] = [:]
   /// Uptime since which nobody follows.

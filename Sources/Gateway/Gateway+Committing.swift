@@ -4,10 +4,39 @@ import SocketMessages
 /// Making changes durable, and telling what came of it.
 ///
 /// One commit of a document is under way at a time; what is taken meanwhile goes with the next.
+/// Since a commit costs a sync, and each follower a write for it, the fewer they are the better:
+/// all that one turn of the loop brings goes in one commit, and what a turn has delivered is
+/// written to the sockets before more is committed, so that the authors' next changes go together.
 extension Gateway {
-  /// Hands the tentative entries to the store, unless a commit is under way.
+  /// Has the tentative entries go to the store with this turn's end, or with the next one's if
+  /// changes were delivered in this turn.
   func commit(_ room: DocumentRoom) {
-    guard room.renewal != .storing, let entries = room.live?.takeCommit(),
+    guard !room.awaitsCommit, let live = room.live, !live.isSettled else { return }
+    room.awaitsCommit = true
+    uncommitted.append(room)
+  }
+
+  /// Ends a turn of the loop: what it brought goes to the store, by the actions taken next.
+  ///
+  /// Complexity: O(d), d documents that were changed in this turn or the one before.
+  ///
+  /// - Returns: whether something is left for the end of the next turn, which should come at once.
+  public func endTurn() -> Bool {
+    let rooms = uncommitted
+    uncommitted.removeAll(keepingCapacity: true)
+    for room in rooms {
+      room.awaitsCommit = false
+      if room.hasDelivered { commit(room) } else { handOver(room) }
+    }
+    for room in delivered { room.hasDelivered = false }
+    delivered.removeAll(keepingCapacity: true)
+    return !uncommitted.isEmpty
+  }
+
+  /// Hands the tentative entries to the store, unless a commit is under way.
+  private func handOver(_ room: DocumentRoom) {
+    guard documents[room.id] === room, room.renewal != .storing,
+      let entries = room.live?.takeCommit(),
       let epoch = room.live?.epoch
     else { return }
     store(.append(id: room.id, epoch: epoch, entries: entries), for: .append(room.id))
@@ -22,6 +51,8 @@ extension Gateway {
       guard let entries = room.live?.commitSucceeded() else { return }
       measure(entries.count, in: room)
       deliver(entries, in: room)
+      room.hasDelivered = true
+      delivered.append(room)
       answerEdits(entries, in: room)
       room.live?.trim(keeping: settings.windowEntries)
       admitWaiting(room)

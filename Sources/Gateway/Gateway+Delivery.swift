@@ -9,45 +9,77 @@ import SocketMessages
 /// range of the log in one frame. Nothing is composed on the way: transforming over a composed
 /// operation is not the same as transforming over its parts.
 extension Gateway {
+  /// Newly durable entries, and the frames in which all who hear of them do.
+  private struct Delivery {
+    let entries: ArraySlice<LogEntry>
+    let first: LogEntry
+    let last: LogEntry
+    /// What native followers get; made for the first of them.
+    var shared: Frame?
+    /// What Whaler clients get.
+    var sharedByEntry: [Frame] = []
+
+    init?(_ entries: ArraySlice<LogEntry>) {
+      guard let first = entries.first, let last = entries.last else { return nil }
+      self.entries = entries
+      self.first = first
+      self.last = last
+    }
+  }
+
   /// Sends newly durable entries to all who have everything before them.
   func deliver(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
-    guard let first = entries.first, let last = entries.last else { return }
-    var shared: Frame?
-    // Before the loop, in which authors forget their message ids.
-    let sharedByEntry =
-      room.subscriptions.contains { $0.connection.dialect == .whaler }
-      ? whalerFrames(entries, in: room) : []
+    guard var delivery = Delivery(entries) else { return }
+    if room.subscriptions.contains(where: { $0.connection.dialect == .whaler }) {
+      // Now, for authors forget their message ids when they are told.
+      delivery.sharedByEntry = whalerFrames(entries, in: room)
+    }
+    // Authors come first: they may send the next change while the others are told of this one.
+    for entry in entries {
+      guard let id = connectionsByClient[entry.client],
+        let subscription = connections[id]?.subscriptions[room.id]
+      else { continue }
+      deliver(&delivery, to: subscription)
+    }
     for subscription in room.subscriptions {
-      let connection = subscription.connection
+      deliver(&delivery, to: subscription)
       subscription.moveSelections(over: entries)
-      // One that lags, or that has just joined past these entries, continues on its own.
-      guard subscription.revision == first.revision - 1, !subscription.isLagging else { continue }
-      guard surroundings.queuedBytes(connection.id) <= settings.laggingBytes else {
-        subscription.isLagging = true
-        metrics.lags += 1
-        lagging.insert(connection.id)
-        continue
+    }
+  }
+
+  /// Sends the entries to a follower that has everything before them, and only that.
+  private func deliver(_ delivery: inout Delivery, to subscription: Subscription) {
+    // One that lags, or that has these entries already, continues on its own.
+    guard subscription.revision == delivery.first.revision - 1, !subscription.isLagging else {
+      return
+    }
+    let connection = subscription.connection
+    guard surroundings.queuedBytes(connection.id) <= settings.laggingBytes else {
+      subscription.isLagging = true
+      metrics.lags += 1
+      lagging.insert(connection.id)
+      return
+    }
+    let (first, last) = (delivery.first, delivery.last)
+    subscription.revision = last.revision
+    switch connection.dialect {
+    case .native:
+      if delivery.entries.count == 1, first.client == connection.client,
+        let messageID = subscription.messageIDs.removeValue(forKey: first.revision)
+      {
+        acknowledge(
+          first.sequence, revision: first.revision, time: first.time, of: subscription.room.id,
+          ref: messageID, to: connection)
+        return
       }
-      subscription.revision = last.revision
-      switch connection.dialect {
-      case .native:
-        if entries.count == 1, first.client == connection.client,
-          let messageID = subscription.messageIDs.removeValue(forKey: first.revision)
-        {
-          acknowledge(
-            first.sequence, revision: first.revision, time: first.time, of: room.id,
-            ref: messageID, to: connection)
-          continue
-        }
-        subscription.forgetMessageIDs(through: last.revision)
-        let frame = shared ?? changesFrame(entries, of: room.id)
-        shared = frame
-        push(frame, to: connection)
-      case .whaler:
-        for frame in sharedByEntry { push(frame, to: connection) }
-        subscription.forgetMessageIDs(through: last.revision)
-      case .session: break
-      }
+      subscription.forgetMessageIDs(through: last.revision)
+      let frame = delivery.shared ?? changesFrame(delivery.entries, of: subscription.room.id)
+      delivery.shared = frame
+      push(frame, to: connection)
+    case .whaler:
+      for frame in delivery.sharedByEntry { push(frame, to: connection) }
+      subscription.forgetMessageIDs(through: last.revision)
+    case .session: break
     }
   }
 

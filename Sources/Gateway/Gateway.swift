@@ -6,8 +6,9 @@ import SocketMessages
 ///
 /// Its owner tells it what happened (``opened(_:dialect:)``, ``received(_:message:kind:)``,
 /// ``stored(_:reply:)``, …) and then does what stands in ``takeActions()``, in order. Everything
-/// happens on one loop; no call blocks, and time, names and tokens are handed in. So several
-/// gateways with all their clients run in one process from one seed.
+/// happens on one loop, each of whose turns closes with ``endTurn()``; no call blocks, and time,
+/// names and tokens are handed in. So several gateways with all their clients run in one process
+/// from one seed.
 ///
 ///     received ─▶ decode ─▶ LiveDocument.submit ─▶ store(append) … stored ─▶ acknowledge, deliver
 ///
@@ -98,6 +99,10 @@ public final class Gateway {
   var storeFailure: StoreError?
   /// What has been counted since the start.
   public internal(set) var metrics = GatewayMetrics()
+  /// Documents with changes that the end of a turn hands to the store.
+  var uncommitted: [DocumentRoom] = []
+  /// Documents of which changes were delivered in this turn.
+  var delivered: [DocumentRoom] = []
   /// When the changes arrived that are on their way to their followers, in microseconds.
   var broadcasting: [Int64] = []
 
@@ -148,7 +153,7 @@ public final class Gateway {
 
   // MARK: Actions
 
-  /// Takes what is to be done, oldest first.
+  /// Takes what is to be done, oldest first. Changes are handed to the store by ``endTurn()``.
   public func takeActions() -> [GatewayAction] {
     if !broadcasting.isEmpty {
       let now = surroundings.clock.microseconds

@@ -117,6 +117,10 @@ public protocol TransportDelegate: AnyObject {
   func woken()
   /// Time has passed: called a few times a second, for time-outs.
   func ticked()
+  /// All that one turn of the loop brought has been told; what was queued is written after this.
+  ///
+  /// - Returns: whether the next turn should come at once, whatever happens.
+  func turnEnded() -> Bool
 }
 
 /// What a transport can be asked to do. All but `stop` on the loop's thread.

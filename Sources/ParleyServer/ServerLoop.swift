@@ -251,6 +251,12 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     perform()
   }
 
+  func turnEnded() -> Bool {
+    let goesOn = gateway.endTurn()
+    perform()
+    return goesOn
+  }
+
   // MARK: HTTP
 
   func request(_ request: RequestID, head: RequestHead, body: [UInt8]) {

@@ -166,6 +166,7 @@ extension Simulation {
       }
       storeWorks()
       storeReports()
+      endTurn()
       clock.advance(milliseconds: 100)
       tick()
       if isAtRest { return }

@@ -134,6 +134,11 @@ extension Simulation {
     }
   }
 
+  mutating func endTurn() {
+    _ = gateway.endTurn()
+    perform()
+  }
+
   /// Does what the gateway asks for.
   ///
   /// - Returns: how many frames it has sent.

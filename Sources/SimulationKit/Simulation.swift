@@ -122,7 +122,11 @@ package struct Simulation {
   @discardableResult
   package mutating func run() throws -> Report {
     do {
-      for _ in 0..<plan.steps { try step() }
+      for _ in 0..<plan.steps {
+        try step()
+        // A turn of the loop is one event or several.
+        if random.chance(60) { endTurn() }
+      }
       try heal()
     } catch let violation as Violation {
       throw violation

@@ -5,8 +5,8 @@ import Glibc
 
 /// The thread that owns every connection, and all that libwebsockets keeps.
 ///
-/// One turn: wait for events, let libwebsockets call back, read the mailbox, then write what was
-/// queued. Nothing here is locked, and nothing here may be touched from another thread.
+/// One turn: wait for events, let libwebsockets call back, read the mailbox, tell the owner that
+/// this was all, then write what was queued. Nothing here is locked, and nothing here may be touched from another thread.
 final class Loop {
   let configuration: LibwebsocketsTransport.Configuration
   let mailbox: LoopMailbox
@@ -78,11 +78,13 @@ final class Loop {
     }
     started.open(nil)
     guard let handle else { return }
+    var goesOn = false
     while true {
-      let flags = parley_loop_turn(handle)
+      let flags = goesOn ? parley_loop_poll(handle) : parley_loop_turn(handle)
       second = Int32(truncatingIfNeeded: (monotonicMilliseconds() - startedAt) / 1000)
       if flags & Int32(PARLEY_LOOP_WOKEN) != 0 { readMailbox() }
       if flags & Int32(PARLEY_LOOP_TICKED) != 0 { tick() }
+      goesOn = delegate?.turnEnded() ?? false
       flush()
       if let stopDeadline, sessionCount == 0 || monotonicMilliseconds() >= stopDeadline { break }
     }

@@ -5,7 +5,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// A gateway over a store in memory, with everything that it wants done at once.
+/// A gateway over a store in memory, with everything that it wants done at once, unless `isStepwise`.
 final class GatewayRig {
   let clock = VirtualClock()
   let book: TokenBook?
@@ -18,6 +18,12 @@ final class GatewayRig {
   private(set) var closeCodes: [UInt64: UInt16] = [:]
   private var responses: [UInt64: Response] = [:]
   private var nextID: UInt64 = 1
+  /// Whether turns end and the store works only when told to.
+  var isStepwise = false
+  /// What the store has not done yet.
+  private(set) var stored: [(ticket: StoreTicket, request: StoreRequest)] = []
+  /// Connections in the order in which they were sent something.
+  var recipients: [UInt64] = []
   /// Where the payloads of frames that were sent stand in memory.
   var frameAddresses: [UInt] = []
 
@@ -167,12 +173,32 @@ final class GatewayRig {
     return (response?.status ?? 0, String(decoding: response?.body ?? [], as: UTF8.self))
   }
 
+  // MARK: Step by step
+
+  /// Ends a turn, and says whether another is wanted at once.
+  func endTurn() -> Bool {
+    let goesOn = gateway.endTurn()
+    for action in gateway.takeActions() { perform(action) }
+    return goesOn
+  }
+
+  /// Lets the store do what it was given, and report.
+  func storeWorks() {
+    let work = stored
+    stored = []
+    for (item, reply) in zip(work, store.perform(work.map(\.request))) {
+      gateway.stored(item.ticket, reply: reply)
+    }
+    perform()
+  }
+
   // MARK: Inside
 
   private func perform() {
     while true {
+      let goesOn = !isStepwise && gateway.endTurn()
       let actions = gateway.takeActions()
-      if actions.isEmpty { return }
+      if actions.isEmpty, !goesOn { return }
       for action in actions { perform(action) }
     }
   }
@@ -180,6 +206,7 @@ final class GatewayRig {
   private func perform(_ action: GatewayAction) {
     switch action {
     case .send(let frame, let connection):
+      recipients.append(connection.rawValue)
       frameAddresses.append(frame.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) })
       Array(frame.payload).withUnsafeBytes { bytes in
         if let (messageID, message) = try? ServerMessage.decode(bytes) {
@@ -191,6 +218,7 @@ final class GatewayRig {
       closeCodes[connection.rawValue] = code.rawValue
       gateway.closed(connection)
     case .respond(let request, let response): responses[request.rawValue] = response
+    case .store(let ticket, let request) where isStepwise: stored.append((ticket, request))
     case .store(let ticket, let request):
       for reply in store.perform([request]) { gateway.stored(ticket, reply: reply) }
     }

@@ -154,6 +154,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
     onWoken(self)
   }
   func ticked() {}
+  func turnEnded() -> Bool { false }
 
   /// Runs `body` on the loop's thread and returns what it returns.
   func onLoop<Result: Sendable>(_ body: @escaping @Sendable (TestServer) -> Result) throws -> Result
