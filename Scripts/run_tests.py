@@ -6,6 +6,9 @@
 Each part is run by its own runner, whose output is shown, and kept whole in artifacts/logs. A
 part that fails does not keep the next from running. The counts are read from what the runners
 print; a runner that ends badly without having said what failed counts as one failure.
+
+Parts that keep one core busy at most, and wait half of their time, run beside the part before them;
+what they print is shown when that has ended.
 """
 
 import os
@@ -14,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -141,13 +145,70 @@ PARTS = {
 }
 
 
-def run(part):
+# Clients and browser have servers and folders of their own each.
+RUNS_BESIDE = {"browser"}
+
+
+class Run(threading.Thread):
+    """One part in a thread of its own; `result`: its title, its counts, whether it went well."""
+
+    def __init__(self, part):
+        super().__init__()
+        self.part = part
+        self.result = (part, Counts(), False)
+        self.shown = threading.Lock()
+        self.is_in_front = False
+        self.waiting = []
+
+    def show(self, text):
+        with self.shown:
+            if self.is_in_front:
+                print(text, flush=True)
+            else:
+                self.waiting.append(text)
+
+    def come_to_front(self):
+        with self.shown:
+            for text in self.waiting:
+                print(text)
+            sys.stdout.flush()
+            self.is_in_front = True
+
+    def run(self):
+        self.result = run(self.part, self.show)
+
+
+def groups(parts):
+    """The parts in order, those that run side by side in one list."""
+    grouped = []
+    for part in parts:
+        if part in RUNS_BESIDE and grouped:
+            grouped[-1].append(part)
+        else:
+            grouped.append([part])
+    return grouped
+
+
+def run_all(parts):
+    results = []
+    for group in groups(parts):
+        runs = [Run(part) for part in group]
+        for each in runs:
+            each.start()
+        for each in runs:
+            each.come_to_front()
+            each.join()
+            results.append(each.result)
+    return results
+
+
+def run(part, show):
     """Runs one part; returns its title, its counts and whether it went well."""
     title, command, read = PARTS[part]
     arguments = command()
     if arguments is None:
         return title, Counts(), True
-    print(f"\n--- {title}", flush=True)
+    show(f"\n--- {title}")
     lines = []
     began = time.monotonic()
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
@@ -168,14 +229,14 @@ def run(part):
             log.write(line)
             lines.append(line.rstrip("\n"))
             if is_worth_showing(part, lines[-1]):
-                print(line, end="", flush=True)
+                show(lines[-1])
         status = process.wait()
     counts = read(lines)
     good = status == 0 and counts.concluded and counts.failed == 0
     if not good and counts.failed == 0:
         counts.failed = 1
-        print(f"{title} ended with status {status} and did not say which test failed")
-    print(f"--- {title}: {counts} in {time.monotonic() - began:.0f} s", flush=True)
+        show(f"{title} ended with status {status} and did not say which test failed")
+    show(f"--- {title}: {counts} in {time.monotonic() - began:.0f} s")
     return title, counts, good
 
 
@@ -184,7 +245,7 @@ def main(parts):
     if unknown or not parts:
         sys.exit(f"expected some of {', '.join(PARTS)}; got {' '.join(parts) or 'nothing'}")
     LOGS.mkdir(parents=True, exist_ok=True)
-    results = [run(part) for part in parts]
+    results = run_all(parts)
     total = Counts()
     print()
     for title, counts, good in results:
