@@ -10,12 +10,20 @@ public protocol BlockingHandler: AnyObject {
   func separates(_ reader: PersonID, from author: PersonID) -> Bool
   /// Whether there is anybody at all who is kept from this reader.
   func concerns(_ reader: PersonID) -> Bool
+  /// Whether what somebody does is kept from anybody at all. Asked once where something goes to
+  /// many; without an answer of one's own it is yes, and each reader is asked about.
+  func conceals(_ author: PersonID) -> Bool
   /// Whom somebody blocks.
   func blocked(by person: PersonID) -> [PersonID]
   /// Blocks, or no longer.
   func set(
     _ block: PersonBlock, isBlocked: Bool, store: any PeopleStore,
     then goOn: @escaping (StoreError?) -> Void)
+}
+
+extension BlockingHandler {
+  /// See ``BlockingHandler``.
+  public func conceals(_ author: PersonID) -> Bool { true }
 }
 
 /// Blocks in the gateway's own store, all of them in memory as well.
@@ -49,6 +57,11 @@ public final class StoredBlocking: BlockingHandler {
   /// See ``BlockingHandler``.
   public func concerns(_ reader: PersonID) -> Bool {
     !isKnown || blocks[reader] != nil || (isMutual && blockers[reader] != nil)
+  }
+
+  /// See ``BlockingHandler``.
+  public func conceals(_ author: PersonID) -> Bool {
+    !isKnown || blockers[author] != nil || (isMutual && blocks[author] != nil)
   }
 
   /// See ``BlockingHandler``.

@@ -511,17 +511,18 @@ extension Gateway {
     guard !bayeux.byPlace.isEmpty, let channel = BayeuxChannel(room: room) else { return }
     let event = self.event(data, channel)
     let now = surroundings.clock.now
+    let isForAll = isForAll(by: author)
     // Who hears it by name and by a pattern hears it once.
     var reached: Set<ConnectionID> = []
     for member in rooms[room]?.members ?? [] {
       guard let link = bayeux.byPlace[member] else { continue }
       if !bayeux.withPatterns.isEmpty { reached.insert(member) }
-      if link.hears(channel, now: now), isFor(link.connection, by: author) {
+      if link.hears(channel, now: now), isForAll || isFor(link.connection, by: author) {
         send(event, to: link)
       }
     }
     for (place, link) in bayeux.withPatterns where !reached.contains(place) {
-      if link.hears(channel, now: now), isFor(link.connection, by: author) {
+      if link.hears(channel, now: now), isForAll || isFor(link.connection, by: author) {
         send(event, to: link)
       }
     }

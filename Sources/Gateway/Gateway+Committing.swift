@@ -5,32 +5,38 @@ import SocketMessages
 ///
 /// One commit of a document is under way at a time; what is taken meanwhile goes with the next.
 /// Since a commit costs a sync, and each follower a write for it, the fewer they are the better:
-/// all that one turn of the loop brings goes in one commit, and what a turn has delivered is
-/// written to the sockets before more is committed, so that the authors' next changes go together.
+/// all that one turn of the loop brings for a document goes in one commit, and what a turn has
+/// delivered is written to the sockets before more is committed, so that the authors' next changes
+/// go together.
 extension Gateway {
-  /// Has the tentative entries go to the store with this turn's end, or with the next one's if
-  /// changes were delivered in this turn.
+  /// Has the tentative entries go to the store with this turn's end; with the next one's if changes
+  /// were delivered in this turn; and not before a commit that is under way is over.
   func commit(_ room: DocumentRoom) {
     guard !room.awaitsCommit, let live = room.live, !live.isSettled else { return }
     room.awaitsCommit = true
     uncommitted.append(room)
   }
 
-  /// Ends a turn of the loop: what it brought goes to the store, by the actions taken next.
+  /// Ends a turn of the loop: the changes and publications that it brought go to the store, by the
+  /// actions taken next.
   ///
-  /// Complexity: O(d), d documents that were changed in this turn or the one before.
+  /// - Complexity: O(*n*) documents changed and publications and changes made in this turn or the
+  ///   one before.
   ///
   /// - Returns: whether something is left for the end of the next turn, which should come at once.
   public func endTurn() -> Bool {
-    let rooms = uncommitted
-    uncommitted.removeAll(keepingCapacity: true)
-    for room in rooms {
-      room.awaitsCommit = false
-      if room.hasDelivered { commit(room) } else { handOver(room) }
+    if !uncommitted.isEmpty {
+      let rooms = uncommitted
+      uncommitted = []
+      for room in rooms {
+        room.awaitsCommit = false
+        if room.hasDelivered { commit(room) } else { handOver(room) }
+      }
     }
     for room in delivered { room.hasDelivered = false }
     delivered.removeAll(keepingCapacity: true)
-    return !uncommitted.isEmpty
+    postPublications()
+    return !uncommitted.isEmpty || !unposted.isEmpty
   }
 
   /// Hands the tentative entries to the store, unless a commit is under way.
@@ -44,7 +50,8 @@ extension Gateway {
 
   /// A commit is over.
   func appended(_ id: DocumentID, _ reply: StoreReply) {
-    guard let room = documents[id] else { return }
+    // Nobody waits for it if the note was deleted, be it that its name was joined again since.
+    guard let room = documents[id], room.live != nil else { return }
     switch reply {
     case .done:
       storeFailure = nil

@@ -13,7 +13,7 @@ extension Gateway {
   private struct Delivery {
     let entries: ArraySlice<LogEntry>
     let first: LogEntry
-    let last: LogEntry
+    let revisions: ClosedRange<Int>
     /// What native followers get; made for the first of them.
     var shared: Frame?
     /// What Whaler clients get.
@@ -23,7 +23,7 @@ extension Gateway {
       guard let first = entries.first, let last = entries.last else { return nil }
       self.entries = entries
       self.first = first
-      self.last = last
+      revisions = first.revision...last.revision
     }
   }
 
@@ -34,7 +34,7 @@ extension Gateway {
       // Now, for authors forget their message ids when they are told.
       delivery.sharedByEntry = whalerFrames(entries, in: room)
     }
-    // Authors come first: they may send the next change while the others are told of this one.
+    // Native authors come first: they may send the next change while the others are told of this one.
     for entry in entries {
       guard let id = connectionsByClient[entry.client],
         let subscription = connections[id]?.subscriptions[room.id]
@@ -50,9 +50,8 @@ extension Gateway {
   /// Sends the entries to a follower that has everything before them, and only that.
   private func deliver(_ delivery: inout Delivery, to subscription: Subscription) {
     // One that lags, or that has these entries already, continues on its own.
-    guard subscription.revision == delivery.first.revision - 1, !subscription.isLagging else {
-      return
-    }
+    guard subscription.revision == delivery.revisions.lowerBound - 1, !subscription.isLagging
+    else { return }
     let connection = subscription.connection
     guard surroundings.queuedBytes(connection.id) <= settings.laggingBytes else {
       subscription.isLagging = true
@@ -60,25 +59,26 @@ extension Gateway {
       lagging.insert(connection.id)
       return
     }
-    let (first, last) = (delivery.first, delivery.last)
-    subscription.revision = last.revision
+    subscription.revision = delivery.revisions.upperBound
     switch connection.dialect {
     case .native:
-      if delivery.entries.count == 1, first.client == connection.client,
-        let messageID = subscription.messageIDs.removeValue(forKey: first.revision)
+      if delivery.entries.count == 1, !subscription.messageIDs.isEmpty,
+        delivery.first.client == connection.client,
+        let messageID = subscription.messageIDs.removeValue(forKey: delivery.first.revision)
       {
+        let first = delivery.first
         acknowledge(
           first.sequence, revision: first.revision, time: first.time, of: subscription.room.id,
           ref: messageID, to: connection)
         return
       }
-      subscription.forgetMessageIDs(through: last.revision)
+      subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
       let frame = delivery.shared ?? changesFrame(delivery.entries, of: subscription.room.id)
       delivery.shared = frame
       push(frame, to: connection)
     case .whaler:
       for frame in delivery.sharedByEntry { push(frame, to: connection) }
-      subscription.forgetMessageIDs(through: last.revision)
+      subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
     case .session: break
     }
   }

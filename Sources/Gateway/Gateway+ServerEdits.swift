@@ -19,7 +19,7 @@ extension Gateway {
     submit(edit, to: room)
   }
 
-  /// Transforms an edit to the head, and hands it to the store.
+  /// Transforms an edit to the head, and has it go to the store.
   func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
     if let expected = edit.expected, expected != live.headRevision {

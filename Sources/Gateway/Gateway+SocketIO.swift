@@ -325,12 +325,13 @@ extension Gateway {
   /// anybody wants it.
   func deliverSocketIO(_ content: SocketContent, in room: RoomName) {
     guard !socketIO.byPlace.isEmpty, let members = rooms[room]?.members else { return }
+    let isForAll = isForAll(by: content.author)
     var forms = PacketForms(content, in: room)
     var offset: String?
     for member in members {
-      guard let link = socketIO.byPlace[member], isFor(link.connection, by: content.author) else {
-        continue
-      }
+      guard let link = socketIO.byPlace[member],
+        isForAll || isFor(link.connection, by: content.author)
+      else { continue }
       if link.recovery != nil, offset == nil {
         offset = recoveryLog.append(content, for: .room(room), now: surroundings.clock.uptime)
       }

@@ -4,13 +4,14 @@ import SocketMessages
 
 /// The gateway: connections, documents and rooms, as one state machine without I/O.
 ///
-/// Its owner tells it what happened (``opened(_:dialect:)``, ``received(_:message:kind:)``,
-/// ``stored(_:reply:)``, …) and then does what stands in ``takeActions()``, in order. Everything
-/// happens on one loop, each of whose turns closes with ``endTurn()``; no call blocks, and time,
-/// names and tokens are handed in. So several gateways with all their clients run in one process
-/// from one seed.
+/// Its owner tells it what happened (``opened(_:as:at:token:limitedBy:)``,
+/// ``received(_:message:kind:)``, ``stored(_:reply:)``, …) and then does what stands in
+/// ``takeActions()``, in order. Everything happens on one loop; each of its turns must close with
+/// ``endTurn()``, which hands changes and publications to the store, and another look at the
+/// actions. No call blocks, and time, names and tokens are handed in. So several gateways with all
+/// their clients run in one process from one seed.
 ///
-///     received ─▶ decode ─▶ LiveDocument.submit ─▶ store(append) … stored ─▶ acknowledge, deliver
+///     received ─▶ decode ─▶ LiveDocument.submit … endTurn ─▶ store(append) … stored ─▶ deliver
 ///
 /// An edit is visible to nobody, its author included, before ``stored(_:reply:)`` says that it is
 /// on disk.
@@ -70,6 +71,10 @@ public final class Gateway {
   var rooms: ExactDictionary<Room> = [:]
   /// Publications that wait for the store.
   var publishing = 0
+  /// Those of them that the end of a turn hands to it.
+  var unposted: [Posting] = []
+  /// Rooms in which this turn has delivered publications.
+  var deliveredRooms: ExactSet = []
   /// Who is connected: people by their connections.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
   let people: PeopleHandlers
@@ -160,6 +165,7 @@ public final class Gateway {
       for arrival in broadcasting { metrics.broadcast.record(now - arrival) }
       broadcasting.removeAll(keepingCapacity: true)
     }
+    guard !actions.isEmpty else { return [] }
     defer { actions.removeAll(keepingCapacity: true) }
     return actions
   }

@@ -117,7 +117,8 @@ public protocol TransportDelegate: AnyObject {
   func woken()
   /// Time has passed: called a few times a second, for time-outs.
   func ticked()
-  /// All that one turn of the loop brought has been told; what was queued is written after this.
+  /// All that one turn of the loop brought has been told. What was queued is written after this;
+  /// meanwhile, `drained` and `closed` may still come.
   ///
   /// - Returns: whether the next turn should come at once, whatever happens.
   func turnEnded() -> Bool

@@ -97,6 +97,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Does what the gateway wants done.
   private func perform() {
     let attached = attached
+    var work: [(ticket: StoreTicket?, request: StoreRequest)] = []
     for action in attached.gateway.takeActions() {
       switch action {
       case .send(let frame, let connection): attached.transport.send(frame, to: connection)
@@ -104,9 +105,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         attached.transport.close(connection, code: code, reason: reason)
       case .respond(let request, let response):
         attached.transport.respond(to: request, with: response)
-      case .store(let ticket, let request): attached.storeThread.submit(ticket, request)
+      case .store(let ticket, let request): work.append((ticket, request))
       }
     }
+    attached.storeThread.submit(work)
     if let onSettled, attached.gateway.isSettled {
       self.onSettled = nil
       attached.gateway.farewell(reconnectAfter: 100...2_000)

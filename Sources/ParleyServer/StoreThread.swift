@@ -50,9 +50,10 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// Queues a request. Never blocks on the disk.
-  package func submit(_ ticket: StoreTicket, _ request: StoreRequest) {
-    state.withLock { $0.requests.append((ticket, request)) }
+  /// Queues requests, which go into one batch. Never blocks on the disk.
+  package func submit(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
+    guard !work.isEmpty else { return }
+    state.withLock { $0.requests += work }
     state.signal()
   }
 

@@ -56,7 +56,11 @@ package struct RoomSimulation {
   /// - Throws: `Violation`.
   package mutating func run() throws {
     do {
-      for _ in 0..<steps { try step() }
+      for _ in 0..<steps {
+        try step()
+        // A turn of the loop is one event or several.
+        if random.chance(60) { endTurn() }
+      }
       try heal()
     } catch let violation as Violation {
       throw violation
@@ -136,6 +140,11 @@ package struct RoomSimulation {
     }
   }
 
+  private mutating func endTurn() {
+    _ = gateway.endTurn()
+    perform()
+  }
+
   private mutating func perform() {
     for action in gateway.takeActions() {
       switch action {
@@ -186,6 +195,7 @@ package struct RoomSimulation {
       }
       storeWorks()
       storeReports()
+      endTurn()
       tick(100)
       if isAtRest { return }
     }

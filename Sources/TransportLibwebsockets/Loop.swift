@@ -6,7 +6,8 @@ import Glibc
 /// The thread that owns every connection, and all that libwebsockets keeps.
 ///
 /// One turn: wait for events, let libwebsockets call back, read the mailbox, tell the owner that
-/// this was all, then write what was queued. Nothing here is locked, and nothing here may be touched from another thread.
+/// this was all, then write what was queued. Nothing here is locked, and nothing here may be touched
+/// from another thread.
 final class Loop {
   let configuration: LibwebsocketsTransport.Configuration
   let mailbox: LoopMailbox
@@ -86,7 +87,9 @@ final class Loop {
       if flags & Int32(PARLEY_LOOP_TICKED) != 0 { tick() }
       goesOn = delegate?.turnEnded() ?? false
       flush()
-      if let stopDeadline, sessionCount == 0 || monotonicMilliseconds() >= stopDeadline { break }
+      if !goesOn, let stopDeadline, sessionCount == 0 || monotonicMilliseconds() >= stopDeadline {
+        break
+      }
     }
     end()
   }

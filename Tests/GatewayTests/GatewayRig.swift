@@ -173,6 +173,9 @@ final class GatewayRig {
     return (response?.status ?? 0, String(decoding: response?.body ?? [], as: UTF8.self))
   }
 
+  /// Why changes are refused at the moment.
+  var unreadiness: String? { gateway.unreadiness }
+
   // MARK: Step by step
 
   /// Ends a turn, and says whether another is wanted at once.
@@ -182,10 +185,10 @@ final class GatewayRig {
     return goesOn
   }
 
-  /// Lets the store do what it was given, and report.
-  func storeWorks() {
-    let work = stored
-    stored = []
+  /// Lets the store do what it was given, or the first of it, and report.
+  func storeWorks(on count: Int = .max) {
+    let work = stored.prefix(count)
+    stored.removeFirst(work.count)
     for (item, reply) in zip(work, store.perform(work.map(\.request))) {
       gateway.stored(item.ticket, reply: reply)
     }

@@ -17,13 +17,16 @@ struct TurnTests {
       rig.ask(connection, .join(.init(documentID: "n1")))
       followers.append((connection, welcome.clientID))
     }
+    rig.ask(followers[3].connection, .subscribe(.init(room: "r")))
     for follower in followers { _ = rig.pushes(follower.connection) }
     rig.isStepwise = true
     rig.recipients = []
   }
 
   /// Has a follower insert a letter at the start of the empty note.
-  private func type(_ follower: Int, sequence: Int = 1, at revision: Int = 0) {
+  private func type(
+    _ follower: Int, sequence: Int = 1, at revision: Int = 0, in document: String = "n1"
+  ) {
     var operation = TextOperation()
     operation.insert("x")
     operation.retain(revision)
@@ -31,7 +34,8 @@ struct TurnTests {
       followers[follower].connection,
       .change(
         .init(
-          documentID: "n1", epoch: "epoch of n1", revision: revision, sequence: sequence,
+          documentID: document, epoch: "epoch of \(document)", revision: revision,
+          sequence: sequence,
           operation: operation)))
   }
 
@@ -39,6 +43,17 @@ struct TurnTests {
   private var appends: [Int] {
     rig.stored.compactMap {
       if case .append(_, _, let entries) = $0.request { entries.count } else { nil }
+    }
+  }
+
+  /// Publishes a number in the room.
+  private func publish(_ number: Int) {
+    rig.ask(followers[0].connection, .publish(.init(room: "r", data: JSONValue("\(number)"))))
+  }
+
+  private func publications(_ follower: Int) -> [String?] {
+    rig.pushes(followers[follower].connection).compactMap {
+      if case .publication(let news) = $0 { news.publication.data.string } else { nil }
     }
   }
 
@@ -92,5 +107,78 @@ struct TurnTests {
     _ = rig.endTurn()
     rig.storeWorks()
     #expect(rig.recipients == [3, 2, 0, 1].map { followers[$0].connection })
+  }
+
+  @Test("publications of a turn go to the store together, in order")
+  func publications() {
+    for number in 1...3 { publish(number) }
+    #expect(rig.stored.isEmpty)
+    #expect(!rig.endTurn())
+    #expect(rig.stored.count == 3)
+    rig.storeWorks()
+    #expect(publications(3) == ["1", "2", "3"])
+  }
+
+  @Test("publications wait while their room is told of others, and keep their order")
+  func publicationsAfterDeliveries() {
+    publish(1)
+    _ = rig.endTurn()
+    publish(2)
+    rig.storeWorks()
+    #expect(rig.endTurn())
+    #expect(rig.stored.isEmpty)
+    publish(3)
+    #expect(!rig.endTurn())
+    #expect(rig.stored.count == 2)
+    rig.storeWorks()
+    #expect(publications(3) == ["1", "2", "3"])
+  }
+
+  @Test("a delivery of one note holds no other back")
+  func otherNotes() {
+    rig.isStepwise = false
+    rig.make("n2")
+    rig.ask(followers[3].connection, .join(.init(documentID: "n2")))
+    rig.isStepwise = true
+    type(0)
+    _ = rig.endTurn()
+    rig.storeWorks()
+    type(3, in: "n2")
+    #expect(!rig.endTurn())
+    #expect(appends == [1])
+  }
+
+  @Test("a change that waits for the turn's end falls with the commit that fails before")
+  func failure() {
+    type(0)
+    _ = rig.endTurn()
+    type(1)
+    rig.store.commitsToFail = 1
+    rig.storeWorks()
+    for author in [0, 1] {
+      let refusals = rig.pushes(followers[author].connection).filter {
+        if case .refused(let refusal) = $0 { refusal.code == .unavailable } else { false }
+      }
+      #expect(refusals.count == 1)
+    }
+    #expect(!rig.endTurn())
+    #expect(appends == [])
+    type(0)
+    _ = rig.endTurn()
+    rig.storeWorks()
+    #expect(changes(3) == [1])
+  }
+
+  @Test("a change to a note that is deleted in the same turn does no harm to those who come after")
+  func deletion() {
+    type(0)
+    _ = rig.request("DELETE", "/api/notes/n1")
+    _ = rig.endTurn()
+    rig.storeWorks(on: rig.stored.count - appends.count)
+    // The name is asked for anew before the store has said what became of the change.
+    rig.ask(followers[1].connection, .join(.init(documentID: "n1")))
+    rig.storeWorks()
+    #expect(rig.unreadiness == nil)
+    #expect(rig.store.log(of: "n1") == nil)
   }
 }

@@ -193,4 +193,28 @@ struct FlowTests {
     #expect(all == Array(0..<1000))
     #expect(server.log.all.contains(.woken))
   }
+
+  @Test func `an owner that wants another turn has it at once, and what it sends goes out`() throws
+  {
+    // No tick comes while the test runs, so nothing else turns the loop.
+    let server = try TestServer { _, configuration in configuration.tickMilliseconds = 600_000 }
+    defer { server.stop() }
+    let client = try TestClient.open(port: server.port)
+    defer { client.shut() }
+    let id = try server.log.opened()
+    let isArmed = try server.onLoop { server in
+      var turnsLeft = 3
+      server.onTurnEnded = { server in
+        guard turnsLeft > 0 else { return false }
+        server.transport.send(Frame(.text, payload: Array("turn \(turnsLeft)".utf8)), to: id)
+        turnsLeft -= 1
+        return turnsLeft > 0
+      }
+      return true
+    }
+    #expect(isArmed)
+    for turn in [3, 2, 1] {
+      #expect(try client.receive().payload == Array("turn \(turn)".utf8))
+    }
+  }
 }

@@ -93,6 +93,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
   var onOpened: (TestServer, ConnectionID, RequestHead) -> Void = { _, _, _ in }
   var onDrained: (TestServer, ConnectionID) -> Void = { _, _ in }
   var onWoken: (TestServer) -> Void = { _ in }
+  var onTurnEnded: (TestServer) -> Bool = { _ in false }
   var open: [ConnectionID] = []
 
   /// An echo server, unless told otherwise.
@@ -154,7 +155,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
     onWoken(self)
   }
   func ticked() {}
-  func turnEnded() -> Bool { false }
+  func turnEnded() -> Bool { onTurnEnded(self) }
 
   /// Runs `body` on the loop's thread and returns what it returns.
   func onLoop<Result: Sendable>(_ body: @escaping @Sendable (TestServer) -> Result) throws -> Result
