@@ -29,7 +29,9 @@ extension BlockingHandler {
 /// Blocks in the gateway's own store, all of them in memory as well.
 public final class StoredBlocking: BlockingHandler {
   private let isMutual: Bool
+  private weak var store: (any PeopleStore)?
   private var isKnown = false
+  private var isReading = false
   private var blocks: ExactDictionary<ExactSet> = [:]
   /// Who is blocked by whom, the other way round.
   private var blockers: ExactDictionary<ExactSet> = [:]
@@ -39,29 +41,43 @@ public final class StoredBlocking: BlockingHandler {
 
   /// See ``BlockingHandler``.
   public func start(store: any PeopleStore) {
+    self.store = store
+    read()
+  }
+
+  private func read() {
+    guard !isReading, let store else { return }
+    isReading = true
     store.perform(.blocks) { [unowned self] reply in
-      // Rather nobody hears of anybody than somebody of whom they were promised not to.
+      isReading = false
       guard case .blocks(let all) = reply else { return }
       for block in all { keep(block, isBlocked: true) }
       isKnown = true
     }
   }
 
+  /// Whether all blocks are known. As long as they are not, nobody hears of anybody, rather than
+  /// somebody of whom they were promised not to; and whoever asks has them be read again.
+  private func knows() -> Bool {
+    if !isKnown { read() }
+    return isKnown
+  }
+
   /// See ``BlockingHandler``.
   public func separates(_ reader: PersonID, from author: PersonID) -> Bool {
-    guard isKnown else { return true }
+    guard knows() else { return true }
     if blocks[reader]?.contains(author) ?? false { return true }
     return isMutual && blockers[reader]?.contains(author) ?? false
   }
 
   /// See ``BlockingHandler``.
   public func concerns(_ reader: PersonID) -> Bool {
-    !isKnown || blocks[reader] != nil || (isMutual && blockers[reader] != nil)
+    !knows() || blocks[reader] != nil || (isMutual && blockers[reader] != nil)
   }
 
   /// See ``BlockingHandler``.
   public func conceals(_ author: PersonID) -> Bool {
-    !isKnown || blockers[author] != nil || (isMutual && blocks[author] != nil)
+    !knows() || blockers[author] != nil || (isMutual && blocks[author] != nil)
   }
 
   /// See ``BlockingHandler``.

@@ -31,9 +31,9 @@ final class Loop {
   var requests: [RequestID: Session] = [:]
 
   /// Sessions with something to write at the end of this turn.
-  private var dirty: [Session] = []
+  var dirty: [Session] = []
   /// Sessions whose socket refused a write: cut at the end of this turn.
-  private var failed: [Session] = []
+  var failed: [Session] = []
   /// Where frames are joined. A write needs no room before it, since it is sent as it is.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
@@ -298,7 +298,7 @@ final class Loop {
   }
 
   /// The session of an id, if its connection stands.
-  private func session(_ id: ConnectionID) -> Session? {
+  func session(_ id: ConnectionID) -> Session? {
     let index = Int(id.rawValue & (1 << Self.slotBits - 1))
     guard index < slots.count, let session = slots[index], session.id == id else { return nil }
     return session
@@ -328,7 +328,7 @@ final class Loop {
 
   /// Ends a connection at once, without a word. Only between the library's callbacks: it frees
   /// the handle they work on.
-  private func cut(_ session: Session) {
+  func cut(_ session: Session) {
     guard let wsi = session.wsi else { return }
     if session.phase == .open { session.phase = .broken }
     lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC)
@@ -337,247 +337,5 @@ final class Loop {
   func nextRequestID() -> RequestID {
     requestSerial += 1
     return RequestID(requestSerial)
-  }
-
-  // MARK: Sending
-
-  func send(_ frame: Frame, to id: ConnectionID) {
-    guard let session = session(id), session.phase == .open else { return }
-    session.queue.append(frame)
-    session.queuedBytes += frame.byteCount
-    if session.queuedBytes > configuration.queuedBytesMax { return overflow(session) }
-    markDirty(session)
-  }
-
-  func queuedBytes(for id: ConnectionID) -> Int {
-    guard let session = session(id) else { return 0 }
-    return session.queuedBytes + session.heldBytes
-  }
-
-  func close(_ id: ConnectionID, code: CloseCode, reason: String) {
-    guard let session = session(id), session.phase == .open else { return }
-    beginClose(session, code: code, reason: reason)
-  }
-
-  private func beginClose(_ session: Session, code: CloseCode, reason: String) {
-    session.phase = .closing
-    session.farewell = Farewell(
-      code: code, reason: reason, deadline: second + Int32(clamping: configuration.closeSeconds))
-    session.assembled = []
-    markDirty(session)
-  }
-
-  private func overflow(_ session: Session) {
-    session.queue = []
-    session.queueHead = 0
-    session.queuedBytes = 0
-    beginClose(session, code: CloseCode(4001), reason: "too slow: resume from your last revision")
-  }
-
-  private func markDirty(_ session: Session) {
-    if session.isDirty || session.isBlocked { return }
-    session.isDirty = true
-    dirty.append(session)
-  }
-
-  /// Writes what this turn has queued. `drained` may queue more, which goes in the same pass.
-  private func flush() {
-    var index = 0
-    while index < dirty.count {
-      let session = dirty[index]
-      index += 1
-      session.isDirty = false
-      if session.letsPongGoFirst, let wsi = session.wsi {
-        lws_callback_on_writable(wsi)
-        continue
-      }
-      write(session)
-      if session.phase == .closing, !session.isBlocked, let wsi = session.wsi {
-        // The close frame is the library's to send, from its own callback.
-        lws_callback_on_writable(wsi)
-      }
-    }
-    dirty.removeAll(keepingCapacity: true)
-    if !failed.isEmpty {
-      for session in failed { cut(session) }
-      failed.removeAll()
-    }
-  }
-
-  /// A queue that held more than this at the start of a flush gets a `drained` when it is empty.
-  private static let drainedThreshold = 16 << 10
-
-  /// Writes until the queue is empty or the socket is full.
-  ///
-  /// - Parameter wasHeld: Whether an earlier write was taken in part only.
-  private func write(_ session: Session, wasHeld: Bool = false) {
-    guard session.phase == .open || session.phase == .closing, !session.isBlocked,
-      let wsi = session.wsi
-    else { return }
-    let owesDrained = wasHeld || session.queuedBytes > Self.drainedThreshold
-    while session.queuedBytes > 0 || session.owesPing {
-      let count = writeOnce(session, wsi)
-      if count < 0 {
-        session.phase = .broken
-        failed.append(session)
-        return
-      }
-      if lws_partial_buffered(wsi) != 0 {
-        session.heldBytes = count
-        lws_callback_on_writable(wsi)
-        return
-      }
-    }
-    if owesDrained, session.phase == .open { delegate?.drained(session.id) }
-  }
-
-  /// One write of whole frames. Returns its bytes, or -1 for a socket that is gone.
-  ///
-  /// A frame is never cut: between two writes the library may put a pong of its own.
-  private func writeOnce(_ session: Session, _ wsi: OpaquePointer) -> Int {
-    // An encrypted write takes one record, and the library copies what is beyond.
-    let room = configuration.tls == nil ? scratch.count : 16 << 10
-    if !session.owesPing, session.queueHead < session.queue.count {
-      let first = session.queue[session.queueHead]
-      if session.queueHead + 1 == session.queue.count || first.byteCount > room {
-        dropFirst(session)
-        return first.withUnsafeBytes { raw(wsi, $0) }
-      }
-    }
-    var filled = 0
-    if session.owesPing {
-      session.owesPing = false
-      // With a byte of payload: the library does not tell of empty pongs.
-      scratch[0] = 0x89
-      scratch[1] = 1
-      scratch[2] = 0x3f
-      filled = 3
-    }
-    while session.queueHead < session.queue.count {
-      let frame = session.queue[session.queueHead]
-      let count = frame.byteCount
-      if filled + count > room { break }
-      frame.withUnsafeBytes {
-        guard let from = $0.baseAddress, let to = scratch.baseAddress else { return }
-        (to + filled).copyMemory(from: from, byteCount: count)
-      }
-      filled += count
-      dropFirst(session)
-    }
-    return raw(wsi, UnsafeRawBufferPointer(rebasing: scratch[..<filled]))
-  }
-
-  private func dropFirst(_ session: Session) {
-    session.queuedBytes -= session.queue[session.queueHead].byteCount
-    session.queueHead += 1
-    if session.queueHead == session.queue.count {
-      // An idle connection keeps no room; a busy one keeps a little.
-      session.queue.removeAll(keepingCapacity: session.queueHead <= 8)
-      session.queueHead = 0
-    } else if session.queueHead >= 64, session.queueHead * 2 > session.queue.count {
-      session.queue.removeFirst(session.queueHead)
-      session.queueHead = 0
-    }
-  }
-
-  /// Hands bytes to the socket as they are: on a WebSocket, `LWS_WRITE_HTTP` adds no header.
-  func raw(_ wsi: OpaquePointer, _ bytes: UnsafeRawBufferPointer) -> Int {
-    guard let base = bytes.baseAddress else { return 0 }
-    let pointer = UnsafeMutablePointer(mutating: base.assumingMemoryBound(to: UInt8.self))
-    let written = lws_write(wsi, pointer, bytes.count, LWS_WRITE_HTTP)
-    return written < 0 ? -1 : bytes.count
-  }
-
-  /// The socket takes bytes again. Returns what the callback must: -1 closes.
-  func writable(_ session: Session) -> Int32 {
-    guard let wsi = session.wsi else { return -1 }
-    if session.isBlocked {
-      if lws_partial_buffered(wsi) != 0 {
-        lws_callback_on_writable(wsi)
-        return 0
-      }
-      session.heldBytes = 0
-      write(session, wasHeld: true)
-    } else if session.letsPongGoFirst {
-      session.letsPongGoFirst = false
-      write(session)
-    }
-    if session.isBlocked { return 0 }
-    switch session.phase {
-    case .closing:
-      // A turn may have queued more before it closed; the flush at its end asks again.
-      if session.queuedBytes > 0 || session.isDirty { return 0 }
-      session.phase = .broken
-      sayGoodbye(session, wsi)
-      return -1
-    case .broken: return 0
-    case .open, .http, .gone: return 0
-    }
-  }
-
-  private func sayGoodbye(_ session: Session, _ wsi: OpaquePointer) {
-    guard let farewell = session.farewell else { return }
-    var reason = Array(farewell.reason.utf8.prefix(123))
-    while !reason.isEmpty, String(validating: reason, as: UTF8.self) == nil { reason.removeLast() }
-    let status = lws_close_status(rawValue: UInt32(farewell.code.rawValue))
-    reason.withUnsafeMutableBufferPointer {
-      lws_close_reason(wsi, status, $0.baseAddress, $0.count)
-    }
-  }
-}
-
-/// What the library is given by pointer and keeps: freed after its context.
-final class LibraryMemory {
-  let contextCell = UnsafeMutablePointer<OpaquePointer?>.allocate(capacity: 1)
-  let noPolicy = UnsafeMutablePointer<lws_retry_bo_t>.allocate(capacity: 1)
-  private let loops = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
-  private var table: UnsafeMutablePointer<lws_protocols>?
-  private var strings: [UnsafeMutablePointer<CChar>] = []
-
-  init() {
-    contextCell.initialize(to: nil)
-    // All zero: no pings and no hang-ups of the library's own.
-    noPolicy.initialize(to: lws_retry_bo_t())
-    loops.initialize(to: nil)
-  }
-
-  deinit {
-    contextCell.deallocate()
-    noPolicy.deallocate()
-    loops.deallocate()
-    table?.deallocate()
-    for string in strings { free(string) }
-  }
-
-  func string(_ text: String) -> UnsafePointer<CChar>? {
-    guard let copy = strdup(text) else { return nil }
-    strings.append(copy)
-    return UnsafePointer(copy)
-  }
-
-  func foreignLoops(
-    _ loop: UnsafeMutableRawPointer
-  ) -> UnsafeMutablePointer<UnsafeMutableRawPointer?> {
-    loops.pointee = loop
-    return loops
-  }
-
-  /// The first protocol serves HTTP and clients that offer no subprotocol.
-  func protocols(
-    _ configuration: LibwebsocketsTransport.Configuration
-  ) -> UnsafeMutablePointer<lws_protocols> {
-    let names = [Loop.plainProtocol] + configuration.subprotocols
-    let table = UnsafeMutablePointer<lws_protocols>.allocate(capacity: names.count + 1)
-    for (index, name) in names.enumerated() {
-      var entry = lws_protocols()
-      entry.name = string(name)
-      entry.callback = transportCallback
-      entry.rx_buffer_size = configuration.receiveBufferBytes
-      entry.tx_packet_size = 128 << 10
-      (table + index).initialize(to: entry)
-    }
-    (table + names.count).initialize(to: lws_protocols())
-    self.table = table
-    return table
   }
 }

@@ -141,4 +141,29 @@ struct BlockingTests {
       #expect(rig.request("POST", "/api/tokens", token: "pk_operator", made).status == 400)
     }
   }
+
+  /// A store that answers when told to.
+  private final class SlowStore: PeopleStore {
+    var waiting: [(PeopleReply) -> Void] = []
+
+    func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
+      waiting.append(goOn)
+    }
+  }
+
+  @Test("blocks that cannot be read keep everybody apart, and are read again")
+  func unreadable() {
+    let store = SlowStore()
+    let blocking = StoredBlocking(isMutual: false)
+    blocking.start(store: store)
+    #expect(blocking.separates("ben", from: "ann"))
+    #expect(store.waiting.count == 1)
+    store.waiting.removeFirst()(.failed(.unavailable("the disk does not answer")))
+    #expect(blocking.conceals("ann") && blocking.concerns("ben"))
+    #expect(store.waiting.count == 1)
+    store.waiting.removeFirst()(.blocks([PersonBlock(person: "ben", blocked: "cyd")]))
+    #expect(!blocking.separates("ben", from: "ann") && blocking.separates("ben", from: "cyd"))
+    #expect(!blocking.conceals("ann") && blocking.conceals("cyd"))
+    #expect(store.waiting.isEmpty)
+  }
 }
