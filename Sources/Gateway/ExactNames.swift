@@ -66,8 +66,6 @@ struct ExactSet: Sequence, ExpressibleByArrayLiteral {
 
   mutating func remove(_ name: String) { storage.remove(ExactName(name)) }
 
-  mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
-
   func makeIterator() -> AnyIterator<String> {
     var iterator = storage.makeIterator()
     return AnyIterator { iterator.next()?.text }

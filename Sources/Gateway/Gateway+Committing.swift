@@ -17,12 +17,9 @@ extension Gateway {
     uncommitted.append(room)
   }
 
-  /// Ends a turn of the loop: the changes and publications that it brought go to the store, by the
-  /// actions taken next.
+  /// Ends a turn of the loop: the changes that it brought go to the store, by the actions taken next.
   ///
-  /// - Complexity: O(*n*) documents changed and publications and changes made in this turn or the
-  ///   one before.
-  ///
+  /// - Complexity: O(*n*) documents and changes of this turn or the one before.
   /// - Returns: whether something is left for the end of the next turn, which should come at once.
   public func endTurn() -> Bool {
     if !uncommitted.isEmpty {
@@ -35,8 +32,7 @@ extension Gateway {
     }
     for room in delivered { room.hasDelivered = false }
     delivered.removeAll(keepingCapacity: true)
-    postPublications()
-    return !uncommitted.isEmpty || !unposted.isEmpty
+    return !uncommitted.isEmpty
   }
 
   /// Hands the tentative entries to the store, unless a commit is under way.

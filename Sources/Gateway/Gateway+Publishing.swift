@@ -45,13 +45,6 @@ extension Gateway {
     }
   }
 
-  /// A publication that goes to the store with the end of a turn, and who is told what becomes of it.
-  struct Posting {
-    var room: RoomName
-    var draft: PublicationDraft
-    var answer: (PublishResult) -> Void
-  }
-
   /// Publishes, if the limits allow it. Whether the publisher may is the caller's to know.
   func publish(_ request: PublishRequest, answer: @escaping (PublishResult) -> Void) {
     if let (code, message) = problem(of: request) {
@@ -62,25 +55,9 @@ extension Gateway {
       key: request.key, time: surroundings.clock.now, person: request.person,
       senderID: request.senderID, data: request.data.utf8, pushes: request.pushes)
     publishing += 1
-    unposted.append(Posting(room: request.room, draft: draft, answer: answer))
-  }
-
-  /// Hands publications to the store, but for those in rooms in which this turn has delivered: they
-  /// wait for the next turn's end, so that those that come meanwhile go out together with them.
-  func postPublications() {
-    if !unposted.isEmpty {
-      let postings = unposted
-      unposted = postings.filter { deliveredRooms.contains($0.room) }
-      for posting in postings where !deliveredRooms.contains(posting.room) { post(posting) }
-    }
-    if !deliveredRooms.isEmpty { deliveredRooms.removeAll() }
-  }
-
-  private func post(_ posting: Posting) {
-    let answer = posting.answer
     store(
       .publish(
-        posting.room, posting.draft, memory: settings.memory(of: posting.room),
+        request.room, draft, memory: settings.memory(of: request.room),
         keyAge: settings.keyMilliseconds)
     ) { [unowned self] outcome in
       publishing -= 1
@@ -89,12 +66,12 @@ extension Gateway {
         storeFailure = nil
         answer(.published(position, isRepeated: isRepeated))
         guard !isRepeated else { return }
-        var publication = posting.draft.publication
+        var publication = draft.publication
         publication.offset = position.offset
         publication.time = time
-        deliver(publication, epoch: position.epoch, in: posting.room)
-        if posting.draft.pushes, !settings.pushesFromOutbox {
-          notify(publication, epoch: position.epoch, in: posting.room)
+        deliver(publication, epoch: position.epoch, in: request.room)
+        if request.pushes, !settings.pushesFromOutbox {
+          notify(publication, epoch: position.epoch, in: request.room)
         }
       case .done(.keyReused):
         answer(
@@ -134,7 +111,6 @@ extension Gateway {
 
   /// Sends a publication that is on disk to all subscribers of its room.
   private func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
-    deliveredRooms.insert(name)
     deliverToDialects(publication, epoch: epoch, in: name)
     guard let room = rooms[name] else { return }
     let isForAll = isForAll(by: publication.person)

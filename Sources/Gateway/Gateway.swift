@@ -7,8 +7,7 @@ import SocketMessages
 /// Its owner tells it what happened (``opened(_:as:at:token:limitedBy:)``,
 /// ``received(_:message:kind:)``, ``stored(_:reply:)``, …) and then does what stands in
 /// ``takeActions()``, in order. Everything happens on one loop; each of its turns must close with
-/// ``endTurn()``, which hands changes and publications to the store, and another look at the
-/// actions. No call blocks, and time, names and tokens are handed in. So several gateways with all
+/// ``endTurn()``, which hands changes to the store, and another look at the actions. No call blocks, and time, names and tokens are handed in. So several gateways with all
 /// their clients run in one process from one seed.
 ///
 ///     received ─▶ decode ─▶ LiveDocument.submit … endTurn ─▶ store(append) … stored ─▶ deliver
@@ -71,10 +70,6 @@ public final class Gateway {
   var rooms: ExactDictionary<Room> = [:]
   /// Publications that wait for the store.
   var publishing = 0
-  /// Those of them that the end of a turn hands to it.
-  var unposted: [Posting] = []
-  /// Rooms in which this turn has delivered publications.
-  var deliveredRooms: ExactSet = []
   /// Who is connected: people by their connections.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
   let people: PeopleHandlers

@@ -56,11 +56,7 @@ package struct RoomSimulation {
   /// - Throws: `Violation`.
   package mutating func run() throws {
     do {
-      for _ in 0..<steps {
-        try step()
-        // A turn of the loop is one event or several.
-        if random.chance(60) { endTurn() }
-      }
+      for _ in 0..<steps { try step() }
       try heal()
     } catch let violation as Violation {
       throw violation
@@ -140,11 +136,6 @@ package struct RoomSimulation {
     }
   }
 
-  private mutating func endTurn() {
-    _ = gateway.endTurn()
-    perform()
-  }
-
   private mutating func perform() {
     for action in gateway.takeActions() {
       switch action {
@@ -195,7 +186,6 @@ package struct RoomSimulation {
       }
       storeWorks()
       storeReports()
-      endTurn()
       tick(100)
       if isAtRest { return }
     }

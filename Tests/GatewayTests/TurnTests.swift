@@ -17,7 +17,6 @@ struct TurnTests {
       rig.ask(connection, .join(.init(documentID: "n1")))
       followers.append((connection, welcome.clientID))
     }
-    rig.ask(followers[3].connection, .subscribe(.init(room: "r")))
     for follower in followers { _ = rig.pushes(follower.connection) }
     rig.isStepwise = true
     rig.recipients = []
@@ -43,17 +42,6 @@ struct TurnTests {
   private var appends: [Int] {
     rig.stored.compactMap {
       if case .append(_, _, let entries) = $0.request { entries.count } else { nil }
-    }
-  }
-
-  /// Publishes a number in the room.
-  private func publish(_ number: Int) {
-    rig.ask(followers[0].connection, .publish(.init(room: "r", data: JSONValue("\(number)"))))
-  }
-
-  private func publications(_ follower: Int) -> [String?] {
-    rig.pushes(followers[follower].connection).compactMap {
-      if case .publication(let news) = $0 { news.publication.data.string } else { nil }
     }
   }
 
@@ -107,31 +95,6 @@ struct TurnTests {
     _ = rig.endTurn()
     rig.storeWorks()
     #expect(rig.recipients == [3, 2, 0, 1].map { followers[$0].connection })
-  }
-
-  @Test("publications of a turn go to the store together, in order")
-  func publications() {
-    for number in 1...3 { publish(number) }
-    #expect(rig.stored.isEmpty)
-    #expect(!rig.endTurn())
-    #expect(rig.stored.count == 3)
-    rig.storeWorks()
-    #expect(publications(3) == ["1", "2", "3"])
-  }
-
-  @Test("publications wait while their room is told of others, and keep their order")
-  func publicationsAfterDeliveries() {
-    publish(1)
-    _ = rig.endTurn()
-    publish(2)
-    rig.storeWorks()
-    #expect(rig.endTurn())
-    #expect(rig.stored.isEmpty)
-    publish(3)
-    #expect(!rig.endTurn())
-    #expect(rig.stored.count == 2)
-    rig.storeWorks()
-    #expect(publications(3) == ["1", "2", "3"])
   }
 
   @Test("a delivery of one note holds no other back")
