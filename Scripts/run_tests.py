@@ -117,10 +117,14 @@ def is_worth_showing(part, line):
     )
 
 
-def pytest_command(folder):
+def pytest_command(folder, *options):
     if not any((ROOT / folder).glob("test_*.py")):
         return None
-    return [PYTHON, "-m", "pytest", "-q", "--color=no", folder]
+    return [PYTHON, "-m", "pytest", "-q", "--color=no", *options, folder]
+
+
+# Clients wait for three quarters of their time, for pings, grace periods and ends of tokens.
+CLIENT_OPTIONS = ["--numprocesses=3", "--dist=loadfile"]
 
 
 def node_command():
@@ -140,7 +144,11 @@ PARTS = {
     ),
     "fuzz": ("libFuzzer", lambda: ["Scripts/fuzz.sh", "replay"], read_fuzz),
     "web": ("node", node_command, read_node),
-    "clients": ("pytest Tests/Clients", lambda: pytest_command("Tests/Clients"), read_pytest),
+    "clients": (
+        "pytest Tests/Clients",
+        lambda: pytest_command("Tests/Clients", *CLIENT_OPTIONS),
+        read_pytest,
+    ),
     "browser": ("pytest Tests/Browser", lambda: pytest_command("Tests/Browser"), read_pytest),
 }
 
