@@ -169,10 +169,15 @@ public struct ClientSynchronizer: Sendable {
     return inFlight?.change ?? sendBuffer()
   }
 
-  /// Whether a text has overtaken the change in flight: it is refused for sure, and sending it again
-  /// helps nobody. Joining again makes it a new change, see ``reconnect()``.
+  /// Whether a text has overtaken the change in flight: it was made on what is no more, and is
+  /// refused for sure. Joining again makes it a new change, see ``reconnect()``.
   public var isOvertaken: Bool { inFlight?.isOvertaken ?? false }
 
-  /// The change in flight was refused and may be tried again.
-  public func retry() -> Change? { inFlight?.change }
+  /// The change in flight, as it was sent.
+  public var changeInFlight: Change? { inFlight?.change }
+
+  /// The change to send again as it was, when it was refused and may be tried again, or when its
+  /// answer takes long; `nil` when none is in flight, and when a text has overtaken it: on the epoch
+  /// that came with the text it would be another change, under the same number.
+  public func retry() -> Change? { isOvertaken ? nil : changeInFlight }
 }

@@ -99,9 +99,7 @@ package struct NativeTwin {
 
   /// Has waited too long for an answer, and sends its change again as it was.
   package mutating func sendAgain() -> [[UInt8]] {
-    guard isJoined, replica?.synchronizer.isOvertaken == false,
-      let change = replica?.synchronizer.retry()
-    else { return [] }
+    guard isJoined, let change = replica?.synchronizer.retry() else { return [] }
     tally[.changesSentAgain] += 1
     return encode(change)
   }
@@ -117,9 +115,19 @@ package struct NativeTwin {
     defer { putOff = nil }
     switch putOff {
     case .join: return [join()]
+    case .change where isJoined && replica?.synchronizer.isOvertaken == true: return joinAgain()
     case .change where isJoined: return encode(replica?.synchronizer.retry())
     case .change, nil: return []
     }
+  }
+
+  /// The change in flight cannot go in as it is. Another copy of it may still be under way: what
+  /// became of it, the join tells.
+  private mutating func joinAgain() -> [[UInt8]] {
+    replica?.synchronizer.disconnect()
+    isJoined = false
+    isRefused = true
+    return [join()]
   }
 
   private mutating func putOff(_ what: PutOff, _ milliseconds: Int?) -> [[UInt8]] {
@@ -161,7 +169,7 @@ package struct NativeTwin {
     case .refused(let refusal):
       count(refusal.code)
       // One change sent twice may be refused twice.
-      guard isJoined, refusal.sequence == replica?.synchronizer.retry()?.sequence else {
+      guard isJoined, refusal.sequence == replica?.synchronizer.changeInFlight?.sequence else {
         return []
       }
       let isOvertaken = replica?.synchronizer.isOvertaken ?? false
@@ -171,11 +179,7 @@ package struct NativeTwin {
       else {
         throw TwinError.refusedForGood(refusal.code.rawValue)
       }
-      // Another copy of it may still be under way: what became of the change, the join tells.
-      replica?.synchronizer.disconnect()
-      isJoined = false
-      isRefused = true
-      return [join()]
+      return joinAgain()
     case .resync(let resync):
       guard isJoined else { return [] }
       tally[resync.reason == .epochChanged ? .epochResyncs : .lagSnapshots] += 1

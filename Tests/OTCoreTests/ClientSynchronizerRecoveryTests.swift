@@ -101,8 +101,11 @@ struct ClientSynchronizerRecoveryTests {
       from: Document("hello"), to: Document("well, hello"), epoch: "one", revision: 40,
       lastSequence: 0, isSameConnection: true)
     #expect(send == nil)
-    #expect(client.retry()?.sequence == 1)
-    #expect(client.retry()?.revision == 7)
+    #expect(client.changeInFlight?.sequence == 1)
+    #expect(client.changeInFlight?.revision == 7)
+    #expect(client.isOvertaken)
+    // As it was it would be sent with the new epoch, and with a revision of the old one.
+    #expect(client.retry() == nil)
     #expect(try apply.applied(to: "Xhello!").utf8.elementsEqual("well, Xhello!".utf8))
     let following = try client.acknowledge(sequence: 1, revision: 41)
     let next = try #require(following)

@@ -271,6 +271,40 @@ test("what comes faster than the server takes it waits, and goes out as it was",
   note.close();
 });
 
+test("what was put off, and then overtaken by another history, joins it instead of being sent again", (context) => {
+  const pass = stopTime(context);
+  const { line, note, screen, type } = joined("text");
+  type(4, "!");
+  line.say("refused", { sequence: 1, code: "busy", message: "soon", retryable: true, retryAfter: 700 });
+  type(5, "?");
+  // The same revision, of another text.
+  line.say("resync", { reason: "epochChanged", epoch: "f", revision: 7, text: "context", lastSequence: 0 });
+  assert.equal(screen.text, "context!?");
+  pass(700);
+  assert.equal(line.count("change"), 1);
+  assert.deepEqual(line.last("join")?.data.resume, { epoch: "f", revision: 7 });
+  line.say("joined", {
+    title: "Title", epoch: "f", revision: 7, changes: [], lastSequence: 0, access: "write", presence: [],
+  });
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "f", revision: 7, sequence: 1, operation: [7, "!?"],
+  });
+  line.say("acknowledged", { sequence: 1, revision: 8 });
+  assert.equal(note.unconfirmedCount, 0);
+  assert.equal(note.text, "context!?");
+  note.close();
+});
+
+test("a refusal that will pass, of what was overtaken, joins anew at once", () => {
+  const { line, note, type } = joined("text");
+  type(4, "!");
+  line.say("resync", { reason: "epochChanged", epoch: "f", revision: 7, text: "context", lastSequence: 0 });
+  line.say("refused", { sequence: 1, code: "unavailable", message: "later", retryable: true, retryAfter: 0 });
+  assert.equal(line.count("change"), 1);
+  assert.deepEqual(line.last("join")?.data.resume, { epoch: "f", revision: 7 });
+  note.close();
+});
+
 test("a caret that the server had no time for is sent again", (context) => {
   const pass = stopTime(context);
   const { line, note } = joined("text");

@@ -169,6 +169,8 @@ export class Session {
    * @type {OutgoingChange | undefined}
    */
   inFlight;
+  /** Whether a text has come in its way: it cannot be sent again, but goes out anew after a join. */
+  isOvertaken = false;
   revision = 0;
   /** Edits made here that the server has not confirmed. */
   unconfirmedCount = 0;
@@ -302,8 +304,7 @@ export class Session {
     const isOutgoing = this.#core.call("session_rebase", this.#handle, ...numbers, isSame);
     const changes = this.#readChanges();
     this.#readEpoch();
-    this.#refresh();
-    return { changes, outgoing: isOutgoing ? this.inFlight : undefined };
+    return { changes, outgoing: this.#outgoing(isOutgoing) };
   }
 
   /** @returns {string} */
@@ -373,6 +374,8 @@ export class Session {
 
   /** @param {number} isOutgoing */
   #outgoing(isOutgoing) {
+    // A new change may have the number and the revision of the one that it takes the place of.
+    if (isOutgoing) this.inFlight = undefined;
     this.#refresh();
     return isOutgoing ? this.inFlight : undefined;
   }
@@ -385,9 +388,10 @@ export class Session {
   #refresh() {
     const core = this.#core;
     core.call("session_state", this.#handle);
-    const [revision = 0, unconfirmed = 0, sequence = 0, base = 0] = core.outputNumbers();
+    const [revision = 0, unconfirmed = 0, sequence = 0, base = 0, isOvertaken = 0] = core.outputNumbers();
     this.revision = revision;
     this.unconfirmedCount = unconfirmed;
+    this.isOvertaken = isOvertaken === 1;
     if (sequence === 0) {
       this.inFlight = undefined;
     } else if (this.inFlight?.sequence !== sequence || this.inFlight.revision !== base) {

@@ -521,16 +521,15 @@ export class Note extends Emitter {
   #refused(data) {
     const session = this.#session;
     if (!session || session.inFlight?.sequence !== data.sequence) return;
-    if (data.retryable) {
+    if (data.retryable && !(session.isOvertaken && data.code !== "tooFast")) {
       clearTimeout(this.#retryTimer);
       this.#retryTimer = setTimeout(() => this.#resend(), data.retryAfter ?? timing.retryAfter);
       return;
     }
-    if (rejoinCodes.has(data.code) && this.#rejoinCount < rejoinsMax) {
+    if ((session.isOvertaken || rejoinCodes.has(data.code)) && this.#rejoinCount < rejoinsMax) {
       // The server and this client see the document differently. Joining again settles that.
       this.#rejoinCount += 1;
-      session.disconnect();
-      this.#join();
+      this.#rejoin(session);
       return;
     }
     session.refuse(data.sequence);
@@ -540,7 +539,20 @@ export class Note extends Emitter {
   }
 
   #resend() {
-    if (this.phase === "live") this.#transmit(this.#session?.inFlight);
+    const session = this.#session;
+    if (!session || this.phase !== "live") return;
+    if (session.isOvertaken) {
+      // It was made on a text that is no more; joining again makes it a change of the new one.
+      this.#rejoin(session);
+    } else {
+      this.#transmit(session.inFlight);
+    }
+  }
+
+  /** @param {Session} session */
+  #rejoin(session) {
+    session.disconnect();
+    this.#join();
   }
 
   /** @param {OutgoingChange | undefined} change */

@@ -205,18 +205,19 @@ func sessionClose(_ handle: Int32) -> Int32 {
 }
 
 /// Output: revision, unconfirmed edits, sequence and base revision of the change in flight (0 and 0
-/// when none is).
+/// when none is), and 1 if a text has overtaken it.
 @_expose(wasm, "session_state")
 @_cdecl("session_state")
 func sessionState(_ handle: Int32) -> Int32 {
   answering { () throws(Failure) in
     let synchronizer = try session(handle).synchronizer
-    let change = synchronizer.retry()
+    let change = synchronizer.changeInFlight
     output.removeAll(keepingCapacity: true)
     outputNumber(synchronizer.revision)
     outputNumber(synchronizer.unconfirmedCount)
     outputNumber(change?.sequence ?? 0)
     outputNumber(change?.revision ?? 0)
+    outputNumber(synchronizer.isOvertaken ? 1 : 0)
     return 0
   }
 }
@@ -235,7 +236,7 @@ func sessionEpoch(_ handle: Int32) -> Int32 {
 @_cdecl("session_in_flight")
 func sessionInFlight(_ handle: Int32) -> Int32 {
   answering { () throws(Failure) in
-    let change = try session(handle).synchronizer.retry()
+    let change = try session(handle).synchronizer.changeInFlight
     output.removeAll(keepingCapacity: true)
     change?.operation.appendJSON(to: &output)
     return 0
