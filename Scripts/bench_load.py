@@ -234,7 +234,7 @@ def typists(seconds):
     for memory in (False, True):
         print("store in memory" if memory else "synced to disk")
         late = 0
-        for count in (10, 25, 50, 100, 150, 200, 250, 300, 400, 500):
+        for count in (10, 50, 100, 200, 300, 400, 500, 600, 700, 800, 1000, 1200):
             with Server(PARLEY, memory) as server:
                 figures = measure(
                     server, ["typists", "--typists", str(count), "--seconds", str(seconds)]
