@@ -333,7 +333,7 @@ extension Gateway {
       }
       count(link.connection, towards: identity)
     }
-    link.connection.identity = identity
+    take(identity, link)
     for channel in channels {
       link.subscriptions[channel.text] = .init(channel: channel, identity: identity)
       if channel.isPattern {
@@ -344,6 +344,14 @@ extension Gateway {
     }
     answer(
       BayeuxReply.reply(to: message, clientID: link.session.id, subscription: wanted), by: way)
+  }
+
+  /// Makes the session somebody's, who is connected from here on.
+  private func take(_ identity: Identity, _ link: BayeuxLink) {
+    let isSamePerson = identity.isSamePerson(as: link.connection.identity)
+    if !isSamePerson { goOffline(link.connection) }
+    link.connection.identity = identity
+    if !isSamePerson { goOnline(link.connection) }
   }
 
   private func unsubscribe(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {
@@ -365,8 +373,10 @@ extension Gateway {
     guard !ended.isEmpty else { return }
     for channel in ended { end(channel, of: link) }
     if link.subscriptions.isEmpty { return endBayeux(link) }
-    if let identity = link.connection.identity, !stands(identity) {
-      link.connection.identity = link.subscriptions.values.first?.identity
+    if let identity = link.connection.identity, !stands(identity),
+      let other = link.subscriptions.values.first?.identity
+    {
+      take(other, link)
     }
     for channel in ended {
       send(

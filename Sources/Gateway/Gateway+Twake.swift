@@ -317,6 +317,7 @@ extension Gateway {
 
   func cameOnline(_ link: SocketIOLink) {
     socketIO.online[link.connection.person, default: []].insert(link.connection.id)
+    goOnline(link.connection)
   }
 
   private func showOnline(in room: RoomName, _ link: SocketIOLink) {
@@ -343,6 +344,7 @@ extension Gateway {
 
   func wentOffline(_ link: SocketIOLink) {
     let person = link.connection.person
+    goOffline(link.connection)
     socketIO.online[person]?.remove(link.connection.id)
     if socketIO.online[person]?.isEmpty ?? false { socketIO.online[person] = nil }
     let rooms = link.presenceRooms

@@ -390,6 +390,54 @@ struct PeopleTests {
     ] { #expect(body.contains(field), "\(field)") }
   }
 
+  @Test("who is connected by Socket.IO or Bayeux is online: seen so, and told nothing outside")
+  func onlineInOtherDialects() throws {
+    let pushes = Pushes()
+    var handlers = PeopleHandlers.standard(GatewaySettings())
+    handlers.push = pushes
+    let rig = GatewayRig(people: handlers)
+    let room = "/group/9"
+    for user in ["ann", "sio", "bay"] {
+      let id = try enter(user, in: rig)
+      rig.ask(id, .follow(.init(room: room, isFollowing: true)))
+      if user != "ann" { rig.close(id) }
+    }
+    let ann = try enter("ann", in: rig)
+    /// Who is seen online, and who is told outside.
+    func look() throws -> (online: [String], told: [String]) {
+      let reply = rig.ask(ann, .lastOnline(.init(room: room, people: ["bay", "sio"])))
+      guard case .lastOnline(let answer) = reply else { throw Unexpected(message: reply) }
+      pushes.all = []
+      rig.ask(ann, .publish(.init(room: room, data: JSONValue("hi"), pushes: true)))
+      return (answer.people.filter(\.isOnline).map(\.personID), pushes.all.map(\.person))
+    }
+    #expect(try look() == ([], ["bay", "sio"]))
+
+    let socket = rig.connect(as: .socketIO(query: "EIO=4&transport=websocket", address: "a"))
+    rig.say(socket, #"40{"token":"sio"}"#)
+    #expect(try look() == (["sio"], ["bay"]))
+
+    let faye = rig.connect(as: .bayeux(address: "a"))
+    rig.say(
+      faye,
+      #"{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":["websocket"]}"#)
+    let hello = rig.frames(faye).joined()
+    let mark = try #require(hello.firstRange(of: #""clientId":""#))
+    let client = hello[mark.upperBound...].prefix { $0 != "\"" }
+    for _ in 0..<2 {
+      rig.say(
+        faye,
+        #"{"channel":"/meta/subscribe","clientId":"\#(client)","subscription":"/group/9","#
+          + #""ext":{"access_token":"bay"}}"#)
+    }
+    #expect(try look() == (["bay", "sio"], []))
+
+    rig.say(socket, "41")
+    #expect(try look() == (["bay"], ["sio"]))
+    rig.say(faye, #"{"channel":"/meta/disconnect","clientId":"\#(client)"}"#)
+    #expect(try look() == ([], ["bay", "sio"]))
+  }
+
   @Test("what is not offered is no capability, and is answered so")
   func absent() throws {
     let rig = GatewayRig(people: PeopleHandlers())
