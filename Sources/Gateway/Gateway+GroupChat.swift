@@ -18,7 +18,8 @@ extension Gateway {
     guard path.count == 5, path[1] == "v3", path[2] == "groups", path[4] == "messages" else {
       return false
     }
-    guard let group = Self.percentDecoded(path[3]), !group.isEmpty, group.utf8.count <= 128 else {
+    guard let group = PercentEncoding.decoded(path[3]), !group.isEmpty, group.utf8.count <= 128
+    else {
       refuse(request, 400, "the group's id is not one")
       return true
     }

@@ -64,7 +64,7 @@ extension Gateway {
       }
       return true
     }
-    guard let id = Self.percentDecoded(first), !id.isEmpty else {
+    guard let id = PercentEncoding.decoded(first), !id.isEmpty else {
       respond(request, .problem(400, .badMessage, "the note's id is not valid percent-encoding"))
       return true
     }
@@ -289,24 +289,6 @@ extension Gateway {
     for subscription in room.subscriptions where subscription.connection.dialect == .native {
       send(frame, to: subscription.connection)
     }
-  }
-
-  /// Decodes `%41` and the like; `nil` if an escape is broken or the result is not UTF-8.
-  static func percentDecoded(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst(), let low = rest.popFirst(),
-        let high = Character(Unicode.Scalar(high)).hexDigitValue,
-        let low = Character(Unicode.Scalar(low)).hexDigitValue
-      else { return nil }
-      bytes.append(UInt8(high << 4 | low))
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 }
 

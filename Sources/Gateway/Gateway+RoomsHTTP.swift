@@ -30,7 +30,7 @@ extension Gateway {
       // A name may have slashes, and no transport has to keep those apart from the path's own.
       let parts = path.dropFirst()
       guard let what = parts.last,
-        let name = Self.percentDecoded(Substring(parts.dropLast().joined(separator: "/")))
+        let name = PercentEncoding.decoded(Substring(parts.dropLast().joined(separator: "/")))
       else {
         respond(
           request, .problem(400, .badMessage, "the room's name is not valid percent-encoding"))

@@ -167,7 +167,7 @@ extension Gateway {
     for pair in query.split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, parts[0] == name else { continue }
-      return percentDecoded(parts[1])
+      return PercentEncoding.decoded(parts[1])
     }
     return nil
   }

@@ -1,3 +1,5 @@
+import GatewayPorts
+
 /// What an operator asks for, by the request's path.
 enum OperatorTask {
   case revoke
@@ -28,13 +30,13 @@ enum OperatorTask {
     case ("connections", 1): self = .listConnections
     case ("rooms", 1): self = .listRooms
     case ("connections", 3) where path.last == "disconnect":
-      guard let id = Gateway.percentDecoded(path[path.startIndex + 1]) else { return nil }
+      guard let id = PercentEncoding.decoded(path[path.startIndex + 1]) else { return nil }
       self = .onConnections(.disconnect, .connection(id))
     case ("users", 3...):
       // A name may have slashes, and no transport has to keep those apart from the path's own.
       let name = path.dropFirst().dropLast().joined(separator: "/")
       guard let work = path.last.map(String.init).flatMap(Work.init(rawValue:)),
-        let user = Gateway.percentDecoded(Substring(name)), !user.isEmpty
+        let user = PercentEncoding.decoded(Substring(name)), !user.isEmpty
       else { return nil }
       self = .onConnections(work, .user(user))
     default: return nil

@@ -1,3 +1,5 @@
+import GatewayPorts
+
 /// Texts within lines whose words are separated by blanks.
 enum LineText {
   /// With blanks, controls and the characters given as `%20` and the like.
@@ -14,20 +16,5 @@ enum LineText {
   }
 
   /// Undoes it; `nil` if an escape is broken or the result is not UTF-8.
-  static func unescaped(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      let digits = rest.prefix(2)
-      guard digits.count == 2, let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
-  }
+  static func unescaped(_ text: Substring) -> String? { PercentEncoding.decoded(text) }
 }

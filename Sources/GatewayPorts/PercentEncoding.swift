@@ -1,0 +1,22 @@
+/// Bytes written as `%41` and the like, in addresses and in lines of files.
+package enum PercentEncoding {
+  /// The text that was meant; `nil` if an escape is broken or the result is not UTF-8.
+  ///
+  /// - Complexity: O(*n*) bytes.
+  package static func decoded(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst(), let low = rest.popFirst(),
+        let high = Character(Unicode.Scalar(high)).hexDigitValue,
+        let low = Character(Unicode.Scalar(low)).hexDigitValue
+      else { return nil }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}
