@@ -29,8 +29,8 @@ extension ClientSynchronizer {
     return sendBuffer()
   }
 
-  /// The server knows this client under a new id from now on, and has counted so many changes
-  /// under it. To be called before ``reconnect()``, when everything missed has been received: a
+  /// The server has counted so many changes of this client: it knows the client under a new id from
+  /// now on, or has refused a change as one that cannot go in as it was sent. To be called before ``reconnect()``, when everything missed has been received: a
   /// change in flight that was not among it is known not to be stored.
   ///
   /// - Throws: `operation` when in-flight change and later edits do not fit, which is a bug.
@@ -48,9 +48,12 @@ extension ClientSynchronizer {
   /// of its surroundings. When the server has stored the change in flight (`lastSequence` says so),
   /// the new text has it already.
   ///
-  /// On the same connection a change in flight that is not stored yet stays in flight until its
-  /// answer comes: the server refuses it, for it was made before the text. Joining again, or on a
+  /// On the same connection a change in flight that is not stored yet stays in flight, see
+  /// ``isOvertaken``: the server refuses it, for it was made before the text. Joining again, or on a
   /// new connection at once, it goes out as a new change.
+  ///
+  /// A restored synchroniser may be older than what the server has: if that knows a change beyond
+  /// those of the kept state, the text has all that waited then, and only what was typed since goes on.
   ///
   /// - Parameters:
   ///   - old: The server's text at ``revision``.
@@ -71,6 +74,11 @@ extension ClientSynchronizer {
         try base.apply(sent.rebased)
         moved.inFlight = nil
       }
+      if isRestored, lastSequence >= nextSequence, let waiting = moved.buffer {
+        try base.apply(waiting)
+        moved.buffer = nil
+        moved.bufferedEdits = 0
+      }
       let replacement = TextOperation(replacing: base, by: new)
       var local = replacement
       if let sent = moved.inFlight {
@@ -88,6 +96,12 @@ extension ClientSynchronizer {
         moved.buffer = waitingAfter
         local = localAfter
       }
+      if let typed = moved.afterRestoring {
+        let (localAfter, typedAfter) = try TextOperation.transform(local, typed)
+        moved.afterRestoring = typedAfter
+        local = localAfter
+      }
+      try moved.endRestoring()
       moved.epoch = epoch
       moved.revision = revision
       moved.nextSequence = max(lastSequence, moved.inFlight?.change.sequence ?? 0) + 1
@@ -100,13 +114,52 @@ extension ClientSynchronizer {
     }
   }
 
-  /// Gives up all unconfirmed edits, for the server is known to have them.
-  public mutating func forgetUnconfirmed(lastSequence: Int, revision: Int) {
-    inFlight = nil
-    buffer = nil
-    bufferedEdits = 0
-    nextSequence = lastSequence + 1
-    self.revision = revision
+  /// An own change that is not in flight has become a revision: this synchroniser goes on from a kept
+  /// state older than that change, which therefore has in it whatever waited then. What was typed since
+  /// stays, and goes out as a new change.
+  ///
+  /// - Parameters:
+  ///   - old: The server's text at ``revision``.
+  ///   - new: The server's text with the change.
+  ///   - sequence: The change's number.
+  ///   - revision: The revision that it has become.
+  /// - Returns: what to apply to the local text.
+  /// - Complexity: O(*old* + *new*).
+  public mutating func supersede(
+    from old: Document, to new: Document, sequence: Int, revision: Int
+  ) throws(SynchronizerError) -> TextOperation {
+    guard revision == self.revision + 1 else {
+      throw .outOfOrder(expected: self.revision + 1, found: revision)
+    }
+    do throws(OperationError) {
+      var base = old
+      if let sent = inFlight { try base.apply(sent.rebased) }
+      if let waiting = buffer { try base.apply(waiting) }
+      var local = TextOperation(replacing: base, by: new)
+      if let typed = afterRestoring {
+        let (localAfter, typedAfter) = try TextOperation.transform(local, typed)
+        afterRestoring = typedAfter
+        local = localAfter
+      }
+      inFlight = nil
+      buffer = nil
+      bufferedEdits = 0
+      nextSequence = sequence + 1
+      self.revision = revision
+      return local
+    } catch {
+      throw .operation(error)
+    }
+  }
+
+  /// What became of the kept state is known: what was typed since waits like anything else.
+  mutating func endRestoring() throws(OperationError) {
+    isRestored = false
+    guard let typed = afterRestoring else { return }
+    buffer = try Self.join(buffer, typed)
+    bufferedEdits += editsAfterRestoring
+    afterRestoring = nil
+    editsAfterRestoring = 0
   }
 
   private mutating func unsend(_ sent: InFlight) throws(SynchronizerError) {
@@ -147,11 +200,16 @@ extension ClientSynchronizer {
     public var buffer: TextOperation?
     /// How many edits are in `buffer`.
     public var bufferedEdits: Int
+    /// What was typed after an earlier restoration, and before the server was heard.
+    public var afterRestoring: TextOperation?
+    /// How many edits are in `afterRestoring`.
+    public var editsAfterRestoring: Int
 
     /// Makes a state, for ``ClientSynchronizer/init(_:)``.
     public init(
       epoch: String, revision: Int, nextSequence: Int, inFlight: Change? = nil,
-      rebased: TextOperation? = nil, buffer: TextOperation? = nil, bufferedEdits: Int = 0
+      rebased: TextOperation? = nil, buffer: TextOperation? = nil, bufferedEdits: Int = 0,
+      afterRestoring: TextOperation? = nil, editsAfterRestoring: Int = 0
     ) {
       self.epoch = epoch
       self.revision = revision
@@ -160,6 +218,8 @@ extension ClientSynchronizer {
       self.rebased = rebased
       self.buffer = buffer
       self.bufferedEdits = bufferedEdits
+      self.afterRestoring = afterRestoring
+      self.editsAfterRestoring = editsAfterRestoring
     }
   }
 
@@ -172,10 +232,13 @@ extension ClientSynchronizer {
     }
     return Kept(
       epoch: epoch, revision: revision, nextSequence: nextSequence, inFlight: inFlight?.change,
-      rebased: inFlight?.rebased, buffer: buffer, bufferedEdits: bufferedEdits)
+      rebased: inFlight?.rebased, buffer: buffer, bufferedEdits: bufferedEdits,
+      afterRestoring: afterRestoring, editsAfterRestoring: editsAfterRestoring)
   }
 
-  /// Goes on from a kept state, disconnected.
+  /// Goes on from a kept state, disconnected. Keep the state anew before what ``reconnect()`` or
+  /// ``rebase(from:to:epoch:revision:lastSequence:isSameConnection:)`` returns is sent: from then on the
+  /// server may have what was typed since.
   public init(_ kept: Kept) {
     self.init(epoch: kept.epoch, revision: kept.revision, nextSequence: kept.nextSequence)
     if let change = kept.inFlight {
@@ -183,7 +246,10 @@ extension ClientSynchronizer {
     }
     buffer = kept.buffer
     bufferedEdits = kept.buffer == nil ? 0 : max(1, kept.bufferedEdits)
+    afterRestoring = kept.afterRestoring
+    editsAfterRestoring = kept.afterRestoring == nil ? 0 : max(1, kept.editsAfterRestoring)
     isConnected = false
+    isRestored = true
   }
 }
 

@@ -54,6 +54,11 @@ public struct ClientSynchronizer: Sendable {
   var inFlight: InFlight?
   var buffer: TextOperation?
   var bufferedEdits = 0
+  /// Whether it goes on from a kept state, and has not yet heard from the server what became of that.
+  var isRestored = false
+  /// What was typed since it was restored. The server may have had what stands before it.
+  var afterRestoring: TextOperation?
+  var editsAfterRestoring = 0
 
   /// Starts from a state that the server has sent.
   public init(epoch: String, revision: Int, nextSequence: Int = 1) {
@@ -63,30 +68,49 @@ public struct ClientSynchronizer: Sendable {
   }
 
   /// How many edits the server has not acknowledged.
-  public var unconfirmedCount: Int { (inFlight == nil ? 0 : 1) + bufferedEdits }
+  public var unconfirmedCount: Int {
+    (inFlight == nil ? 0 : 1) + bufferedEdits + editsAfterRestoring
+  }
 
   /// All unconfirmed edits as one operation on the server's text at ``revision``.
   public var pending: TextOperation? {
-    guard let inFlight else { return buffer }
-    guard let buffer else { return inFlight.rebased }
-    return try? inFlight.rebased.composed(with: buffer)
+    var all: TextOperation?
+    for part in [inFlight?.rebased, buffer, afterRestoring] {
+      guard let part else { continue }
+      guard let before = all else {
+        all = part
+        continue
+      }
+      guard let both = try? before.composed(with: part) else { return nil }
+      all = both
+    }
+    return all
   }
 
   /// Takes a local edit.
   ///
   /// - Returns: a change to send now; `nil` when it waits behind another or for a connection.
   public mutating func edit(_ operation: TextOperation) throws(SynchronizerError) -> Change? {
-    if let waiting = buffer {
-      do throws(OperationError) {
-        buffer = try waiting.composed(with: operation)
-      } catch {
-        throw .operation(error)
+    do throws(OperationError) {
+      if isRestored {
+        afterRestoring = try Self.join(afterRestoring, operation)
+        editsAfterRestoring += 1
+      } else {
+        buffer = try Self.join(buffer, operation)
+        bufferedEdits += 1
       }
-    } else {
-      buffer = operation
+    } catch {
+      throw .operation(error)
     }
-    bufferedEdits += 1
     return sendBuffer()
+  }
+
+  /// What waits, and an operation behind it.
+  static func join(
+    _ waiting: TextOperation?, _ operation: TextOperation
+  ) throws(OperationError) -> TextOperation {
+    guard let waiting else { return operation }
+    return try waiting.composed(with: operation)
   }
 
   mutating func sendBuffer() -> Change? {
@@ -131,6 +155,7 @@ public struct ClientSynchronizer: Sendable {
     var remote = operation
     var newInFlight = inFlight
     var newBuffer = buffer
+    var newAfterRestoring = afterRestoring
     do throws(OperationError) {
       if let sent = inFlight {
         let (remoteAfter, sentAfter) = try TextOperation.transform(remote, sent.rebased)
@@ -142,11 +167,17 @@ public struct ClientSynchronizer: Sendable {
         newBuffer = waitingAfter
         remote = remoteAfter
       }
+      if let typed = afterRestoring {
+        let (remoteAfter, typedAfter) = try TextOperation.transform(remote, typed)
+        newAfterRestoring = typedAfter
+        remote = remoteAfter
+      }
     } catch {
       throw .operation(error)
     }
     inFlight = newInFlight
     buffer = newBuffer
+    afterRestoring = newAfterRestoring
     self.revision = revision
     return remote
   }
@@ -162,6 +193,7 @@ public struct ClientSynchronizer: Sendable {
   public mutating func reconnect() -> Change? {
     isConnected = true
     isHeld = false
+    try? endRestoring()
     // What the server would make of it as it was sent is not what stands here.
     if let sent = inFlight, sent.isOvertaken, (try? unsendOperation(sent)) != nil {
       nextSequence = sent.change.sequence
@@ -169,8 +201,9 @@ public struct ClientSynchronizer: Sendable {
     return inFlight?.change ?? sendBuffer()
   }
 
-  /// Whether a text has overtaken the change in flight: it was made on what is no more, and is
-  /// refused for sure. Joining again makes it a new change, see ``reconnect()``.
+  /// Whether a text has overtaken the change in flight: it was made on what is no more, and was or
+  /// will be refused. Joining again makes it a new change, see ``reconnect()``; if it was refused
+  /// already, no answer comes that could be waited for.
   public var isOvertaken: Bool { inFlight?.isOvertaken ?? false }
 
   /// The change in flight, as it was sent.

@@ -124,6 +124,88 @@ test("a restored session that is older than its own last change takes that one i
   session.close();
 });
 
+/** A server with two changes of a client, of which its kept session knows the first and half of the second. */
+function restoredInThePast() {
+  const server = new Sequencer("");
+  const session = core.openSession({ text: "", epoch: "epoch", revision: 0, lastSequence: 0 });
+  const first = session.edit([{ from: 0, to: 0, insert: "a" }]);
+  session.edit([{ from: 1, to: 1, insert: "b" }]);
+  const kept = session.export();
+  assert.ok(first);
+  server.submit("me", first);
+  session.edit([{ from: 2, to: 2, insert: "c" }]);
+  const second = session.acknowledge(1, 1);
+  assert.ok(second);
+  server.submit("me", second);
+  session.close();
+  return { server, restored: core.restoreSession(kept), kept };
+}
+
+test("what is typed into a restored session stays, though that is older than its own last change", () => {
+  const { server, restored } = restoredInThePast();
+  restored.edit([{ from: 2, to: 2, insert: "X" }]);
+  restored.edit([{ from: 0, to: 0, insert: "Y" }]);
+  assert.equal(restored.unconfirmedCount, 4);
+  restored.acknowledge(1, 1);
+  restored.supersede(server.log[1]?.operation ?? "", 2, 2);
+  assert.equal(restored.text(), "YabcX");
+  assert.equal(restored.unconfirmedCount, 2);
+  assert.deepEqual(restored.reconnect(), { sequence: 3, revision: 2, operation: '["Y",3,"X"]' });
+  restored.acknowledge(3, 3);
+  assert.equal(restored.unconfirmedCount, 0);
+  restored.close();
+});
+
+test("a text that has what a restored session waits with takes along what was typed since, and nothing twice", () => {
+  const { restored } = restoredInThePast();
+  restored.edit([{ from: 2, to: 2, insert: "X" }]);
+  const { outgoing } = restored.rebase({ text: "abc", epoch: "epoch", revision: 2, lastSequence: 2 });
+  assert.equal(restored.text(), "abcX");
+  assert.deepEqual(outgoing, { sequence: 3, revision: 2, operation: '[3,"X"]' });
+  restored.close();
+});
+
+test("what is typed into a restored session is kept apart from what was there, until the server is heard", () => {
+  const { server, restored } = restoredInThePast();
+  restored.edit([{ from: 2, to: 2, insert: "X" }]);
+  const again = core.restoreSession(restored.export());
+  restored.close();
+  assert.equal(again.text(), "abX");
+  again.edit([{ from: 3, to: 3, insert: "!" }]);
+  // Somebody else's change passes through all of it.
+  assert.equal(again.unconfirmedCount, 4);
+  again.acknowledge(1, 1);
+  again.supersede(server.log[1]?.operation ?? "", 2, 2);
+  again.receive('[">",3]', 3);
+  assert.equal(again.text(), ">abcX!");
+  assert.deepEqual(again.reconnect(), { sequence: 3, revision: 3, operation: '[4,"X!"]' });
+  again.close();
+});
+
+test("a kept session of an earlier version of the page can be read", () => {
+  const { kept, restored } = restoredInThePast();
+  restored.close();
+  const lines = kept.split("\n");
+  const older = ["parley.session.1", ...lines.slice(1, 12), lines.slice(14).join("\n")].join("\n");
+  const session = core.restoreSession(older);
+  assert.equal(session.text(), "ab");
+  assert.equal(session.unconfirmedCount, 2);
+  session.close();
+});
+
+test("an acknowledgement that says nothing new changes nothing", () => {
+  const session = core.openSession({ text: "", epoch: "e", revision: 3, lastSequence: 0 });
+  session.edit([{ from: 0, to: 0, insert: "a" }]);
+  session.acknowledge(1, 3);
+  session.acknowledge(1, 2);
+  session.acknowledge(1, 4);
+  session.edit([{ from: 1, to: 1, insert: "b" }]);
+  // What came in between is told from the server's text as this session has it: one "a".
+  const { changes } = session.rebase({ text: "a.", epoch: "e", revision: 9, lastSequence: 1 });
+  assert.deepEqual(changes, [{ from: 1, to: 1, insert: "." }]);
+  session.close();
+});
+
 test("a note of the largest length allowed is one like any other", () => {
   // 4,000,000 scalars: products of lengths are beyond what WebAssembly's integers hold.
   const text = "0123456789abcde\n".repeat(249_000) + "字".repeat(10_000);

@@ -317,10 +317,11 @@ func sessionAcknowledge(_ handle: Int32, _ sequence: Int32, _ revision: Int32) -
   answering { () throws(Failure) in
     let session = try session(handle)
     let stored = session.synchronizer.unacknowledged
+    let known = session.synchronizer.revision
     let next = try synchronizing { () throws(SynchronizerError) in
       try session.synchronizer.acknowledge(sequence: Int(sequence), revision: Int(revision))
     }
-    if let stored {
+    if let stored, session.synchronizer.revision > known {
       try operating { () throws(OperationError) in try session.server.apply(stored) }
     }
     return next == nil ? 0 : 1
@@ -328,7 +329,8 @@ func sessionAcknowledge(_ handle: Int32, _ sequence: Int32, _ revision: Int32) -
 }
 
 /// An own change came by that is not in flight: this session was restored from a state older than
-/// that change, which therefore has in it whatever still waits here. Takes it as the server's.
+/// that change, which therefore has in it whatever waited then. Takes it as the server's; what was
+/// typed since stays.
 ///
 /// Input: the operation in JSON form. Output: changes for the editor.
 @_expose(wasm, "session_supersede")
@@ -339,15 +341,14 @@ func sessionSupersede(
   answering { () throws(Failure) in
     let session = try session(handle)
     let operation = try readOperation(0..<Int(count))
-    guard Int(revision) == session.synchronizer.revision + 1 else {
-      throw .synchronizer(
-        .outOfOrder(expected: session.synchronizer.revision + 1, found: Int(revision)))
+    var serverAfter = session.server
+    try operating { () throws(OperationError) in try serverAfter.apply(operation) }
+    let toApply = try synchronizing { () throws(SynchronizerError) in
+      try session.synchronizer.supersede(
+        from: session.server, to: serverAfter, sequence: Int(sequence), revision: Int(revision))
     }
-    try operating { () throws(OperationError) in try session.server.apply(operation) }
-    session.synchronizer.forgetUnconfirmed(
-      lastSequence: Int(sequence), revision: Int(revision))
-    try session.applyRemote(
-      TextOperation(replacing: session.local, by: session.server), author: 0)
+    session.server = serverAfter
+    try session.applyRemote(toApply, author: 0)
     return 0
   }
 }
@@ -498,7 +499,9 @@ func sessionPeers(_ handle: Int32) -> Int32 {
 // epoch, local text, server text, and the operations in JSON form. It is text, so that it fits into
 // a browser's storage.
 
-private let keptForm: StaticString = "parley.session.1\n"
+private let keptForm: StaticString = "parley.session.2\n"
+/// The same without the last two numbers and the last piece.
+private let olderKeptForm: StaticString = "parley.session.1\n"
 
 @_expose(wasm, "session_export")
 @_cdecl("session_export")
@@ -506,17 +509,19 @@ func sessionExport(_ handle: Int32) -> Int32 {
   answering { () throws(Failure) in
     let session = try session(handle)
     let kept = session.synchronizer.kept
-    var pieces: [[UInt8]] = [Array(kept.epoch.utf8), [], [], [], [], []]
+    var pieces: [[UInt8]] = [Array(kept.epoch.utf8), [], [], [], [], [], []]
     session.local.forEachChunk { pieces[1].append(contentsOf: $0) }
     session.server.forEachChunk { pieces[2].append(contentsOf: $0) }
     kept.inFlight?.operation.appendJSON(to: &pieces[3])
     kept.rebased?.appendJSON(to: &pieces[4])
     kept.buffer?.appendJSON(to: &pieces[5])
+    kept.afterRestoring?.appendJSON(to: &pieces[6])
     var numbers = [
       kept.revision, kept.nextSequence, kept.bufferedEdits, kept.inFlight?.sequence ?? 0,
       kept.inFlight?.revision ?? 0,
     ]
-    numbers.append(contentsOf: pieces.map { $0.count })
+    numbers.append(contentsOf: pieces.prefix(6).map { $0.count })
+    numbers += [kept.editsAfterRestoring, pieces[6].count]
     output.removeAll(keepingCapacity: true)
     keptForm.withUTF8Buffer { output.append(contentsOf: $0) }
     for number in numbers {
@@ -534,15 +539,17 @@ func sessionExport(_ handle: Int32) -> Int32 {
 func sessionImport(_ count: Int32) -> Int32 {
   answering { () throws(Failure) in
     var reader = KeptReader(bytes: inputBytes(0..<Int(count)))
-    try reader.readForm()
+    let isOlder = try reader.readForm()
     var numbers: [Int] = []
-    for _ in 0..<11 { numbers.append(try reader.readNumber()) }
+    for _ in 0..<(isOlder ? 11 : 13) { numbers.append(try reader.readNumber()) }
+    if isOlder { numbers += [0, 0] }
     let epoch = String(decoding: try reader.readPiece(numbers[5]), as: UTF8.self)
     let local = try readDocument(try reader.readPiece(numbers[6]))
     let server = try readDocument(try reader.readPiece(numbers[7]))
     let sent = try reader.readPiece(numbers[8])
     let rebased = try reader.readPiece(numbers[9])
     let buffer = try reader.readPiece(numbers[10])
+    let afterRestoring = try reader.readPiece(numbers[12])
     var kept = ClientSynchronizer.Kept(
       epoch: epoch, revision: numbers[0], nextSequence: numbers[1], bufferedEdits: numbers[2])
     if !sent.isEmpty {
@@ -551,6 +558,10 @@ func sessionImport(_ count: Int32) -> Int32 {
       kept.rebased = try readOperation(rebased)
     }
     if !buffer.isEmpty { kept.buffer = try readOperation(buffer) }
+    if !afterRestoring.isEmpty {
+      kept.afterRestoring = try readOperation(afterRestoring)
+      kept.editsAfterRestoring = numbers[11]
+    }
     let session = Session(
       local: local, server: server, synchronizer: ClientSynchronizer(kept))
     // The pieces must fit together, or the first remote operation would fail instead.
@@ -567,12 +578,17 @@ private struct KeptReader {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
 
-  mutating func readForm() throws(Failure) {
-    let isOurs = keptForm.withUTF8Buffer { form in
-      bytes.count >= form.count && bytes[..<form.count].elementsEqual(form)
+  /// Whether it is the older form.
+  mutating func readForm() throws(Failure) -> Bool {
+    for (form, isOlder) in [(keptForm, false), (olderKeptForm, true)] {
+      let isThis = form.withUTF8Buffer { form in
+        bytes.count >= form.count && bytes[..<form.count].elementsEqual(form)
+      }
+      guard isThis else { continue }
+      position = form.utf8CodeUnitCount
+      return isOlder
     }
-    guard isOurs else { throw .unreadable }
-    position = keptForm.utf8CodeUnitCount
+    throw .unreadable
   }
 
   mutating func readNumber() throws(Failure) -> Int {
