@@ -71,7 +71,7 @@ extension Gateway {
       storeEpoch(of: room)
       if !error.isRetryable {
         // The log is not what this process thinks it is: read it again.
-        documents[id] = nil
+        turnAway(room, .unavailable, "the document is being read again; join it anew")
         for subscription in room.subscriptions {
           sendError(
             .unavailable, "the document is being read again; join it anew", ref: pushID(),

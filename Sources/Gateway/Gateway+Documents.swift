@@ -17,7 +17,8 @@ extension Gateway {
 
   /// A document has been read from the store, or not.
   func loaded(_ id: DocumentID, _ reply: StoreReply) {
-    guard let room = documents[id] else { return }
+    // What was asked for by a room that is gone may come to the one that took its place: once.
+    guard let room = documents[id], room.live == nil else { return }
     switch reply {
     case .document(let stored):
       room.live = LiveDocument(stored)

@@ -243,12 +243,18 @@ extension Gateway {
     }
     respond(request, Response(status: 204))
     guard case .delete(let id) = kind else { return }
-    if let room = documents.removeValue(forKey: id) {
+    if let room = documents[id] {
       tell(room, .deleted)
       for subscription in room.subscriptions { subscription.connection.subscriptions[id] = nil }
       for (_, edit) in room.editRequests {
         respond(edit, .problem(404, .unknownDocument, "the note was deleted"))
       }
+      for case .join(let waiting, _, _) in room.waiting {
+        // Such a client is told nothing of it, and makes the note anew when it comes back.
+        guard let connection = connections[waiting], connection.dialect == .whaler else { continue }
+        close(connection, .rejoin, "come back and join again")
+      }
+      turnAway(room, .unknownDocument, "the note was deleted")
     }
     publishNoteList()
   }

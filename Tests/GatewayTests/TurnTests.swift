@@ -144,4 +144,31 @@ struct TurnTests {
     #expect(rig.unreadiness == nil)
     #expect(rig.store.log(of: "n1") == nil)
   }
+
+  @Test("who waits for a note that is deleted meanwhile is told so")
+  func joinOfADeletedNote() throws {
+    rig.isStepwise = false
+    rig.make("n2")
+    let whaler = rig.connectWhaler(pool: nil, token: nil)
+    rig.isStepwise = true
+    _ = rig.request("DELETE", "/api/notes/n2")
+    let deletion = rig.stored.count
+    rig.ask(followers[0].connection, .join(.init(documentID: "n2")))
+    rig.say(
+      whaler,
+      #"{"messageId":"w","type":"resourceConnection","data":{"resourceId":"n2"}}"#)
+    rig.storeWorks(on: deletion)
+    guard case .error(let error) = rig.pushes(followers[0].connection).last else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(error.code == .unknownDocument)
+    #expect(rig.closeCodes[whaler] == CloseReason.rejoin.rawValue)
+    // The reading that was under way finds nobody, and harms nobody.
+    rig.storeWorks()
+    rig.isStepwise = false
+    #expect(
+      rig.ask(followers[0].connection, .join(.init(documentID: "n2")))
+        .map { if case .error = $0 { true } else { false } } == true)
+  }
 }
