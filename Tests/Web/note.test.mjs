@@ -52,17 +52,18 @@ class Line extends Emitter {
   }
 }
 
-/** @param {string} text @param {object} [more] */
-function joined(text, more) {
+/** @param {string} text @param {object} [more] @param {number} [room] For so many records. */
+function joined(text, more, room = 9) {
   const line = new Line();
-  /** @type {Map<string, string>} */
+  /** @type {Map<string, import("../../Web/js/note.js").Kept>} By client id. */
   const kept = new Map();
   const note = new Note({
     core,
     connection: /** @type {any} */ (line),
     documentId: "d",
     pending: {
-      save: (_note, clientId, session) => Boolean(kept.set(clientId, session)),
+      save: (_note, record) =>
+        (kept.has(record.identity.id) || kept.size < room) && Boolean(kept.set(record.identity.id, record)),
       remove: (_note, clientId) => void kept.delete(clientId),
     },
   });
@@ -164,9 +165,10 @@ test("what had been stored before the line was lost is not sent again", () => {
 });
 
 test("under a new client id nothing is doubled and nothing is lost", () => {
-  const { line, note, type } = joined("");
+  const { line, note, type, kept } = joined("");
   type(0, "a");
   type(1, "b");
+  note.persistNow();
   line.lose();
   line.identity = { id: "ann-2", resumeToken: "other" };
   line.comeBack();
@@ -183,6 +185,42 @@ test("under a new client id nothing is doubled and nothing is lost", () => {
   line.say("joined", { title: "", epoch: "e", revision: 8, lastSequence: 0, changes: [] });
   assert.deepEqual(line.last("change")?.data.operation, [1, "b"]);
   assert.equal(line.last("change")?.data.sequence, 1);
+  assert.deepEqual([...kept.keys()], ["ann-3"]);
+  line.say("acknowledged", { sequence: 1, revision: 9 });
+  assert.equal(kept.size, 0);
+  note.close();
+});
+
+test("until a new client id has joined, edits are kept under the one they were sent under", () => {
+  const { line, note, type, kept } = joined("");
+  type(0, "a");
+  line.lose();
+  line.identity = { id: "ann-2", resumeToken: "other" };
+  line.comeBack();
+  note.persistNow();
+  assert.deepEqual([...kept.values()].map(({ identity }) => identity), [{ id: "ann", resumeToken: "token" }]);
+  // What goes out under the new one is kept under it before.
+  const { sendEncoded } = line;
+  line.sendEncoded = (type, text, onReply) => {
+    if (type === "change") assert.deepEqual([...kept.keys()], ["ann-2"]);
+    return sendEncoded.call(line, type, text, onReply);
+  };
+  line.say("joined", { title: "", epoch: "other", revision: 2, lastSequence: 0, text: "text" });
+  assert.equal(line.count("change"), 2);
+  assert.equal(kept.get("ann-2")?.identity.resumeToken, "other");
+  note.close();
+});
+
+test("where there is room for one record only, the one under the former client id goes first", () => {
+  const { line, note, screen, type, kept } = joined("", undefined, 1);
+  type(0, "a");
+  note.persistNow();
+  line.lose();
+  line.identity = { id: "ann-2", resumeToken: "other" };
+  line.comeBack();
+  line.say("joined", { title: "", epoch: "e", revision: 7, lastSequence: 0, changes: [] });
+  assert.deepEqual([...kept.keys()], ["ann-2"]);
+  assert.deepEqual(screen.notices, []);
   note.close();
 });
 
@@ -365,9 +403,8 @@ test("unconfirmed edits are kept where they outlive the page", () => {
   const { line, note, type, kept } = joined("");
   type(0, "kept");
   note.persistNow();
-  const session = kept.get("ann") ?? "";
   const again = new Note({
-    core, connection: /** @type {any} */ (line), documentId: "d", restored: session, restoredClientId: "ann",
+    core, connection: /** @type {any} */ (line), documentId: "d", restored: kept.get("ann"),
   });
   assert.equal(again.text, "kept");
   assert.deepEqual(line.last("join")?.data.resume, { epoch: "e", revision: 7 });

@@ -187,10 +187,10 @@ addEventListener("beforeunload", (event) => {
 // Off we go.
 
 drawMe();
-for (const { identity: owner, documentId, session } of allPending(ownerNow())) {
-  if (owner.id !== identity?.id) continue;
+for (const record of allPending(ownerNow())) {
+  if (record.identity.id !== identity?.id) continue;
   try {
-    openNote(documentId, { restored: session, restoredClientId: owner.id });
+    openNote(record.documentId, record);
   } catch {
     // Written by another version of the page; it stays where it is.
   }

@@ -16,9 +16,17 @@ import { Emitter } from "./emitter.js";
  * @typedef {import("./core.js").OutgoingChange} OutgoingChange
  * @typedef {import("./connection.js").Connection} Connection
  * @typedef {import("./connection.js").Message} Message
+ * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
  * @typedef {{clientId: string, name: string, color: string, key: number, isWriting: boolean}} Person
  * @typedef {{key: number, clientId: string, anchor: number, head: number}} PeerSelection
  * @typedef {{code: string, message: string, retryable: boolean}} Refusal
+ */
+
+/**
+ * Unconfirmed edits as they outlive the page: an exported session, and whose changes these are to
+ * the server.
+ *
+ * @typedef {{identity: ClientIdentity, session: string}} Kept
  */
 
 /** What a change's message has beside its operation, at most. */
@@ -89,8 +97,8 @@ export class Note extends Emitter {
   /** @type {Map<number, Person>} */
   #peopleByKey = new Map();
   #keyCount = 0;
-  /** @type {string} The client id under which the edits at hand were sent. */
-  #clientId = "";
+  /** @type {ClientIdentity | undefined} As whom the edits at hand were sent. */
+  #identity;
   /** @type {{anchor: number, head: number} | undefined} In UTF-16 units of the editor's text. */
   #selection;
   #selectionIsNews = false;
@@ -105,7 +113,8 @@ export class Note extends Emitter {
   /** @type {{clientId: string, sequence: number, time?: number} | undefined} The change that made the
    *   revision, and when the server took it. */
   #headChange;
-  #isPersisted = false;
+  /** @type {string | undefined} The client id under which edits are in the browser's storage. */
+  #keptUnder;
   #rejoinCount = 0;
   /** @type {(() => void)[]} */
   #subscriptions;
@@ -117,13 +126,12 @@ export class Note extends Emitter {
    * @param {string} options.documentId
    * @param {string} [options.title] As the list of notes knows it.
    * @param {{
-   *   save: (note: Note, clientId: string, session: string) => boolean,
+   *   save: (note: Note, record: Kept) => boolean,
    *   remove: (note: Note, clientId: string) => void,
    * }} [options.pending] Where unconfirmed edits outlive the page.
-   * @param {string} [options.restored] An exported session from there.
-   * @param {string} [options.restoredClientId]
+   * @param {Kept} [options.restored] From there.
    */
-  constructor({ core, connection, documentId, title, pending, restored, restoredClientId }) {
+  constructor({ core, connection, documentId, title, pending, restored }) {
     super();
     this.documentId = documentId;
     this.title = title ?? "";
@@ -136,9 +144,9 @@ export class Note extends Emitter {
       connection.on("message", (message) => this.#receive(message)),
     ];
     if (restored !== undefined) {
-      this.#session = core.restoreSession(restored);
-      this.#clientId = restoredClientId ?? "";
-      this.#isPersisted = true;
+      this.#session = core.restoreSession(restored.session);
+      this.#identity = restored.identity;
+      this.#keptUnder = restored.identity.id;
       this.phase = "away";
     }
     if (connection.isOnline) this.#join();
@@ -262,13 +270,22 @@ export class Note extends Emitter {
     clearTimeout(this.#persistTimer);
     this.#persistTimer = undefined;
     const session = this.#session;
-    if (!session || !this.#pending) return;
+    const identity = this.#identity;
+    if (!session || !identity || !this.#pending) return;
     if (session.unconfirmedCount === 0) {
       this.#forgetPersisted();
       return;
     }
-    this.#isPersisted = true;
-    if (!this.#pending.save(this, this.#clientId, session.export())) {
+    const former = this.#keptUnder;
+    const record = { identity, session: session.export() };
+    let isSaved = this.#pending.save(this, record);
+    this.#keptUnder = identity.id;
+    if (former !== undefined && former !== identity.id) {
+      // Whoever finds these edits under both ids would send them twice.
+      this.#pending.remove(this, former);
+      isSaved ||= this.#pending.save(this, record);
+    }
+    if (!isSaved) {
       const text = "This browser has no room to keep your unsaved changes. Leave this page open.";
       this.emit("notice", { kind: "storage", text });
     }
@@ -373,22 +390,22 @@ export class Note extends Emitter {
 
   /** @param {any} data */
   #joined(data) {
-    const clientId = this.#connection.identity?.id ?? "";
+    const identity = this.#connection.identity;
     this.access = data.access ?? "write";
     this.#retitle(data.title);
     const session = this.#session;
     if (data.text !== undefined) this.#headChange = data.change;
     if (!session) {
-      this.#clientId = clientId;
+      this.#identity = identity;
       this.#session = this.#core.openSession(data);
       this.phase = "live";
       this.emit("reset", { text: data.text });
     } else if (data.text === undefined) {
       this.phase = "live";
-      this.#resume(session, clientId, data);
+      this.#resume(session, identity, data);
     } else {
       this.phase = "live";
-      this.#clientId = clientId;
+      this.#identity = identity;
       this.#rebase(session, data, false);
     }
     this.#people.clear();
@@ -406,18 +423,20 @@ export class Note extends Emitter {
    * what of it is our own is an acknowledgement. What is still in flight then goes out again.
    *
    * @param {Session} session
-   * @param {string} clientId
+   * @param {ClientIdentity | undefined} identity
    * @param {any} data
    */
-  #resume(session, clientId, data) {
+  #resume(session, identity, data) {
     const missed = data.changes ?? [];
     this.#changes(data.revision - missed.length + 1, missed, data.change?.time);
     // The server did not know this client any more. What of its edits had been stored has just come
     // by under the old id, so the rest is safe to send under the new one, from the number it expects.
-    const isSameClient = clientId === this.#clientId;
-    this.#clientId = clientId;
+    const isSameClient = identity?.id === this.#identity?.id;
+    this.#identity = identity;
     this.refusal = undefined;
-    this.#transmit(session.reconnect(isSameClient ? undefined : data.lastSequence));
+    const outgoing = session.reconnect(isSameClient ? undefined : data.lastSequence);
+    this.#moveKept();
+    this.#transmit(outgoing);
   }
 
   /**
@@ -433,6 +452,7 @@ export class Note extends Emitter {
     const { changes, outgoing } = session.rebase(data, { isSameConnection });
     this.refusal = undefined;
     this.#apply(changes);
+    this.#moveKept();
     this.#transmit(outgoing);
     if (count > 0 && session.unconfirmedCount > 0) {
       const text =
@@ -479,7 +499,7 @@ export class Note extends Emitter {
     if (!session || this.phase !== "live") return;
     changes.forEach(({ clientId, sequence, operation }, index) => {
       const revision = firstRevision + index;
-      if (clientId === this.#clientId) {
+      if (clientId === this.#identity?.id) {
         if (session.inFlight?.sequence === sequence) {
           this.#transmit(session.acknowledge(sequence, revision));
         } else {
@@ -512,7 +532,7 @@ export class Note extends Emitter {
     if (session.inFlight?.sequence !== sequence || revision <= session.revision) return;
     this.#rejoinCount = 0;
     const next = session.acknowledge(sequence, revision);
-    this.#headChange = { clientId: this.#clientId, sequence, time };
+    this.#headChange = { clientId: this.#identity?.id ?? "", sequence, time };
     this.#transmit(next);
     this.#unconfirmedMoved();
   }
@@ -590,10 +610,15 @@ export class Note extends Emitter {
     this.emit("status", undefined);
   }
 
+  /** Before edits go out under a new client id, what is kept of them has to be under it. */
+  #moveKept() {
+    if (this.#keptUnder !== undefined && this.#keptUnder !== this.#identity?.id) this.persistNow();
+  }
+
   #forgetPersisted() {
-    if (!this.#isPersisted) return;
-    this.#isPersisted = false;
-    this.#pending?.remove(this, this.#clientId);
+    if (this.#keptUnder === undefined) return;
+    this.#pending?.remove(this, this.#keptUnder);
+    this.#keptUnder = undefined;
   }
 
   #dropSession() {

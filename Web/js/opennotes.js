@@ -10,23 +10,20 @@ import { connection, core, early, list, ownerNow } from "./session.js";
 export const notes = new Map();
 
 const pending = {
-  /** @param {Note} note @param {string} clientId @param {string} session */
-  save(note, clientId, session) {
-    const known = connection.identity;
-    if (!known || known.id !== clientId) return true;
-    const { documentId, title } = note;
-    return savePending({ identity: known, documentId, title, session, owner: ownerNow() });
+  /** @param {Note} note @param {import("./note.js").Kept} record */
+  save({ documentId, title }, record) {
+    return savePending({ ...record, documentId, title, owner: ownerNow() });
   },
   /** @param {Note} note @param {string} clientId */
   remove: (note, clientId) => removePending(note.documentId, clientId),
 };
 
-/** @param {string} documentId @param {{restored?: string, restoredClientId?: string}} [from] */
-export function openNote(documentId, from) {
+/** @param {string} documentId @param {import("./note.js").Kept} [restored] */
+export function openNote(documentId, restored) {
   let note = notes.get(documentId);
   if (!note) {
     const title = list.titleOf(documentId);
-    note = new Note({ core, connection, documentId, title, pending, ...from });
+    note = new Note({ core, connection, documentId, title, pending, restored });
     notes.set(documentId, note);
     note.on("status", () => {
       if (note && note !== page.current) releaseWhenSaved(note);
