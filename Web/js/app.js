@@ -10,7 +10,7 @@ import { setUpNewNote } from "./newnoteview.js";
 import { copyText, removeNote, shareNote } from "./noteactions.js";
 import { drawList, setUpNotesList } from "./noteslist.js";
 import { drawNotices, notices } from "./notices.js";
-import { notes, openNote, releaseWhenSaved } from "./opennotes.js";
+import { leaveNote, notes, openNote } from "./opennotes.js";
 import { page } from "./page.js";
 import { goToPast, showPast } from "./past.js";
 import { closePeople, drawPeople, setUpPeople } from "./peoplebar.js";
@@ -54,15 +54,7 @@ function show() {
   for (const unsubscribe of subscriptions) unsubscribe();
   subscriptions = [];
   page.current = undefined;
-  if (previous) {
-    previous.persistNow();
-    if (previous.phase === "deleted" || previous.phase === "failed") {
-      notes.delete(previous.documentId);
-      previous.close();
-    } else {
-      releaseWhenSaved(previous);
-    }
-  }
+  if (previous) leaveNote(previous);
   const isHome = id === undefined && !page.isNewShown;
   if (isHome || early.note !== (id ?? unmade)) early.show(undefined);
   byId("app").dataset.view = isHome ? "home" : "note";
@@ -188,12 +180,7 @@ addEventListener("beforeunload", (event) => {
 
 drawMe();
 for (const record of allPending(ownerNow())) {
-  if (record.identity.id !== identity?.id) continue;
-  try {
-    openNote(record.documentId, record);
-  } catch {
-    // Written by another version of the page; it stays where it is.
-  }
+  if (record.identity.id === identity?.id) openNote(record.documentId);
 }
 // Words that a reload cut off from their note.
 for (const id of early.notes) if (id !== unmade) openNote(id);

@@ -82,6 +82,14 @@ export async function claimIdentity(owner) {
   return undefined;
 }
 
+/**
+ * @param {any} value
+ * @param {string} owner
+ * @returns {value is PendingRecord}
+ */
+const isPendingOf = (value, owner) =>
+  isIdentity(value?.identity) && typeof value.session === "string" && (value.owner ?? "") === owner;
+
 /** @param {ClientIdentity} identity As the server's welcome gave it. */
 export function rememberIdentity(identity) {
   const known = read(sessionStorage, identityKey);
@@ -100,14 +108,26 @@ export function allPending(owner) {
     const key = localStorage.key(index);
     if (!key?.startsWith(pendingPrefix)) continue;
     const record = read(localStorage, key);
-    if (!isIdentity(record?.identity) || typeof record.session !== "string") continue;
-    if ((record.owner ?? "") === owner) records.push(record);
+    if (isPendingOf(record, owner)) records.push(record);
   }
   return records;
 }
 
 /** @param {string} documentId @param {string} clientId */
 const pendingKey = (documentId, clientId) => `${pendingPrefix}${clientId}.${documentId}`;
+
+/**
+ * A note's own edits under a client id.
+ *
+ * @param {string} documentId
+ * @param {string} clientId
+ * @param {string} owner
+ * @returns {PendingRecord | undefined}
+ */
+export function pendingOf(documentId, clientId, owner) {
+  const record = read(localStorage, pendingKey(documentId, clientId));
+  return isPendingOf(record, owner) ? record : undefined;
+}
 
 /**
  * @param {PendingRecord} record

@@ -1,7 +1,8 @@
 // Notes that are open, and those whose edits, or first words, still have to reach the server.
 
+import { CoreError } from "./core.js";
 import { wellFormed } from "./editor.js";
-import { removePending, savePending } from "./identity.js";
+import { pendingOf, removePending, savePending } from "./identity.js";
 import { Note } from "./note.js";
 import { page } from "./page.js";
 import { connection, core, early, list, ownerNow } from "./session.js";
@@ -18,12 +19,14 @@ const pending = {
   remove: (note, clientId) => removePending(note.documentId, clientId),
 };
 
-/** @param {string} documentId @param {import("./note.js").Kept} [restored] */
-export function openNote(documentId, restored) {
+/** @param {string} documentId */
+export function openNote(documentId) {
   let note = notes.get(documentId);
-  if (!note) {
-    const title = list.titleOf(documentId);
-    note = new Note({ core, connection, documentId, title, pending, restored });
+  if (note) {
+    // It may have failed, and waited with its edits.
+    note.reopen();
+  } else {
+    note = noteAsLeft(documentId);
     notes.set(documentId, note);
     note.on("status", () => {
       if (note && note !== page.current) releaseWhenSaved(note);
@@ -37,6 +40,24 @@ export function openNote(documentId, restored) {
 }
 
 /**
+ * With the edits that this client could not get saved: those typed now would take their place.
+ *
+ * @param {string} documentId
+ */
+function noteAsLeft(documentId) {
+  const options = { core, connection, documentId, title: list.titleOf(documentId), pending };
+  const { identity } = connection;
+  const restored = identity && pendingOf(documentId, identity.id, ownerNow());
+  try {
+    return new Note({ ...options, restored });
+  } catch (error) {
+    if (!(error instanceof CoreError)) throw error;
+    // Written by another version of the page.
+    return new Note(options);
+  }
+}
+
+/**
  * What was typed into a note before its text came, and then another note was shown.
  *
  * @param {Note} note
@@ -47,11 +68,27 @@ function putEarlyWords(note) {
 }
 
 /**
+ * Another one is shown from now on.
+ *
+ * @param {Note} note
+ */
+export function leaveNote(note) {
+  note.persistNow();
+  // One that failed may be opened again, and has its edits until then.
+  if (note.phase === "deleted" || (note.phase === "failed" && note.unconfirmedCount === 0)) {
+    notes.delete(note.documentId);
+    note.close();
+  } else {
+    releaseWhenSaved(note);
+  }
+}
+
+/**
  * A note that is not shown stays joined until its edits are saved.
  *
  * @param {Note} note
  */
-export function releaseWhenSaved(note) {
+function releaseWhenSaved(note) {
   const isNeeded = () =>
     note === page.current || note.unconfirmedCount > 0 || (!note.hasText && early.text(note.documentId) !== "");
   if (isNeeded()) return;
