@@ -343,6 +343,32 @@ test("a refusal that will pass, of what was overtaken, joins anew at once", () =
   note.close();
 });
 
+test("a refusal that comes while it joins again does not keep it from trying that again", (context) => {
+  const pass = stopTime(context);
+  const { line, note, type } = joined("text");
+  const warn = console.warn;
+  console.warn = () => {};
+  type(4, "!");
+  line.say("changes", { revision: 9, changes: [{ clientId: "bo", sequence: 1, operation: [4] }] });
+  console.warn = warn;
+  line.last("join")?.onReply?.({ type: "error", data: { code: "busy", retryable: true, retryAfter: 500 } });
+  line.say("refused", { sequence: 1, code: "busy", message: "soon", retryable: true, retryAfter: 1 });
+  line.say("refused", { sequence: 1, code: "historyGone", message: "gone", retryable: false });
+  assert.equal(line.count("join"), 2);
+  pass(1_000);
+  assert.equal(line.count("join"), 3);
+  // When it joins before it was to try again, that is not tried any more.
+  line.last("join")?.onReply?.({ type: "error", data: { code: "busy", retryable: true, retryAfter: 500 } });
+  line.comeBack();
+  assert.equal(line.count("join"), 4);
+  pass(500);
+  assert.equal(line.count("join"), 4);
+  line.say("joined", { title: "", epoch: "e", revision: 7, lastSequence: 0, changes: [] });
+  assert.equal(line.count("change"), 2);
+  assert.equal(note.refusal, undefined);
+  note.close();
+});
+
 test("a caret that the server had no time for is sent again", (context) => {
   const pass = stopTime(context);
   const { line, note } = joined("text");

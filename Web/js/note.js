@@ -295,6 +295,8 @@ export class Note extends Emitter {
 
   /** @param {{isFresh?: boolean}} [options] Whether the whole text is wanted. */
   #join(options) {
+    // Whatever was to be tried again: the answer brings it about.
+    clearTimeout(this.#retryTimer);
     const session = this.#session;
     /** @type {Record<string, unknown>} */
     const request = { documentId: this.documentId };
@@ -540,7 +542,8 @@ export class Note extends Emitter {
   /** @param {any} data */
   #refused(data) {
     const session = this.#session;
-    if (!session || session.inFlight?.sequence !== data.sequence) return;
+    // What is refused while it joins goes out once more after that.
+    if (!session || this.phase !== "live" || session.inFlight?.sequence !== data.sequence) return;
     if (data.retryable && !(session.isOvertaken && data.code !== "tooFast")) {
       clearTimeout(this.#retryTimer);
       this.#retryTimer = setTimeout(() => this.#resend(), data.retryAfter ?? timing.retryAfter);
