@@ -343,6 +343,90 @@ test("a refusal that will pass, of what was overtaken, joins anew at once", () =
   note.close();
 });
 
+test("what was refused for where it was made goes out anew after a join, on the text as it is then", () => {
+  const { line, note, type } = joined("text");
+  const first = { clientId: "bo", sequence: 1, operation: ["a ", 4] };
+  type(4, "!");
+  line.say("changes", { revision: 8, changes: [first] });
+  line.say("refused", { sequence: 1, code: "historyGone", message: "gone", retryable: false });
+  assert.equal(line.count("join"), 2);
+  type(7, "?");
+  line.say("joined", { title: "", epoch: "e", revision: 8, lastSequence: 0, changes: [] });
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "e", revision: 8, sequence: 1, operation: [6, "!?"],
+  });
+  // That was it: what is in flight when the line is lost goes out as it was again.
+  line.lose();
+  line.comeBack();
+  line.say("joined", {
+    title: "", epoch: "e", revision: 9, lastSequence: 0, changes: [{ clientId: "bo", sequence: 2, operation: ["b", 6] }],
+  });
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "e", revision: 8, sequence: 1, operation: [6, "!?"],
+  });
+  // A line that is lost before the answer does not make the change another one.
+  line.say("refused", { sequence: 1, code: "historyGone", message: "gone", retryable: false });
+  line.lose();
+  line.comeBack();
+  line.say("joined", { title: "", epoch: "e", revision: 9, lastSequence: 0, changes: [] });
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "e", revision: 9, sequence: 1, operation: [7, "!?"],
+  });
+  line.say("acknowledged", { sequence: 1, revision: 10 });
+  assert.equal(note.unconfirmedCount, 0);
+  assert.equal(note.text, "ba text!?");
+  note.close();
+});
+
+test("what is typed after a refused change was discarded goes out again as the same bytes", () => {
+  const { line, note, type } = joined("text");
+  type(4, "!");
+  line.say("refused", { sequence: 1, code: "historyGone", message: "gone", retryable: false });
+  note.discardUnconfirmed();
+  line.say("joined", { title: "", epoch: "e", revision: 7, lastSequence: 0, text: "text" });
+  type(4, "?");
+  const sent = line.last("change")?.text;
+  line.lose();
+  line.comeBack();
+  line.say("joined", {
+    title: "", epoch: "e", revision: 8, lastSequence: 0, changes: [{ clientId: "bo", sequence: 2, operation: ["b", 4] }],
+  });
+  assert.equal(line.count("change"), 3);
+  assert.equal(line.last("change")?.text, sent);
+  note.close();
+});
+
+test("what was refused, and is among what was missed, is not sent again", () => {
+  const { line, note, type } = joined("text");
+  type(4, "!");
+  line.say("refused", { sequence: 1, code: "historyGone", message: "gone", retryable: false });
+  type(5, "?");
+  line.say("joined", {
+    title: "", epoch: "e", revision: 8, lastSequence: 1, changes: [{ clientId: "ann", sequence: 1, operation: [4, "!"] }],
+  });
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "e", revision: 8, sequence: 2, operation: [5, "?"],
+  });
+  note.close();
+});
+
+test("what was overtaken on the way, and refused, goes out with the number that is next", () => {
+  const { line, note, type } = joined("text", { lastSequence: 4 });
+  type(4, "!");
+  line.say("resync", { reason: "lagging", epoch: "e", revision: 99, text: "context", lastSequence: 4 });
+  line.say("refused", { sequence: 5, code: "historyGone", message: "gone", retryable: false });
+  type(8, "?");
+  line.say("joined", {
+    title: "", epoch: "e", revision: 100, lastSequence: 4, changes: [{ clientId: "bo", sequence: 2, operation: ["b", 7] }],
+  });
+  assert.deepEqual(line.last("change")?.data, {
+    documentId: "d", epoch: "e", revision: 100, sequence: 5, operation: [8, "!?"],
+  });
+  line.say("acknowledged", { sequence: 5, revision: 101 });
+  assert.equal(note.unconfirmedCount, 0);
+  note.close();
+});
+
 test("a refusal that comes while it joins again does not keep it from trying that again", (context) => {
   const pass = stopTime(context);
   const { line, note, type } = joined("text");

@@ -116,6 +116,8 @@ export class Note extends Emitter {
   /** @type {string | undefined} The client id under which edits are in the browser's storage. */
   #keptUnder;
   #rejoinCount = 0;
+  /** Whether the change in flight was refused, and goes out as a new one after the next join. */
+  #isRefused = false;
   /** @type {(() => void)[]} */
   #subscriptions;
 
@@ -433,10 +435,12 @@ export class Note extends Emitter {
     this.#changes(data.revision - missed.length + 1, missed, data.change?.time);
     // The server did not know this client any more. What of its edits had been stored has just come
     // by under the old id, so the rest is safe to send under the new one, from the number it expects.
-    const isSameClient = identity?.id === this.#identity?.id;
+    // So it is with what it refused: as the same bytes it would be refused again.
+    const isSent = identity?.id === this.#identity?.id && !this.#isRefused;
     this.#identity = identity;
+    this.#isRefused = false;
     this.refusal = undefined;
-    const outgoing = session.reconnect(isSameClient ? undefined : data.lastSequence);
+    const outgoing = session.reconnect(isSent ? undefined : data.lastSequence);
     this.#moveKept();
     this.#transmit(outgoing);
   }
@@ -452,6 +456,7 @@ export class Note extends Emitter {
   #rebase(session, data, isSameConnection) {
     const count = session.unconfirmedCount;
     const { changes, outgoing } = session.rebase(data, { isSameConnection });
+    this.#isRefused = false;
     this.refusal = undefined;
     this.#apply(changes);
     this.#moveKept();
@@ -574,6 +579,7 @@ export class Note extends Emitter {
 
   /** @param {Session} session */
   #rejoin(session) {
+    this.#isRefused = true;
     session.disconnect();
     this.#join();
   }
@@ -627,6 +633,7 @@ export class Note extends Emitter {
   #dropSession() {
     this.#session?.close();
     this.#session = undefined;
+    this.#isRefused = false;
   }
 
   // People.
