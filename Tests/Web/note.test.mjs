@@ -510,15 +510,21 @@ test("where both ends disagree, it joins again, and gives up only after some tim
 });
 
 test("unconfirmed edits are kept where they outlive the page", () => {
-  const { line, note, type, kept } = joined("");
+  const change = { clientId: "bo", sequence: 4, time: 100 };
+  const { line, note, type, kept } = joined("", { change });
   type(0, "kept");
   note.persistNow();
-  const again = new Note({
-    core, connection: /** @type {any} */ (line), documentId: "d", restored: kept.get("ann"),
-  });
+  const record = JSON.parse(JSON.stringify(kept.get("ann")));
+  const again = new Note({ core, connection: /** @type {any} */ (line), documentId: "d", restored: record });
   assert.equal(again.text, "kept");
-  assert.deepEqual(line.last("join")?.data.resume, { epoch: "e", revision: 7 });
+  assert.deepEqual(line.last("join")?.data.resume, { epoch: "e", revision: 7, change });
   again.close();
+  // One that an earlier version of the page wrote.
+  delete record.change;
+  const older = new Note({ core, connection: /** @type {any} */ (line), documentId: "d", restored: record });
+  assert.equal(older.text, "kept");
+  assert.deepEqual(line.last("join")?.data.resume, { epoch: "e", revision: 7 });
+  older.close();
   line.say("acknowledged", { sequence: 1, revision: 8 });
   assert.equal(kept.size, 0);
   note.close();

@@ -13,8 +13,7 @@
 
 /**
  * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
- * @typedef {{identity: ClientIdentity, documentId: string, title: string, session: string,
- *   owner?: string}} PendingRecord
+ * @typedef {import("./note.js").Kept & {documentId: string, title: string, owner?: string}} PendingRecord
  */
 
 const identityKey = "parley.client";

@@ -23,10 +23,16 @@ import { Emitter } from "./emitter.js";
  */
 
 /**
- * Unconfirmed edits as they outlive the page: an exported session, and whose changes these are to
- * the server.
+ * The change that made a revision, and when the server took it.
  *
- * @typedef {{identity: ClientIdentity, session: string}} Kept
+ * @typedef {{clientId: string, sequence: number, time?: number}} HeadChange
+ */
+
+/**
+ * Unconfirmed edits as they outlive the page: an exported session, what made its revision, and whose
+ * changes these are to the server.
+ *
+ * @typedef {{identity: ClientIdentity, session: string, change?: HeadChange}} Kept
  */
 
 /** What a change's message has beside its operation, at most. */
@@ -110,8 +116,7 @@ export class Note extends Emitter {
   #retryTimer;
   /** @type {Map<string, any>} By client id: until they count as writing no longer. */
   #writingTimers = new Map();
-  /** @type {{clientId: string, sequence: number, time?: number} | undefined} The change that made the
-   *   revision, and when the server took it. */
+  /** @type {HeadChange | undefined} */
   #headChange;
   /** @type {string | undefined} The client id under which edits are in the browser's storage. */
   #keptUnder;
@@ -148,6 +153,7 @@ export class Note extends Emitter {
     if (restored !== undefined) {
       this.#session = core.restoreSession(restored.session);
       this.#identity = restored.identity;
+      this.#headChange = restored.change;
       this.#keptUnder = restored.identity.id;
       this.phase = "away";
     }
@@ -279,7 +285,7 @@ export class Note extends Emitter {
       return;
     }
     const former = this.#keptUnder;
-    const record = { identity, session: session.export() };
+    const record = { identity, session: session.export(), change: this.#headChange };
     let isSaved = this.#pending.save(this, record);
     this.#keptUnder = identity.id;
     if (former !== undefined && former !== identity.id) {
