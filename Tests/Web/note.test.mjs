@@ -427,6 +427,35 @@ test("what was overtaken on the way, and refused, goes out with the number that 
   note.close();
 });
 
+test("being overtaken time and again is no reason to give up, as long as changes get through", () => {
+  const { line, note, type } = joined("");
+  for (let round = 1; round <= 5; round += 1) {
+    const revision = 100 * round;
+    type(0, "x");
+    line.say("resync", {
+      reason: "lagging", epoch: "e", revision, text: "x".repeat(round - 1), lastSequence: round - 1,
+    });
+    line.say("refused", { sequence: round, code: "historyGone", message: "gone", retryable: false });
+    line.say("joined", { title: "", epoch: "e", revision, lastSequence: round - 1, changes: [] });
+    assert.equal(note.refusal, undefined, `round ${round}`);
+    const { operation } = line.last("change")?.data ?? {};
+    line.say("changes", { revision: revision + 1, changes: [{ clientId: "ann", sequence: round, operation }] });
+    assert.equal(note.unconfirmedCount, 0);
+  }
+  // Those that do not are given up.
+  type(0, "y");
+  const refuse = () =>
+    line.say("refused", { sequence: 6, code: "historyGone", message: "gone", retryable: false });
+  for (let round = 0; round < 3; round += 1) {
+    refuse();
+    assert.equal(note.refusal, undefined);
+    line.say("joined", { title: "", epoch: "e", revision: 501, lastSequence: 5, changes: [] });
+  }
+  refuse();
+  assert.equal(note.refusal?.code, "historyGone");
+  note.close();
+});
+
 test("a refusal that comes while it joins again does not keep it from trying that again", (context) => {
   const pass = stopTime(context);
   const { line, note, type } = joined("text");

@@ -514,6 +514,7 @@ export class Note extends Emitter {
       const revision = firstRevision + index;
       if (clientId === this.#identity?.id) {
         if (session.inFlight?.sequence === sequence) {
+          this.#rejoinCount = 0;
           this.#transmit(session.acknowledge(sequence, revision));
         } else {
           this.#apply(session.supersede(JSON.stringify(operation), sequence, revision));
