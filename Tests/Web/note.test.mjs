@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CoreError } from "../../Web/js/core.js";
 import { Emitter } from "../../Web/js/emitter.js";
 import { Note } from "../../Web/js/note.js";
 import { applied, core, stopTime } from "./support.mjs";
@@ -557,6 +558,18 @@ test("unconfirmed edits are kept where they outlive the page", () => {
   line.say("acknowledged", { sequence: 1, revision: 8 });
   assert.equal(kept.size, 0);
   note.close();
+});
+
+test("what cannot be restored leaves no note behind that would join", () => {
+  const line = new Line();
+  const restored = { identity: line.identity, session: "of another version" };
+  assert.throws(
+    () => new Note({ core, connection: /** @type {any} */ (line), documentId: "d", restored }),
+    CoreError,
+  );
+  line.lose();
+  line.comeBack();
+  assert.equal(line.count("join"), 0);
 });
 
 test("people come, move, change their names, and go", () => {

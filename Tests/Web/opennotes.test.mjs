@@ -122,4 +122,7 @@ test("edits that another version of the page wrote do not keep the note from ope
   assert.equal(note.hasText, false);
   joined();
   assert.equal(note.text, "text");
+  line.sent = [];
+  line.emit("welcome", {});
+  assert.equal(line.sent.length, 1);
 });

@@ -145,11 +145,6 @@ export class Note extends Emitter {
     this.#core = core;
     this.#connection = connection;
     this.#pending = pending;
-    this.#subscriptions = [
-      connection.on("welcome", () => this.#join()),
-      connection.on("lost", () => this.#lost()),
-      connection.on("message", (message) => this.#receive(message)),
-    ];
     if (restored !== undefined) {
       this.#session = core.restoreSession(restored.session);
       this.#identity = restored.identity;
@@ -157,6 +152,12 @@ export class Note extends Emitter {
       this.#keptUnder = restored.identity.id;
       this.phase = "away";
     }
+    // Not before: what cannot be restored makes no note.
+    this.#subscriptions = [
+      connection.on("welcome", () => this.#join()),
+      connection.on("lost", () => this.#lost()),
+      connection.on("message", (message) => this.#receive(message)),
+    ];
     if (connection.isOnline) this.#join();
   }
 
