@@ -560,6 +560,49 @@ test("unconfirmed edits are kept where they outlive the page", () => {
   note.close();
 });
 
+test("what was typed into a restored note is kept as sent before it is sent", () => {
+  const first = joined("");
+  first.type(0, "a");
+  first.note.persistNow();
+  const restored = JSON.parse(JSON.stringify(first.kept.get("ann")));
+  first.note.close();
+  const line = new Line();
+  const kept = new Map();
+  /** @type {number[]} */
+  const keptAsSent = [];
+  const { sendEncoded } = line;
+  line.sendEncoded = (type, text, onReply) => {
+    if (type === "change") {
+      const session = core.restoreSession(kept.get("ann").session);
+      keptAsSent.push(session.inFlight?.sequence ?? 0);
+      assert.equal(session.text(), "aX");
+      session.close();
+    }
+    return sendEncoded.call(line, type, text, onReply);
+  };
+  const note = new Note({
+    core,
+    connection: /** @type {any} */ (line),
+    documentId: "d",
+    pending: {
+      save: (_note, record) => Boolean(kept.set(record.identity.id, structuredClone(record))),
+      remove: (_note, clientId) => void kept.delete(clientId),
+    },
+    restored,
+  });
+  note.edit([{ from: 1, to: 1, insert: "X" }]);
+  // Its own change was stored before: what was typed since is a change of its own.
+  line.say("joined", {
+    title: "Title", epoch: "e", revision: 8, lastSequence: 1, access: "write", presence: [],
+    changes: [{ clientId: "ann", sequence: 1, operation: ["a"] }],
+  });
+  assert.deepEqual(line.last("change")?.data.operation, [1, "X"]);
+  assert.deepEqual(keptAsSent, [2]);
+  line.say("acknowledged", { sequence: 2, revision: 9 });
+  assert.equal(kept.size, 0);
+  note.close();
+});
+
 test("what cannot be restored leaves no note behind that would join", () => {
   const line = new Line();
   const restored = { identity: line.identity, session: "of another version" };

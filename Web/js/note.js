@@ -120,6 +120,8 @@ export class Note extends Emitter {
   #headChange;
   /** @type {string | undefined} The client id under which edits are in the browser's storage. */
   #keptUnder;
+  /** Whether it goes on from what was kept, and has not sent anything since. */
+  #isRestored = false;
   #rejoinCount = 0;
   /** Whether the change in flight was refused, and goes out as a new one after the next join. */
   #isRefused = false;
@@ -150,6 +152,7 @@ export class Note extends Emitter {
       this.#identity = restored.identity;
       this.#headChange = restored.change;
       this.#keptUnder = restored.identity.id;
+      this.#isRestored = true;
       this.phase = "away";
     }
     // Not before: what cannot be restored makes no note.
@@ -448,7 +451,7 @@ export class Note extends Emitter {
     this.#isRefused = false;
     this.refusal = undefined;
     const outgoing = session.reconnect(isSent ? undefined : data.lastSequence);
-    this.#moveKept();
+    this.#keepBeforeSending();
     this.#transmit(outgoing);
   }
 
@@ -466,7 +469,7 @@ export class Note extends Emitter {
     this.#isRefused = false;
     this.refusal = undefined;
     this.#apply(changes);
-    this.#moveKept();
+    this.#keepBeforeSending();
     this.#transmit(outgoing);
     if (count > 0 && session.unconfirmedCount > 0) {
       const text =
@@ -627,9 +630,14 @@ export class Note extends Emitter {
     this.emit("status", undefined);
   }
 
-  /** Before edits go out under a new client id, what is kept of them has to be under it. */
-  #moveKept() {
-    if (this.#keptUnder !== undefined && this.#keptUnder !== this.#identity?.id) this.persistNow();
+  /**
+   * Before edits go out under a new client id, what is kept of them has to be under it. And what was
+   * typed into a restored note is kept apart until here, as not sent: from here on it may have been.
+   */
+  #keepBeforeSending() {
+    const isMoved = this.#keptUnder !== undefined && this.#keptUnder !== this.#identity?.id;
+    if (isMoved || this.#isRestored) this.persistNow();
+    this.#isRestored = false;
   }
 
   #forgetPersisted() {
