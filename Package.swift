@@ -9,6 +9,11 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// What other packages may use of this one. Quoted, for `library` alone makes a target here.
+func product(_ name: String, _ targets: [String]) -> Product {
+  .`library`(name: name, targets: targets)
+}
+
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
@@ -23,10 +28,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 let package = Package(
   name: "Parley",
   products: [
-    .library(name: "OTCore", targets: ["OTCore"]),
-    .library(name: "SocketMessages", targets: ["SocketMessages"]),
-    .library(name: "Gateway", targets: ["GatewayPorts", "Gateway"]),
-    .library(name: "ParleyServer", targets: ["ParleyServer"]),
+    product("OTCore", ["OTCore"]),
+    product("SocketMessages", ["SocketMessages"]),
+    product("Gateway", ["GatewayPorts", "Gateway"]),
+    product("ParleyServer", ["ParleyServer"]),
     .executable(name: "parley", targets: ["parley"]),
     .executable(name: "ot-bench", targets: ["ot-bench"]),
   ],

@@ -30,8 +30,9 @@ extension ClientSynchronizer {
   }
 
   /// The server has counted so many changes of this client: it knows the client under a new id from
-  /// now on, or has refused a change as one that cannot go in as it was sent. To be called before ``reconnect()``, when everything missed has been received: a
-  /// change in flight that was not among it is known not to be stored.
+  /// now on, or has refused a change as one that cannot go in as it was sent. To be called before
+  /// ``reconnect()``, when everything missed has been received: a change in flight that was not among
+  /// it is known not to be stored.
   ///
   /// - Throws: `operation` when in-flight change and later edits do not fit, which is a bug.
   public mutating func renumber(lastSequence: Int) throws(SynchronizerError) {

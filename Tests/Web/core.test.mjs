@@ -97,33 +97,6 @@ test("a snapshot takes unconfirmed edits along", () => {
   session.close();
 });
 
-test("a restored session that is older than its own last change takes that one instead", () => {
-  const server = new Sequencer("");
-  const session = core.openSession({ text: "", epoch: "epoch", revision: 0, lastSequence: 0 });
-  const first = session.edit([{ from: 0, to: 0, insert: "a" }]);
-  session.edit([{ from: 1, to: 1, insert: "b" }]);
-  const kept = session.export();
-  assert.ok(first);
-  server.submit("me", first);
-  session.edit([{ from: 2, to: 2, insert: "c" }]);
-  const second = session.acknowledge(1, 1);
-  assert.ok(second);
-  server.submit("me", second);
-
-  const restored = core.restoreSession(kept);
-  assert.equal(restored.text(), "ab");
-  restored.acknowledge(1, 1);
-  assert.deepEqual(restored.supersede(server.log[1]?.operation ?? "", 2, 2), [
-    { from: 2, to: 2, insert: "c" },
-  ]);
-  assert.equal(restored.reconnect(), undefined);
-  assert.equal(restored.text(), "abc");
-  assert.equal(restored.unconfirmedCount, 0);
-  assert.equal(restored.edit([{ from: 3, to: 3, insert: "d" }])?.sequence, 3);
-  restored.close();
-  session.close();
-});
-
 /** A server with two changes of a client, of which its kept session knows the first and half of the second. */
 function restoredInThePast() {
   const server = new Sequencer("");
@@ -140,6 +113,20 @@ function restoredInThePast() {
   session.close();
   return { server, restored: core.restoreSession(kept), kept };
 }
+
+test("a restored session that is older than its own last change takes that one instead", () => {
+  const { server, restored } = restoredInThePast();
+  assert.equal(restored.text(), "ab");
+  restored.acknowledge(1, 1);
+  assert.deepEqual(restored.supersede(server.log[1]?.operation ?? "", 2, 2), [
+    { from: 2, to: 2, insert: "c" },
+  ]);
+  assert.equal(restored.reconnect(), undefined);
+  assert.equal(restored.text(), "abc");
+  assert.equal(restored.unconfirmedCount, 0);
+  assert.equal(restored.edit([{ from: 3, to: 3, insert: "d" }])?.sequence, 3);
+  restored.close();
+});
 
 test("what is typed into a restored session stays, though that is older than its own last change", () => {
   const { server, restored } = restoredInThePast();

@@ -560,7 +560,9 @@ export class Note extends Emitter {
     const session = this.#session;
     // What is refused while it joins goes out once more after that.
     if (!session || this.phase !== "live" || session.inFlight?.sequence !== data.sequence) return;
-    if (data.retryable && !(session.isOvertaken && data.code !== "tooFast")) {
+    // What was overtaken is not sent again as it was, so there is nothing to wait for but its turn.
+    const mustWait = session.isOvertaken ? data.code === "tooFast" : data.retryable;
+    if (mustWait) {
       clearTimeout(this.#retryTimer);
       this.#retryTimer = setTimeout(() => this.#resend(), data.retryAfter ?? timing.retryAfter);
       return;
