@@ -42,6 +42,8 @@ let package = Package(
     library("SocketMessages", ["OTCore"]),
     library("SocketIO", ["SocketMessages"]),
     library("Bayeux", ["SocketMessages"]),
+    library("WebSocketFrames"),
+    library("HTTP1"),
     // Ports, and the core behind them.
     library("GatewayPorts", ["OTCore"]),
     library("Gateway", ["OTCore", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"]),
@@ -91,18 +93,22 @@ let package = Package(
       swiftSettings: settings),
     // Beside.
     library("OTWorkloads", ["OTCore"]),
+    library("GrowthKit"),
     library(
       "SimulationKit", ["OTCore", "OTWorkloads", "SocketMessages", "GatewayPorts", "Gateway"]),
     library("PortConformance", ["OTCore", "OTWorkloads", "GatewayPorts"]),
     // Tests.
     tests("ArchitectureTests", []),
     tests(
-      "OTCoreTests", ["OTCore", "OTWorkloads"], resources: [.copy("Vectors")]),
+      "OTCoreTests", ["OTCore", "OTWorkloads", "GrowthKit"], resources: [.copy("Vectors")]),
     .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
     tests(
-      "SocketMessagesTests", ["SocketMessages", "OTCore", "OTWorkloads", "CAllocationCount"]),
+      "SocketMessagesTests",
+      ["SocketMessages", "OTCore", "OTWorkloads", "GrowthKit", "CAllocationCount"]),
     tests("SocketIOTests", ["SocketIO", "SocketMessages"]),
     tests("BayeuxTests", ["Bayeux", "SocketMessages"]),
+    tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),
+    tests("HTTP1Tests", ["HTTP1", "OTWorkloads", "GrowthKit"]),
     tests(
       "GatewayTests",
       [

@@ -39,6 +39,10 @@ kept=Fuzz/Corpora/$target.base64
 findings=artifacts/fuzz
 mkdir -p "$build" "$corpus" "$findings"
 
+# Words of the target's own language, or of JSON.
+dictionary=Fuzz/$target.dict
+[ -f "$dictionary" ] || dictionary=Fuzz/json.dict
+
 flags=(
   -O -swift-version 6 -parse-as-library -wmo -sanitize=fuzzer,address -package-name parley
   -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility
@@ -49,7 +53,8 @@ flags=(
 # when something has changed.
 objects=()
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
-for module in OTCore SocketMessages OTWorkloads SocketIO Bayeux GatewayPorts CryptoOpenSSL; do
+for module in OTCore SocketMessages OTWorkloads SocketIO Bayeux GatewayPorts CryptoOpenSSL \
+  WebSocketFrames HTTP1; do
   sources=$(find "Sources/$module" -name '*.swift' | LC_ALL=C sort)
   # shellcheck disable=SC2086
   stamp=$(echo "$stamp"; cat $sources | cksum)
@@ -105,7 +110,7 @@ fi
 if [ "${REPLAY:-}" = 1 ]; then
   log=$build/$target.log
   if ! "$build/$target" "$corpus" -seed=1 -runs="${RUNS:-5000}" -timeout=60 -rss_limit_mb=2048 \
-    -max_len=1024 -dict=Fuzz/json.dict -artifact_prefix="$findings/$target-" >"$log" 2>&1; then
+    -max_len=1024 -dict="$dictionary" -artifact_prefix="$findings/$target-" >"$log" 2>&1; then
     tail -n 40 "$log"
     echo "fuzz $target: failed"
     exit 1
@@ -115,4 +120,4 @@ if [ "${REPLAY:-}" = 1 ]; then
 fi
 
 exec "$build/$target" "$corpus" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-  -max_len=4096 -dict=Fuzz/json.dict -artifact_prefix="$findings/$target-" -print_final_stats=1
+  -max_len=4096 -dict="$dictionary" -artifact_prefix="$findings/$target-" -print_final_stats=1

@@ -14,7 +14,9 @@ struct HabitTests {
     var testDescription: String { reason }
   }
 
-  private static let pure = ["OTCore", "SocketMessages", "SocketIO", "Bayeux"]
+  private static let pure = [
+    "OTCore", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "HTTP1",
+  ]
   private static let core = pure + ["GatewayPorts", "Gateway"]
 
   private static let bans = [

@@ -12,6 +12,8 @@ struct LayeringTests {
     "SocketMessages": ["OTCore"],
     "SocketIO": ["SocketMessages"],
     "Bayeux": ["SocketMessages"],
+    "WebSocketFrames": [],
+    "HTTP1": [],
     // Ports and the core behind them: no C, no adapter, no Foundation.
     "GatewayPorts": ["OTCore"],
     "Gateway": ["OTCore", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"],
@@ -35,6 +37,7 @@ struct LayeringTests {
     "simulate": ["SimulationKit", "Glibc"],
     // Beside.
     "OTWorkloads": ["OTCore"],
+    "GrowthKit": ["Glibc"],
     "SimulationKit": [
       "OTCore", "OTWorkloads", "SocketMessages", "GatewayPorts", "Gateway", "Synchronization",
     ],

@@ -1,0 +1,131 @@
+/// Work whose cost may grow at most in proportion to its input.
+///
+/// The same work is done at a size and at eight times that size, and the thread's own processor
+/// time is compared: linear work costs 8 times as much, quadratic work 64 times. Up to 16 times is
+/// accepted, which leaves room for caches and allocators. Waiting, and other programs on the same
+/// machine, take no processor time of this thread.
+///
+///     let law = GrowthLaw("build", size: 4_000) { size in
+///       size
+///     } run: { size in
+///       var operation = TextOperation()
+///       for _ in 0..<size { operation.insert("a"); operation.retain(1) }
+///     }
+///     let finding = law.check()
+///     #expect(finding.holds, "\(finding)")
+///
+/// The larger size should be one that the work meets in use, such as a limit: below it the part
+/// that grows too fast may hide behind the part that does not. Work that is over sooner than
+/// ``millisecondsMin`` is repeated at both sizes, equally often.
+public struct GrowthLaw: Sendable, CustomStringConvertible {
+  /// The ratio of the two input sizes.
+  public static let factor = 8
+  /// The largest accepted ratio of processor times, larger input to smaller.
+  public static let ratioMax = 16.0
+  /// The least processor time that is measured at the smaller size.
+  public static let millisecondsMin: UInt64 = 20
+
+  /// The work's name, for tables and failures.
+  public let name: String
+  /// The smaller of both sizes.
+  public let size: Int
+  /// Does the work at a size so many times, and returns the nanoseconds that this took.
+  private let measure: @Sendable (_ size: Int, _ repetitions: Int) -> UInt64
+
+  /// Work that leaves its input as it was, so that one input serves all repetitions.
+  ///
+  /// - Parameters:
+  ///   - size: The smaller of both sizes, in a unit of the caller's choice.
+  ///   - prepare: Makes an input of a size. Not measured.
+  ///   - run: The work.
+  public init<Input>(
+    _ name: String, size: Int, prepare: @escaping @Sendable (Int) -> Input,
+    run: @escaping @Sendable (Input) -> Void
+  ) {
+    self.name = name
+    self.size = size
+    measure = { size, repetitions in
+      let input = prepare(size)
+      let start = ThreadClock.nanoseconds
+      for _ in 0..<repetitions { run(input) }
+      return ThreadClock.nanoseconds - start
+    }
+  }
+
+  /// Work that changes its input: each repetition gets one of its own.
+  ///
+  /// - Parameters:
+  ///   - size: The smaller of both sizes, in a unit of the caller's choice.
+  ///   - prepare: Makes an input of a size. Not measured.
+  ///   - change: The work.
+  public init<Input>(
+    _ name: String, size: Int, prepareEach prepare: @escaping @Sendable (Int) -> Input,
+    change: @escaping @Sendable (inout Input) -> Void
+  ) {
+    self.name = name
+    self.size = size
+    measure = { size, repetitions in
+      var sum: UInt64 = 0
+      for _ in 0..<repetitions {
+        var input = prepare(size)
+        let start = ThreadClock.nanoseconds
+        change(&input)
+        sum += ThreadClock.nanoseconds - start
+      }
+      return sum
+    }
+  }
+
+  /// The work's name.
+  public var description: String { name }
+
+  /// Measures at both sizes; once more when the growth is too large the first time.
+  public func check() -> GrowthFinding {
+    let first = measured()
+    return first.holds ? first : measured()
+  }
+
+  private func measured() -> GrowthFinding {
+    // Warms up what is made once, and finds how often to repeat.
+    var repetitions = 1
+    var small = measure(size, repetitions)
+    let wanted = Self.millisecondsMin * 1_000_000
+    while small < wanted {
+      repetitions = max(
+        repetitions + 1,
+        min(repetitions * 8, Int(wanted * 5 / 4 / max(1, small / UInt64(repetitions)))))
+      small = measure(size, repetitions)
+    }
+    let large = measure(size * Self.factor, repetitions)
+    return GrowthFinding(
+      name: name, size: size, repetitions: repetitions, small: small, large: large)
+  }
+}
+
+/// The processor time that work took at two sizes.
+public struct GrowthFinding: Sendable, CustomStringConvertible {
+  /// The work's name.
+  public let name: String
+  /// The smaller of both sizes.
+  public let size: Int
+  /// Repetitions of the work at each size.
+  public let repetitions: Int
+  /// Nanoseconds at the smaller size, all repetitions together.
+  public let small: UInt64
+  /// Nanoseconds at the larger size, all repetitions together.
+  public let large: UInt64
+
+  /// The ratio of processor times, larger size to smaller.
+  public var ratio: Double { Double(large) / Double(max(1, small)) }
+
+  /// Whether the cost grew at most in proportion to the size, within the accepted margin.
+  public var holds: Bool { ratio <= GrowthLaw.ratioMax }
+
+  /// The measurement in one line.
+  public var description: String {
+    let times = Double(Int(ratio * 10)) / 10
+    return "\(name): \(GrowthLaw.factor) times \(size) takes \(times) times the processor time, "
+      + "\(large / 1_000) after \(small / 1_000) µs (\(repetitions) repetitions); "
+      + "expected at most \(Int(GrowthLaw.ratioMax)) times"
+  }
+}

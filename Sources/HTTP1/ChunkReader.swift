@@ -1,0 +1,162 @@
+/// A reader of a chunked body (RFC 9112, section 7.1), cut anywhere.
+///
+/// Extensions and trailers are checked and ignored.
+struct ChunkReader {
+  private enum State {
+    /// At the first digit of a size.
+    case size
+    /// Behind a digit.
+    case digits
+    /// In space before an extension's semicolon.
+    case space
+    case chunkExtension
+    /// Behind the CR of a chunk's first line.
+    case sizeEnd
+    case data
+    /// At the CR behind the data, and at its LF.
+    case dataEnd
+    case dataLineFeed
+    /// At the beginning of a trailer, or of the empty line.
+    case trailer
+    case trailerName
+    case trailerValue
+    case trailerEnd
+    /// At the LF of the empty line.
+    case lastLineFeed
+    case done
+  }
+
+  private var state = State.size
+  private var size: UInt64 = 0
+  private var left = 0
+  private var digitCount = 0
+  /// Bytes of all extensions until now.
+  private var extensionBytes = 0
+  private var trailerBytes = 0
+  private var trailerCount = 0
+
+  init() {}
+
+  /// Appends data to `body`, and returns the number of bytes consumed and whether the body has
+  /// ended; bytes behind it are not consumed.
+  mutating func read(
+    _ bytes: Span<UInt8>, into body: inout [UInt8], _ limits: HTTPLimits
+  ) throws(HTTPError) -> (consumed: Int, isDone: Bool) {
+    var index = 0
+    while index < bytes.count {
+      if state == .data {
+        let count = min(left, bytes.count - index)
+        bytes.extracting(index..<(index + count)).withUnsafeBufferPointer {
+          body.append(contentsOf: $0)
+        }
+        index += count
+        left -= count
+        if left == 0 { state = .dataEnd }
+        continue
+      }
+      try step(bytes[index], body.count, limits)
+      index += 1
+      if state == .done { return (index, true) }
+    }
+    return (index, false)
+  }
+
+  private mutating func step(
+    _ byte: UInt8, _ bodyCount: Int, _ limits: HTTPLimits
+  ) throws(HTTPError) {
+    switch state {
+    case .size, .digits:
+      if let digit = Bytes.hex(byte) {
+        // A size of 17 digits is malformed, be they zeros.
+        digitCount += 1
+        guard digitCount <= 16 else { throw .chunk }
+        size = size << 4 | UInt64(digit)
+        state = .digits
+        return
+      }
+      guard state == .digits else { throw .chunk }
+      switch byte {
+      case Bytes.carriageReturn: try endSize(bodyCount, limits)
+      case 0x3b: state = .chunkExtension
+      case Bytes.space, Bytes.tab: state = .space
+      default: throw .chunk
+      }
+    case .space:
+      try countExtension(limits)
+      switch byte {
+      case 0x3b: state = .chunkExtension
+      case Bytes.space, Bytes.tab: break
+      default: throw .chunk
+      }
+    case .chunkExtension:
+      if byte == Bytes.carriageReturn { return try endSize(bodyCount, limits) }
+      guard byte == Bytes.tab || byte >= 0x20 && byte != 0x7f else { throw .chunk }
+      try countExtension(limits)
+    case .sizeEnd:
+      guard byte == Bytes.lineFeed else { throw .chunk }
+      state = left == 0 ? .trailer : .data
+    case .dataEnd:
+      guard byte == Bytes.carriageReturn else { throw .chunk }
+      state = .dataLineFeed
+    case .dataLineFeed:
+      guard byte == Bytes.lineFeed else { throw .chunk }
+      size = 0
+      digitCount = 0
+      state = .size
+    case .trailer, .trailerName, .trailerValue, .trailerEnd, .lastLineFeed:
+      trailerBytes += 1
+      guard trailerBytes <= limits.headBytesMax else { throw .headTooLong(limits.headBytesMax) }
+      try stepTrailer(byte, limits)
+    case .data, .done:
+      preconditionFailure("no byte is expected")
+    }
+  }
+
+  private mutating func countExtension(_ limits: HTTPLimits) throws(HTTPError) {
+    extensionBytes += 1
+    guard extensionBytes <= limits.chunkExtensionBytesMax else {
+      throw .chunkExtension(limits.chunkExtensionBytesMax)
+    }
+  }
+
+  /// Checks the limit before a byte of the chunk is kept.
+  private mutating func endSize(_ bodyCount: Int, _ limits: HTTPLimits) throws(HTTPError) {
+    guard size <= UInt64(limits.bodyBytesMax - bodyCount) else {
+      throw .bodyTooLong(limits.bodyBytesMax)
+    }
+    left = Int(size)
+    state = .sizeEnd
+  }
+
+  private mutating func stepTrailer(_ byte: UInt8, _ limits: HTTPLimits) throws(HTTPError) {
+    switch state {
+    case .trailer:
+      if byte == Bytes.carriageReturn {
+        state = .lastLineFeed
+        return
+      }
+      trailerCount += 1
+      guard trailerCount <= limits.fieldsMax else { throw .tooManyFields(limits.fieldsMax) }
+      guard Bytes.token.contains(byte) else { throw .trailer }
+      state = .trailerName
+    case .trailerName:
+      if byte == 0x3a {
+        state = .trailerValue
+      } else if !Bytes.token.contains(byte) {
+        throw .trailer
+      }
+    case .trailerValue:
+      if byte == Bytes.carriageReturn {
+        state = .trailerEnd
+      } else if byte < 0x20 && byte != Bytes.tab || byte == 0x7f {
+        throw .trailer
+      }
+    case .trailerEnd:
+      guard byte == Bytes.lineFeed else { throw .trailer }
+      state = .trailer
+    default:
+      guard byte == Bytes.lineFeed else { throw .trailer }
+      state = .done
+    }
+  }
+}

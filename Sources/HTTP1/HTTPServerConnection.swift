@@ -1,0 +1,683 @@
+/// The server's end of one HTTP/1.1 connection (RFC 9112), as a state machine without I/O: bytes
+/// and answers in, requests and bytes out.
+///
+/// Its owner does four things, in this order, whenever something has happened:
+///
+///     1. while wantsInput: read from the socket, and call next(&input) until it returns nil
+///     2. handle each event; answer requests by respond, now or later, in any order
+///     3. while unsentByteCount > 0: writeNext, until the socket takes no more
+///     4. look at ending, and be back at deadline
+///
+/// and calls `next` again after it has answered or written, since a held request may continue.
+///
+/// Requests are answered in the order in which they came. Those that change nothing and have no body
+/// may be with the owner together (`pipelinedMax`); any other is alone. While no more may come,
+/// `wantsInput` is false and what has been read already is kept, at most one read.
+///
+/// A request that breaks a rule is answered here, and the connection ends behind the answer: what
+/// follows it cannot be separated from its body. Every limit is checked before a byte is kept.
+///
+/// It has no clock: times are milliseconds of the caller, never decreasing.
+public struct HTTPServerConnection: Sendable {
+  /// The number of a request within its connection, counting from 1.
+  public struct RequestNumber: Hashable, Sendable {
+    let rawValue: UInt64
+  }
+
+  /// A request, or the end of a request.
+  public enum Event: Sendable {
+    /// A whole request, to be answered by `respond`.
+    case request(RequestNumber, HTTPRequestHead, body: [UInt8])
+    /// A valid WebSocket handshake, the only request under way, to be answered by `upgrade` or,
+    /// to reject it, by `respond`, which ends the connection. Bytes behind its head
+    /// belong to the WebSocket, and are kept until then.
+    case upgrade(RequestNumber, HTTPRequestHead, WebSocketOffer)
+    /// A request broke a rule. The connection has answered it.
+    case rejected(HTTPError)
+    /// The response to a request is no longer needed.
+    case abandoned(RequestNumber)
+  }
+
+  /// The step that ends TCP.
+  public enum Ending: Sendable, Hashable {
+    /// The connection stays open.
+    case none
+    /// Everything is sent: shut down the sending side, and keep reading, which drops the bytes, until
+    /// the peer ends or `deadline` has passed.
+    case endSending
+    /// Close it.
+    case close
+  }
+
+  private enum Reading {
+    /// A head, or between two requests. Next: `body`, `held`, `upgrading`, `ended`.
+    case head
+    /// The body of `current`. Next: `head`, `ended`.
+    case body
+    /// `current` waits for the answers to those before it. Next: `head`, `body`, `upgrading`.
+    case held
+    /// The owner decides about an upgrade. Next: `ended`.
+    case upgrading
+    /// Final: incoming bytes are dropped.
+    case ended
+  }
+
+  /// A delivered request and its response.
+  struct Slot {
+    let number: RequestNumber
+    let isHead: Bool
+    let isIndependent: Bool
+    let minorVersion: Int
+    let keepsAlive: Bool
+    var response: HTTPResponse?
+    var hasBegun = false
+    /// Pieces that were streamed before it was this response's turn.
+    var waiting: [[UInt8]] = []
+    var hasEnded = false
+  }
+
+  private enum ReadLimit {
+    case head
+    case body
+    case idle
+  }
+
+  /// The limits that apply.
+  public let limits: HTTPLimits
+  /// The date to put in responses; to be set before each call that may answer.
+  public var date: HTTPDate?
+
+  private var reading = Reading.head
+  /// Bytes that have been read and not consumed.
+  private var pending: [UInt8] = []
+  private var pendingStart = 0
+  private var head = HeadReader()
+  private var hasSkippedLine = false
+  private var current: HTTPRequestHead?
+  private var body: [UInt8] = []
+  private var bodyLeft = 0
+  private var chunks = ChunkReader()
+  private var bodySince: Int64 = 0
+
+  private var slots: [Slot] = []
+  private var abandoned: [RequestNumber] = []
+  private var serial: UInt64 = 0
+  private var output = OutputQueue()
+  /// Whether the last response has been queued.
+  private var isClosing = false
+  private var isStopping = false
+  private var isCut = false
+  private var hasUpgraded = false
+  private var peerHasEnded = false
+
+  private var readDeadline: Int64?
+  private var readLimit = ReadLimit.head
+  private var writeDeadline: Int64?
+  private var writtenSinceDeadline = 0
+  private var lingerDeadline: Int64?
+
+  /// Opens a connection.
+  ///
+  /// - Precondition: The limits are positive, and `headBytesMax` is at most 2^31.
+  public init(limits: HTTPLimits = HTTPLimits(), now: Int64) {
+    precondition(
+      limits.requestLineBytesMax > 0 && limits.headBytesMax >= limits.requestLineBytesMax
+        && limits.headBytesMax <= 1 << 30, "headBytesMax is out of range")
+    precondition(0...Int.max / 4 ~= limits.bodyBytesMax, "bodyBytesMax is out of range")
+    precondition(
+      limits.pipelinedMax > 0 && limits.bodyBytesPerSecondMin > 0 && limits.fieldsMax > 0,
+      "a limit must be positive")
+    self.limits = limits
+    readDeadline = now + limits.headMilliseconds
+  }
+
+  // MARK: Reading
+
+  /// Whether bytes should be read from the socket. If not, they stay in the system's buffers, which
+  /// slows the client down.
+  public var wantsInput: Bool {
+    if isCut || peerHasEnded || hasUpgraded { return false }
+    switch reading {
+    case .head: return mayBegin
+    case .body: return true
+    case .held, .upgrading: return false
+    // Incoming bytes are dropped, as soon as no response of the owner is outstanding.
+    case .ended: return slots.isEmpty
+    }
+  }
+
+  /// Whether a further request may be read.
+  private var mayBegin: Bool {
+    slots.count < limits.pipelinedMax && slots.first?.isIndependent != false
+      && output.byteCount <= limits.unsentBytesMax
+  }
+
+  /// The number of received bytes that are held and not yet delivered.
+  public var heldByteCount: Int { pending.count - pendingStart + body.count }
+
+  /// Reads on, and returns the next event, or `nil` once all of the input is consumed or kept.
+  ///
+  /// Call it until it returns `nil`; again with what is read next; and with no input after
+  /// `respond`, `end` or `writeNext`.
+  ///
+  /// - Complexity: O(*n*) in the bytes, however they are cut.
+  public mutating func next(_ input: inout UnsafeRawBufferPointer, now: Int64) -> Event? {
+    defer { settle(now) }
+    if !abandoned.isEmpty { return .abandoned(abandoned.removeFirst()) }
+    do throws(HTTPError) {
+      while true {
+        switch reading {
+        case .ended:
+          drop()
+          input = UnsafeRawBufferPointer(rebasing: input[input.count...])
+          return nil
+        case .upgrading:
+          keep(&input)
+          return nil
+        case .held:
+          keep(&input)
+          if let event = try begin(now, &input) { return event }
+          if case .held = reading { return nil }
+        case .head:
+          guard mayBegin else {
+            keep(&input)
+            return nil
+          }
+          guard try readHead(&input, now) else { return nil }
+          if let event = try begin(now, &input) { return event }
+        case .body:
+          if let event = try readBody(&input, now) { return event }
+          if case .body = reading { return nil }
+        }
+      }
+    } catch {
+      drop()
+      input = UnsafeRawBufferPointer(rebasing: input[input.count...])
+      return reject(error, now)
+    }
+  }
+
+  private mutating func drop() {
+    pending = []
+    pendingStart = 0
+  }
+
+  /// Keeps the input for later.
+  private mutating func keep(_ input: inout UnsafeRawBufferPointer) {
+    guard !input.isEmpty else { return }
+    compact()
+    pending.append(contentsOf: input)
+    input = UnsafeRawBufferPointer(rebasing: input[input.count...])
+  }
+
+  private mutating func compact() {
+    guard pendingStart > 0 else { return }
+    pending.removeFirst(pendingStart)
+    pendingStart = 0
+  }
+
+  private mutating func consumePending(_ count: Int) {
+    pendingStart += count
+    if pendingStart == pending.count { drop() }
+  }
+
+  /// Calls `body` with the available bytes, and consumes as many as it returns.
+  @inline(__always)
+  private mutating func withBytes<Result>(
+    _ input: inout UnsafeRawBufferPointer,
+    _ body: (inout Self, Span<UInt8>) throws(HTTPError) -> (Int, Result)
+  ) throws(HTTPError) -> Result {
+    if pending.isEmpty {
+      let bytes = input.assumingMemoryBound(to: UInt8.self)
+      let (count, result) = try body(&self, bytes.span)
+      input = UnsafeRawBufferPointer(rebasing: input[count...])
+      return result
+    }
+    keep(&input)
+    // Moved out meanwhile, so that it is not copied.
+    var taken: [UInt8] = []
+    swap(&taken, &pending)
+    let (count, result) = try body(&self, taken.span.extracting(pendingStart...))
+    swap(&taken, &pending)
+    consumePending(count)
+    return result
+  }
+
+  /// Reads a head into `current`. Returns whether it is whole.
+  private mutating func readHead(
+    _ input: inout UnsafeRawBufferPointer, _ now: Int64
+  ) throws(HTTPError) -> Bool {
+    let isWhole = try withBytes(&input) {
+      (self: inout Self, bytes: Span<UInt8>) throws(HTTPError) -> (Int, Bool) in
+      guard bytes.count > 0 else { return (0, false) }
+      if self.readDeadline == nil || self.readLimit == .idle {
+        self.readDeadline = now + self.limits.headMilliseconds
+        self.readLimit = .head
+      }
+      var start = 0
+      if !self.head.hasBegun, !self.hasSkippedLine, bytes[0] == Bytes.carriageReturn {
+        // An empty line before a request (RFC 9112, section 2.2).
+        if bytes.count == 1 { return (0, false) }
+        guard bytes[1] == Bytes.lineFeed else { throw .lineBreak }
+        self.hasSkippedLine = true
+        start = 2
+      }
+      let rest = bytes.extracting(start...)
+      guard let count = try self.head.read(rest, self.limits) else { return (start, false) }
+      self.current = try self.head.finish(rest.extracting(..<count), self.limits)
+      return (start + count, true)
+    }
+    guard isWhole else {
+      keep(&input)
+      return false
+    }
+    head = HeadReader()
+    hasSkippedLine = false
+    return true
+  }
+
+  /// Continues with `current`, whose head is complete: holds it, delivers it, or begins its body.
+  private mutating func begin(
+    _ now: Int64, _ input: inout UnsafeRawBufferPointer
+  ) throws(HTTPError) -> Event? {
+    guard let request = current else { return nil }
+    let mayGoOn = request.isIndependent ? mayBegin : slots.isEmpty
+    // A WebSocket has the socket for itself.
+    guard mayGoOn, request.webSocket == nil || output.isEmpty else {
+      reading = .held
+      readDeadline = nil
+      return nil
+    }
+    if let offer = request.webSocket {
+      reading = .upgrading
+      readDeadline = nil
+      current = nil
+      // The answer may come before the next call.
+      keep(&input)
+      return .upgrade(open(request), request, offer)
+    }
+    switch request.body {
+    case .none:
+      return deliver(now)
+    case .length(let count):
+      bodyLeft = count
+      // A declared length is a promise: reserve a little of it.
+      body.reserveCapacity(min(count, 4 << 10))
+    case .chunks:
+      chunks = ChunkReader()
+    }
+    reading = .body
+    bodySince = now
+    readLimit = .body
+    readDeadline = now + limits.bodyMilliseconds
+    if request.expectsContinue { queue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), now) }
+    return nil
+  }
+
+  private mutating func readBody(
+    _ input: inout UnsafeRawBufferPointer, _ now: Int64
+  ) throws(HTTPError) -> Event? {
+    let isChunked = current?.body == .chunks
+    let isDone = try withBytes(&input) {
+      (self: inout Self, bytes: Span<UInt8>) throws(HTTPError) -> (Int, Bool) in
+      if isChunked {
+        let (count, isDone) = try self.chunks.read(bytes, into: &self.body, self.limits)
+        return (count, isDone)
+      }
+      let count = min(self.bodyLeft, bytes.count)
+      bytes.extracting(..<count).withUnsafeBufferPointer { self.body.append(contentsOf: $0) }
+      self.bodyLeft -= count
+      return (count, self.bodyLeft == 0)
+    }
+    if isDone { return deliver(now) }
+    let earned = Int64(body.count) * 1000 / Int64(limits.bodyBytesPerSecondMin)
+    readDeadline = bodySince + limits.bodyMilliseconds + earned
+    return nil
+  }
+
+  private mutating func open(_ request: HTTPRequestHead) -> RequestNumber {
+    serial += 1
+    let number = RequestNumber(rawValue: serial)
+    slots.append(
+      Slot(
+        number: number, isHead: request.method == .head, isIndependent: request.isIndependent,
+        minorVersion: request.minorVersion, keepsAlive: request.keepsAlive))
+    return number
+  }
+
+  private mutating func deliver(_ now: Int64) -> Event? {
+    guard let request = current else { return nil }
+    current = nil
+    readDeadline = nil
+    reading = request.keepsAlive && !isStopping ? .head : .ended
+    var whole: [UInt8] = []
+    swap(&whole, &body)
+    return .request(open(request), request, body: whole)
+  }
+
+  /// Answers a request that broke a rule, after those before it, and stops reading.
+  private mutating func reject(_ error: HTTPError, _ now: Int64) -> Event {
+    finish(with: error.response, isHead: current?.method == .head, now)
+    return .rejected(error)
+  }
+
+  /// Queues a last response that the owner was not asked for.
+  private mutating func finish(with response: HTTPResponse, isHead: Bool, _ now: Int64) {
+    reading = .ended
+    current = nil
+    body = []
+    readDeadline = nil
+    serial += 1
+    var slot = Slot(
+      number: RequestNumber(rawValue: serial), isHead: isHead, isIndependent: false,
+      minorVersion: 1, keepsAlive: false)
+    slot.response = response
+    slots.append(slot)
+    promote(now)
+  }
+
+  // MARK: Answering
+
+  /// Answers a request. Does nothing for a request that was abandoned or answered.
+  ///
+  /// - Parameters:
+  ///   - number: The request's number.
+  ///   - response: The response. The response to an upgrade ends the connection.
+  public mutating func respond(
+    to number: RequestNumber, with response: HTTPResponse, now: Int64
+  ) {
+    guard let index = slots.firstIndex(where: { $0.number == number && $0.response == nil }) else {
+      return
+    }
+    slots[index].response = response
+    if case .upgrading = reading {
+      slots[index].response?.closes = true
+      reading = .ended
+    }
+    promote(now)
+    settle(now)
+  }
+
+  /// Answers before any request has come, or instead of the next one, and ends the connection.
+  ///
+  /// For a connection over a limit.
+  public mutating func refuse(with response: HTTPResponse, now: Int64) {
+    guard !isCut, !isClosing else { return }
+    drop()
+    finish(with: response, isHead: false, now)
+    settle(now)
+  }
+
+  /// Appends to a response whose body is a stream. Does nothing if the request was abandoned.
+  ///
+  /// - Returns: Whether more is welcome now; otherwise wait until `unsentByteCount` is smaller.
+  @discardableResult
+  public mutating func append(_ piece: [UInt8], to number: RequestNumber, now: Int64) -> Bool {
+    guard let index = slots.firstIndex(where: { $0.number == number && !$0.hasEnded }) else {
+      return false
+    }
+    if slots[index].hasBegun {
+      queue(chunk: piece, of: slots[index], now)
+      return output.byteCount <= limits.unsentBytesMax
+    }
+    slots[index].waiting.append(piece)
+    return false
+  }
+
+  /// Ends a response whose body is a stream.
+  public mutating func end(_ number: RequestNumber, now: Int64) {
+    guard let index = slots.firstIndex(where: { $0.number == number }) else { return }
+    slots[index].hasEnded = true
+    promote(now)
+    settle(now)
+  }
+
+  /// Accepts an upgrade, which ends this connection's use.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the handshake.
+  ///   - accept: The `sec-websocket-accept` for its key: `WebSocketHandshake.accept(for:)`.
+  ///   - subprotocol: The chosen subprotocol, if any.
+  ///   - extensions: The agreed extensions, if any.
+  ///   - fields: Further fields of the response.
+  /// - Returns: The response, to be sent before any frame, and the bytes behind the handshake, to be
+  ///   read as frames before any others; `nil` if it is not this request's turn.
+  public mutating func upgrade(
+    _ number: RequestNumber, accept: String, subprotocol: String? = nil, extensions: String? = nil,
+    fields: [(name: String, value: String)] = []
+  ) -> (response: [UInt8], rest: [UInt8])? {
+    guard case .upgrading = reading, slots.first?.number == number else { return nil }
+    var all = [("upgrade", "websocket"), ("sec-websocket-accept", accept)] + fields
+    if let subprotocol { all.append(("sec-websocket-protocol", subprotocol)) }
+    if let extensions { all.append(("sec-websocket-extensions", extensions)) }
+    let response = ResponseHead.encode(
+      status: 101, fields: all, framing: .none, connection: .upgrade, date: date)
+    compact()
+    var rest: [UInt8] = []
+    swap(&rest, &pending)
+    slots = []
+    reading = .ended
+    hasUpgraded = true
+    return (response, rest)
+  }
+
+  /// Whether the server stops, and no request follows the first one.
+  private var isLast: Bool {
+    guard isStopping, slots.count == 1, case .ended = reading else { return false }
+    return true
+  }
+
+  /// Queues the responses whose turn it is.
+  private mutating func promote(_ now: Int64) {
+    while let slot = slots.first, let response = slot.response {
+      let closes = response.closes || !slot.keepsAlive || isLast
+      var isStream = false
+      if case .stream = response.body { isStream = !response.hasNoBody }
+      if !slot.hasBegun {
+        begin(response, of: slot, closes: closes, now)
+        slots[0].hasBegun = true
+        let waiting = slot.waiting
+        slots[0].waiting = []
+        for piece in waiting { queue(chunk: piece, of: slot, now) }
+      }
+      if isStream {
+        guard slot.hasEnded else { return }
+        if !slot.isHead, slot.minorVersion > 0 { queue(Array("0\r\n\r\n".utf8), now) }
+      }
+      slots.removeFirst()
+      if closes || isStream && slot.minorVersion == 0 {
+        isClosing = true
+        reading = .ended
+        readDeadline = nil
+        abandoned = slots.filter { $0.response == nil }.map(\.number)
+        slots = []
+        return
+      }
+    }
+  }
+
+  private mutating func begin(
+    _ response: HTTPResponse, of slot: Slot, closes: Bool, _ now: Int64
+  ) {
+    var framing = ResponseHead.Framing.none
+    var pieces: [[UInt8]] = []
+    var endsWithConnection = false
+    if !response.hasNoBody {
+      switch response.body {
+      case .none: framing = .length(0)
+      case .bytes(let bytes):
+        framing = .length(bytes.count)
+        pieces = [bytes]
+      case .pieces(let all):
+        framing = .length(all.reduce(0) { $0 + $1.count })
+        pieces = all
+      case .stream:
+        endsWithConnection = slot.minorVersion == 0
+        framing = endsWithConnection ? .untilEnd : .chunks
+      }
+    }
+    queue(
+      ResponseHead.encode(
+        status: response.status, fields: response.fields, framing: framing,
+        connection: closes || endsWithConnection ? .close : .keepAlive, date: date), now)
+    if !slot.isHead { for piece in pieces { queue(piece, now) } }
+  }
+
+  private mutating func queue(chunk piece: [UInt8], of slot: Slot, _ now: Int64) {
+    guard !piece.isEmpty, !slot.isHead, let response = slot.response, !response.hasNoBody else {
+      return
+    }
+    guard case .stream = response.body else { return }
+    if slot.minorVersion == 0 { return queue(piece, now) }
+    queue(Array("\(String(piece.count, radix: 16))\r\n".utf8), now)
+    queue(piece, now)
+    queue([Bytes.carriageReturn, Bytes.lineFeed], now)
+  }
+
+  private mutating func queue(_ bytes: [UInt8], _ now: Int64) {
+    if output.isEmpty {
+      writeDeadline = now + limits.responseMilliseconds
+      writtenSinceDeadline = 0
+    }
+    output.append(bytes)
+  }
+
+  // MARK: Writing
+
+  /// The number of bytes that wait for the socket.
+  public var unsentByteCount: Int { output.byteCount }
+
+  /// Offers the next bytes to the socket once.
+  ///
+  /// - Parameters:
+  ///   - scratch: Where small pieces are joined; its size bounds a joined write.
+  ///   - atMost: The most bytes to offer.
+  ///   - write: Sends bytes and returns how many were taken.
+  /// - Returns: What `write` returned; 0 if nothing waits.
+  @discardableResult
+  public mutating func writeNext(
+    joiningIn scratch: UnsafeMutableRawBufferPointer, atMost: Int = .max, now: Int64,
+    _ write: (UnsafeRawBufferPointer) -> Int
+  ) -> Int {
+    let taken = output.writeNext(joiningIn: scratch, atMost: atMost, write)
+    writtenSinceDeadline += max(0, taken)
+    if output.isEmpty {
+      writeDeadline = nil
+    } else if writtenSinceDeadline >= 64 << 10 {
+      writeDeadline = now + limits.responseMilliseconds
+      writtenSinceDeadline = 0
+    }
+    settle(now)
+    return taken
+  }
+
+  // MARK: Ending
+
+  /// The step that is due for TCP.
+  public var ending: Ending {
+    if isCut { return .close }
+    guard !hasUpgraded, isClosing, output.isEmpty else { return .none }
+    return peerHasEnded ? .close : .endSending
+  }
+
+  /// The time at which `expired` is due; `nil` without a limit.
+  public var deadline: Int64? {
+    if isCut || hasUpgraded { return nil }
+    return Self.earlier(Self.earlier(readDeadline, writeDeadline), lingerDeadline)
+  }
+
+  private static func earlier(_ left: Int64?, _ right: Int64?) -> Int64? {
+    guard let left, let right else { return left ?? right }
+    return min(left, right)
+  }
+
+  /// Handles the end of the peer's side of TCP.
+  public mutating func peerEnded(now: Int64) {
+    peerHasEnded = true
+    readDeadline = nil
+    drop()
+    current = nil
+    body = []
+    let isInterrupted =
+      switch reading {
+      case .body, .held: true
+      case .head, .upgrading, .ended: false
+      }
+    reading = .ended
+    if limits.answersAfterEnd, !isInterrupted, !slots.isEmpty || !output.isEmpty {
+      // The last answer ends it.
+      if slots.isEmpty { isClosing = true }
+      isStopping = true
+    } else if isClosing {
+      // The rest is still sent.
+    } else {
+      cut()
+    }
+    settle(now)
+  }
+
+  /// Ends the connection at once, because the socket has failed or the owner closes it.
+  ///
+  /// Requests without a response are abandoned, which `next` reports.
+  public mutating func cut() {
+    guard !isCut else { return }
+    abandoned += slots.filter { $0.response == nil }.map(\.number)
+    slots = []
+    output.removeAll()
+    drop()
+    current = nil
+    body = []
+    reading = .ended
+    isCut = true
+  }
+
+  /// Ends the connection after the requests that have come, or at once without any, because the
+  /// server stops.
+  public mutating func stop(now: Int64) {
+    guard !isStopping else { return }
+    isStopping = true
+    switch reading {
+    case .head:
+      if slots.isEmpty, output.isEmpty { cut() } else { reading = .ended }
+    case .body, .held, .upgrading, .ended:
+      break
+    }
+    if case .ended = reading, slots.isEmpty { isClosing = true }
+    settle(now)
+  }
+
+  /// Handles a deadline that has passed: answers 408, or ends the connection.
+  public mutating func expired(now: Int64) -> Event? {
+    defer { settle(now) }
+    if let time = writeDeadline, now >= time {
+      cut()
+    } else if let time = lingerDeadline, now >= time {
+      cut()
+    } else if let time = readDeadline, now >= time {
+      readDeadline = nil
+      switch readLimit {
+      case .idle: cut()
+      case .head:
+        drop()
+        return reject(.headTimeout, now)
+      case .body:
+        drop()
+        return reject(.bodyTimeout, now)
+      }
+    }
+    return abandoned.isEmpty ? nil : .abandoned(abandoned.removeFirst())
+  }
+
+  /// Updates the deadlines after a change of state.
+  private mutating func settle(_ now: Int64) {
+    if isCut || hasUpgraded { return }
+    if case .head = reading, slots.isEmpty, output.isEmpty, readDeadline == nil, pending.isEmpty {
+      readDeadline = now + limits.idleMilliseconds
+      readLimit = .idle
+    }
+    if case .ended = reading, slots.isEmpty, !isClosing { isClosing = true }
+    if isClosing, output.isEmpty, lingerDeadline == nil {
+      lingerDeadline = now + limits.lingerMilliseconds
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/// Bytes on their way to one socket, in pieces that others may share.
+struct OutputQueue {
+  private var pieces: [[UInt8]] = []
+  private var head = 0
+  private var sentOfFirst = 0
+  private(set) var byteCount = 0
+
+  init() {}
+
+  var isEmpty: Bool { byteCount == 0 }
+
+  mutating func append(_ piece: [UInt8]) {
+    guard !piece.isEmpty else { return }
+    pieces.append(piece)
+    byteCount += piece.count
+  }
+
+  mutating func removeAll() {
+    pieces = []
+    head = 0
+    sentOfFirst = 0
+    byteCount = 0
+  }
+
+  /// Offers the next bytes once, small pieces joined, and forgets what was taken.
+  mutating func writeNext(
+    joiningIn scratch: UnsafeMutableRawBufferPointer, atMost: Int,
+    _ write: (UnsafeRawBufferPointer) -> Int
+  ) -> Int {
+    guard head < pieces.count, atMost > 0 else { return 0 }
+    let left = pieces[head].count - sentOfFirst
+    let room = min(scratch.count, atMost)
+    let offered: Int
+    let taken: Int
+    if head + 1 == pieces.count || left >= room {
+      offered = min(left, atMost)
+      taken = pieces[head].withUnsafeBytes {
+        write(UnsafeRawBufferPointer(rebasing: $0[sentOfFirst..<(sentOfFirst + offered)]))
+      }
+    } else {
+      // Pieces may be cut here: of a long one, as much goes along as there is room.
+      var filled = 0
+      var skipped = sentOfFirst
+      var index = head
+      while index < pieces.count, filled < room {
+        let count = min(pieces[index].count - skipped, room - filled)
+        pieces[index].withUnsafeBytes {
+          guard let from = $0.baseAddress, let to = scratch.baseAddress else { return }
+          (to + filled).copyMemory(from: from + skipped, byteCount: count)
+        }
+        filled += count
+        skipped = 0
+        index += 1
+      }
+      offered = filled
+      taken = write(UnsafeRawBufferPointer(rebasing: scratch[..<filled]))
+    }
+    precondition(taken <= offered, "more was taken than was offered")
+    if taken > 0 { advance(by: taken) }
+    return taken
+  }
+
+  private mutating func advance(by count: Int) {
+    byteCount -= count
+    var count = count + sentOfFirst
+    while head < pieces.count, count >= pieces[head].count {
+      count -= pieces[head].count
+      // What has been sent is not held by this queue any more.
+      pieces[head] = []
+      head += 1
+    }
+    sentOfFirst = count
+    if head == pieces.count {
+      pieces = []
+      head = 0
+    } else if head >= 64, head * 2 > pieces.count {
+      pieces.removeFirst(head)
+      head = 0
+    }
+  }
+}
