@@ -184,14 +184,17 @@ public struct TextOperation: @unchecked Sendable {
     }
   }
 
-  /// The block, nobody else's and with this much room; made from the inline edit when need be.
+  /// Returns the block, unshared and with this much room; made from the inline edit when need be.
   private mutating func ownBlock(words: Int, text: Int) -> OperationBlock {
-    if let own = block {
-      if isKnownUniquelyReferenced(&block), own.hasRoom(words: words, text: text) { return own }
+    // Asked before anything else refers to the block: a second reference, even in a local constant,
+    // makes the answer no, and each component would copy all those before it.
+    let isUnshared = isKnownUniquelyReferenced(&block)
+    if let block {
+      if isUnshared, block.hasRoom(words: words, text: text) { return block }
       let larger = OperationBlock.empty(
-        words: max(8, own.wordCount * 2 + words), text: own.textCount * 2 + text)
-      larger.take(own.packedWords, own.packedText, base: baseLength, target: targetLength)
-      block = larger
+        words: max(8, block.wordCount * 2 + words), text: max(32, block.textCount * 2 + text))
+      larger.take(block.packedWords, block.packedText, base: baseLength, target: targetLength)
+      self.block = larger
       return larger
     }
     let made = OperationBlock.empty(words: 8, text: max(32, 2 * text + Int(edit.bytes)))

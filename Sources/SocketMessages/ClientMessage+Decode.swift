@@ -3,18 +3,26 @@ import OTCore
 extension ClientMessage {
   /// Reads a message from the bytes of a text frame.
   ///
-  /// - Throws: `MessageError` for anything that is no message, naming field and place.
+  /// - Parameter operationComponentsMax: Components that a change's operation may have. Reading
+  ///   stops there.
+  /// - Throws: `MessageError` for anything that is no message, naming field and place; `tooLarge`
+  ///   for an operation of more components, naming the change.
   public static func decode(
-    _ message: UnsafeRawBufferPointer
+    _ message: UnsafeRawBufferPointer, operationComponentsMax: Int = .max
   ) throws(MessageError) -> (messageID: String, message: ClientMessage) {
     let envelope = try Envelope(message)
-    return (envelope.messageID.string, try decode(envelope))
+    return (
+      envelope.messageID.string,
+      try decode(envelope, operationComponentsMax: operationComponentsMax)
+    )
   }
 
   /// Reads what an envelope holds.
-  package static func decode(_ envelope: Envelope) throws(MessageError) -> ClientMessage {
+  package static func decode(
+    _ envelope: Envelope, operationComponentsMax: Int = .max
+  ) throws(MessageError) -> ClientMessage {
     switch envelope.type {
-    case "change": .change(try Change(envelope))
+    case "change": .change(try Change(envelope, componentsMax: operationComponentsMax))
     case "select": .select(try Select(envelope))
     case "ping": .ping
     case "hello": .hello(try Hello(envelope))
@@ -98,28 +106,45 @@ extension ClientMessage.Join {
 }
 
 extension ClientMessage.Change {
-  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+  fileprivate init(_ envelope: Envelope, componentsMax: Int) throws(MessageError) {
     var documentID: String?
     var epoch: String?
     var revision: Int?
     var sequence: Int?
     var operation: TextOperation?
-    self = try envelope.read("change") { key, reader throws(JSONError) in
-      switch key {
-      case "documentId": documentID = try reader.string()
-      case "epoch": epoch = try reader.string()
-      case "revision": revision = try reader.integer()
-      case "sequence": sequence = try reader.integer()
-      case "operation": operation = try reader.operation()
-      default: try reader.skipValue()
+    var hasTooManyComponents = false
+    do throws(MessageError) {
+      self = try envelope.read("change") { key, reader throws(JSONError) in
+        switch key {
+        case "documentId": documentID = try reader.string()
+        case "epoch": epoch = try reader.string()
+        case "revision": revision = try reader.integer()
+        case "sequence": sequence = try reader.integer()
+        case "operation":
+          operation = try reader.operation(componentsMax: componentsMax)
+          hasTooManyComponents = operation == nil
+        default: try reader.skipValue()
+        }
+      } make: { () throws(JSONError) in
+        let (documentID, sequence) = (
+          try documentID.required("documentId"), try sequence.required("sequence")
+        )
+        guard !hasTooManyComponents else {
+          throw .tooManyComponents(componentsMax: componentsMax)
+        }
+        return Self(
+          documentID: documentID,
+          epoch: try epoch.required("epoch"),
+          revision: try revision.required("revision"),
+          sequence: sequence,
+          operation: try operation.required("operation"))
       }
-    } make: { () throws(JSONError) in
-      Self(
-        documentID: try documentID.required("documentId"),
-        epoch: try epoch.required("epoch"),
-        revision: try revision.required("revision"),
-        sequence: try sequence.required("sequence"),
-        operation: try operation.required("operation"))
+    } catch {
+      var error = error
+      if error.code == .tooLarge, let documentID, let sequence {
+        error.change = .init(documentID: documentID, sequence: sequence)
+      }
+      throw error
     }
   }
 }

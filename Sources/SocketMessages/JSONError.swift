@@ -12,4 +12,6 @@ package enum JSONError: Error, Sendable, Equatable {
   case wrongValue(field: String, expected: String)
   /// The part of an operation at this offset makes it longer than an operation can be.
   case tooLong(offset: Int)
+  /// An operation has more components than one may have.
+  case tooManyComponents(componentsMax: Int)
 }

@@ -37,9 +37,13 @@ extension JSONReader {
   }
 
   /// Reads an operation's JSON form, `[1,"tag",-2]`.
-  package mutating func operation() throws(JSONError) -> TextOperation {
-    // Typing makes three: what stands before, what is typed, what stands behind.
-    var operation = TextOperation(reservingComponents: 3)
+  ///
+  /// - Parameter componentsMax: Components that the operation may have.
+  /// - Returns: `nil` when it has more. Nothing is built of those; the reader has passed them.
+  package mutating func operation(
+    componentsMax: Int = .max
+  ) throws(JSONError) -> TextOperation? {
+    var operation = TextOperation()
     guard try beginArray() else { return operation }
     repeat {
       if isAtString {
@@ -47,6 +51,10 @@ extension JSONReader {
       } else {
         let start = offset
         try operation.append(lengths: try integer(), at: start)
+      }
+      if operation.componentCount > componentsMax {
+        while try nextElement() { try skipValue() }
+        return nil
       }
     } while try nextElement()
     return operation

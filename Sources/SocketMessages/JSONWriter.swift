@@ -15,6 +15,14 @@ package enum JSONWriter {
       buffer.append(UInt8(ascii: ":"))
     }
 
+    /// Writes a name that is not known before the program runs.
+    package mutating func key(named name: String, _ buffer: inout [UInt8]) {
+      if !isFirst { buffer.append(UInt8(ascii: ",")) }
+      isFirst = false
+      JSONWriter.string(name, &buffer)
+      buffer.append(UInt8(ascii: ":"))
+    }
+
     package mutating func field(
       _ name: StaticString, _ value: String?, _ buffer: inout [UInt8]
     ) {

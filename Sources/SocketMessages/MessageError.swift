@@ -8,6 +8,22 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
   public var messageID: String?
   /// For people.
   public var description: String
+  /// The change that is rejected, when it could be read but for its operation.
+  public var change: RejectedChange?
+
+  /// The name of a change that is rejected before the document is asked.
+  public struct RejectedChange: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// The author's number for the change.
+    public var sequence: Int
+
+    /// Names a change.
+    public init(documentID: String, sequence: Int) {
+      self.documentID = documentID
+      self.sequence = sequence
+    }
+  }
 
   init(_ code: ErrorCode, _ description: String, messageID: String? = nil) {
     self.code = code
@@ -41,6 +57,11 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
         .badOperation,
         "\(place): an operation spans at most \(TextOperation.lengthMax) scalars; "
           + "this one passes that at byte \(offset)")
+    case .tooManyComponents(let componentsMax):
+      self.init(
+        .tooLarge,
+        "\(place): an operation may have \(componentsMax) components, this one has more; "
+          + "send it in smaller pieces")
     }
   }
 }

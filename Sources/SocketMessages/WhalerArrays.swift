@@ -10,19 +10,21 @@ struct WhalerArrays {
 
   /// Reads the operation.
   ///
-  /// - Throws: `badOperation` when the arrays are not of one length, naming both lengths.
+  /// - Parameter componentsMax: Components that the operation may have. Reading stops there.
+  /// - Throws: `badOperation` when the arrays are not of one length, naming both lengths;
+  ///   `tooLarge` when there are more components.
   func operation(
-    in envelope: Envelope, _ type: StaticString
+    in envelope: Envelope, _ type: StaticString, componentsMax: Int = .max
   ) throws(MessageError) -> TextOperation {
     do throws(MessageError) {
-      return try readOperation(in: envelope, type)
+      return try readOperation(in: envelope, type, componentsMax: componentsMax)
     } catch {
       throw envelope.named(error)
     }
   }
 
   private func readOperation(
-    in envelope: Envelope, _ type: StaticString
+    in envelope: Envelope, _ type: StaticString, componentsMax: Int
   ) throws(MessageError) -> TextOperation {
     guard let numbers else { throw MessageError(.missing(field: "n"), in: type, field: nil) }
     guard let texts else { throw MessageError(.missing(field: "s"), in: type, field: nil) }
@@ -45,6 +47,9 @@ struct WhalerArrays {
           try insertions.insertion(into: &operation)
         } else {
           _ = try insertions.text()
+        }
+        guard operation.componentCount <= componentsMax else {
+          throw .tooManyComponents(componentsMax: componentsMax)
         }
         counts.numbers += 1
         counts.texts += 1

@@ -34,16 +34,26 @@ public enum WhalerClientMessage: Sendable, Equatable {
   case unknown(type: String)
 
   /// Reads a message.
+  ///
+  /// - Parameter operationComponentsMax: Components that a change's operation may have. Reading
+  ///   stops there.
+  /// - Throws: `MessageError` for anything that is no message; `tooLarge` for an operation of more
+  ///   components.
   public static func decode(
-    _ message: UnsafeRawBufferPointer
+    _ message: UnsafeRawBufferPointer, operationComponentsMax: Int = .max
   ) throws(MessageError) -> (messageID: String, message: WhalerClientMessage) {
     let envelope = try Envelope(message)
-    return (envelope.messageID.string, try decode(envelope))
+    return (
+      envelope.messageID.string,
+      try decode(envelope, operationComponentsMax: operationComponentsMax)
+    )
   }
 
-  private static func decode(_ envelope: Envelope) throws(MessageError) -> WhalerClientMessage {
+  private static func decode(
+    _ envelope: Envelope, operationComponentsMax: Int
+  ) throws(MessageError) -> WhalerClientMessage {
     switch envelope.type {
-    case "docChange": .docChange(try DocChange(envelope))
+    case "docChange": .docChange(try DocChange(envelope, componentsMax: operationComponentsMax))
     case "resourceConnection": .resourceConnection(try ResourceConnection(envelope))
     default: .unknown(type: envelope.type.string)
     }
@@ -68,7 +78,7 @@ public enum WhalerClientMessage: Sendable, Equatable {
 }
 
 extension WhalerClientMessage.DocChange {
-  fileprivate init(_ envelope: Envelope) throws(MessageError) {
+  fileprivate init(_ envelope: Envelope, componentsMax: Int) throws(MessageError) {
     var resourceID: String?
     var revision: Int?
     var arrays = WhalerArrays()
@@ -85,7 +95,8 @@ extension WhalerClientMessage.DocChange {
     }
     self.init(
       resourceID: fields.resourceID, revision: fields.revision,
-      operation: try arrays.operation(in: envelope, "docChange"))
+      operation: try arrays.operation(
+        in: envelope, "docChange", componentsMax: componentsMax))
   }
 }
 

@@ -141,10 +141,10 @@ extension Twake {
     public var id: String = ""
     /// Its name.
     public var name: String = ""
-    /// Where its preview is, relative.
-    public var preview: String = ""
-    /// Where it is, relative.
-    public var download: String = ""
+    /// The relative address of its preview, if it has one.
+    public var preview: String?
+    /// The relative address of the file itself, if it can be downloaded.
+    public var download: String?
     /// Its length in bytes.
     public var size: Int = 0
     /// Fields of other versions.
@@ -157,8 +157,8 @@ extension Twake {
     public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
       try fields.required("id", &id)
       try fields.required("name", &name)
-      try fields.required("preview", &preview)
-      try fields.required("download", &download)
+      try fields.optional("preview", &preview)
+      try fields.optional("download", &download)
       try fields.required("size", &size)
     }
   }

@@ -80,6 +80,10 @@ struct TwakeModelTests {
       #"{"id":"w","name":"W","company_id":"c","total_members":2,"user_last_access":1}"#)
     try roundTrip(
       Twake.File.self, #"{"id":"f","name":"F","preview":"/p","download":"/d","size":7}"#)
+    let plain = try roundTrip(Twake.File.self, #"{"id":"f","name":"F","size":7}"#)
+    #expect(plain.preview == nil && plain.download == nil)
+    try roundTrip(
+      Twake.File.self, #"{"id":"f","name":"F","preview":null,"download":null,"size":7}"#)
     try roundTrip(
       Twake.FirebaseNotification.self,
       """
