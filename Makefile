@@ -117,7 +117,7 @@ simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2; TRACE=1 te
 	  $(if $(TRACE),--trace)
 
 .PHONY: mutations
-mutations: check-swift  ## See that each deliberate bug in Tests/Mutations is found (NAME= for one)
+mutations: setup-test  ## See that each deliberate bug in Tests/Mutations is found (NAME= for one)
 	@python3 Scripts/mutations.py --jobs $(JOBS) $(NAME)
 
 KILLS ?= 1000

@@ -1,14 +1,21 @@
 #!/usr/bin/env python3
-"""Sees that the simulation finds deliberate bugs.
+"""Checks that tests find deliberate bugs.
 
     Scripts/mutations.py [--jobs N] [NAME …]
 
 Each patch in Tests/Mutations puts one bug into a copy of the sources, under artifacts/mutations. The
-copy is built, and the seeds that `make test` goes through are run: one of them has to break a
-promise. A bug that no seed finds, and a patch that does not apply or build, is a failure; so is a
-violation without any bug. What a patch says before its first line of difference tells what it breaks.
+copy is built, and what has to find the bug is run. That stands in the patch, before its first line of
+difference, with what the bug breaks:
+
+    Killed by: seeds                                   the seeds that `make test` goes through (default)
+    Killed by: swift BayeuxTests/channelNames          a filter of `swift test`
+    Killed by: pytest Tests/Clients/test_x.py::test_y  a node of pytest, against the copy's program
+
+A bug that is not found, and a patch that does not apply or build, is a failure. So is whatever fails,
+or runs no test, without any bug.
 """
 
+import os
 import pathlib
 import re
 import shutil
@@ -19,7 +26,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATCHES = ROOT / "Tests" / "Mutations"
 COPY = ROOT / "artifacts" / "mutations"
-# What the manifest names has to be there; only what `simulate` needs is built.
+PYTHON = os.environ.get("PYTHON", ".venv/bin/python")
+# What the manifest names has to be there; only what a patch needs is built.
 COPIED = ["Package.swift", "Sources", "Tests", "Benchmarks"]
 SECONDS_MAX = 1800
 
@@ -47,30 +55,100 @@ def refresh():
             shutil.copyfile(source, target)
 
 
-def build():
-    """Builds the simulation; returns where it is, or what the compiler said."""
-    command = ["swift", "build", "-c", "release", "--product", "simulate"]
+def killer(patch):
+    """What has to find a patch's bug: its kind, and what it is given."""
+    preamble = patch.read_text(encoding="utf-8").split("\n--- ", 1)[0]
+    found = re.findall(r"^Killed by: (seeds|swift|pytest)\b *(.*)$", preamble, re.MULTILINE)
+    if len(found) > 1 or ("Killed by" in preamble and not found):
+        sys.exit(f"{patch.name}: expected one line such as 'Killed by: swift FILTER'")
+    kind, what = found[0] if found else ("seeds", "")
+    if (kind == "seeds") == bool(what):
+        sys.exit(f"{patch.name}: expected 'Killed by: seeds', or a kind and a name of a test")
+    return kind, what
+
+
+# What each kind wants to have been built.
+BUILT = {
+    "seeds": ["--product", "simulate"],
+    "swift": ["--build-tests"],
+    "pytest": ["--product", "parley"],
+}
+
+
+def build(kind):
+    """Builds what a kind needs; returns what the compiler said if it failed."""
+    command = ["swift", "build", "-c", "release", *BUILT[kind]]
     done = subprocess.run(
         command, cwd=COPY, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
-    if done.returncode != 0:
-        wrong = [line for line in done.stdout.splitlines() if "error:" in line]
-        return None, wrong[0] if wrong else done.stderr.strip()[-500:]
-    return COPY / ".build" / "release" / "simulate", ""
+    if done.returncode == 0:
+        return None
+    wrong = [line for line in done.stdout.splitlines() if "error:" in line]
+    return wrong[0] if wrong else done.stderr.strip()[-500:]
 
 
-def simulate(program, jobs):
-    """Runs the seeds of the tests; returns the exit status and the first violation."""
+def execute(command, folder, **environment):
+    """Runs a command; returns its exit status, `None` if it did not end, and what it said."""
     try:
         done = subprocess.run(
-            [program, "--jobs", str(jobs)],
-            cwd=COPY, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=SECONDS_MAX,
-        )
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS_MAX,
+            env={**os.environ, **environment},
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return None, "did not end"
-    found = re.search(r"^VIOLATION (seed \d+: .*)$", done.stdout, re.MULTILINE)
-    return done.returncode, found.group(1) if found else ""
+        return None, ""
+    return done.returncode, done.stdout
+
+
+# Each returns whether something was found, `None` if it could not be told, and what there is to say.
+
+
+def run_seeds(_, jobs):
+    program = COPY / ".build" / "release" / "simulate"
+    status, said = execute([program, "--jobs", str(jobs)], COPY)
+    if status == 0:
+        return False, "no seed finds it"
+    found = re.search(r"^VIOLATION (seed \d+: .*)$", said, re.MULTILINE)
+    if status is None or not found:
+        return None, f"ended with status {status} and named no seed"
+    return True, found.group(1)
+
+
+def run_swift(name, _):
+    command = ["swift", "test", "-c", "release", "--disable-xctest", "--skip-build"]
+    status, said = execute([*command, "--filter", name], COPY)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", said)
+    run = re.search(r"Test run with (\d+) tests?\b.* (passed|failed) after", plain)
+    if run and run.group(1) == "0":
+        return None, f"no test is called {name}"
+    if status == 0 and run:
+        return False, f"{name} passes"
+    found = re.search(r"^\S+ +Test (?!case |run )(.*) recorded an issue\b", plain, re.MULTILINE)
+    if run and found:
+        return True, f"{found.group(1).split(' with ')[0]} fails"
+    # A trap ends the whole run; the test that was running is the last that began.
+    began = re.findall(r"^\S+ +Test (?!case |run )(.*) started\.$", plain, re.MULTILINE)
+    if status is not None and began:
+        return True, f"{began[-1]} traps"
+    return None, f"ended with status {status} and named no test"
+
+
+def run_pytest(node, _):
+    program = str(COPY / ".build" / "release" / "parley")
+    command = [str(ROOT / PYTHON), "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider"]
+    status, said = execute(
+        [*command, node], ROOT, PARLEY_PROGRAM=program, PARLEY=program,
+        PYTHONDONTWRITEBYTECODE="1",
+    )  # fmt: skip
+    if status == 0:
+        return (False, f"{node} passes") if " passed" in said else (None, "every test was skipped")
+    found = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+    if status != 1 or not found:
+        return None, f"pytest ended with status {status}: {said.strip()[-200:]}"
+    return True, f"{found.group(1)} fails"
+
+
+RUN = {"seeds": run_seeds, "swift": run_swift, "pytest": run_pytest}
 
 
 def try_patch(patch, jobs):
@@ -81,15 +159,30 @@ def try_patch(patch, jobs):
     )
     if applied.returncode != 0:
         return False, "does not apply: " + " ".join(applied.stdout.split())[-300:]
-    program, complaint = build()
-    if program is None:
+    kind, what = killer(patch)
+    complaint = build(kind)
+    if complaint is not None:
         return False, "does not build: " + complaint
-    status, violation = simulate(program, jobs)
-    if status == 0:
-        return False, "survived: no seed finds it"
-    if not violation:
-        return False, f"ended with status {status} and named no seed"
-    return True, violation
+    is_found, words = RUN[kind](what, jobs)
+    if is_found is None:
+        return False, words
+    return is_found, words if is_found else "survived: " + words
+
+
+def check_unchanged(killers, jobs):
+    """Ends the program unless everything passes without any bug."""
+    for kind in BUILT:
+        wanted = sorted({what for each, what in killers if each == kind})
+        if not wanted:
+            continue
+        complaint = build(kind)
+        if complaint is not None:
+            sys.exit(f"the unchanged sources do not build: {complaint}")
+        for what in wanted:
+            is_found, words = RUN[kind](what, jobs)
+            if is_found is not False:
+                sys.exit(f"without any bug: {words}")
+    print("      no bug                          nothing found, as it should be", flush=True)
 
 
 def main(arguments):
@@ -103,15 +196,11 @@ def main(arguments):
     if not patches:
         sys.exit(f"no such patch in {PATCHES.relative_to(ROOT)}")
     COPY.mkdir(parents=True, exist_ok=True)
+    # By kind, so that little is built anew from one to the next.
+    patches.sort(key=lambda patch: (list(BUILT).index(killer(patch)[0]), patch.name))
 
     refresh()
-    program, complaint = build()
-    if program is None:
-        sys.exit(f"the unchanged sources do not build: {complaint}")
-    status, violation = simulate(program, jobs)
-    if status != 0:
-        sys.exit(f"the unchanged sources break a promise already: {violation or status}")
-    print("      no bug                          nothing found, as it should be", flush=True)
+    check_unchanged([killer(patch) for patch in patches], jobs)
 
     survivors = 0
     for patch in patches:

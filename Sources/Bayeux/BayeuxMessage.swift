@@ -98,7 +98,9 @@ public enum BayeuxError: Sendable, Hashable {
 /// What a server of Bayeux answers, and what it passes on.
 public enum BayeuxReply {
   /// How clients can connect.
-  public static let connectionTypes = ["long-polling", "websocket"]
+  public static let connectionTypes = [
+    "long-polling", "cross-origin-long-polling", "callback-polling", "websocket",
+  ]
 
   /// What a client is to do next.
   public struct Advice: Sendable, Hashable {

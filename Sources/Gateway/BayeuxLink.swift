@@ -15,6 +15,8 @@ final class BayeuxLink {
   final class Exchange {
     let request: RequestID
     let head: RequestHead
+    /// The function that gets the answers, where they are a script.
+    let callback: ScriptCallback?
     var replies: [[UInt8]] = []
     /// Messages whose answers are not there yet.
     var pending = 0
@@ -23,9 +25,10 @@ final class BayeuxLink {
     /// Whether a connect is held, and the request with it.
     var isHeld = false
 
-    init(_ request: RequestID, _ head: RequestHead) {
+    init(_ request: RequestID, _ head: RequestHead, _ callback: ScriptCallback?) {
       self.request = request
       self.head = head
+      self.callback = callback
     }
   }
 

@@ -61,24 +61,43 @@ extension Gateway {
 
   /// Answers a request of Bayeux, or lets it wait.
   func requestBayeux(_ request: RequestID, head: RequestHead, body: [UInt8]) {
+    let json: [UInt8]
+    var callback: ScriptCallback?
     switch head.method {
     case "OPTIONS":
       respond(request, .preflight(head))
       return
-    case "POST": break
+    case "POST": json = Self.bayeuxBody(head, body)
+    case "GET":
+      let query = QueryFields(head.query)
+      guard let message = query["message"] else {
+        respond(request, Self.withoutMessage(head.path).allowing(head))
+        return
+      }
+      callback = query["jsonp"].map(ScriptCallback.init) ?? .standard
+      guard callback != nil else {
+        respond(
+          request,
+          Response.problem(
+            400, .badMessage, "expected the name of a function as jsonp, such as __jsonp1__"
+          ).allowing(head))
+        return
+      }
+      json = Array(message.utf8)
     default:
-      respond(request, Response.methodNotAllowed("POST").allowing(head))
+      respond(request, Response.methodNotAllowed("GET, POST").allowing(head))
       return
     }
-    guard let messages = BayeuxMessage.decode(Self.bayeuxBody(head, body)) else {
+    guard var messages = BayeuxMessage.decode(json) else {
       respond(
         request, Response.problem(400, .badMessage, "expected messages as JSON").allowing(head))
       return
     }
-    let exchange = BayeuxLink.Exchange(request, head)
+    if callback != nil, !settings.allowsTokenInURL { dropTokens(of: &messages) }
+    let exchange = BayeuxLink.Exchange(request, head, callback)
     var meter = meter(from: head.limitedAddress)
     let excess = meter.draw(
-      messages: messages.count, bytes: body.count, allowances, now: surroundings.clock.uptime)
+      messages: messages.count, bytes: json.count, allowances, now: surroundings.clock.uptime)
     if let excess {
       count(excess)
       refuse(messages, excess, by: .request(exchange))
@@ -90,25 +109,47 @@ extension Gateway {
   }
 
   /// The JSON of a request: its body, or a form's field.
+  ///
+  /// A form is told by how it begins: pages of other origins send one as plain text, or without any
+  /// type.
   private static func bayeuxBody(_ head: RequestHead, _ body: [UInt8]) -> [UInt8] {
-    guard
-      head.headers["content-type"]?.utf8.starts(with: "application/x-www-form-urlencoded".utf8)
-        ?? false
-    else { return body }
+    guard body.starts(with: "message=".utf8) else { return body }
     let form = String(decoding: body, as: UTF8.self).split(separator: "+").joined(separator: "%20")
     return QueryFields(form)["message"].map { Array($0.utf8) } ?? []
   }
 
+  /// Answers a request that reads and has no message: somebody looks for a file here.
+  private static func withoutMessage(_ path: String) -> Response {
+    guard let name = path.utf8.split(separator: UInt8(ascii: "/")).last,
+      name.contains(UInt8(ascii: "."))
+    else { return .problem(400, .badMessage, "expected messages as JSON in the field message") }
+    return .problem(
+      404, .notOffered, "no client is served here; load the one for browsers from Faye's package")
+  }
+
+  /// Takes tokens out of messages that stand in a URL, where logs and histories keep them.
+  private func dropTokens(of messages: inout [BayeuxMessage]) {
+    guard messages.contains(where: { $0.accessToken != nil }) else { return }
+    log(.notice, "token refused", "it is in a URL; see allow-token-in-url")
+    for index in messages.indices { messages[index].accessToken = nil }
+  }
+
   private func finish(_ exchange: BayeuxLink.Exchange) {
     guard exchange.isRead, exchange.pending == 0, !exchange.isHeld else { return }
-    respond(
-      exchange.request,
-      Response(
-        status: 200,
-        headers: [
-          ("content-type", "application/json; charset=utf-8"), ("cache-control", "no-store"),
-        ], body: BayeuxReply.frame(exchange.replies)
-      ).allowing(exchange.head))
+    let json = BayeuxReply.frame(exchange.replies)
+    var response = Response(
+      status: 200, headers: [("content-type", "application/json; charset=utf-8")], body: json)
+    if let callback = exchange.callback {
+      response.headers = [
+        ("content-type", "application/javascript; charset=utf-8"),
+        // Whoever follows a link to it saves a file instead of seeing a page.
+        ("content-disposition", "attachment; filename=f.txt"),
+      ]
+      response.body = callback.script(json)
+    }
+    response.headers.append(("x-content-type-options", "nosniff"))
+    response.headers.append(("cache-control", "no-store"))
+    respond(exchange.request, response.allowing(exchange.head))
   }
 
   /// The client of a request that waits went away.

@@ -18,9 +18,16 @@ extension Gateway {
     let message: ClientMessage
     let ref: String
     do {
-      (ref, message) = try ClientMessage.decode(bytes)
+      (ref, message) = try ClientMessage.decode(
+        bytes, operationComponentsMax: settings.limits.operationComponentsMax)
     } catch {
       metrics.received["malformed", default: 0] += 1
+      if let change = error.change, case .ready = connection.phase {
+        refuse(
+          change.sequence, error.code, error.description, of: change.documentID,
+          ref: error.messageID ?? "", to: connection)
+        return
+      }
       sendError(error.code, error.description, ref: error.messageID ?? "", to: connection)
       // A change that cannot be read has no sequence to refuse; the error names its message.
       return
@@ -449,10 +456,10 @@ extension Gateway {
       (.sequenceGap, "expected sequence \(expected), \(sequence) came; send \(expected) first")
     case .inFlight:
       (.busy, "the change before is not acknowledged yet; send this one after it")
-    case .tooManyComponents(let componentsMax, let count):
+    case .tooManyComponents(let componentsMax):
       (
         .tooLarge,
-        "an operation may have \(componentsMax) components, this one has \(count); "
+        "an operation may have \(componentsMax) components, this one has more; "
           + "send it in smaller pieces"
       )
     case .documentFull(let scalarsMax):

@@ -177,7 +177,9 @@ extension Gateway {
       }
       // What may not be read is not named either.
       let readable = notes.filter { identity.may(.read, .document($0.id)) }
-      respond(request, .json(200, NoteJSON.list(readable)))
+      // A new note has a random name, which only a pattern covers.
+      let mayCreate = identity.may(.manage, .document(surroundings.names.next()))
+      respond(request, .json(200, NoteJSON.list(readable, for: identity, mayCreate: mayCreate)))
     case .note(let note): answer(request, kind, note)
     case .done: finish(request, kind)
     case .text(let text):

@@ -14,7 +14,8 @@ extension Gateway {
     let message: WhalerClientMessage
     let messageID: String
     do {
-      (messageID, message) = try WhalerClientMessage.decode(bytes)
+      (messageID, message) = try WhalerClientMessage.decode(
+        bytes, operationComponentsMax: settings.limits.operationComponentsMax)
     } catch {
       metrics.received["malformed", default: 0] += 1
       surroundings.log.write(

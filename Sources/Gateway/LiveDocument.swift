@@ -76,7 +76,7 @@ package struct LiveDocument {
     /// The author's previous change is not yet acknowledged.
     case inFlight
     /// The operation has more components than one may have.
-    case tooManyComponents(componentsMax: Int, found: Int)
+    case tooManyComponents(componentsMax: Int)
     /// The document would pass its size limit, in Unicode scalars.
     case documentFull(scalarsMax: Int)
     /// The operation could not be applied for another reason.
@@ -198,9 +198,8 @@ package struct LiveDocument {
     guard submission.revision >= oldestBase else {
       return .needsHistory(after: submission.revision, through: oldestBase)
     }
-    let components = submission.operation.componentCount
-    guard components <= componentsMax else {
-      return .refused(.tooManyComponents(componentsMax: componentsMax, found: components))
+    guard submission.operation.componentCount <= componentsMax else {
+      return .refused(.tooManyComponents(componentsMax: componentsMax))
     }
     let growth = submission.operation.targetLength - submission.operation.baseLength
     guard growth <= 0 || sequencer.document.scalarCount + growth <= scalarsMax else {

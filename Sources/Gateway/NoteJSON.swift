@@ -4,12 +4,15 @@ import SocketMessages
 
 /// Notes as the HTTP surface writes and reads them.
 enum NoteJSON {
-  /// `{"notes": [ … ]}`
-  static func list(_ notes: [NoteSummary]) -> [UInt8] {
+  /// `{"notes": [ … ], "mayCreate": true}`, each note with the rights that its reader has on it.
+  static func list(_ notes: [NoteSummary], for identity: Identity, mayCreate: Bool) -> [UInt8] {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       object.key("notes", &body)
-      JSONWriter.array(notes, &body) { append($0, &$1) }
+      JSONWriter.array(notes, &body) {
+        append($0, verbs: identity.verbs(on: .document($0.id)), &$1)
+      }
+      object.field("mayCreate", mayCreate, &body)
     }
     return body
   }
@@ -28,13 +31,19 @@ enum NoteJSON {
     return body
   }
 
-  private static func append(_ note: NoteSummary, _ body: inout [UInt8]) {
+  /// Writes a note; `verbs` are what the reader of the answer may do with it, where it says so.
+  private static func append(_ note: NoteSummary, verbs: Verbs? = nil, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in
       object.field("id", note.id, &body)
       object.field("title", note.title, &body)
       object.field("revision", note.revision, &body)
       object.field("createdAt", Int(note.createdAt), &body)
       object.field("updatedAt", Int(note.updatedAt), &body)
+      guard let verbs else { return }
+      object.key("may", &body)
+      // Documents are not published to.
+      let granted = Verbs.words.filter { $0.verbs != .publish && verbs.isSuperset(of: $0.verbs) }
+      JSONWriter.array(granted, &body) { JSONWriter.string($0.word, &$1) }
     }
   }
 
@@ -111,10 +120,15 @@ enum NoteJSON {
     var author: String?
     var revision: Int?
     var operation: TextOperation?
+    /// Whether the operation was left out because it has too many components.
+    var hasTooManyComponents = false
   }
 
   /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
-  static func fields(in body: [UInt8]) -> Fields? {
+  ///
+  /// - Parameter operationComponentsMax: Components that the operation may have. Reading it stops
+  ///   there.
+  static func fields(in body: [UInt8], operationComponentsMax: Int = 0) -> Fields? {
     body.withUnsafeBufferPointer { bytes in
       var reader = JSONReader(bytes)
       var fields = Fields()
@@ -124,7 +138,9 @@ enum NoteJSON {
           case "title": fields.title = try reader.string()
           case "name": fields.name = try reader.string()
           case "author": fields.author = try reader.string()
-          case "operation": fields.operation = try reader.operation()
+          case "operation":
+            fields.operation = try reader.operation(componentsMax: operationComponentsMax)
+            fields.hasTooManyComponents = fields.operation == nil
           case "revision": fields.revision = try reader.integer()
           default: try reader.skipValue()
           }

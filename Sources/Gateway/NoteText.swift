@@ -128,9 +128,15 @@ extension Gateway {
     _ request: RequestID, id: DocumentID, _ head: RequestHead, _ body: [UInt8],
     _ identity: Identity
   ) {
-    guard let fields = NoteJSON.fields(in: body), let operation = fields.operation,
-      let revision = fields.revision
-    else {
+    let componentsMax = settings.limits.operationComponentsMax
+    let fields = NoteJSON.fields(in: body, operationComponentsMax: componentsMax)
+    if let fields, fields.hasTooManyComponents {
+      let (code, message) = Self.words(
+        for: .tooManyComponents(componentsMax: componentsMax), sequence: 1)
+      respond(request, .problem(413, code, message))
+      return
+    }
+    guard let fields, let operation = fields.operation, let revision = fields.revision else {
       respond(
         request,
         .problem(

@@ -24,11 +24,15 @@ extension Opening {
       } else {
         self = .whaler(pool: head.headers["objectid"])
       }
-    case "/faye", "/faye/", "/bayeux", "/bayeux/":
+    case "/faye", "/bayeux": self = .bayeux(address: head.remoteAddress)
+    case let path where Self.bayeuxFolders.contains(where: { path.utf8.starts(with: $0.utf8) }):
+      // Some clients write the kind of message behind it, as in /faye/handshake.
       self = .bayeux(address: head.remoteAddress)
     default: return nil
     }
   }
+
+  private static let bayeuxFolders = ["/faye/", "/bayeux/"]
 }
 
 /// The fields of a query; of one that comes twice, the first.
@@ -66,7 +70,7 @@ extension Response {
       status: 204,
       headers: [
         ("access-control-allow-methods", "GET, POST, OPTIONS"),
-        ("access-control-allow-headers", "content-type, authorization"),
+        ("access-control-allow-headers", "accept, authorization, content-type, pragma"),
         ("access-control-max-age", "600"),
       ]
     ).allowing(head)

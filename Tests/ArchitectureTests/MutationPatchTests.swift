@@ -28,4 +28,35 @@ struct MutationPatchTests {
       #expect(hunks > 0, "\(patch.path) changes nothing")
     }
   }
+
+  @Test("every test that is to find one is there")
+  func killers() throws {
+    let swift = try tree.files(in: "Tests", endings: ["swift"])
+    for patch in try tree.files(in: "Tests/Mutations", endings: ["patch"]) {
+      let preamble = patch.text.prefix(
+        upTo: patch.text.firstRange(of: "\n--- ")?.lowerBound ?? patch.text.endIndex)
+      let lines = preamble.split(separator: "\n").filter { $0.hasPrefix("Killed by: ") }
+      #expect(lines.count <= 1, "\(patch.path)")
+      guard let words = lines.first?.split(separator: " ", maxSplits: 3), words.count == 4 else {
+        // The seeds of the simulation.
+        #expect(lines.allSatisfy { $0 == "Killed by: seeds" }, "\(patch.path)")
+        continue
+      }
+      let isThere: Bool
+      switch words[2] {
+      case "swift":
+        let parts = words[3].split(separator: "/")
+        isThere = swift.contains {
+          $0.path.hasSuffix("/\(parts[0]).swift") && $0.text.contains("func \(parts.last ?? "")(")
+        }
+      case "pytest":
+        let parts = words[3].split(separator: ":")
+        isThere =
+          parts.count == 2
+          && (try? tree.text(String(parts[0])))?.contains("def \(parts[1])(") ?? false
+      default: isThere = false
+      }
+      #expect(isThere, "\(patch.path) names \(words[3])")
+    }
+  }
 }

@@ -21,7 +21,8 @@ struct ChannelTests {
       ("/a/*", "/a/b", true), ("/a/*", "/a/b/c", false), ("/a/*", "/a", false),
       ("/a/**", "/a/b", true), ("/a/**", "/a/b/c", true), ("/a/**", "/ab/c", false),
       ("/*", "/a", true), ("/*", "/a/b", false), ("/**", "/a/b", true), ("/a", "/a", true),
-      ("/a", "/b", false),
+      ("/a", "/b", false), ("/user/ad", "/user/ada", false), ("/user/ada", "/user/ad", false),
+      ("/user/ad/*", "/user/ada", false), ("/user/ad/**", "/user/ada/b", false),
     ])
   func matching(pattern: String, name: String, matches: Bool) throws {
     let pattern = try #require(BayeuxChannel(pattern))

@@ -299,6 +299,19 @@ struct AuthorisationTests {
     #expect(rig.request("GET", "/api/notes", token: "manager").body.contains("private"))
   }
 
+  @Test(
+    "the list says what its reader may do",
+    arguments: [
+      ("reader", #""may":["read","presence"]"#, false),
+      ("writer", #""may":["read","write","presence"]"#, false),
+      ("manager", #""may":["read","write","presence","manage"]"#, true),
+    ])
+  func listedRights(token: String, rights: String, mayCreate: Bool) {
+    let listed = rig.request("GET", "/api/notes", token: token).body
+    #expect(listed.contains(rights), "\(listed)")
+    #expect(listed.hasSuffix(#","mayCreate":\#(mayCreate)}"#))
+  }
+
   @Test("without keys and without demo mode nobody may do anything")
   func closed() {
     let rig = GatewayRig(isDemo: true) { $0.isDemo = false }

@@ -225,4 +225,118 @@ struct BayeuxTests {
     #expect(heard.contains(#""user_id":"ada""#) && heard.contains(#""system":false"#))
     #expect(!heard.contains("poll"))
   }
+
+  @Test("a channel is one name, and no other that begins alike")
+  func channelNames() {
+    let rig = GatewayRig()
+    let users = ["a", "ad", "ada", "ada!"]
+    for user in users { rig.book?.enter(user, user: user) }
+    var listeners: [(user: String, id: UInt64)] = []
+    for user in users where user != "ada!" {
+      let (id, client) = begin(rig)
+      for other in users where other != user {
+        #expect(!subscribe(rig, id, client, to: "/user/\(other)", token: user), "\(user) \(other)")
+      }
+      #expect(subscribe(rig, id, client, to: "/user/\(user)", token: user))
+      listeners.append((user, id))
+    }
+    for user in users {
+      publish(in: "/user/\(user)", rig)
+      for listener in listeners {
+        let heard = count(#""data":1"#, in: rig.frames(listener.id))
+        #expect(heard == (listener.user == user ? 1 : 0), "\(listener.user) heard \(user)'s")
+      }
+    }
+    // Whoever may hear all of them hears by a name just the one, too.
+    rig.book?.enter("root", user: "root", [Grant(.rooms, NamePattern("*"), .all)])
+    let (id, client) = begin(rig)
+    #expect(subscribe(rig, id, client, to: "/user/ad", token: "root"))
+    #expect(subscribe(rig, id, client, to: "/user/ad/*", token: "root"))
+    for user in ["a", "ada", "ad/x"] { publish(in: "/user/\(user)", rig) }
+    #expect(count("/user/ada", in: rig.frames(id)) == 0)
+    publish(in: "/user/ad", rig)
+    #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
+  }
+
+  // MARK: Pages of other origins
+
+  private static func query(_ message: String, callback: String? = nil) -> String {
+    var query = "?message="
+    for byte in message.utf8 {
+      query += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    return query + (callback.map { "&jsonp=\($0)" } ?? "")
+  }
+
+  private func get(
+    _ rig: GatewayRig, _ message: String, callback: String? = "__jsonp1__", path: String = "/faye"
+  ) -> (status: Int, body: String) {
+    rig.request("GET", path + Self.query(message, callback: callback), from: "a")
+  }
+
+  private static let handshake =
+    #"[{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":"#
+    + #"["websocket","cross-origin-long-polling","callback-polling"],"id":"1"}]"#
+
+  @Test("a page of another origin shakes hands and polls by scripts")
+  func scripts() {
+    let rig = GatewayRig(isDemo: true)
+    let shake = get(rig, Self.handshake)
+    #expect(shake.status == 200)
+    #expect(shake.body.hasPrefix(#"/**/__jsonp1__([{"id":"1","channel":"/meta/handshake""#))
+    #expect(shake.body.hasSuffix(");"))
+    #expect(
+      shake.body.contains(
+        #"["long-polling","cross-origin-long-polling","callback-polling","websocket"]"#))
+    let client = Self.clientID(in: shake.body)
+    let subscribe =
+      #"[{"channel":"/meta/subscribe","clientId":"\#(client)","subscription":"/group/9","id":"2"}]"#
+    #expect(get(rig, subscribe, callback: "__jsonp2__").body.contains(#""successful":true"#))
+    publish(in: "/group/9", rig)
+    let poll =
+      #"[{"channel":"/meta/connect","clientId":"\#(client)","connectionType":"callback-polling","id":"3"}]"#
+    let answer = get(rig, poll, callback: "__jsonp3__").body
+    #expect(answer.hasPrefix(#"/**/__jsonp3__([{"channel":"/group/9","data":1"#))
+    #expect(answer.contains(#""id":"3""#))
+    #expect(get(rig, "[]", callback: nil).body == "/**/jsonpcallback([]);")
+  }
+
+  @Test("what is no script's request is refused in words, and shakes no hands")
+  func badScripts() {
+    let rig = GatewayRig(isDemo: true) { $0.dialects.sessionsMax = 1 }
+    for callback in ["alert(1)//", "a%28", "%3C/script%3E", "", "1"] {
+      #expect(get(rig, Self.handshake, callback: callback).status == 400)
+    }
+    #expect(get(rig, "{").status == 400)
+    #expect(rig.request("GET", "/faye").status == 400)
+    for path in ["/faye/client.js", "/bayeux/faye-browser-min.js"] {
+      #expect(rig.request("GET", path).status == 404)
+    }
+    #expect(rig.request("DELETE", "/faye").status == 405)
+    #expect(get(rig, Self.handshake).body.contains("clientId"), "there is room for one")
+  }
+
+  @Test("a token in a URL counts only where the operator says so", arguments: [false, true])
+  func tokensInURLs(isAllowed: Bool) {
+    let rig = GatewayRig { $0.allowsTokenInURL = isAllowed }
+    rig.book?.enter("ada", user: "ada")
+    let client = Self.clientID(in: get(rig, Self.handshake).body)
+    let subscribe =
+      #"[{"channel":"/meta/subscribe","clientId":"\#(client)","subscription":"/user/ada","#
+      + #""ext":{"access_token":"ada"}}]"#
+    #expect(get(rig, subscribe).body.contains(#""successful":true"#) == isAllowed)
+    // In a body it does.
+    #expect(rig.request("POST", "/faye", from: "a", subscribe).body.contains(#""successful":true"#))
+  }
+
+  @Test(
+    "any path below is as good, and a form is told by how it begins",
+    arguments: ["/faye", "/faye/", "/faye/handshake", "/bayeux/connect", "/bayeux/a/b"])
+  func paths(path: String) {
+    let rig = GatewayRig(isDemo: true)
+    #expect(rig.request("POST", path, Self.handshake).body.contains("clientId"))
+    let form = Self.query(Self.handshake).dropFirst()
+    #expect(rig.request("POST", path, String(form)).body.contains("clientId"))
+    #expect(get(rig, Self.handshake, path: path).body.contains("clientId"))
+  }
 }

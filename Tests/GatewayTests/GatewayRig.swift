@@ -7,6 +7,12 @@ import Testing
 
 /// A gateway over a store in memory, with everything that it wants done at once, unless `isStepwise`.
 final class GatewayRig {
+  /// Bytes that wait for connections, none unless told otherwise.
+  final class Queues {
+    var bytes: [UInt64: Int] = [:]
+  }
+
+  let queues = Queues()
   let clock = VirtualClock()
   let book: TokenBook?
   let ownTokens = OwnTokenBook()
@@ -41,7 +47,7 @@ final class GatewayRig {
       surroundings: Gateway.Surroundings(
         clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: log,
         authenticator: book, apiKeys: KeyBook(), ownTokens: ownTokens, revocations: revocations,
-        people: people, queuedBytes: { _ in 0 }))
+        people: people, queuedBytes: { [queues] in queues.bytes[$0.rawValue] ?? 0 }))
   }
 
   /// Makes documents.
@@ -146,6 +152,12 @@ final class GatewayRig {
     perform()
   }
 
+  /// Tells that what waited for a connection has been sent.
+  func drain(_ id: UInt64) {
+    gateway.drained(ConnectionID(id))
+    perform()
+  }
+
   /// Tells a room of an update.
   func publish(_ resource: String, in room: String) {
     gateway.publish(resource: resource, in: room, sender: nil)
@@ -159,9 +171,19 @@ final class GatewayRig {
     _ method: String, _ path: String, token: String? = nil, from address: String = "",
     _ body: String = ""
   ) -> (status: Int, body: String) {
+    let id = begin(
+      method, path, headers: token.map { ["authorization": "Bearer \($0)"] } ?? [:], from: address,
+      body)
+    return answer(id) ?? (0, "")
+  }
+
+  /// Makes a request that may be answered later, and returns its number.
+  func begin(
+    _ method: String, _ path: String, headers: [String: String], from address: String = "",
+    _ body: String = ""
+  ) -> UInt64 {
     let id = nextID
     nextID += 1
-    let headers = token.map { ["authorization": "Bearer \($0)"] } ?? [:]
     let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
     var head = RequestHead(
       method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers,
@@ -169,8 +191,12 @@ final class GatewayRig {
     head.limitedAddress = IPAddress(address)
     #expect(gateway.request(RequestID(id), head: head, body: Array(body.utf8)))
     perform()
-    let response = responses[id]
-    return (response?.status ?? 0, String(decoding: response?.body ?? [], as: UTF8.self))
+    return id
+  }
+
+  /// How a request was answered; `nil` if it was not yet.
+  func answer(_ request: UInt64) -> (status: Int, body: String)? {
+    responses[request].map { ($0.status, String(decoding: $0.body, as: UTF8.self)) }
   }
 
   /// Why changes are refused at the moment.

@@ -1,0 +1,123 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// What a client may build on: the place in the log that it knows, and no other.
+@Suite("Places in the log")
+struct ResumeTests {
+  /// Inserts a letter at the start of a text of so many.
+  private func change(
+    at revision: Int, sequence: Int, length: Int? = nil
+  ) -> ClientMessage {
+    var operation = TextOperation()
+    operation.insert("x")
+    operation.retain(length ?? revision)
+    return .change(
+      .init(
+        documentID: "n1", epoch: "epoch of n1", revision: revision, sequence: sequence,
+        operation: operation))
+  }
+
+  private func acknowledged(_ message: ServerMessage?) -> ServerMessage.Acknowledged? {
+    if case .acknowledged(let acknowledged)? = message { acknowledged } else { nil }
+  }
+
+  /// What a join brings: how many changes, or `nil` for the text.
+  private func changes(
+    _ rig: GatewayRig, resume: ResumePoint?
+  ) throws -> Int? {
+    let (id, _) = try rig.greet(nil)
+    let reply = rig.ask(id, .join(.init(documentID: "n1", resume: resume)))
+    guard case .joined(let joined) = reply else { throw Unexpected(message: reply) }
+    if case .changes(let changes) = joined.content { return changes.count }
+    return nil
+  }
+
+  @Test("wherever a client resumes, it is asked which change it knows there")
+  func resumePoints() throws {
+    let rig = GatewayRig(isDemo: true) { $0.windowEntries = 4 }
+    rig.make("n1")
+    let (id, welcome) = try rig.greet(nil)
+    rig.ask(id, .join(.init(documentID: "n1")))
+    let count = 20
+    for sequence in 1...count {
+      #expect(acknowledged(rig.ask(id, change(at: sequence - 1, sequence: sequence))) != nil)
+    }
+    // The window of entries in memory begins at one of these; what lies before is in the store.
+    for revision in 0...count {
+      func resume(_ change: ChangeName?) -> ResumePoint {
+        .init(epoch: "epoch of n1", revision: revision, change: change)
+      }
+      let known = ChangeName(clientID: welcome.clientID, sequence: revision, time: nil)
+      #expect(try changes(rig, resume: resume(revision == 0 ? nil : known)) == count - revision)
+      // Another change had this number where the client comes from: it is sent the text.
+      let other = ChangeName(clientID: "another", sequence: revision, time: nil)
+      let later = ChangeName(clientID: welcome.clientID, sequence: revision + 1, time: nil)
+      for wrong in [other, later] where revision > 0 {
+        #expect(try changes(rig, resume: resume(wrong)) == nil, "revision \(revision)")
+      }
+    }
+  }
+
+  @Test("whoever was sent the text cannot build on a revision before it")
+  func textSentUnasked() throws {
+    let rig = GatewayRig(isDemo: true) {
+      $0.windowEntries = 1
+      $0.lagRevisionsMax = 2
+    }
+    rig.make("n1")
+    let (slow, _) = try rig.greet(nil)
+    let (quick, _) = try rig.greet(nil)
+    for id in [slow, quick] { rig.ask(id, .join(.init(documentID: "n1"))) }
+    _ = rig.pushes(slow)
+    rig.queues.bytes[slow] = .max
+    for revision in 0..<5 { rig.ask(quick, change(at: revision, sequence: revision + 1)) }
+    #expect(rig.pushes(slow).allSatisfy { if case .changes = $0 { false } else { true } })
+    rig.queues.bytes[slow] = nil
+    rig.drain(slow)
+    let resync = rig.pushes(slow).lazy.compactMap {
+      if case .resync(let resync) = $0 { resync } else { nil }
+    }.first
+    #expect(resync?.revision == 5)
+    // The entries since revision 4 are in memory: the server could rebase this, and the client
+    // could not follow what becomes of it.
+    guard case .refused(let refused)? = rig.ask(slow, change(at: 4, sequence: 1)) else {
+      Issue.record("a change from before the text was not refused")
+      return
+    }
+    #expect(refused.code == .historyGone)
+    #expect(acknowledged(rig.ask(slow, change(at: 5, sequence: 1)))?.revision == 6)
+  }
+
+  @Test("carets move over every change of a commit", arguments: [1, 2, 3])
+  func carets(authors: Int) throws {
+    let rig = GatewayRig(isDemo: true)
+    rig.make("n1")
+    var followers: [UInt64] = []
+    for _ in 0...authors {
+      let (id, _) = try rig.greet(nil)
+      rig.ask(id, .join(.init(documentID: "n1")))
+      followers.append(id)
+    }
+    for revision in 0..<3 { rig.ask(followers[0], change(at: revision, sequence: revision + 1)) }
+    rig.ask(
+      followers[0],
+      .select(
+        .init(documentID: "n1", revision: 3, selections: [Selection(anchor: 1, head: 3)])))
+    // Several authors in one turn are one commit.
+    rig.isStepwise = true
+    for author in followers.dropFirst() { rig.ask(author, change(at: 3, sequence: 1)) }
+    _ = rig.endTurn()
+    #expect(rig.stored.count == 1)
+    rig.isStepwise = false
+    rig.storeWorks()
+    let (newcomer, _) = try rig.greet(nil)
+    let reply = rig.ask(newcomer, .join(.init(documentID: "n1")))
+    guard case .joined(let joined)? = reply else { throw Unexpected(message: reply) }
+    #expect(
+      joined.presence.flatMap(\.selections) == [Selection(anchor: 1 + authors, head: 3 + authors)])
+  }
+}
