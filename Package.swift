@@ -61,7 +61,7 @@ let package = Package(
     .target(name: "CLinux"),
     .target(
       name: "CLibwebsocketsShim", dependencies: ["CLibwebsockets"],
-      linkerSettings: [.linkedLibrary("ev")]),
+      linkerSettings: [.linkedLibrary("ev"), .linkedLibrary("ssl")]),
     library(
       "TransportLibwebsockets", ["GatewayPorts", "CLibwebsockets", "CLibwebsocketsShim"]),
     library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "CryptoOpenSSL"]),

@@ -1,5 +1,6 @@
 #include "CLinux.h"
 
+#include <malloc.h>
 #include <sys/timex.h>
 #include <sys/vfs.h>
 
@@ -11,4 +12,9 @@ unsigned long CLinux_fileSystem(const char *path) {
 int CLinux_isClockSynchronised(void) {
   struct timex status = {0};
   return adjtimex(&status) != TIME_ERROR && !(status.status & STA_UNSYNC);
+}
+
+void CLinux_returnLargeBlocks(void) {
+  // Set once, it stays: by itself it grows to 32 MiB with what is freed.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }

@@ -25,6 +25,12 @@ import COpenSSL
 
   var bits: Int { Int(EVP_PKEY_get_bits(pointer)) }
 
+  /// Whether the public part is the same.
+  func isSame(as other: EVPKey) -> Bool {
+    defer { ERR_clear_error() }
+    return EVP_PKEY_eq(pointer, other.pointer) == 1
+  }
+
   // MARK: Parsing
 
   /// Reads a PEM public key (`BEGIN PUBLIC KEY`).

@@ -7,7 +7,9 @@ enum JSONWebKeySet {
 
   /// Reads `{"keys": […]}`. Keys for other uses, of other kinds and with other algorithms are
   /// passed over, as the RFC asks; keys that claim to be usable and are not make an error.
-  static func keys(in json: [UInt8], file: String) throws(JWTKeyError) -> [JWTKey] {
+  static func keys(
+    in json: [UInt8], file: String, secretBytesMin: Int
+  ) throws(JWTKeyError) -> [JWTKey] {
     var fields: [Fields]?
     do {
       try readObject(json) { key, reader throws(JSONError) in
@@ -28,7 +30,7 @@ enum JSONWebKeySet {
     guard let fields else { throw .notKeySet(file: file) }
     var keys: [JWTKey] = []
     for field in fields {
-      if let key = try field.key(file: file) { keys.append(key) }
+      if let key = try field.key(file: file, secretBytesMin) { keys.append(key) }
     }
     return keys
   }
@@ -53,13 +55,14 @@ enum JSONWebKeySet {
       texts[name].flatMap { Base64URL.decode($0.utf8) }
     }
 
-    func key(file: String) throws(JWTKeyError) -> JWTKey? {
+    func key(file: String, _ secretBytesMin: Int) throws(JWTKeyError) -> JWTKey? {
       if let use = texts["use"], use != "sig" { return nil }
       let key: JWTKey
       switch (texts["kty"], texts["crv"]) {
       case ("oct", _):
         guard let secret = bytes("k") else { throw .notKeySet(file: file) }
-        key = try JWTKey(id: texts["kid"], secret: secret, file: file)
+        key = try JWTKey(
+          id: texts["kid"], secret: secret, file: file, bytesMin: secretBytesMin)
       case ("RSA", _):
         guard let n = bytes("n"), let e = bytes("e"), let made = EVPKey.rsa(modulus: n, exponent: e)
         else { throw .notKeySet(file: file) }

@@ -81,8 +81,22 @@ package struct JWTClaims: Sendable, Hashable {
   package var tokenID: String?
   /// `name`: what others see.
   package var name: String?
-  /// `parley`: what the user may do.
-  package var grants: [Grant] = []
+  /// `parley`: what the user may do; `nil` if the token says nothing of it.
+  package var grants: [Grant]?
+  /// Further claims that a policy asks for. Of one that comes twice the last counts.
+  package var noted: [NotedClaim] = []
+
+  /// A claim that is not a registered one.
+  package struct NotedClaim: Sendable, Hashable {
+    package var name: String
+    /// The text of a string, or a whole number in digits; `nil` for any other value.
+    package var text: String?
+  }
+
+  /// A noted claim; `nil` if the token has none of the name. Names are compared byte by byte.
+  package func noted(_ name: String) -> NotedClaim? {
+    noted.last { $0.name.utf8.elementsEqual(name.utf8) }
+  }
 
   /// More grants than this are refused.
   package static let grantsMax = 256
@@ -90,7 +104,9 @@ package struct JWTClaims: Sendable, Hashable {
   package init(subject: String? = nil) { self.subject = subject }
 
   /// Reads claims from JSON. Unknown claims are passed over, and so are unknown verbs.
-  package init(json: [UInt8]) throws(AuthenticationError) {
+  ///
+  /// - Parameter names: claims to note beside the registered ones.
+  package init(json: [UInt8], noting names: [String] = []) throws(AuthenticationError) {
     self.init()
     do {
       try readObject(json) { key, reader throws(JSONError) in
@@ -107,7 +123,25 @@ package struct JWTClaims: Sendable, Hashable {
         default: try reader.skipValue()
         }
       }
+      if !names.isEmpty { noted = try Self.notes(of: names, in: json) }
     } catch { throw .claims }
+  }
+
+  private static func notes(
+    of names: [String], in json: [UInt8]
+  ) throws(JSONError) -> [NotedClaim] {
+    var notes: [NotedClaim] = []
+    try readObject(json) { key, reader throws(JSONError) in
+      let name = key.string
+      guard names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+        try reader.skipValue()
+        return
+      }
+      let value = try reader.value()
+      notes.append(
+        NotedClaim(name: name, text: value.string ?? value.integer.map(String.init)))
+    }
+    return notes
   }
 
   private static func audiences(_ reader: inout JSONReader) throws(JSONError) -> [String] {

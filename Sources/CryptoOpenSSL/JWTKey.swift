@@ -14,8 +14,9 @@ struct JWTKey: Sendable {
 
   /// RSA keys below this are refused (RFC 7518, section 3.3).
   static let rsaBitsMin = 2048
-  /// Secrets below this are refused: as long as the hash (RFC 7518, section 3.2).
-  static let secretBytesMin = 32
+  /// Secrets below this are refused unless an issuer profile allows them: as long as the hash
+  /// (RFC 7518, section 3.2).
+  package static let secretBytesMin = 32
 
   /// A key of OpenSSL's.
   ///
@@ -31,9 +32,13 @@ struct JWTKey: Sendable {
   }
 
   /// A shared secret.
-  init(id: String?, secret: [UInt8], file: String) throws(JWTKeyError) {
-    guard secret.count >= Self.secretBytesMin else {
-      throw .weak(file: file, expected: "a secret of at least \(Self.secretBytesMin) bytes")
+  ///
+  /// - Parameter bytesMin: a shorter one is refused.
+  init(
+    id: String?, secret: [UInt8], file: String, bytesMin: Int = secretBytesMin
+  ) throws(JWTKeyError) {
+    guard secret.count >= bytesMin else {
+      throw .weak(file: file, expected: "a secret of at least \(bytesMin) bytes")
     }
     self.id = id
     algorithm = .hs256
@@ -49,6 +54,27 @@ struct JWTKey: Sendable {
         && CRYPTO_memcmp(expected, signature, expected.count) == 0
     case .asymmetric(let key): return key.verifies(signature, of: message, algorithm)
     }
+  }
+
+  /// Whether it is a secret that is shorter than it should be.
+  var isShort: Bool {
+    if case .secret(let secret) = material { secret.count < Self.secretBytesMin } else { false }
+  }
+
+  /// Whether both check the same signatures.
+  func isSame(as other: JWTKey) -> Bool {
+    switch (material, other.material) {
+    case (.secret(let one), .secret(let two)): Self.padded(one) == Self.padded(two)
+    case (.asymmetric(let one), .asymmetric(let two)): one.isSame(as: two)
+    case (.secret, .asymmetric), (.asymmetric, .secret): false
+    }
+  }
+
+  /// A secret as HMAC uses it: of a long one its hash, filled up with zeros (RFC 2104, section 2).
+  private static func padded(_ secret: [UInt8]) -> [UInt8] {
+    let block = 64
+    let bytes = secret.count > block ? SHA256().hash(secret).bytes : secret
+    return bytes + [UInt8](repeating: 0, count: block - bytes.count)
   }
 
   /// Signs; `nil` if the key can only check.

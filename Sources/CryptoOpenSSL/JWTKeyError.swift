@@ -12,6 +12,8 @@ public enum JWTKeyError: Error, Sendable, Hashable, CustomStringConvertible {
   case unsupported(file: String)
   /// The key is too short to be safe.
   case weak(file: String, expected: String)
+  /// Two issuer profiles have the same key, so that a token could be judged by either.
+  case shared(file: String, other: String)
   /// There is no key at all.
   case empty
 
@@ -27,6 +29,9 @@ public enum JWTKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     case .unsupported(let file):
       "expected an RSA, P-256 or Ed25519 key in \(file); it holds another kind"
     case .weak(let file, let expected): "the key in \(file) is too short; use \(expected)"
+    case .shared(let file, let other):
+      "\(file) and \(other) hold the same key, but belong to two issuer profiles; give each issuer a "
+        + "key of its own"
     case .empty: "no key is there to check tokens with; give at least one"
     }
   }

@@ -23,6 +23,12 @@ public struct JWTSigner: Sendable {
     public var expiresAt: Timestamp?
     /// What may be done.
     public var grants: [Grant]
+    /// The claim that holds the user's id.
+    public var userClaim = "sub"
+    /// Further claims, strings all.
+    public var further: [JWTPolicy.RequiredClaim] = []
+    /// Whether the token says nothing of rights when ``grants`` is empty, in place of none.
+    public var omitsEmptyRights = false
 
     /// Makes claims.
     public init(
@@ -54,9 +60,15 @@ public struct JWTSigner: Sendable {
   }
 
   /// Signs with the secret in a file (HS256).
-  public init(secretFile path: String, keyID: String? = nil) throws(JWTKeyError) {
+  ///
+  /// - Parameter bytesMin: a shorter secret is refused; `nil` for 32 bytes.
+  public init(
+    secretFile path: String, keyID: String? = nil, bytesMin: Int? = nil
+  ) throws(JWTKeyError) {
     let bytes = try KeyFile(.secret(id: nil), path: path).read()
-    key = try JWTKey(id: keyID, secret: try KeyFile.secret(in: bytes, file: path), file: path)
+    key = try JWTKey(
+      id: keyID, secret: try KeyFile.secret(in: bytes, file: path), file: path,
+      bytesMin: bytesMin ?? JWTKey.secretBytesMin)
   }
 
   /// Signs with a secret in memory (HS256).
@@ -94,7 +106,8 @@ extension JWTSigner.Claims {
   fileprivate func write(into buffer: inout [UInt8]) {
     JSONWriter.object(&buffer) { object, buffer in
       object.field("iss", issuer, &buffer)
-      object.field("sub", user, &buffer)
+      object.key(named: userClaim, &buffer)
+      JSONWriter.string(user, &buffer)
       object.field("aud", audience, &buffer)
       object.field("exp", expiresAt.map { Int($0 / 1000) }, &buffer)
       object.field("nbf", notBefore.map { Int($0 / 1000) }, &buffer)
@@ -104,6 +117,11 @@ extension JWTSigner.Claims {
       }
       object.field("jti", tokenID, &buffer)
       object.field("name", name, &buffer)
+      for claim in further {
+        object.key(named: claim.name, &buffer)
+        JSONWriter.string(claim.value, &buffer)
+      }
+      if omitsEmptyRights, grants.isEmpty { return }
       object.key("parley", &buffer)
       JSONWriter.object(&buffer) { parley, buffer in
         parley.key("documents", &buffer)

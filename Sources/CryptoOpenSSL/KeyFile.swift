@@ -29,7 +29,9 @@ public struct KeyFile: Sendable, Hashable {
   static let bytesMax = 1 << 20
 
   /// Reads the keys.
-  func keys() throws(JWTKeyError) -> [JWTKey] {
+  ///
+  /// - Parameter secretBytesMin: a shorter secret is refused.
+  func keys(secretBytesMin: Int = JWTKey.secretBytesMin) throws(JWTKeyError) -> [JWTKey] {
     let bytes = try read()
     switch kind {
     case .publicKey(let id):
@@ -38,8 +40,12 @@ public struct KeyFile: Sendable, Hashable {
       }
       return [try JWTKey(id: id, key, file: path)]
     case .secret(let id):
-      return [try JWTKey(id: id, secret: Self.secret(in: bytes, file: path), file: path)]
-    case .keySet: return try JSONWebKeySet.keys(in: bytes, file: path)
+      return [
+        try JWTKey(
+          id: id, secret: Self.secret(in: bytes, file: path), file: path, bytesMin: secretBytesMin)
+      ]
+    case .keySet:
+      return try JSONWebKeySet.keys(in: bytes, file: path, secretBytesMin: secretBytesMin)
     }
   }
 

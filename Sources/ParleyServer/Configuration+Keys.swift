@@ -6,7 +6,15 @@ extension Configuration {
   ///
   /// - Throws: `JWTKeyError` for a file that holds no usable key.
   package func authenticator(log: (any LogSink)?) throws(JWTKeyError) -> JWTAuthenticator? {
-    guard !(keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty) else { return nil }
+    let profiles = profiles
+    guard !profiles.isEmpty else { return nil }
+    return try JWTAuthenticator(profiles: profiles, log: log)
+  }
+
+  /// The issuers whose tokens are accepted: that of the plain settings, if they name a key, and the
+  /// named ones.
+  package var profiles: [JWTIssuerProfile] {
+    let skew = Int64(clockSkew.milliseconds)
     var files: [KeyFile] = []
     for text in keyFiles {
       let (id, path) = Self.named(text)
@@ -17,11 +25,50 @@ extension Configuration {
       files.append(KeyFile(.secret(id: id), path: path))
     }
     for path in keySetFiles { files.append(KeyFile(.keySet, path: path)) }
-    return try JWTAuthenticator(
-      files: files,
-      policy: JWTPolicy(
-        audiences: audiences, issuers: issuers,
-        clockSkewMilliseconds: Int64(clockSkew.milliseconds)), log: log)
+    var profiles: [JWTIssuerProfile] = []
+    if !files.isEmpty {
+      var policy = JWTPolicy(
+        audiences: audiences, issuers: issuers, clockSkewMilliseconds: skew)
+      policy.roomTokens.audiences = roomTokenAudiences
+      profiles.append(JWTIssuerProfile(name: nil, files: files, policy: policy))
+    }
+    return profiles
+      + issuerProfiles.compactMap { try? IssuerProfile.profile($0, clockSkewMilliseconds: skew) }
+  }
+
+  /// Checks that the issuers go together.
+  func validateIssuers() throws(ConfigurationError) {
+    var names: Set<String> = []
+    for profile in profiles {
+      if let name = profile.name, !names.insert(name).inserted {
+        throw .conflict("issuer-profile expects a name of its own for each; \(name) is there twice")
+      }
+      do throws(IssuerProfile.Problem) {
+        try IssuerProfile.check(profile.policy)
+      } catch {
+        throw .conflict("room-token-audience expects \(error)")
+      }
+    }
+  }
+
+  /// Sentences about issuers that may be more than an operator wants.
+  package var issuerWarnings: [String] {
+    let profiles = profiles
+    let alike = profiles.filter(\.policy.userPrefix.isEmpty).map { $0.name ?? "auth-key" }
+    var warnings: [String] = []
+    if alike.count + (usersFile == nil ? 0 : 1) > 1 {
+      warnings.append(
+        "users with one name are one person, whoever issued their token ("
+          + (alike + (usersFile == nil ? [] : ["users-file"])).joined(separator: ", ")
+          + "); if they are not, give issuer profiles a user-prefix")
+    }
+    for profile in profiles where profile.secretBytesMin < 32 && profile.policy.honoursClaimedRights
+    {
+      warnings.append(
+        "whoever finds out the secret of issuer profile \(profile.name ?? "") can sign any rights; "
+          + "claim-rights:no limits them to the profile's")
+    }
+    return warnings
   }
 
   /// Who may log in; `nil` if nobody can.
@@ -37,7 +84,7 @@ extension Configuration {
   }
 
   /// Splits `kid=path`; a path alone has no name.
-  private static func named(_ text: String) -> (id: String?, path: String) {
+  static func named(_ text: String) -> (id: String?, path: String) {
     guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
       return (nil, text)
     }

@@ -40,11 +40,12 @@ package struct Setting: Sendable {
   package let placeholder: String
   /// One or two sentences without the default.
   package let help: String
-  /// What values are understood, as an error says it.
+  /// The accepted values, as an error names them.
   package let expected: String
 
   private let change: @Sendable (inout Configuration, [String]) -> Bool
   private let show: @Sendable (Configuration) -> String
+  private let explain: @Sendable ([String]) -> String?
 
   /// The name in the environment.
   package var variable: String {
@@ -57,6 +58,9 @@ package struct Setting: Sendable {
   package func set(_ values: [String], in configuration: inout Configuration) -> Bool {
     change(&configuration, values)
   }
+
+  /// The accepted values, as an error about rejected ones names them.
+  package func expected(inPlaceOf values: [String]) -> String { explain(values) ?? expected }
 
   /// The value as an operator would write it; empty for nothing.
   package func text(in configuration: Configuration) -> String { show(configuration) }
@@ -79,6 +83,7 @@ package struct Setting: Sendable {
       return true
     }
     show = { write($0[keyPath: property]) }
+    explain = { _ in nil }
   }
 
   /// What rates and numbers may be; 0 is no limit.
@@ -197,21 +202,37 @@ package struct Setting: Sendable {
     _ section: Section, _ placeholder: String, expected: String, help: String,
     isValid: @escaping @Sendable (String) -> Bool
   ) -> Setting {
-    Setting(
+    list(
+      name, property, section, placeholder, separator: ",", expected: expected, help: help,
+      problem: { isValid($0) ? nil : expected })
+  }
+
+  /// Any number of texts for which `problem` returns `nil`; otherwise it says what was expected.
+  static func list(
+    _ name: String, _ property: any WritableKeyPath<Configuration, [String]> & Sendable,
+    _ section: Section, _ placeholder: String, separator: Character, expected: String,
+    help: String, problem: @escaping @Sendable (String) -> String?
+  ) -> Setting {
+    let items = { @Sendable (values: [String]) in
+      values.flatMap { ValueText.list($0, separator: separator) }
+    }
+    return Setting(
       list: name, section, placeholder, expected: expected, help: help,
       change: { configuration, values in
-        let items = values.flatMap { ValueText.list($0) }
-        guard items.allSatisfy(isValid) else { return false }
+        let items = items(values)
+        guard items.allSatisfy({ problem($0) == nil }) else { return false }
         configuration[keyPath: property] = items
         return true
       },
-      show: { $0[keyPath: property].joined(separator: ", ") })
+      show: { $0[keyPath: property].joined(separator: "\(separator) ") },
+      explain: { values in items(values).lazy.compactMap(problem).first })
   }
 
   private init(
     list name: String, _ section: Section, _ placeholder: String, expected: String, help: String,
     change: @escaping @Sendable (inout Configuration, [String]) -> Bool,
-    show: @escaping @Sendable (Configuration) -> String
+    show: @escaping @Sendable (Configuration) -> String,
+    explain: @escaping @Sendable ([String]) -> String?
   ) {
     self.name = name
     self.section = section
@@ -221,6 +242,7 @@ package struct Setting: Sendable {
     self.expected = expected
     self.change = change
     self.show = show
+    self.explain = explain
   }
 }
 
@@ -286,6 +308,25 @@ extension Configuration {
     .list(
       "issuer", \.issuers, .access, "NAME", expected: "names",
       help: "A token's iss has to be one of these. Without any, it may be anybody.",
+      isValid: { !$0.isEmpty }),
+    .list(
+      "issuer-profile", \.issuerProfiles, .access, "PROFILE", separator: ";",
+      expected: "profiles such as app hmac-secret-file:FILE user-claim:userID",
+      help: "Another issuer of tokens, with keys and rules of its own: a NAME, then words such as "
+        + "hmac-secret-file:FILE, audience:NAME, user-claim:CLAIM, room:MATCH=MAY; see "
+        + "Operations.md. Repeat for more, or separate them by semicolons.",
+      problem: { text in
+        do throws(IssuerProfile.Problem) {
+          _ = try IssuerProfile.profile(text)
+          return nil
+        } catch {
+          return error.description
+        }
+      }),
+    .list(
+      "room-token-audience", \.roomTokenAudiences, .access, "NAME", expected: "names",
+      help: "Accept room tokens of Twake's kind that name one of these as their aud. Without any, "
+        + "none is accepted.",
       isValid: { !$0.isEmpty }),
     .duration(
       "clock-skew", \.clockSkew, .access, in: .zero...(.seconds(600)),
@@ -356,6 +397,10 @@ extension Configuration {
     .bytes(
       "queue-size-max", \.queuedBytesMax, .connections, in: (64 << 10)...(1 << 30),
       help: "Bytes waiting for one slow connection; beyond, it is closed and resumes."),
+    .bytes(
+      "responses-size-max", \.responseBytesMax, .connections, in: (1 << 20)...(64 << 30),
+      help: "Bytes of HTTP responses waiting for slow readers, over all connections; equal ones "
+        + "count once, and beyond, 503 is answered."),
     .number(
       "documents-per-connection-max", \.documentsPerConnectionMax, .connections, in: 1...10_000,
       help: "Documents joined by one connection."),
@@ -534,7 +579,12 @@ extension Configuration {
       help: "Dead letters that are kept; beyond, the oldest are forgotten."),
     .duration(
       "drain-time", \.drainTime, .running, in: .zero...(.seconds(3600)),
-      help: "After SIGTERM, connections have this long to end in good order."),
+      help: "After SIGTERM, connections have this long to end in good order; what has not ended by "
+        + "then is ended by force."),
+    .duration(
+      "turn-time-max", \.turnTimeMax, .running, in: .zero...(.seconds(3600)),
+      help: "When one turn of the server's loop has taken so much processor time, which no message "
+        + "should ever do, the process ends and says where it was; 0 is no limit."),
     .choice(
       "log-level", \.logLevel, .running, "LEVEL",
       of: LogLevel.named.map { (word: $0.word, value: $0.level) },

@@ -19,6 +19,7 @@ extension Configuration {
       throw .conflict(
         "tls-certificate and tls-key belong together; give both, or neither to serve unencrypted")
     }
+    try validateIssuers()
     guard pingInterval < idleTimeout else {
       throw .conflict(
         "idle-timeout (\(ValueText.text(idleTimeout))) has to be longer than ping-interval "

@@ -45,6 +45,10 @@ public struct Configuration: Sendable, Equatable {
   public var audiences: [String] = []
   /// A token's `iss` has to be one of these; without any, the issuer is left open.
   public var issuers: [String] = []
+  /// Further issuers, each with keys and rules of its own; see ``IssuerProfile``.
+  public var issuerProfiles: [String] = []
+  /// A room token's `aud` has to name one of these; without any, none is accepted.
+  public var roomTokenAudiences: [String] = []
   /// By how much the clocks of issuer and server may differ.
   public var clockSkew = Duration.seconds(60)
   /// A file with the hashes of API keys.
@@ -78,6 +82,8 @@ public struct Configuration: Sendable, Equatable {
   public var messageBytesMax = 4 << 20
   /// Bytes waiting for one connection, beyond which it is closed and has to resume.
   public var queuedBytesMax = 16 << 20
+  /// Bytes of HTTP responses waiting for their readers, over all connections.
+  public var responseBytesMax = 256 << 20
   /// Documents that one connection may have joined.
   public var documentsPerConnectionMax = 64
   /// Sessions of Socket.IO and Bayeux at once.
@@ -167,6 +173,9 @@ public struct Configuration: Sendable, Equatable {
 
   /// How long connections have to end in good order when the server is asked to stop.
   public var drainTime = Duration.seconds(10)
+  /// The processor time that one turn of the loop may take before the process ends;
+  /// zero for no limit.
+  public var turnTimeMax = Duration.seconds(10)
   /// Lines below this level are not written.
   public var logLevel = LogLevel.info
   /// How log lines look.
@@ -196,7 +205,8 @@ public struct Configuration: Sendable, Equatable {
   /// Whether anyone who can connect may read and write: so it is until there is a key to check
   /// tokens with; hence ``allowOpenNetwork``.
   public var isDemo: Bool {
-    keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty && usersFile == nil
+    keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty && issuerProfiles.isEmpty
+      && usersFile == nil
   }
 }
 

@@ -59,7 +59,7 @@ public struct ConfigurationLoader: Sendable {
       guard setting.set(given.values, in: &configuration) else {
         throw .invalidValue(
           given.values.joined(separator: ", "), setting: setting.name, at: given.place,
-          expected: setting.expected)
+          expected: setting.expected(inPlaceOf: given.values))
       }
       places[setting.name] = given.place
     }

@@ -40,6 +40,7 @@ package struct Doctor {
     doctor.examineOrigins()
     doctor.examineWebhooks()
     doctor.examineDisk()
+    doctor.examineStore()
     doctor.examineClock()
     doctor.examinePage()
     return doctor.findings
@@ -117,12 +118,14 @@ package struct Doctor {
 
   private mutating func examineAccess() {
     do {
-      _ = try configuration.authenticator(log: nil)
+      let authenticator = try configuration.authenticator(log: nil)
+      for warning in authenticator?.warnings ?? [] { note(.warning, "access", warning) }
       _ = try configuration.apiKeys(log: nil)
     } catch {
       note(.problem, "access", "\(error)")
       return
     }
+    for warning in configuration.issuerWarnings { note(.warning, "access", warning) }
     if !configuration.isDemo {
       note(.fine, "access", "nobody gets in without a token")
     } else if Configuration.isLoopback(configuration.host) {
@@ -221,6 +224,20 @@ package struct Doctor {
         microseconds > 50_000 ? text + ", and every change waits for one: use a faster disk" : text)
     } catch {
       note(.problem, "disk", "\(error)")
+    }
+  }
+
+  /// Looks whether the store's files belong together, without opening them.
+  private mutating func examineStore() {
+    let path = configuration.storePath
+    do throws(StoreOpenError) {
+      note(
+        .fine, "store",
+        try SQLiteStore.exists(at: path)
+          ? "\(path) is there; parley check reads all of it"
+          : "\(path) is not there yet; serve makes it")
+    } catch {
+      note(.problem, "store", "\(error)")
     }
   }
 

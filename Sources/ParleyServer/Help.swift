@@ -63,10 +63,13 @@ package enum Help {
       --secret FILE         signs with a shared secret (HS256)
       --kid NAME            the key's name
       --audience NAME, --issuer NAME, --id NAME
+      --profile NAME        in the form of an issuer-profile of the configuration, signed with its
+                            secret unless --key or --secret is given; rights only if some are given
+      --config FILE         where that profile is found
 
     inspect prints header and claims, and with the keys of a configuration (--config,
-    --auth-key …) says whether the server would accept the token. “-” reads it from standard
-    input, where no list of processes shows it.
+    --auth-key …) says whether the server would accept the token, and by which issuer profile. “-”
+    reads it from standard input, where no list of processes shows it.
 
       Exit codes: 0 all is well, 1 the token or the key is not, 2 flags are wrong.
 

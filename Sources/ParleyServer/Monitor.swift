@@ -14,7 +14,12 @@ package final class Monitor<Value>: @unchecked Sendable {
     mutex = .allocate(capacity: 1)
     condition = .allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
-    pthread_cond_init(condition, nil)
+    // Waits are not to last longer because somebody set the clock.
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
   }
 
   deinit {
@@ -49,7 +54,7 @@ extension Monitor {
   /// Waits until `condition` holds, or until the time is over.
   package func wait(atMostMilliseconds limit: Int, until holds: (Value) -> Bool) {
     var deadline = timespec()
-    clock_gettime(CLOCK_REALTIME, &deadline)
+    clock_gettime(CLOCK_MONOTONIC, &deadline)
     deadline.tv_sec += limit / 1_000
     deadline.tv_nsec += limit % 1_000 * 1_000_000
     if deadline.tv_nsec >= 1_000_000_000 {

@@ -2,8 +2,10 @@ import Glibc
 
 /// How many files and sockets this process may have open.
 package enum OpenFiles {
-  /// Beside connections: the database, the page's files, the loops.
+  /// Beside connections: the database, the page's files, calls to services, the loops.
   static let reserve = 64
+  /// Sockets of clients that are being turned away or seen off.
+  static let leaving = 1_024
 
   /// What the system allows now, and what it could be raised to.
   static func limit() -> (soft: Int, hard: Int) {
@@ -14,18 +16,22 @@ package enum OpenFiles {
     return (Int(clamping: limit.rlim_cur), Int(clamping: limit.rlim_max))
   }
 
-  /// Raises the limit to what is wanted, as far as it may be. The usual 1,024 are there for old
-  /// programs that use `select`, which this one does not.
+  /// Sets the soft limit to what is needed, as far as the hard one allows, up or down.
+  ///
+  /// Up, for the usual 1,024 are there for old programs that use `select`, which this one does not.
+  /// Down, for libwebsockets walks a table of as many descriptors as there may be whenever a
+  /// connection opens or closes; so this comes before it starts.
   ///
   /// - Returns: How many may be open from now on.
   @discardableResult
-  package static func allow(connections: Int) -> Int {
+  package static func settle(connections: Int) -> Int {
     let (soft, hard) = limit()
-    let wanted = min(max(soft, connections + reserve), hard)
-    var raised = rlimit(rlim_cur: rlim_t(wanted), rlim_max: rlim_t(hard))
-    guard wanted > soft, hard < Int.max,
-      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0
-    else { return soft }
+    let wanted = min(connections + reserve + leaving, hard)
+    guard wanted != soft else { return soft }
+    var settled = rlimit(rlim_cur: rlim_t(wanted), rlim_max: rlim_t(hard))
+    // No limit at all is another number than the largest.
+    if hard == Int.max { settled.rlim_max = rlim_t.max }
+    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &settled) == 0 else { return soft }
     return wanted
   }
 }

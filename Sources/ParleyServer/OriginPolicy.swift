@@ -31,6 +31,23 @@ package struct OriginPolicy {
     }
   }
 
+  /// Whether a request that a page makes by a `<script>` may be answered.
+  ///
+  /// Browsers send no `Origin` with such, so the page that `Referer` names is looked at. A page can
+  /// leave that out, but not write another's.
+  ///
+  /// - Parameter isOpen: whether anyone may do everything. Then only a page that is known to be
+  ///   allowed is answered; otherwise the tokens in the messages decide.
+  package func allowsScript(_ head: RequestHead, isOpen: Bool) -> Bool {
+    if head.headers["origin"] != nil { return allows(head) }
+    guard let referrer = head.headers["referer"] else { return !isOpen || allowsAll }
+    let parts = referrer.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count >= 3, parts[1].isEmpty else { return allowsAll }
+    var asking = head
+    asking.headers["origin"] = "\(parts[0])//\(parts[2])"
+    return allows(asking)
+  }
+
   /// `scheme://host:port` in lower case with the port written out; `nil` if it is no origin.
   static func normalized(_ origin: String) -> String? {
     let lowered = origin.lowercased()

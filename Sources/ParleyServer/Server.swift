@@ -1,3 +1,4 @@
+import CLinux
 import CryptoOpenSSL
 import Gateway
 public import GatewayPorts
@@ -19,26 +20,32 @@ public final class Server: Sendable {
   private let storeThread: StoreThread
   private let loginThread: LoginThread?
   private let hooks: HookInbox?
+  private let loopGuard: LoopGuard
+  private let stopStage = Monitor("requests under way")
   private let configuration: LibwebsocketsTransport.Configuration
   private let log: any LogSink
 
   /// Opens the store and the socket, and begins to serve.
   ///
+  /// - Parameter manager: told as long as the server is well, if it wants to hear that.
   /// - Throws: `FileError`, `JWTKeyError`, `APIKeyFileError`, `StoreOpenError`, `StoreError` or
   ///   `TransportError`, each saying what is in the way and what to do.
-  public init(configuration: Configuration, log: any LogSink) throws {
+  public init(
+    configuration: Configuration, log: any LogSink, manager: ServiceManager? = nil
+  ) throws {
     if let tls = configuration.transport.tls {
       _ = try ServerCertificate(certificatePath: tls.certificatePath, keyPath: tls.keyPath)
     }
     let connections =
       configuration.connectionsMax
       + (configuration.apiListen == nil ? 0 : configuration.transport.backConnectionsMax)
-    let openFiles = OpenFiles.allow(connections: connections)
+    let openFiles = OpenFiles.settle(connections: connections)
     if openFiles < connections + OpenFiles.reserve {
       log.write(
         .warning, "too few open files for connections-max",
         [("allowed", "\(openFiles)"), ("hint", "raise LimitNOFILE or ulimit -n")])
     }
+    CLinux_returnLargeBlocks()
     try Files.makeDirectory(configuration.dataDirectory)
     let store = try SQLiteStore(path: configuration.storePath)
     store.retention = configuration.retention
@@ -53,13 +60,19 @@ public final class Server: Sendable {
       revocations: try RevocationFile(path: configuration.revocationsPath, log: log),
       users: users)
     let loop = ServerLoop(configuration: configuration, tokens: tokens, log: log)
-    let transport = LibwebsocketsTransport(
-      configuration: configuration.transport, delegate: loop)
+    var settings = configuration.transport
+    settings.acceptFailed = { reason in
+      log.write(
+        .warning, "connections cannot be accepted",
+        [("reason", reason), ("hint", "raise LimitNOFILE or ulimit -n")])
+    }
+    let transport = LibwebsocketsTransport(configuration: settings, delegate: loop)
     let mailbox = transport.mailbox
     store.outboxRules = configuration.outboxRules
     let inbox = configuration.hooks.isNeeded ? HookInbox() : nil
     let storeThread = StoreThread(
-      store: store, wake: { mailbox.wake() }, outboxChanged: { inbox?.put(.changed($0)) })
+      store: store, log: log, wake: { mailbox.wake() },
+      outboxChanged: { inbox?.put(.changed($0)) })
     let loginThread = users.map { users in
       LoginThread(users: users) { job, user in
         mailbox.post { loop.finish(job, user) }
@@ -82,6 +95,13 @@ public final class Server: Sendable {
     self.storeThread = storeThread
     self.loginThread = loginThread
     self.hooks = inbox
+    loopGuard = LoopGuard(
+      transport.pulse, limit: configuration.turnTimeMax, manager: manager
+    ) { data in
+      let hint = "please report this line; the service manager may start the server again"
+      ForcedEnd.now(
+        ForcedEnd.ExitCode.loopIsStuck, log, "the loop is stuck", data + [("hint", hint)])
+    }
     guard let inbox, let scribe = configuration.scribe else { return }
     storeThread.tell(scribe.serverStarted(at: SystemClock().now))
     HookDesk.start(
@@ -124,8 +144,15 @@ public final class Server: Sendable {
   /// Tells clients to come back, writes what is accepted, ends all threads, and returns when that
   /// is done. From any thread but the loop's.
   ///
-  /// - Parameter drainMilliseconds: what accepted changes, and then clients, get to finish in.
+  /// It returns late, or never, if the disk does not answer: see ``ForcedEnd``.
+  ///
+  /// - Parameter drainMilliseconds: The first half of it is for accepted changes to be written and
+  ///   acknowledged, a part of the second for clients to close, the rest for the store.
   public func stop(drainMilliseconds: Int) {
+    let start = SystemClock().uptime
+    func left(untilPercent share: Int) -> Int {
+      max(0, drainMilliseconds * share / 100 - Int(SystemClock().uptime - start))
+    }
     transport.stopAccepting()
     let settled = Monitor(false)
     let loop = loop
@@ -135,15 +162,23 @@ public final class Server: Sendable {
         settled.signal()
       }
     }
-    if stands { settled.wait(atMostMilliseconds: drainMilliseconds) { $0 } }
+    if stands { settled.wait(atMostMilliseconds: left(untilPercent: 50)) { $0 } }
+    stopStage.withLock { $0 = "connections" }
     transport.stop(
       code: CloseCode(CloseReason.draining.rawValue), reason: "the server is going down; come back",
-      within: drainMilliseconds)
+      within: left(untilPercent: 80))
     // Calls that are under way are made again after the next start.
+    stopStage.withLock { $0 = "calls to services" }
     hooks?.stop()
+    stopStage.withLock { $0 = "the store" }
     storeThread.stop()
+    stopStage.withLock { $0 = "logins" }
     loginThread?.stop()
+    loopGuard.stop()
   }
+
+  /// What ``stop(drainMilliseconds:)`` waits for, in words.
+  public var stopWaitsFor: String { stopStage.withLock { $0 } }
 }
 
 extension Configuration {
@@ -169,6 +204,10 @@ extension Configuration {
     transport.pingSeconds = Int(pingInterval.components.seconds)
     transport.hangUpSeconds = Int(idleTimeout.components.seconds)
     transport.queuedBytesMax = 2 * queuedBytesMax
+    transport.responseBytesMax = responseBytesMax
+    transport.overloadResponse = .problem(
+      503, .busy, "too many responses wait for their readers; try again later")
+    transport.overloadResponse.headers.append(("retry-after", "5"))
     return transport
   }
 

@@ -146,6 +146,11 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Whether a request comes from a page that may ask; if not, the log says what to add.
   private func allowsOrigin(_ head: RequestHead) -> Bool {
     if origins.allows(head) { return true }
+    logRefusal(of: head)
+    return false
+  }
+
+  private func logRefusal(of head: RequestHead) {
     let rate = Rate(perSecond: 1, burst: 20)
     if loggedRefusals.draw(1, at: rate, now: SystemClock().uptime) == 0 {
       let origin = String((head.headers["origin"] ?? "").prefix(200))
@@ -161,6 +166,15 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
           ),
         ])
     }
+  }
+
+  /// Whether a request of Bayeux that reads may be answered with a script.
+  private func allowsScript(_ head: RequestHead) -> Bool {
+    guard head.method == "GET", case .bayeux? = Opening(head) else { return true }
+    if origins.allowsScript(head, isOpen: configuration.isDemo) { return true }
+    var asking = head
+    asking.headers["origin"] = head.headers["origin"] ?? head.headers["referer"] ?? "unknown"
+    logRefusal(of: asking)
     return false
   }
 
@@ -265,7 +279,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     var head = proxies.resolved(head)
     // A session that polls sends by POST and receives by GET.
     let isReading = ["GET", "HEAD"].contains(head.method) && Opening(head) == nil
-    if !isReading, !allowsOrigin(head) {
+    if !isReading, !allowsOrigin(head) || !allowsScript(head) {
       transport.respond(
         to: request, with: .plain(403, "This origin may not change anything here.\n"))
       return

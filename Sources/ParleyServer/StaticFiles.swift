@@ -36,6 +36,7 @@ struct StaticFiles {
 
   private let root: String
   private var entries: [String: Entry] = [:]
+  private var oneDown: Entry?
 
   /// Serves the folder at `root`.
   init(root: String) {
@@ -45,7 +46,8 @@ struct StaticFiles {
   /// The response to a request for a page or asset; `nil` when the path is not for this folder.
   ///
   /// `/` and `/n/…` are the page, `/admin` is the one for operators; `/assets/…` are the files of
-  /// the folder.
+  /// the folder. The page's addresses are relative, so that a proxy may put a path before all of
+  /// them; below `/n/` they begin one folder higher.
   mutating func response(to head: RequestHead) -> Response? {
     let name: String
     if head.path == "/" || head.path.hasPrefix("/n/") {
@@ -62,7 +64,9 @@ struct StaticFiles {
     guard head.method == "GET" || head.method == "HEAD" else {
       return Response(status: 405, headers: [("allow", "GET, HEAD")])
     }
-    guard let entry = entry(named: name) else { return Self.notFound }
+    guard let entry = head.path.hasPrefix("/n/") ? pageOneDown() : entry(named: name) else {
+      return Self.notFound
+    }
     var headers = Self.securityHeaders
     headers.append(("etag", entry.tag))
     headers.append(("cache-control", "no-cache"))
@@ -72,6 +76,19 @@ struct StaticFiles {
     let ending = name.split(separator: ".").last.map(String.init) ?? ""
     headers.append(("content-type", Self.types[ending] ?? "application/octet-stream"))
     return Response(status: 200, headers: headers, body: entry.body)
+  }
+
+  /// The page as it is found below `/n/`.
+  private mutating func pageOneDown() -> Entry? {
+    guard let page = entry(named: "index.html") else { return nil }
+    if let kept = oneDown, kept.modified == page.modified, kept.size == page.size { return kept }
+    let text = String(decoding: page.body, as: UTF8.self)
+      .replacing("=\"assets/", with: "=\"../assets/").replacing("=\"./\"", with: "=\"../\"")
+    let entry = Entry(
+      modified: page.modified, size: page.size, tag: String(page.tag.dropLast()) + "-n\"",
+      body: Array(text.utf8))
+    oneDown = entry
+    return entry
   }
 
   private static let notFound = Response(

@@ -15,7 +15,9 @@ package struct StoreCommands {
   package var path: String { configuration.storePath }
 
   /// Whether there is a store yet.
-  package var exists: Bool { Files.isFile(path) }
+  ///
+  /// - Throws: what is in its way, such as a log without its database.
+  package func exists() throws(StoreOpenError) -> Bool { try SQLiteStore.exists(at: path) }
 
   /// Reads all of the store, while a server may be writing to it.
   package func check() throws(StoreOpenError) -> StoreFindings {
@@ -54,7 +56,7 @@ package struct StoreCommands {
   }
 
   /// Puts a backup where the store is to be; no server may be running.
-  package func restore(_ backup: String, isReplacing: Bool) throws -> StoreFindings {
+  package func restore(_ backup: String, isReplacing: Bool) throws -> StoreRestoration {
     try Files.makeDirectory(configuration.dataDirectory)
     return try StoreBackup.restore(
       backup, to: path, isReplacing: isReplacing, names: RandomNames())

@@ -1,6 +1,7 @@
 package import Gateway
 import Glibc
 package import GatewayPorts
+package import StoreSQLite
 
 /// The thread that owns the store.
 ///
@@ -36,17 +37,20 @@ package final class StoreThread: Sendable {
   /// Starts the thread.
   ///
   /// - Parameters:
+  ///   - log: told when the store could not be closed as one file.
   ///   - wake: called on it when completions are there to be taken.
   ///   - outboxChanged: called on it with queues that stand otherwise than before.
   package init(
-    store: sending any Outbox, wake: @escaping @Sendable () -> Void,
+    store: sending SQLiteStore, log: any LogSink, wake: @escaping @Sendable () -> Void,
     outboxChanged: @escaping @Sendable ([OutboxTarget: OutboxStanding]) -> Void = { _ in }
   ) {
     self.wake = wake
     let handover = Handover(store)
     Thread.start { [state, wake] in
-      Self.run(
-        store: handover.take(), state: state, wake: wake, outboxChanged: outboxChanged)
+      Self.run(handover, state: state, log: log, wake: wake, outboxChanged: outboxChanged)
+      // The store is closed by now: whoever waits for the end may copy its file.
+      state.withLock { $0.hasStopped = true }
+      state.signal()
     }
   }
 
@@ -97,10 +101,13 @@ package final class StoreThread: Sendable {
     state.wait(until: { $0.hasStopped }, then: { _ in })
   }
 
+  /// Works until asked to stop, then closes the store.
   private static func run(
-    store: any Outbox, state: Monitor<State>, wake: @Sendable () -> Void,
+    _ handover: Handover<SQLiteStore>, state: Monitor<State>, log: any LogSink,
+    wake: @Sendable () -> Void,
     outboxChanged: @Sendable ([OutboxTarget: OutboxStanding]) -> Void
   ) {
+    let store = handover.take()
     // Whether the store has housekeeping to do as soon as nobody waits.
     var hasMore = true
     outboxChanged(store.takeOutboxChanges())
@@ -125,12 +132,26 @@ package final class StoreThread: Sendable {
       let changes = store.takeOutboxChanges()
       if !changes.isEmpty { outboxChanged(changes) }
     }
-    state.withLock { $0.hasStopped = true }
-    state.signal()
+    empty(logOf: store, log)
+  }
+
+  /// Leaves everything in the one file, or says what stands beside it.
+  private static func empty(logOf store: SQLiteStore, _ log: any LogSink) {
+    do throws(StoreError) {
+      try store.emptyLog()
+    } catch {
+      let reason = if case .unavailable(let words) = error { words } else { "\(error)" }
+      log.write(
+        .warning, "store closed with its log beside it",
+        [
+          ("reason", reason),
+          ("hint", "copy \(store.path) and \(store.path)-wal together; the next start merges them"),
+        ])
+    }
   }
 
   private static func perform(
-    _ batch: [(ticket: StoreTicket?, request: StoreRequest)], _ store: any Outbox,
+    _ batch: [(ticket: StoreTicket?, request: StoreRequest)], _ store: SQLiteStore,
     _ state: Monitor<State>
   ) {
     let begin = SystemClock().microseconds

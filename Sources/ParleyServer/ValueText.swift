@@ -48,9 +48,9 @@ enum ValueText {
     }
   }
 
-  /// Items separated by commas, blanks around them dropped.
-  static func list(_ text: String) -> [String] {
-    text.split(separator: ",").map { trimmed($0) }.filter { !$0.isEmpty }
+  /// Items between separators, blanks around them dropped.
+  static func list(_ text: String, separator: Character = ",") -> [String] {
+    text.split(separator: separator).map { trimmed($0) }.filter { !$0.isEmpty }
   }
 
   /// `*`, or a scheme and a host with perhaps a port, and nothing behind it.

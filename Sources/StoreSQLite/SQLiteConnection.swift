@@ -8,6 +8,11 @@ import CSQLite
   /// Pages in the write-ahead log after the newest commit; SQLite tells through a callback.
   private let walPagesBox: UnsafeMutablePointer<Int>
 
+  /// Milliseconds to wait for another program's lock.
+  private static let busyMilliseconds: Int32 = 5_000
+  /// Milliseconds to wait for other programs' reads when the log is emptied.
+  private static let emptyingMilliseconds: Int32 = 1_000
+
   /// Opens the file, making it if `flags` say so.
   ///
   /// - Parameters:
@@ -23,7 +28,7 @@ import CSQLite
     }
     handle = opened
     sqlite3_extended_result_codes(handle, 1)
-    sqlite3_busy_timeout(handle, 5_000)
+    sqlite3_busy_timeout(handle, Self.busyMilliseconds)
     walPagesBox = .allocate(capacity: 1)
     walPagesBox.initialize(to: 0)
     // Replaces SQLite's automatic checkpoints, which would come within a commit somebody waits for.
@@ -80,6 +85,17 @@ import CSQLite
       handle, nil, SQLITE_CHECKPOINT_PASSIVE, &logPages, &copiedPages)
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
     walPagesBox.pointee = Int(logPages - copiedPages)
+  }
+
+  /// Copies all of the write-ahead log into the database and truncates the log to no bytes.
+  ///
+  /// Fails with `SQLITE_BUSY` if another connection goes on reading from the log for a second.
+  func emptyLog() throws(SQLiteFailure) {
+    sqlite3_busy_timeout(handle, Self.emptyingMilliseconds)
+    defer { sqlite3_busy_timeout(handle, Self.busyMilliseconds) }
+    let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    walPagesBox.pointee = 0
   }
 
   /// Makes this database a copy of another, as it is at one moment.

@@ -1,3 +1,4 @@
+import CSQLite
 public import GatewayPorts
 import OTCore
 
@@ -76,6 +77,21 @@ extension SQLiteStore {
       try connection.checkpoint()
     } catch {
       throw error.storeError
+    }
+  }
+
+  /// Copies all of the write-ahead log into the database and empties the log, so that the one file
+  /// holds everything. For the end of work with the store.
+  ///
+  /// - Throws: `unavailable` if another program reads the store meanwhile, or the disk fails. Nothing
+  ///   is lost then: database and log together hold everything.
+  public func emptyLog() throws(StoreError) {
+    try wipeFailedCommit()
+    do throws(SQLiteFailure) {
+      try connection.emptyLog()
+    } catch {
+      throw error.primaryCode == SQLITE_BUSY
+        ? .unavailable("another program is reading the store") : error.storeError
     }
   }
 

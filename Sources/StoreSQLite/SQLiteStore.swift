@@ -66,8 +66,10 @@ public final class SQLiteStore: DocumentStore, Outbox {
   /// Opens the store over another layer of input and output.
   package init(path: String, vfs: String?) throws(StoreOpenError) {
     self.path = path
-    lock = try StoreLock(beside: path)
-    try StoreFile.make(path)
+    var lock = try StoreLock(beside: path)
+    if try !StoreFile.inspect(path) { try StoreFile.make(path) }
+    try lock.hold(database: path)
+    self.lock = consume lock
     connection = try StoreFile.connect(path, vfs: vfs)
     try StoreSchema.prepare(connection, path: path)
     statements = try StoreFile.prepare(connection, path: path)
@@ -83,7 +85,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
   public init(reading path: String) throws(StoreOpenError) {
     self.path = path
     lock = nil
-    guard StoreFile.exists(path) else { throw .noStore(path: path) }
+    guard try StoreFile.inspect(path) else { throw .noStore(path: path) }
     connection = try StoreFile.connect(path)
     try StoreSchema.verify(connection, path: path)
     do throws(SQLiteFailure) {
@@ -94,6 +96,13 @@ public final class SQLiteStore: DocumentStore, Outbox {
     statements = try StoreFile.prepare(connection, path: path)
     (roomStatements, peopleStatements) = try StoreFile.prepareRooms(connection, path: path)
     outboxStatements = try StoreFile.prepareOutbox(connection, path: path)
+  }
+
+  /// Whether there is a store at a path, without opening it.
+  ///
+  /// - Throws: `folder` or `logAlone` if there is something that is in a store's way.
+  public static func exists(at path: String) throws(StoreOpenError) -> Bool {
+    try StoreFile.inspect(path)
   }
 
   /// Does a batch of work in one transaction, and returns after it is on the disk.

@@ -26,6 +26,14 @@ public enum StoreBackupError: Error, Sendable, Equatable, CustomStringConvertibl
   }
 }
 
+/// Result of restoring a backup.
+public struct StoreRestoration: Sendable, Equatable {
+  /// What the check of the backup has shown.
+  public var findings: StoreFindings
+  /// Where the store that was there has been moved; `nil` if there was none.
+  public var replaced: String?
+}
+
 /// Copies of whole stores.
 public enum StoreBackup {
   /// Copies a store of one moment into a new file, while a server may be writing to it.
@@ -72,38 +80,61 @@ public enum StoreBackup {
   /// - Parameters:
   ///   - backup: The file that `make` made. It stays as it is.
   ///   - path: Where the store is to be. No server may have it open.
-  ///   - isReplacing: Whether a store that is there may be moved aside, to `path` with
-  ///     `.replaced` added; an earlier one there is removed.
+  ///   - isReplacing: Whether a store that is there may be moved aside, to `path` with `.replaced`
+  ///     added, and a number if that name is taken: nothing is ever removed.
   ///   - names: Where new epochs come from.
-  /// - Returns: What the check has shown.
   @discardableResult
   public static func restore(
     _ backup: String, to path: String, isReplacing: Bool = false,
     names: some NameSource
-  ) throws(StoreBackupError) -> StoreFindings {
-    let lock = try opening { () throws(StoreOpenError) in try StoreLock(beside: path) }
+  ) throws(StoreBackupError) -> StoreRestoration {
+    let lock = try opening { () throws(StoreOpenError) in
+      var lock = try StoreLock(beside: path)
+      if StoreFile.isFile(path) { try lock.hold(database: path) }
+      return lock
+    }
     defer { withExtendedLifetime(lock) {} }
-    guard isReplacing || !StoreFile.exists(path) else { throw .exists(path: path) }
+    let isThere =
+      isReplacing
+      ? false
+      : try opening { () throws(StoreOpenError) in
+        try StoreFile.inspect(path)
+      }
+    guard !isThere else { throw .exists(path: path) }
     let partial = path + ".partial"
     do throws(StoreBackupError) {
       try copy(backup, to: partial)
       let findings = try prepare(partial, names)
-      try opening { () throws(StoreOpenError) in
-        if StoreFile.exists(path) {
-          // With its log, which belongs to it and to no other.
-          StoreFile.remove(path + ".replaced")
-          for ending in ["-wal", "-shm", ""] where StoreFile.exists(path + ending) {
-            try StoreFile.rename(path + ending, to: path + ".replaced" + ending)
-          }
-        }
+      let replaced = try opening { () throws(StoreOpenError) in
+        let replaced = try moveAside(path)
         try StoreFile.rename(partial, to: path)
         try StoreFile.syncFolder(of: path)
+        return replaced
       }
-      return findings
+      return StoreRestoration(findings: findings, replaced: replaced)
     } catch {
       StoreFile.remove(partial)
       throw error
     }
+  }
+
+  /// Gives all files of a store that is there, or of which parts are there, another name.
+  ///
+  /// - Returns: The name; `nil` if there are no such files.
+  private static func moveAside(_ path: String) throws(StoreOpenError) -> String? {
+    guard StoreFile.hasAny(path) else { return nil }
+    var aside = path + ".replaced"
+    var number = 1
+    while StoreFile.hasAny(aside) {
+      number += 1
+      aside = path + ".replaced-\(number)"
+    }
+    // The database first: if this is interrupted, a log without its database is refused at the next
+    // start, while a database without its log would look whole.
+    for ending in StoreFile.endings.reversed() where StoreFile.exists(path + ending) {
+      try StoreFile.rename(path + ending, to: aside + ending)
+    }
+    return aside
   }
 
   /// Checks a copy and gives its documents new epochs. The copy is closed, and so in one file, when
@@ -117,6 +148,7 @@ public enum StoreBackup {
     guard findings.problems.isEmpty else { throw .unsound(findings) }
     do throws(StoreError) {
       try store.renewAllEpochs(names)
+      try store.emptyLog()
     } catch {
       throw .store(error)
     }
@@ -126,7 +158,7 @@ public enum StoreBackup {
   /// Copies a database through SQLite, which knows what of its log belongs to it.
   private static func copy(_ path: String, to destination: String) throws(StoreBackupError) {
     try opening { () throws(StoreOpenError) in
-      guard StoreFile.exists(path) else { throw .noStore(path: path) }
+      guard try StoreFile.inspect(path) else { throw .noStore(path: path) }
       let source = try StoreFile.connect(path)
       _ = try StoreSchema.version(of: source, path: path)
       StoreFile.remove(destination)

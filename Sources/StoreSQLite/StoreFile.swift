@@ -3,8 +3,50 @@ import Glibc
 
 /// A store's files as the system sees them.
 enum StoreFile {
+  /// Endings of the files that belong to a store, except for the lock; the database comes last.
+  static let endings = ["-wal", "-shm", "-journal", ""]
+
   /// Whether there is a file.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// Whether there is a file that is no folder.
+  static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Whether there is any file of a store.
+  static func hasAny(_ path: String) -> Bool { endings.contains { exists(path + $0) } }
+
+  /// Looks for a store without opening it.
+  ///
+  /// The first start of a store writes and syncs the database's first page before it makes a log,
+  /// so a log with frames has had a database: without it, the log would be thrown away by whoever
+  /// opens the store.
+  ///
+  /// - Returns: Whether there is a database.
+  /// - Throws: `folder` or `logAlone`.
+  static func inspect(_ path: String) throws(StoreOpenError) -> Bool {
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    let isFolder = isThere && status.st_mode & S_IFMT == S_IFDIR
+    if !isThere || isFolder || status.st_size == 0, hasLoggedChanges(path) {
+      let state: StoreOpenError.DatabaseState =
+        isFolder ? .folder : isThere ? .empty : .missing
+      throw .logAlone(path: path, database: state)
+    }
+    if isFolder { throw .folder(path: path) }
+    return isThere
+  }
+
+  /// Whether a store's log holds anything beyond its header.
+  static func hasLoggedChanges(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path + "-wal", &status) == 0 && status.st_size > logHeaderBytes
+  }
+
+  /// Bytes of a write-ahead log before its first frame.
+  private static let logHeaderBytes = 32
 
   /// Makes an empty file that nobody else may read, and makes its name durable.
   ///
@@ -28,7 +70,7 @@ enum StoreFile {
 
   /// Removes a store's files, except for the lock.
   static func remove(_ path: String) {
-    for ending in ["", "-wal", "-shm", "-journal"] { unlink(path + ending) }
+    for ending in endings { unlink(path + ending) }
   }
 
   /// Makes names in a file's folder durable.

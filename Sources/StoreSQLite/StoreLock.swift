@@ -2,11 +2,15 @@ import Glibc
 
 /// The right to be a store's only process, held while this value lives.
 ///
-/// The lock is on a file of its own beside the database: to lock the database file itself would
-/// need a descriptor of it, and closing any descriptor of a file ends all of SQLite's locks on it.
-/// The kernel lets go of the lock however the process ends.
+/// There are two locks, and the kernel lets go of both however the process ends. One is on a file of
+/// its own beside the database; it holds while there is no database yet, and its file says who has it.
+/// Somebody may remove that file, so the other is on the database itself: on one byte far behind its
+/// end, which SQLite does not lock, and of a kind that belongs to the descriptor. Closing any
+/// descriptor of a file ends all of SQLite's own locks on it in this process, so this one is closed
+/// after the connection.
 @safe struct StoreLock: ~Copyable {
   private let descriptor: Int32
+  private var database: Int32 = -1
 
   /// Takes the lock, or says who holds it.
   init(beside path: String) throws(StoreOpenError) {
@@ -27,7 +31,30 @@ import Glibc
     self.descriptor = descriptor
   }
 
+  /// Takes the lock on the database, which has to exist; before SQLite opens it.
+  mutating func hold(database path: String) throws(StoreOpenError) {
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StoreOpenError(errno: errno, path: path) }
+    var range: flock = .init()
+    range.l_type = Int16(F_WRLCK)
+    range.l_whence = Int16(SEEK_SET)
+    range.l_start = Self.lockedByte
+    range.l_len = 1
+    let status = withUnsafeMutablePointer(to: &range) { fcntl(descriptor, Self.setOwnLock, $0) }
+    // A file system without such locks has the other one still.
+    guard status == 0 || (errno != EAGAIN && errno != EACCES) else {
+      close(descriptor)
+      throw .inUse(path: path, process: nil)
+    }
+    database = descriptor
+  }
+
+  /// `F_OFD_SETLK`, which Swift's Glibc leaves out.
+  private static let setOwnLock: Int32 = 37
+  private static let lockedByte = 1 << 62
+
   deinit {
+    if database >= 0 { close(database) }
     // Not left to `close`: a child that is just being made may still have the descriptor.
     flock(descriptor, LOCK_UN)
     close(descriptor)

@@ -17,10 +17,24 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
   case older(path: String, version: Int, supported: Int)
   /// There is no file to read.
   case noStore(path: String)
+  /// There is a folder where the file is to be.
+  case folder(path: String)
+  /// The write-ahead log holds changes, but its database is not beside it.
+  case logAlone(path: String, database: DatabaseState)
   /// The file was a store once, but cannot be read as one.
   case damaged(path: String, detail: String)
   /// The disk is full or failing.
   case unavailable(path: String, detail: String)
+
+  /// State of a database file that should be beside a log.
+  public enum DatabaseState: String, Sendable {
+    /// No file has the database's name.
+    case missing
+    /// The file has no bytes.
+    case empty
+    /// The name belongs to a folder.
+    case folder = "a folder"
+  }
 
   /// What was expected, what came, what to do.
   public var description: String {
@@ -44,6 +58,12 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
         + "\(supported); start parley serve with it once, which brings it up to date"
     case .noStore(let path):
       "cannot read the store \(path): there is no such file; name the store of a server"
+    case .folder(let path):
+      "cannot open the store \(path): it is a folder; name the file in it, or another file"
+    case .logAlone(let path, let database):
+      "cannot open the store \(path): its log \(path)-wal holds changes, but the database itself is "
+        + "\(database.rawValue); put the database that belongs to the log back beside it, or restore "
+        + "a backup with parley restore --replace, which moves the log aside"
     case .damaged(let path, let detail):
       "cannot open the store \(path): it is damaged (\(detail)); restore the newest backup"
     case .unavailable(let path, let detail):

@@ -27,6 +27,7 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
 
   private let running = Locked(Running())
   private let loop: Loop
+  private let departures = Departures()
 
   /// Makes a transport that does nothing until started.
   ///
@@ -34,7 +35,8 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   ///   the loop's thread.
   public init(configuration: Configuration, delegate: any TransportDelegate) {
     self.configuration = configuration
-    loop = Loop(configuration: configuration, mailbox: mailbox, delegate: delegate)
+    loop = Loop(
+      configuration: configuration, mailbox: mailbox, departures: departures, delegate: delegate)
   }
 
   /// The port listened on; 0 before `start`.
@@ -88,7 +90,7 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
       throw error
     }
     let mailbox = mailbox
-    var lobbies = [lobby(at: .front, front.sockets)]
+    var lobbies = [lobby(at: .front, front.sockets, departures)]
     if let back { lobbies.append(lobby(at: .back, back.sockets)) }
     for (index, lobby) in lobbies.enumerated() where !lobby.start() {
       for waiting in lobbies[(index + 1)...] { waiting.discard() }
@@ -103,10 +105,13 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
     }
   }
 
-  private func lobby(at entrance: Entrance, _ listeners: [Int32]) -> Lobby {
+  private func lobby(
+    at entrance: Entrance, _ listeners: [Int32], _ departures: Departures? = nil
+  ) -> Lobby {
     let mailbox = mailbox
     return Lobby(
-      configuration: configuration, listeners: listeners, census: loop.census(of: entrance)
+      configuration: configuration, listeners: listeners, census: loop.census(of: entrance),
+      departures: departures
     ) { arrival in
       var arrival = arrival
       arrival.entrance = entrance
@@ -151,6 +156,9 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
     mailbox.put(.stop(StopOrder(code: code, reason: reason, milliseconds: milliseconds)))
     thread.join()
   }
+
+  /// Where the loop stands. From any thread.
+  package var pulse: LoopPulse { loop.pulse }
 
   /// Connections that stand, HTTP included. On the loop's thread.
   public var connectionCount: Int { loop.sessionCount }

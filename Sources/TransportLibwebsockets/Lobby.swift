@@ -9,6 +9,8 @@ import Glibc
 /// request is whole, without taking it from the socket; a bad one is answered, a good one goes to
 /// the loop. Slow and silent visitors never burden the loop either. Encrypted connections pass at
 /// once, since their requests cannot be read yet.
+///
+/// The lobby also sees off connections that the loop has closed with bytes unread.
 final class Lobby: @unchecked Sendable {
   // Unchecked: after `start`, all but `wakeUp` and `thread` belongs to the lobby's thread.
 
@@ -31,22 +33,27 @@ final class Lobby: @unchecked Sendable {
   private let configuration: LibwebsocketsTransport.Configuration
   private let listeners: [Int32]
   private let census: Census
+  private let departures: Departures?
   private let admit: @Sendable (Arrival) -> Bool
   private let poll: Int32
   private let wakeUp: Int32
   private var visitors: [Int32: Visitor] = [:]
   private var scratch: [UInt8]
   private var thread: WorkerThread?
+  private let isEnding = Locked(false)
   /// Until when no accept is tried, because descriptors have run out.
   private var pausedUntil: Int64 = 0
+  /// Until when nobody is told of such shortages.
+  private var silentUntil: Int64 = 0
 
   init(
     configuration: LibwebsocketsTransport.Configuration, listeners: [Int32], census: Census,
-    admit: @escaping @Sendable (Arrival) -> Bool
+    departures: Departures?, admit: @escaping @Sendable (Arrival) -> Bool
   ) {
     self.configuration = configuration
     self.listeners = listeners
     self.census = census
+    self.departures = departures
     self.admit = admit
     scratch = [UInt8](repeating: 0, count: configuration.headBytesMax + 1)
     poll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -65,8 +72,12 @@ final class Lobby: @unchecked Sendable {
     }
     watch(wakeUp, EPOLLIN.rawValue)
     for listener in listeners { watch(listener, EPOLLIN.rawValue) }
+    departures?.open(wakeUp)
     thread = WorkerThread(name: "parley-lobby") { self.run() }
-    if thread == nil { Listener.close(listeners) }
+    if thread == nil {
+      departures?.shut()
+      Listener.close(listeners)
+    }
     return thread != nil
   }
 
@@ -75,6 +86,7 @@ final class Lobby: @unchecked Sendable {
 
   /// Closes the listening sockets, turns visitors away, and waits for the thread to end.
   func stop() {
+    isEnding.withLock { $0 = true }
     eventfd_write(wakeUp, 1)
     thread?.join()
     thread = nil
@@ -90,8 +102,10 @@ final class Lobby: @unchecked Sendable {
       let now = monotonicMilliseconds()
       for index in 0..<max(0, Int(count)) {
         let descriptor = events[index].data.fd
-        if descriptor == wakeUp { return end() }
-        if listeners.contains(descriptor) {
+        if descriptor == wakeUp {
+          if isEnding.withLock({ $0 }) { return end() }
+          seeOff(now)
+        } else if listeners.contains(descriptor) {
           accept(from: descriptor, now)
         } else {
           serve(descriptor, now)
@@ -106,8 +120,26 @@ final class Lobby: @unchecked Sendable {
   }
 
   private func end() {
+    departures?.shut()
     Listener.close(listeners)
     for descriptor in Array(visitors.keys) { remove(descriptor) }
+  }
+
+  /// Takes over connections that the loop has closed.
+  private func seeOff(_ now: Int64) {
+    var count: eventfd_t = 0
+    eventfd_read(wakeUp, &count)
+    for descriptor in departures?.collect() ?? [] {
+      guard visitors.count < Self.leavingMax else {
+        _ = close(descriptor)
+        continue
+      }
+      visitors[descriptor] = Visitor(
+        address: "", stage: .leaving, deadline: now + Self.leavingMilliseconds, isCounted: false)
+      watch(descriptor, Self.visitorEvents)
+      shutdown(descriptor, Int32(SHUT_WR))
+      if isFinished(descriptor) { remove(descriptor) }
+    }
   }
 
   private func watch(_ descriptor: Int32, _ events: UInt32) {
@@ -128,9 +160,8 @@ final class Lobby: @unchecked Sendable {
       var address = sockaddr_storage()
       let descriptor = parley_accept(listener, &address)
       guard descriptor >= 0 else {
-        if errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM {
-          pause(now)
-        }
+        let failure = errno
+        if Self.shortages.contains(failure) { pause(now, because: failure) }
         return
       }
       var one: Int32 = 1
@@ -150,8 +181,7 @@ final class Lobby: @unchecked Sendable {
       switch verdict {
       case .welcome:
         visitors[descriptor] = Visitor(address: name, stage: .arriving, deadline: deadline)
-        // Edges only: peeking leaves the bytes, so a level would fire for ever.
-        watch(descriptor, EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue)
+        watch(descriptor, Self.visitorEvents)
         look(at: descriptor, now)
       case .full:
         turnAway(descriptor, now, 503, "the server is full; try again later", name)
@@ -180,12 +210,16 @@ final class Lobby: @unchecked Sendable {
     }
     visitors[descriptor] = Visitor(
       address: address, stage: .leaving, deadline: now, isCounted: false)
-    watch(descriptor, EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue)
+    watch(descriptor, Self.visitorEvents)
     refuse(descriptor, response, now)
   }
 
   /// As long as so few are here, those turned away are waited for until they have read why.
   private static let leavingMax = 1_024
+  private static let leavingMilliseconds: Int64 = 2_000
+  /// Edges only: peeking leaves the bytes, so a level would fire for ever.
+  private static let visitorEvents =
+    EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
 
   private func serve(_ descriptor: Int32, _ now: Int64) {
     guard let visitor = visitors[descriptor] else { return }
@@ -225,7 +259,7 @@ final class Lobby: @unchecked Sendable {
     write(ResponseEncoder.last(response), to: descriptor)
     shutdown(descriptor, Int32(SHUT_WR))
     visitors[descriptor]?.stage = .leaving
-    visitors[descriptor]?.deadline = now + 2000
+    visitors[descriptor]?.deadline = now + Self.leavingMilliseconds
     if isFinished(descriptor) { remove(descriptor) }
   }
 
@@ -235,12 +269,20 @@ final class Lobby: @unchecked Sendable {
       descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
   }
 
+  /// Throws away what a leaving client has sent, and returns whether it has closed.
   private func isFinished(_ descriptor: Int32) -> Bool {
-    while true {
+    // Bounded, for a client may send as fast as this reads.
+    for _ in 0..<16 {
       let count = recv(descriptor, &scratch, scratch.count, Int32(MSG_DONTWAIT))
       if count == 0 { return true }
       if count < 0 { return parley_would_block(errno) == 0 }
     }
+    // Has the edge that is still unread reported again.
+    var event = epoll_event()
+    event.events = Self.visitorEvents
+    event.data.fd = descriptor
+    epoll_ctl(poll, EPOLL_CTL_MOD, descriptor, &event)
+    return false
   }
 
   private func sweep(_ now: Int64) {
@@ -262,10 +304,16 @@ final class Lobby: @unchecked Sendable {
     _ = close(descriptor)
   }
 
+  private static let shortages: Set = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
+
   // A listener stays readable while descriptors are short: look away for a moment instead of
   // spinning.
-  private func pause(_ now: Int64) {
+  private func pause(_ now: Int64, because failure: Int32) {
     guard pausedUntil == 0 else { return }
+    if now >= silentUntil {
+      silentUntil = now + 60_000
+      configuration.acceptFailed(systemMessage(failure))
+    }
     pausedUntil = now + 200
     for listener in listeners { unwatch(listener) }
   }

@@ -12,23 +12,23 @@ extension Loop {
   func filter(_ session: Session, _ wsi: OpaquePointer) -> Int32 {
     session.wsi = wsi
     guard session.phase == .http, session.exchange == nil else { return -1 }
-    guard hasWholeRequestLine(wsi) else { return refuse(wsi, RequestPreview.brokenTarget) }
+    guard hasWholeRequestLine(wsi) else { return refuse(session, wsi, RequestPreview.brokenTarget) }
     let head = requestHead(wsi, session)
     // Encrypted requests, and upgrades after other requests, have not passed the lobby.
     if let complaint = RequestPreview.handshakeComplaint(
       key: head.headers["sec-websocket-key"], version: head.headers["sec-websocket-version"])
     {
-      return refuse(wsi, complaint)
+      return refuse(session, wsi, complaint)
     }
     guard let delegate else { return -1 }
     switch delegate.decide(upgrade: head) {
     case .refuse(let response):
-      return refuse(wsi, response)
+      return refuse(session, wsi, response)
     case .accept(let subprotocol):
       // The library has chosen, and will say so: the owner may only agree.
       guard subprotocol == negotiated(wsi) else {
         return refuse(
-          wsi,
+          session, wsi,
           ResponseEncoder.plain(
             400, "the subprotocol offered is not spoken at this path; offer none"))
       }
@@ -54,7 +54,8 @@ extension Loop {
     return text == Self.plainProtocol ? nil : text
   }
 
-  private func refuse(_ wsi: OpaquePointer, _ response: Response) -> Int32 {
+  private func refuse(_ session: Session, _ wsi: OpaquePointer, _ response: Response) -> Int32 {
+    linger(session, wsi)
     ResponseEncoder.last(response).withUnsafeBytes { _ = raw(wsi, $0) }
     return -1
   }

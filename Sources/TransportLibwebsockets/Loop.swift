@@ -11,13 +11,15 @@ import Glibc
 final class Loop {
   let configuration: LibwebsocketsTransport.Configuration
   let mailbox: LoopMailbox
+  private let departures: Departures
+  let pulse = LoopPulse()
   private let census: Census
   private let backCensus: Census
   /// Let go when the loop ends, since owner and transport usually hold each other.
   var delegate: (any TransportDelegate)?
 
-  private var handle: OpaquePointer?
-  private var context: OpaquePointer?
+  private(set) var handle: OpaquePointer?
+  private(set) var context: OpaquePointer?
   private var vhost: OpaquePointer?
   private let memory = LibraryMemory()
 
@@ -32,6 +34,10 @@ final class Loop {
 
   /// Sessions with something to write at the end of this turn.
   var dirty: [Session] = []
+  /// The bodies of responses that have not gone yet.
+  var waitingBodies: WaitingBodies
+  /// Sessions with a response to write, or to write more of, at the end of this turn.
+  var answering: [Session] = []
   /// Sessions whose socket refused a write: cut at the end of this turn.
   var failed: [Session] = []
   /// Where frames are joined. A write needs no room before it, since it is sent as it is.
@@ -47,10 +53,12 @@ final class Loop {
 
   init(
     configuration: LibwebsocketsTransport.Configuration, mailbox: LoopMailbox,
-    delegate: any TransportDelegate
+    departures: Departures, delegate: any TransportDelegate
   ) {
     self.configuration = configuration
     self.mailbox = mailbox
+    self.departures = departures
+    waitingBodies = WaitingBodies(byteCountMax: configuration.responseBytesMax)
     self.delegate = delegate
     census = Census(configuration)
     backCensus = Census(totalMax: configuration.backConnectionsMax)
@@ -71,6 +79,8 @@ final class Loop {
   /// The thread's whole life.
   func run(started: Gate<TransportError?>) {
     startedAt = monotonicMilliseconds()
+    parley_pulse_begin(pulse.handle)
+    defer { parley_pulse_leave(pulse.handle) }
     do throws(TransportError) {
       try open()
     } catch {
@@ -83,14 +93,23 @@ final class Loop {
     while true {
       let flags = goesOn ? parley_loop_poll(handle) : parley_loop_turn(handle)
       second = Int32(truncatingIfNeeded: (monotonicMilliseconds() - startedAt) / 1000)
+      parley_pulse_count(pulse.handle)
       if flags & Int32(PARLEY_LOOP_WOKEN) != 0 { readMailbox() }
       if flags & Int32(PARLEY_LOOP_TICKED) != 0 { tick() }
+      pulse.enter(.turnEnd)
       goesOn = delegate?.turnEnded() ?? false
-      flush()
+      // Responses end requests, after which the library may begin others that waited.
+      repeat {
+        pulse.enter(.frames)
+        flush()
+        pulse.enter(.responses)
+        flushAnswers()
+      } while !dirty.isEmpty
       if !goesOn, let stopDeadline, sessionCount == 0 || monotonicMilliseconds() >= stopDeadline {
         break
       }
     }
+    pulse.enter(.ending)
     end()
   }
 
@@ -115,7 +134,8 @@ final class Loop {
     info.timeout_secs = UInt32(clamping: configuration.handshakeSeconds)
     info.timeout_secs_ah_idle = UInt32(clamping: configuration.handshakeSeconds)
     info.keepalive_timeout = Int32(clamping: configuration.keepAliveSeconds)
-    info.pt_serv_buf_size = 16 << 10
+    // A whole record of TLS fits, so that none is left in part.
+    info.pt_serv_buf_size = (16 << 10) + 64
     info.retry_and_idle_policy = UnsafePointer(memory.noPolicy)
     info.server_string = memory.string("parley")
     if let tls = configuration.tls {
@@ -135,6 +155,9 @@ final class Loop {
       throw .cannotStart(
         reason: "install the packages libwebsockets17 and libwebsockets-evlib-ev, version 4.1")
     }
+    parley_loop_report(
+      handle, pulse.handle, LoopPulse.Stage.waiting.rawValue, LoopPulse.Stage.libwebsockets.rawValue
+    )
     self.handle = handle
     self.context = context
     self.vhost = vhost
@@ -166,16 +189,17 @@ final class Loop {
       _ = parley_loop_poll(handle)
       turns += 1
     }
+    for session in slots { if let session { retire(session) } }
     parley_loop_destroy(handle)
     self.handle = nil
     self.context = nil
-    for session in slots { if let session { retire(session) } }
     delegate = nil
   }
 
   // MARK: Mailbox and time
 
   private func readMailbox() {
+    pulse.enter(.mailbox)
     let (letters, isForOwner) = mailbox.collect()
     for letter in letters {
       switch letter {
@@ -184,7 +208,9 @@ final class Loop {
       case .stop(let order): beginStop(order)
       }
     }
-    if isForOwner { delegate?.woken() }
+    guard isForOwner else { return }
+    pulse.enter(.replies)
+    delegate?.woken()
   }
 
   private func beginStop(_ order: StopOrder) {
@@ -205,8 +231,10 @@ final class Loop {
   private func tick() {
     if sweptSecond != second {
       sweptSecond = second
+      pulse.enter(.sweep)
       sweep()
     }
+    pulse.enter(.tick)
     reportAbandoned()
     // The library looks at its own timers (bodies, idle HTTP connections, closes) only after
     // an event of its own.
@@ -311,6 +339,10 @@ final class Loop {
     session.phase = .gone
     if let wsi = session.wsi { lws_set_opaque_user_data(wsi, nil) }
     session.wsi = nil
+    if let watch = session.roomWatch { parley_room_watch_destroy(watch) }
+    session.roomWatch = nil
+    if session.lingering >= 0 { departures.add(session.lingering) }
+    session.lingering = -1
     session.queue = []
     session.assembled = []
     let index = Int(session.id.rawValue & (1 << Self.slotBits - 1))
@@ -320,6 +352,7 @@ final class Loop {
     census(of: session.entrance).leave(session.address)
     if let exchange = session.exchange {
       session.exchange = nil
+      giveBody(of: exchange)
       requests[exchange.request] = nil
       if exchange.isDelivered, !exchange.isAnswered { delegate?.abandoned(exchange.request) }
     }

@@ -3,7 +3,8 @@ import Glibc
 
 /// Writes heads of HTTP/1.1 responses.
 enum ResponseEncoder {
-  /// Status line and headers, with `content-length`, `date` and `connection`.
+  /// Status line and headers, with `content-length`, `date` and `connection`, and without leave for
+  /// browsers to guess at a type.
   ///
   /// A header with a line break or another control character in it is left out: it could only
   /// be an attempt to smuggle in another.
@@ -15,12 +16,17 @@ enum ResponseEncoder {
     for (name, value) in response.headers where isSafe(name) && isSafe(value) {
       append("\(name): \(value)\r\n")
     }
+    if !response.headers.contains(where: { $0.name == noSniffing }) {
+      append("\(noSniffing): nosniff\r\n")
+    }
     if !hasNoBody(response.status) {
       append("content-length: \(response.body.count)\r\n")
     }
     append("date: \(date())\r\nconnection: \(keepsAlive ? "keep-alive" : "close")\r\n\r\n")
     return text
   }
+
+  private static let noSniffing = "x-content-type-options"
 
   /// A whole response that ends its connection.
   static func last(_ response: Response) -> [UInt8] {

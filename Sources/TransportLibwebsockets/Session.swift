@@ -50,6 +50,11 @@ final class Session {
   var requestBy: Int32?
   /// The request in hand, or the handshake before it is done.
   var exchange: Exchange?
+  /// Waits for room in the socket, for the response in hand.
+  var roomWatch: OpaquePointer?
+  /// The socket under another number, by which the lobby sees the client off after the library has
+  /// closed it; -1 if it need not.
+  var lingering: Int32 = -1
   /// How to close, once asked to.
   var farewell: Farewell?
 
@@ -91,10 +96,16 @@ final class Exchange {
   var closesAfter = false
   /// Whether the rest of the request's body is thrown away.
   var isDiscarding = false
+  /// Whether more bytes came behind the request: they are never looked at.
+  var isFollowed = false
 
-  /// The response: its head, its body, and how much of both has gone.
+  /// The response, until its head is written.
+  var response: Response?
+  /// Its head, its body, and how much of both has gone.
   var outputHead: [UInt8] = []
   var outputBody: [UInt8] = []
+  /// Counts the body among those that wait.
+  var bodyTicket: WaitingBodies.Ticket?
   var outputSent = 0
 
   var outputBytesLeft: Int { outputHead.count + outputBody.count - outputSent }

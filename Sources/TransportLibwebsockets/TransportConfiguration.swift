@@ -60,6 +60,13 @@ extension LibwebsocketsTransport {
     /// Bytes that may wait for one connection before it is closed with 4001: the last defence,
     /// far above what the owner tolerates.
     public var queuedBytesMax = 64 << 20
+    /// Bytes of responses that may wait for their readers, over all connections; equal bodies count
+    /// once.
+    public var responseBytesMax = 256 << 20
+    /// The answer instead of a response beyond that. A short one.
+    public var overloadResponse = Response(
+      status: 503, headers: [("retry-after", "5"), ("content-type", "text/plain; charset=utf-8")],
+      body: Array("too many responses wait for their readers; try again later\n".utf8))
     /// Connections at once, or 0 for as many as the system gives.
     public var connectionsMax = 0
     /// Connections at once from one address, or 0 for no limit.
@@ -68,6 +75,10 @@ extension LibwebsocketsTransport {
     public var connectRatePerAddress = Rate(perSecond: 0, burst: 0)
     /// Whether an address is held to its limits: proxies are not, behind which everybody is.
     public var isLimited: @Sendable (IPAddress) -> Bool = { _ in true }
+
+    /// Called when connections cannot be accepted, at most once a minute, with the system's words.
+    /// On a thread of the transport's.
+    public var acceptFailed: @Sendable (String) -> Void = { _ in }
 
     /// Seconds within which a request's head must arrive, and with those for its bytes, its body.
     public var handshakeSeconds = 10

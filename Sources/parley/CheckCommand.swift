@@ -27,7 +27,10 @@ enum CheckCommand {
       problems.append(error)
     }
     do {
-      _ = try loaded.configuration.authenticator(log: nil)
+      let authenticator = try loaded.configuration.authenticator(log: nil)
+      for warning in (authenticator?.warnings ?? []) + loaded.configuration.issuerWarnings {
+        Terminal.error("parley: warning: \(warning)\n")
+      }
       _ = try loaded.configuration.apiKeys(log: nil)
       _ = try loaded.configuration.users(log: nil)
     } catch {
@@ -41,11 +44,11 @@ enum CheckCommand {
 
   private static func checkStore(_ configuration: Configuration) -> Int32 {
     let commands = StoreCommands(configuration)
-    guard commands.exists else {
-      Terminal.output("\nstore \(commands.path): not there yet; serve makes it\n")
-      return Program.ExitCode.success
-    }
     do {
+      guard try commands.exists() else {
+        Terminal.output("\nstore \(commands.path): not there yet; serve makes it\n")
+        return Program.ExitCode.success
+      }
       let findings = try commands.check()
       for problem in findings.problems {
         Terminal.error("parley: \(commands.path): \(problem)\n")

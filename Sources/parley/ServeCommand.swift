@@ -19,10 +19,11 @@ enum ServeCommand {
     // Before any thread starts, so that all of them inherit it.
     let signals = StopSignals()
     let server: Server
+    let log = StandardErrorLog(level: configuration.logLevel, format: configuration.logFormat)
+    let manager = ServiceManager(environment: Program.environment)
     do {
       Terminal.output(banner(configuration, file: file))
-      let log = StandardErrorLog(level: configuration.logLevel, format: configuration.logFormat)
-      server = try Server(configuration: configuration, log: log)
+      server = try Server(configuration: configuration, log: log, manager: manager)
     } catch {
       Terminal.error("parley: \(error)\n")
       return Program.ExitCode.failure
@@ -34,13 +35,25 @@ enum ServeCommand {
     }
     let url = ListenAddress.url(configuration.host, port: server.port, isSecure: isSecure)
     Terminal.output("listening on \(url)\n")
+    manager?.ready()
     signals.wait { server.reload() }
     Terminal.output("stopping; once more ends it at once\n")
+    manager?.stopping()
     signals.endAtNext()
-    server.stop(drainMilliseconds: configuration.drainTime.milliseconds)
+    let drainMilliseconds = configuration.drainTime.milliseconds
+    ForcedEnd.arm(afterMilliseconds: max(drainMilliseconds, leastMilliseconds), log: log) {
+      [
+        ("waitingFor", server.stopWaitsFor), ("milliseconds", "\(drainMilliseconds)"),
+        ("hint", "acknowledged changes are on the disk; look at the disk of data-dir"),
+      ]
+    }
+    server.stop(drainMilliseconds: drainMilliseconds)
     Terminal.output("stopped\n")
     return Program.ExitCode.success
   }
+
+  /// What accepted changes have to be written in, however short `drain-time` is.
+  private static let leastMilliseconds = 1_000
 
   /// What a person wants to know at the start.
   private static func banner(_ configuration: Configuration, file: String?) -> String {

@@ -104,9 +104,12 @@ enum StoreCommand {
       Terminal.output("\(backup): \(summary(findings)); nothing was restored\n")
       return Program.ExitCode.success
     }
-    let findings = try commands.restore(
+    let restored = try commands.restore(
       backup, isReplacing: words.switches.contains("replace"))
-    Terminal.output("\(commands.path): restored, \(summary(findings))\n")
+    if let replaced = restored.replaced {
+      Terminal.output("\(replaced): the store that was there before\n")
+    }
+    Terminal.output("\(commands.path): restored, \(summary(restored.findings))\n")
     Terminal.output("every note goes on under a new epoch; clients that come back are told\n")
     return Program.ExitCode.success
   }
@@ -122,9 +125,8 @@ enum StoreCommand {
   private static func importNote(_ arguments: [String]) throws -> Int32 {
     let words = try Words(arguments, options: ["format", "title", "author"], switches: [])
     let file = try words.operand("one file")
-    let ending = file.split(separator: ".").last.map(String.init) ?? ""
     let note = try commands(words).importNote(
-      from: file, as: format(words.options["format"] ?? ending),
+      from: file, as: words.options["format"].map(format) ?? formatOfEnding(file),
       title: words.options["title"] ?? file, author: words.options["author"] ?? "import")
     Terminal.output("\(note.id)\n")
     return Program.ExitCode.success
@@ -157,6 +159,18 @@ enum StoreCommand {
       throw UsageError("expected --format to be one of \(known), got “\(word)”")
     }
     return format
+  }
+
+  /// The format that a file's ending stands for.
+  private static func formatOfEnding(_ file: String) throws(UsageError) -> ExportFormat {
+    let name = file.split(separator: "/").last ?? ""
+    let ending = name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) }
+    if let format = ending.flatMap(ExportFormat.init(rawValue:)) { return format }
+    let known = ExportFormat.allCases.map(\.rawValue)
+    throw UsageError(
+      (ending.map { "the ending “.\($0)” of the file's name says no format" }
+        ?? "the file's name has no ending that says its format")
+        + "; give --format, one of \(known.joined(separator: ", "))")
   }
 
   private static func summary(_ findings: StoreFindings) -> String {

@@ -37,7 +37,7 @@ enum TokenCommand {
 
   private static let flags = [
     "user", "name", "document", "room", "expires-in", "key", "secret", "kid", "audience", "issuer",
-    "id",
+    "id", "profile", "config",
   ]
 
   private static func make(_ arguments: [String]) throws -> Int32 {
@@ -54,9 +54,16 @@ enum TokenCommand {
       throw UsageError("--user is missing")
     }
     let now = wallClock()
+    let profile = try profile(values)
     var claims = JWTSigner.Claims(
       user: user, name: values["name"]?.last, tokenID: values["id"]?.last ?? RandomNames().next(),
-      issuer: values["issuer"]?.last, audience: values["audience"]?.last, issuedAt: now)
+      issuer: values["issuer"]?.last ?? profile?.policy.issuers.first,
+      audience: values["audience"]?.last ?? profile?.policy.audiences.first, issuedAt: now)
+    if let profile {
+      claims.userClaim = profile.policy.userClaim
+      claims.further = profile.policy.requiredClaims
+      claims.omitsEmptyRights = true
+    }
     let lifetime = values["expires-in"]?.last ?? "1h"
     if lifetime != "never" {
       guard let milliseconds = Configuration.milliseconds(lifetime), milliseconds > 0 else {
@@ -66,16 +73,42 @@ enum TokenCommand {
     }
     for text in values["document"] ?? [] { claims.grants.append(try Grant(.documents, text: text)) }
     for text in values["room"] ?? [] { claims.grants.append(try Grant(.rooms, text: text)) }
-    let signer: JWTSigner
-    switch (values["key"]?.last, values["secret"]?.last) {
-    case (let key?, nil):
-      signer = try JWTSigner(privateKeyFile: key, keyID: values["kid"]?.last)
-    case (nil, let secret?):
-      signer = try JWTSigner(secretFile: secret, keyID: values["kid"]?.last)
-    default: throw UsageError("give --key or --secret, one of the two")
-    }
+    let signer = try signer(values, profile)
     Terminal.output(signer.token(claims) + "\n")
     return Program.ExitCode.success
+  }
+
+  private static func signer(
+    _ values: [String: [String]], _ profile: JWTIssuerProfile?
+  ) throws -> JWTSigner {
+    let keyID = values["kid"]?.last
+    switch (values["key"]?.last, values["secret"]?.last) {
+    case (let key?, nil): return try JWTSigner(privateKeyFile: key, keyID: keyID)
+    case (nil, let secret?):
+      return try JWTSigner(secretFile: secret, keyID: keyID, bytesMin: profile?.secretBytesMin)
+    case (nil, nil):
+      for file in profile?.files ?? [] {
+        guard case .secret(let id) = file.kind else { continue }
+        return try JWTSigner(
+          secretFile: file.path, keyID: keyID ?? id, bytesMin: profile?.secretBytesMin)
+      }
+      throw UsageError("give --key or --secret, one of the two")
+    case (_?, _?): throw UsageError("give --key or --secret, one of the two")
+    }
+  }
+
+  /// The issuer profile that a token is to be made for, from the configuration.
+  private static func profile(_ values: [String: [String]]) throws -> JWTIssuerProfile? {
+    guard let name = values["profile"]?.last else {
+      guard values["config"] == nil else { throw UsageError("--config is for --profile") }
+      return nil
+    }
+    let loaded = try ConfigurationLoader(environment: Program.environment).load(
+      values["config"].map { ["--config", $0.last ?? ""] } ?? [])
+    guard let profile = loaded.configuration.profiles.first(where: { $0.name == name }) else {
+      throw UsageError("the configuration has no issuer-profile \(name)")
+    }
+    return profile
   }
 
   private static func inspect(_ arguments: [String]) throws -> Int32 {
@@ -96,9 +129,10 @@ enum TokenCommand {
       return Program.ExitCode.success
     }
     do throws(AuthenticationError) {
-      let identity = try authenticator.authenticate(token, now: wallClock())
+      let (identity, profile) = try authenticator.check(token, now: wallClock())
       let left = identity.expiresAt.map { "for another \(($0 - wallClock()) / 1000) s" }
-      Terminal.output("accepted \(left ?? "without an end")\n")
+      let judge = profile.name.map { ", by issuer profile \($0) as \(printable(identity.user))" }
+      Terminal.output("accepted \(left ?? "without an end")\(judge ?? "")\n")
       return Program.ExitCode.success
     } catch {
       Terminal.output("refused: \(error)\n")

@@ -95,7 +95,7 @@ struct StoreCommandsTests {
     #expect(throws: StoreBackupError.exists(path: commands.path)) {
       try commands.restore(backup, isReplacing: false)
     }
-    #expect(try commands.restore(backup, isReplacing: true).notes == 1)
+    #expect(try commands.restore(backup, isReplacing: true).findings.notes == 1)
     #expect(try epoch(of: note.id, in: commands) != before)
   }
 

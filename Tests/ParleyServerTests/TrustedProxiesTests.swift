@@ -85,4 +85,42 @@ struct TrustedProxiesTests {
     #expect(allows("https://notes.example", from: "203.0.113.7", kept))
     #expect(allows("http://notes.example:9000", from: "10.0.0.1", ["host": "notes.example:9000"]))
   }
+
+  @Test("a script is for pages that may ask, as far as their browser tells")
+  func scripts() {
+    func allows(
+      _ policy: OriginPolicy, _ headers: [String: String], isOpen: Bool = false
+    ) -> Bool {
+      var headers = headers
+      headers["host"] = "127.0.0.1:8080"
+      return policy.allowsScript(
+        RequestHead(method: "GET", path: "/faye", headers: headers), isOpen: isOpen)
+    }
+    let policy = OriginPolicy(allowed: ["https://app.example"])
+    for isOpen in [false, true] {
+      for known in [
+        "https://app.example", "https://app.example/", "https://app.example/a?b=//c#d",
+        "http://127.0.0.1:8080/x",
+      ] {
+        #expect(allows(policy, ["referer": known], isOpen: isOpen), "\(known)")
+      }
+      for foreign in [
+        "https://evil.example/", "https://evil.example/https://app.example/", "null", "",
+        "https://app.example.evil.example/", "https://app.example@evil.example/", "app.example",
+        "http:/app.example/", "https:", "//app.example/",
+      ] {
+        #expect(!allows(policy, ["referer": foreign], isOpen: isOpen), "\(foreign)")
+        #expect(allows(OriginPolicy(allowed: ["*"]), ["referer": foreign], isOpen: isOpen))
+      }
+      // An origin is believed before anything else.
+      #expect(
+        !allows(
+          policy, ["origin": "https://evil.example", "referer": "https://app.example/"],
+          isOpen: isOpen))
+    }
+    // A page that tells nothing is let in by its tokens, and where there are none it is not.
+    #expect(allows(policy, [:]))
+    #expect(!allows(policy, [:], isOpen: true))
+    #expect(allows(OriginPolicy(allowed: ["*"]), [:], isOpen: true))
+  }
 }

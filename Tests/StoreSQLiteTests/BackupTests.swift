@@ -76,9 +76,10 @@ struct BackupTests {
     #expect(throws: StoreBackupError.exists(path: folder.file())) {
       try StoreBackup.restore(folder.file("backup"), to: folder.file(), names: Counter())
     }
-    let findings = try StoreBackup.restore(
+    let restored = try StoreBackup.restore(
       folder.file("backup"), to: folder.file(), isReplacing: true, names: Counter())
-    #expect(findings.notes == 2)
+    #expect(restored.findings.notes == 2)
+    #expect(restored.replaced == folder.file() + ".replaced")
     let store = try SQLiteStore(path: folder.file())
     let document = try store.load("a")
     #expect(document.text == "before")
@@ -94,6 +95,85 @@ struct BackupTests {
     #expect(
       try SQLiteStore(reading: folder.file() + ".replaced").load("a").text == "before lost")
     #expect(try SQLiteStore(reading: folder.file("backup")).load("a").epoch == epoch)
+  }
+
+  @Test("a restored store's rooms are another history, those without publications too")
+  func rooms() throws {
+    let (published, quiet) = ("published", "quiet")
+    func position(of room: RoomName, in store: SQLiteStore) throws -> RoomPosition {
+      let request = RoomRequest.recover(
+        room, from: nil, limit: 1, bytesMax: 1, memory: .standard, now: 5)
+      guard case .room(.recovery(let recovery)) = store.one(.room(request)) else {
+        throw StoreError.damaged("an unexpected reply")
+      }
+      return recovery.head
+    }
+    func publish(in store: SQLiteStore) {
+      let draft = PublicationDraft(time: 5, data: Array("1".utf8))
+      let request = RoomRequest.publish(published, draft, memory: .standard, keyAge: 1)
+      #expect(store.error(.room(request)) == nil)
+    }
+    let before: [RoomPosition]
+    do {
+      let store = try SQLiteStore(path: folder.file())
+      publish(in: store)
+      try StoreBackup.make(of: folder.file(), at: folder.file("backup"))
+      publish(in: store)
+      before = [try position(of: published, in: store), try position(of: quiet, in: store)]
+    }
+    try StoreBackup.restore(
+      folder.file("backup"), to: folder.file(), isReplacing: true, names: Counter())
+    let store = try SQLiteStore(path: folder.file())
+    let after = [try position(of: published, in: store), try position(of: quiet, in: store)]
+    #expect(after.map(\.offset) == [1, 0])
+    for (before, after) in zip(before, after) { #expect(before.epoch != after.epoch) }
+    // Who has seen what the backup does not hold is told that it is not all there.
+    let request = RoomRequest.recover(
+      published, from: before[0], limit: 9, bytesMax: 99, memory: .standard, now: 5)
+    #expect(
+      store.one(.room(request)).recovery == RoomRecovery(head: after[0], missed: nil))
+  }
+
+  @Test("stores that were replaced before are kept")
+  func replacedTwice() throws {
+    do { try SQLiteStore(path: folder.file()).create("first") }
+    try StoreBackup.make(of: folder.file(), at: folder.file("backup"))
+    var names: [String?] = []
+    for id in ["second", "third", "fourth"] {
+      do { try SQLiteStore(path: folder.file()).create(id) }
+      names.append(
+        try StoreBackup.restore(
+          folder.file("backup"), to: folder.file(), isReplacing: true, names: Counter()
+        ).replaced)
+    }
+    #expect(
+      names == [".replaced", ".replaced-2", ".replaced-3"].map { folder.file() + $0 })
+    for (id, name) in zip(["second", "third", "fourth"], names.compactMap(\.self)) {
+      #expect(try SQLiteStore(reading: name).load(id).text == "")
+    }
+  }
+
+  @Test("a backup is not put beside a log that belongs to another database")
+  func logAlone() throws {
+    var store: SQLiteStore? = try SQLiteStore(path: folder.file())
+    store?.create("n")
+    try StoreBackup.make(of: folder.file(), at: folder.file("backup"))
+    store?.create("later")
+    let log = try readFile(folder.file() + "-wal")
+    store = nil
+    removeFile(folder.file())
+    try writeFile(folder.file() + "-wal", log)
+    let alone = StoreOpenError.logAlone(path: folder.file(), database: .missing)
+    #expect(throws: StoreBackupError.file(alone)) {
+      try StoreBackup.restore(folder.file("backup"), to: folder.file(), names: Counter())
+    }
+    #expect(throws: StoreBackupError.file(alone)) {
+      try StoreBackup.make(of: folder.file(), at: folder.file("another"))
+    }
+    let restored = try StoreBackup.restore(
+      folder.file("backup"), to: folder.file(), isReplacing: true, names: Counter())
+    #expect(try readFile((restored.replaced ?? "") + "-wal") == log)
+    #expect(try SQLiteStore(path: folder.file()).load("n").text == "")
   }
 
   @Test("a store that is open is not restored over")
@@ -141,5 +221,11 @@ struct BackupTests {
     #expect(throws: StoreBackupError.file(.noStore(path: folder.file("nothing")))) {
       try StoreBackup.restore(folder.file("nothing"), to: folder.file(), names: Counter())
     }
+  }
+}
+
+extension StoreReply {
+  fileprivate var recovery: RoomRecovery? {
+    if case .room(.recovery(let recovery)) = self { recovery } else { nil }
   }
 }

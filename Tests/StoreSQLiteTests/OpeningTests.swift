@@ -23,6 +23,17 @@ struct OpeningTests {
     }
   }
 
+  @Test("nor when somebody has removed the file with the lock")
+  func removedLock() throws {
+    let store = try SQLiteStore(path: folder.file())
+    store.create("n")
+    unlink(folder.file() + "-lock")
+    #expect(throws: StoreOpenError.inUse(path: folder.file(), process: nil)) {
+      try SQLiteStore(path: folder.file())
+    }
+    #expect(try store.load("n").text == "")
+  }
+
   @Test("the next owner may come when the first has let go")
   func unlock() throws {
     do {
@@ -63,6 +74,72 @@ struct OpeningTests {
       try SQLiteStore(path: folder.file())
     }
     #expect(try readFile(folder.file()) == bytes)
+  }
+
+  @Test(
+    "a log without its database is refused, and stays as it was",
+    arguments: [StoreOpenError.DatabaseState.missing, .empty, .folder])
+  func logAlone(state: StoreOpenError.DatabaseState) throws {
+    var store: SQLiteStore? = try SQLiteStore(path: folder.file())
+    store?.create("n")
+    let log = try readFile(folder.file() + "-wal")
+    store = nil
+    removeFile(folder.file())
+    switch state {
+    case .missing: break
+    case .empty: try writeFile(folder.file(), [])
+    case .folder: mkdir(folder.file(), 0o700)
+    }
+    defer { rmdir(folder.file()) }
+    try writeFile(folder.file() + "-wal", log)
+    let expected = StoreOpenError.logAlone(path: folder.file(), database: state)
+    #expect(throws: expected) { try SQLiteStore(path: folder.file()) }
+    #expect(throws: expected) { try SQLiteStore(reading: folder.file()) }
+    #expect(throws: expected) { try SQLiteStore.exists(at: folder.file()) }
+    #expect(try readFile(folder.file() + "-wal") == log)
+  }
+
+  @Test("a log of no more than a header is no reason to refuse")
+  func emptyLogAlone() throws {
+    try writeFile(folder.file() + "-wal", [UInt8](repeating: 0, count: 32))
+    #expect(try !SQLiteStore.exists(at: folder.file()))
+    try SQLiteStore(path: folder.file()).create("n")
+    #expect(try SQLiteStore.exists(at: folder.file()))
+  }
+
+  @Test("an orderly end leaves everything in the one file")
+  func emptiedLog() throws {
+    do {
+      let store = try SQLiteStore(path: folder.file())
+      store.create("n")
+      store.type("kept", in: "n", after: 0)
+      try store.emptyLog()
+      #expect(try readFile(folder.file() + "-wal").isEmpty)
+      try writeFile(folder.file("copy.parley"), try readFile(folder.file()))
+    }
+    #expect(!folder.names.contains { $0.hasSuffix("-wal") || $0.hasSuffix("-shm") })
+    #expect(try SQLiteStore(path: folder.file("copy.parley")).load("n").text == "kept")
+  }
+
+  @Test("a program that reads the store keeps the log from being emptied, and nothing is lost")
+  func readerAtTheEnd() throws {
+    let reader = try SecondConnection(folder.file("notes.parley"))
+    do {
+      let store = try SQLiteStore(path: folder.file())
+      store.create("n")
+      try reader.run("BEGIN")
+      _ = try reader.integer("SELECT count(*) FROM documents")
+      store.type("kept", in: "n", after: 0)
+      let error = #expect(throws: StoreError.self) { try store.emptyLog() }
+      #expect(error == .unavailable("another program is reading the store"))
+    }
+    for ending in ["", "-wal"] {
+      try writeFile(
+        folder.file("copy.parley" + ending), try readFile(folder.file("notes.parley" + ending)))
+    }
+    #expect(try SQLiteStore(path: folder.file("copy.parley")).load("n").text == "kept")
+    try reader.run("COMMIT")
+    #expect(try SQLiteStore(path: folder.file()).load("n").text == "kept")
   }
 
   @Test("a newer format is refused")

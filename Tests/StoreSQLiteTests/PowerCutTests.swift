@@ -69,6 +69,32 @@ struct PowerCutTests {
     try endAnywhere(seed: seed) { image, _ in image.afterKill() }
   }
 
+  @Test("a first start that was ended at any moment still starts the next time")
+  func firstStart() throws {
+    let disk = try FaultyDisk()
+    var random = SplitMix64(seed: 31)
+    do {
+      let store = try SQLiteStore(path: folder.file(), vfs: disk.name)
+      _ = try store.secret(named: "resume tokens")
+      store.create("n")
+      try store.emptyLog()
+    }
+    var image = DiskImage()
+    for event in disk.events {
+      image.follow(event)
+      for files in [image.afterKill(), image.afterPowerCut(using: &random)] {
+        let path = folder.file("begun.parley")
+        // The file was made before SQLite wrote to it; its other files are made when written to.
+        for ending in ["", "-wal", "-shm", "-journal"] { removeFile(path + ending) }
+        try writeFile(path, [])
+        for (ending, bytes) in files { try writeFile(path + ending, bytes) }
+        let store = try SQLiteStore(path: path)
+        store.create("another")
+        #expect(store.check().problems == [])
+      }
+    }
+  }
+
   /// Ends a run at a sample of its moments, and compares what is found with what was replied.
   ///
   /// - Parameter remains: The files that the end leaves.

@@ -107,16 +107,6 @@ struct HTTPTests {
     #expect(try slow.answer().body.count == 30_000_000)
   }
 
-  @Test func `requests sent at once are answered in order`() throws {
-    let server = try TestServer()
-    defer { server.stop() }
-    let client = try TestClient(port: server.port)
-    var text = ""
-    for number in 0..<20 { text += "GET /\(number) HTTP/1.1\r\nHost: a\r\n\r\n" }
-    try client.write(text)
-    for number in 0..<20 { #expect(try client.answer().text == "GET /\(number)  ") }
-  }
-
   @Test func `an answer may come later, from another thread`() throws {
     let server = try TestServer { server, _ in server.onRequest = { _, _, _, _ in } }
     defer { server.stop() }

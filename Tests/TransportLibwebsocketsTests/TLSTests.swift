@@ -168,7 +168,7 @@ enum OpenSSLTool {
 
     private func fill() throws {
       var wait = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-      guard poll(&wait, 1, 20_000) == 1 else { throw TestClient.Failure("s_client says nothing") }
+      guard poll(&wait, 1, 120_000) == 1 else { throw TestClient.Failure("s_client says nothing") }
       var chunk = [UInt8](repeating: 0, count: 1 << 16)
       let count = Glibc.read(output, &chunk, chunk.count)
       guard count > 0 else { throw TestClient.Failure("s_client has ended") }

@@ -55,7 +55,7 @@ final class EventLog: @unchecked Sendable {
   func wait<Found>(_ what: String, for find: (Event) -> Found?) throws -> Found {
     var limit = timespec()
     clock_gettime(CLOCK_REALTIME, &limit)
-    limit.tv_sec += 20
+    limit.tv_sec += 120
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     var seen = 0
@@ -94,6 +94,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
   var onDrained: (TestServer, ConnectionID) -> Void = { _, _ in }
   var onWoken: (TestServer) -> Void = { _ in }
   var onTurnEnded: (TestServer) -> Bool = { _ in false }
+  var onTicked: (TestServer) -> Void = { _ in }
   var open: [ConnectionID] = []
 
   /// An echo server, unless told otherwise.
@@ -154,7 +155,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
     log.append(.woken)
     onWoken(self)
   }
-  func ticked() {}
+  func ticked() { onTicked(self) }
   func turnEnded() -> Bool { onTurnEnded(self) }
 
   /// Runs `body` on the loop's thread and returns what it returns.
@@ -167,7 +168,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
     }
     var limit = timespec()
     clock_gettime(CLOCK_REALTIME, &limit)
-    limit.tv_sec += 20
+    limit.tv_sec += 120
     guard sem_timedwait(&box.semaphore, &limit) == 0, let value = box.value else {
       throw TestClient.Failure("the loop does not answer")
     }

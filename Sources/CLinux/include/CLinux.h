@@ -9,4 +9,8 @@ unsigned long CLinux_fileSystem(const char *path);
 /// 1 if the kernel says that a time service keeps its clock right, else 0.
 int CLinux_isClockSynchronised(void);
 
+/// Has blocks of a megabyte and more given back to the system as soon as they are free, instead of
+/// kept for later. Before threads are started.
+void CLinux_returnLargeBlocks(void);
+
 #endif

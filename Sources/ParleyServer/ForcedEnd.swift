@@ -1,0 +1,43 @@
+import Glibc
+public import GatewayPorts
+
+/// Ends the process without asking anything of a thread, a disk or a reader of the log.
+public enum ForcedEnd {
+  /// What the shell sees of a process that ended so.
+  public enum ExitCode {
+    /// A stop in good order took longer than it may.
+    public static let stopTookTooLong: Int32 = 3
+    /// The loop was stuck.
+    public static let loopIsStuck: Int32 = 4
+  }
+
+  /// How long the last line may take to be written.
+  private static let lineMilliseconds = 1_000
+
+  /// Ends the process after so many milliseconds, unless it has ended by then.
+  ///
+  /// - Parameter data: called at the end, for the line in the log.
+  public static func arm(
+    afterMilliseconds limit: Int, log: any LogSink,
+    data: @escaping @Sendable () -> [(key: String, value: String)]
+  ) {
+    Thread.start {
+      Monitor(()).wait(atMostMilliseconds: limit) { _ in false }
+      now(ExitCode.stopTookTooLong, log, "ended by force", data())
+    }
+  }
+
+  /// Ends the process with a last line in the log; without it, if nobody takes the line.
+  static func now(
+    _ code: Int32, _ log: any LogSink, _ message: String, _ data: [(key: String, value: String)]
+  ) -> Never {
+    let isWritten = Monitor(false)
+    Thread.start {
+      log.write(.error, message, data)
+      isWritten.withLock { $0 = true }
+      isWritten.signal()
+    }
+    isWritten.wait(atMostMilliseconds: lineMilliseconds) { $0 }
+    _exit(code)
+  }
+}

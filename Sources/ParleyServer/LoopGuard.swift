@@ -1,0 +1,103 @@
+import GatewayPorts
+import Glibc
+import TransportLibwebsockets
+
+/// The thread that ends the process when the loop is stuck, and tells the service manager as long
+/// as it is not.
+///
+/// It takes samples for a ``LoopWatch``, which decides.
+package final class LoopGuard: Sendable {
+  private let isOver = Monitor(false)
+
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - limit: what one turn may take of the thread's processor time; zero for no limit.
+  ///   - isStuck: called when the loop is stuck, with a line's data for the log.
+  init(
+    _ pulse: LoopPulse, limit: Duration, manager: ServiceManager?,
+    isStuck: @escaping @Sendable ([(key: String, value: String)]) -> Void
+  ) {
+    let period = Self.period(limit: limit.milliseconds, manager?.watchdogMicroseconds)
+    Thread.start { [isOver] in
+      var watch = LoopWatch(limitMilliseconds: limit.milliseconds, periodMilliseconds: period)
+      while true {
+        isOver.wait(atMostMilliseconds: period) { $0 }
+        if isOver.withLock({ $0 }) { return }
+        switch watch.judge(Self.sample(pulse)) {
+        case .alive:
+          if let manager, manager.watchdogMicroseconds != nil { manager.feedWatchdog() }
+        case .silent: break
+        case .stuck(let reason):
+          guard limit > .zero else { break }
+          isStuck(Self.line(reason, pulse))
+        }
+      }
+    }
+  }
+
+  /// Ends the thread.
+  func stop() {
+    isOver.withLock { $0 = true }
+    isOver.signal()
+  }
+
+  /// Milliseconds from one sample to the next: twenty or more within the limit, and four within the
+  /// manager's patience.
+  package static func period(limit: Int, _ watchdogMicroseconds: Int64?) -> Int {
+    var period = limit > 0 ? min(500, max(20, limit / 20)) : 500
+    if let watchdogMicroseconds {
+      period = min(period, max(20, Int(clamping: watchdogMicroseconds / 4_000)))
+    }
+    return period
+  }
+
+  private static func line(
+    _ reason: LoopWatch.Reason, _ pulse: LoopPulse
+  ) -> [(key: String, value: String)] {
+    let evidence: (key: String, value: String) =
+      switch reason {
+      case .busy(let milliseconds): ("processorMilliseconds", "\(milliseconds)")
+      case .asleep(let milliseconds): ("overdueMilliseconds", "\(milliseconds)")
+      }
+    return [("at", pulse.stage.words), evidence, ("turn", "\(pulse.turns)")]
+  }
+
+  private static func sample(_ pulse: LoopPulse) -> LoopWatch.Sample {
+    let thread = pulse.thread
+    // The state is read from a file, and wanted only when no turn comes.
+    return LoopWatch.Sample(
+      time: nanoseconds(CLOCK_MONOTONIC) ?? 0, turns: pulse.turns,
+      isWaiting: pulse.stage == .waiting,
+      processor: thread.flatMap { nanoseconds($0.clock) },
+      state: thread.map { state(of: $0.number) } ?? .unknown)
+  }
+
+  private static func nanoseconds(_ clock: clockid_t) -> Int64? {
+    var time = timespec()
+    guard clock_gettime(clock, &time) == 0 else { return nil }
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  /// The state behind the name in `/proc/self/task/N/stat`.
+  private static func state(of thread: Int32) -> LoopWatch.ThreadState {
+    guard let text = try? Files.text(at: "/proc/self/task/\(thread)/stat") else { return .unknown }
+    return LoopWatch.ThreadState(stat: text)
+  }
+}
+
+extension LoopWatch.ThreadState {
+  /// Reads a line of `/proc/PID/task/TID/stat`, in which the name stands in brackets and may hold
+  /// anything.
+  package init(stat: String) {
+    guard let end = stat.utf8.lastIndex(of: UInt8(ascii: ")")) else {
+      self = .unknown
+      return
+    }
+    switch stat.utf8[end...].dropFirst().first(where: { $0 != UInt8(ascii: " ") }) {
+    case UInt8(ascii: "R"): self = .runnable
+    case UInt8(ascii: "S"), UInt8(ascii: "D"), UInt8(ascii: "I"): self = .asleep
+    default: self = .unknown
+    }
+  }
+}
