@@ -42,7 +42,11 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
 ]
 
-expect.set_options(timeout=15_000)
+# How long tests wait for what has to come. On a machine that does nothing else it takes a moment;
+# only what never comes takes all of it.
+SECONDS = 90
+
+expect.set_options(timeout=SECONDS * 1_000)
 
 # In the dark, as the options of a browser context.
 PHONE = {
@@ -83,7 +87,7 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=self.log,
         )
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + SECONDS
         text = b""
         while not (match := re.search(rb"listening on (http://[^\s]*?:(\d+))", text)):
             left = deadline - time.monotonic()
@@ -104,7 +108,7 @@ class Server:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(timeout=15)
+                self.process.wait(timeout=SECONDS)
             except subprocess.TimeoutExpired:
                 self.kill()
                 raise
@@ -114,6 +118,13 @@ class Server:
     def create(self, title):
         """Makes a note over HTTP; its id."""
         return self.request("POST", "/api/notes", {"title": title})["id"]
+
+    def put_text(self, note, text):
+        """Gives a note this text, over HTTP."""
+        url = f"{self.url}/api/notes/{note}/text"
+        headers = {"Content-Type": "text/plain", "Origin": self.url}
+        with urllib.request.urlopen(urllib.request.Request(url, text.encode(), headers, method="PUT")):
+            pass
 
     def request(self, method, path, body=None):
         """Asks over HTTP, with the token there is; what the answer says."""
@@ -150,8 +161,14 @@ def token(documents=None, seconds=3600, **claims):
 
 
 @pytest.fixture
-def server(tmp_path):
-    running = Server(tmp_path)
+def server_options():
+    """Settings of the server, which a file of tests may have of its own."""
+    return []
+
+
+@pytest.fixture
+def server(tmp_path, server_options):
+    running = Server(tmp_path, *server_options)
     yield running
     running.stop()
 
@@ -185,6 +202,7 @@ class Person:
         self.name = name
         self.server = server
         self.context = browser.new_context(base_url=server.url, **options)
+        self.context.set_default_timeout(SECONDS * 1_000)
         self.context.add_init_script(
             "try { localStorage.getItem('parley.profile') ?? localStorage.setItem('parley.profile',"
             f" JSON.stringify({{name: {name!r}, color: {color!r}}})) }} catch {{}}"
@@ -230,12 +248,15 @@ class Person:
             self.page.keyboard.press(key)
 
     def text(self):
-        """The editor's whole text: what the person has, not only what is scrolled into view."""
+        """The editor's whole text: what the person has, not only what is scrolled into view.
+
+        None while there is no editor, for another note is being opened.
+        """
         return self.page.evaluate(
             """async () => {
                 const { EditorView } = await import("/assets/js/codemirror.js");
-                const element = document.querySelector("#editor").shadowRoot.querySelector(".cm-editor");
-                return EditorView.findFromDOM(element).state.doc.toString();
+                const element = document.querySelector("#editor").shadowRoot?.querySelector(".cm-editor");
+                return element ? EditorView.findFromDOM(element).state.doc.toString() : null;
             }"""
         )
 
@@ -304,7 +325,7 @@ def person(browser, request):
         one.leave()
 
 
-def wait_until(condition, explain=lambda: "", seconds=20):
+def wait_until(condition, explain=lambda: "", seconds=SECONDS):
     """Asks again and again; each question goes to a page, which works on in between."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -2,8 +2,12 @@
 
 import re
 
-from conftest import converge, wait_until
+from conftest import ARTIFACTS, CHROMIUM, FLAGS, converge, wait_until
 from playwright.sync_api import expect
+
+
+# What the browser keeps until the server has it.
+KEPT = "Object.keys(localStorage).filter((key) => /^parley\\.(kept|pending|base)\\./.test(key))"
 
 
 class HeldBack:
@@ -170,7 +174,69 @@ def test_a_note_is_begun_offline(server, person):
     ann.wait_for_text("light ahead")
     expect(ann.page.locator("#notes .note-title")).to_have_text(["In a tunnel"])
     expect(notice).to_have_count(0)
-    assert ann.page.evaluate("Object.keys(sessionStorage).filter((key) => /new|early/.test(key))") == []
+    assert ann.page.evaluate(KEPT) == []
+
+
+def test_a_note_that_was_begun_outlives_tab_and_browser(server, browser, person, tmp_path):
+    """Also where the server was never reached. It is made once, later, with its title and its text."""
+
+    def launch():
+        return browser.browser_type.launch_persistent_context(
+            tmp_path / "profile", executable_path=CHROMIUM, args=FLAGS, base_url=server.url
+        )
+
+    context = launch()
+    context.route("**/api/**", lambda route: route.abort())
+    context.route_web_socket(re.compile(r"/ws$"), lambda socket: socket.close(code=1011))
+    page = context.new_page()
+    page.goto("/")
+    expect(page.locator("#me-name")).not_to_be_empty()
+    page.keyboard.press("Alt+n")
+    page.keyboard.type("In a tunnel")
+    page.keyboard.press("Enter")
+    page.keyboard.type("light ahead")
+    expect(page.locator('.notice[data-kind="new"]')).to_contain_text("What you write is kept")
+    expect(page.locator("#notes .note-title")).to_have_text(["In a tunnel"])
+    expect(page.locator("#notes .unsaved")).to_have_text("Not made yet")
+    ARTIFACTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=ARTIFACTS / "begun-never-reached.png")
+    page.close()
+    # Another tab of the same browser, still without the server: it has the note, and so has the list.
+    page = context.new_page()
+    page.goto("/")
+    page.locator("#notes .note-link", has_text="In a tunnel").click()
+    expect(page.get_by_label("Title of the note")).to_have_value("In a tunnel")
+    expect(page.locator("#early")).to_have_value("light ahead")
+    page.locator("#early").focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("!")
+    context.close()
+    assert server.request("GET", "/api/notes")["notes"] == []
+
+    context = launch()
+    page = context.new_page()
+    page.goto("/")
+    expect(page.locator("#notes .note-title")).to_have_text(["In a tunnel"])
+    wait_until(lambda: page.evaluate(KEPT) == [])
+    context.close()
+    (note,) = server.request("GET", "/api/notes")["notes"]
+    assert note["title"] == "In a tunnel"
+    assert server.request("GET", f"/api/notes/{note['id']}/text")["text"] == "light ahead!"
+
+
+def test_words_for_a_note_outlive_the_tab(server, person):
+    note = server.create("Old")
+    ann = person("Ann")
+    HeldBack(ann.page)
+    visit(ann, f"/n/{note}")
+    ann.press("Alt+e")
+    ann.page.keyboard.type("typed early")
+    ann.page.close()
+    ann.page = ann.new_page()
+    # Wherever the next tab is.
+    ann.page.goto("/")
+    wait_until(lambda: ann.page.evaluate(KEPT) == [])
+    assert server.request("GET", f"/api/notes/{note}/text")["text"] == "typed early"
 
 
 def test_a_note_that_was_begun_is_given_up(server, person):

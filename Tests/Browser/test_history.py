@@ -141,6 +141,51 @@ def test_looking_back_naming_and_restoring(server, person):
     expect(past.section.locator("#history-no-versions")).to_be_visible()
 
 
+def test_restoring_is_one_step_to_undo(server, person):
+    text = "Meet at nine 🦆 sharp.\nBring bread.\n"
+    ann = person("Ann").open(server.create("Undone"))
+    ann.editor.focus()
+    ann.page.keyboard.insert_text(text)
+    ann.wait_until_saved()
+    ann.press("Control+a", "Delete")
+    ann.wait_until_saved()
+    # The change itself may come before the server's answer to the request for it, or after.
+    for is_late in (False, True):
+        changed = []
+        ann.page.route(
+            "**/restore",
+            lambda route: (changed.append(route), None if is_late else route.continue_()),
+        )
+        past = Past(ann).open()
+        past.wait_for_text("")
+        ann.press("Home", "ArrowRight")
+        past.wait_for_text(text)
+        past.section.get_by_role("button", name="Restore this version").click()
+        ann.page.get_by_role("dialog").get_by_role("button", name="Restore").click()
+        if is_late:
+            wait_until(lambda: ann.page.evaluate("true") and changed)
+            answer = changed[0].fetch()
+            # What was asked of the server after it has been answered.
+            ann.page.evaluate("fetch('/health')")
+            changed[0].fulfill(response=answer)
+        expect(past.section).to_be_hidden()
+        ann.wait_for_text(text)
+        ann.editor.focus()
+        ann.press("Control+z")
+        ann.wait_for_text("")
+        ann.wait_until_saved()
+        ann.page.unroute("**/restore")
+    # The steps before it are there, too, and lead back as they came.
+    ann.press("Control+z")
+    ann.wait_for_text(text)
+    ann.press("Control+z")
+    ann.wait_for_text("")
+    for expected in (text, "", text):
+        ann.press("Control+y")
+        ann.wait_for_text(expected)
+    ann.wait_until_saved()
+
+
 def test_the_history_by_keyboard_leaves_the_editor_alone(server, person):
     note, ann, bo = two_write(server, person)
     ann.put_caret(3)

@@ -3,7 +3,7 @@
 import pathlib
 
 import pytest
-from conftest import ROOT, token, wait_until
+from conftest import ROOT, SECONDS, token, wait_until
 
 CLIENT = ROOT / ".venv" / "browser" / "nicegui" / "static" / "socket.io.min.js"
 ROOM = "/companies/c/workspaces/w/channels?type=public"
@@ -20,6 +20,7 @@ START = """([transports, token]) => {
 @pytest.fixture
 def page(browser, guarded):
     context = browser.new_context(base_url=guarded.url, bypass_csp=True)
+    context.set_default_timeout(SECONDS * 1_000)
     page = context.new_page()
     page.goto("/health")
     page.add_script_tag(content=pathlib.Path(CLIENT).read_text())

@@ -150,3 +150,37 @@ def test_a_crowd(server, person):
     text = converge(*people)
     for letter in "abcd":
         assert text.count(letter) == 12
+
+
+def test_newcomers_are_told_apart(server, browser, person):
+    """Even where chance has drawn the same for both."""
+    note = server.create("Strangers")
+    drawn = []
+    contexts = []
+    for _ in range(2):
+        context = browser.new_context(base_url=server.url)
+        context.add_init_script("Math.random = () => 0.5")
+        page = context.new_page()
+        page.goto(f"/n/{note}")
+        expect(page.locator("#status")).to_have_attribute("data-state", "saved")
+        contexts.append(context)
+        drawn.append(page)
+    profile = "JSON.parse(localStorage.getItem('parley.profile'))"
+    wait_until(lambda: drawn[0].locator("#people").get_attribute("aria-label") != "Only you are here")
+    first, second = (page.evaluate(profile) for page in drawn)
+    assert first["name"] != second["name"]
+    assert first["color"] != second["color"]
+    expect(drawn[0].locator("#people")).to_have_attribute("aria-label", f"Here with you: {second['name']}")
+    expect(drawn[1].locator("#me-name")).to_have_text(second["name"])
+    # Another tab of the same person keeps to the same name, also to one that is chosen later.
+    tab = contexts[1].new_page()
+    tab.goto(f"/n/{note}")
+    expect(tab.locator("#status")).to_have_attribute("data-state", "saved")
+    assert tab.evaluate(profile) == second
+    tab.get_by_role("button", name="Edit name and colour").click()
+    tab.get_by_role("textbox", name="Name", exact=True).fill("Noa")
+    tab.get_by_role("button", name="Save", exact=True).click()
+    expect(drawn[1].locator("#me-name")).to_have_text("Noa")
+    expect(drawn[0].locator("#people")).to_have_attribute("aria-label", "Here with you: Noa, Noa")
+    for context in contexts:
+        context.close()

@@ -111,6 +111,38 @@ def test_offline_edits_survive_a_reload(server, person):
     ) == 0
 
 
+def test_offline_edits_of_a_long_note_are_kept(server, person):
+    """They cost as much to keep as they are long, and there is room for the text that they stand on."""
+    note = server.create("Long")
+    text = "a line of a long note\n\n" * 170_000
+    server.put_text(note, text)
+    ann = person("Ann")
+    ann.context.add_init_script(
+        "window.stored = []; const { setItem } = Storage.prototype;"
+        "Storage.prototype.setItem = function (key, value) {"
+        " if (key.startsWith('parley.')) stored.push(value.length); setItem.call(this, key, value); }"
+    )
+    ann.open(note)
+    server.kill()
+    ann.wait_for_status("offline")
+    ann.to_start()
+    ann.type("x")
+    kept = "Object.keys(localStorage).some((key) => key.startsWith('parley.pending.'))"
+    wait_until(lambda: ann.page.evaluate(kept))
+    for letter in "yz":
+        ann.page.evaluate("stored.length = 0")
+        ann.type(letter)
+        wait_until(lambda: ann.page.evaluate("stored.length > 0"))
+        assert ann.page.evaluate("Math.max(...stored)") < 2_000
+    expect(ann.page.locator(".notice")).to_have_count(0)
+    ann.page.close()
+    server.start()
+    ann.page = ann.new_page()
+    ann.open(note)
+    ann.wait_until_saved()
+    assert server.request("GET", f"/api/notes/{note}/text")["text"] == "xyz" + text
+
+
 def test_a_reload_in_the_middle_of_typing(server, person):
     note = server.create("F5")
     ann = person("Ann").open(note)

@@ -32,11 +32,12 @@ function browser() {
 }
 
 test("the address tells a token, a link and the history apart", () => {
-  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, isHistory: false, isNew: false });
-  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, isHistory: true, isNew: false });
-  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", isHistory: true, isNew: false });
+  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, isHistory: false, isNew: false, newKey: undefined });
+  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, isHistory: true, isNew: false, newKey: undefined });
+  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", isHistory: true, isNew: false, newKey: undefined });
   assert.equal(fragmentOf("#new").isNew, true);
-  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, isHistory: false, isNew: false });
+  assert.equal(fragmentOf("#new=0a1b").newKey, "0a1b");
+  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, isHistory: false, isNew: false, newKey: undefined });
 });
 
 test("what a token says is read, and what is none is not", () => {

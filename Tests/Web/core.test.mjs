@@ -103,7 +103,7 @@ function restoredInThePast() {
   const session = core.openSession({ text: "", epoch: "epoch", revision: 0, lastSequence: 0 });
   const first = session.edit([{ from: 0, to: 0, insert: "a" }]);
   session.edit([{ from: 1, to: 1, insert: "b" }]);
-  const kept = session.export();
+  const kept = session.exportEdits();
   assert.ok(first);
   server.submit("me", first);
   session.edit([{ from: 2, to: 2, insert: "c" }]);
@@ -111,7 +111,7 @@ function restoredInThePast() {
   assert.ok(second);
   server.submit("me", second);
   session.close();
-  return { server, restored: core.restoreSession(kept), kept };
+  return { server, restored: core.restoreSession(kept, ""), kept };
 }
 
 test("a restored session that is older than its own last change takes that one instead", () => {
@@ -155,7 +155,7 @@ test("a text that has what a restored session waits with takes along what was ty
 test("what is typed into a restored session is kept apart from what was there, until the server is heard", () => {
   const { server, restored } = restoredInThePast();
   restored.edit([{ from: 2, to: 2, insert: "X" }]);
-  const again = core.restoreSession(restored.export());
+  const again = core.restoreSession(restored.exportEdits(), restored.serverText());
   restored.close();
   assert.equal(again.text(), "abX");
   again.edit([{ from: 3, to: 3, insert: "!" }]);
@@ -169,14 +169,41 @@ test("what is typed into a restored session is kept apart from what was there, u
   again.close();
 });
 
+/** Edits as earlier versions of the page exported them: with both texts. */
+function withTexts(/** @type {string} */ kept, /** @type {string} */ local, /** @type {string} */ server) {
+  const lines = kept.split("\n");
+  const bytes = (/** @type {string} */ text) => String(new TextEncoder().encode(text).length);
+  const numbers = [...lines.slice(1, 7), bytes(local), bytes(server), ...lines.slice(9, 14)];
+  const pieces = lines.slice(14).join("\n");
+  const epoch = pieces.slice(0, Number(lines[6]));
+  return ["parley.session.2", ...numbers, epoch + local + server + pieces.slice(epoch.length)].join("\n");
+}
+
 test("a kept session of an earlier version of the page can be read", () => {
   const { kept, restored } = restoredInThePast();
   restored.close();
-  const lines = kept.split("\n");
-  const older = ["parley.session.1", ...lines.slice(1, 12), lines.slice(14).join("\n")].join("\n");
-  const session = core.restoreSession(older);
-  assert.equal(session.text(), "ab");
-  assert.equal(session.unconfirmedCount, 2);
+  const recent = withTexts(kept, "ab", "");
+  const lines = recent.split("\n");
+  const oldest = ["parley.session.1", ...lines.slice(1, 12), lines.slice(14).join("\n")].join("\n");
+  for (const older of [recent, oldest]) {
+    const session = core.restoreSession(older);
+    assert.equal(session.text(), "ab");
+    assert.equal(session.unconfirmedCount, 2);
+    session.close();
+  }
+  assert.throws(() => core.restoreSession(withTexts(kept, "ba", "")), CoreError);
+});
+
+test("keeping edits costs as much as the edits, however long the note", () => {
+  const session = core.openSession({ text: "word ".repeat(200_000), epoch: "e", revision: 7, lastSequence: 0 });
+  session.edit([{ from: 500_000, to: 500_000, insert: "one" }]);
+  session.edit([{ from: 10, to: 12, insert: "two" }]);
+  assert.ok(session.exportEdits().length < 300, session.exportEdits());
+  const restored = core.restoreSession(session.exportEdits(), session.serverText());
+  assert.equal(restored.text(), session.text());
+  // Another text than the one they stand on does not fit.
+  assert.throws(() => core.restoreSession(session.exportEdits(), "word ".repeat(100_000)), CoreError);
+  restored.close();
   session.close();
 });
 
@@ -207,7 +234,7 @@ test("a note of the largest length allowed is one like any other", () => {
   const wanted = `<${text.slice(0, 2_000_000)}${piece}${text.slice(2_000_000, -1)}`;
   assert.equal(session.text(), wanted);
   session.edit([{ from: 10, to: 3_000_000, insert: "" }]);
-  const restored = core.restoreSession(session.export());
+  const restored = core.restoreSession(session.exportEdits(), session.serverText());
   assert.equal(restored.text(), wanted.slice(0, 10) + wanted.slice(3_000_000));
   restored.close();
   session.close();
@@ -216,11 +243,12 @@ test("a note of the largest length allowed is one like any other", () => {
 test("only what was exported can be restored", () => {
   const session = core.openSession({ text: "text", epoch: "é", revision: 3, lastSequence: 0 });
   session.edit([{ from: 4, to: 4, insert: "!" }]);
-  const kept = session.export();
-  for (const broken of ["", "{}", kept.slice(0, -3), kept.replace("text", "tex"), kept.replace("\n3\n", "\nx\n")]) {
-    assert.throws(() => core.restoreSession(broken), CoreError);
+  const kept = session.exportEdits();
+  for (const broken of ["", "{}", kept.slice(0, -3), kept.replaceAll("[4", "[5"), kept.replace("\n3\n", "\nx\n")]) {
+    assert.throws(() => core.restoreSession(broken, "text"), CoreError);
   }
-  const restored = core.restoreSession(kept);
+  for (const text of ["", "tex", "texts"]) assert.throws(() => core.restoreSession(kept, text), CoreError);
+  const restored = core.restoreSession(kept, "text");
   assert.equal(restored.text(), "text!");
   assert.equal(restored.epoch, "é");
   restored.close();
@@ -330,7 +358,7 @@ test("clients converge, whatever is delayed, lost, sent twice, reloaded", () => 
             client.isOnline = false;
             client.session.disconnect();
             if (random.below(2)) {
-              const restored = core.restoreSession(client.session.export());
+              const restored = core.restoreSession(client.session.exportEdits(), client.session.serverText());
               client.session.close();
               client.session = restored;
             }

@@ -3,85 +3,119 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { Emitter } from "../../Web/js/emitter.js";
+import { Drawer, hasThings } from "../../Web/js/drawer.js";
 import { EarlyWords } from "../../Web/js/early.js";
 import { RequestError } from "../../Web/js/http.js";
-import { NewNote } from "../../Web/js/newnote.js";
+import { NewNotes } from "../../Web/js/newnote.js";
 import { NoteList } from "../../Web/js/notes.js";
-import { stopTime } from "./support.mjs";
-
-/** What `sessionStorage` is for the page. */
-class Storage {
-  /** @type {Map<string, string>} */
-  items = new Map();
-
-  /** @param {string} key */
-  getItem = (key) => this.items.get(key) ?? null;
-  /** @param {string} key @param {string} value */
-  setItem = (key, value) => void this.items.set(key, value);
-  /** @param {string} key */
-  removeItem = (key) => void this.items.delete(key);
-}
+import { FakeStorage, stopTime } from "./support.mjs";
 
 /** A list whose answers the test gives. */
 class List {
-  /** @type {{title: string, answer: (note: any) => void, fail: (error: Error) => void}[]} */
+  /** @type {{title: string, key: string, answer: (note: any) => void, fail: (error: Error) => void}[]} */
   asked = [];
 
-  /** @param {string} title @returns {Promise<any>} */
-  create = (title) => new Promise((answer, fail) => this.asked.push({ title, answer, fail }));
+  /** @param {string} title @param {string} key @returns {Promise<any>} */
+  create = (title, key) => new Promise((answer, fail) => this.asked.push({ title, key, answer, fail }));
 }
+
+/** A drawer of a tab, on a storage that outlives it. */
+const drawerOn = (/** @type {FakeStorage} */ storage, id = "tab", owner = "") => new Drawer({ storage, owner, id });
 
 function begun() {
   const line = new Emitter();
   const list = new List();
-  const storage = new Storage();
-  const newNote = new NewNote({ list, connection: /** @type {any} */ (line), storage, owner: "" });
+  const storage = new FakeStorage();
+  const tab = (/** @type {Drawer} */ drawer) => new NewNotes({ list, connection: /** @type {any} */ (line), drawer });
+  const newNotes = tab(drawerOn(storage));
   /** @type {any[]} */
   const made = [];
-  newNote.on("made", (event) => made.push(event));
-  newNote.begin();
-  return { line, list, storage, newNote, made };
+  newNotes.on("made", ({ newNote, note }) => made.push([newNote.title, note]));
+  const newNote = newNotes.begin();
+  return { line, list, storage, tab, newNotes, newNote, made };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test("a note is asked for once, and takes the title written meanwhile", async () => {
-  const { list, newNote, made, storage } = begun();
-  newNote.begin();
+  const { list, newNotes, newNote, made, storage } = begun();
+  void newNotes.retry(newNote);
   newNote.title = "Plans";
   assert.equal(list.asked.length, 1);
   list.asked[0]?.answer({ id: "n-1", title: "Untitled note" });
   await turn();
-  assert.deepEqual(made, [{ note: { id: "n-1", title: "Untitled note" }, title: "Plans" }]);
-  assert.equal(newNote.isBegun, false);
+  assert.deepEqual(made, [["Plans", { id: "n-1", title: "Untitled note" }]]);
+  assert.deepEqual(newNotes.all, []);
   assert.equal(storage.items.size, 0);
 });
 
-test("without an answer it is asked for again when the line is back, also after a reload", async (context) => {
+test("without an answer it is asked for again when the line is back, under the same key", async (context) => {
   const pass = stopTime(context);
-  const { line, list, newNote, storage } = begun();
+  const { line, list, newNotes, newNote } = begun();
   newNote.title = "Plans";
-  list.asked[0]?.fail(new RequestError("The server cannot be reached.", 0));
+  list.asked[0]?.fail(new RequestError(0));
   await turn();
   assert.deepEqual(newNote.problem, { text: "The server cannot be reached.", isFinal: false });
   line.emit("welcome", {});
-  assert.equal(list.asked[1]?.title, "Plans");
   assert.equal(newNote.problem, undefined);
-  list.asked[1]?.fail(new RequestError("The store is busy.", 503));
+  list.asked[1]?.fail(new RequestError(503, "busy"));
   await turn();
   pass(5_000);
   assert.equal(list.asked.length, 3);
+  // The first request may have come through: it is the same request, and a newer title comes after it.
+  const { key } = newNote;
+  assert.deepEqual(list.asked.map((asked) => [asked.title, asked.key]), Array(3).fill(["Untitled note", key]));
+  assert.equal(newNotes.find(key), newNote);
+});
 
-  const again = (/** @type {string} */ owner) =>
-    new NewNote({ list, connection: /** @type {any} */ (line), storage, owner });
-  assert.equal(again("").title, "Plans");
-  assert.equal(again("eve").isBegun, false);
+test("a note outlives its tab, and a later tab asks for it as the first did", async () => {
+  const { list, storage, tab, newNote } = begun();
+  newNote.title = "Plans";
+  // The tab is closed here; the answer never came.
+  const drawer = drawerOn(storage, "later");
+  assert.deepEqual(tab(drawer).all, []);
+  drawer.add("tab");
+  const again = tab(drawer);
+  const made = /** @type {any[]} */ ([]);
+  again.on("made", (event) => made.push(event));
+  assert.deepEqual(again.all.map(({ key, title }) => [key, title]), [[newNote.key, "Plans"]]);
+  void again.retry(/** @type {any} */ (again.find(undefined)));
+  assert.deepEqual([list.asked[1]?.title, list.asked[1]?.key], ["Untitled note", newNote.key]);
+  list.asked[1]?.answer({ id: "n-1", title: "Untitled note" });
+  await turn();
+  assert.equal(made[0]?.newNote.title, "Plans");
+  assert.equal(storage.items.size, 0);
+});
+
+test("another person at this browser does not find it", () => {
+  const { storage, tab } = begun();
+  const drawer = drawerOn(storage, "later", "eve");
+  drawer.add("tab");
+  assert.deepEqual(tab(drawer).all, []);
+  assert.equal(hasThings(storage, ""), true);
+  assert.equal(hasThings(storage, "eve"), false);
+});
+
+test("several notes wait at a time, up to a number", () => {
+  const { newNotes, list, newNote } = begun();
+  while (!newNotes.isFull) newNotes.begin();
+  assert.equal(newNotes.all.length, 100);
+  assert.equal(newNotes.all[99], newNote);
+  assert.equal(new Set(list.asked.map(({ key }) => key)).size, 100);
+});
+
+test("where the browser has no room, the note says that it is not kept", () => {
+  const { newNote, storage } = begun();
+  storage.room = 0;
+  newNote.title = "Plans";
+  assert.equal(newNote.isKept, false);
+  assert.equal(newNote.title, "Plans");
 });
 
 test("a server that is asked too often is asked again", async (context) => {
   const pass = stopTime(context);
   const { list, newNote } = begun();
-  list.asked[0]?.fail(new RequestError("slower", 429));
+  list.asked[0]?.fail(new RequestError(429, "tooFast"));
   await turn();
   assert.equal(newNote.problem?.isFinal, false);
   pass(5_000);
@@ -107,14 +141,14 @@ test("the list is subscribed to again when the server has time", (context) => {
 });
 
 test("a refusal waits for the person; what is given up is not asked for again", async () => {
-  const { line, list, newNote, made, storage } = begun();
-  list.asked[0]?.fail(new RequestError("Not you.", 403));
+  const { line, list, newNotes, newNote, made, storage } = begun();
+  list.asked[0]?.fail(new RequestError(403, "notAllowed"));
   await turn();
   assert.equal(newNote.problem?.isFinal, true);
   line.emit("welcome", {});
   assert.equal(list.asked.length, 1);
-  void newNote.retry();
-  newNote.forget();
+  void newNotes.retry(newNote);
+  newNotes.forget(newNote);
   list.asked[1]?.answer({ id: "n-1", title: "Untitled note" });
   await turn();
   assert.deepEqual(made, []);
@@ -149,8 +183,8 @@ test("a title waits for the server, and holds against the list until then", asyn
   assert.equal(stored, "New");
   assert.equal(list.titleOf("n-1"), "New");
 
-  globalThis.fetch = /** @type {any} */ (async () => new Response('{"message":"no"}', { status: 403 }));
-  await assert.rejects(list.rename("n-1", "Newer"), /no/);
+  globalThis.fetch = /** @type {any} */ (async () => new Response('{"code":"notAllowed","message":"the token does not grant this"}', { status: 403 }));
+  await assert.rejects(list.rename("n-1", "Newer"), /^Error: You are not allowed to do this\.$/);
   assert.equal(list.titleOf("n-1"), "New");
 });
 
@@ -177,20 +211,21 @@ class Field {
 }
 
 test("words stay with their note, and with who typed them", () => {
-  const storage = new Storage();
+  const storage = new FakeStorage();
   const field = new Field();
   const wordsOf = (/** @type {string} */ owner) =>
-    new EarlyWords({ field: /** @type {any} */ (field), storage, owner });
+    new EarlyWords({ field: /** @type {any} */ (field), drawer: drawerOn(storage, "tab", owner) });
   const early = wordsOf("ada");
-  early.show("");
+  early.show("new/1");
   field.type("new", 2);
-  early.move("", "n-1");
+  early.move("new/1", "n-1");
   assert.equal(early.note, "n-1");
   early.show("n-2");
   assert.equal(field.value, "");
   field.type("other", 5);
   early.show(undefined);
   assert.equal(field.hidden, true);
+  early.flush();
 
   assert.deepEqual(wordsOf("eve").notes, []);
   const again = wordsOf("ada");
@@ -205,9 +240,63 @@ test("words stay with their note, and with who typed them", () => {
   assert.equal(storage.items.size, 0);
 });
 
+test("long words are written once for many keys, and each note's for itself", (context) => {
+  const pass = stopTime(context);
+  const storage = new FakeStorage();
+  const field = new Field();
+  const early = new EarlyWords({ field: /** @type {any} */ (field), drawer: drawerOn(storage) });
+  let full = 0;
+  early.whenFull = () => (full += 1);
+  const written = /** @type {string[]} */ ([]);
+  const { setItem } = storage;
+  storage.setItem = (key, value) => (written.push(key), setItem(key, value));
+  early.show("n-1");
+  field.type("a", 1);
+  assert.deepEqual(written.splice(0), ["parley.kept.tab.early.n-1"]);
+  for (const text of ["a", "ab", "abc"]) field.type(text.repeat(4_001), 0);
+  assert.deepEqual(written, []);
+  pass(150);
+  assert.deepEqual(written, ["parley.kept.tab.early.n-1"]);
+  early.show("n.2");
+  field.type("x", 1);
+  pass(150);
+  assert.deepEqual(written.slice(1), ["parley.kept.tab.early.n.2"]);
+  assert.deepEqual(drawerOn(storage).names("early."), ["n-1", "n.2"]);
+  assert.equal(full, 0);
+  storage.room = 10;
+  field.type("xy", 2);
+  early.flush();
+  assert.equal(full, 1);
+  assert.equal(early.text("n.2"), "xy");
+});
+
+test("a title that waits for the server outlives its tab", async () => {
+  const storage = new FakeStorage();
+  const line = Object.assign(new Emitter(), { send: () => true });
+  const listOf = (/** @type {string} */ tab, /** @type {string[]} */ ...gone) => {
+    const drawer = drawerOn(storage, tab);
+    for (const other of gone) drawer.add(other);
+    return new NoteList(/** @type {any} */ (line), { drawer });
+  };
+  globalThis.fetch = /** @type {any} */ (async () => Promise.reject(new TypeError("no network")));
+  assert.equal(await listOf("first").rename("n-1", "New"), false);
+  const later = listOf("later", "first");
+  assert.equal(later.titleOf("n-1"), "New");
+  /** @type {string[]} */
+  const asked = [];
+  globalThis.fetch = /** @type {any} */ (async (/** @type {string} */ path, /** @type {any} */ { method, body }) => {
+    if (method === "PATCH") asked.push(`${path} ${body}`);
+    return new Response('{"notes":[]}');
+  });
+  line.emit("welcome", {});
+  while (later.wantedTitleOf("n-1") !== undefined) await turn();
+  assert.equal(asked.at(-1), '/api/notes/n-1 {"title":"New"}');
+  assert.equal(storage.items.size, 0);
+});
+
 test("a word that is being composed is waited for", () => {
   const field = new Field();
-  const early = new EarlyWords({ field: /** @type {any} */ (field), storage: new Storage(), owner: "" });
+  const early = new EarlyWords({ field: /** @type {any} */ (field), drawer: drawerOn(new FakeStorage()) });
   let count = 0;
   early.whenComposed = () => (count += 1);
   early.show("n-1");

@@ -17,8 +17,20 @@ class Storage {
   key = (index) => [...this.items.keys()][index] ?? null;
   /** @param {string} key */
   getItem = (key) => this.items.get(key) ?? null;
+  /** For so many characters. */
+  room = Infinity;
+
   /** @param {string} key @param {string} value */
-  setItem = (key, value) => void this.items.set(key, value);
+  setItem = (key, value) => {
+    let size = key.length + value.length;
+    for (const [other, text] of this.items) if (other !== key) size += other.length + text.length;
+    if (size > this.room) throw new Error("QuotaExceededError");
+    this.items.set(key, value);
+    this.writes.push(key);
+  };
+
+  /** @type {string[]} */
+  writes = [];
   /** @param {string} key */
   removeItem = (key) => void this.items.delete(key);
 }
@@ -27,7 +39,10 @@ const storage = new Storage();
 const given = Object.getOwnPropertyDescriptor(globalThis, "localStorage");
 beforeEach(() => {
   storage.items.clear();
+  storage.room = Infinity;
   Object.defineProperty(globalThis, "localStorage", { value: storage, configurable: true, writable: true });
+  for (const note of ["d", "e"]) removePending(note, "ann");
+  storage.writes = [];
 });
 afterEach(() => {
   if (given) Object.defineProperty(globalThis, "localStorage", given);
@@ -35,23 +50,72 @@ afterEach(() => {
 });
 
 const ann = { id: "ann", resumeToken: "token" };
+/** A text that edits stand on. */
+const base = (/** @type {string} */ tag, text = `text ${tag}`) => ({ tag, read: () => text });
 const record = { identity: ann, documentId: "d", title: "Title", session: "edits", owner: "user-1" };
 
 test("a note's edits are found by their note, client id and owner", () => {
-  savePending(record);
-  assert.deepEqual(pendingOf("d", "ann", "user-1"), record);
+  savePending(record, base("1"));
+  assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, base: "text 1" });
   assert.equal(pendingOf("d", "ann", "user-2"), undefined);
   assert.equal(pendingOf("d", "ann", ""), undefined);
   assert.equal(pendingOf("d", "bo", "user-1"), undefined);
   assert.equal(pendingOf("e", "ann", "user-1"), undefined);
   removePending("d", "ann");
   assert.equal(pendingOf("d", "ann", "user-1"), undefined);
+  assert.equal(storage.items.size, 0);
+});
+
+test("the text that edits stand on is stored once, until it is another", () => {
+  const count = (/** @type {string} */ prefix) => storage.writes.filter((key) => key.startsWith(prefix)).length;
+  for (let edit = 0; edit < 50; edit += 1) savePending({ ...record, session: `edits ${edit}` }, base("1"));
+  assert.equal(count("parley.base."), 1);
+  assert.equal(count("parley.pending."), 50);
+  savePending({ ...record, session: "newer" }, base("2"));
+  assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, session: "newer", base: "text 2" });
+  assert.equal(storage.items.size, 2);
+});
+
+test("whenever the page ends while it stores, edits and their text fit", () => {
+  savePending(record, base("1"));
+  const { setItem, removeItem } = storage;
+  for (const failing of [1, 2]) {
+    let count = 0;
+    const go = () => {
+      count += 1;
+      if (count >= failing) throw new Error("the page has gone");
+    };
+    storage.setItem = (key, value) => (go(), setItem(key, value));
+    storage.removeItem = (key) => (go(), removeItem(key));
+    assert.equal(savePending({ ...record, session: "newer" }, base("2", "t".repeat(50))), false);
+    assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, base: "text 1" });
+    Object.assign(storage, { setItem, removeItem });
+  }
+  assert.equal(savePending({ ...record, session: "newer" }, base("2")), true);
+  assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, session: "newer", base: "text 2" });
+});
+
+test("a long text takes the place of the former where there is no room for both", () => {
+  savePending(record, base("1", "a".repeat(1_000)));
+  storage.room = 1_600;
+  assert.equal(savePending({ ...record, session: "newer" }, base("2", "b".repeat(1_000))), true);
+  assert.equal(pendingOf("d", "ann", "user-1")?.base, "b".repeat(1_000));
+  // And the former stays where there is none at all for the new one.
+  assert.equal(savePending({ ...record, session: "newest" }, base("3", "c".repeat(2_000))), false);
+  assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, session: "newer", base: "b".repeat(1_000) });
+});
+
+test("edits that an earlier version of the page stored hold their text themselves", () => {
+  storage.setItem("parley.pending.ann.d", JSON.stringify(record));
+  assert.deepEqual(pendingOf("d", "ann", "user-1"), record);
+  savePending({ ...record, session: "newer" }, base("1"));
+  assert.equal(pendingOf("d", "ann", "user-1")?.base, "text 1");
 });
 
 test("what is kept of nobody's, and what cannot be read, is told apart", () => {
-  savePending({ ...record, owner: undefined });
+  savePending({ ...record, owner: undefined }, base("1"));
   assert.equal(pendingOf("d", "ann", "")?.session, "edits");
-  savePending({ ...record, documentId: "e", session: /** @type {any} */ (7) });
+  savePending({ ...record, documentId: "e", session: /** @type {any} */ (7) }, base("1"));
   assert.equal(pendingOf("e", "ann", "user-1"), undefined);
   for (const key of storage.items.keys()) storage.setItem(key, "{");
   assert.equal(pendingOf("d", "ann", ""), undefined);

@@ -63,8 +63,9 @@ function joined(text, more, room = 9) {
     connection: /** @type {any} */ (line),
     documentId: "d",
     pending: {
-      save: (_note, record) =>
-        (kept.has(record.identity.id) || kept.size < room) && Boolean(kept.set(record.identity.id, record)),
+      save: (_note, edits, base) =>
+        (kept.has(edits.identity.id) || kept.size < room) &&
+        Boolean(kept.set(edits.identity.id, { ...edits, base: base.read() })),
       remove: (_note, clientId) => void kept.delete(clientId),
     },
   });
@@ -266,7 +267,7 @@ test("a refusal that will pass is tried again, one that will not stays visible",
   assert.equal(line.count("change"), 2);
   assert.equal(line.last("change")?.data.sequence, 1);
   line.say("refused", { sequence: 1, code: "tooLarge", message: "No.", retryable: false });
-  assert.deepEqual(note.refusal, { code: "tooLarge", message: "No.", retryable: false });
+  assert.deepEqual(note.refusal, { code: "tooLarge" });
   assert.equal(note.text, "a");
   type(1, "b");
   assert.equal(line.count("change"), 2);
@@ -504,7 +505,7 @@ test("an edit over the announced limit is not sent", () => {
   const { line, note, type } = joined("");
   type(0, "ü".repeat(60_000));
   assert.equal(line.count("change"), 0);
-  assert.equal(note.refusal?.code, "tooLarge");
+  assert.equal(note.refusal?.code, "messageTooLarge");
   note.edit([{ from: 10, to: 60_000, insert: "" }]);
   note.retryRefused();
   assert.deepEqual(line.last("change")?.data.operation, ["ü".repeat(10)]);
@@ -573,7 +574,7 @@ test("what was typed into a restored note is kept as sent before it is sent", ()
   const { sendEncoded } = line;
   line.sendEncoded = (type, text, onReply) => {
     if (type === "change") {
-      const session = core.restoreSession(kept.get("ann").session);
+      const session = core.restoreSession(kept.get("ann").session, kept.get("ann").base);
       keptAsSent.push(session.inFlight?.sequence ?? 0);
       assert.equal(session.text(), "aX");
       session.close();
@@ -585,7 +586,7 @@ test("what was typed into a restored note is kept as sent before it is sent", ()
     connection: /** @type {any} */ (line),
     documentId: "d",
     pending: {
-      save: (_note, record) => Boolean(kept.set(record.identity.id, structuredClone(record))),
+      save: (_note, edits, base) => Boolean(kept.set(edits.identity.id, { ...edits, base: base.read() })),
       remove: (_note, clientId) => void kept.delete(clientId),
     },
     restored,
@@ -738,5 +739,56 @@ test("what concerns another document, or is unknown, changes nothing", () => {
   assert.equal(note.title, "Renamed");
   line.say("documentChanged", { deleted: true });
   assert.equal(note.phase, "deleted");
+  note.close();
+});
+
+/** Changes as the editor is given them, and whether they are this person's own. */
+function watched(/** @type {Note} */ note) {
+  const seen = /** @type {[string, boolean][]} */ ([]);
+  note.on("changes", ({ changes, isOwn }) => seen.push([changes.map(({ insert }) => insert).join(), isOwn ?? false]));
+  return seen;
+}
+
+test("a change asked for over HTTP is one's own, whichever comes first", async () => {
+  const { line, note } = joined("ab");
+  const seen = watched(note);
+  const own = { revision: 8, changes: [{ clientId: "http", sequence: 1, operation: ["old ", 2] }] };
+  let answer = (/** @type {number} */ _revision) => {};
+  let done = note.makeOwn(() => new Promise((resolve) => (answer = resolve)));
+  line.say("changes", own);
+  assert.deepEqual(seen, []);
+  answer(8);
+  await done;
+  assert.deepEqual(seen, [["old ", true]]);
+
+  done = note.makeOwn(async () => 10);
+  await done;
+  line.say("changes", { revision: 9, changes: [{ clientId: "bo", sequence: 1, operation: ["his ", 6] }] });
+  line.say("changes", { revision: 10, changes: [{ clientId: "http", sequence: 1, operation: [10, "!"] }] });
+  assert.deepEqual(seen.slice(1), [["his ", false], ["!", true]]);
+  note.close();
+});
+
+test("what waits for an answer over HTTP does not wait for ever", async (context) => {
+  const pass = stopTime(context);
+  const { line, note } = joined("");
+  const seen = watched(note);
+  const change = (/** @type {number} */ revision) =>
+    line.say("changes", { revision, changes: [{ clientId: "bo", sequence: revision, operation: [revision - 8, "x"] }] });
+  const never = () => void note.makeOwn(() => new Promise(() => {}));
+  never();
+  change(8);
+  pass(10_000);
+  assert.equal(seen.length, 1);
+  never();
+  for (let revision = 9; revision <= 509; revision += 1) change(revision);
+  assert.equal(seen.length, 502);
+  // A line that is lost brings nothing more.
+  never();
+  change(510);
+  line.lose();
+  assert.equal(seen.length, 503);
+  assert.equal(note.phase, "away");
+  await assert.rejects(note.makeOwn(() => Promise.reject(new Error("no"))), /no/);
   note.close();
 });

@@ -167,3 +167,29 @@ export class Sequencer {
     return this.revision;
   }
 }
+
+/** What `localStorage` is for the page. */
+export class FakeStorage {
+  /** @type {Map<string, string>} */
+  items = new Map();
+  /** For so many characters. */
+  room = Infinity;
+
+  get length() {
+    return this.items.size;
+  }
+
+  /** @param {number} index */
+  key = (index) => [...this.items.keys()][index] ?? null;
+  /** @param {string} key */
+  getItem = (key) => this.items.get(key) ?? null;
+  /** @param {string} key */
+  removeItem = (key) => void this.items.delete(key);
+  /** @param {string} key @param {string} value */
+  setItem = (key, value) => {
+    let size = key.length + value.length;
+    for (const [other, text] of this.items) if (other !== key) size += other.length + text.length;
+    if (size > this.room) throw new Error("QuotaExceededError");
+    this.items.set(key, value);
+  };
+}

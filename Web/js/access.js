@@ -22,14 +22,14 @@ import { Emitter } from "./emitter.js";
 const passKey = "parley.access";
 const channelName = "parley.access";
 
-/** In the address behind "#": a note that the server has yet to make. */
+/** In the address behind "#": a note that the server has yet to make, by its key. */
 export const newPlace = "new";
 
 /**
  * What the address says behind "#".
  *
  * @param {string} hash
- * @returns {{token?: string, share?: string, isHistory: boolean, isNew: boolean}}
+ * @returns {{token?: string, share?: string, isHistory: boolean, isNew: boolean, newKey?: string}}
  */
 export function fragmentOf(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
@@ -38,6 +38,7 @@ export function fragmentOf(hash) {
     share: fields.get("share") || undefined,
     isHistory: fields.has("history"),
     isNew: fields.has(newPlace),
+    newKey: fields.get(newPlace) || undefined,
   };
 }
 

@@ -5,17 +5,18 @@ import { announce, byId, openMenu } from "./dialogs.js";
 import { allPending } from "./identity.js";
 import { setUpKeyboard } from "./keyboard.js";
 import { drawLine } from "./linestate.js";
-import { drawMe, setUpMe } from "./me.js";
-import { setUpNewNote } from "./newnoteview.js";
+import { drawMe, setUpMe, standApart } from "./me.js";
+import { setUpNewNotes } from "./newnoteview.js";
 import { copyText, removeNote, shareNote } from "./noteactions.js";
 import { drawList, setUpNotesList } from "./noteslist.js";
-import { drawNotices, notices } from "./notices.js";
+import { drawNotices, noRoomText, notices } from "./notices.js";
 import { leaveNote, notes, openNote } from "./opennotes.js";
 import { page } from "./page.js";
 import { goToPast, showPast } from "./past.js";
 import { closePeople, drawPeople, setUpPeople } from "./peoplebar.js";
+import { mayManage } from "./rights.js";
 import { go, noteIn } from "./routes.js";
-import { access, connection, early, identity, newNote, ownerNow, unmade } from "./session.js";
+import { access, connection, early, identity, list, newNotes, ownerNow } from "./session.js";
 import { accessTrouble, setUpSignIn, signIn } from "./signin.js";
 import { drawStatus } from "./status.js";
 import { focusText, mountEditor } from "./textplace.js";
@@ -30,7 +31,7 @@ let subscriptions = [];
 function show() {
   // Before the field is another note's.
   keepTitle();
-  const { token, share, isNew } = fragmentOf(location.hash);
+  const { token, share, isNew, newKey } = fragmentOf(location.hash);
   if (token) {
     history.replaceState(null, "", location.pathname);
     if (token !== access.token) void signIn({ token });
@@ -39,13 +40,16 @@ function show() {
     location.reload();
     return;
   }
-  if (isNew && !newNote.isBegun) history.replaceState(null, "", location.pathname);
-  page.isNewShown = isNew && newNote.isBegun;
+  const newNote = isNew ? newNotes.find(newKey) : undefined;
+  if (isNew && !newNote) history.replaceState(null, "", location.pathname);
+  const isSameNew = newNote !== undefined && newNote === page.newNote;
   const id = noteIn(location.pathname);
   if (page.current && page.current.documentId === id && page.current.phase !== "deleted") {
     showPast();
     return;
   }
+  if (isSameNew) return;
+  page.newNote = newNote;
   page.past?.close();
   page.past = undefined;
   const previous = page.current;
@@ -55,13 +59,13 @@ function show() {
   subscriptions = [];
   page.current = undefined;
   if (previous) leaveNote(previous);
-  const isHome = id === undefined && !page.isNewShown;
-  if (isHome || early.note !== (id ?? unmade)) early.show(undefined);
+  const isHome = id === undefined && !newNote;
+  if (isHome || early.note !== (id ?? newNote?.place)) early.show(undefined);
   byId("app").dataset.view = isHome ? "home" : "note";
   byId("welcome").hidden = !isHome;
   byId("note").hidden = isHome;
   // What is not made yet can be neither shared nor deleted.
-  byId("share").hidden = byId("note-menu").hidden = page.isNewShown;
+  byId("share").hidden = byId("note-menu").hidden = newNote !== undefined;
   closePeople();
   notices.clear();
   drawNotices();
@@ -70,6 +74,7 @@ function show() {
     subscriptions = [
       page.current.on("status", drawStatus),
       page.current.on("people", drawPeople),
+      page.current.on("joined", () => page.current && standApart(page.current.people)),
       page.current.on("title", drawTitle),
       page.current.on("reset", mountEditor),
       page.current.on("changes", scheduleCount),
@@ -93,13 +98,22 @@ function show() {
 // The parts.
 
 setUpNotesList();
-setUpNewNote();
+setUpNewNotes();
 setUpMe();
 setUpPeople();
 setUpThemeSwitch();
 setUpKeyboard();
 setUpTitle(focusText);
 early.whenComposed = mountEditor;
+early.whenFull = () => {
+  notices.set("storage", { text: noRoomText, isBad: true });
+  drawNotices();
+  announce(noRoomText);
+};
+list.on("changed", () => {
+  drawMe();
+  drawStatus();
+});
 page.on("went", show);
 page.on("me", () => {
   drawMe();
@@ -112,6 +126,7 @@ page.on("access", () => {
   drawStatus();
 });
 connection.on("status", () => {
+  drawMe();
   drawLine();
   drawStatus();
 });
@@ -132,10 +147,10 @@ byId("share").addEventListener("click", () => page.current && void shareNote(pag
 byId("note-menu").addEventListener("click", () => {
   const id = page.current?.documentId;
   if (id === undefined) return;
-  const isManaged = !access.isLink && page.current?.access !== "read";
+  const isManaged = mayManage(id);
   /** @type {import("./dialogs.js").MenuItem[]} */
   const items = [
-    { label: access.isLink ? "Copy link" : "Share…", icon: "link", run: () => void shareNote(id) },
+    { label: isManaged ? "Share…" : "Copy link", icon: "link", run: () => void shareNote(id) },
     { label: "Copy text", icon: "copy", run: () => void copyText() },
     { label: "History", icon: "history", run: () => page.current?.hasText && goToPast(id) },
   ];
@@ -158,6 +173,12 @@ document.addEventListener("click", (event) => {
 
 // What the surroundings do.
 
+/** Writes to the browser's storage what the server does not have. */
+function keep() {
+  early.flush();
+  for (const note of notes.values()) note.persistNow();
+}
+
 addEventListener("popstate", show);
 addEventListener("online", () => {
   connection.retryNow();
@@ -166,10 +187,11 @@ addEventListener("online", () => {
 addEventListener("offline", () => connection.probe());
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "visible") connection.retryNow();
-  else for (const note of notes.values()) note.persistNow();
+  else keep();
 });
 addEventListener("pagehide", () => {
-  for (const note of notes.values()) note.persistNow();
+  keepTitle();
+  keep();
 });
 addEventListener("beforeunload", (event) => {
   // Edits that are kept in this browser's storage come back by themselves; refused ones may not.
@@ -183,6 +205,7 @@ for (const record of allPending(ownerNow())) {
   if (record.identity.id === identity?.id) openNote(record.documentId);
 }
 // Words that a reload cut off from their note.
-for (const id of early.notes) if (id !== unmade) openNote(id);
+const unmade = new Set(newNotes.all.map(({ place }) => place));
+for (const id of early.notes) if (!unmade.has(id)) openNote(id);
 show();
 connection.start();

@@ -4,6 +4,7 @@ export type TextInput = string;
 
 export interface Text {
   readonly length: number;
+  lineAt(position: number): { readonly from: number; readonly to: number };
   sliceString(from: number, to?: number): string;
   toString(): string;
 }
@@ -74,12 +75,17 @@ export interface ViewUpdate {
   readonly viewportChanged: boolean;
   readonly geometryChanged: boolean;
   readonly transactions: readonly Transaction[];
+  readonly view: EditorView;
   readonly state: EditorState;
 }
 
 export const Decoration: {
   readonly none: any;
   mark(spec: { class?: string; attributes?: Record<string, string> }): any;
+  line(spec: { attributes?: Record<string, string> }): any;
+};
+export const ViewPlugin: {
+  fromClass(plugin: new (view: EditorView) => object, spec?: object): Extension;
 };
 export const RangeSetBuilder: {
   new (): { add(from: number, to: number, value: any): void; finish(): any };
@@ -97,6 +103,7 @@ export class EditorView {
   readonly state: EditorState;
   readonly scrollDOM: HTMLElement;
   readonly contentDOM: HTMLElement;
+  readonly visibleRanges: readonly { readonly from: number; readonly to: number }[];
   dispatch(...specs: object[]): void;
   setState(state: EditorState): void;
   focus(): void;
@@ -104,6 +111,7 @@ export class EditorView {
   static readonly lineWrapping: Extension;
   static readonly decorations: { from(field: any): Extension };
   static scrollIntoView(position: number, options?: object): any;
+  static readonly perLineTextDirection: { of(isPerLine: boolean): Extension };
   static readonly editable: { of(isEditable: boolean): Extension };
   static readonly contentAttributes: { of(attributes: Record<string, string>): Extension };
   static readonly clipboardInputFilter: { of(filter: (text: string) => string): Extension };
@@ -129,6 +137,7 @@ export const defaultKeymap: any[];
 export const historyKeymap: any[];
 export const keymap: { of(bindings: any[]): Extension };
 export const languages: { name: string; load(): Promise<any> }[];
+export const Language: { new (data: any, parser: any, extensions: Extension[], name: string): any };
 export function bracketMatching(): Extension;
 export function drawSelection(): Extension;
 export function dropCursor(): Extension;
@@ -136,6 +145,7 @@ export function ensureSyntaxTree(state: EditorState, upto: number, timeout?: num
 export function highlightSpecialChars(config?: object): Extension;
 export function history(): Extension;
 export function indentOnInput(): Extension;
+export const isolateHistory: AnnotationType<"before" | "after" | "full">;
 export function layer(config: {
   above: boolean;
   class: string;

@@ -13,7 +13,7 @@ import { Emitter } from "./emitter.js";
  * @typedef {{id: string, resumeToken: string}} ClientIdentity
  * @typedef {{messageId: string, type: string, data: any}} Message
  * @typedef {"connecting" | "online" | "waiting" | "stopped"} ConnectionState
- * @typedef {{state: ConnectionState, retryAt?: number, code?: number, reason?: string}} ConnectionStatus
+ * @typedef {{state: ConnectionState, retryAt?: number, code?: number}} ConnectionStatus
  * @typedef {{clientId: string, resumeToken: string, protocol?: string, serverTime?: string | number,
  *   demo?: boolean, capabilities?: string[], limits?: Record<string, number>}} Welcome
  */
@@ -79,8 +79,6 @@ export class Connection extends Emitter {
   #identity;
   /** @type {ClientIdentity | undefined} One that the server would not know just now. */
   #doubted;
-  /** @type {string | undefined} Why the server refused a hello. */
-  #refusal;
   /** @type {WebSocket | undefined} */
   #socket;
   /** @type {Map<string, (message: Message) => void>} */
@@ -137,14 +135,14 @@ export class Connection extends Emitter {
    * Goes on with a newer token of the same person, without a break.
    *
    * @param {string} token
-   * @returns {Promise<string | undefined>} Why not; undefined if the server took it.
+   * @returns {Promise<string | undefined>} The code of the error; undefined if the server took it.
    */
   refresh(token) {
     return new Promise((resolve) => {
       const isSent = this.send("refresh", { token }, ({ type, data }) =>
-        resolve(type === "error" ? (data.message ?? "The server refused it.") : undefined),
+        resolve(type === "error" ? String(data.code) : undefined),
       );
-      if (!isSent) resolve("The server cannot be reached.");
+      if (!isSent) resolve("unreachable");
     });
   }
 
@@ -212,10 +210,10 @@ export class Connection extends Emitter {
       if (isCurrent() && typeof event.data === "string") this.#receive(event.data);
     };
     socket.onclose = (event) => {
-      if (isCurrent()) this.#closed(event.code, event.reason);
+      if (isCurrent()) this.#closed(event.code);
     };
     socket.onerror = () => {};
-    this.#after(timing.openWithin, () => this.#closed(0, ""));
+    this.#after(timing.openWithin, () => this.#closed(0));
   }
 
   #sayHello() {
@@ -223,7 +221,6 @@ export class Connection extends Emitter {
     const client = this.#identity;
     this.#write("hello", JSON.stringify({ name, color, client, token: this.#token() }), (reply) => {
       if (reply.type !== "error") return;
-      this.#refusal = reply.data.message;
       if (client && !reply.data.retryable) {
         // The server does not know this client any more, so it will get to know a new one. Or it is
         // the token that it does not take: then it hangs up, and the client is who it was.
@@ -237,16 +234,16 @@ export class Connection extends Emitter {
   }
 
   /**
-   * @param {{code?: string, message?: string, retryable?: boolean, retryAfter?: number}} error
+   * @param {{code?: string, retryable?: boolean, retryAfter?: number}} error
    *   The reply to a hello.
    */
-  #failed({ code, message, retryable, retryAfter }) {
+  #failed({ code, retryable, retryAfter }) {
     if (retryable) {
       this.#release();
       if (Number.isFinite(retryAfter)) this.#askedDelay = [Number(retryAfter), 2 * Number(retryAfter)];
-      this.#wait(0, message);
+      this.#wait();
     } else {
-      this.#closed(code === "unauthorised" ? accessCodes.unauthorised : firstFinalCode, message ?? "");
+      this.#closed(code === "unauthorised" ? accessCodes.unauthorised : firstFinalCode);
     }
   }
 
@@ -293,7 +290,6 @@ export class Connection extends Emitter {
     this.welcome = welcome;
     this.#identity = { id: welcome.clientId, resumeToken: welcome.resumeToken };
     this.#doubted = undefined;
-    this.#refusal = undefined;
     this.#attempts = 0;
     this.#become({ state: "online" });
     this.#watchSilence();
@@ -307,30 +303,23 @@ export class Connection extends Emitter {
   /** @param {number} answerWithin */
   #ping(answerWithin) {
     this.#write("ping", "{}");
-    this.#after(answerWithin, () => this.#closed(0, ""));
+    this.#after(answerWithin, () => this.#closed(0));
   }
 
-  /**
-   * @param {number} code 0 when this side gave up.
-   * @param {string} reason
-   */
-  #closed(code, reason) {
+  /** @param {number} code 0 when this side gave up. */
+  #closed(code) {
     this.#release();
     this.#identity ??= this.#doubted;
     this.#doubted = undefined;
     if (code >= firstFinalCode && code <= lastFinalCode) {
-      this.#become({ state: "stopped", code, reason: reason || this.#refusal });
-      this.#refusal = undefined;
+      this.#become({ state: "stopped", code });
       return;
     }
-    this.#wait(code, reason);
+    this.#wait(code);
   }
 
-  /**
-   * @param {number} [code]
-   * @param {string} [reason]
-   */
-  #wait(code, reason) {
+  /** @param {number} [code] */
+  #wait(code) {
     const [shortest, longest] = this.#askedDelay ?? [
       timing.firstDelay / 2,
       Math.min(timing.longestDelay, timing.firstDelay * 2 ** this.#attempts),
@@ -339,7 +328,7 @@ export class Connection extends Emitter {
     this.#attempts += 1;
     // Spread at random, or all clients of a restarted server would come back in one wave.
     const delay = shortest + this.#surroundings.random() * Math.max(0, longest - shortest);
-    this.#become({ state: "waiting", retryAt: this.#surroundings.now() + delay, code, reason });
+    this.#become({ state: "waiting", retryAt: this.#surroundings.now() + delay, code });
     this.#after(delay, () => this.#connect());
   }
 

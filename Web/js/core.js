@@ -57,10 +57,19 @@ export class Core {
     return new Session(this, this.call("session_open", ...this.putSnapshot(snapshot)));
   }
 
-  /** @param {string} exported @returns {Session} */
-  restoreSession(exported) {
-    const count = this.put(exported);
-    return new Session(this, this.call("session_import", count));
+  /**
+   * @param {string} edits As a session exported them.
+   * @param {string} [serverText] That it stood on. Other versions of the page exported it with the edits.
+   * @returns {Session}
+   */
+  restoreSession(edits, serverText = "") {
+    const editsBytes = encoder.encode(edits);
+    const textBytes = encoder.encode(serverText);
+    const bytes = new Uint8Array(editsBytes.length + textBytes.length);
+    bytes.set(editsBytes);
+    bytes.set(textBytes, editsBytes.length);
+    this.putBytes(bytes);
+    return new Session(this, this.call("session_import", editsBytes.length, textBytes.length));
   }
 
   /**
@@ -314,12 +323,19 @@ export class Session {
   }
 
   /**
-   * Everything, as text that `restoreSession` takes.
+   * The edits that are not confirmed, and what sends them, for `restoreSession`. It takes the text beside
+   * them, `serverText`, which changes with `revision` and `epoch` alone.
    *
    * @returns {string}
    */
-  export() {
+  exportEdits() {
     this.#core.call("session_export", this.#handle);
+    return this.#core.outputText();
+  }
+
+  /** The server's text at `revision`. */
+  serverText() {
+    this.#core.call("session_server_text", this.#handle);
     return this.#core.outputText();
   }
 

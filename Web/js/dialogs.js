@@ -1,5 +1,7 @@
 // What opens above the page: menu, confirmation, toast, and what a screen reader is told.
 
+import { at } from "./base.js";
+
 /**
  * @template {HTMLElement} [Kind=HTMLElement]
  * @param {string} id
@@ -15,7 +17,7 @@ export function byId(id) {
 export function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
-  use.setAttribute("href", `/assets/icons.svg#${name}`);
+  use.setAttribute("href", at(`/assets/icons.svg#${name}`));
   svg.setAttribute("aria-hidden", "true");
   svg.append(use);
   return svg;
@@ -60,6 +62,8 @@ let closeOpenMenu = () => {};
  */
 export function openMenu(button, items) {
   const menu = byId("menu");
+  // Inside a landmark, where a screen reader looks for it.
+  (button.closest("aside, main") ?? document.body).append(menu);
   const wasMine = button.getAttribute("aria-expanded") === "true";
   closeOpenMenu();
   if (wasMine) return;

@@ -2,21 +2,33 @@
 //
 // A note has to be joined before it can be edited: that takes a round trip, or as long as the line is
 // down. Nobody waits for it with typing. So a plain field stands where the text will be; what is typed
-// into it goes in front of the text when that comes. Until then it outlives a reload, as edits do.
+// into it goes in front of the text when that comes. Until then it outlives the tab, as edits do.
 
 /** @typedef {{text: string, anchor: number, head: number}} Words The selection in UTF-16 units. */
 
-const storagePrefix = "parley.early.";
+/** Of a note's words in the drawer. */
+const prefix = "early.";
+
+/** Words of up to so many UTF-16 units are written to the drawer at each key … */
+const shortText = 4_000;
+/** … and longer ones after so long; milliseconds. */
+const keepAfter = 150;
 
 export class EarlyWords {
   /** Called when words that were held back, for they were still being composed, may be taken. */
   whenComposed = () => {};
 
+  /** Called when the browser has no room for them. */
+  whenFull = () => {};
+
   #field;
-  #storage;
-  #storageKey;
+  #drawer;
   /** @type {Map<string, string>} By note. */
-  #texts;
+  #texts = new Map();
+  /** @type {Set<string>} Notes whose words have changed since they were written to the drawer. */
+  #unkept = new Set();
+  /** @type {any} */
+  #timer;
   /** @type {string | undefined} */
   #note;
   #isComposing = false;
@@ -24,14 +36,15 @@ export class EarlyWords {
   /**
    * @param {object} options
    * @param {HTMLTextAreaElement} options.field
-   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} options.storage
-   * @param {string} options.owner Whose words these are: nobody else at this tab gets to see them.
+   * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} options.drawer
    */
-  constructor({ field, storage, owner }) {
+  constructor({ field, drawer }) {
     this.#field = field;
-    this.#storage = storage;
-    this.#storageKey = storagePrefix + owner;
-    this.#texts = stored(storage, this.#storageKey);
+    this.#drawer = drawer;
+    for (const note of drawer.names(prefix)) {
+      const text = drawer.get(prefix + note);
+      if (typeof text === "string" && text) this.#texts.set(note, text);
+    }
     field.addEventListener("input", () => this.#typed());
     field.addEventListener("compositionstart", () => (this.#isComposing = true));
     field.addEventListener("compositionend", () => {
@@ -109,8 +122,10 @@ export class EarlyWords {
    */
   move(from, to) {
     const text = this.text(from);
-    this.#put(from, "");
     this.#put(to, text);
+    // They are under both names for a moment, and never under none.
+    this.flush();
+    this.#put(from, "");
     if (this.#note === from) this.#note = to;
   }
 
@@ -122,23 +137,22 @@ export class EarlyWords {
   #put(note, text) {
     if (text) this.#texts.set(note, text);
     else if (!this.#texts.delete(note)) return;
-    try {
-      if (this.#texts.size > 0) this.#storage.setItem(this.#storageKey, JSON.stringify([...this.#texts]));
-      else this.#storage.removeItem(this.#storageKey);
-    } catch {
-      // They last as long as the page then.
-    }
+    this.#unkept.add(note);
+    if (text.length <= shortText) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), keepAfter);
   }
-}
 
-/** @param {Pick<Storage, "getItem">} storage @param {string} key @returns {Map<string, string>} */
-function stored(storage, key) {
-  try {
-    /** @type {[unknown, unknown][]} */
-    const entries = JSON.parse(storage.getItem(key) ?? "[]");
-    const areWords = entries.every(([note, text]) => typeof note === "string" && typeof text === "string");
-    return areWords ? new Map(/** @type {[string, string][]} */ (entries)) : new Map();
-  } catch {
-    return new Map();
+  /** Writes what was typed to the drawer, before the page may go away. */
+  flush() {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    let isFull = false;
+    for (const note of this.#unkept) {
+      const text = this.text(note);
+      if (!text) this.#drawer.remove(prefix + note);
+      else if (!this.#drawer.set(prefix + note, text)) isFull = true;
+    }
+    this.#unkept.clear();
+    if (isFull) this.whenFull();
   }
 }

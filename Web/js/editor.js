@@ -22,15 +22,17 @@ import {
   history,
   historyKeymap,
   indentOnInput,
+  isolateHistory,
   keymap,
-  languages,
   layer,
   placeholder,
   syntaxHighlighting,
   syntaxTree,
   Compartment,
 } from "./codemirror.js";
+import { perLineDirection } from "./direction.js";
 import { colorOf, inkOn } from "./people.js";
+import { withoutCharacters } from "./shortcuts.js";
 
 /**
  * @typedef {import("./note.js").Note} Note
@@ -148,20 +150,6 @@ function parseUpToCaret(view) {
   return false;
 }
 
-/**
- * Markdown for the editor. A note opens with it: were it added later, the first keystrokes would do
- * something else than the ones that follow.
- *
- * @returns {Promise<any>} Undefined if it cannot be had: plain text is a note all the same.
- */
-export async function loadMarkdown() {
-  try {
-    return await languages.find(({ name }) => name === "Markdown")?.load();
-  } catch {
-    return undefined;
-  }
-}
-
 class PeerCaret {
   /**
    * @param {{left: number, top: number, height: number}} place
@@ -189,6 +177,7 @@ class PeerCaret {
     const element = document.createElement("div");
     const label = document.createElement("span");
     label.className = "peer-name";
+    label.dir = "auto";
     element.append(label);
     this.#fill(element);
     return element;
@@ -294,6 +283,7 @@ export function createEditor({ host, note, sheets, markdown }) {
     EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?/g, "\n")),
     EditorState.tabSize.of(4),
     EditorView.lineWrapping,
+    perLineDirection,
     highlightSpecialChars({ addSpecialChars: /\r/g }),
     history(),
     drawSelection(),
@@ -304,7 +294,7 @@ export function createEditor({ host, note, sheets, markdown }) {
     placeholder("Write something. Markdown works."),
     Prec.highest(keymap.of(["Enter", "Backspace"].map((key) => ({ key, run: parseUpToCaret })))),
     markdown ?? [],
-    keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+    keymap.of(withoutCharacters([...searchKeymap, ...historyKeymap, ...defaultKeymap])),
     readOnly.of(readOnlyState()),
     EditorView.contentAttributes.of({
       "aria-label": "Text of the note",
@@ -374,13 +364,14 @@ export function createEditor({ host, note, sheets, markdown }) {
 
   const subscriptions = [
     note.on("reset", ({ text }) => view.setState(stateWith(text))),
-    note.on("changes", ({ changes }) => {
+    note.on("changes", ({ changes, isOwn }) => {
+      const undoing = isOwn
+        ? [isolateHistory.of("full")]
+        : [Transaction.addToHistory.of(false), Transaction.remote.of(true)];
       try {
         view.dispatch({
           changes,
-          annotations: [
-            fromServer.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true),
-          ],
+          annotations: [fromServer.of(true), ...undoing],
           filter: false,
         });
       } catch (error) {

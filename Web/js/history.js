@@ -265,9 +265,10 @@ export class NoteHistory extends Emitter {
    *
    * @param {number} revision
    * @param {string} author
+   * @returns {Promise<number>} The revision that it made.
    */
   async restore(revision, author) {
-    await this.#request(`${this.#path}/restore`, "POST", { revision, author });
+    return (await this.#request(`${this.#path}/restore`, "POST", { revision, author })).revision;
   }
 
   close() {

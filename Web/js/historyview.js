@@ -5,6 +5,7 @@ import { announce, byId, confirm, icon, openDialog, toast } from "./dialogs.js";
 import { NoteHistory, colorsOf } from "./history.js";
 import { avatar, colorOf } from "./people.js";
 import { createReader } from "./reader.js";
+import { isolated, messageOf, quoted } from "./words.js";
 
 /**
  * @typedef {import("./note.js").Note} Note
@@ -37,9 +38,6 @@ function amounts({ inserted, deleted }) {
   if (deleted > 0) parts.push(`−${deleted.toLocaleString()}`);
   return parts.join(" ");
 }
-
-/** @param {unknown} error */
-const messageOf = (error) => (error instanceof Error ? error.message : "");
 
 /**
  * Opens the history over the note.
@@ -102,7 +100,7 @@ export function openHistory({ note, title, profile, sheets, markdown, leave }) {
     byId("history-author").textContent = isEmpty
       ? history.isLoaded ? "Nothing has been written yet" : ""
       : author || "Before the first change";
-    byId("history-time").textContent = version ? `${version.name} · ${time}` : time;
+    byId("history-time").textContent = version ? `${isolated(version.name)} · ${time}` : time;
     byId("history-count").textContent = isEmpty
       ? ""
       : isAtHead ? `Newest of ${history.head.toLocaleString()}` : `${revision.toLocaleString()} of ${history.head.toLocaleString()}`;
@@ -115,9 +113,12 @@ export function openHistory({ note, title, profile, sheets, markdown, leave }) {
     const span = history.head - history.oldest;
     slider.style.setProperty("--at", String(span > 0 ? (revision - history.oldest) / span : 1));
     const canWrite = note.access !== "read";
-    /** @type {HTMLButtonElement} */ (byId("history-restore")).disabled =
-      !canWrite || isAtHead || !history.isLoaded;
-    /** @type {HTMLButtonElement} */ (byId("history-name")).disabled = !canWrite || isEmpty;
+    byId("history-restore").hidden = byId("history-name").hidden = !canWrite;
+    for (const button of section.querySelectorAll(".version .icon-button")) {
+      /** @type {HTMLElement} */ (button).hidden = !canWrite;
+    }
+    /** @type {HTMLButtonElement} */ (byId("history-restore")).disabled = isAtHead || !history.isLoaded;
+    /** @type {HTMLButtonElement} */ (byId("history-name")).disabled = isEmpty;
     byId("history-name-label").textContent = version ? "Rename this version" : "Name this version";
     /** @type {HTMLButtonElement} */ (byId("history-back")).disabled = revision <= history.oldest;
     /** @type {HTMLButtonElement} */ (byId("history-forward")).disabled = isAtHead;
@@ -155,7 +156,7 @@ export function openHistory({ note, title, profile, sheets, markdown, leave }) {
         const dot = document.createElement("span");
         dot.className = "legend-dot";
         dot.style.setProperty("--person", color);
-        item.append(dot, nameOf(author));
+        item.append(dot, isolated(nameOf(author)));
         return item;
       }),
     );
@@ -176,6 +177,7 @@ export function openHistory({ note, title, profile, sheets, markdown, leave }) {
     words.className = "group-words";
     const name = document.createElement("span");
     name.className = "group-author";
+    name.dir = "auto";
     name.textContent = nameOf(group.author);
     const time = document.createElement("span");
     time.className = "group-time";
@@ -209,11 +211,12 @@ export function openHistory({ note, title, profile, sheets, markdown, leave }) {
         words.className = "group-words";
         const name = document.createElement("span");
         name.className = "group-author";
+        name.dir = "auto";
         name.textContent = version.name;
         const detail = document.createElement("span");
         detail.className = "group-time";
         const time = moment(history.timeOf(version.revision) ?? version.time);
-        detail.textContent = version.author ? `${time} · named by ${version.author}` : time;
+        detail.textContent = version.author ? `${time} · named by ${isolated(version.author)}` : time;
         words.append(name, detail);
         button.append(flag, words);
         button.addEventListener("click", () => {
@@ -288,7 +291,7 @@ export function openHistory({ note, title, profile, sheets, markdown, leave }) {
     if (!name) return;
     try {
       await history.name(at, name, profile.name);
-      announce(`This version is now called “${name}”.`);
+      announce(`This version is now called ${quoted(name)}.`);
     } catch (error) {
       toast(`The version was not named. ${messageOf(error)}`);
     }
@@ -297,7 +300,7 @@ export function openHistory({ note, title, profile, sheets, markdown, leave }) {
   /** @param {Version} version */
   async function removeName(version) {
     const isSure = await confirm({
-      title: `Take the name “${version.name}” away?`,
+      title: `Take the name ${quoted(version.name)} away?`,
       text: "The version itself stays in the history.",
       yes: "Take it away",
     });
@@ -313,7 +316,7 @@ export function openHistory({ note, title, profile, sheets, markdown, leave }) {
   async function restore() {
     const at = revision;
     const name = history.versionAt(at)?.name;
-    const what = name ? `“${name}”` : `the text of ${moment(history.timeOf(at))}`;
+    const what = name ? quoted(name) : `the text of ${moment(history.timeOf(at))}`;
     const isSure = await confirm({
       title: `Restore ${what}?`,
       text:
@@ -325,8 +328,8 @@ export function openHistory({ note, title, profile, sheets, markdown, leave }) {
     });
     if (!isSure || isClosed) return;
     try {
-      await history.restore(at, profile.name);
-      toast(`Restored ${what}. To undo it, restore the version before.`);
+      await note.makeOwn(() => history.restore(at, profile.name));
+      toast(`Restored ${what}. You can undo this like any other edit.`);
       leave();
     } catch (error) {
       toast(`Nothing was restored. ${messageOf(error)}`);

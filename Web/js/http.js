@@ -1,11 +1,18 @@
 // Asking the gateway over HTTP: JSON out, JSON in, and errors that a person can read.
 
-/** A refusal by the server, with a text for people. */
+import { at } from "./base.js";
+import { problemText } from "./problems.js";
+
+/** A refusal by the server, with a text for people as its message. */
 export class RequestError extends Error {
-  /** @param {string} message @param {number} status */
-  constructor(message, status) {
-    super(message);
+  /**
+   * @param {number} status 0 when the server cannot be reached.
+   * @param {unknown} [code] Of the error.
+   */
+  constructor(status, code) {
+    super(problemText(code, status));
     this.status = status;
+    this.code = code;
   }
 }
 
@@ -22,18 +29,20 @@ export function authorise(token) {
  * @param {"GET" | "POST" | "PATCH" | "DELETE"} [method]
  * @param {object} [body]
  * @param {AbortSignal} [signal]
+ * @param {string} [key] What is asked for twice under one key is done once.
  * @returns {Promise<any>}
  */
-export async function request(path, method = "GET", body, signal) {
+export async function request(path, method = "GET", body, signal, key) {
   /** @type {Record<string, string>} */
   const headers = {};
+  if (key !== undefined) headers["Idempotency-Key"] = key;
   const token = tokenNow();
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body) headers["Content-Type"] = "application/json";
   /** @type {Response} */
   let response;
   try {
-    response = await fetch(path, {
+    response = await fetch(at(path), {
       method,
       headers,
       body: body ? JSON.stringify(body) : undefined,
@@ -42,7 +51,7 @@ export async function request(path, method = "GET", body, signal) {
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new RequestError("The server cannot be reached.", 0);
+    throw new RequestError(0);
   }
   const text = await response.text();
   /** @type {any} */
@@ -53,6 +62,5 @@ export async function request(path, method = "GET", body, signal) {
     // Not ours; the status says enough.
   }
   if (response.ok) return answer;
-  const message = answer?.message ?? answer?.error?.message ?? `The server answered ${response.status}.`;
-  throw new RequestError(message, response.status);
+  throw new RequestError(response.status, answer?.code);
 }

@@ -13,11 +13,19 @@
 
 /**
  * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
- * @typedef {import("./note.js").Kept & {documentId: string, title: string, owner?: string}} PendingRecord
+ * @typedef {import("./note.js").Edits & {documentId: string, title: string, owner?: string}} PendingRecord
+ */
+
+/**
+ * As it is stored: with the place of the text that it stands on.
+ *
+ * @typedef {PendingRecord & {slot?: "a" | "b", tag?: string}} StoredRecord
  */
 
 const identityKey = "parley.client";
 const pendingPrefix = "parley.pending.";
+/** Of the texts that unconfirmed edits stand on. */
+const basePrefix = "parley.base.";
 
 /** @param {string} clientId */
 const lockName = (clientId) => `parley.client.${clientId}`;
@@ -28,7 +36,7 @@ const lockName = (clientId) => `parley.client.${clientId}`;
  * @param {string} name
  * @returns {Promise<boolean>} Whether it was free. Where there are no locks, true.
  */
-function hold(name) {
+export function hold(name) {
   const locks = globalThis.navigator?.locks;
   if (!locks) return Promise.resolve(true);
   return new Promise((resolve) => {
@@ -115,34 +123,101 @@ export function allPending(owner) {
 /** @param {string} documentId @param {string} clientId */
 const pendingKey = (documentId, clientId) => `${pendingPrefix}${clientId}.${documentId}`;
 
+/** @param {string} documentId @param {string} clientId @param {"a" | "b"} slot */
+const baseKey = (documentId, clientId, slot) => `${basePrefix}${slot}.${clientId}.${documentId}`;
+
 /**
- * A note's own edits under a client id.
+ * A note's own edits under a client id, with the text that they stand on.
  *
  * @param {string} documentId
  * @param {string} clientId
  * @param {string} owner
- * @returns {PendingRecord | undefined}
+ * @returns {(PendingRecord & {base?: string}) | undefined}
  */
 export function pendingOf(documentId, clientId, owner) {
+  /** @type {StoredRecord} */
   const record = read(localStorage, pendingKey(documentId, clientId));
-  return isPendingOf(record, owner) ? record : undefined;
+  if (!isPendingOf(record, owner)) return undefined;
+  const { slot, tag: _, ...edits } = record;
+  // An earlier version of the page kept the text with the edits.
+  if (slot === undefined) return edits;
+  return { ...edits, base: localStorage.getItem(baseKey(documentId, clientId, slot)) ?? undefined };
 }
 
 /**
+ * Which text is stored where, by the key of the edits.
+ *
+ * @type {Map<string, {slot: "a" | "b", tag: string}>}
+ */
+const bases = new Map();
+
+/**
  * @param {PendingRecord} record
+ * @param {import("./note.js").Base} base Is stored when it is another one than before.
  * @returns {boolean} False when the browser has no room for it.
  */
-export function savePending(record) {
+export function savePending(record, base) {
+  const { documentId, identity: { id } } = record;
+  const key = pendingKey(documentId, id);
+  const known = bases.get(key) ?? storedBase(key);
+  /** @param {"a" | "b"} slot */
+  const save = (slot) => {
+    localStorage.setItem(key, JSON.stringify({ ...record, slot, tag: base.tag }));
+    bases.set(key, { slot, tag: base.tag });
+  };
   try {
-    const key = pendingKey(record.documentId, record.identity.id);
-    localStorage.setItem(key, JSON.stringify(record));
+    if (known?.tag === base.tag) {
+      save(known.slot);
+      return true;
+    }
+    // The edits that are stored stay readable until the new ones are: their text is not overwritten.
+    const slot = known?.slot === "a" ? "b" : "a";
+    const formerKey = known && baseKey(documentId, id, known.slot);
+    putInPlaceOf(formerKey, baseKey(documentId, id, slot), base.read());
+    save(slot);
+    if (formerKey) localStorage.removeItem(formerKey);
     return true;
   } catch {
     return false;
   }
 }
 
+/**
+ * Stores a text beside a former one; in its place where there is no room for both. Where there is no room
+ * for the new one alone, the former one stays.
+ *
+ * @param {string | undefined} formerKey
+ * @param {string} key
+ * @param {string} text
+ */
+function putInPlaceOf(formerKey, key, text) {
+  try {
+    localStorage.setItem(key, text);
+  } catch (error) {
+    const former = formerKey && localStorage.getItem(formerKey);
+    if (!formerKey || typeof former !== "string") throw error;
+    localStorage.removeItem(formerKey);
+    try {
+      localStorage.setItem(key, text);
+    } catch (second) {
+      localStorage.setItem(formerKey, former);
+      throw second;
+    }
+  }
+}
+
+/** @param {string} key */
+function storedBase(key) {
+  /** @type {StoredRecord | null} */
+  const record = read(localStorage, key);
+  const { slot, tag } = record ?? {};
+  return slot !== undefined && tag !== undefined ? { slot, tag } : undefined;
+}
+
 /** @param {string} documentId @param {string} clientId */
 export function removePending(documentId, clientId) {
-  localStorage.removeItem(pendingKey(documentId, clientId));
+  const key = pendingKey(documentId, clientId);
+  localStorage.removeItem(key);
+  for (const slot of /** @type {const} */ (["a", "b"])) localStorage.removeItem(baseKey(documentId, clientId, slot));
+  bases.delete(key);
 }

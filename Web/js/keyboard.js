@@ -5,31 +5,58 @@ import { createNote } from "./newnoteview.js";
 import { page } from "./page.js";
 import { goToPast, leavePast } from "./past.js";
 import { closePeople } from "./peoplebar.js";
-import { go } from "./routes.js";
+import { go, home } from "./routes.js";
+import { isApple, shortcutOf } from "./shortcuts.js";
 import { focusText } from "./textplace.js";
+
+/** Control is held as well where Option alone types characters. */
+const isMac = isApple(navigator);
+
+/** @param {KeyboardEvent} event */
+function follow(event) {
+  const shortcut = shortcutOf(event, isMac);
+  if (!shortcut || document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  event.stopPropagation();
+  switch (shortcut) {
+    case "create":
+      createNote();
+      break;
+    case "list": {
+      const open = byId("notes").querySelector(".is-open .note-link, .note-link");
+      if (byId("app").dataset.view === "note" && matchMedia("(max-width: 720px)").matches) go(home);
+      /** @type {HTMLElement | null} */ (open)?.focus();
+      break;
+    }
+    case "text":
+      if (!page.past) focusText();
+      break;
+    case "history":
+      if (page.past) leavePast();
+      else if (page.current?.hasText) goToPast(page.current.documentId);
+      break;
+  }
+}
 
 /** Makes them work. */
 export function setUpKeyboard() {
+  if (isMac) {
+    for (const key of document.querySelectorAll("kbd[data-modifier]")) {
+      const control = document.createElement("kbd");
+      control.textContent = "Control";
+      key.textContent = "Option";
+      key.before(control, " ");
+    }
+  }
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !byId("people-panel").hidden) {
       closePeople();
       byId("people").focus();
       return;
     }
-    if (!event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    // By place on the keyboard: with Alt, some layouts give other letters.
-    if (event.code === "KeyN") createNote();
-    else if (event.code === "KeyL") {
-      const open = byId("notes").querySelector(".is-open .note-link, .note-link");
-      if (byId("app").dataset.view === "note" && matchMedia("(max-width: 720px)").matches) go("/");
-      /** @type {HTMLElement | null} */ (open)?.focus();
-    } else if (event.code === "KeyE" && !page.past) focusText();
-    else if (document.querySelector("dialog[open]")) return;
-    else if (event.code === "KeyH" && page.past) leavePast();
-    else if (event.code === "KeyH" && page.current?.hasText) goToPast(page.current.documentId);
-    else return;
-    event.preventDefault();
   });
+  // Before the editor, which has other uses for some of these keys.
+  document.addEventListener("keydown", follow, { capture: true });
   document.querySelector(".skip")?.addEventListener("click", (event) => {
     event.preventDefault();
     focusText();

@@ -4,6 +4,7 @@ import { byId } from "./dialogs.js";
 import { forgetIdentity } from "./identity.js";
 import { notices } from "./notices.js";
 import { page } from "./page.js";
+import { endText } from "./problems.js";
 import { access, connection } from "./session.js";
 import { accessTrouble, askForToken, endsAt, forgetEnd } from "./signin.js";
 
@@ -22,7 +23,7 @@ export function drawLine() {
 
 /** Puts among the notices what concerns the line or this person's rights; they are drawn by others. */
 export function drawConnectionNotice() {
-  const { state, code, reason } = connection.status;
+  const { state, code } = connection.status;
   const trouble = accessTrouble();
   if (endsAt === undefined || trouble) notices.delete("ending");
   else {
@@ -50,7 +51,7 @@ export function drawConnectionNotice() {
   const isReplaced = code === 4505;
   notices.set("connection", {
     title: isReplaced ? "This note went on in another tab." : "The server ended the connection.",
-    text: isReplaced ? "This one has stopped, to keep the two apart." : (reason ?? ""),
+    text: isReplaced ? "This one has stopped, to keep the two apart." : endText(code),
     isBad: !isReplaced,
     buttons: [
       {

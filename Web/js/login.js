@@ -14,7 +14,7 @@ import { RequestError, request } from "./http.js";
 function tokenFrom(answer) {
   const { accessToken, refreshToken } = answer?.data?.tokens ?? {};
   if (answer?.hasError || typeof accessToken !== "string") {
-    throw new RequestError(answer?.message ?? "The server did not say why.", 401);
+    throw new RequestError(401, answer?.code);
   }
   return { token: accessToken, refreshToken, name: answer.data.response?.name };
 }

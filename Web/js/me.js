@@ -2,8 +2,9 @@
 
 import { byId, openDialog } from "./dialogs.js";
 import { page } from "./page.js";
-import { avatar, palette, saveProfile } from "./people.js";
-import { access, connection, profile } from "./session.js";
+import { avatar, palette, profileKey, saveProfile, storedProfile, unlike } from "./people.js";
+import { mayCreate } from "./rights.js";
+import { access, connection, isNewPerson, profile } from "./session.js";
 
 /** Whether the server takes the name from the token. */
 const isNamed = () => access.token !== undefined && !access.isLink && connection.welcome?.demo !== true;
@@ -15,14 +16,34 @@ export function myName() {
   return access.isLink && connection.welcome?.demo === false ? `${profile.name} (guest)` : profile.name;
 }
 
-/** The name below the list, and what depends on whether this person came by a link. */
+/** The name below the list, and whether notes may be made. */
 export function drawMe() {
   byId("me-avatar").replaceChildren(avatar({ name: myName(), color: profile.color }, { label: false }));
   byId("me-name").textContent = myName();
   byId("me-hint").textContent = isNamed() ? "Signed in" : "Edit name and colour";
-  byId("create").hidden = byId("welcome-create").hidden = access.isLink;
-  byId("share").querySelector("span")?.replaceChildren(access.isLink ? "Copy link" : "Share");
-  byId("share").setAttribute("aria-label", access.isLink ? "Copy link" : "Share");
+  byId("create").hidden = byId("welcome-create").hidden = !mayCreate();
+}
+
+/**
+ * Who comes with a name and a colour that were made up does not come with those of somebody who is here.
+ *
+ * @param {import("./people.js").Profile[]} others
+ */
+export function standApart(others) {
+  const better = unlike(profile, others, { isNew: isUnseen });
+  isUnseen = false;
+  if (!better) return;
+  Object.assign(profile, better);
+  saveProfile(profile);
+  tellProfile();
+}
+
+/** Whether nobody has seen this person's name yet. */
+let isUnseen = isNewPerson;
+
+function tellProfile() {
+  connection.send("profile", { name: profile.name, color: profile.color });
+  page.emit("me", undefined);
 }
 
 async function editProfile() {
@@ -56,12 +77,19 @@ async function editProfile() {
   const chosen = /** @type {HTMLInputElement | null} */ (dialog.querySelector("input[name=color]:checked"));
   if (!isNamed()) profile.name = name.value.trim() || profile.name;
   profile.color = chosen?.value ?? profile.color;
+  profile.isDrawn = false;
   saveProfile(profile);
-  connection.send("profile", { name: profile.name, color: profile.color });
-  page.emit("me", undefined);
+  tellProfile();
 }
 
 /** Makes the button with this person's name work. */
 export function setUpMe() {
   byId("me").addEventListener("click", () => void editProfile());
+  // Another tab has changed them.
+  addEventListener("storage", ({ key }) => {
+    const stored = key === profileKey ? storedProfile() : undefined;
+    if (!stored || (stored.name === profile.name && stored.color === profile.color)) return;
+    Object.assign(profile, stored);
+    tellProfile();
+  });
 }

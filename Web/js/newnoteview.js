@@ -1,20 +1,27 @@
 // A note that is begun, as the page shows it until the server has made it.
 
-import { newPlace } from "./access.js";
 import { announce, byId, toast } from "./dialogs.js";
+import { untitled } from "./newnote.js";
 import { renameNote, copyText } from "./noteactions.js";
-import { drawNotices, notices } from "./notices.js";
+import { drawNotices, noRoomText, notices } from "./notices.js";
 import { openNote } from "./opennotes.js";
 import { page } from "./page.js";
-import { go, pathOf } from "./routes.js";
-import { access, connection, early, newNote, unmade } from "./session.js";
+import { go, home, pathOf, pathOfNew } from "./routes.js";
+import { mayCreate } from "./rights.js";
+import { connection, early, newNotes } from "./session.js";
 import { titleField } from "./titlebar.js";
 
 /** Shows the note at once: who begins one has its title, or its first words, at their fingertips. */
 export function createNote() {
-  if (access.isLink) return;
-  newNote.begin();
-  go(`/#${newPlace}`);
+  if (!mayCreate()) return;
+  // One in which nothing is written yet is as good as another.
+  const blank = newNotes.all.find(({ title, place }) => title === untitled && !early.text(place));
+  if (!blank && newNotes.isFull) {
+    toast("Too many new notes are not made yet. They have to reach the server first.");
+    return;
+  }
+  const { key } = blank ?? newNotes.begin();
+  go(pathOfNew(key));
   titleField.focus();
   titleField.select();
 }
@@ -22,14 +29,12 @@ export function createNote() {
 /**
  * The note that was begun is there; title and text may have been written meanwhile.
  *
- * @param {{note: import("./notes.js").NoteEntry, title: string}} made
+ * @param {{newNote: import("./newnote.js").NewNote, note: import("./notes.js").NoteEntry}} made
  */
-function takeNewNote({ note, title }) {
-  early.move(unmade, note.id);
-  const isAtTitle = page.isNewShown && document.activeElement === titleField;
-  // Who is still writing the title sets it by leaving the field.
-  if (!isAtTitle && title && title !== note.title) void renameNote(note.id, title);
-  if (!page.isNewShown) {
+function takeNewNote({ newNote, note }) {
+  early.move(newNote.place, note.id);
+  if (newNote.title && newNote.title !== note.title) void renameNote(note.id, newNote.title);
+  if (newNote !== page.newNote) {
     if (early.text(note.id)) openNote(note.id);
     return;
   }
@@ -38,40 +43,45 @@ function takeNewNote({ note, title }) {
   page.emit("went", undefined);
 }
 
-function forgetNewNote() {
-  newNote.forget();
-  early.take(unmade);
-  history.replaceState(null, "", "/");
+/** @param {import("./newnote.js").NewNote} newNote */
+function forgetNewNote(newNote) {
+  newNotes.forget(newNote);
+  early.take(newNote.place);
+  history.replaceState(null, "", home);
   page.emit("went", undefined);
 }
 
-/** A note that is begun has no text yet, and nobody else in it. */
-export function drawNewStatus() {
-  const { problem } = newNote;
+/**
+ * A note that is begun has no text yet, and nobody else in it.
+ *
+ * @param {import("./newnote.js").NewNote} newNote
+ */
+export function drawNewStatus(newNote) {
+  const { problem, isKept } = newNote;
   const status = byId("status");
   const text = problem ? "Not made yet" : "Making the note…";
   if (status.dataset.state !== "offline" && problem) announce(text);
   status.dataset.state = problem ? "offline" : "connecting";
   status.dataset.unsaved = "0";
   byId("status-text").textContent = text;
+  status.hidden = byId("people").hidden = false;
   byId("retry").hidden = connection.status.state !== "waiting";
   byId("editor").hidden = true;
   byId("gone").hidden = true;
   byId("access").hidden = true;
   byId("loading").hidden = false;
   titleField.disabled = false;
-  early.show(unmade);
+  early.show(newNote.place);
   if (problem) {
+    const hope = isKept ? "What you write is kept, and the note is made when that is possible." : noRoomText;
     notices.set("new", {
       title: "The note is not made yet.",
-      text: problem.isFinal
-        ? problem.text
-        : `${problem.text} What you write is kept, and the note is made when that is possible.`,
-      isBad: problem.isFinal,
+      text: problem.isFinal ? problem.text : `${problem.text} ${hope}`,
+      isBad: problem.isFinal || !isKept,
       buttons: [
-        { label: "Try again", run: () => void newNote.retry() },
+        { label: "Try again", run: () => void newNotes.retry(newNote) },
         { label: "Copy my text", run: () => void copyText() },
-        { label: "Discard it", run: forgetNewNote },
+        { label: "Discard it", run: () => forgetNewNote(newNote) },
       ],
     });
   } else {
@@ -80,12 +90,13 @@ export function drawNewStatus() {
   drawNotices();
 }
 
-/** Watches over the note that is begun. */
-export function setUpNewNote() {
-  newNote.on("made", takeNewNote);
-  newNote.on("changed", () => {
-    if (page.isNewShown) drawNewStatus();
-    else if (newNote.problem) toast(`The new note is not made yet. ${newNote.problem.text}`);
+/** Watches over the notes that are begun. */
+export function setUpNewNotes() {
+  newNotes.on("made", takeNewNote);
+  newNotes.on("changed", (newNote) => {
+    if (newNote === page.newNote) drawNewStatus(newNote);
+    else if (newNote.problem?.isFinal) toast(`A new note is not made yet. ${newNote.problem.text}`);
+    page.emit("notes", undefined);
   });
   byId("create").addEventListener("click", createNote);
   byId("welcome-create").addEventListener("click", createNote);

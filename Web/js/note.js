@@ -19,7 +19,7 @@ import { Emitter } from "./emitter.js";
  * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
  * @typedef {{clientId: string, name: string, color: string, key: number, isWriting: boolean}} Person
  * @typedef {{key: number, clientId: string, anchor: number, head: number}} PeerSelection
- * @typedef {{code: string, message: string, retryable: boolean}} Refusal
+ * @typedef {{code: string}} Refusal
  */
 
 /**
@@ -32,7 +32,15 @@ import { Emitter } from "./emitter.js";
  * Unconfirmed edits as they outlive the page: an exported session, what made its revision, and whose
  * changes these are to the server.
  *
- * @typedef {{identity: ClientIdentity, session: string, change?: HeadChange}} Kept
+ * @typedef {{identity: ClientIdentity, session: string, change?: HeadChange}} Edits
+ */
+
+/**
+ * The server's text that they stand on: it is as long as the note, and stays the same for many edits. The
+ * tag tells one such text of a note from others.
+ *
+ * @typedef {{tag: string, read: () => string}} Base
+ * @typedef {Edits & {base?: string}} Kept The text as `base`.
  */
 
 /** What a change's message has beside its operation, at most. */
@@ -65,17 +73,26 @@ const timing = {
   selectEvery: 80,
   /** Edits unconfirmed for longer than this are written to the browser's storage. */
   persistAfter: 150,
+  /** … or later, if that takes long: so many times as long as it took, … */
+  persistShare: 20,
+  /** … but not later than this. */
+  persistWithin: 3_000,
   /** How long to wait before a retryable refusal is tried again, unless the server says. */
   retryAfter: 1_000,
+  /** … for at most so long. */
+  holdWithin: 10_000,
   /** Somebody counts as writing for so long after each of their edits. */
   writingStays: 3_000,
 };
 
+/** Messages that wait for the revision of a change that was asked for over HTTP, at most. */
+const heldMax = 500;
+
 /**
- * reset: the editor starts from a new text. changes: to be made in it. edited: it has made some.
- * peers: others' carets may have moved. notice: to be told to the person.
+ * reset: the editor starts from a new text. changes: to be made in it; `isOwn` says that this person asked
+ * for them, and may undo them. edited: it has made some. joined: it is known who is here. peers: others' carets may have moved. notice: to be told to the person.
  *
- * @typedef {{reset: {text: string}, changes: {changes: TextChange[]}, edited: void, peers: void,
+ * @typedef {{reset: {text: string}, changes: {changes: TextChange[], isOwn?: boolean}, edited: void, joined: void, peers: void,
  *   people: void, status: void, title: string,
  *   notice: {kind: "rebased" | "storage", text: string}}} NoteEvents
  */
@@ -90,7 +107,7 @@ export class Note extends Emitter {
   access = "write";
   /** @type {Refusal | undefined} Why the server does not take the edits at hand. */
   refusal;
-  /** @type {string} Why the note could not be opened, for the phase `failed`. */
+  /** @type {string} Why the note could not be opened, for the phase `failed`: a code of problems.js. */
   failure = "";
 
   #core;
@@ -112,6 +129,7 @@ export class Note extends Emitter {
   #selectTimer;
   /** @type {any} */
   #persistTimer;
+  #persistDelay = timing.persistAfter;
   /** @type {any} */
   #retryTimer;
   /** @type {Map<string, any>} By client id: until they count as writing no longer. */
@@ -123,6 +141,10 @@ export class Note extends Emitter {
   /** Whether it goes on from what was kept, and has not sent anything since. */
   #isRestored = false;
   #rejoinCount = 0;
+  /** @type {Message[] | undefined} Messages that wait for `#ownRevision`. */
+  #held;
+  /** The revision of a change that this person asked for over HTTP. */
+  #ownRevision = 0;
   /** Whether the change in flight was refused, and goes out as a new one after the next join. */
   #isRefused = false;
   /** @type {(() => void)[]} */
@@ -135,7 +157,7 @@ export class Note extends Emitter {
    * @param {string} options.documentId
    * @param {string} [options.title] As the list of notes knows it.
    * @param {{
-   *   save: (note: Note, record: Kept) => boolean,
+   *   save: (note: Note, edits: Edits, base: Base) => boolean,
    *   remove: (note: Note, clientId: string) => void,
    * }} [options.pending] Where unconfirmed edits outlive the page.
    * @param {Kept} [options.restored] From there.
@@ -148,7 +170,7 @@ export class Note extends Emitter {
     this.#connection = connection;
     this.#pending = pending;
     if (restored !== undefined) {
-      this.#session = core.restoreSession(restored.session);
+      this.#session = core.restoreSession(restored.session, restored.base);
       this.#identity = restored.identity;
       this.#headChange = restored.change;
       this.#keptUnder = restored.identity.id;
@@ -158,7 +180,10 @@ export class Note extends Emitter {
     // Not before: what cannot be restored makes no note.
     this.#subscriptions = [
       connection.on("welcome", () => this.#join()),
-      connection.on("lost", () => this.#lost()),
+      connection.on("lost", () => {
+        this.#release();
+        this.#lost();
+      }),
       connection.on("message", (message) => this.#receive(message)),
     ];
     if (connection.isOnline) this.#join();
@@ -236,6 +261,30 @@ export class Note extends Emitter {
     this.#scheduleSelect();
   }
 
+  /**
+   * Has a change made over HTTP that counts as this person's own when it comes by: it is one step to undo.
+   *
+   * @param {() => Promise<number>} make Asks for it; the revision that it made.
+   */
+  async makeOwn(make) {
+    // The change may come before the answer that says which one it is.
+    this.#held ??= [];
+    const timer = setTimeout(() => this.#release(), timing.holdWithin);
+    try {
+      this.#ownRevision = await make();
+    } finally {
+      clearTimeout(timer);
+      this.#release();
+    }
+  }
+
+  /** Handles the messages that were held back. */
+  #release() {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const message of held) this.#receive(message);
+  }
+
   /** After a final refusal: sends the edits again, together with those made since. */
   retryRefused() {
     if (!this.refusal) return;
@@ -289,14 +338,19 @@ export class Note extends Emitter {
       return;
     }
     const former = this.#keptUnder;
-    const record = { identity, session: session.export(), change: this.#headChange };
-    let isSaved = this.#pending.save(this, record);
+    const began = performance.now();
+    const record = { identity, session: session.exportEdits(), change: this.#headChange };
+    const base = { tag: `${session.revision} ${session.epoch}`, read: () => session.serverText() };
+    let isSaved = this.#pending.save(this, record, base);
     this.#keptUnder = identity.id;
     if (former !== undefined && former !== identity.id) {
       // Whoever finds these edits under both ids would send them twice.
       this.#pending.remove(this, former);
-      isSaved ||= this.#pending.save(this, record);
+      isSaved ||= this.#pending.save(this, record, base);
     }
+    // However long the note: most of the time is the person's.
+    const share = (performance.now() - began) * timing.persistShare;
+    this.#persistDelay = Math.min(Math.max(timing.persistAfter, share), timing.persistWithin);
     if (!isSaved) {
       const text = "This browser has no room to keep your unsaved changes. Leave this page open.";
       this.emit("notice", { kind: "storage", text });
@@ -340,6 +394,11 @@ export class Note extends Emitter {
   /** @param {Message} message */
   #receive(message) {
     if (message.data.documentId !== this.documentId || this.phase === "failed") return;
+    if (this.#held) {
+      this.#held.push(message);
+      if (this.#held.length > heldMax) this.#release();
+      return;
+    }
     try {
       this.#handle(message);
     } catch (error) {
@@ -363,7 +422,7 @@ export class Note extends Emitter {
       return;
     }
     this.phase = "failed";
-    this.failure = "This page and the server disagree about the text. Copy yours, then reload.";
+    this.failure = "disagreement";
     this.persistNow();
     this.emit("status", undefined);
   }
@@ -429,6 +488,7 @@ export class Note extends Emitter {
     this.#selectionIsNews = true;
     this.#scheduleSelect();
     this.emit("people", undefined);
+    this.emit("joined", undefined);
     this.#unconfirmedMoved();
   }
 
@@ -500,7 +560,7 @@ export class Note extends Emitter {
       return;
     }
     this.phase = data.code === "unknownDocument" || data.code === "deleted" ? "deleted" : "failed";
-    this.failure = data.message ?? "";
+    this.failure = String(data.code ?? "");
     this.emit("status", undefined);
   }
 
@@ -526,7 +586,7 @@ export class Note extends Emitter {
       } else {
         const author = this.#people.get(clientId)?.key ?? 0;
         this.#writes(clientId);
-        this.#apply(session.receive(JSON.stringify(operation), revision, author));
+        this.#apply(session.receive(JSON.stringify(operation), revision, author), revision === this.#ownRevision);
       }
       const isLast = index === changes.length - 1;
       if (revision === session.revision) {
@@ -537,9 +597,9 @@ export class Note extends Emitter {
     this.emit("peers", undefined);
   }
 
-  /** @param {TextChange[]} changes */
-  #apply(changes) {
-    if (changes.length > 0) this.emit("changes", { changes });
+  /** @param {TextChange[]} changes @param {boolean} [isOwn] */
+  #apply(changes, isOwn = false) {
+    if (changes.length > 0) this.emit("changes", { changes, isOwn });
   }
 
   /** @param {{sequence: number, revision: number, time?: number}} data */
@@ -574,7 +634,7 @@ export class Note extends Emitter {
       return;
     }
     session.refuse(data.sequence);
-    this.refusal = { code: data.code, message: data.message, retryable: false };
+    this.refusal = { code: data.code };
     this.persistNow();
     this.emit("status", undefined);
   }
@@ -605,8 +665,7 @@ export class Note extends Emitter {
     const limit = this.#connection.welcome?.limits?.messageBytesMax;
     if (limit && isLonger(operation, limit - envelopeBytes)) {
       // The server would end the connection over it.
-      const message = `They are too much for one go: ${Math.floor(limit / 1e6)} MB is the most.`;
-      this.#refused({ sequence, code: "tooLarge", message, retryable: false });
+      this.#refused({ sequence, code: "messageTooLarge", retryable: false });
       return;
     }
     this.#connection.sendEncoded(
@@ -627,7 +686,7 @@ export class Note extends Emitter {
       this.#forgetPersisted();
       if (this.#selectionIsNews) this.#scheduleSelect();
     } else {
-      this.#persistTimer ??= setTimeout(() => this.persistNow(), timing.persistAfter);
+      this.#persistTimer ??= setTimeout(() => this.persistNow(), this.#persistDelay);
     }
     this.emit("status", undefined);
   }
@@ -757,7 +816,7 @@ export class Note extends Emitter {
       this.persistNow();
       this.#lost();
       this.phase = "failed";
-      this.failure = "You may not read this note any more.";
+      this.failure = "readingLost";
     } else {
       this.access = access;
     }

@@ -4,10 +4,11 @@ import { announce, confirm, copy, toast } from "./dialogs.js";
 import { untitled } from "./newnote.js";
 import { notes } from "./opennotes.js";
 import { page } from "./page.js";
-import { go, noteIn, pathOf } from "./routes.js";
-import { access, connection, early, list, unmade } from "./session.js";
+import { go, home, noteIn, pathOf } from "./routes.js";
+import { mayManage } from "./rights.js";
+import { connection, early, list } from "./session.js";
 import { openSharing } from "./sharing.js";
-import { messageOf } from "./words.js";
+import { messageOf, quoted } from "./words.js";
 import { drawCount } from "./wordcount.js";
 
 /** @param {string} id @param {string} title */
@@ -26,15 +27,15 @@ export async function renameNote(id, title) {
 export async function removeNote(id) {
   const title = list.titleOf(id) || untitled;
   const isSure = await confirm({
-    title: `Delete “${title}”?`,
+    title: `Delete ${quoted(title)}?`,
     text: "It goes away for everybody, with its history. This cannot be undone.",
     yes: "Delete note",
   });
   if (!isSure) return;
   try {
     await list.remove(id);
-    announce(`“${title}” was deleted.`);
-    if (noteIn(location.pathname) === id) go("/");
+    announce(`${quoted(title)} was deleted.`);
+    if (noteIn(location.pathname) === id) go(home);
   } catch (error) {
     toast(`The note was not deleted. ${messageOf(error)}`);
   }
@@ -43,16 +44,17 @@ export async function removeNote(id) {
 /** @param {string} id */
 export async function shareNote(id) {
   const address = new URL(pathOf(id), location.href).href;
-  // Who came by a link can pass that on, and no other.
-  if (access.isLink) toast((await copy(address)) ? "Link copied." : address);
+  // Who may not make a link can pass on the address.
+  if (!mayManage(id)) toast((await copy(address)) ? "Link copied." : address);
   else {
     const title = list.titleOf(id) || untitled;
-    await openSharing({ id, title, address, isDemo: connection.welcome?.demo ?? false });
+    const isDemo = connection.welcome?.demo ?? false;
+    await openSharing({ id, title, address, isDemo, isWritable: list.may(id, "write") ?? true });
   }
 }
 
 /** The note's text, or as much of it as there is here. */
-export async function copyText(text = page.current?.text ?? early.text(page.current?.documentId ?? unmade)) {
+export async function copyText(text = page.current?.text ?? early.text(page.place ?? "")) {
   toast((await copy(text)) ? "Text copied." : "The browser did not allow copying.");
 }
 

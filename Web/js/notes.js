@@ -5,11 +5,18 @@ import { RequestError, request } from "./http.js";
 
 /**
  * @typedef {import("./connection.js").Connection} Connection
- * @typedef {{id: string, title: string, revision: number, createdAt: string, updatedAt: string}} NoteEntry
+ * @typedef {{id: string, title: string, revision: number, createdAt: string, updatedAt: string,
+ *   may?: string[]}} NoteEntry What this person may do with it, if the server said so.
  */
 
 /** The room whose `resourceUpdate` says that the list changed. */
 const room = "notes";
+
+/** Of a title in the drawer that waits for the server. */
+const titlePrefix = "title.";
+
+/** Where it is kept that somebody may not make notes. */
+const deniedPrefix = "parley.no-new-notes.";
 
 /** How long to wait where the server says only that it takes a while; milliseconds. */
 const retryAfter = 1_000;
@@ -24,10 +31,33 @@ export class NoteList extends Emitter {
   #isStale = false;
   /** @type {Map<string, string>} Titles that wait for the server to be reached. */
   #wanted = new Map();
+  /** @type {boolean | undefined} As the server says. */
+  #mayCreate;
+  #storage;
+  #owner;
+  #isLive;
+  /** @type {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove"> | undefined} */
+  #drawer;
 
-  /** @param {Connection} connection */
-  constructor(connection) {
+  /**
+   * @param {Connection} connection
+   * @param {object} [surroundings]
+   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [surroundings.storage]
+   * @param {() => string} [surroundings.owner] Who this is.
+   * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} [surroundings.drawer] Where
+   *   titles outlive the tab.
+   * @param {() => boolean} [surroundings.isLive] Whether this person may hear of changes of the list.
+   */
+  constructor(connection, surroundings = {}) {
     super();
+    this.#storage = surroundings.storage;
+    this.#owner = surroundings.owner ?? (() => "");
+    this.#isLive = surroundings.isLive ?? (() => true);
+    this.#drawer = surroundings.drawer;
+    for (const id of this.#drawer?.names(titlePrefix) ?? []) {
+      const title = this.#drawer?.get(titlePrefix + id);
+      if (typeof title === "string") this.#wanted.set(id, title);
+    }
     connection.on("welcome", () => {
       this.#subscribe(connection);
       void this.#renameAsWanted().then(() => this.refresh());
@@ -51,6 +81,7 @@ export class NoteList extends Emitter {
    */
   #subscribe(connection) {
     clearTimeout(this.#timer);
+    if (!this.#isLive()) return;
     connection.send("subscribe", { room }, ({ type, data }) => {
       if (type !== "error" || !data.retryable) return;
       this.#timer = setTimeout(() => this.#subscribe(connection), data.retryAfter ?? retryAfter);
@@ -67,8 +98,9 @@ export class NoteList extends Emitter {
     try {
       do {
         this.#isStale = false;
-        const { notes } = await request("/api/notes");
+        const { notes, mayCreate } = await request("/api/notes");
         this.#notes = notes;
+        this.#keepMayCreate(mayCreate ?? true);
         this.emit("changed", undefined);
       } while (this.#isStale);
     } catch {
@@ -76,6 +108,37 @@ export class NoteList extends Emitter {
     } finally {
       this.#isFetching = false;
     }
+  }
+
+  /** Whether this person may make notes; as it was the last time, until the server has said so. */
+  get mayCreate() {
+    if (this.#mayCreate !== undefined) return this.#mayCreate;
+    try {
+      return !this.#storage?.getItem(deniedPrefix + this.#owner());
+    } catch {
+      return true;
+    }
+  }
+
+  /** @param {boolean} mayCreate */
+  #keepMayCreate(mayCreate) {
+    this.#mayCreate = mayCreate;
+    try {
+      if (mayCreate) this.#storage?.removeItem(deniedPrefix + this.#owner());
+      else this.#storage?.setItem(deniedPrefix + this.#owner(), "true");
+    } catch {
+      // It is known as long as the page is there.
+    }
+  }
+
+  /**
+   * Whether this person may do that with a note; undefined while it is not known.
+   *
+   * @param {string} id
+   * @param {"read" | "write" | "presence" | "manage"} verb
+   */
+  may(id, verb) {
+    return this.#notes?.find((note) => note.id === id)?.may?.includes(verb);
   }
 
   /** @param {string} id */
@@ -92,9 +155,13 @@ export class NoteList extends Emitter {
     return this.#wanted.get(id);
   }
 
-  /** @param {string} title @returns {Promise<NoteEntry>} */
-  async create(title) {
-    const note = await request("/api/notes", "POST", { title });
+  /**
+   * @param {string} title
+   * @param {string} key What is asked for twice under one key is made once.
+   * @returns {Promise<NoteEntry>}
+   */
+  async create(title, key) {
+    const note = await request("/api/notes", "POST", { title }, undefined, key);
     if (!this.#notes?.some(({ id }) => id === note.id)) this.#notes = [note, ...(this.#notes ?? [])];
     this.emit("changed", undefined);
     return note;
@@ -107,6 +174,7 @@ export class NoteList extends Emitter {
    */
   async rename(id, title) {
     this.#wanted.set(id, title);
+    this.#drawer?.set(titlePrefix + id, title);
     this.emit("changed", undefined);
     try {
       await request(`/api/notes/${encodeURIComponent(id)}`, "PATCH", { title });
@@ -129,7 +197,10 @@ export class NoteList extends Emitter {
 
   /** @param {string} id @param {string} title Not one that was wanted since. */
   #settle(id, title) {
-    if (this.#wanted.get(id) === title) this.#wanted.delete(id);
+    if (this.#wanted.get(id) === title) {
+      this.#wanted.delete(id);
+      this.#drawer?.remove(titlePrefix + id);
+    }
     this.emit("changed", undefined);
   }
 

@@ -6,8 +6,9 @@ import { removeNote, renameNote, shareNote } from "./noteactions.js";
 import { when } from "./notes.js";
 import { notes } from "./opennotes.js";
 import { page } from "./page.js";
-import { pathOf } from "./routes.js";
-import { access, connection, list } from "./session.js";
+import { pathOf, pathOfNew } from "./routes.js";
+import { mayManage } from "./rights.js";
+import { connection, list, newNotes } from "./session.js";
 import { countOf } from "./words.js";
 
 /** @type {string | undefined} The note whose title is being changed in the list. */
@@ -29,21 +30,74 @@ export function drawList() {
   const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
   const all = list.notes ?? [];
   const state = all.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedIn(id)]);
-  const key = JSON.stringify([state, filter, page.current?.documentId, renaming, list.notes === undefined]);
+  const begun = newNotes.all.filter(({ title }) => title.toLocaleLowerCase().includes(filter));
+  const beginnings = begun.map(({ key, title, problem }) => [key, title, problem !== undefined]);
+  const key = JSON.stringify([state, beginnings, filter, page.place, renaming, list.notes === undefined]);
   // This is called at every keystroke. A row that is taken away under the pointer loses its click.
   if (key === drawnList) return;
   drawnList = key;
   const shown = all.filter(({ title }) => title.toLocaleLowerCase().includes(filter));
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const focusedKey = box.contains(focused) ? focused?.dataset.key : undefined;
-  box.replaceChildren(...shown.map(row));
+  box.replaceChildren(...begun.map(newRow), ...shown.map(row));
   if (focusedKey) {
     /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`))?.focus();
   }
   byId("find-box").hidden = all.length < 8 && filter === "";
   const empty = byId("notes-empty");
-  empty.hidden = shown.length > 0 || list.notes === undefined;
+  empty.hidden = shown.length + begun.length > 0 || list.notes === undefined;
   empty.textContent = filter ? "No title has that in it." : "No notes yet.";
+}
+
+/**
+ * A note that the server has yet to make.
+ *
+ * @param {import("./newnote.js").NewNote} newNote
+ */
+function newRow(newNote) {
+  const { key, title, problem } = newNote;
+  const item = document.createElement("li");
+  item.className = "note-row" + (newNote === page.newNote ? " is-open" : "");
+  const link = linkTo(pathOfNew(key), title, newNote === page.newNote);
+  link.dataset.key = `new ${key}`;
+  const detail = document.createElement("span");
+  detail.className = "note-when";
+  const mark = document.createElement("span");
+  mark.className = "unsaved";
+  mark.textContent = "Not made yet";
+  detail.append(problem ? mark : "Making the note…");
+  link.append(detail);
+  link.addEventListener("keydown", (event) => stepThrough(event, item));
+  item.append(link);
+  return item;
+}
+
+/** @param {string} href @param {string} title @param {boolean} isOpen */
+function linkTo(href, title, isOpen) {
+  const link = document.createElement("a");
+  link.className = "note-link";
+  link.href = href;
+  link.dataset.link = "";
+  if (isOpen) link.setAttribute("aria-current", "page");
+  const name = document.createElement("span");
+  name.className = "note-title" + (title ? "" : " is-untitled");
+  name.dir = "auto";
+  name.textContent = title || untitled;
+  link.append(name);
+  return link;
+}
+
+/**
+ * Up and down in the list.
+ *
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} item
+ */
+function stepThrough(event, item) {
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  const next = event.key === "ArrowDown" ? item.nextElementSibling : item.previousElementSibling;
+  /** @type {HTMLElement | null | undefined} */ (next?.querySelector(".note-link"))?.focus();
+  event.preventDefault();
 }
 
 /** @param {import("./notes.js").NoteEntry} entry */
@@ -56,15 +110,8 @@ function row(entry) {
     item.append(renameField(entry));
     return item;
   }
-  const link = document.createElement("a");
-  link.className = "note-link";
-  link.href = pathOf(id);
-  link.dataset.link = "";
+  const link = linkTo(pathOf(id), title, id === page.current?.documentId);
   link.dataset.key = `link ${id}`;
-  if (id === page.current?.documentId) link.setAttribute("aria-current", "page");
-  const name = document.createElement("span");
-  name.className = "note-title" + (title ? "" : " is-untitled");
-  name.textContent = title || untitled;
   const detail = document.createElement("span");
   detail.className = "note-when";
   const unsaved = unsavedIn(id);
@@ -76,15 +123,15 @@ function row(entry) {
   } else {
     detail.textContent = when(updatedAt);
   }
-  link.append(name, detail);
+  link.append(detail);
   link.addEventListener("keydown", (event) => {
-    if (access.isLink && (event.key === "F2" || event.key === "Delete")) return;
+    if ((event.key === "F2" || event.key === "Delete") && !mayManage(id)) return;
     if (event.key === "F2") startRenaming(id);
     else if (event.key === "Delete") void removeNote(id);
-    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      const next = event.key === "ArrowDown" ? item.nextElementSibling : item.previousElementSibling;
-      /** @type {HTMLElement | null | undefined} */ (next?.querySelector(".note-link"))?.focus();
-    } else return;
+    else {
+      stepThrough(event, item);
+      return;
+    }
     event.preventDefault();
   });
   const more = document.createElement("button");
@@ -96,8 +143,9 @@ function row(entry) {
   more.setAttribute("aria-expanded", "false");
   more.append(icon("more"));
   more.addEventListener("click", () => {
-    const share = { label: access.isLink ? "Copy link" : "Share…", icon: "link", run: () => void shareNote(id) };
-    if (access.isLink) openMenu(more, [share]);
+    const isManaged = mayManage(id);
+    const share = { label: isManaged ? "Share…" : "Copy link", icon: "link", run: () => void shareNote(id) };
+    if (!isManaged) openMenu(more, [share]);
     else {
       openMenu(more, [
         { label: "Rename", icon: "pencil", run: () => startRenaming(id) },
@@ -114,6 +162,7 @@ function row(entry) {
 function renameField({ id, title }) {
   const field = document.createElement("input");
   field.className = "rename";
+  field.dir = "auto";
   field.value = title;
   field.maxLength = 200;
   field.setAttribute("aria-label", "New title");

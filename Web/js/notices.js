@@ -10,6 +10,8 @@ import { byId } from "./dialogs.js";
 export const notices = new Map();
 let drawnNotices = "";
 
+export const noRoomText = "This browser has no room to keep your unsaved changes. Leave this page open.";
+
 /** Shows those that there are now. */
 export function drawNotices() {
   const key = JSON.stringify([...notices]);

@@ -11,9 +11,13 @@ import { connection, core, early, list, ownerNow } from "./session.js";
 export const notes = new Map();
 
 const pending = {
-  /** @param {Note} note @param {import("./note.js").Kept} record */
-  save({ documentId, title }, record) {
-    return savePending({ ...record, documentId, title, owner: ownerNow() });
+  /**
+   * @param {Note} note
+   * @param {import("./note.js").Edits} edits
+   * @param {import("./note.js").Base} base
+   */
+  save({ documentId, title }, edits, base) {
+    return savePending({ ...edits, documentId, title, owner: ownerNow() }, base);
   },
   /** @param {Note} note @param {string} clientId */
   remove: (note, clientId) => removePending(note.documentId, clientId),
@@ -64,7 +68,9 @@ function noteAsLeft(documentId) {
  */
 function putEarlyWords(note) {
   const words = note.isWritable ? early.take(note.documentId) : undefined;
-  if (words) note.edit([{ from: 0, to: 0, insert: wellFormed(words.text) }]);
+  if (!words) return;
+  note.edit([{ from: 0, to: 0, insert: wellFormed(words.text) }]);
+  note.persistNow();
 }
 
 /**

@@ -15,8 +15,13 @@ class Page extends Emitter {
   editor;
   /** @type {ReturnType<typeof import("./historyview.js").openHistory> | undefined} */
   past;
-  /** Whether the note is shown that the server has yet to make. */
-  isNewShown = false;
+  /** @type {import("./newnote.js").NewNote | undefined} Is shown, and the server has yet to make it. */
+  newNote;
+
+  /** Of what is shown: where words for it go. */
+  get place() {
+    return this.current?.documentId ?? this.newNote?.place;
+  }
 }
 
 export const page = new Page();

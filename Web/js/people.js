@@ -1,6 +1,10 @@
 // Names, colours and initials.
 
-/** @typedef {{name: string, color: string}} Profile */
+/**
+ * isDrawn: whether name and colour were made up, and not chosen.
+ *
+ * @typedef {{name: string, color: string, isDrawn?: boolean}} Profile
+ */
 
 /**
  * Colours that white text can be read on (contrast of at least 4.5 to 1).
@@ -15,38 +19,111 @@ export const palette = [
   "#5c59c4",
   "#8a4bab",
   "#b03a74",
+  "#a8323f",
+  "#706a10",
+  "#2f7d2c",
+  "#35608c",
+  "#7b5a45",
+  "#56646f",
+  "#7d4f6d",
 ];
 
 const moods = [
-  "Calm", "Bright", "Quiet", "Brisk", "Gentle", "Keen", "Merry", "Patient", "Sunny", "Nimble",
-  "Candid", "Steady",
+  "Agile", "Amber", "Astute", "Bold", "Breezy", "Bright", "Brisk", "Calm", "Candid", "Careful", "Cheery",
+  "Clever", "Cosy", "Curious", "Daring", "Deft", "Eager", "Early", "Fair", "Gentle", "Glad", "Golden",
+  "Hardy", "Honest", "Humble", "Jolly", "Keen", "Kind", "Lively", "Lucid", "Mellow", "Merry", "Mild",
+  "Nimble", "Noble", "Patient", "Placid", "Plucky", "Polite", "Quiet", "Ready", "Silver", "Spry", "Steady",
+  "Sunny", "Swift", "Tidy", "Upbeat", "Vivid", "Warm", "Wise", "Witty", "Zesty",
 ];
 const creatures = [
-  "Heron", "Otter", "Wren", "Fox", "Badger", "Finch", "Hare", "Lynx", "Magpie", "Marten", "Robin",
-  "Swift", "Plover", "Beaver",
+  "Avocet", "Badger", "Beaver", "Bison", "Bittern", "Bunting", "Chamois", "Cicada", "Crane", "Cricket",
+  "Curlew", "Deer", "Dolphin", "Dormouse", "Dove", "Egret", "Eider", "Ermine", "Falcon", "Finch", "Fox",
+  "Gannet", "Gecko", "Goshawk", "Grebe", "Hare", "Heron", "Hoopoe", "Ibex", "Ibis", "Jackdaw", "Jay",
+  "Kestrel", "Kite", "Lapwing", "Lark", "Linnet", "Lynx", "Magpie", "Marmot", "Marten", "Merlin", "Mole",
+  "Newt", "Nuthatch", "Oriole", "Osprey", "Otter", "Owl", "Petrel", "Pipit", "Plover", "Puffin", "Raven",
+  "Robin", "Salmon", "Seal", "Shrew", "Siskin", "Snipe", "Stork", "Swan", "Teal", "Tern", "Thrush",
+  "Trout", "Turtle", "Viper", "Vole", "Wagtail", "Weasel", "Whale", "Wren",
 ];
 
-const profileKey = "parley.profile";
+/** How many names there are to draw. */
+export const nameCount = moods.length * creatures.length;
+
+/** @param {number} index Below `nameCount`. */
+const nameAt = (index) =>
+  `${moods[Math.floor(index / creatures.length)]} ${creatures[index % creatures.length]}`;
+
+export const profileKey = "parley.profile";
 export const nameLengthMax = 40;
 
-/** @param {readonly string[]} list */
-const pick = (list) => list[Math.floor(Math.random() * list.length)] ?? "";
+/**
+ * A name and a colour that nobody of the others has, as far as there are any.
+ *
+ * @param {{name: string, color: string}[]} [others]
+ * @param {() => number} [random] 0 ..< 1.
+ * @returns {{name: string, color: string}}
+ */
+export function drawProfile(others = [], random = Math.random) {
+  const names = new Set(others.map(({ name }) => name));
+  let index = Math.floor(random() * nameCount);
+  for (let tried = 0; tried < nameCount && names.has(nameAt(index)); tried += 1) index = (index + 1) % nameCount;
+  return { name: nameAt(index), color: drawColor(others, random) };
+}
+
+/**
+ * @param {{color: string}[]} others
+ * @param {() => number} random
+ */
+function drawColor(others, random) {
+  const taken = new Set(others.map(({ color }) => color.toLowerCase()));
+  const free = palette.filter((color) => !taken.has(color));
+  const choice = free.length > 0 ? free : palette;
+  return choice[Math.floor(random() * choice.length)] ?? "";
+}
+
+/**
+ * What to change in a profile that was made up, so that it is told from the others who are here.
+ *
+ * @param {Profile} profile
+ * @param {{name: string, color: string}[]} others
+ * @param {{isNew?: boolean, random?: () => number}} [options] Whether nobody has seen the name yet.
+ * @returns {{name: string, color: string} | undefined} Undefined if it may stay.
+ */
+export function unlike(profile, others, options) {
+  const { isNew = false, random = Math.random } = options ?? {};
+  const { name, color, isDrawn } = profile;
+  if (!isDrawn) return undefined;
+  // One with the same name and colour is this person, in another tab; unless chance drew both just now.
+  if (!isNew && others.some((other) => other.name === name && other.color === color)) return undefined;
+  const isNamesake = isNew && others.some((other) => other.name === name);
+  const isTaken = others.some((other) => other.color.toLowerCase() === color);
+  if (!isNamesake && !isTaken) return undefined;
+  const drawn = drawProfile(others, random);
+  const better = { name: isNamesake ? drawn.name : name, color: isTaken ? drawn.color : color };
+  return better.name === name && others.length >= palette.length ? undefined : better;
+}
 
 /**
  * This person's name and colour, made up at the first visit.
  *
- * @returns {Profile}
+ * @returns {{profile: Profile, isNew: boolean}}
  */
 export function loadProfile() {
+  const known = storedProfile();
+  if (known) return { profile: known, isNew: false };
+  const profile = { ...drawProfile(), isDrawn: true };
+  saveProfile(profile);
+  return { profile, isNew: true };
+}
+
+/** @returns {Profile | undefined} */
+export function storedProfile() {
   try {
-    const { name, color } = JSON.parse(localStorage.getItem(profileKey) ?? "");
-    if (typeof name === "string" && name && isColor(color)) return { name, color };
+    const { name, color, isDrawn } = JSON.parse(localStorage.getItem(profileKey) ?? "");
+    if (typeof name === "string" && name && isColor(color)) return { name, color, isDrawn: isDrawn === true };
   } catch {
     // Nothing kept yet, or not by this version.
   }
-  const profile = { name: `${pick(moods)} ${pick(creatures)}`, color: pick(palette) };
-  saveProfile(profile);
-  return profile;
+  return undefined;
 }
 
 /** @param {Profile} profile */

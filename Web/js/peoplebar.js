@@ -5,6 +5,7 @@ import { myName } from "./me.js";
 import { page } from "./page.js";
 import { avatar } from "./people.js";
 import { profile } from "./session.js";
+import { isolated } from "./words.js";
 
 /** How many faces stand in the bar before "+3". */
 const facesMax = 4;
@@ -29,7 +30,7 @@ export function drawPeople() {
     names.length ? `Here with you: ${names.join(", ")}` : "Only you are here",
   );
   byId("people").title = names.length ? names.join(", ") : "Only you are here";
-  const writing = others.filter(({ isWriting }) => isWriting).map(({ name }) => name);
+  const writing = others.filter(({ isWriting }) => isWriting).map(({ name }) => isolated(name));
   byId("writing").textContent =
     writing.length === 0 ? ""
     : writing.length === 1 ? `${writing[0]} is writing…`
@@ -38,7 +39,10 @@ export function drawPeople() {
   byId("people-list").replaceChildren(
     ...[{ ...me, isMe: true }, ...others.map((person) => ({ ...person, isMe: false }))].map((person) => {
       const item = document.createElement("li");
-      item.append(faceOf(person), person.name);
+      const name = document.createElement("span");
+      name.dir = "auto";
+      name.textContent = person.name;
+      item.append(faceOf(person), name);
       if (person.isWriting) {
         const now = document.createElement("span");
         now.className = "writing";

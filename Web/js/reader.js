@@ -14,8 +14,10 @@ import {
   keymap,
   syntaxHighlighting,
 } from "./codemirror.js";
+import { perLineDirection } from "./direction.js";
 import { highlighter } from "./editor.js";
 import { difference } from "./history.js";
+import { withoutCharacters } from "./shortcuts.js";
 
 /**
  * @typedef {import("./history.js").PastText} PastText
@@ -56,6 +58,7 @@ export function createReader({ host, sheets, markdown }) {
         EditorState.readOnly.of(true),
         EditorView.editable.of(false),
         EditorView.lineWrapping,
+        perLineDirection,
         EditorView.contentAttributes.of({
           "aria-label": "Text at this revision",
           "aria-readonly": "true",
@@ -64,7 +67,7 @@ export function createReader({ host, sheets, markdown }) {
         highlightSpecialChars({ addSpecialChars: /\r/g }),
         drawSelection(),
         syntaxHighlighting(highlighter),
-        keymap.of(defaultKeymap),
+        keymap.of(withoutCharacters(defaultKeymap)),
         markdown ?? [],
         authorship,
       ],

@@ -1,20 +1,28 @@
-// Addresses: "/" and "/n/ID", "/n/ID#history" for its past, and "/#new" for a note that the server has yet
-// to make. Who came by a shared link keeps the link's token there too.
+// Addresses: "/" and "/n/ID", "/n/ID#history" for its past, and "/#new=KEY" for a note that the server
+// has yet to make. Who came by a shared link keeps the link's token there too.
 
+import { newPlace } from "./access.js";
+import { at, within } from "./base.js";
 import { page } from "./page.js";
 import { access } from "./session.js";
 
-/** @param {string} path */
-export function noteIn(path) {
-  const match = /^\/n\/([^/]+)$/.exec(path);
+/** The list's address. */
+export const home = at("/");
+
+/** @param {string} pathname */
+export function noteIn(pathname) {
+  const match = /^\/n\/([^/]+)$/.exec(within(pathname));
   return match ? decodeURIComponent(match[1] ?? "") : undefined;
 }
 
 /** @param {string} id @param {string} [place] */
 export function pathOf(id, place) {
   const fragment = [access.fragment, place].filter(Boolean).join("&");
-  return `/n/${encodeURIComponent(id)}${fragment && "#"}${fragment}`;
+  return `${at("/n/")}${encodeURIComponent(id)}${fragment && "#"}${fragment}`;
 }
+
+/** @param {string} key Of a note that the server has yet to make. */
+export const pathOfNew = (key) => `${home}#${newPlace}=${key}`;
 
 /** @param {string} path */
 export function go(path) {

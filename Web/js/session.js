@@ -2,18 +2,20 @@
 // list of notes, and OTCore.
 
 import { Access, channelBetweenTabs, fragmentOf } from "./access.js";
+import { at } from "./base.js";
 import { Connection } from "./connection.js";
 import { Core } from "./core.js";
 import { byId } from "./dialogs.js";
+import { openDrawer } from "./drawer.js";
 import { EarlyWords } from "./early.js";
-import { loadMarkdown } from "./editor.js";
 import { claimIdentity } from "./identity.js";
 import { authorise } from "./http.js";
-import { NewNote } from "./newnote.js";
+import { loadMarkdown } from "./markdown.js";
+import { NewNotes } from "./newnote.js";
 import { NoteList } from "./notes.js";
 import { loadProfile } from "./people.js";
 
-export const profile = loadProfile();
+export const { profile, isNew: isNewPerson } = loadProfile();
 export const access = new Access({ location, storage: sessionStorage, channel: channelBetweenTabs() });
 if (fragmentOf(location.hash).token) history.replaceState(null, "", location.pathname);
 authorise(() => access.token);
@@ -21,10 +23,11 @@ authorise(() => access.token);
 /** Whose unsaved edits these are: a user's, or those of whoever comes by a link, or in a demo. */
 export const ownerNow = () => (access.isLink ? "" : (access.claims?.sub ?? ""));
 
-export const [core, identity, editorSheet, markdown] = await Promise.all([
-  Core.load(fetch("/assets/generated/otcore.wasm")),
+export const [core, identity, drawer, editorSheet, markdown] = await Promise.all([
+  Core.load(fetch(at("/assets/generated/otcore.wasm"))),
   claimIdentity(ownerNow()),
-  fetch("/assets/css/editor.css")
+  openDrawer(ownerNow()),
+  fetch(at("/assets/css/editor.css"))
     .then((response) => response.text())
     .then((text) => new CSSStyleSheet().replace(text)),
   loadMarkdown(),
@@ -32,15 +35,17 @@ export const [core, identity, editorSheet, markdown] = await Promise.all([
 
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 export const connection = new Connection({
-  url: `${scheme}://${location.host}/ws`,
+  url: `${scheme}://${location.host}${at("/ws")}`,
   profile: () => profile,
   token: () => access.token,
   identity,
 });
-export const list = new NoteList(connection);
-const owner = ownerNow();
-export const early = new EarlyWords({ field: byId("early"), storage: sessionStorage, owner });
-export const newNote = new NewNote({ list, connection, storage: sessionStorage, owner });
-
-/** Where words for a note go that is not made yet. No note has an empty id. */
-export const unmade = "";
+export const list = new NoteList(connection, {
+  storage: localStorage,
+  owner: ownerNow,
+  drawer,
+  // Who came by a link sees one note, and hears of that.
+  isLive: () => !access.isLink,
+});
+export const early = new EarlyWords({ field: byId("early"), drawer });
+export const newNotes = new NewNotes({ list, connection, drawer });

@@ -1,7 +1,9 @@
 // The dialog that makes links to a note for others, and withdraws them.
 
+import { at } from "./base.js";
 import { announce, byId, confirm, copy, openDialog, toast } from "./dialogs.js";
 import { request } from "./http.js";
+import { messageOf, quoted } from "./words.js";
 
 /**
  * @typedef {{path: string, token: string, access: "read" | "write", expiresAt: number,
@@ -10,23 +12,21 @@ import { request } from "./http.js";
 
 const dayAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** @param {unknown} error */
-const messageOf = (error) => (error instanceof Error ? error.message : "");
-
 /**
  * @param {object} note
  * @param {string} note.id
  * @param {string} note.title
  * @param {string} note.address Where those find it who may open it anyway.
  * @param {boolean} note.isDemo Whether that is everybody.
+ * @param {boolean} note.isWritable Whether this person may pass on the right to write.
  */
-export async function openSharing({ id, title, address, isDemo }) {
+export async function openSharing({ id, title, address, isDemo, isWritable }) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("sharing"));
   const form = /** @type {HTMLFormElement} */ (byId("sharing-form"));
   const make = /** @type {HTMLButtonElement} */ (byId("sharing-make"));
   const link = /** @type {HTMLInputElement} */ (byId("sharing-link"));
   const path = `/api/notes/${encodeURIComponent(id)}/share`;
-  byId("sharing-title").textContent = `Share “${title}”`;
+  byId("sharing-title").textContent = `Share ${quoted(title)}`;
   byId("sharing-address-label").textContent = isDemo
     ? "Everybody who can reach this server opens it here"
     : "Who may open it already finds it here";
@@ -35,6 +35,9 @@ export async function openSharing({ id, title, address, isDemo }) {
     ? "A link can hold its visitors to reading. Mind that this server is open: they can come without it, too."
     : "Whoever has it can open this note, and no other, without signing in.";
   byId("sharing-result").hidden = true;
+  const [reading, writing] = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[name=access]"));
+  if (writing?.parentElement) writing.parentElement.hidden = !isWritable;
+  if (reading && !isWritable) reading.checked = true;
   say("");
 
   /** @param {string} text */
@@ -60,7 +63,7 @@ export async function openSharing({ id, title, address, isDemo }) {
     try {
       /** @type {SharedLink} */
       const made = await request(path, "POST", { access: fields.get("access"), expiresIn });
-      link.value = new URL(made.path, location.href).href;
+      link.value = new URL(at(made.path), location.href).href;
       const what = made.access === "write" ? "Reads and writes" : "Reads";
       byId("sharing-link-label").textContent = `${what}, until ${dayAndTime.format(made.expiresAt)}`;
       byId("sharing-result").hidden = false;
@@ -76,7 +79,9 @@ export async function openSharing({ id, title, address, isDemo }) {
   async function withdraw() {
     const isSure = await confirm({
       title: "Withdraw all links of this note?",
-      text: "Who came by one of them is out at once. Who may open the note without a link stays.",
+      text:
+        "Everyone using one of these links is disconnected immediately. People who can open the note " +
+        "without a link are not affected.",
       yes: "Withdraw them",
       no: "Cancel",
     });

@@ -3,10 +3,12 @@
 import { accessCodes } from "./connection.js";
 import { claimsOf, tokenIn } from "./access.js";
 import { byId, openDialog } from "./dialogs.js";
+import { hasThings } from "./drawer.js";
 import { allPending, forgetIdentity, rememberIdentity } from "./identity.js";
 import { hasUsers, logIn, renew } from "./login.js";
 import { notes } from "./opennotes.js";
 import { page } from "./page.js";
+import { problemText } from "./problems.js";
 import { access, connection, list, ownerNow } from "./session.js";
 import { messageOf } from "./words.js";
 
@@ -48,6 +50,8 @@ async function renewToken() {
   }
 }
 
+const badToken = "It may have ended, or be for another server or another person.";
+
 /**
  * Why the server does not let this page in, and what can be done about it.
  *
@@ -55,7 +59,7 @@ async function renewToken() {
  *   | undefined}
  */
 export function accessTrouble() {
-  const { state, code, reason } = connection.status;
+  const { state, code } = connection.status;
   if (isRenewing || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
   const button = { label: "Sign in", run: () => void askForToken() };
   if (access.isLink) {
@@ -69,8 +73,8 @@ export function accessTrouble() {
   if (!access.pass) {
     return {
       state: "Not signed in",
-      title: "Sign in to go on.",
-      text: "This server lets in whom it knows.",
+      title: "You are not signed in.",
+      text: "Sign in to use this server.",
       button,
     };
   }
@@ -86,11 +90,11 @@ export function accessTrouble() {
     return {
       state: "Signed out",
       title: "Your access was taken back.",
-      text: "Whoever runs this server can give you a new one.",
+      text: "Ask the operator of this server for a new one.",
       button,
     };
   }
-  return { state: "Not signed in", title: "Your token was not accepted.", text: reason ?? "", button };
+  return { state: "Not signed in", title: "Your token was not accepted.", text: badToken, button };
 }
 
 /** Forgets the token, or the link, and starts anew without. */
@@ -109,7 +113,7 @@ export function leaveAccess() {
 export async function signIn(own) {
   if (connection.isOnline) {
     const problem = await connection.refresh(own.token);
-    if (problem) return problem;
+    if (problem) return problem === "unauthorised" ? badToken : problemText(problem, 0);
     access.take(own);
     isRenewed = false;
     for (const note of notes.values()) note.reopen();
@@ -117,7 +121,7 @@ export async function signIn(own) {
   } else {
     const isNew = !access.pass;
     access.take(own);
-    if (isNew && allPending(ownerNow()).length > 0) {
+    if (isNew && (allPending(ownerNow()).length > 0 || hasThings(localStorage, ownerNow()))) {
       // A tab that is gone left edits of this person: the page starts with them.
       location.reload();
       return undefined;

@@ -7,9 +7,11 @@ import { copyText, discard } from "./noteactions.js";
 import { drawNotices, notices } from "./notices.js";
 import { page } from "./page.js";
 import { leavePast } from "./past.js";
-import { access, connection, early } from "./session.js";
+import { openingText, refusalText } from "./problems.js";
+import { mayManage } from "./rights.js";
+import { connection, early } from "./session.js";
 import { accessTrouble } from "./signin.js";
-import { titleField } from "./titlebar.js";
+import { drawTitle, titleField } from "./titlebar.js";
 import { countOf } from "./words.js";
 
 /** "Saving…" shows only when saving takes longer than this; milliseconds. */
@@ -24,10 +26,18 @@ let unsavedSince;
 /** @type {any} */
 let statusTimer;
 
+/** @param {import("./note.js").Note} note A deleted one, or one that the server does not know. */
+function deletedText({ hasText, unconfirmedCount }) {
+  if (!hasText) return "It may have been deleted, or its address is not complete.";
+  return unconfirmedCount > 0
+    ? "It was deleted before your latest changes were saved. You can copy the text as you had it."
+    : "It was deleted.";
+}
+
 /** All that depends on how the note, and the line to the server, stand. */
 export function drawStatus() {
   clearTimeout(statusTimer);
-  if (page.isNewShown) drawNewStatus();
+  if (page.newNote) drawNewStatus(page.newNote);
   if (!page.current) return;
   const count = page.current.unconfirmedCount;
   if (count === 0) unsavedSince = undefined;
@@ -65,6 +75,14 @@ export function drawStatus() {
   const isShut = trouble !== undefined && !page.current.hasText && !isGone;
   const { documentId } = page.current;
   const words = early.text(documentId);
+  // Of a note that is not here there is nothing to say, and nothing to share.
+  status.hidden = isGone;
+  byId("people").hidden = isGone || isShut;
+  byId("share").hidden = byId("note-menu").hidden = isGone || isShut;
+  const isManaged = mayManage(documentId);
+  const share = isManaged ? "Share" : "Copy link";
+  byId("share").querySelector("span")?.replaceChildren(share);
+  byId("share").setAttribute("aria-label", share);
   byId("loading").hidden = page.editor !== undefined || isGone || isShut;
   early.show(byId("loading").hidden ? undefined : documentId);
   byId("gone").hidden = !isGone && !isShut;
@@ -73,18 +91,21 @@ export function drawStatus() {
   byId("editor").hidden = page.editor === undefined;
   byId("gone-copy").hidden = !page.current.hasText && !words;
   if (isGone) {
+    drawTitle();
     if (page.past) leavePast();
     const isDeleted = page.current.phase === "deleted";
-    byId("gone-title").textContent = isDeleted ? "This note is not here any more." : "This note cannot be opened.";
+    byId("gone-title").textContent = !isDeleted
+      ? "This note cannot be opened."
+      : page.current.hasText ? "This note is not here any more." : "This note does not exist.";
     byId("gone-text").textContent = isDeleted
-      ? "Somebody deleted it, or the link is not quite right."
-      : page.current.failure;
+      ? deletedText(page.current)
+      : openingText(page.current.failure);
   } else if (isShut) {
     byId("gone-title").textContent = trouble.title;
     byId("gone-text").textContent = trouble.text;
   }
   byId("access").hidden = page.current.access !== "read" || isGone || isShut;
-  titleField.disabled = isGone || isShut || page.current.access === "read" || access.isLink;
+  titleField.disabled = isGone || isShut || !isManaged;
 
   if (words && page.editor) {
     notices.set("early", {
@@ -101,7 +122,7 @@ export function drawStatus() {
   if (page.current.refusal) {
     notices.set("refused", {
       title: "Your latest changes were not accepted.",
-      text: `${page.current.refusal.message || "The server refused them."} They are still here, and only here.`,
+      text: `${refusalText(page.current.refusal.code, connection.welcome?.limits)} They are still here, and only here.`,
       isBad: true,
       buttons: [
         { label: "Try again", run: () => page.current?.retryRefused() },

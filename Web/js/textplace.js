@@ -15,7 +15,10 @@ export function mountEditor() {
   const isAwaited = early.isFocused;
   page.editor = createEditor({ host: byId("editor"), note: page.current, sheets: [editorSheet], markdown });
   const words = page.current.isWritable ? early.take(page.current.documentId) : undefined;
-  if (words) page.editor.put(words);
+  if (words) {
+    page.editor.put(words);
+    page.current.persistNow();
+  }
   // What is hidden takes no focus.
   drawStatus();
   const isIdle = matchMedia("(hover: hover)").matches && document.activeElement === document.body;

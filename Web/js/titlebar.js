@@ -4,13 +4,13 @@ import { byId } from "./dialogs.js";
 import { untitled } from "./newnote.js";
 import { renameNote } from "./noteactions.js";
 import { page } from "./page.js";
-import { list, newNote, unmade } from "./session.js";
+import { list } from "./session.js";
 
 export const titleField = /** @type {HTMLInputElement} */ (byId("title"));
 
 /** The title of the note that is shown. */
 function titleNow() {
-  if (page.isNewShown) return newNote.title;
+  if (page.newNote) return page.newNote.title;
   if (!page.current) return "";
   const { documentId, title } = page.current;
   return list.wantedTitleOf(documentId) ?? (title || list.titleOf(documentId) || "");
@@ -18,14 +18,16 @@ function titleNow() {
 
 /** In the field, unless somebody is writing there, and in the window's title. */
 export function drawTitle() {
-  const id = page.current?.documentId ?? unmade;
+  const id = page.place ?? "";
   const title = titleNow();
   if (document.activeElement !== titleField || titleField.dataset.note !== id) {
     titleField.value = title;
     titleField.dataset.note = id;
   }
-  titleField.placeholder = untitled;
-  document.title = page.current || page.isNewShown ? `${title || untitled} · Parley` : "Parley";
+  const isGone = page.current?.phase === "deleted" || page.current?.phase === "failed";
+  titleField.placeholder = isGone ? "" : untitled;
+  byId("note-heading").textContent = title || (isGone ? "Note" : untitled);
+  document.title = page.place !== undefined ? `${title || untitled} · Parley` : "Parley";
 }
 
 /** What stands in the field becomes the note's title. */
@@ -45,7 +47,9 @@ export function setUpTitle(goOn) {
     goOn();
   });
   titleField.addEventListener("input", () => {
-    if (page.isNewShown) newNote.title = titleField.value.trim();
+    if (!page.newNote) return;
+    page.newNote.title = titleField.value.trim();
+    page.emit("notes", undefined);
   });
   titleField.addEventListener("blur", () => {
     keepTitle();

@@ -497,11 +497,15 @@ func sessionPeers(_ handle: Int32) -> Int32 {
 
 // A kept session is lengths and numbers in decimal, each line ended by a newline, then the pieces:
 // epoch, local text, server text, and the operations in JSON form. It is text, so that it fits into
-// a browser's storage.
+// a browser's storage. Both texts are left empty: the server's is kept beside the session and changes
+// with the revision alone, so that keeping a long note after each edit costs as much as the edits; the
+// local one follows from it.
 
-private let keptForm: StaticString = "parley.session.2\n"
-/// The same without the last two numbers and the last piece.
-private let olderKeptForm: StaticString = "parley.session.1\n"
+private let keptForm: StaticString = "parley.session.3\n"
+/// The same with both texts.
+private let keptFormWithTexts: StaticString = "parley.session.2\n"
+/// That without the last two numbers and the last piece.
+private let oldestKeptForm: StaticString = "parley.session.1\n"
 
 @_expose(wasm, "session_export")
 @_cdecl("session_export")
@@ -510,8 +514,6 @@ func sessionExport(_ handle: Int32) -> Int32 {
     let session = try session(handle)
     let kept = session.synchronizer.kept
     var pieces: [[UInt8]] = [Array(kept.epoch.utf8), [], [], [], [], [], []]
-    session.local.forEachChunk { pieces[1].append(contentsOf: $0) }
-    session.server.forEachChunk { pieces[2].append(contentsOf: $0) }
     kept.inFlight?.operation.appendJSON(to: &pieces[3])
     kept.rebased?.appendJSON(to: &pieces[4])
     kept.buffer?.appendJSON(to: &pieces[5])
@@ -533,19 +535,35 @@ func sessionExport(_ handle: Int32) -> Int32 {
   }
 }
 
-/// Input: what `session_export` wrote. Result: a handle.
+/// Output: the server's text at the session's revision.
+@_expose(wasm, "session_server_text")
+@_cdecl("session_server_text")
+func sessionServerText(_ handle: Int32) -> Int32 {
+  answering { () throws(Failure) in
+    let session = try session(handle)
+    output.removeAll(keepingCapacity: true)
+    session.server.forEachChunk { output.append(contentsOf: $0) }
+    return 0
+  }
+}
+
+/// Input: what `session_export` wrote, then the server's text at that revision. Result: a handle.
 @_expose(wasm, "session_import")
 @_cdecl("session_import")
-func sessionImport(_ count: Int32) -> Int32 {
+func sessionImport(_ count: Int32, _ serverCount: Int32) -> Int32 {
   answering { () throws(Failure) in
-    var reader = KeptReader(bytes: inputBytes(0..<Int(count)))
-    let isOlder = try reader.readForm()
+    let end = Int(count)
+    var reader = KeptReader(bytes: inputBytes(0..<end))
+    let form = try reader.readForm()
     var numbers: [Int] = []
-    for _ in 0..<(isOlder ? 11 : 13) { numbers.append(try reader.readNumber()) }
-    if isOlder { numbers += [0, 0] }
+    for _ in 0..<(form == .oldest ? 11 : 13) { numbers.append(try reader.readNumber()) }
+    if form == .oldest { numbers += [0, 0] }
     let epoch = String(decoding: try reader.readPiece(numbers[5]), as: UTF8.self)
-    let local = try readDocument(try reader.readPiece(numbers[6]))
-    let server = try readDocument(try reader.readPiece(numbers[7]))
+    let keptLocal = try readDocument(try reader.readPiece(numbers[6]))
+    let keptServer = try readDocument(try reader.readPiece(numbers[7]))
+    let server =
+      form == .withoutTexts
+      ? try readDocument(inputBytes(end..<end + Int(serverCount))) : keptServer
     let sent = try reader.readPiece(numbers[8])
     let rebased = try reader.readPiece(numbers[9])
     let buffer = try reader.readPiece(numbers[10])
@@ -562,31 +580,38 @@ func sessionImport(_ count: Int32) -> Int32 {
       kept.afterRestoring = try readOperation(afterRestoring)
       kept.editsAfterRestoring = numbers[11]
     }
-    let session = Session(
-      local: local, server: server, synchronizer: ClientSynchronizer(kept))
+    let synchronizer = ClientSynchronizer(kept)
     // The pieces must fit together, or the first remote operation would fail instead.
-    var fitted = server
-    if let pending = session.synchronizer.pending {
-      try operating { () throws(OperationError) in try fitted.apply(pending) }
+    var local = server
+    if let pending = synchronizer.pending {
+      try operating { () throws(OperationError) in try local.apply(pending) }
     }
-    guard fitted == local else { throw .unreadable }
-    return register(session)
+    guard form == .withoutTexts || local == keptLocal else { throw .unreadable }
+    return register(Session(local: local, server: server, synchronizer: synchronizer))
   }
+}
+
+private enum KeptForm {
+  case withoutTexts
+  case withTexts
+  case oldest
 }
 
 private struct KeptReader {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
 
-  /// Whether it is the older form.
-  mutating func readForm() throws(Failure) -> Bool {
-    for (form, isOlder) in [(keptForm, false), (olderKeptForm, true)] {
-      let isThis = form.withUTF8Buffer { form in
-        bytes.count >= form.count && bytes[..<form.count].elementsEqual(form)
+  mutating func readForm() throws(Failure) -> KeptForm {
+    let forms: [(StaticString, KeptForm)] = [
+      (keptForm, .withoutTexts), (keptFormWithTexts, .withTexts), (oldestKeptForm, .oldest),
+    ]
+    for (text, form) in forms {
+      let isThis = text.withUTF8Buffer { text in
+        bytes.count >= text.count && bytes[..<text.count].elementsEqual(text)
       }
       guard isThis else { continue }
-      position = form.utf8CodeUnitCount
-      return isOlder
+      position = text.utf8CodeUnitCount
+      return form
     }
     throw .unreadable
   }

@@ -1,5 +1,6 @@
 // The three lists: who is connected, which rooms are in use, which notes there are.
 
+import { at } from "../base.js";
 import { RequestError, request } from "../http.js";
 import { when } from "../notes.js";
 import { countOf } from "../words.js";
@@ -160,7 +161,7 @@ export function makeLists({ hostOf, disconnect, now }) {
 function noteLink({ id, title }) {
   const link = document.createElement("a");
   link.className = "admin-name";
-  link.href = `/n/${encodeURIComponent(id)}`;
+  link.href = at(`/n/${encodeURIComponent(id)}`);
   link.target = "_blank";
   link.rel = "noopener";
   link.textContent = title || "Untitled note";

@@ -1,0 +1,175 @@
+"""How the page is laid out: long titles, directions of writing, contrast, headings and landmarks."""
+
+import re
+
+import pytest
+from conftest import PHONE, wait_until
+from playwright.sync_api import expect
+
+# The contrast of each element that matches, against the colours behind it.
+CONTRAST = """(selector) => [...document.querySelectorAll(selector)].map((element) => {
+    const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+    const over = ([r, g, b, a = 1], below) => [r, g, b].map((one, i) => one * a + below[i] * (1 - a));
+    const behind = (one) => {
+        const below = one.parentElement ? behind(one.parentElement) : [255, 255, 255];
+        return over(channels(getComputedStyle(one).backgroundColor), below);
+    };
+    const light = (color) => {
+        const [r, g, b] = color.map((one) => one / 255)
+            .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const [low, high] = [light(behind(element)), light(channels(getComputedStyle(element).color))]
+        .sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+})"""
+
+# What is shown outside of landmarks, dialogs and live regions, the link that skips to the text aside.
+STRAYS = """() => {
+    const inside = "main, nav, aside, dialog, [role=status], [role=alert], [aria-live], .skip";
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const strays = [];
+    for (let node; (node = walker.nextNode()); ) {
+        const element = node.parentElement;
+        if (node.data.trim() && element.checkVisibility() && !element.closest(inside)) strays.push(node.data);
+    }
+    return strays;
+}"""
+
+LONG = {
+    "words": "A plan for the summer, with all that we want to see, and who brings what along",
+    "one word": "x" * 200,
+    "long": "long " * 400,
+    "long word": "y" * 2_000,
+    "emoji": "👨‍👩‍👧‍👦🏳️‍🌈" * 40,
+    "Hebrew": "רשימת הקניות של כולנו לסוף השבוע הזה ולכל השבועות שיבואו אחריו עד סוף הקיץ",
+}
+
+
+@pytest.fixture
+def server_options():
+    return ["--title-size-max", "9000"]
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
+def test_a_long_title_keeps_to_its_list(server, person, options):
+    for title in LONG.values():
+        server.create(title)
+    ann = person("Ann", **options)
+    ann.page.goto("/")
+    rows = ann.page.locator("#notes .note-row")
+    expect(rows).to_have_count(len(LONG))
+    ann.picture(f"long-titles-{'phone' if options else 'wide'}")
+    widths = ann.page.evaluate(
+        """() => {
+            const list = document.querySelector(".notes");
+            const { left, right } = list.getBoundingClientRect();
+            return [...list.querySelectorAll(".note-row, .note-row > *")]
+                .map((one) => one.getBoundingClientRect())
+                .filter((box) => box.left < left || box.right > right || box.height > 90)
+                .map(({ width, height }) => [width, height]);
+        }"""
+    )
+    assert widths == []
+    assert ann.page.evaluate("document.querySelector('.notes').scrollWidth <= document.querySelector('.notes').clientWidth")
+    # What is cut off ends with dots, on the side on which the title ends.
+    cut = ann.page.locator("#notes .note-title").evaluate_all(
+        "(all) => all.map((one) => [getComputedStyle(one).textOverflow, one.scrollWidth > one.clientWidth])"
+    )
+    assert cut == [["ellipsis", True]] * len(LONG)
+    hebrew = ann.page.locator("#notes .note-title", has_text=LONG["Hebrew"])
+    expect(hebrew).to_have_css("direction", "rtl")
+    # Nor does it widen what else shows it.
+    ann.page.get_by_role("link", name=LONG["long word"]).click()
+    ann.wait_for_status("saved")
+    ann.page.get_by_role("button", name="More for this note").click()
+    ann.page.get_by_role("menuitem", name="Delete").click()
+    dialog = ann.page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Keep it")).to_be_in_viewport()
+    ann.picture(f"long-title-dialog-{'phone' if options else 'wide'}")
+    assert ann.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_note_that_is_gone_offers_nothing(server, person):
+    ann = person("Ann")
+    ann.page.goto("/n/there-is-no-such-note")
+    expect(ann.page.locator("#gone-title")).to_have_text("This note does not exist.")
+    for name in ("Share", "More for this note", "Only you are here"):
+        expect(ann.page.get_by_role("button", name=name)).to_be_hidden()
+    expect(ann.page.locator("#status")).to_be_hidden()
+    ann.picture("unknown-note")
+    note = server.create("Short-lived")
+    ann.open(note)
+    expect(ann.page.get_by_role("button", name="Share")).to_be_visible()
+    server.request("DELETE", f"/api/notes/{note}")
+    expect(ann.page.locator("#gone-text")).to_have_text("It was deleted.")
+    expect(ann.page.locator("#status")).to_be_hidden()
+    expect(ann.page.get_by_role("button", name="Share")).to_be_hidden()
+    ann.open(server.create("Another"))
+    expect(ann.page.get_by_role("button", name="Share")).to_be_visible()
+
+
+def test_headings_and_landmarks(server, person):
+    note = server.create("Structure")
+    ann = person("Ann").open(note)
+    heading = ann.page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("Structure")
+    expect(ann.page.get_by_role("region", name="Structure")).to_be_visible()
+    ann.page.get_by_role("button", name="More for this note").click()
+    menu = ann.page.get_by_role("menu")
+    expect(menu).to_be_visible()
+    assert menu.evaluate("(menu) => menu.closest('main') !== null")
+    assert ann.page.evaluate(STRAYS) == []
+    ann.press("Escape")
+    ann.page.locator("#notes .note-row").hover()
+    ann.page.get_by_role("button", name="More for “Structure”").click()
+    assert menu.evaluate("(menu) => menu.closest('aside') !== null")
+    ann.picture("menu-in-the-list")
+    assert ann.page.evaluate(STRAYS) == []
+    ann.press("Escape", "Alt+h")
+    expect(ann.page.get_by_role("heading", level=1, name="History")).to_be_visible()
+    expect(ann.page.locator("#note")).to_have_js_property("inert", True)
+    assert ann.page.evaluate(STRAYS) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_times_in_the_history_can_be_read(server, person, scheme):
+    ann = person("Ann", color_scheme=scheme).open(server.create("Contrast"))
+    ann.type("written")
+    ann.wait_until_saved()
+    ann.press("Alt+h")
+    current = ann.page.locator("#history-groups .group[aria-current]")
+    expect(current).to_be_visible()
+    assert min(ann.page.evaluate(CONTRAST, ".group-time")) >= 4.5
+    ann.page.locator("#history-groups .group").hover()
+    assert min(ann.page.evaluate(CONTRAST, ".group-time")) >= 4.5
+
+
+def test_each_line_has_its_own_direction(server, person):
+    ann = person("Ann").open(server.create("Directions"))
+    bo = person("נועה", "#b0452a").open(re.search("/n/(.+)", ann.page.url).group(1))
+    ann.editor.focus()
+    ann.page.keyboard.insert_text("Milk and bread\nשלום לכולם!\n- مرحبا بالعالم\n\nEnd")
+    ann.wait_until_saved()
+    lines = ann.page.locator("#editor .cm-line")
+    for index, direction in enumerate(["ltr", "rtl", "rtl", "ltr", "ltr"]):
+        expect(lines.nth(index)).to_have_css("direction", direction)
+    # The caret goes by what is seen: at a Hebrew line's beginning it stands at the right.
+    content = ann.editor.bounding_box()
+    ann.put_caret(15)
+    expect(ann.page.locator("#editor .cm-cursor-primary")).to_be_visible()
+    assert ann.page.locator("#editor .cm-cursor-primary").bounding_box()["x"] > content["x"] + content["width"] / 2
+    # So does that of another person, with the name beside it.
+    caret = bo.page.locator("#editor .peer-caret")
+    wait_until(lambda: caret.bounding_box()["x"] > content["x"] + content["width"] / 2)
+    bo.put_caret(20)
+    expect(ann.page.locator("#editor .peer-name")).to_have_css("direction", "rtl")
+    ann.press("ArrowLeft")
+    ann.page.keyboard.type("ו")
+    ann.wait_until_saved()
+    assert ann.text().split("\n")[1] == "שולום לכולם!"
+    ann.picture("directions")
+    # As does the text of the past, and what is typed before a text is there.
+    ann.press("Alt+h")
+    expect(ann.page.locator("#history-text .cm-line").nth(1)).to_have_css("direction", "rtl")
+    ann.picture("directions-history")

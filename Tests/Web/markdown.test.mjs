@@ -1,0 +1,56 @@
+// Markdown in pieces of bounded size.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EditorState, ensureSyntaxTree, languages } from "../../Web/js/codemirror.js";
+import { loadMarkdown } from "../../Web/js/markdown.js";
+
+const [language] = await loadMarkdown();
+const { language: whole } = await languages.find(({ name }) => name === "Markdown").load();
+const pieceMax = 8_000;
+
+const sample =
+  "# Heading\n\nText with *emphasis*, **strong**, `code`, [a link](https://example.org).\nGoes on\n\n" +
+  "- item\n  - inner\n- [ ] task\n\n1. one\n2. two\n\n> quote\n> more\n\n```js\nlet a = 1;\n```\n\n" +
+  "| a | b |\n|---|---|\n| 1 | 2 |\n\nSetext\n===\n\n<b>html</b>\n\n---\n\n[ref]: https://example.org\n";
+
+test("a text with shorter paragraphs is read as always", () => {
+  const text = sample.repeat(50);
+  assert.equal(language.parser.parse(text).toString(), whole.parser.parse(text).toString());
+});
+
+/** The longest piece of text that is read in one go. */
+function longestPiece(/** @type {string} */ text) {
+  let longest = 0;
+  language.parser.parse(text).iterate({
+    enter({ name, from, to }) {
+      if (name === "Paragraph" && /[^ ]\*/.test(text.slice(from, to))) longest = Math.max(longest, to - from);
+    },
+  });
+  return longest;
+}
+
+test("no more than a piece is read in one go, however long the paragraph", () => {
+  const line = "words of *a line* that is not so long\n";
+  for (const before of ["", "> ", "- "]) {
+    const text = before + line.repeat(30_000);
+    const longest = longestPiece(text);
+    assert.ok(longest > 0 && longest <= pieceMax + 2 * line.length, `${longest} with “${before}”`);
+    assert.equal(language.parser.parse(text).length, text.length);
+  }
+});
+
+test("a line longer than a piece is plain text", () => {
+  const long = "words of *a line* ".repeat(2_000).trimEnd();
+  for (const text of [long, `# Heading\n\n${long}\n\n*after*`, `- ${long}\n- *two*`, `> ${long}`]) {
+    const tree = language.parser.parse(text).toString();
+    const after = (text.match(/\*(after|two)\*/g) ?? []).length;
+    assert.equal((tree.match(/Emphasis\(/g) ?? []).length, after, tree.slice(0, 200));
+  }
+});
+
+test("keys that go by Markdown find it", () => {
+  const state = EditorState.create({ doc: "- item *one*", extensions: [language] });
+  ensureSyntaxTree(state, state.doc.length, 5_000);
+  assert.ok(whole.isActiveAt(state, 5));
+});

@@ -1,0 +1,71 @@
+// Names and colours that are made up for people who come.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { drawProfile, inkOn, nameCount, nameLengthMax, palette, unlike } from "../../Web/js/people.js";
+import { Random } from "./support.mjs";
+
+/** @param {string} color */
+function luminance(color) {
+  const [red, green, blue] = [1, 3, 5].map((start) => {
+    const value = parseInt(color.slice(start, start + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * (red ?? 0) + 0.7152 * (green ?? 0) + 0.0722 * (blue ?? 0);
+}
+
+test("white can be read on every colour, and all are told apart", () => {
+  for (const color of palette) {
+    assert.ok(1.05 / (luminance(color) + 0.05) >= 4.5, `${color}: ${1.05 / (luminance(color) + 0.05)}`);
+    assert.equal(inkOn(color), "#ffffff");
+  }
+  const channels = (/** @type {string} */ color) => [1, 3, 5].map((start) => parseInt(color.slice(start, start + 2), 16));
+  for (const one of palette) {
+    for (const other of palette.filter((color) => color !== one)) {
+      const [a, b] = [channels(one), channels(other)];
+      const distance = Math.hypot(...a.map((value, index) => value - (b[index] ?? 0)));
+      assert.ok(distance > 24, `${one} and ${other}: ${distance}`);
+    }
+  }
+});
+
+test("there are names enough, and each is short", () => {
+  assert.ok(nameCount > 3_000);
+  const random = new Random(7);
+  const names = new Set(Array.from({ length: 50 }, () => drawProfile([], () => random.next()).name));
+  assert.ok(names.size > 45, `${names.size} of 50 differ`);
+  for (const name of names) assert.ok(name.length <= nameLengthMax, name);
+});
+
+test("who comes after others draws neither a name nor a colour of theirs", () => {
+  const random = new Random(8);
+  const here = /** @type {{name: string, color: string}[]} */ ([]);
+  while (here.length < palette.length) here.push(drawProfile(here, () => random.next()));
+  assert.equal(new Set(here.map(({ color }) => color)).size, palette.length);
+  assert.equal(new Set(here.map(({ name }) => name)).size, palette.length);
+  assert.ok(palette.includes(drawProfile(here).color), "then colours come again");
+});
+
+test("a made-up profile makes way for those who are here, a chosen one does not", () => {
+  const [first = "", second = ""] = palette;
+  const mine = { name: "Calm Heron", color: first, isDrawn: true };
+  const random = () => 0;
+  assert.equal(unlike(mine, [], { random }), undefined);
+  assert.equal(unlike(mine, [{ name: "Bo", color: second }], { random }), undefined);
+  assert.deepEqual(unlike(mine, [{ name: "Bo", color: first }], { random }), { name: "Calm Heron", color: second });
+  assert.equal(unlike({ ...mine, isDrawn: false }, [{ name: "Bo", color: first }], { random }), undefined);
+  // The same name and colour: this person's other tab.
+  assert.equal(unlike(mine, [{ name: "Calm Heron", color: first }, { name: "Bo", color: first }], { random }), undefined);
+  // A namesake: only who is new takes another name.
+  const namesake = [{ name: "Calm Heron", color: second }];
+  assert.equal(unlike(mine, namesake, { random }), undefined);
+  const better = unlike(mine, namesake, { isNew: true, random });
+  assert.notEqual(better?.name, "Calm Heron");
+  assert.equal(better?.color, first);
+  const twin = unlike(mine, [{ name: "Calm Heron", color: first }], { isNew: true, random });
+  assert.notEqual(twin?.name, "Calm Heron");
+  assert.notEqual(twin?.color, first);
+  // In a crowd that has all colours, one's own is as good as another.
+  const crowd = palette.map((color, index) => ({ name: `P${index}`, color }));
+  assert.equal(unlike(mine, crowd, { random }), undefined);
+});

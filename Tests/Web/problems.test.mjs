@@ -1,0 +1,80 @@
+// What people are told of errors: by their codes, in words of their own.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { afterEach, test } from "node:test";
+import { RequestError, request } from "../../Web/js/http.js";
+import { logIn } from "../../Web/js/login.js";
+import { endText, openingText, problemText, refusalText } from "../../Web/js/problems.js";
+import { messageOf } from "../../Web/js/words.js";
+
+const source = (/** @type {string} */ path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const codes = [...source("Sources/SocketMessages/ErrorCode.swift").matchAll(/^ {2}case (\w+)$/gm)].map(([, code]) => code ?? "");
+
+/** Words that people who write notes do not use. */
+const jargon = /\b(token|grant|scalars|revision|JSON|bytes|sequence|epoch|operation|document|client|null|undefined|NaN)\b|[{}<>`]/i;
+
+test("every code of the server has words for people", () => {
+  assert.ok(codes.length >= 25, `${codes.length} codes`);
+  const unknown = problemText("aCodeOfLater");
+  for (const code of codes) {
+    for (const text of [problemText(code), openingText(code), refusalText(code, { documentScalarsMax: 4e6 })]) {
+      assert.match(text, /^[A-Z].*\.$/, code);
+      assert.doesNotMatch(text, jargon, code);
+    }
+    assert.notEqual(problemText(code), unknown, `${code} is told apart`);
+  }
+});
+
+test("what has no code is told by its status, what has none either in general", () => {
+  for (const status of [0, 400, 401, 403, 404, 409, 410, 413, 418, 422, 429, 500, 502, 503]) {
+    assert.match(problemText(undefined, status), /^[A-Z].*\.$/);
+    assert.doesNotMatch(problemText("aCodeOfLater", status), jargon);
+  }
+  assert.equal(problemText(undefined, 0), "The server cannot be reached.");
+  assert.equal(problemText("constructor"), problemText("aCodeOfLater"));
+});
+
+test("limits are named where the server announced them", () => {
+  assert.equal(
+    refusalText("messageTooLarge", { messageBytesMax: 4_194_304 }),
+    "These changes are too large to send at once (limit: 4 MB).",
+  );
+  assert.match(refusalText("tooLarge", { documentScalarsMax: 4_000_000 }), /limit: 4\D?000\D?000 characters/);
+  assert.equal(refusalText("tooLarge"), "The note would become too long.");
+});
+
+test("every way in which a connection ends for good has words", () => {
+  const ends = [...source("Sources/SocketMessages/ErrorCode.swift").matchAll(/^ {2}case \w+ = (45\d\d)$/gm)];
+  assert.ok(ends.length > 5);
+  for (const [, code] of ends) {
+    assert.match(endText(Number(code)), /^[A-Z].*\.$/);
+    assert.doesNotMatch(endText(Number(code)), jargon);
+  }
+});
+
+const { fetch } = globalThis;
+afterEach(() => (globalThis.fetch = fetch));
+
+test("what the server says to developers does not reach the page", async () => {
+  const answering = (/** @type {number} */ status, /** @type {string} */ body) =>
+    (globalThis.fetch = /** @type {any} */ (async () => new Response(body, { status })));
+  answering(403, '{"code":"notAllowed","message":"the token does not grant this"}');
+  await assert.rejects(request("/api/notes", "POST", {}), new RequestError(403, "notAllowed"));
+  answering(502, "<html>Bad gateway</html>");
+  await assert.rejects(request("/api/notes"), /^Error: The server had a problem. Try again later.$/);
+  answering(200, '{"code":4001,"message":"Invalid login credentials. Please try again","hasError":true,"data":{}}');
+  await assert.rejects(logIn("a", "b"), /The e-mail address or the password is wrong\./);
+  answering(429, '{"code":4001,"message":"Too many logins have failed; try again later","hasError":true,"data":{}}');
+  await assert.rejects(logIn("a", "b"), /Too many sign-ins have failed\./);
+  assert.equal(messageOf(new TypeError("x is not a function")), "Reload the page and try again.");
+});
+
+test("no module puts a message of the server's on the page", () => {
+  const folder = new URL("../../Web/js/", import.meta.url);
+  for (const name of readdirSync(folder, { recursive: true }).map(String)) {
+    if (!name.endsWith(".js")) continue;
+    const text = readFileSync(new URL(name, folder), "utf8");
+    assert.doesNotMatch(text, /\b(data|answer|reply|refusal|failure)\??\.(data\.)?message\b(?!Bytes)/, name);
+  }
+});

@@ -1,0 +1,90 @@
+// Keys that are shortcuts, and keys that give a character.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { defaultKeymap, historyKeymap } from "../../Web/js/codemirror.js";
+import { isApple, shortcutOf, withoutCharacters } from "../../Web/js/shortcuts.js";
+
+/**
+ * A `keydown` as browsers report it.
+ *
+ * @param {string} keys Modifiers and the key's place, such as "Alt+KeyN".
+ * @param {string} key What the layout gives.
+ */
+function press(keys, key) {
+  const held = keys.split("+");
+  const code = held.pop() ?? "";
+  return {
+    key,
+    code,
+    altKey: held.includes("Alt"),
+    ctrlKey: held.includes("Control"),
+    metaKey: held.includes("Meta"),
+    shiftKey: held.includes("Shift"),
+    isComposing: held.includes("Composing"),
+    getModifierState: (/** @type {string} */ name) => name === "AltGraph" && held.includes("AltGraph"),
+  };
+}
+
+test("on a Mac, Option types: Control has to be held as well", () => {
+  const typing = [
+    ["KeyL", "@"], ["KeyL", "¬"], ["KeyL", "ł"], ["KeyE", "€"], ["KeyE", "´"], ["KeyE", "Dead"], ["KeyE", "ę"],
+    ["KeyN", "~"], ["KeyN", "Dead"], ["KeyN", "ń"], ["KeyN", "ñ"], ["KeyH", "˙"], ["KeyH", "ª"], ["KeyN", "n"],
+    ["KeyN", "т"],
+  ];
+  for (const [code, key] of typing) {
+    assert.equal(shortcutOf(press(`Alt+${code}`, key ?? ""), true), undefined, `Option and ${code} give ${key}`);
+    assert.equal(shortcutOf(press(`Shift+Alt+${code}`, key ?? ""), true), undefined);
+  }
+  assert.equal(shortcutOf(press("Control+Alt+KeyN", "Dead"), true), "create");
+  assert.equal(shortcutOf(press("Control+Alt+KeyL", "@"), true), "list");
+  assert.equal(shortcutOf(press("Control+Alt+KeyE", "e"), true), "text");
+  assert.equal(shortcutOf(press("Control+Alt+KeyH", "˙"), true), "history");
+  assert.equal(shortcutOf(press("Meta+Alt+KeyN", "˜"), true), undefined);
+});
+
+test("AltGr types, however it is reported", () => {
+  for (const [code, key] of [["KeyE", "€"], ["KeyE", "ę"], ["KeyL", "ł"], ["KeyN", "ń"], ["KeyQ", "@"], ["KeyH", "ħ"], ["KeyN", "n"]]) {
+    for (const held of ["AltGraph", "Control+Alt+AltGraph", "Control+Alt", "Alt+AltGraph"]) {
+      assert.equal(shortcutOf(press(`${held}+${code}`, key ?? ""), false), undefined, `${held} ${code} ${key}`);
+    }
+  }
+});
+
+test("elsewhere Alt and a letter, of any layout, is a shortcut", () => {
+  assert.equal(shortcutOf(press("Alt+KeyN", "n"), false), "create");
+  assert.equal(shortcutOf(press("Alt+KeyN", "N"), false), "create");
+  // Dvorak: by the letter on the key.
+  assert.equal(shortcutOf(press("Alt+KeyL", "n"), false), "create");
+  assert.equal(shortcutOf(press("Alt+KeyN", "b"), false), undefined);
+  // Without Latin letters: by the place.
+  assert.equal(shortcutOf(press("Alt+KeyN", "т"), false), "create");
+  assert.equal(shortcutOf(press("Alt+KeyE", "ק"), false), "text");
+  for (const keys of ["KeyN", "Shift+Alt+KeyN", "Control+KeyN", "Alt+Composing+KeyN", "Alt+Meta+KeyN"]) {
+    assert.equal(shortcutOf(press(keys, "n"), false), undefined, keys);
+  }
+  // A Mac's keyboard at a browser that does not say that it is on one.
+  for (const key of ["@", "€", "Dead", "~", "ń", "Process", "Unidentified"]) {
+    assert.equal(shortcutOf(press("Alt+KeyN", key), false), undefined, key);
+  }
+});
+
+test("Macs and iPads are told from the rest", () => {
+  assert.equal(isApple({ platform: "MacIntel" }), true);
+  assert.equal(isApple({ platform: "iPad" }), true);
+  assert.equal(isApple({ platform: "", userAgentData: { platform: "macOS" } }), true);
+  for (const platform of ["Win32", "Linux x86_64", "Linux armv8l", ""]) assert.equal(isApple({ platform }), false);
+});
+
+test("the editor has no shortcut either on a key that gives a character", () => {
+  const kept = withoutCharacters([...defaultKeymap, ...historyKeymap]);
+  for (const binding of kept) {
+    for (const platform of ["key", "win", "linux"]) assert.doesNotMatch(binding[platform] ?? "", /Alt-(.+-)?.$/);
+    if (!/Ctrl|Mod/.test(binding.mac ?? "")) assert.doesNotMatch(binding.mac ?? "", /Alt-(.+-)?.$/);
+  }
+  const dropped = [...defaultKeymap, ...historyKeymap].length - kept.length;
+  assert.ok(dropped > 0 && dropped < 5, `${dropped} dropped`);
+  // What is not a character stays.
+  assert.ok(kept.some(({ key }) => key === "Alt-ArrowUp"));
+  assert.ok(kept.some(({ mac }) => mac === "Ctrl-l"));
+});

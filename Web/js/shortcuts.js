@@ -1,0 +1,57 @@
+// Which keys are shortcuts of the page, and which give a character.
+//
+// Alt and a letter, as far as that types nothing. On a Mac it does: Option and L is "@" on a German
+// keyboard, Option and N begins "ñ" or is "ń"; there Control has to be held as well. With AltGr, which
+// Windows reports as Control and Alt, a key types what is printed on its right side.
+
+/** @typedef {"create" | "list" | "text" | "history"} Shortcut */
+
+/**
+ * By the letter that the key has without Alt, and by its place, for keyboards without Latin letters.
+ *
+ * @type {Record<string, Shortcut>}
+ */
+const shortcuts = { n: "create", l: "list", e: "text", h: "history" };
+
+/** @param {{platform?: string, userAgentData?: {platform?: string}}} browser A `navigator`. */
+export const isApple = ({ platform, userAgentData }) =>
+  /^(mac|ip)/i.test(userAgentData?.platform || platform || "");
+
+/**
+ * @param {Pick<KeyboardEvent, "key" | "code" | "altKey" | "ctrlKey" | "metaKey" | "shiftKey" | "isComposing"
+ *   | "getModifierState">} event A `keydown`.
+ * @param {boolean} isMac
+ * @returns {Shortcut | undefined}
+ */
+export function shortcutOf(event, isMac) {
+  const { key, code, altKey, ctrlKey, metaKey, shiftKey, isComposing } = event;
+  if (!altKey || metaKey || shiftKey || isComposing || ctrlKey !== isMac) return undefined;
+  const byPlace = shortcuts[/^Key([A-Z])$/.exec(code)?.[1]?.toLowerCase() ?? ""];
+  // With Control, what Option makes of a key is not typed.
+  if (isMac) return byPlace;
+  if (event.getModifierState("AltGraph")) return undefined;
+  if (/^[a-z]$/i.test(key)) return shortcuts[key.toLowerCase()];
+  // "т" is where "n" is, on a keyboard that has no "n". Another Latin letter, a sign, a dead key or the
+  // like is what a layout gives for the key with Alt.
+  return /^\p{L}$/u.test(key) && !/^\p{Script=Latin}$/u.test(key) ? byPlace : undefined;
+}
+
+/**
+ * An editor's bindings without those of Alt and a key that gives a character on some layout.
+ *
+ * @template {{key?: string, mac?: string, win?: string, linux?: string}} Binding
+ * @param {Binding[]} bindings
+ * @returns {Binding[]}
+ */
+export function withoutCharacters(bindings) {
+  return bindings.flatMap((binding) => {
+    const kept = { ...binding };
+    for (const platform of /** @type {const} */ (["key", "win", "linux", "mac"])) {
+      const keys = kept[platform] ?? "";
+      // With Control or Command, a Mac's Option gives none.
+      const isTyping = /\bAlt-(.+-)?.$/.test(keys) && !(platform === "mac" && /\b(Ctrl|Cmd|Mod|Meta)-/.test(keys));
+      if (isTyping) delete kept[platform];
+    }
+    return kept.key || kept.mac || kept.win || kept.linux ? [kept] : [];
+  });
+}
