@@ -23,10 +23,16 @@ for set in "$@"; do
       packages+=(chromium fonts-noto-color-emoji fonts-wqy-zenhei)
       # A client of Bayeux.
       packages+=(ruby-faye)
+      # The proxies that there are examples for.
+      packages+=(nginx haproxy caddy)
+      # A library that has system calls go wrong.
+      packages+=(gcc)
       # Certificates to test with, and what the operations guide asks a server by.
       packages+=(openssl curl)
       # Any Node will do; Debian's is taken where there is none.
       command -v node >/dev/null || packages+=(nodejs)
+      # The page's types are checked with it.
+      command -v tsc >/dev/null || packages+=(node-typescript)
       ;;
     *)
       echo "install-packages.sh: expected swift, serve or test, got '$set'" >&2

@@ -52,9 +52,10 @@ def read_swift(lines):
             counts.concluded = True
             total = int(run.group(1))
             counts.passed = max(0, total - counts.failed - counts.skipped)
-        elif re.match(r"\S+ +Test (?!case )(?!run ).* failed after", line):
+        # Names stand between, which may have such words of their own: the end of the line tells.
+        elif re.match(r"\S+ +Test (?!case |run ).* failed after [\d.]+ seconds\b[^\"]*$", line):
             counts.failed += 1
-        elif re.match(r"\S+ +Test (?!case )(?!run ).* skipped\b", line):
+        elif re.match(r"\S+ +Test (?!case |run ).* skipped(\.|: \".*\")$", line):
             counts.skipped += 1
     return counts
 

@@ -24,6 +24,7 @@ import log_checker
 from native_client import Editor
 from operations import splice
 from parley_server import ParleyServer
+from patience import SECONDS
 from websockets.exceptions import WebSocketException
 from whaler_client import WhalerEditor
 
@@ -141,7 +142,7 @@ class CrashRun:
             typist.lose()
 
     def expect_break(self):
-        self.server.process.wait(timeout=30)
+        self.server.process.wait(timeout=SECONDS)
 
     # Killing.
 

@@ -6,6 +6,7 @@ the middle of a frame or of the handshake included.
 
 import random
 import selectors
+from patience import SECONDS
 import socket
 import struct
 import threading
@@ -79,11 +80,11 @@ class CuttingProxy:
     def _accept(self):
         client, _ = self.listener.accept()
         try:
-            server = socket.create_connection(("127.0.0.1", self.server_port), timeout=30)
+            server = socket.create_connection(("127.0.0.1", self.server_port), timeout=SECONDS)
         except OSError:
             client.close()
             return
-        client.settimeout(30)
+        client.settimeout(SECONDS)
         for end in (client, server):
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         link = _Link(client, server, self.rng.randint(*self.lives))

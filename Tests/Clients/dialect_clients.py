@@ -7,8 +7,7 @@ import subprocess
 import sys
 
 from parley_server import ROOT
-
-SECONDS = 60
+from patience import SECONDS
 
 
 class DialectClient:
@@ -36,7 +35,7 @@ class DialectClient:
     def expect(self, *happening):
         """Passes over everything up to this."""
         while (heard := self.hear())[: len(happening)] != list(happening):
-            assert heard[0] != "failed", heard
+            assert heard[0] not in ("failed", "refused"), heard
         return heard
 
     def ask(self, command, *arguments):

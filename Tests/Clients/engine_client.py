@@ -4,9 +4,8 @@ import contextlib
 import http.client
 import json
 
+from patience import SECONDS
 from websockets.sync.client import connect
-
-SECONDS = 30
 
 
 class EngineSocket:

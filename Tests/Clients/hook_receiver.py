@@ -5,6 +5,8 @@ import json
 import queue
 import threading
 
+from patience import SECONDS
+
 HANG = "hang"
 DROP = "drop"
 
@@ -77,7 +79,7 @@ class HookReceiver:
 
     def next(self):
         """The next call, whatever it was answered with."""
-        return self.calls.get(timeout=30)
+        return self.calls.get(timeout=SECONDS)
 
     def next_taken(self):
         """The next call that was answered with success."""

@@ -7,10 +7,9 @@ import socket
 import uuid
 
 from operations import apply, compose, transform
+from patience import SECONDS
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
-
-SECONDS = 30
 
 
 class NativeClient:

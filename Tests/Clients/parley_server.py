@@ -7,6 +7,8 @@ import pathlib
 import signal
 import subprocess
 
+from patience import SECONDS
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = os.environ.get("PARLEY_PROGRAM", str(ROOT / ".build" / "release" / "parley"))
 
@@ -14,10 +16,12 @@ PROGRAM = os.environ.get("PARLEY_PROGRAM", str(ROOT / ".build" / "release" / "pa
 class ParleyServer:
     """Runs `parley serve`; can be killed and started again over the same data."""
 
-    def __init__(self, folder, *flags):
+    def __init__(self, folder, *flags, environment=None, before_start=None):
         self.data = pathlib.Path(folder) / "data"
         self.log = pathlib.Path(folder) / "parley.log"
         self.flags = list(flags)
+        self.environment = environment or {}
+        self.before_start = before_start
         self.port = 0
         self.output = []
         self.process = None
@@ -30,7 +34,7 @@ class ParleyServer:
         """Starts the program without waiting for it to listen."""
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")
-        }
+        } | self.environment
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [
@@ -39,6 +43,7 @@ class ParleyServer:
                 ],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
                 env=environment, cwd=self.data.parent,
+                preexec_fn=self.before_start,
             )  # fmt: skip
         self.output = []
         return self
@@ -79,7 +84,7 @@ class ParleyServer:
 
     def request(self, method, path, body=None, headers=None):
         """One HTTP request; returns status, headers and body as bytes."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         try:
             if body is not None and not isinstance(body, bytes):
                 body = json.dumps(body).encode()

@@ -21,6 +21,7 @@ import time
 
 from native_client import NativeClient
 from parley_server import PROGRAM, ROOT, ParleyServer
+from patience import SECONDS
 from stalled_run import resident_bytes
 
 LOAD = os.environ.get("PARLEY_LOAD", str(ROOT / ".build" / "release" / "parley-load"))
@@ -143,7 +144,7 @@ def soak(server, seconds, typists, notes, rate):
     for thread in subscribers:
         thread.start()
     for thread in subscribers:
-        assert thread.is_following.wait(30), f"{thread.name} cannot subscribe"
+        assert thread.is_following.wait(SECONDS), f"{thread.name} cannot subscribe"
     publisher.start()
     typing = load(
         server, "typists", "--typists", typists, "--notes", notes, "--size", 2_000,
@@ -165,14 +166,14 @@ def soak(server, seconds, typists, notes, rate):
     for thread in subscribers:
         thread.goal = publisher.published[thread.room]
     for thread in subscribers:
-        thread.join(60)
+        thread.join(SECONDS)
         assert not thread.is_alive(), f"{thread.name} waits for {thread.goal}, has {thread.taken}"
         assert thread.error is None, (thread.name, thread.error)
         assert thread.taken == thread.goal
     typed = json.loads(typing.stdout.read())
     assert typing.returncode == 0
     assert typed["undelivered"] == typed["unacknowledged"] == 0, typed
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + SECONDS
     while (after := descriptors(server)) > before and time.monotonic() < deadline:
         # The server answers after it has closed what it knew to be gone.
         server.request("GET", "/health")

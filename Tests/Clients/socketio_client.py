@@ -12,6 +12,7 @@ import sys
 import threading
 
 import socketio
+from patience import SECONDS
 
 lock = threading.Lock()
 
@@ -58,7 +59,7 @@ def main(origin, transports, hello=None):
                 client.emit(*arguments)
                 say("done", "emit")
             elif command == "call":
-                say("done", "call", client.call(arguments[0], arguments[1], timeout=30))
+                say("done", "call", client.call(arguments[0], arguments[1], timeout=SECONDS))
             elif command == "break":
                 # As a network does: without a word to the server.
                 client.eio.ws.shutdown()

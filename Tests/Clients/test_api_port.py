@@ -6,6 +6,7 @@ import socket
 
 import pytest
 from native_client import NativeClient
+from patience import SECONDS
 from test_command_line import run
 from test_tokens import EVERYTHING, SECRET, bearer, new_key, token
 from websockets.exceptions import InvalidStatus
@@ -39,7 +40,7 @@ def divided(start, tmp_path):
 
 
 def ask(port, method, path, credentials, body=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
     try:
         connection.request(method, path, body, bearer(credentials) if credentials else {})
         response = connection.getresponse()

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from native_client import NativeClient
+from patience import SECONDS
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -326,7 +327,7 @@ def test_a_foreign_page_may_not_change_notes(server, bystander):
 
 
 def test_half_a_request_keeps_nobody_waiting(server, bystander):
-    half = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    half = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
     half.connect()
     half.sock.sendall(b"POST /api/notes HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
     assert json.loads(server.request("GET", "/api/notes")[2])["notes"]

@@ -4,15 +4,16 @@ import contextlib
 import json
 import shutil
 import time
+import urllib.parse
 
 import pytest
 from dialect_clients import DialectClient
 from native_client import NativeClient
+from patience import SECONDS, in_time
 from test_tokens import EVERYTHING, SECRET, bearer, token
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-SECONDS = 30
 GROUP = {"rooms": [{"match": "/group/*", "may": ["read", "publish", "presence"]}]}
 
 
@@ -111,7 +112,9 @@ def test_C1_the_frames_of_a_session(guarded):
         shake = socket.begin()
         assert shake == {
             "id": "1", "channel": "/meta/handshake", "successful": True, "version": "1.0",
-            "supportedConnectionTypes": ["long-polling", "websocket"],
+            "supportedConnectionTypes": [
+                "long-polling", "cross-origin-long-polling", "callback-polling", "websocket",
+            ],
             "clientId": socket.client_id,
             "advice": {"reconnect": "retry", "interval": 0, "timeout": 2000},
         }  # fmt: skip
@@ -276,11 +279,15 @@ def test_C3_an_idle_client_connects_as_often_as_it_is_answered(start, guarded):
 def test_a_subscription_ends_with_its_own_token(guarded, make):
     with make(guarded, "websocket", user()) as client:
         client.ask("subscribe", "/group/2")
-        client.ask("token", user(exp=time.time() + 3))
-        client.ask("subscribe", "/group/1")
-        client.ask("token", user())
-        publish(guarded, "/group/1", {"n": 1})
-        assert client.expect("event", "/group/1")[2] == {"n": 1}
+
+        def hear(end):
+            client.ask("token", user(exp=end))
+            client.ask("subscribe", "/group/1")
+            client.ask("token", user())
+            publish(guarded, "/group/1", {"n": 1})
+            assert client.expect("event", "/group/1")[2] == {"n": 1}
+
+        in_time(hear, 3, 30)
         # Heard until its token ends, and then no more; the other goes on.
         deadline = time.monotonic() + SECONDS
         number = 1
@@ -316,10 +323,96 @@ def test_C3_a_poll_is_held_and_a_lost_one_loses_nothing(guarded):
     began = time.monotonic()
     assert [message["channel"] for message in post(guarded, poll)] == ["/meta/connect"]
     assert time.monotonic() - began >= 1.5
-    # A form, and a field in it, as a page of another origin sends it.
+    # A form, and a field in it, as a page of another origin sends it: with that type, or as text.
     form = "message=" + json.dumps([poll | {"advice": {"timeout": 0}}]).replace(" ", "+")
-    headers = {"content-type": "application/x-www-form-urlencoded"}
-    assert guarded.request("POST", "/faye", form.encode(), headers)[0] == 200
+    for kind in ("application/x-www-form-urlencoded", "text/plain;charset=UTF-8"):
+        status, _, body = guarded.request("POST", "/faye", form.encode(), {"content-type": kind})
+        assert status == 200 and json.loads(body)[-1]["successful"]
+
+
+def script(server, messages, name="__jsonp1__", **headers):
+    """Asks as a page of another origin does by a script; its text, or the status of a refusal."""
+    query = urllib.parse.urlencode(
+        {"message": json.dumps(messages)} | ({"jsonp": name} if name is not None else {})
+    )
+    status, answer, body = server.request("GET", "/faye?" + query, headers=headers)
+    if status != 200:
+        return status
+    assert answer["content-type"] == "application/javascript; charset=utf-8"
+    assert answer["x-content-type-options"] == "nosniff"
+    assert answer["content-disposition"] == "attachment; filename=f.txt"
+    assert answer["cache-control"] == "no-store"
+    return body.decode()
+
+
+HANDSHAKE = [
+    {
+        "channel": "/meta/handshake", "version": "1.0", "id": "1",
+        "supportedConnectionTypes": ["callback-polling"],
+    }
+]  # fmt: skip
+
+
+def test_a_page_of_another_origin_polls_by_scripts(guarded):
+    def ask(message, name="__jsonp2__"):
+        text = script(guarded, [message], name)
+        opening = f"/**/{name}("
+        assert text.startswith(opening) and text.endswith(");")
+        return json.loads(text[len(opening) : -2])
+
+    (shake,) = ask(HANDSHAKE[0], "org.cometd.callback_1")
+    client = shake["clientId"]
+    assert "callback-polling" in shake["supportedConnectionTypes"]
+    # The token is not taken from a URL.
+    subscribe = {
+        "channel": "/meta/subscribe", "clientId": client, "subscription": "/user/185",
+        "ext": {"access_token": user()},
+    }  # fmt: skip
+    assert ask(subscribe)[0]["error"] == "403:/user/185:Forbidden channel"
+    assert post(guarded, subscribe)[0]["successful"]
+    assert user()[:20] not in guarded.log.read_text()
+    publish(guarded, "/user/185", {"n": 1})
+    poll = {"channel": "/meta/connect", "clientId": client, "connectionType": "callback-polling"}
+    event, reply = ask(poll)
+    assert event["data"] == {"n": 1} and reply["successful"]
+    # The next one is held.
+    began = time.monotonic()
+    assert [message["channel"] for message in ask(poll)] == ["/meta/connect"]
+    assert time.monotonic() - began >= 1.5
+
+
+@pytest.mark.parametrize("name", ["alert(1)//", "a;b", "</script>", "", "a" * 129, "1a", "a\u2028"])
+def test_what_is_no_function_s_name_is_refused(guarded, name):
+    assert script(guarded, HANDSHAKE, name) == 400
+
+
+def test_where_a_page_is_tells_whether_it_may_ask_by_scripts(start, guarded):
+    demo = start("--allowed-origin", "https://app.example")
+    known, foreign = {"Referer": "https://app.example/page"}, {"Referer": "https://evil.example/"}
+    own = {"Referer": demo.origin + "/"}
+    assert script(demo, HANDSHAKE, **known).startswith("/**/")
+    assert script(demo, HANDSHAKE, **own).startswith("/**/")
+    assert script(demo, HANDSHAKE, **foreign) == 403
+    # Anyone may do everything there, so a page that does not say where it is may not ask.
+    assert script(demo, HANDSHAKE) == 403
+    assert "allowed-origin = https://evil.example" in demo.log.read_text()
+    assert script(guarded, HANDSHAKE, **foreign) == 403
+    assert script(guarded, HANDSHAKE).startswith("/**/")
+
+
+def test_there_is_no_client_to_load(guarded):
+    for path in ("/faye/client.js", "/bayeux/faye-browser-min.js"):
+        status, _, body = guarded.request("GET", path)
+        assert status == 404 and b"Faye" in body
+    assert guarded.request("GET", "/faye")[0] == 400
+
+
+@pytest.mark.parametrize("path", ["/faye/", "/faye/handshake", "/bayeux/handshake"])
+def test_any_path_below_is_as_good(guarded, path):
+    status, _, body = guarded.request("POST", path, HANDSHAKE)
+    assert status == 200 and json.loads(body)[0]["successful"]
+    with BayeuxSocket(guarded, path) as socket:
+        assert socket.begin()["successful"]
 
 
 def test_a_publisher_hears_the_event_first(guarded):

@@ -8,12 +8,13 @@ import subprocess
 import pytest
 from native_client import NativeClient
 from parley_server import PROGRAM, ROOT
+from patience import PROGRAM_SECONDS
 
 
 def run(*arguments, **environment):
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
     return subprocess.run(
-        [PROGRAM, *arguments], capture_output=True, text=True, timeout=60, check=False,
+        [PROGRAM, *arguments], capture_output=True, text=True, timeout=PROGRAM_SECONDS, check=False,
         stdin=subprocess.DEVNULL, env={**clean, **environment}, cwd=ROOT,
     )  # fmt: skip
 

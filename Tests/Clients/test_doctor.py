@@ -29,7 +29,8 @@ def test_every_subject_is_looked_at(tmp_path):
     code, findings = examine(tmp_path)
     assert code == 0
     assert set(findings) == {
-        "files", "listening", "tls", "access", "origin", "disk", "clock", "page",
+        "files", "listening", "tls", "access", "origin", "disk", "store", "clock",
+        "page",
     }  # fmt: skip
     assert findings["listening"][0][0] == "ok"
     assert any("a sync takes" in text for _, text in findings["disk"])

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 from parley_server import PROGRAM
+from patience import PROGRAM_SECONDS, SECONDS
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
@@ -27,13 +28,13 @@ def test_messages_come_back_as_they_were(start):
     with echo(server) as socket:
         for message in ("", "text é 👍🏽", b"", bytes(range(256)), "x" * 100_000, b"y" * 1_000_000):
             socket.send(message)
-            assert socket.recv(timeout=30) == message
+            assert socket.recv(timeout=SECONDS) == message
         socket.send(["in ", "pieces"])
-        assert socket.recv(timeout=30) == "in pieces"
+        assert socket.recv(timeout=SECONDS) == "in pieces"
     with echo(server) as socket:
         socket.send(b"z" * (5 << 20))
         with pytest.raises(ConnectionClosed) as closed:
-            socket.recv(timeout=30)
+            socket.recv(timeout=SECONDS)
         assert closed.value.rcvd.code == 1009
 
 
@@ -41,7 +42,7 @@ def test_messages_come_back_as_they_were(start):
 def test_it_takes_no_path_that_is_taken(tmp_path, path):
     result = subprocess.run(
         [PROGRAM, "serve", "--port", "0", "--data-dir", str(tmp_path), "--echo-path", path],
-        capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=PROGRAM_SECONDS, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert result.returncode == 2
     assert "echo-path" in result.stderr

@@ -27,13 +27,14 @@ def test_a_note_is_made_listed_renamed_and_deleted(server):
     assert set(note) == {"id", "title", "revision", "createdAt", "updatedAt"}
     assert (note["title"], note["revision"]) == ("Größe 📏", 0)
     assert before - 60_000 <= note["createdAt"] == note["updatedAt"]
-    assert notes(server) == [note]
+    rights = {"may": ["read", "write", "presence", "manage"]}
+    assert notes(server) == [note | rights]
 
     status, _, body = server.request("PATCH", f"/api/notes/{note['id']}", {"title": "New"})
     renamed = json.loads(body)
     assert status == 200
     assert (renamed["id"], renamed["title"]) == (note["id"], "New")
-    assert notes(server) == [renamed]
+    assert notes(server) == [renamed | rights]
 
     assert server.request("DELETE", f"/api/notes/{note['id']}")[0] == 204
     assert notes(server) == []

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from parley_server import PROGRAM
+from patience import PROGRAM_SECONDS, SECONDS
 from test_tokens import EVERYTHING, SECRET, bearer, encode, greet, token
 
 ALGORITHMS = {
@@ -82,7 +83,7 @@ def replace(file, text):
 
 def until(condition):
     """Asks again until it is so; a server looks at its files about once a second."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + SECONDS
     while not condition():
         assert time.monotonic() < end, "nothing has changed"
 
@@ -148,7 +149,7 @@ def test_a_file_that_cannot_be_used_keeps_the_server_from_starting(tmp_path, fla
     for command in ("serve", "check"):
         result = subprocess.run(
             [PROGRAM, command, "--port", "0", "--data-dir", tmp_path / "data", flag, file],
-            capture_output=True, text=True, timeout=60,
+            capture_output=True, text=True, timeout=PROGRAM_SECONDS,
         )  # fmt: skip
         assert result.returncode in (1, 2)
         assert said in result.stderr

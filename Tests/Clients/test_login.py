@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from parley_server import PROGRAM
+from patience import PROGRAM_SECONDS, SECONDS
 from test_tokens import bearer, greet, new_key
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
@@ -84,7 +85,7 @@ def test_its_token_opens_what_the_user_may(guarded):
                 {"messageId": "1", "type": "resourceConnection", "data": {"resourceId": note}}
             )
         )
-        assert json.loads(socket.recv(timeout=30))["data"]["initialState"] == "by Ada"
+        assert json.loads(socket.recv(timeout=SECONDS))["data"]["initialState"] == "by Ada"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +190,7 @@ def test_several_log_in_side_by_side(guarded):
     waiting = []
     body = json.dumps({"email": "bea@example.org", "password": PASSWORD})
     for _ in range(4):
-        connection = http.client.HTTPConnection("127.0.0.1", guarded.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", guarded.port, timeout=PROGRAM_SECONDS)
         connection.request("POST", "/api/user/login", body)
         waiting.append(connection)
     assert guarded.request("GET", "/health")[0] == 200

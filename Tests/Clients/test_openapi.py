@@ -127,6 +127,7 @@ def test_a_text_is_a_text(guarded, kind, status):
     assert guarded.request("PUT", path + "/text", b"milk", headers)[0] == status
 
 
+@pytest.mark.timeout(1800)
 def test_whatever_it_allows_and_forbids_is_answered_as_it_says(guarded, tmp_path):
     """schemathesis makes requests from the description, good ones and bad ones."""
     run = subprocess.run(

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from parley_server import PROGRAM, ROOT
+from patience import PROGRAM_SECONDS
 from test_command_line import run
 
 PAGE = (ROOT / "Documentation" / "Operations.md").read_text()
@@ -48,7 +49,7 @@ class Shell:
         script += "declare -p KEY OPERATOR_KEY TOKEN ID > variables 2> /dev/null || true\n"
         ended = subprocess.run(
             ["bash", "-c", script.replace(":8080", f":{self.port}")],
-            cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, timeout=60,
+            cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, timeout=PROGRAM_SECONDS,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
         )  # fmt: skip
         assert ended.returncode == 0, f"{command}\n{ended.stdout}"

@@ -7,6 +7,7 @@ import urllib.parse
 import pytest
 from engine_client import EngineSocket
 from native_client import NativeClient
+from patience import SECONDS
 from test_bayeux import BayeuxSocket
 from test_login import add_user, tokens
 from test_tokens import EVERYTHING, SECRET, bearer, greet, make_note, new_key, token
@@ -167,7 +168,7 @@ def test_clients_of_other_families_are_told_in_their_own_way(guarded, reconnect)
             {"channel": "/meta/connect", "clientId": chat.client_id, "connectionType": "websocket"}
         )["advice"]["reconnect"] == "handshake"
         with pytest.raises(ConnectionClosed) as closed:
-            whale.recv(timeout=30)
+            whale.recv(timeout=SECONDS)
         assert closed.value.rcvd.code == (4005 if reconnect else 4509)
         # 41 ends the namespace, after which clients of Socket.IO stay away; 1 ends the session.
         packets = [twake.receive()]

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 from native_client import NativeClient
 from parley_server import PROGRAM
+from patience import SECONDS
 from websockets.exceptions import InvalidStatus
 
 # One request passes, and a second one only much later.
@@ -17,7 +18,7 @@ ONE_EACH = ["--address-request-rate", "1", "--rate-burst-seconds", "1"]
 def passes(server, *lines):
     """Whether a request with these header lines, in this order, is within its address' limit."""
     head = ["GET /api/notes HTTP/1.1", "Host: parley", "Connection: close", *lines, "", ""]
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as line:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as line:
         line.sendall("\r\n".join(head).encode())
         said = b""
         while piece := line.recv(4096):

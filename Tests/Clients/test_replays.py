@@ -9,12 +9,11 @@ import re
 
 import pytest
 from engine_client import EnginePoll
+from patience import SECONDS
 from test_bayeux import publish as publish_in_room
 from test_tokens import SECRET, token
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
-
-SECONDS = 30
 
 
 def said(line, names):

@@ -8,6 +8,7 @@ import ssl
 
 import pytest
 from native_client import NativeClient
+from patience import SECONDS
 from test_tls import make_certificate
 
 UPGRADE = (
@@ -21,7 +22,7 @@ PAUSE = 0.1
 
 
 def dial(server):
-    return socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    return socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS)
 
 
 def drip(line, byte=b"x", count=600):
@@ -36,7 +37,7 @@ def drip(line, byte=b"x", count=600):
             said += piece
         except (TimeoutError, ssl.SSLWantReadError):
             with contextlib.suppress(ConnectionError):
-                line.settimeout(30)
+                line.settimeout(SECONDS)
                 line.sendall(byte)
         except (ConnectionError, ssl.SSLError):
             return said
@@ -46,7 +47,7 @@ def drip(line, byte=b"x", count=600):
 def rest(line):
     """What comes until the other side ends it."""
     said = b""
-    line.settimeout(30)
+    line.settimeout(SECONDS)
     with contextlib.suppress(ConnectionError):
         while piece := line.recv(4096):
             said += piece
@@ -101,15 +102,15 @@ class TestRequests:
             assert line.recv(4096).startswith(b"HTTP/1.1 200 ")
             rest(line)
 
-    def test_a_slow_line_is_no_attack(self, hasty):
+    def test_a_slow_line_is_no_attack(self, start):
         """Pieces with pauses between them, within the time."""
-        with dial(hasty) as line:
+        with dial(start("--request-time", "2m")) as line:
             for piece in (b"GET /health HT", b"TP/1.1\r\nHost: ", b"parley\r\n\r"):
                 line.sendall(piece)
                 line.settimeout(PAUSE)
                 with pytest.raises(TimeoutError):
                     line.recv(1)
-            line.settimeout(30)
+            line.settimeout(SECONDS)
             line.sendall(b"\n")
             assert line.recv(4096).startswith(b"HTTP/1.1 200 ")
 
@@ -167,7 +168,7 @@ class TestSockets:
             assert b"\x89" in said
 
     def test_a_client_that_sends_pings_of_its_own_stays(self, start):
-        server = start("--ping-interval", "1s", "--idle-timeout", "2s")
+        server = start("--ping-interval", "1s", "--idle-timeout", "5s")
         note = server.create_note()
         with NativeClient(server) as alive, NativeClient(server) as witness:
             joined = alive.join(note)

@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 from parley_server import PROGRAM
+from patience import SECONDS
 from websockets.exceptions import InvalidMessage
 from websockets.sync.client import connect
 
@@ -100,7 +101,7 @@ def test_everything_is_encrypted(server, pair):
 
 
 def test_an_unencrypted_request_gets_nothing(server):
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as plain:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as plain:
         plain.sendall(b"GET /api/notes HTTP/1.1\r\nHost: x\r\n\r\n")
         answer = b""
         with contextlib.suppress(ConnectionResetError):

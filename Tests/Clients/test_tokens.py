@@ -10,6 +10,7 @@ import time
 import pytest
 from native_client import NativeClient
 from parley_server import PROGRAM
+from patience import SECONDS
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -25,8 +26,8 @@ def encode(data):
 
 
 def token(rights=None, secret=SECRET, header=None, **claims):
-    """A token for Ada until a minute from now, unless the arguments say otherwise."""
-    claims = {"sub": "ada", "aud": "parley", "exp": time.time() + 60, **claims}
+    """A token for Ada, for longer than any test takes unless the arguments say otherwise."""
+    claims = {"sub": "ada", "aud": "parley", "exp": time.time() + 3600, **claims}
     if rights is not None:
         claims["parley"] = rights
     claims = {name: value for name, value in claims.items() if value is not None}
@@ -117,7 +118,7 @@ def test_A1_without_a_token_an_upgrade_of_the_old_kind_is_answered_with_401(guar
                  "data": {"resourceId": guarded.note}}
             )
         )  # fmt: skip
-        assert json.loads(socket.recv(timeout=30))["type"] == "resourceConnectionConf"
+        assert json.loads(socket.recv(timeout=SECONDS))["type"] == "resourceConnectionConf"
 
 
 def test_without_a_token_nothing_is_told(guarded):

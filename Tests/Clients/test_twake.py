@@ -6,6 +6,7 @@ import time
 import pytest
 from dialect_clients import DialectClient
 from engine_client import EnginePoll, EngineSocket
+from patience import in_time
 from test_tokens import EVERYTHING, SECRET, bearer, token
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -24,11 +25,14 @@ def user(name="ada", **claims):
     return token(sub=name, **claims)
 
 
-def room_token(room=ROOM, name="ada", until=60, **claims):
+def room_token(room=ROOM, name="ada", until=31 * 86_400, **claims):
     """A token for one room; its `iat` is the deadline."""
     now = int(time.time())
-    claims = {"sub": name, "name": room, "iat": now + until, "nbf": now - 60, **claims}
-    return token(aud=None, exp=None, **claims)
+    claims = {
+        "sub": name, "name": room, "iat": now + until, "nbf": now - 60, "aud": "rooms",
+        "exp": None, **claims,
+    }  # fmt: skip
+    return token(**claims)
 
 
 @pytest.fixture
@@ -37,7 +41,7 @@ def guarded(start, tmp_path):
     secret.write_bytes(SECRET)
     return start(
         "--hmac-secret-file", secret, "--audience", "parley", "--clock-skew", "0s",
-        "--authenticate-time", "2s",
+        "--room-token-audience", "rooms",
     )  # fmt: skip
 
 
@@ -229,10 +233,12 @@ def test_B3_a_bad_token_is_unauthorized_and_ends_it(guarded):
     assert poll.request("GET")[0] == 400
 
 
-def test_B3_who_does_not_authenticate_is_disconnected(guarded):
-    with EngineSocket(guarded) as socket:
-        socket.begin()
-        assert socket.event()[0] == "unauthorized"
+def test_B3_who_does_not_authenticate_is_disconnected(start):
+    with EngineSocket(start("--authenticate-time", "1s")) as socket:
+        assert socket.receive().startswith("0")
+        socket.send("40")
+        while not (said := socket.event()) or said[0] != "unauthorized":
+            assert said.startswith("40"), said
         with pytest.raises(ConnectionClosed):
             while True:
                 socket.receive()
@@ -262,6 +268,10 @@ REFUSED = {
     "another user's": lambda: room_token(name="bob"),
     "another room's": lambda: room_token(room=ROOM + "x"),
     "expired": lambda: room_token(until=-1),
+    "within a minute of now, as if a clock were ahead": lambda: room_token(until=55),
+    "for another audience": lambda: room_token(aud="parley"),
+    "for no audience": lambda: room_token(aud=None),
+    "with an end": lambda: room_token(exp=time.time() + 60),
     "forged": lambda: room_token(secret=SECRET[::-1]),
     "the master token": lambda: "twake",
     "a login token": lambda: user(name=ROOM),
@@ -399,9 +409,14 @@ def test_B7_a_backend_publishes(guarded):
 
 
 def test_a_token_that_ends_ends_its_session(guarded):
-    with EngineSocket(guarded) as socket:
+    def authenticate(end):
+        socket = EngineSocket(guarded)
         socket.begin()
-        socket.authenticate(user(exp=time.time() + 2))
+        socket.authenticate(user(exp=end))
+        return socket
+
+    _, socket = in_time(authenticate)
+    with socket:
         with pytest.raises(ConnectionClosed):
             while True:
                 socket.receive()

@@ -5,9 +5,8 @@ import json
 import uuid
 
 from operations import apply, compose, transform
+from patience import SECONDS
 from websockets.sync.client import connect
-
-SECONDS = 30
 
 
 def pairs(operation):

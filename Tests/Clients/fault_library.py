@@ -1,0 +1,43 @@
+"""Has system calls of a running server go wrong, by a library that is loaded before all others."""
+
+import functools
+import pathlib
+import subprocess
+import tempfile
+
+SOURCE = pathlib.Path(__file__).with_name("faults.c")
+
+
+@functools.cache
+def library():
+    """The library's path; it is made once for each run of the tests."""
+    folder = tempfile.mkdtemp(prefix="parley-faults-")
+    path = pathlib.Path(folder) / "faults.so"
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", path, SOURCE, "-ldl"],
+        check=True,
+    )
+    return path
+
+
+class Faults:
+    """The faults of one server, by the names in faults.c."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir()
+
+    @property
+    def environment(self):
+        """Variables to start the server with."""
+        return {"LD_PRELOAD": str(library()), "PARLEY_FAULTS": str(self.folder)}
+
+    def begin(self, fault):
+        (self.folder / fault).touch()
+
+    def end(self, fault):
+        (self.folder / fault).unlink()
+
+    def clear(self):
+        for fault in self.folder.iterdir():
+            fault.unlink()

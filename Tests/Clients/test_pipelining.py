@@ -1,0 +1,162 @@
+"""Requests sent before the answer to the one before: none of them keeps the server busy."""
+
+import contextlib
+import itertools
+import os
+import socket
+import ssl
+
+import pytest
+from test_tls import make_certificate
+
+GET = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+# Nothing is there to post to.
+POST = b"POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx"
+NOTE = b'POST /api/notes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 13\r\n\r\n{"title":"t"}'
+PUT = b"PUT /api/notes/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000\r\n\r\n" + b"y" * 4000
+EMPTY = b"POST /api/notes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+CHUNKED = b"POST /api/notes HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx"
+UPGRADE = (
+    b"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Protocol: parley.v1\r\n\r\n"
+)
+KINDS = [GET, POST, NOTE, PUT, EMPTY]
+
+
+def open_socket(server, context):
+    plain = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return context.wrap_socket(plain, server_hostname="127.0.0.1") if context else plain
+
+
+class Reader:
+    """Reads answers off a socket."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.bytes = b""
+
+    def fill(self):
+        piece = self.connection.recv(65536)
+        self.bytes += piece
+        return bool(piece)
+
+    def answer(self):
+        """The next answer's status and whether the connection goes on; None at the end."""
+        while b"\r\n\r\n" not in self.bytes:
+            if not self.fill():
+                assert self.bytes == b""
+                return None
+        head, _, self.bytes = self.bytes.partition(b"\r\n\r\n")
+        lines = head.decode().lower().split("\r\n")
+        fields = dict(line.split(": ", 1) for line in lines[1:])
+        length = int(fields.get("content-length", 0))
+        while len(self.bytes) < length:
+            assert self.fill(), "the answer was cut"
+        self.bytes = self.bytes[length:]
+        return int(lines[0].split()[1]), fields["connection"] == "keep-alive"
+
+
+def exchange(server, context, *pieces):
+    """Sends pieces; returns the statuses of the answers, of which the last ends the connection."""
+    with contextlib.closing(open_socket(server, context)) as connection:
+        reader = Reader(connection)
+        for piece in pieces:
+            connection.sendall(piece)
+        statuses = []
+        while (answer := reader.answer()) is not None:
+            statuses.append(answer[0])
+            if not answer[1]:
+                assert reader.answer() is None
+                break
+            if len(statuses) == 2:
+                break
+        return statuses
+
+
+def processor_seconds(server):
+    with open(f"/proc/{server.process.pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def assert_calm(server, context):
+    """It answers, and uses next to nothing while nobody asks."""
+    last = GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    assert exchange(server, context, last) == [200]
+    with contextlib.closing(open_socket(server, context)) as connection:
+        connection.settimeout(0.5)
+        before = processor_seconds(server)
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
+        assert processor_seconds(server) - before < 0.2
+
+
+@pytest.fixture(params=["plain", "sealed"])
+def place(request, tmp_path):
+    """Flags for a server, and what to reach it with."""
+    if request.param == "plain":
+        return [], None
+    certificate, key = make_certificate(tmp_path)
+    return (
+        ["--tls-certificate", str(certificate), "--tls-key", str(key)],
+        ssl.create_default_context(cafile=certificate),
+    )
+
+
+@pytest.fixture(params=["open", "with keys"])
+def gate(request, place, start, tmp_path):
+    flags, context = place
+    if request.param == "with keys":
+        secret = tmp_path / "secret"
+        secret.write_bytes(b"k" * 32)
+        flags = [*flags, "--hmac-secret-file", str(secret)]
+    return start(*flags), context
+
+
+def test_one_answer_and_the_end_for_any_two_in_a_packet(gate):
+    server, context = gate
+    for requests in itertools.product(KINDS, KINDS):
+        assert len(exchange(server, context, b"".join(requests))) == 1, requests
+    for requests in ([POST] * 20, [GET] * 20, [GET, POST, NOTE], [NOTE, PUT, GET, PUT]):
+        assert len(exchange(server, context, b"".join(requests))) == 1, requests
+    # A chunked request is not taken at all; what follows it is not looked at.
+    assert exchange(server, context, CHUNKED + POST + POST) == [411]
+    assert_calm(server, context)
+
+
+def test_split_anywhere(gate):
+    server, context = gate
+    for requests in ((POST, POST), (GET, POST), (NOTE, GET)):
+        whole = b"".join(requests)
+        for cut in range(1, len(whole)):
+            assert 1 <= len(exchange(server, context, whole[:cut], whole[cut:])) <= 2, cut
+    assert_calm(server, context)
+
+
+def test_behind_an_answered_request(gate):
+    server, context = gate
+    for requests in itertools.product(KINDS, KINDS):
+        with contextlib.closing(open_socket(server, context)) as connection:
+            reader = Reader(connection)
+            connection.sendall(GET)
+            assert reader.answer() == (200, True)
+            connection.sendall(b"".join(requests))
+            assert reader.answer()[1] is False, requests
+            assert reader.answer() is None
+    assert_calm(server, context)
+
+
+def test_beside_an_upgrade(gate):
+    server, context = gate
+    assert exchange(server, context, GET + UPGRADE) == [200]
+    assert exchange(server, context, UPGRADE.replace(b"/ws", b"/nowhere") + POST + POST) == [404]
+    with contextlib.closing(open_socket(server, context)) as connection:
+        connection.sendall(UPGRADE + POST + POST)
+        # Requests are no frames: after the 101, the server closes.
+        received = b""
+        while piece := connection.recv(65536):
+            received += piece
+        assert received.startswith(b"HTTP/1.1 101")
+    assert_calm(server, context)

@@ -1,0 +1,107 @@
+"""HTTP clients that ask for a long text and do not read the answer."""
+
+import json
+import socket
+
+import pytest
+
+READERS = 100
+
+
+def resident_bytes(server):
+    with open(f"/proc/{server.process.pid}/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def long_note(server, count, letter="x"):
+    """A note with so many letters."""
+    note = server.create_note()
+    status, _, _ = server.request(
+        "PUT", f"/api/notes/{note}/text", (letter * count).encode(), {"content-type": "text/plain"}
+    )
+    assert status == 200
+    return note
+
+
+def ask(server, note):
+    """A client that has asked, and has read no more than the first line of the answer."""
+    line = socket.socket()
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    line.settimeout(60)
+    line.connect(("127.0.0.1", server.port))
+    line.sendall(f"GET /api/notes/{note}/text HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    return line
+
+
+def status_of(line):
+    said = b""
+    while b"\r\n" not in said:
+        piece = line.recv(64)
+        assert piece, "no answer"
+        said += piece
+    return int(said.split(b" ")[1])
+
+
+@pytest.fixture
+def lines():
+    lines = []
+    yield lines
+    for line in lines:
+        line.close()
+
+
+def test_readers_of_a_text_share_one_copy_of_it(start, lines):
+    server = start()
+    note = long_note(server, 3_000_000)
+    server.request("GET", f"/api/notes/{note}/text")
+    before = resident_bytes(server)
+    lines += [ask(server, note) for _ in range(READERS)]
+    assert [status_of(line) for line in lines] == [200] * READERS
+    # A copy each would be 300 MB.
+    assert resident_bytes(server) - before < 60_000_000
+    for line in lines:
+        line.close()
+    # Others are answered, and those that went leave nothing behind.
+    assert server.request("GET", "/health")[0] == 200
+
+
+def test_memory_of_answers_goes_back(start, lines):
+    server = start()
+    notes = [long_note(server, 2_000_000, letter) for letter in "abcdefghij"]
+    for note in notes:
+        server.request("GET", f"/api/notes/{note}/text")
+    before = resident_bytes(server)
+    lines += [ask(server, note) for note in notes]
+    assert [status_of(line) for line in lines] == [200] * len(notes)
+    assert resident_bytes(server) - before > 15_000_000
+    for line in lines:
+        # With a reset, so that the server hears of it at once.
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        line.close()
+    lines.clear()
+    while resident_bytes(server) - before > 8_000_000:
+        assert server.request("GET", "/health")[0] == 200
+
+
+def test_answers_that_nobody_reads_have_a_limit(start, lines):
+    server = start("--responses-size-max", "10MiB")
+    notes = [long_note(server, 4_000_000, letter) for letter in "abcde"]
+    lines += [ask(server, note) for note in notes]
+    statuses = [status_of(line) for line in lines]
+    assert set(statuses) == {200, 503}
+    assert statuses.count(200) >= 2
+    refused = notes[statuses.index(503)]
+    status, headers, body = server.request("GET", f"/api/notes/{refused}/text")
+    assert status == 503
+    assert headers["retry-after"] == "5"
+    assert json.loads(body)["code"] == "busy"
+    # Those who have what is kept already do not need more room.
+    kept = notes[statuses.index(200)]
+    lines.append(ask(server, kept))
+    assert status_of(lines[-1]) == 200
+    for line in lines:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        line.close()
+    lines.clear()
+    while server.request("GET", f"/api/notes/{refused}/text")[0] == 503:
+        pass
