@@ -28,6 +28,8 @@ final class Client {
     var request: [UInt8] = []
     /// Bytes of a frame that has not come to its end.
     var rest: [UInt8] = []
+    /// Fragments of a message of which more will come.
+    var fragments: [UInt8] = []
     /// Bytes that the socket has not taken.
     var unsent: [UInt8] = []
     var isWatchedForWriting = false
@@ -223,11 +225,18 @@ final class Client {
   private func parse(_ bytes: UnsafeRawBufferPointer, _ index: Int, _ workload: some Workload) {
     var bytes = bytes
     while let head = FrameCoding.head(bytes), bytes.count >= head.length + head.payloadLength {
-      guard !head.isMasked, head.isFinal else { fail("the server sends what it should not") }
+      guard !head.isMasked else { fail("the server sends what it should not") }
       let end = head.length + head.payloadLength
       let payload = UnsafeRawBufferPointer(rebasing: bytes[head.length..<end])
       switch head.opcode {
-      case 1, 2: workload.received(index, payload, self)
+      case 1 where head.isFinal, 2 where head.isFinal: workload.received(index, payload, self)
+      case 0, 1, 2:
+        connections[index].fragments += payload
+        if head.isFinal {
+          let whole = connections[index].fragments
+          connections[index].fragments = []
+          whole.withUnsafeBytes { workload.received(index, $0, self) }
+        }
       case 8:
         close(index)
         workload.closed(index, self)

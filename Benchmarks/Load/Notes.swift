@@ -2,7 +2,24 @@ import Glibc
 
 /// Makes a note over HTTP, and waits for it.
 enum Notes {
-  static func create(port: Int) -> String {
+  static func create(port: Int, text: String = "") -> String {
+    let answer = ask(
+      port: port, "POST /api/notes", type: "application/json", body: "{\"title\":\"Under load\"}")
+    guard answer.hasPrefix("HTTP/1.1 201"), let id = answer.components(between: "\"id\":\"", "\"")
+    else {
+      fail("no note was made: \(answer.prefix(200))")
+    }
+    if !text.isEmpty {
+      let answer = ask(port: port, "PUT /api/notes/\(id)/text", type: "text/plain", body: text)
+      guard answer.hasPrefix("HTTP/1.1 20") else {
+        fail("the note's text was not taken: \(answer.prefix(200))")
+      }
+    }
+    return id
+  }
+
+  /// Sends one request on a connection of its own, and reads the answer to its end.
+  private static func ask(port: Int, _ line: String, type: String, body: String) -> String {
     let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(file) }
     var address = sockaddr_in()
@@ -15,11 +32,9 @@ enum Notes {
       }
     }
     guard result == 0 else { fail("connect: \(lastError())") }
-    let body = "{\"title\":\"Under load\"}"
     let request = Array(
-      ("POST /api/notes HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
-        + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-        .utf8)
+      ("\(line) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
+        + "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
     guard send(file, request, request.count, 0) == request.count else {
       fail("send: \(lastError())")
     }
@@ -28,12 +43,7 @@ enum Notes {
     while case let count = recv(file, &piece, piece.count, 0), count > 0 {
       answer += piece[..<count]
     }
-    let text = String(decoding: answer, as: UTF8.self)
-    guard text.hasPrefix("HTTP/1.1 201"), let id = text.components(between: "\"id\":\"", "\"")
-    else {
-      fail("no note was made: \(text.prefix(200))")
-    }
-    return id
+    return String(decoding: answer, as: UTF8.self)
   }
 }
 

@@ -30,6 +30,15 @@ struct ServerProcess {
     return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0
   }
 
+  /// The largest number of bytes of memory that it had in use since it began.
+  func largestResidentBytes() -> Int {
+    guard id != 0, let status = Self.read("/proc/\(id)/status"),
+      let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
+    else { return 0 }
+    let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+    return words.count > 1 ? (Int(words[1]) ?? 0) * 1_024 : 0
+  }
+
   private static func read(_ path: String) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -19,6 +19,7 @@ let help = """
               --window 4 | --rate MESSAGES_PER_SECOND: a publisher and subscribers of one room
     typists   --typists 20 --notes 1 --interval 200: people who type every so many milliseconds;
               --size SCALARS around which the texts stay, --patience 30 for what is under way
+    storm     --people 5000 --at-once 1000 --text 1000: everybody joins one note at once
   All take --seconds and --warm.
 
     null      --port PORT: no load, but the least that a server can do, to compare with
@@ -35,6 +36,7 @@ case "idle": Idle.run(options, Client(port: port), server)
 case "note": NoteFanout.run(options, Client(port: port), server)
 case "room": RoomFanout.run(options, Client(port: port), server)
 case "typists": Typists.run(options, Client(port: port), server)
+case "storm": Storm.run(options, Client(port: port), server)
 case "null": NullServer.run(port: port)
 default:
   puts(help)

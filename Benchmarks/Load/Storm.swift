@@ -1,0 +1,71 @@
+import Glibc
+import SocketMessages
+
+/// Everybody comes back at once, as after a restart: people who connect, say hello and join one
+/// note, all that the server lets in at a time. Measured are the time until the last has joined,
+/// until nobody is told anything any more, and the server's largest memory.
+final class Storm: Workload {
+  private let document: String
+  private let people: Int
+  private var joined = 0
+  private var bytes = 0
+  private var messages = 0
+  private var heard: UInt64 = 0
+
+  private init(document: String, people: Int) {
+    self.document = document
+    self.people = people
+  }
+
+  static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
+    let document = Notes.create(
+      port: options.number("port", 8080),
+      text: String(repeating: "x", count: options.number("text", 1_000)))
+    let workload = Storm(document: document, people: options.number("people", 5_000))
+    let atOnce = options.number("at-once", 1_000)
+    let patience = UInt64(options.seconds("patience", 120) * 1_000_000_000)
+    let measurement = Measurement(server)
+    let began = nanoseconds()
+    var begun = 0
+    while workload.joined < workload.people {
+      while begun < workload.people, begun - client.openCount < atOnce {
+        client.connect("/ws", subprotocol: Native.subprotocol)
+        begun += 1
+      }
+      client.turn(milliseconds: 20, workload)
+      guard nanoseconds() - began < patience else {
+        fail("\(workload.joined) of \(workload.people) people joined in time")
+      }
+    }
+    let all = nanoseconds() - began
+    // Quiet is half a second without a message.
+    while nanoseconds() - workload.heard < 500_000_000 { client.turn(milliseconds: 20, workload) }
+    let quiet = workload.heard - began
+    var report = Report("storm")
+    report.add("people", workload.people)
+    report.add("all_joined_seconds", Double(all) / 1_000_000_000)
+    report.add("quiet_after_seconds", Double(quiet) / 1_000_000_000)
+    report.add("messages_each", Double(workload.messages) / Double(workload.people))
+    report.add("bytes_each", workload.bytes / workload.people)
+    report.add("server_largest_bytes", server.largestResidentBytes())
+    measurement.add("joins", workload.joined, to: &report)
+    report.print()
+  }
+
+  func opened(_ connection: Int, _ client: Client) {
+    client.send(Native.hello(name: "p\(connection)"), on: connection)
+  }
+
+  func received(_ connection: Int, _ payload: UnsafeRawBufferPointer, _ client: Client) {
+    heard = nanoseconds()
+    messages += 1
+    bytes += payload.count
+    // The message's type stands at its beginning; decoding all of them would measure this program.
+    let head = String(decoding: payload.prefix(200), as: UTF8.self)
+    if head.contains("\"welcome\"") {
+      client.send(Native.join(document), on: connection)
+    } else if head.contains("\"joined\"") {
+      joined += 1
+    }
+  }
+}
