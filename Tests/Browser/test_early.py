@@ -289,3 +289,21 @@ def test_words_for_a_note_that_may_only_be_read(server, person):
     assert ann.text() == ""
     notice.get_by_role("button", name="Discard it").click()
     expect(notice).to_have_count(0)
+
+
+def test_a_click_before_the_page_has_started(server, person):
+    """The browser has loaded the page, and the code that would listen to the click has yet to come."""
+    ann = person("Ann")
+    held = []
+    ann.page.route("**/newnoteview.js", lambda route: held.append(route))
+    ann.page.goto("/")
+    button = ann.page.get_by_role("button", name="New note")
+    button.click()
+    expect(button).to_have_attribute("aria-busy", "true")
+    wait_until(lambda: ann.page.evaluate("true") and held)
+    held[0].continue_()
+    expect(ann.page).to_have_url(re.compile(r"/n/.+"))
+    ann.page.keyboard.type("First")
+    ann.press("Enter")
+    ann.wait_until_saved()
+    expect(ann.page.locator("#notes .note-title")).to_have_text(["First"])

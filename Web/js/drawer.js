@@ -149,7 +149,7 @@ export async function openDrawer(owner) {
   // Without locks nobody can tell a closed tab from a sleeping one.
   if (globalThis.navigator?.locks) {
     const others = new Set(thingsIn(storage, owner).map(({ place }) => place).filter((place) => place !== id));
-    for (const other of others) if (await hold(lockName(other))) drawer.add(other);
+    for (const other of others) if (await hold(lockName(other), false)) drawer.add(other);
   }
   return drawer;
 }

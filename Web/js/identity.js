@@ -30,22 +30,42 @@ const basePrefix = "parley.base.";
 /** @param {string} clientId */
 const lockName = (clientId) => `parley.client.${clientId}`;
 
+/** How long a browser may take to say whether a lock is free; milliseconds. */
+const lockAnswerMax = 3_000;
+
+/** @type {WeakSet<LockManager>} Those that took longer are not waited for again. */
+const silent = new WeakSet();
+
 /**
  * Holds a lock until the tab goes away.
  *
  * @param {string} name
+ * @param {boolean} [whenSilent] What counts where the browser does not answer. After a false, a lock that
+ *   comes late is let go.
  * @returns {Promise<boolean>} Whether it was free. Where there are no locks, true.
  */
-export function hold(name) {
+export function hold(name, whenSilent = true) {
   const locks = globalThis.navigator?.locks;
   if (!locks) return Promise.resolve(true);
   return new Promise((resolve) => {
+    let isLate = false;
+    const giveUp = () => {
+      isLate = true;
+      silent.add(locks);
+      resolve(whenSilent);
+    };
+    const timer = setTimeout(giveUp, silent.has(locks) ? 0 : lockAnswerMax);
     locks
       .request(name, { ifAvailable: true }, (lock) => {
+        clearTimeout(timer);
+        silent.delete(locks);
         resolve(lock !== null);
-        return lock === null ? undefined : new Promise(() => {});
+        return lock === null || (isLate && !whenSilent) ? undefined : new Promise(() => {});
       })
-      .catch(() => resolve(true));
+      .catch(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
   });
 }
 
@@ -81,7 +101,7 @@ export async function claimIdentity(owner) {
   // Without locks nobody can tell a closed tab from a sleeping one: leave its edits to it.
   if (!globalThis.navigator?.locks) return undefined;
   for (const { identity } of allPending(owner)) {
-    if (await hold(lockName(identity.id))) {
+    if (await hold(lockName(identity.id), false)) {
       sessionStorage.setItem(identityKey, JSON.stringify(identity));
       return identity;
     }

@@ -1,4 +1,4 @@
-// Starts the page, and says so where it cannot be started.
+// Starts the page, and tells starting.js how that went.
 
 // Addresses in the document are relative to that with which it was opened, which changes.
 /** @type {NodeListOf<HTMLAnchorElement | HTMLLinkElement>} */
@@ -8,13 +8,10 @@ for (const use of document.querySelectorAll("use")) {
   use.setAttribute("href", new URL(use.getAttribute("href") ?? "", location.href).href);
 }
 
-import("./app.js").catch((error) => {
-  console.error(error);
-  const message = document.createElement("p");
-  message.className = "broken";
-  message.setAttribute("role", "alert");
-  message.textContent =
-    "Parley could not start here. Reload the page; if that does not help, the browser may be too " +
-    "old, or a part of the page could not be fetched.";
-  document.body.append(message);
-});
+import("./app.js").then(
+  () => document.dispatchEvent(new Event("parley-started")),
+  (error) => {
+    console.error(error);
+    document.dispatchEvent(new Event("parley-failed"));
+  },
+);

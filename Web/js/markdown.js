@@ -5,6 +5,10 @@
 // line longer than that is plain text. Nothing is seen of it, but a mark that spans such an end.
 
 import { Language, languages } from "./codemirror.js";
+import { withLimit } from "./limit.js";
+
+/** How long a start waits for it; milliseconds. */
+const loadMax = 10_000;
 
 /** What is read in one piece, in UTF-16 units. */
 const pieceMax = 8_000;
@@ -36,7 +40,8 @@ const bounded = {
  */
 export async function loadMarkdown() {
   try {
-    const loaded = await languages.find(({ name }) => name === "Markdown")?.load();
+    const loading = languages.find(({ name }) => name === "Markdown")?.load();
+    const loaded = loading && (await withLimit(loading, loadMax, undefined));
     if (!loaded) return undefined;
     const { language, support } = loaded;
     // Under the same name and data, so that its keys work as before.

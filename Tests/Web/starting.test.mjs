@@ -1,0 +1,185 @@
+// Until the page has started: clicks are kept, and whoever waits for long is told.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { runInNewContext } from "node:vm";
+import { hold } from "../../Web/js/identity.js";
+import { withLimit } from "../../Web/js/limit.js";
+import { stopTime } from "./support.mjs";
+
+const folder = new URL("../../Web/", import.meta.url);
+const source = readFileSync(new URL("js/starting.js", folder), "utf8");
+
+/** As much of an element as the script needs. */
+class FakeElement {
+  /** @type {Map<string, string>} */
+  attributes = new Map();
+  /** @type {(() => void)[]} */
+  listeners = [];
+  /** @type {any[]} */
+  children = [];
+  hidden = false;
+  clicks = 0;
+  textContent = "";
+  /** @type {FakeElement | undefined} */
+  parent;
+
+  constructor(isButton = false) {
+    this.isButton = isButton;
+  }
+
+  closest = () => (this.isButton ? this : null);
+  click = () => void (this.clicks += 1);
+  setAttribute = (/** @type {string} */ name, /** @type {string} */ value) => void this.attributes.set(name, value);
+  removeAttribute = (/** @type {string} */ name) => void this.attributes.delete(name);
+  addEventListener = (/** @type {string} */ _type, /** @type {() => void} */ run) => void this.listeners.push(run);
+  append = (/** @type {FakeElement[]} */ ...added) => {
+    this.children.push(...added);
+    for (const one of added) one.parent = this;
+  };
+  remove = () => {
+    if (this.parent) this.parent.children = this.parent.children.filter((one) => one !== this);
+  };
+}
+
+/** A document that is being read, with the script at work in it. */
+function openPage() {
+  const body = new FakeElement();
+  /** @type {Map<string, (event: any) => void>} */
+  const listeners = new Map();
+  let reloads = 0;
+  const document = {
+    body,
+    createElement: () => new FakeElement(),
+    addEventListener: (/** @type {string} */ type, /** @type {any} */ run) => void listeners.set(type, run),
+    removeEventListener: (/** @type {string} */ type) => void listeners.delete(type),
+  };
+  const { setTimeout, clearTimeout } = globalThis;
+  runInNewContext(source, { document, setTimeout, clearTimeout, location: { reload: () => (reloads += 1) } });
+  return {
+    clickOn: (/** @type {FakeElement} */ target) => listeners.get("click")?.({ target }),
+    emit: (/** @type {string} */ type) => listeners.get(type)?.({ type }),
+    /** What the person is told. */
+    told: () => body.children.map(({ children: [words] }) => words.textContent).join(" "),
+    pressReload: () => body.children[0].children[1].listeners.forEach((/** @type {() => void} */ run) => run()),
+    reloads: () => reloads,
+  };
+}
+
+test("a click on a button is carried out once the page has started, and once only", (context) => {
+  stopTime(context);
+  const page = openPage();
+  const create = new FakeElement(true);
+  page.clickOn(create);
+  assert.equal(create.clicks, 0);
+  assert.equal(create.attributes.get("aria-busy"), "true");
+  page.emit("parley-started");
+  assert.equal(create.clicks, 1);
+  assert.equal(create.attributes.has("aria-busy"), false);
+  // From now on the page's own listeners have them.
+  page.clickOn(create);
+  page.emit("parley-started");
+  assert.equal(create.clicks, 1);
+});
+
+test("the latest of several clicks counts, and none beside a button", (context) => {
+  stopTime(context);
+  const page = openPage();
+  const [first, second] = [new FakeElement(true), new FakeElement(true)];
+  page.clickOn(first);
+  page.clickOn(second);
+  page.clickOn(new FakeElement());
+  page.emit("parley-started");
+  assert.deepEqual([first.clicks, second.clicks], [0, 1]);
+  assert.equal(first.attributes.has("aria-busy"), false);
+});
+
+test("a button that the start has hidden is not clicked", (context) => {
+  stopTime(context);
+  const page = openPage();
+  const create = new FakeElement(true);
+  page.clickOn(create);
+  create.hidden = true;
+  page.emit("parley-started");
+  assert.equal(create.clicks, 0);
+});
+
+test("whoever waits for long is told, and the page goes on when it can", (context) => {
+  const pass = stopTime(context);
+  const page = openPage();
+  const create = new FakeElement(true);
+  page.clickOn(create);
+  pass(19_999);
+  assert.equal(page.told(), "");
+  pass(1);
+  assert.match(page.told(), /still starting/);
+  page.pressReload();
+  assert.equal(page.reloads(), 1);
+  page.emit("parley-started");
+  assert.equal(page.told(), "");
+  assert.equal(create.clicks, 1);
+});
+
+test("a start that fails is told once, whenever it fails", (context) => {
+  const pass = stopTime(context);
+  for (const wait of [0, 20_000]) {
+    const page = openPage();
+    const create = new FakeElement(true);
+    page.clickOn(create);
+    pass(wait);
+    page.emit("parley-failed");
+    pass(20_000);
+    assert.match(page.told(), /^Parley could not start here\./);
+    assert.equal(create.clicks, 0);
+    assert.equal(create.attributes.has("aria-busy"), false);
+  }
+});
+
+test("the page reads the script before its first button, and does not put it off", () => {
+  const html = readFileSync(new URL("index.html", folder), "utf8");
+  const script = html.indexOf('<script src="assets/js/starting.js"></script>');
+  assert.ok(script > 0 && script < html.indexOf('type="module"') && script < html.indexOf("<button"));
+});
+
+test("what does not come in time has something in its place", async (context) => {
+  const pass = stopTime(context);
+  const never = withLimit(new Promise(() => {}), 50, "otherwise");
+  pass(50);
+  assert.equal(await never, "otherwise");
+  assert.equal(await withLimit(Promise.resolve("came"), 50, "otherwise"), "came");
+  await assert.rejects(withLimit(Promise.reject(new Error("failed")), 50, "otherwise"), /failed/);
+});
+
+test("a browser that does not say whether a lock is free holds nobody up", async (context) => {
+  const pass = stopTime(context);
+  const given = Object.getOwnPropertyDescriptor(globalThis, "navigator");
+  context.after(() => {
+    if (given) Object.defineProperty(globalThis, "navigator", given);
+    else Reflect.deleteProperty(globalThis, "navigator");
+  });
+  /** @type {((lock: object | null) => any)[]} */
+  const asked = [];
+  const locks = {
+    request: (/** @type {string} */ _name, /** @type {object} */ _options, /** @type {any} */ answer) => {
+      asked.push(answer);
+      return new Promise(() => {});
+    },
+  };
+  Object.defineProperty(globalThis, "navigator", { value: { locks }, configurable: true });
+  const own = hold("own");
+  const foreign = hold("foreign", false);
+  pass(3_000);
+  assert.deepEqual([await own, await foreign], [true, false]);
+  // Whoever has not answered once is not waited for again.
+  const next = hold("next", false);
+  pass(0);
+  assert.equal(await next, false);
+  // Locks that come late: one's own is kept, that of a tab whose things were left alone is let go.
+  assert.ok(asked[0]?.({}) instanceof Promise);
+  assert.equal(asked[1]?.({}), undefined);
+  // One that answers in time is believed again.
+  const taken = hold("taken");
+  asked[3]?.(null);
+  assert.equal(await taken, false);
+});

@@ -1,0 +1,15 @@
+// A bound for what is waited for.
+
+/**
+ * @template Value
+ * @param {Promise<Value>} promise
+ * @param {number} milliseconds
+ * @param {Value} otherwise Takes the place of a value that does not come in time.
+ * @returns {Promise<Value>}
+ */
+export function withLimit(promise, milliseconds, otherwise) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(otherwise), milliseconds);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
