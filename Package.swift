@@ -61,9 +61,10 @@ let package = Package(
     .target(name: "CLinux"),
     .target(
       name: "CLibwebsocketsShim", dependencies: ["CLibwebsockets"],
-      linkerSettings: [.linkedLibrary("ev"), .linkedLibrary("ssl")]),
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     library(
-      "TransportLibwebsockets", ["GatewayPorts", "CLibwebsockets", "CLibwebsocketsShim"]),
+      "TransportLibwebsockets",
+      ["GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim"]),
     library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "CryptoOpenSSL"]),
     library("CryptoOpenSSL", ["SocketMessages", "GatewayPorts", "COpenSSL"]),
     library("HTTPClientCurl", ["CCurl"]),

@@ -15,7 +15,7 @@ for set in "$@"; do
       ;;
     serve)
       # The four C libraries, what finds them, and Python for fetching CodeMirror.
-      packages+=(libwebsockets-dev libwebsockets-evlib-ev libev-dev libsqlite3-dev libssl-dev
+      packages+=(libwebsockets-dev libsqlite3-dev libssl-dev
         libcurl4-openssl-dev pkg-config ca-certificates unzip python3 python3-venv python3-pip)
       ;;
     test)

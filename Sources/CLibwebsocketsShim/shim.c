@@ -2,29 +2,14 @@
 #include "CLibwebsocketsShim.h"
 
 #include <errno.h>
-#include <ev.h>
-#include <fcntl.h>
 #include <libwebsockets.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <time.h>
+#include <string.h>
 #include <unistd.h>
-
-struct parley_loop {
-  struct ev_loop *loop;
-  ev_async wake;
-  ev_timer tick;
-  int flags;
-  // Watches whose sockets have room, newest first.
-  struct parley_room_watch *with_room;
-  struct parley_pulse *pulse;
-  int waiting;
-  int working;
-};
 
 struct parley_pulse {
   atomic_uint_fast64_t turns;
@@ -32,17 +17,6 @@ struct parley_pulse {
   atomic_int thread;
   atomic_int clock;
 };
-
-struct parley_room_watch {
-  ev_io io;
-  struct parley_loop *loop;
-  void *owner;
-  struct parley_room_watch *next;
-  int is_reported;
-};
-
-// Frames are written with LWS_WRITE_HTTP so that the library sends them as they are.
-_Static_assert(LWS_LIBRARY_VERSION_MAJOR == 4, "raw writes were checked with libwebsockets 4");
 
 struct parley_pulse *parley_pulse_create(void) {
   return calloc(1, sizeof(struct parley_pulse));
@@ -89,141 +63,134 @@ int parley_pulse_clock(struct parley_pulse *self) {
   return atomic_load_explicit(&self->clock, memory_order_relaxed);
 }
 
-static void begin_waiting(struct ev_loop *loop) {
-  struct parley_loop *self = ev_userdata(loop);
-  parley_pulse_enter(self->pulse, self->waiting);
+struct parley_tls {
+  struct lws_context *library;
+  SSL_CTX *context;
+  char *certificate;
+  char *key;
+};
+
+// The library hands out its context of OpenSSL here, and nowhere else.
+static int library_called(
+    struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t length) {
+  (void)in;
+  (void)length;
+  if (reason == LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS) {
+    struct parley_tls *self = lws_context_user(lws_get_context(wsi));
+    self->context = user;
+  }
+  return 0;
 }
 
-static void end_waiting(struct ev_loop *loop) {
-  struct parley_loop *self = ev_userdata(loop);
-  parley_pulse_enter(self->pulse, self->working);
+static const struct lws_protocols library_protocols[] = {
+  {.name = "-", .callback = library_called},
+  {.name = NULL},
+};
+
+void parley_tls_destroy(struct parley_tls *self) {
+  if (self->library) lws_context_destroy(self->library);
+  free(self->certificate);
+  free(self->key);
+  free(self);
 }
 
-void parley_loop_report(
-    struct parley_loop *self, struct parley_pulse *pulse, int waiting, int working) {
-  self->pulse = pulse;
-  self->waiting = waiting;
-  self->working = working;
-  ev_set_userdata(self->loop, self);
-  ev_set_loop_release_cb(self->loop, begin_waiting, end_waiting);
-}
-
-static void woken(struct ev_loop *loop, ev_async *watcher, int events) {
-  (void)loop;
-  (void)events;
-  ((struct parley_loop *)watcher->data)->flags |= PARLEY_LOOP_WOKEN;
-}
-
-static void ticked(struct ev_loop *loop, ev_timer *watcher, int events) {
-  (void)loop;
-  (void)events;
-  ((struct parley_loop *)watcher->data)->flags |= PARLEY_LOOP_TICKED;
-}
-
-struct parley_loop *parley_loop_create(double tick_seconds) {
-  struct parley_loop *self = calloc(1, sizeof *self);
+struct parley_tls *parley_tls_create(const char *certificate, const char *key) {
+  struct parley_tls *self = calloc(1, sizeof *self);
   if (!self) return NULL;
-  self->loop = ev_loop_new(EVFLAG_AUTO);
-  if (!self->loop) {
-    free(self);
+  self->certificate = strdup(certificate);
+  self->key = strdup(key);
+  lws_set_log_level(0, NULL);
+  struct lws_context_creation_info info;
+  memset(&info, 0, sizeof info);
+  info.port = CONTEXT_PORT_NO_LISTEN_SERVER;
+  info.protocols = library_protocols;
+  info.user = self;
+  info.options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_NO_LWS_SYSTEM_STATES;
+  info.ssl_cert_filepath = self->certificate;
+  info.ssl_private_key_filepath = self->key;
+  info.alpn = "http/1.1";
+  // It keeps no connections, only the context of OpenSSL.
+  info.fd_limit_per_thread = 16;
+  if (self->certificate && self->key) self->library = lws_create_context(&info);
+  if (!self->library || !self->context || !SSL_CTX_get0_certificate(self->context)) {
+    ERR_clear_error();
+    parley_tls_destroy(self);
     return NULL;
   }
-  ev_async_init(&self->wake, woken);
-  self->wake.data = self;
-  ev_async_start(self->loop, &self->wake);
-  ev_timer_init(&self->tick, ticked, tick_seconds, tick_seconds);
-  self->tick.data = self;
-  ev_timer_start(self->loop, &self->tick);
+  SSL_CTX_set_min_proto_version(self->context, TLS1_2_VERSION);
+  SSL_CTX_set_options(self->context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  // An idle connection keeps no buffers; a write may be taken in part, and from elsewhere.
+  SSL_CTX_set_mode(
+      self->context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE
+                         | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   return self;
 }
 
-void *parley_loop_foreign(struct parley_loop *self) { return self->loop; }
-
-static int run(struct parley_loop *self, int how) {
-  self->flags = 0;
-  ev_run(self->loop, how);
-  return self->flags;
-}
-
-int parley_loop_turn(struct parley_loop *self) { return run(self, EVRUN_ONCE); }
-
-int parley_loop_poll(struct parley_loop *self) { return run(self, EVRUN_NOWAIT); }
-
-void parley_loop_wake(struct parley_loop *self) { ev_async_send(self->loop, &self->wake); }
-
-static void has_room(struct ev_loop *loop, ev_io *watcher, int events) {
-  (void)events;
-  struct parley_room_watch *self = watcher->data;
-  ev_io_stop(loop, watcher);
-  if (self->is_reported) return;
-  self->is_reported = 1;
-  self->next = self->loop->with_room;
-  self->loop->with_room = self;
-}
-
-struct parley_room_watch *parley_room_watch_create(
-    struct parley_loop *loop, int descriptor, void *owner) {
-  struct parley_room_watch *self = calloc(1, sizeof *self);
-  if (!self) return NULL;
-  self->loop = loop;
-  self->owner = owner;
-  ev_io_init(&self->io, has_room, descriptor, EV_WRITE);
-  self->io.data = self;
-  return self;
-}
-
-void parley_room_watch_start(struct parley_room_watch *self) {
-  ev_io_start(self->loop->loop, &self->io);
-}
-
-void parley_room_watch_destroy(struct parley_room_watch *self) {
-  ev_io_stop(self->loop->loop, &self->io);
-  if (self->is_reported) {
-    struct parley_room_watch **link = &self->loop->with_room;
-    while (*link && *link != self) link = &(*link)->next;
-    if (*link) *link = self->next;
-  }
-  free(self);
-}
-
-void *parley_loop_next_with_room(struct parley_loop *self) {
-  struct parley_room_watch *watch = self->with_room;
-  if (!watch) return NULL;
-  self->with_room = watch->next;
-  watch->next = NULL;
-  watch->is_reported = 0;
-  return watch->owner;
-}
-
-ssize_t parley_write(struct lws *wsi, const void *bytes, size_t count) {
-  SSL *ssl = lws_get_ssl(wsi);
-  if (!ssl) {
-    ssize_t sent = send(lws_get_socket_fd(wsi), bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent >= 0) return sent;
-    return errno == EINTR || parley_would_block(errno) ? 0 : -1;
-  }
+int parley_tls_reload(struct parley_tls *self) {
+  // The files are read when no memory is given.
+  int result = lws_tls_cert_updated(
+      self->library, self->certificate, self->key, NULL, 0, NULL, 0);
   ERR_clear_error();
-  int sent = SSL_write(ssl, bytes, (int)count);
-  if (sent > 0) return sent;
-  int error = SSL_get_error(ssl, sent);
+  return result == 0 ? 0 : -1;
+}
+
+SSL *parley_tls_open(struct parley_tls *self, int descriptor) {
+  SSL *ssl = SSL_new(self->context);
+  if (!ssl) return NULL;
+  if (SSL_set_fd(ssl, descriptor) != 1) {
+    SSL_free(ssl);
+    return NULL;
+  }
+  SSL_set_accept_state(ssl);
+  return ssl;
+}
+
+static int outcome(SSL *ssl, int result) {
+  int error = SSL_get_error(ssl, result);
   ERR_clear_error();
-  // Only a client that renegotiates has to be read from first, and it is given no such chance.
-  return error == SSL_ERROR_WANT_WRITE ? 0 : -1;
+  switch (error) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE:
+      return PARLEY_TLS_AGAIN;
+    case SSL_ERROR_ZERO_RETURN:
+      return PARLEY_TLS_ENDED;
+    default:
+      return PARLEY_TLS_FAILED;
+  }
 }
 
-int parley_unread(int descriptor) {
-  int count = 0;
-  return ioctl(descriptor, FIONREAD, &count) == 0 ? count : 0;
+int parley_tls_shake(SSL *ssl) {
+  ERR_clear_error();
+  int result = SSL_accept(ssl);
+  return result == 1 ? 1 : outcome(ssl, result);
 }
 
-int parley_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
-
-void parley_loop_destroy(struct parley_loop *self) {
-  ev_timer_stop(self->loop, &self->tick);
-  ev_async_stop(self->loop, &self->wake);
-  ev_loop_destroy(self->loop);
-  free(self);
+int parley_tls_read(SSL *ssl, void *bytes, int room) {
+  ERR_clear_error();
+  int count = SSL_read(ssl, bytes, room);
+  return count > 0 ? count : outcome(ssl, count);
 }
+
+int parley_tls_is_at_end(SSL *ssl) {
+  char byte;
+  ERR_clear_error();
+  int count = SSL_peek(ssl, &byte, 1);
+  return count <= 0 && outcome(ssl, count) != PARLEY_TLS_AGAIN;
+}
+
+int parley_tls_write(SSL *ssl, const void *bytes, int count) {
+  ERR_clear_error();
+  int sent = SSL_write(ssl, bytes, count);
+  return sent > 0 ? sent : outcome(ssl, sent);
+}
+
+void parley_tls_end(SSL *ssl) {
+  ERR_clear_error();
+  SSL_shutdown(ssl);
+  ERR_clear_error();
+}
+
+void parley_tls_close(SSL *ssl) { SSL_free(ssl); }
 
 int parley_accept(int listener, struct sockaddr_storage *address) {
   socklen_t length = sizeof *address;

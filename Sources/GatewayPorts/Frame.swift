@@ -13,8 +13,9 @@ public struct Frame: Sendable {
   /// Room kept before the payload for the longest unmasked header.
   private static let headerRoom = 10
 
-  private let storage: [UInt8]
-  private let start: Int
+  /// Room, header and payload; the frame begins at `start`.
+  package let storage: [UInt8]
+  package let start: Int
 
   /// The bytes as they go to the socket: header, then payload.
   public var bytes: ArraySlice<UInt8> { storage[start...] }

@@ -19,8 +19,8 @@ package enum OpenFiles {
   /// Sets the soft limit to what is needed, as far as the hard one allows, up or down.
   ///
   /// Up, for the usual 1,024 are there for old programs that use `select`, which this one does not.
-  /// Down, for libwebsockets walks a table of as many descriptors as there may be whenever a
-  /// connection opens or closes; so this comes before it starts.
+  /// Down, lest a fault use up descriptors without a bound; and libraries keep tables of as many as there
+  /// may be.
   ///
   /// - Returns: How many may be open from now on.
   @discardableResult

@@ -1,11 +1,9 @@
 public import GatewayPorts
 
-/// WebSocket and HTTP on one port, through libwebsockets over libev.
+/// WebSocket and HTTP on one port, plain or with TLS as libwebsockets sets it up.
 ///
-/// Two threads work for a transport: one accepts connections and looks at the head of each request
-/// before anything else does (see `Lobby`; a second address has another), one owns every connection
-/// (see `Loop`). Only the last calls the delegate, and only from there may `send`, `close`, `respond` and
-/// `queuedBytes` be called. `start`, `boundPort`, `mailbox`, `stopAccepting` and `stop` may be
+/// One thread accepts and owns every connection (see `Loop`). It alone calls the delegate, and only
+/// from there may `send`, `close`, `respond` and `queuedBytes` be called. `start`, `boundPort`, `mailbox`, `stopAccepting` and `stop` may be
 /// called from anywhere else.
 ///
 /// What `send` queues during one turn of the loop leaves in one write per connection at its end.
@@ -19,7 +17,6 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   public let mailbox = LoopMailbox()
 
   private struct Running {
-    var lobbies: [Lobby] = []
     var thread: WorkerThread?
     var port = 0
     var backPort = 0
@@ -27,7 +24,6 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
 
   private let running = Locked(Running())
   private let loop: Loop
-  private let departures = Departures()
 
   /// Makes a transport that does nothing until started.
   ///
@@ -35,8 +31,7 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   ///   the loop's thread.
   public init(configuration: Configuration, delegate: any TransportDelegate) {
     self.configuration = configuration
-    loop = Loop(
-      configuration: configuration, mailbox: mailbox, departures: departures, delegate: delegate)
+    loop = Loop(configuration: configuration, mailbox: mailbox, delegate: delegate)
   }
 
   /// The port listened on; 0 before `start`.
@@ -70,74 +65,48 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
       }
     }
     let listeners = front.sockets + (back?.sockets ?? [])
-    if let tls = configuration.tls {
-      for path in [tls.certificatePath, tls.keyPath] {
-        if let reason = Listener.unreadable(path) {
-          Listener.close(listeners)
-          throw .certificate(path: path, reason: reason)
-        }
+    do throws(TransportError) {
+      guard loop.poller.isOpen else {
+        throw .cannotStart(reason: "the system gives no events; raise the limit of open files")
       }
-    }
-    let gate = Gate<TransportError?>()
-    nonisolated(unsafe) let loop = loop
-    guard let thread = WorkerThread(name: "parley-loop", { loop.run(started: gate) }) else {
-      Listener.close(listeners)
-      throw .cannotStart(reason: "the system gives no thread; raise its limit")
-    }
-    if let error = gate.wait() {
-      thread.join()
+      if let paths = configuration.tls { loop.tls = try TLSContext(paths) }
+    } catch {
       Listener.close(listeners)
       throw error
     }
-    let mailbox = mailbox
-    var lobbies = [lobby(at: .front, front.sockets, departures)]
-    if let back { lobbies.append(lobby(at: .back, back.sockets)) }
-    for (index, lobby) in lobbies.enumerated() where !lobby.start() {
-      for waiting in lobbies[(index + 1)...] { waiting.discard() }
-      for started in lobbies[..<index] { started.stop() }
-      mailbox.put(.stop(StopOrder(code: CloseCode(1001), reason: "", milliseconds: 0)))
-      thread.join()
+    let doors =
+      front.sockets.map { ($0, Entrance.front) } + (back?.sockets ?? []).map { ($0, .back) }
+    loop.doors = doors.enumerated().map { index, door in
+      Door(listener: door.0, entrance: door.1, key: Poller.wakeKey + 1 + UInt64(index))
+    }
+    // Letters wait in it until the thread reads them.
+    mailbox.open(loop.poller.wakeUp)
+    nonisolated(unsafe) let loop = loop
+    guard let thread = WorkerThread(name: "parley-loop", { loop.run() }) else {
+      _ = mailbox.shut()
+      Listener.close(listeners)
       throw .cannotStart(reason: "the system gives no thread; raise its limit")
     }
     let (port, backPort) = (front.port, back?.port ?? 0)
-    running.withLock {
-      $0 = Running(lobbies: lobbies, thread: thread, port: port, backPort: backPort)
-    }
-  }
-
-  private func lobby(
-    at entrance: Entrance, _ listeners: [Int32], _ departures: Departures? = nil
-  ) -> Lobby {
-    let mailbox = mailbox
-    return Lobby(
-      configuration: configuration, listeners: listeners, census: loop.census(of: entrance),
-      departures: departures
-    ) { arrival in
-      var arrival = arrival
-      arrival.entrance = entrance
-      return mailbox.put(.arrival(arrival))
-    }
+    running.withLock { $0 = Running(thread: thread, port: port, backPort: backPort) }
   }
 
   /// Reads the certificate and its key again from their files; connections that stand are left
   /// alone. From any thread; see first whether the files can be used.
   public func reloadCertificate(completion: @escaping @Sendable (TransportError?) -> Void) {
     nonisolated(unsafe) let loop = loop
-    mailbox.post { completion(loop.reloadCertificate()) }
+    mailbox.post { completion(loop.tls?.reload()) }
   }
 
-  /// Closes the listening sockets. Those who have not yet sent a whole request are turned away;
-  /// connections that stand are left alone.
+  /// Closes the listening sockets; connections that stand are left alone. From any thread but the
+  /// loop's.
   public func stopAccepting() {
-    let lobbies = running.withLock { running in
-      defer { running.lobbies = [] }
-      return running.lobbies
-    }
-    for lobby in lobbies { lobby.stop() }
+    let done = Gate<Void>()
+    if mailbox.put(.closeDoors(done)) { done.wait() }
   }
 
   /// Ends everything: stops accepting, sends each connection what is queued for it and a close
-  /// frame, and returns once both threads have ended. Not callable from the loop's thread.
+  /// frame, and returns once the thread has ended. Not callable from the loop's thread.
   ///
   /// - Parameters:
   ///   - code: What clients are told.
@@ -171,7 +140,6 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
 
   /// Bytes queued for a connection that its socket has not taken.
   ///
-  /// Of a write that the socket took in part, all bytes count until the rest has gone.
   public func queuedBytes(for connection: ConnectionID) -> Int {
     loop.queuedBytes(for: connection)
   }
@@ -194,11 +162,4 @@ struct StopOrder: Sendable {
   var code: CloseCode
   var reason: String
   var milliseconds: Int
-}
-
-/// A connection that has been let in.
-struct Arrival: Sendable {
-  var descriptor: Int32
-  var address: String
-  var entrance = Entrance.front
 }

@@ -1,67 +1,88 @@
-import CLibwebsockets
 import CLibwebsocketsShim
 import GatewayPorts
 import Glibc
+import HTTP1
+import WebSocketFrames
 
-/// The thread that owns every connection, and all that libwebsockets keeps.
+/// The thread that owns every connection.
 ///
-/// One turn: wait for events, let libwebsockets call back, read the mailbox, tell the owner that
-/// this was all, then write what was queued. Nothing here is locked, and nothing here may be touched
-/// from another thread.
+/// One turn: wait for events, accept and read, read the mailbox, tell the owner that this was all,
+/// then write what was queued. Nothing here is locked, and nothing here may be touched from another
+/// thread.
 final class Loop {
   let configuration: LibwebsocketsTransport.Configuration
   let mailbox: LoopMailbox
-  private let departures: Departures
   let pulse = LoopPulse()
+  let limits: HTTPLimits
   private let census: Census
   private let backCensus: Census
   /// Let go when the loop ends, since owner and transport usually hold each other.
   var delegate: (any TransportDelegate)?
 
-  private(set) var handle: OpaquePointer?
-  private(set) var context: OpaquePointer?
-  private var vhost: OpaquePointer?
-  private let memory = LibraryMemory()
+  let poller = Poller()
+  var tls: TLSContext?
+  var doors: [Door] = []
+  /// Until when no accept is tried, because descriptors have run out; 0 if they have not.
+  var pausedUntil: Int64 = 0
+  /// Until when nobody is told of such shortages.
+  var silentUntil: Int64 = 0
 
   /// Slots of connections; an id's lower bits are its slot's index.
   private var slots: [Session?] = []
   private var freeSlots: [Int] = []
   private var connectionSerial: UInt64 = 0
   private(set) var sessionCount = 0
+  /// Connections that were turned away, and are waited for until they have read why.
+  private(set) var turnedAwayCount = 0
 
   private var requestSerial: UInt64 = 0
   var requests: [RequestID: Session] = [:]
 
+  /// Sessions with bytes to read in the turn to come.
+  private var ready: [Session] = []
   /// Sessions with something to write at the end of this turn.
   var dirty: [Session] = []
+  /// Sessions with a deadline: all that speak HTTP, and those that close.
+  private var timed: [Session] = []
   /// The bodies of responses that have not gone yet.
   var waitingBodies: WaitingBodies
-  /// Sessions with a response to write, or to write more of, at the end of this turn.
-  var answering: [Session] = []
-  /// Sessions whose socket refused a write: cut at the end of this turn.
-  var failed: [Session] = []
-  /// Where frames are joined. A write needs no room before it, since it is sent as it is.
+  /// What was read last, for as long as it is handled.
+  private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  /// Where small pieces are joined to one write.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
+  /// Milliseconds of a clock that never goes back, at the beginning of this turn.
+  private(set) var now = monotonicMilliseconds()
   /// Seconds since the loop began.
   private(set) var second: Int32 = 0
   private var startedAt: Int64 = 0
+  private var tickAt: Int64 = 0
+  private var sweptSecond: Int32 = 0
+  private var dateSecond: Int64 = 0
+  /// The time for responses.
+  private(set) var date = HTTPDate(secondsSince1970: 0)
   private(set) var stopDeadline: Int64?
 
-  /// Slots fit in 22 bits: four million connections at once.
+  /// Slots fit in 22 bits: four million connections at once. Smaller numbers than a connection's
+  /// name are the keys of doors.
   private static let slotBits: UInt64 = 22
 
   init(
     configuration: LibwebsocketsTransport.Configuration, mailbox: LoopMailbox,
-    departures: Departures, delegate: any TransportDelegate
+    delegate: any TransportDelegate
   ) {
     self.configuration = configuration
     self.mailbox = mailbox
-    self.departures = departures
-    waitingBodies = WaitingBodies(byteCountMax: configuration.responseBytesMax)
     self.delegate = delegate
+    limits = HTTPLimits(configuration)
+    waitingBodies = WaitingBodies(byteCountMax: configuration.responseBytesMax)
     census = Census(configuration)
     backCensus = Census(totalMax: configuration.backConnectionsMax)
+  }
+
+  deinit {
+    input.deallocate()
+    scratch.deallocate()
   }
 
   /// Who counts the connections that come in there.
@@ -72,127 +93,84 @@ final class Loop {
     }
   }
 
-  deinit { scratch.deallocate() }
-
   // MARK: Running
 
   /// The thread's whole life.
-  func run(started: Gate<TransportError?>) {
-    startedAt = monotonicMilliseconds()
+  func run() {
     parley_pulse_begin(pulse.handle)
     defer { parley_pulse_leave(pulse.handle) }
-    do throws(TransportError) {
-      try open()
-    } catch {
-      started.open(error)
-      return
-    }
-    started.open(nil)
-    guard let handle else { return }
+    startedAt = monotonicMilliseconds()
+    tickAt = startedAt + tickMilliseconds
+    for door in doors { poller.watch(listener: door.listener, as: door.key) }
     var goesOn = false
     while true {
-      let flags = goesOn ? parley_loop_poll(handle) : parley_loop_turn(handle)
-      second = Int32(truncatingIfNeeded: (monotonicMilliseconds() - startedAt) / 1000)
+      let isWoken = wait(isHurried: goesOn || !ready.isEmpty)
       parley_pulse_count(pulse.handle)
-      if flags & Int32(PARLEY_LOOP_WOKEN) != 0 { readMailbox() }
-      if flags & Int32(PARLEY_LOOP_TICKED) != 0 { tick() }
+      pulse.enter(.sockets)
+      serve()
+      if isWoken { readMailbox() }
+      if now >= tickAt { tick() }
       pulse.enter(.turnEnd)
       goesOn = delegate?.turnEnded() ?? false
-      // Responses end requests, after which the library may begin others that waited.
-      repeat {
-        pulse.enter(.frames)
-        flush()
-        pulse.enter(.responses)
-        flushAnswers()
-      } while !dirty.isEmpty
-      if !goesOn, let stopDeadline, sessionCount == 0 || monotonicMilliseconds() >= stopDeadline {
-        break
-      }
+      pulse.enter(.writing)
+      flush()
+      if !goesOn, let stopDeadline, sessionCount == 0 || now >= stopDeadline { break }
     }
     pulse.enter(.ending)
     end()
   }
 
-  private func open() throws(TransportError) {
-    lws_set_log_level(0, nil)
-    let tick = Double(max(10, configuration.tickMilliseconds)) / 1000
-    guard let handle = parley_loop_create(tick) else {
-      throw .cannotStart(reason: "the system gives no event loop; raise the limit of open files")
-    }
-    var info = lws_context_creation_info()
-    info.port = CONTEXT_PORT_NO_LISTEN_SERVER
-    info.protocols = UnsafePointer(memory.protocols(configuration))
-    info.user = Unmanaged.passUnretained(self).toOpaque()
-    info.options =
-      UInt64(LWS_SERVER_OPTION_LIBEV) | UInt64(LWS_SERVER_OPTION_VALIDATE_UTF8)
-      | UInt64(LWS_SERVER_OPTION_NO_LWS_SYSTEM_STATES)
-    info.foreign_loops = memory.foreignLoops(parley_loop_foreign(handle))
-    info.pcontext = memory.contextCell
-    info.max_http_header_data = UInt16(clamping: configuration.headBytesMax)
-    // Requests that wait for their response keep their head.
-    info.max_http_header_pool = 8192
-    info.timeout_secs = UInt32(clamping: configuration.handshakeSeconds)
-    info.timeout_secs_ah_idle = UInt32(clamping: configuration.handshakeSeconds)
-    info.keepalive_timeout = Int32(clamping: configuration.keepAliveSeconds)
-    // A whole record of TLS fits, so that none is left in part.
-    info.pt_serv_buf_size = (16 << 10) + 64
-    info.retry_and_idle_policy = UnsafePointer(memory.noPolicy)
-    info.server_string = memory.string("parley")
-    if let tls = configuration.tls {
-      info.options |= UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
-      info.ssl_cert_filepath = memory.string(tls.certificatePath)
-      info.ssl_private_key_filepath = memory.string(tls.keyPath)
-      info.alpn = memory.string("http/1.1")
-    }
-    guard let context = lws_create_context(&info),
-      let vhost = lws_get_vhost_by_name(context, "default")
-    else {
-      parley_loop_destroy(handle)
-      if let tls = configuration.tls {
-        throw .certificate(
-          path: tls.certificatePath, reason: "it was not accepted together with \(tls.keyPath)")
+  private var tickMilliseconds: Int64 { Int64(max(10, configuration.tickMilliseconds)) }
+
+  /// Waits for events, and returns whether somebody has posted.
+  private func wait(isHurried: Bool) -> Bool {
+    let left = isHurried ? 0 : max(0, tickAt - monotonicMilliseconds())
+    var isWoken = false
+    pulse.enter(.waiting)
+    poller.wait(milliseconds: Int32(clamping: left)) { key, events in
+      if key == Poller.wakeKey {
+        isWoken = true
+      } else if let session = session(ConnectionID(key)) {
+        session.stream.note(events)
+        markReady(session)
+      } else if let index = doors.firstIndex(where: { $0.key == key }) {
+        doors[index].isCalling = true
       }
-      throw .cannotStart(
-        reason: "install the packages libwebsockets17 and libwebsockets-evlib-ev, version 4.1")
     }
-    parley_loop_report(
-      handle, pulse.handle, LoopPulse.Stage.waiting.rawValue, LoopPulse.Stage.libwebsockets.rawValue
-    )
-    self.handle = handle
-    self.context = context
-    self.vhost = vhost
-    mailbox.open(handle)
+    now = monotonicMilliseconds()
+    second = Int32(truncatingIfNeeded: (now - startedAt) / 1_000)
+    return isWoken
   }
 
-  /// Has new connections see what the certificate's files hold now.
-  func reloadCertificate() -> TransportError? {
-    guard let tls = configuration.tls, let context else { return nil }
-    // The files are read when no memory is given.
-    guard
-      lws_tls_cert_updated(context, tls.certificatePath, tls.keyPath, nil, 0, nil, 0) == 0
-    else {
-      return .certificate(
-        path: tls.certificatePath, reason: "it was not accepted together with \(tls.keyPath)")
+  private func serve() {
+    acceptAll()
+    guard !ready.isEmpty else { return }
+    // Those that become ready meanwhile have their turn after everybody else.
+    var batch: [Session] = []
+    swap(&batch, &ready)
+    for session in batch {
+      session.isReady = false
+      serve(session)
     }
-    return nil
+    if ready.isEmpty {
+      batch.removeAll(keepingCapacity: batch.count <= 1_024)
+      ready = batch
+    }
+  }
+
+  /// Has a session looked at in the turn to come.
+  func markReady(_ session: Session) {
+    guard !session.isReady else { return }
+    session.isReady = true
+    ready.append(session)
   }
 
   private func end() {
     for letter in mailbox.shut() {
-      if case .arrival(let arrival) = letter { turnAway(arrival) }
+      if case .closeDoors(let done) = letter { done.open(()) }
     }
-    guard let handle, let context else { return }
-    lws_context_destroy(context)
-    // With a foreign loop the library may need turns to finish; it clears the cell when it has.
-    var turns = 0
-    while memory.contextCell.pointee != nil, turns < 1000 {
-      _ = parley_loop_poll(handle)
-      turns += 1
-    }
-    for session in slots { if let session { retire(session) } }
-    parley_loop_destroy(handle)
-    self.handle = nil
-    self.context = nil
+    closeDoors()
+    for case let session? in slots { retire(session) }
     delegate = nil
   }
 
@@ -203,7 +181,9 @@ final class Loop {
     let (letters, isForOwner) = mailbox.collect()
     for letter in letters {
       switch letter {
-      case .arrival(let arrival): adopt(arrival)
+      case .closeDoors(let done):
+        closeDoors()
+        done.open(())
       case .work(let work): work()
       case .stop(let order): beginStop(order)
       }
@@ -215,114 +195,93 @@ final class Loop {
 
   private func beginStop(_ order: StopOrder) {
     guard stopDeadline == nil else { return }
+    closeDoors()
     stopDeadline = monotonicMilliseconds() + Int64(max(0, order.milliseconds))
     for case let session? in slots {
-      switch session.phase {
-      case .open: beginClose(session, code: order.code, reason: order.reason)
-      case .http where session.exchange == nil: cut(session)
-      case .http: session.exchange?.closesAfter = true
-      case .closing, .broken, .gone: break
+      if session.webSocket != nil {
+        close(session, code: order.code, reason: order.reason)
+      } else if let http = session.http {
+        http.connection.stop(now: now)
+        settle(session, http)
       }
     }
   }
 
-  private var sweptSecond: Int32 = 0
-
   private func tick() {
+    tickAt = now + tickMilliseconds
     if sweptSecond != second {
       sweptSecond = second
       pulse.enter(.sweep)
       sweep()
     }
     pulse.enter(.tick)
-    reportAbandoned()
-    // The library looks at its own timers (bodies, idle HTTP connections, closes) only after
-    // an event of its own.
-    if let context { lws_cancel_service(context) }
+    expireAll()
+    if pausedUntil != 0, now >= pausedUntil { resumeAccepting() }
     delegate?.ticked()
   }
 
-  /// Pings the silent, hangs up on the dead, cuts those who do not finish a request or closing.
-  ///
-  /// One pass over all connections each second. The library's own timers are kept in a sorted
-  /// list, so that every message of every client would cost a walk along all the others.
+  /// Pings the silent and hangs up on the dead, in one pass over all connections each second.
   private func sweep() {
-    let pingSeconds = Int32(clamping: configuration.pingSeconds)
+    let pingSeconds = Int32(clamping: max(1, configuration.pingSeconds))
     let hangUpSeconds = Int32(clamping: configuration.hangUpSeconds)
     for case let session? in slots {
-      switch session.phase {
-      case .open:
-        let silence = second - session.heard
-        if silence >= hangUpSeconds {
-          cut(session)
-        } else if silence >= pingSeconds, silence % pingSeconds == 0 {
-          session.owesPing = true
-          markDirty(session)
-        }
-      case .closing, .broken:
-        if let farewell = session.farewell {
-          if second >= farewell.deadline { cut(session) }
-        } else {
-          session.farewell = Farewell(
-            code: CloseCode(1006), reason: "",
-            deadline: second + Int32(clamping: configuration.closeSeconds))
-        }
-      case .http:
-        // The library starts its own time anew with each piece of a body, so that one byte now and
-        // then would last for ever.
-        if let deadline = session.requestBy, second >= deadline { cut(session) }
-      case .gone: break
+      guard let webSocket = session.webSocket, webSocket.closing.isOpen else { continue }
+      let silence = second - session.heard
+      if silence >= hangUpSeconds {
+        retire(session)
+      } else if silence >= pingSeconds, silence % pingSeconds == 0 {
+        ping(session, webSocket)
       }
     }
   }
 
-  /// Finds clients that went away while they waited: the library does not read from a
-  /// connection whose request is in hand.
-  private func reportAbandoned() {
-    guard !requests.isEmpty else { return }
-    var gone: [Session] = []
-    for session in requests.values {
-      guard let wsi = session.wsi else { continue }
-      var byte: UInt8 = 0
-      let count = recv(
-        lws_get_socket_fd(wsi), &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
-      if count == 0 || count < 0 && parley_would_block(errno) == 0 { gone.append(session) }
+  private func expireAll() {
+    // Backwards, since the last one takes the place of one that goes.
+    for index in stride(from: timed.count - 1, through: 0, by: -1) where index < timed.count {
+      let session = timed[index]
+      guard let deadline = session.deadline, now >= deadline else { continue }
+      expire(session)
     }
-    for session in gone { cut(session) }
+  }
+
+  /// Sets what all responses of this second have in common.
+  func refreshDate() {
+    let seconds = Int64(time(nil))
+    guard seconds != dateSecond else { return }
+    dateSecond = seconds
+    date = HTTPDate(secondsSince1970: seconds)
   }
 
   // MARK: Sessions
 
-  private func adopt(_ arrival: Arrival) {
-    guard stopDeadline == nil, let vhost else { return turnAway(arrival) }
+  /// Makes a session of a socket that was accepted; `nil` if there is no room for it.
+  func admit(
+    _ descriptor: Int32, from address: String, at entrance: Entrance, isCounted: Bool
+  ) -> Session? {
     let index = freeSlots.popLast() ?? slots.count
-    guard index < 1 << Self.slotBits else { return turnAway(arrival) }
+    guard index < 1 << Self.slotBits,
+      let stream = ByteStream(descriptor: descriptor, tls: isCounted ? tls : nil)
+    else {
+      _ = Glibc.close(descriptor)
+      return nil
+    }
     if index == slots.count { slots.append(nil) }
     connectionSerial += 1
     let id = ConnectionID(connectionSerial << Self.slotBits | UInt64(index))
-    let session = Session(id: id, address: arrival.address, entrance: arrival.entrance)
-    session.requestBy = second + 1 + Int32(clamping: configuration.handshakeSeconds)
+    let session = Session(
+      id: id, address: address, entrance: entrance, isCounted: isCounted, stream: stream,
+      http: HTTPServerConnection(limits: limits, now: now))
+    session.heard = second
+    guard poller.watch(connection: descriptor, as: id.rawValue) else {
+      stream.close()
+      freeSlots.append(index)
+      return nil
+    }
     slots[index] = session
     sessionCount += 1
-    var description = lws_adopt_desc_t()
-    description.vh = vhost
-    description.type = lws_adoption_type(
-      rawValue: LWS_ADOPT_SOCKET.rawValue | LWS_ADOPT_HTTP.rawValue
-        | (configuration.tls == nil ? 0 : LWS_ADOPT_ALLOW_SSL.rawValue))
-    description.fd.sockfd = arrival.descriptor
-    description.opaque = Unmanaged.passUnretained(session).toOpaque()
-    // On failure the library has closed the socket, and perhaps told us so already.
-    let wsi = lws_adopt_descriptor_vhost_via_info(&description)
-    if wsi == nil {
-      retire(session)
-    } else if session.phase != .gone {
-      session.wsi = wsi
-    }
-  }
-
-  private func turnAway(_ arrival: Arrival) {
-    census(of: arrival.entrance).leave(arrival.address)
-    _ = Glibc.close(arrival.descriptor)
+    if !isCounted { turnedAwayCount += 1 }
+    keepTime(of: session)
+    return session
   }
 
   /// The session of an id, if its connection stands.
@@ -332,43 +291,128 @@ final class Loop {
     return session
   }
 
-  /// Forgets a session and tells the owner. Called once the library is about to free its handle.
+  /// Has a session's deadline looked at.
+  func keepTime(of session: Session) {
+    guard session.timedIndex < 0 else { return }
+    session.timedIndex = timed.count
+    timed.append(session)
+  }
+
+  /// Looks at a session's deadline no more.
+  func dropTime(of session: Session) {
+    let index = session.timedIndex
+    guard index >= 0 else { return }
+    session.timedIndex = -1
+    let last = timed.removeLast()
+    guard index < timed.count else { return }
+    timed[index] = last
+    last.timedIndex = index
+  }
+
+  /// The connection that has waited longest for a request, if there is one that may be let go.
+  var longestIdle: Session? {
+    timed.lazy.filter { $0.http?.isIdle ?? false }.min { $0.heard < $1.heard }
+  }
+
+  /// Closes a connection at once, and tells the owner.
   func retire(_ session: Session) {
-    guard session.phase != .gone else { return }
-    let wasUpgraded = session.phase != .http
-    session.phase = .gone
-    if let wsi = session.wsi { lws_set_opaque_user_data(wsi, nil) }
-    session.wsi = nil
-    if let watch = session.roomWatch { parley_room_watch_destroy(watch) }
-    session.roomWatch = nil
-    if session.lingering >= 0 { departures.add(session.lingering) }
-    session.lingering = -1
-    session.queue = []
-    session.assembled = []
+    guard !session.isGone else { return }
+    session.isGone = true
+    session.stream.close()
+    dropTime(of: session)
     let index = Int(session.id.rawValue & (1 << Self.slotBits - 1))
     slots[index] = nil
     freeSlots.append(index)
     sessionCount -= 1
-    census(of: session.entrance).leave(session.address)
-    if let exchange = session.exchange {
-      session.exchange = nil
-      giveBody(of: exchange)
-      requests[exchange.request] = nil
-      if exchange.isDelivered, !exchange.isAnswered { delegate?.abandoned(exchange.request) }
+    if session.isCounted {
+      census(of: session.entrance).leave(session.address)
+    } else {
+      turnedAwayCount -= 1
     }
-    if wasUpgraded { delegate?.closed(session.id) }
-  }
-
-  /// Ends a connection at once, without a word. Only between the library's callbacks: it frees
-  /// the handle they work on.
-  func cut(_ session: Session) {
-    guard let wsi = session.wsi else { return }
-    if session.phase == .open { session.phase = .broken }
-    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_SYNC)
+    if let http = session.http {
+      giveBodies(of: http)
+      let asked = http.asked
+      http.asked = []
+      session.http = nil
+      for (_, request) in asked {
+        requests[request] = nil
+        delegate?.abandoned(request)
+      }
+    }
+    if session.webSocket != nil {
+      session.webSocket = nil
+      delegate?.closed(session.id)
+    }
   }
 
   func nextRequestID() -> RequestID {
     requestSerial += 1
     return RequestID(requestSerial)
+  }
+
+  // MARK: Reading
+
+  /// The most that one connection is read in a turn, so that nobody else waits.
+  private static let readsPerTurn = 16
+
+  /// Does what a session's socket has room and bytes for.
+  private func serve(_ session: Session) {
+    guard !session.isGone else { return }
+    let stream = session.stream
+    if stream.isShaking {
+      guard stream.shake() else { return retire(session) }
+      if stream.isShaking { return }
+    }
+    if stream.mayWrite, session.unsentByteCount > 0 { markDirty(session) }
+    var reads = 0
+    while !session.isGone, stream.mayRead {
+      guard session.wantsInput else {
+        // What is unread stays in the system's buffers; whether anybody still waits is known.
+        if stream.isAtEnd { peerEnded(session) }
+        return
+      }
+      guard reads < Self.readsPerTurn else { return markReady(session) }
+      reads += 1
+      switch stream.read(into: input) {
+      case .bytes(let count):
+        session.heard = second
+        take(UnsafeMutableRawBufferPointer(rebasing: input[..<count]), from: session)
+      case .blocked: break
+      case .ended: peerEnded(session)
+      case .failed: retire(session)
+      }
+    }
+  }
+
+  private func take(_ bytes: UnsafeMutableRawBufferPointer, from session: Session) {
+    if let webSocket = session.webSocket {
+      pulse.enter(.message)
+      takeFrames(bytes, session, webSocket)
+    } else if let http = session.http {
+      pulse.enter(.request)
+      takeRequests(UnsafeRawBufferPointer(bytes), session, http)
+    }
+    pulse.enter(.sockets)
+  }
+
+  /// The peer sends no more.
+  private func peerEnded(_ session: Session) {
+    if let http = session.http {
+      http.connection.peerEnded(now: now)
+      takeRequests(UnsafeRawBufferPointer(start: nil, count: 0), session, http)
+    } else {
+      retire(session)
+    }
+  }
+
+  /// A session's deadline has passed.
+  private func expire(_ session: Session) {
+    if session.stream.isShaking { return retire(session) }
+    if let http = session.http {
+      if let event = http.connection.expired(now: now) { handle(event, session, http) }
+      if session.http === http { settle(session, http) }
+    } else if let webSocket = session.webSocket {
+      follow(webSocket.closing.expired(now: now), session, webSocket)
+    }
   }
 }

@@ -1,4 +1,5 @@
 import CLibwebsocketsShim
+import Glibc
 
 /// The one way from other threads to a transport's loop.
 ///
@@ -6,7 +7,7 @@ import CLibwebsocketsShim
 /// posting does nothing.
 public final class LoopMailbox: Sendable {
   enum Letter: Sendable {
-    case arrival(Arrival)
+    case closeDoors(Gate<Void>)
     case work(@Sendable () -> Void)
     case stop(StopOrder)
   }
@@ -16,7 +17,8 @@ public final class LoopMailbox: Sendable {
     var isWoken = false
     /// Whether the owner is to be told, and not only the transport.
     var isForOwner = false
-    var loop: OpaquePointer?
+    /// Wakes the loop; -1 while there is none.
+    var wakeUp: Int32 = -1
   }
 
   private let state = Locked(State())
@@ -39,20 +41,20 @@ public final class LoopMailbox: Sendable {
   @discardableResult
   func put(_ letter: Letter?) -> Bool {
     state.withLock { state in
-      guard let loop = state.loop else { return false }
+      guard state.wakeUp >= 0 else { return false }
       switch letter {
       case nil:
         state.isForOwner = true
       case .work?:
         state.isForOwner = true
         fallthrough
-      case .arrival?, .stop?:
+      case .closeDoors?, .stop?:
         if let letter { state.letters.append(letter) }
       }
       if !state.isWoken {
         state.isWoken = true
         // Under the lock, so that the loop cannot be freed meanwhile.
-        parley_loop_wake(loop)
+        eventfd_write(state.wakeUp, 1)
       }
       return true
     }
@@ -72,19 +74,19 @@ public final class LoopMailbox: Sendable {
 
   /// Takes letters from now on. The owner is woken once, since some of its mailboxes may have
   /// been filled before there was a loop to wake.
-  func open(_ loop: OpaquePointer) {
+  func open(_ wakeUp: Int32) {
     state.withLock { state in
-      state.loop = loop
+      state.wakeUp = wakeUp
       state.isWoken = true
       state.isForOwner = true
-      parley_loop_wake(loop)
+      eventfd_write(wakeUp, 1)
     }
   }
 
   /// Refuses letters from now on, and returns those nobody has read.
   func shut() -> [Letter] {
     state.withLock { state in
-      state.loop = nil
+      state.wakeUp = -1
       defer { state.letters = [] }
       return state.letters
     }

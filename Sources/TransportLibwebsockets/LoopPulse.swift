@@ -10,22 +10,16 @@ package final class LoopPulse: @unchecked Sendable {
   package enum Stage: Int32, Sendable, CaseIterable {
     case starting
     case waiting
-    case libwebsockets
+    case sockets
     case message
-    case pong
-    case upgrade
     case request
-    case requestBody
     case opening
-    case closing
-    case room
     case mailbox
     case replies
     case tick
     case sweep
     case turnEnd
-    case frames
-    case responses
+    case writing
     case ending
 
     /// The stage in words.
@@ -33,22 +27,16 @@ package final class LoopPulse: @unchecked Sendable {
       switch self {
       case .starting: "starting"
       case .waiting: "waiting for events"
-      case .libwebsockets: "libwebsockets"
+      case .sockets: "reading from sockets"
       case .message: "a message"
-      case .pong: "a pong"
-      case .upgrade: "an upgrade"
       case .request: "a request"
-      case .requestBody: "the body of a request"
       case .opening: "a connection that opened"
-      case .closing: "a connection that closed"
-      case .room: "a socket with room"
       case .mailbox: "work from other threads"
       case .replies: "replies of the store"
       case .tick: "a tick"
       case .sweep: "the sweep over connections"
       case .turnEnd: "the end of a turn"
-      case .frames: "sending frames"
-      case .responses: "sending responses"
+      case .writing: "writing to sockets"
       case .ending: "ending"
       }
     }
@@ -75,7 +63,7 @@ package final class LoopPulse: @unchecked Sendable {
   package var turns: UInt64 { parley_pulse_turns(handle) }
 
   /// What the loop is doing.
-  package var stage: Stage { Stage(rawValue: parley_pulse_stage(handle)) ?? .libwebsockets }
+  package var stage: Stage { Stage(rawValue: parley_pulse_stage(handle)) ?? .starting }
 
   /// The loop's thread; `nil` before it has begun and after it has ended.
   package var thread: ThreadName? {
@@ -86,6 +74,6 @@ package final class LoopPulse: @unchecked Sendable {
   /// Enters a stage, and returns the one before.
   @discardableResult
   func enter(_ stage: Stage) -> Stage {
-    Stage(rawValue: parley_pulse_enter(handle, stage.rawValue)) ?? .libwebsockets
+    Stage(rawValue: parley_pulse_enter(handle, stage.rawValue)) ?? .starting
   }
 }

@@ -1,117 +1,86 @@
 import GatewayPorts
+import HTTP1
+import WebSocketFrames
 
-/// One TCP connection: HTTP at first, WebSocket after an upgrade. Confined to the loop's thread.
+/// One TCP connection: HTTP at first, a WebSocket after an upgrade. Confined to the loop's thread.
 final class Session {
-  enum Phase {
-    /// Requests come one after the other. Next: `open`, `gone`.
-    case http
-    /// Messages go both ways. Next: `closing`, `gone`.
-    case open
-    /// What is queued goes out, then a close frame. Next: `gone`.
-    case closing
-    /// Either side's close frame has been seen or the socket failed: nothing is sent or delivered.
-    /// Next: `gone`.
-    case broken
-    /// Final.
-    case gone
-  }
-
   let id: ConnectionID
   let address: String
   let entrance: Entrance
-  /// libwebsockets' handle; `nil` once it is gone.
-  var wsi: OpaquePointer?
-  var phase = Phase.http
+  /// Whether the census knows of it.
+  let isCounted: Bool
+  let stream: ByteStream
 
-  // Sending.
-  var queue: [Frame] = []
-  var queueHead = 0
-  /// Bytes in `queue`.
-  var queuedBytes = 0
-  /// Bytes libwebsockets holds because the socket was full; at most those of one write.
-  var heldBytes = 0
+  /// Until an upgrade.
+  var http: HTTPHalf?
+  /// From an upgrade on.
+  var webSocket: WebSocketHalf?
+  /// Final: the socket is closed and the owner has been told.
+  var isGone = false
+
+  /// Whether it is among the sessions with bytes to read.
+  var isReady = false
+  /// Whether it is among those with something to write at the end of this turn.
   var isDirty = false
-  var owesPing = false
-  /// Whether the next write waits for the library's callback. A ping between the fragments of a
-  /// message is answered by the library in its own time; what the message brings about must not
-  /// overtake that pong.
-  var letsPongGoFirst = false
-
-  // Receiving.
-  var isDiscarding = false
-  var isAssembling = false
-  var assembledKind = Frame.Kind.text
-  var assembled: [UInt8] = []
+  /// The place among the sessions with a deadline; -1 if it has none.
+  var timedIndex = -1
   /// The loop's second in which the client was last heard.
   var heard: Int32 = 0
 
-  /// The loop's second by which the request that is arriving, or the next one, must be whole; `nil`
-  /// while one is in hand.
-  var requestBy: Int32?
-  /// The request in hand, or the handshake before it is done.
-  var exchange: Exchange?
-  /// Waits for room in the socket, for the response in hand.
-  var roomWatch: OpaquePointer?
-  /// The socket under another number, by which the lobby sees the client off after the library has
-  /// closed it; -1 if it need not.
-  var lingering: Int32 = -1
-  /// How to close, once asked to.
-  var farewell: Farewell?
-
-  init(id: ConnectionID, address: String, entrance: Entrance) {
+  init(
+    id: ConnectionID, address: String, entrance: Entrance, isCounted: Bool, stream: ByteStream,
+    http: HTTPServerConnection
+  ) {
     self.id = id
     self.address = address
     self.entrance = entrance
+    self.isCounted = isCounted
+    self.stream = stream
+    self.http = HTTPHalf(http)
   }
 
-  /// Whether libwebsockets holds bytes of an earlier write.
-  var isBlocked: Bool { heldBytes > 0 }
-}
+  /// Whether bytes should be read now.
+  var wantsInput: Bool { http?.connection.wantsInput ?? true }
 
-/// How a connection is to be closed.
-final class Farewell {
-  let code: CloseCode
-  let reason: String
-  /// The loop's second after which the socket is cut.
-  var deadline: Int32
+  /// Bytes that wait for the socket.
+  var unsentByteCount: Int {
+    (http?.connection.unsentByteCount ?? webSocket?.queue.byteCount ?? 0) + stream.heldByteCount
+  }
 
-  init(code: CloseCode, reason: String, deadline: Int32) {
-    self.code = code
-    self.reason = reason
-    self.deadline = deadline
+  /// The time, in the loop's milliseconds, at which `expire` is due.
+  var deadline: Int64? {
+    if let http { return http.connection.deadline }
+    return webSocket?.closing.deadline
   }
 }
 
-/// One request and its response.
-final class Exchange {
-  let request: RequestID
-  let head: RequestHead
-  /// Bytes of body still to come.
-  var bodyBytesLeft = 0
-  var body: [UInt8] = []
-  /// Whether the owner has been told, and whether it has answered.
-  var isDelivered = false
-  var isAnswered = false
-  /// Whether the connection ends with this response.
-  var closesAfter = false
-  /// Whether the rest of the request's body is thrown away.
-  var isDiscarding = false
-  /// Whether more bytes came behind the request: they are never looked at.
-  var isFollowed = false
+/// The HTTP of a connection.
+final class HTTPHalf {
+  var connection: HTTPServerConnection
+  /// The owner's requests that are not answered, by the connection's numbers.
+  var asked: [(number: HTTPServerConnection.RequestNumber, request: RequestID)] = []
+  /// The bodies that wait to be sent.
+  var tickets: [WaitingBodies.Ticket] = []
+  /// Whether the sending side of TCP has been ended.
+  var hasEndedSending = false
 
-  /// The response, until its head is written.
-  var response: Response?
-  /// Its head, its body, and how much of both has gone.
-  var outputHead: [UInt8] = []
-  var outputBody: [UInt8] = []
-  /// Counts the body among those that wait.
-  var bodyTicket: WaitingBodies.Ticket?
-  var outputSent = 0
+  init(_ connection: HTTPServerConnection) { self.connection = connection }
+}
 
-  var outputBytesLeft: Int { outputHead.count + outputBody.count - outputSent }
+/// The WebSocket of a connection.
+final class WebSocketHalf {
+  var reader: FrameReader
+  var closing: ClosingHandshake
+  var queue: FrameQueue
+  /// Whether the owner is told once the queue is empty.
+  var owesDrained = false
 
-  init(request: RequestID, head: RequestHead) {
-    self.request = request
-    self.head = head
+  init(_ configuration: LibwebsocketsTransport.Configuration) {
+    reader = FrameReader(
+      side: .server, limits: FrameLimits(messageBytesMax: configuration.messageBytesMax))
+    closing = ClosingHandshake(
+      side: .server, closeMilliseconds: Int64(configuration.closeSeconds) * 1_000)
+    // The owner's own limit decides; a queue refuses nothing by itself.
+    queue = FrameQueue(bytesMax: .max)
   }
 }

@@ -45,11 +45,6 @@ extension LibwebsocketsTransport {
 
     /// WebSocket subprotocols that may be negotiated. A client that offers only others is refused.
     public var subprotocols = ["parley.v1"]
-    /// Request headers, in lower case, to read beside those libwebsockets knows by itself.
-    public var extraHeaders = [
-      "forwarded", "objectid", "x-access-token", "x-forwarded-host", "x-forwarded-proto",
-      "x-request-id",
-    ]
 
     /// The longest WebSocket message in bytes.
     public var messageBytesMax = 1 << 20
@@ -94,8 +89,6 @@ extension LibwebsocketsTransport {
     public var hangUpSeconds = 50
     /// Seconds a close may take, what is queued included.
     public var closeSeconds = 5
-    /// Bytes each WebSocket connection reserves for receiving. Longer messages come in pieces.
-    public var receiveBufferBytes = 1024
     /// Milliseconds between two calls of `ticked()`.
     public var tickMilliseconds = 250
 

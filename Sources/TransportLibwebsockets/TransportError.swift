@@ -10,7 +10,7 @@ public enum TransportError: Error, Sendable, Equatable {
   case unknownHost(String, reason: String)
   /// A certificate or key is missing, unreadable, or the two do not fit.
   case certificate(path: String, reason: String)
-  /// libwebsockets or the system refused.
+  /// The system refused.
   case cannotStart(reason: String)
 }
 
@@ -27,7 +27,7 @@ extension TransportError: CustomStringConvertible {
     case .certificate(let path, let reason):
       "cannot use \(path) for TLS: \(reason); give a PEM certificate and the key it was made for, readable by this user"
     case .cannotStart(let reason):
-      "the network library did not start: \(reason)"
+      "the network did not start: \(reason)"
     }
   }
 }

@@ -97,6 +97,12 @@ public struct EncodedFrame: Sendable {
     start = 0
   }
 
+  /// Wraps the end of bytes that are encoded already, without copying them.
+  package init(sharing bytes: [UInt8], from start: Int) {
+    storage = bytes
+    self.start = start
+  }
+
   private static func control(
     _ opcode: UInt8, _ payload: some Collection<UInt8>, _ maskKey: UInt32?
   ) -> Self {

@@ -19,7 +19,7 @@ struct LayeringTests {
     "Gateway": ["OTCore", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"],
     // Adapters: each knows one outside system.
     "TransportLibwebsockets": [
-      "GatewayPorts", "CLibwebsockets", "CLibwebsocketsShim", "Glibc", "Synchronization",
+      "GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim", "Glibc",
     ],
     "StoreSQLite": ["OTCore", "GatewayPorts", "CryptoOpenSSL", "CSQLite", "Glibc"],
     "CryptoOpenSSL": ["SocketMessages", "GatewayPorts", "COpenSSL", "Glibc"],

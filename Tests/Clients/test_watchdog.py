@@ -60,7 +60,7 @@ def test_a_loop_that_spins_ends_the_process_and_says_where(begin, faults):
         assert server.process.wait(timeout=60) == 4
     line = last_line(server)
     assert (line["level"], line["message"]) == ("error", "the loop is stuck")
-    assert line["at"] == "libwebsockets"
+    assert line["at"] == "reading from sockets"
     assert int(line["processorMilliseconds"]) >= 1000
 
 

@@ -19,7 +19,7 @@ struct MessageTests {
   }
 
   @Test func `text beyond ASCII survives being cut anywhere`() throws {
-    let server = try TestServer { $1.receiveBufferBytes = 512 }
+    let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient.open(port: server.port)
     let text = String(repeating: "é漢🎈", count: 400)
@@ -209,13 +209,24 @@ struct MessageTests {
     try server.log.closed(id)
   }
 
-  @Test func `the library takes unmasked frames`() throws {
-    // A known deviation: RFC 6455, section 5.1 wants the connection closed.
+  @Test(arguments: [
+    TestClient.frame(1, Array("bare".utf8), mask: nil),
+    // A length in more bytes than it takes.
+    [0x81, 0xfe, 0, 1, 0, 0, 0, 0, 0x61], [0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0x61],
+    // A close frame with half a status.
+    [0x88, 0x81, 0, 0, 0, 0, 0x03],
+  ])
+  func `frames that break a rule end the connection`(bytes: [UInt8]) throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient.open(port: server.port)
-    try client.write(TestClient.frame(1, Array("bare".utf8), mask: nil))
-    #expect(try client.receive().text == "bare")
+    let id = try server.log.opened()
+    try client.write(bytes)
+    #expect(try client.receiveClose().closeCode == 1002)
+    #expect(try client.isAtEnd())
+    client.shut()
+    try server.log.closed(id)
+    #expect(!server.log.all.contains { if case .received = $0 { true } else { false } })
   }
 
   @Test func `a reset tells the owner`() throws {

@@ -1,5 +1,5 @@
-// What Swift cannot import from libev and libc: macros, bit fields and calls that need
-// _GNU_SOURCE.
+// What Swift cannot import: atomics, macros of OpenSSL, callbacks of libwebsockets, and calls that
+// need _GNU_SOURCE.
 #pragma once
 
 #include <stdint.h>
@@ -32,67 +32,43 @@ int parley_pulse_thread(struct parley_pulse *_Nonnull pulse);
 /// The clock of the thread's processor time.
 int parley_pulse_clock(struct parley_pulse *_Nonnull pulse);
 
-/// A libev loop of our own, with a wake-up for other threads and a tick.
-struct parley_loop;
+/// A server's side of TLS: certificate, key and protocols, as libwebsockets sets them up.
+struct parley_tls;
 
-/// What one turn of a loop was for; libwebsockets' own events are not named.
+/// Loads a certificate and its key. NULL if they do not fit, or without memory.
+struct parley_tls *_Nullable parley_tls_create(
+    const char *_Nonnull certificate, const char *_Nonnull key);
+
+/// Loads the files again for connections to come. Returns 0, or -1 and leaves all as it was.
+int parley_tls_reload(struct parley_tls *_Nonnull tls);
+void parley_tls_destroy(struct parley_tls *_Nonnull tls);
+
+struct ssl_st;
+
+/// What a step of a TLS connection has come to, where it is not a number of bytes.
 enum {
-  PARLEY_LOOP_WOKEN = 1,
-  PARLEY_LOOP_TICKED = 2,
+  /// The socket has to be waited for.
+  PARLEY_TLS_AGAIN = 0,
+  /// The connection is broken; TCP is all that is left to close.
+  PARLEY_TLS_FAILED = -1,
+  /// The peer has said that nothing more comes.
+  PARLEY_TLS_ENDED = -2,
 };
 
-/// Makes a loop that ticks every `tick_seconds`. NULL when the system gives none.
-struct parley_loop *_Nullable parley_loop_create(double tick_seconds);
-
-/// Has the loop enter `waiting` while it waits for events, and `working` when it has some.
-void parley_loop_report(
-    struct parley_loop *_Nonnull loop, struct parley_pulse *_Nonnull pulse, int waiting,
-    int working);
-
-/// The `struct ev_loop *` for libwebsockets' `foreign_loops`.
-void *_Nonnull parley_loop_foreign(struct parley_loop *_Nonnull loop);
-
-/// Waits for events and handles one batch. Returns PARLEY_LOOP_… flags.
-int parley_loop_turn(struct parley_loop *_Nonnull loop);
-
-/// Handles what is due without waiting. Returns PARLEY_LOOP_… flags.
-int parley_loop_poll(struct parley_loop *_Nonnull loop);
-
-/// Makes the current or next turn return. The only call allowed from any thread.
-void parley_loop_wake(struct parley_loop *_Nonnull loop);
-
-/// Waits until a socket has room, on a loop.
-struct parley_room_watch;
-
-/// Makes a watch for `descriptor`. NULL without memory. The loop's thread only, as all below.
-struct parley_room_watch *_Nullable parley_room_watch_create(
-    struct parley_loop *_Nonnull loop, int descriptor, void *_Nonnull owner);
-
-/// Reports `owner` once, at the next turn in which the socket has room.
-void parley_room_watch_start(struct parley_room_watch *_Nonnull watch);
-
-/// Ends a watch. To be called before its descriptor is closed.
-void parley_room_watch_destroy(struct parley_room_watch *_Nonnull watch);
-
-/// Returns and forgets one owner whose socket has room; NULL when there is none.
-void *_Nullable parley_loop_next_with_room(struct parley_loop *_Nonnull loop);
-
-/// Frees the loop.
-void parley_loop_destroy(struct parley_loop *_Nonnull loop);
-
-struct lws;
-
-/// Writes to a connection's socket, encrypted if the connection is, past libwebsockets' own buffers.
-///
-/// Returns the number of bytes taken, 0 when the socket is full, -1 when it is gone. After 0, the
-/// same bytes have to be written again.
-ssize_t parley_write(struct lws *_Nonnull wsi, const void *_Nonnull bytes, size_t count);
-
-/// The number of bytes that a socket has received and nobody has read.
-int parley_unread(int descriptor);
-
-/// Another descriptor of the same socket, closed on exec; -1 when there is none left.
-int parley_duplicate(int descriptor);
+/// Begins TLS on a socket. NULL without memory.
+struct ssl_st *_Nullable parley_tls_open(struct parley_tls *_Nonnull tls, int descriptor);
+/// Goes on with the handshake. Returns 1 when it is done, else PARLEY_TLS_….
+int parley_tls_shake(struct ssl_st *_Nonnull ssl);
+/// Reads at most `room` bytes. Returns their number, else PARLEY_TLS_….
+int parley_tls_read(struct ssl_st *_Nonnull ssl, void *_Nonnull bytes, int room);
+/// Whether the peer has ended its side, and left nothing to read.
+int parley_tls_is_at_end(struct ssl_st *_Nonnull ssl);
+/// Writes. Returns the number of bytes taken, else PARLEY_TLS_…; after AGAIN, the same bytes have to
+/// come first in the next call.
+int parley_tls_write(struct ssl_st *_Nonnull ssl, const void *_Nonnull bytes, int count);
+/// Tells the peer that nothing more comes, as far as the socket takes it.
+void parley_tls_end(struct ssl_st *_Nonnull ssl);
+void parley_tls_close(struct ssl_st *_Nonnull ssl);
 
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
 int parley_accept(int listener, struct sockaddr_storage *_Nonnull address);

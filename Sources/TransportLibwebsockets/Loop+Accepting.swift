@@ -1,0 +1,109 @@
+import CLibwebsocketsShim
+import GatewayPorts
+import Glibc
+import HTTP1
+
+/// A listening socket.
+struct Door {
+  let listener: Int32
+  let entrance: Entrance
+  /// What the poller tells of it by: smaller than any connection's name.
+  let key: Poller.Key
+  /// Whether somebody may wait there.
+  var isCalling = false
+}
+
+extension Loop {
+  /// Accepts those who wait, a bounded number in a turn.
+  func acceptAll() {
+    for index in doors.indices where doors[index].isCalling {
+      doors[index].isCalling = false
+      pulse.enter(.opening)
+      accept(from: doors[index])
+    }
+  }
+
+  private func accept(from door: Door) {
+    // The listener is told of again while somebody waits.
+    for _ in 0..<64 {
+      var address = sockaddr_storage()
+      let descriptor = parley_accept(door.listener, &address)
+      guard descriptor >= 0 else {
+        let failure = errno
+        if Self.shortages.contains(failure) { pauseAccepting(because: failure) }
+        return
+      }
+      var one: Int32 = 1
+      setsockopt(
+        descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+      let name = Listener.name(of: &address)
+      switch census(of: door.entrance).enter(name, now: now) {
+      case .welcome:
+        if admit(descriptor, from: name, at: door.entrance, isCounted: true) == nil {
+          census(of: door.entrance).leave(name)
+        }
+      case .full:
+        turnAway(descriptor, name, door, 503, "the server is full; try again later")
+      case .fullForAddress:
+        turnAway(
+          descriptor, name, door, 429, "too many connections from your address; close some first")
+      case .tooFast(let milliseconds):
+        turnAway(
+          descriptor, name, door, 429, "too many new connections from your address; wait",
+          retryAfter: (milliseconds + 999) / 1_000)
+      }
+    }
+  }
+
+  /// As long as so few are here, those turned away are waited for until they have read why.
+  private static let turnedAwayMax = 1_024
+
+  /// Answers a connection beyond a limit at once, without waiting for its request. An encrypted one
+  /// is closed: its handshake would cost more than it is worth.
+  private func turnAway(
+    _ descriptor: Int32, _ address: String, _ door: Door, _ status: Int, _ message: String,
+    retryAfter seconds: Int64 = 5
+  ) {
+    guard tls == nil, turnedAwayCount < Self.turnedAwayMax,
+      let session = admit(descriptor, from: address, at: door.entrance, isCounted: false),
+      let http = session.http
+    else {
+      if tls != nil || turnedAwayCount >= Self.turnedAwayMax { _ = Glibc.close(descriptor) }
+      return
+    }
+    refreshDate()
+    http.connection.date = date
+    http.connection.refuse(
+      with: .last(status, message, [("retry-after", "\(seconds)")]), now: now)
+    settle(session, http)
+  }
+
+  func closeDoors() {
+    for door in doors {
+      poller.unwatch(door.listener)
+      _ = Glibc.close(door.listener)
+    }
+    doors = []
+    pausedUntil = 0
+  }
+
+  private static let shortages: Set = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
+
+  /// Looks away from the doors for a moment, since they would be told of for as long as descriptors
+  /// are short, and lets go of who needs theirs least.
+  private func pauseAccepting(because failure: Int32) {
+    if now >= silentUntil {
+      silentUntil = now + 60_000
+      configuration.acceptFailed(systemMessage(failure))
+    }
+    if let session = longestIdle { retire(session) }
+    guard pausedUntil == 0 else { return }
+    pausedUntil = now + 200
+    for door in doors { poller.unwatch(door.listener) }
+  }
+
+  func resumeAccepting() {
+    pausedUntil = 0
+    for door in doors { poller.watch(listener: door.listener, as: door.key) }
+  }
+}
