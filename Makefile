@@ -120,6 +120,13 @@ simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2; TRACE=1 te
 mutations: setup-test  ## See that each deliberate bug in Tests/Mutations is found (NAME= for one)
 	@python3 Scripts/mutations.py --jobs $(JOBS) $(NAME)
 
+CASES ?= 100000
+
+.PHONY: edge-fuzz
+edge-fuzz: setup-test build  ## Send CASES=100000 spoilt byte streams to the program, plain and TLS
+	@$(PYTHON) Tests/Clients/edge_run.py --cases $(CASES)
+	@$(PYTHON) Tests/Clients/edge_run.py --cases $(CASES) --tls
+
 KILLS ?= 1000
 SEED ?= 1
 

@@ -64,13 +64,14 @@ extension Loop {
     _ descriptor: Int32, _ address: String, _ door: Door, _ status: Int, _ message: String,
     retryAfter seconds: Int64 = 5
   ) {
-    guard tls == nil, turnedAwayCount < Self.turnedAwayMax,
-      let session = admit(descriptor, from: address, at: door.entrance, isCounted: false),
-      let http = session.http
-    else {
-      if tls != nil || turnedAwayCount >= Self.turnedAwayMax { _ = Glibc.close(descriptor) }
+    guard tls == nil, turnedAwayCount < Self.turnedAwayMax else {
+      _ = Glibc.close(descriptor)
       return
     }
+    guard
+      let session = admit(descriptor, from: address, at: door.entrance, isCounted: false),
+      let http = session.http
+    else { return }
     refreshDate()
     http.connection.date = date
     http.connection.refuse(

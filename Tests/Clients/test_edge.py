@@ -1,0 +1,34 @@
+"""Whatever bytes come, the server answers others and forgets who sent them."""
+
+import json
+import os
+import ssl
+
+import pytest
+from edge_run import run
+from native_client import NativeClient
+from test_tls import make_certificate
+
+
+def descriptors(server):
+    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+
+
+@pytest.mark.parametrize("first", [1, 251, 501])
+def test_spoilt_streams_harm_nobody(start, first):
+    server = start("--echo-path", "/echo")
+    with NativeClient(server) as typist:
+        before = descriptors(server)
+        assert run(server, None, range(first, first + 250), typist) == 25
+        # Each has been closed; the typist's own is counted on both sides.
+        assert descriptors(server) <= before + 1
+    lines = [json.loads(line) for line in server.log.read_text().splitlines() if line[:1] == "{"]
+    assert not [line for line in lines if line.get("level") == "error"]
+
+
+def test_encrypted_streams_harm_nobody_either(start, tmp_path):
+    certificate, key = make_certificate(tmp_path)
+    server = start(
+        "--echo-path", "/echo", "--tls-certificate", str(certificate), "--tls-key", str(key)
+    )
+    run(server, ssl.create_default_context(cafile=certificate), range(751, 1_001))
