@@ -19,6 +19,9 @@
 ///
 /// It has no clock: times are milliseconds of the caller, never decreasing.
 public struct HTTPServerConnection: Sendable {
+  /// A header field of a response.
+  public typealias Field = (name: String, value: String)
+
   /// The number of a request within its connection, counting from 1.
   public struct RequestNumber: Hashable, Sendable {
     let rawValue: UInt64
@@ -69,6 +72,8 @@ public struct HTTPServerConnection: Sendable {
     let isIndependent: Bool
     let minorVersion: Int
     let keepsAlive: Bool
+    /// Fields of the response beside its own.
+    let added: [Field]
     var response: HTTPResponse?
     var hasBegun = false
     /// Pieces that were streamed before it was this response's turn.
@@ -86,6 +91,8 @@ public struct HTTPServerConnection: Sendable {
   public let limits: HTTPLimits
   /// The date to put in responses; to be set before each call that may answer.
   public var date: HTTPDate?
+  /// Fields to add to whatever answers a request, a rejection included.
+  private let addedFields: (@Sendable (HTTPRequestHead) -> [Field])?
 
   private var reading = Reading.head
   /// Bytes that have been read and not consumed.
@@ -118,8 +125,15 @@ public struct HTTPServerConnection: Sendable {
 
   /// Opens a connection.
   ///
+  /// - Parameters:
+  ///   - limits: The limits that apply.
+  ///   - now: The time.
+  ///   - addedFields: Fields to add to whatever answers a request, a rejection included.
   /// - Precondition: The limits are positive, and `headBytesMax` is at most 2^31.
-  public init(limits: HTTPLimits = HTTPLimits(), now: Int64) {
+  public init(
+    limits: HTTPLimits = HTTPLimits(), now: Int64,
+    addedFields: (@Sendable (HTTPRequestHead) -> [Field])? = nil
+  ) {
     precondition(
       limits.requestLineBytesMax > 0 && limits.headBytesMax >= limits.requestLineBytesMax
         && limits.headBytesMax <= 1 << 30, "headBytesMax is out of range")
@@ -128,6 +142,7 @@ public struct HTTPServerConnection: Sendable {
       limits.pipelinedMax > 0 && limits.bodyBytesPerSecondMin > 0 && limits.fieldsMax > 0,
       "a limit must be positive")
     self.limits = limits
+    self.addedFields = addedFields
     readDeadline = now + limits.headMilliseconds
   }
 
@@ -264,7 +279,7 @@ public struct HTTPServerConnection: Sendable {
       }
       let rest = bytes.extracting(start...)
       guard let count = try self.head.read(rest, self.limits) else { return (start, false) }
-      self.current = try self.head.finish(rest.extracting(..<count), self.limits)
+      self.current = try self.head.finish(rest.extracting(..<count))
       return (start + count, true)
     }
     guard isWhole else {
@@ -300,6 +315,7 @@ public struct HTTPServerConnection: Sendable {
     case .none:
       return deliver(now)
     case .length(let count):
+      guard count <= limits.bodyBytesMax else { throw .bodyTooLong(limits.bodyBytesMax) }
       bodyLeft = count
       // A declared length is a promise: reserve a little of it.
       body.reserveCapacity(min(count, 4 << 10))
@@ -341,7 +357,8 @@ public struct HTTPServerConnection: Sendable {
     slots.append(
       Slot(
         number: number, isHead: request.method == .head, isIndependent: request.isIndependent,
-        minorVersion: request.minorVersion, keepsAlive: request.keepsAlive))
+        minorVersion: request.minorVersion, keepsAlive: request.keepsAlive,
+        added: addedFields?(request) ?? []))
     return number
   }
 
@@ -363,6 +380,7 @@ public struct HTTPServerConnection: Sendable {
 
   /// Queues a last response that the owner was not asked for.
   private mutating func finish(with response: HTTPResponse, isHead: Bool, _ now: Int64) {
+    let added = current.flatMap { addedFields?($0) } ?? []
     reading = .ended
     current = nil
     body = []
@@ -370,7 +388,7 @@ public struct HTTPServerConnection: Sendable {
     serial += 1
     var slot = Slot(
       number: RequestNumber(rawValue: serial), isHead: isHead, isIndependent: false,
-      minorVersion: 1, keepsAlive: false)
+      minorVersion: 1, keepsAlive: false, added: added)
     slot.response = response
     slots.append(slot)
     promote(now)
@@ -518,7 +536,7 @@ public struct HTTPServerConnection: Sendable {
     }
     queue(
       ResponseHead.encode(
-        status: response.status, fields: response.fields, framing: framing,
+        status: response.status, fields: response.fields + slot.added, framing: framing,
         connection: closes || endsWithConnection ? .close : .keepAlive, date: date), now)
     if !slot.isHead { for piece in pieces { queue(piece, now) } }
   }

@@ -210,7 +210,7 @@ struct HeadReader {
   /// Makes the head, after checking that its parts agree.
   ///
   /// - Parameter bytes: The head, to its end.
-  func finish(_ bytes: Span<UInt8>, _ limits: HTTPLimits) throws(HTTPError) -> HTTPRequestHead {
+  func finish(_ bytes: Span<UInt8>) throws(HTTPError) -> HTTPRequestHead {
     if minorVersion > 0, hostCount != 1 { throw .hostCount }
     var body = HTTPRequestHead.Body.none
     if hasCoding {
@@ -220,8 +220,7 @@ struct HeadReader {
       guard isChunked, !hasCodingAfterChunked else { throw .codingOrder }
       body = .chunks
     } else if let length, length > 0 {
-      guard length <= UInt64(limits.bodyBytesMax) else { throw .bodyTooLong(limits.bodyBytesMax) }
-      body = .length(Int(length))
+      body = .length(Int(clamping: length))
     }
     // A client of HTTP/1.0 cannot wait for 100.
     if expectsOther, minorVersion > 0 { throw .expectation }

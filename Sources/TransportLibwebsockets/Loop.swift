@@ -14,6 +14,8 @@ final class Loop {
   let mailbox: LoopMailbox
   let pulse = LoopPulse()
   let limits: HTTPLimits
+  /// Fields to add to whatever answers a request.
+  private let addedFields: (@Sendable (HTTPRequestHead) -> [HTTPServerConnection.Field])?
   private let census: Census
   private let backCensus: Census
   /// Let go when the loop ends, since owner and transport usually hold each other.
@@ -75,6 +77,12 @@ final class Loop {
     self.mailbox = mailbox
     self.delegate = delegate
     limits = HTTPLimits(configuration)
+    addedFields =
+      if let headers = configuration.responseHeaders {
+        { @Sendable (head: HTTPRequestHead) in headers(RequestHead(head)) }
+      } else {
+        nil
+      }
     waitingBodies = WaitingBodies(byteCountMax: configuration.responseBytesMax)
     census = Census(configuration)
     backCensus = Census(totalMax: configuration.backConnectionsMax)
@@ -270,7 +278,7 @@ final class Loop {
     let id = ConnectionID(connectionSerial << Self.slotBits | UInt64(index))
     let session = Session(
       id: id, address: address, entrance: entrance, isCounted: isCounted, stream: stream,
-      http: HTTPServerConnection(limits: limits, now: now))
+      http: HTTPServerConnection(limits: limits, now: now, addedFields: addedFields))
     session.heard = second
     guard poller.watch(connection: descriptor, as: id.rawValue) else {
       stream.close()

@@ -4,10 +4,15 @@ import HTTP1
 extension RequestHead {
   /// The head of a request as the owner of a transport sees it.
   init(_ head: HTTPRequestHead, of session: Session) {
-    self.init(
-      method: head.method.rawValue, path: head.path, query: head.query,
-      remoteAddress: session.address, isSecure: session.stream.isEncrypted)
+    self.init(head)
+    remoteAddress = session.address
+    isSecure = session.stream.isEncrypted
     entrance = session.entrance
+  }
+
+  /// The head alone, without where it came from.
+  init(_ head: HTTPRequestHead) {
+    self.init(method: head.method.rawValue, path: head.path, query: head.query)
     headers.reserveCapacity(head.fields.count)
     for index in 0..<head.fields.count {
       let name = head.fields.name(at: index)

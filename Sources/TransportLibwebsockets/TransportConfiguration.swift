@@ -62,6 +62,8 @@ extension LibwebsocketsTransport {
     public var overloadResponse = Response(
       status: 503, headers: [("retry-after", "5"), ("content-type", "text/plain; charset=utf-8")],
       body: Array("too many responses wait for their readers; try again later\n".utf8))
+    /// Headers to add to whatever answers a request, its refusal for its size included.
+    public var responseHeaders: (@Sendable (RequestHead) -> [(name: String, value: String)])?
     /// Connections at once, or 0 for as many as the system gives.
     public var connectionsMax = 0
     /// Connections at once from one address, or 0 for no limit.

@@ -155,6 +155,22 @@ struct HTTPTests {
     #expect(!server.log.all.contains { if case .requested = $0 { true } else { false } })
   }
 
+  @Test func `headers of the owner's choice are added to every answer, a refusal included`() throws
+  {
+    let server = try TestServer {
+      $1.bodyBytesMax = 1000
+      $1.responseHeaders = { [("x-asked", $0.headers["x-ask"] ?? "nothing")] }
+    }
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    #expect(try client.request("/", headers: ["X-Ask: a"]).headers["x-asked"] == "a")
+    #expect(try client.request("/").headers["x-asked"] == "nothing")
+    let refused = try client.request(
+      "/", "POST", headers: ["X-Ask: b"], body: String(repeating: "x", count: 1001))
+    #expect(refused.status == 413)
+    #expect(refused.headers["x-asked"] == "b")
+  }
+
   @Test func `a body of the limit passes`() throws {
     let server = try TestServer { $1.bodyBytesMax = 1000 }
     defer { server.stop() }
