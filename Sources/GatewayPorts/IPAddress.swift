@@ -46,6 +46,19 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
   // MARK: Reading
 
+  /// Takes an address as packets have it: 4 bytes of IPv4, or 16 of IPv6.
+  ///
+  /// - Precondition: There are as many bytes.
+  public init(bytes: [UInt8]) {
+    precondition(bytes.count == 4 || bytes.count == 16, "an address has 4 bytes, or 16")
+    func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    if bytes.count == 4 {
+      self.init(high: 0, low: Self.ofFour | number(bytes[...]))
+    } else {
+      self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
+    }
+  }
+
   /// Reads an address as RFC 4291 writes it, or four numbers with dots; `nil` if it is none.
   ///
   /// Numbers with leading zeros are none: some programs read them as octal, and others do not.

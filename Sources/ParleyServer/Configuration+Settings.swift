@@ -275,6 +275,11 @@ extension Configuration {
         "Proxies that are believed when X-Forwarded-For, -Proto and -Host say where a client is "
         + "and what it asked for. Repeat for more.",
       isValid: { AddressRange($0) != nil }),
+    .flag(
+      "proxy-protocol", \.proxyProtocol, .listening,
+      help:
+        "Connections from a trusted-proxy begin with a header of the PROXY protocol, version 1 or "
+        + "2, which says where the client is."),
     .text(
       "tls-certificate", \.certificatePath, .listening, "FILE",
       help: "Certificate in PEM form, its chain behind it: connections are encrypted. Read again "

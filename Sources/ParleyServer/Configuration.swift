@@ -24,6 +24,8 @@ public struct Configuration: Sendable, Equatable {
   public var allowedOrigins: [String] = []
   /// Addresses of proxies that are believed when they say where a client is: single ones, or ranges.
   public var trustedProxies: [String] = []
+  /// Whether connections of trusted proxies begin with a header of the PROXY protocol.
+  public var proxyProtocol = false
   /// A certificate in PEM form, followed by those between it and the root; with it and its key,
   /// every connection is encrypted.
   public var certificatePath: String?

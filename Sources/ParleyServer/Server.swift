@@ -201,6 +201,7 @@ extension Configuration {
       perSecond: limits.addressConnectsPerSecondMax, burstSeconds: limits.burstSeconds)
     let proxies = TrustedProxies(trustedProxies)
     transport.isLimited = { proxies.isLimited($0) }
+    if proxyProtocol { transport.isAnnounced = { proxies.trusts($0) } }
     transport.pingSeconds = Int(pingInterval.components.seconds)
     transport.hangUpSeconds = Int(idleTimeout.components.seconds)
     transport.queuedBytesMax = 2 * queuedBytesMax

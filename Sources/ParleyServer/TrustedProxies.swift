@@ -11,7 +11,7 @@ package struct TrustedProxies: Sendable {
   /// - Parameter texts: addresses and ranges; what is none is left out.
   package init(_ texts: [String]) { ranges = texts.compactMap { AddressRange($0) } }
 
-  private func trusts(_ address: IPAddress) -> Bool {
+  package func trusts(_ address: IPAddress) -> Bool {
     ranges.contains { $0.contains(address) }
   }
 

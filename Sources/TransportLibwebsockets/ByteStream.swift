@@ -103,6 +103,22 @@ final class ByteStream {
     }
   }
 
+  /// Copies the first unread bytes of TCP, and leaves them unread.
+  func peek(into room: UnsafeMutableRawBufferPointer) -> Reading {
+    let count = recv(descriptor, room.baseAddress, room.count, Int32(MSG_PEEK))
+    // Whatever else comes, an event tells of it.
+    mayRead = false
+    if count > 0 { return .bytes(count) }
+    if count == 0 { return .ended }
+    return errno == EINTR || parley_would_block(errno) != 0 ? .blocked : .failed
+  }
+
+  /// Reads bytes of TCP that were peeked at.
+  func skip(_ count: Int, using room: UnsafeMutableRawBufferPointer) -> Bool {
+    mayRead = true
+    return recv(descriptor, room.baseAddress, count, 0) == count
+  }
+
   /// Whether the peer has ended its side, and left nothing to read.
   var isAtEnd: Bool {
     guard isHungUp else { return false }

@@ -76,6 +76,19 @@ final class Census: Sendable {
     }
   }
 
+  /// Counts a connection under another address than before, unless that has too many.
+  func move(from: String, to: String, now: Int64) -> Verdict {
+    leave(from)
+    let verdict = enter(to, now: now)
+    guard verdict != .welcome else { return verdict }
+    let key = key(from)
+    state.withLock { state in
+      state.total += 1
+      if let key { state.entries[key, default: Entry()].count += 1 }
+    }
+    return verdict
+  }
+
   func leave(_ address: String) {
     let key = key(address)
     state.withLock { state in

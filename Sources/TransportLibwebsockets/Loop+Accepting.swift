@@ -39,8 +39,12 @@ extension Loop {
       let name = Listener.name(of: &address)
       switch census(of: door.entrance).enter(name, now: now) {
       case .welcome:
-        if admit(descriptor, from: name, at: door.entrance, isCounted: true) == nil {
+        guard let session = admit(descriptor, from: name, at: door.entrance, isCounted: true) else {
           census(of: door.entrance).leave(name)
+          continue
+        }
+        if let peer = IPAddress(name), configuration.isAnnounced(peer) {
+          session.awaitsProxy = true
         }
       case .full:
         turnAway(descriptor, name, door, 503, "the server is full; try again later")
@@ -77,6 +81,35 @@ extension Loop {
     http.connection.refuse(
       with: .last(status, message, [("retry-after", "\(seconds)")]), now: now)
     settle(session, http)
+  }
+
+  /// Reads where a proxy says that its client is, and counts the connection as the client's.
+  func readAnnouncement(of session: Session, into room: UnsafeMutableRawBufferPointer) {
+    let count: Int
+    switch session.stream.peek(into: room) {
+    case .bytes(let number): count = number
+    case .blocked: return
+    case .ended, .failed: return retire(session)
+    }
+    switch ProxyHeader.read(UnsafeRawBufferPointer(rebasing: room[..<count])) {
+    case .incomplete:
+      // An event tells of more, or the deadline of the first request passes.
+      if session.stream.isHungUp { retire(session) }
+    case .malformed:
+      retire(session)
+    case .whole(let header, let byteCount):
+      guard session.stream.skip(byteCount, using: room) else { return retire(session) }
+      session.awaitsProxy = false
+      // A proxy that looks whether the server is there speaks for itself.
+      guard let client = header.source.map({ IPAddress(bytes: $0.address).description }) else {
+        return
+      }
+      let census = census(of: session.entrance)
+      guard census.move(from: session.address, to: client, now: now) == .welcome else {
+        return retire(session)
+      }
+      session.address = client
+    }
   }
 
   func closeDoors() {

@@ -367,6 +367,11 @@ final class Loop {
   private func serve(_ session: Session) {
     guard !session.isGone else { return }
     let stream = session.stream
+    if session.awaitsProxy {
+      guard stream.mayRead else { return }
+      readAnnouncement(of: session, into: input)
+      guard !session.isGone, !session.awaitsProxy else { return }
+    }
     if stream.isShaking {
       guard stream.shake() else { return retire(session) }
       if stream.isShaking { return }
@@ -415,7 +420,7 @@ final class Loop {
 
   /// A session's deadline has passed.
   private func expire(_ session: Session) {
-    if session.stream.isShaking { return retire(session) }
+    if session.stream.isShaking || session.awaitsProxy { return retire(session) }
     if let http = session.http {
       if let event = http.connection.expired(now: now) { handle(event, session, http) }
       if session.http === http { settle(session, http) }

@@ -5,7 +5,8 @@ import WebSocketFrames
 /// One TCP connection: HTTP at first, a WebSocket after an upgrade. Confined to the loop's thread.
 final class Session {
   let id: ConnectionID
-  let address: String
+  /// Where the client is: the peer's address, or what its proxy has announced.
+  var address: String
   let entrance: Entrance
   /// Whether the census knows of it.
   let isCounted: Bool
@@ -18,6 +19,8 @@ final class Session {
   /// Final: the socket is closed and the owner has been told.
   var isGone = false
 
+  /// Whether a header of the PROXY protocol is still to come, before all else.
+  var awaitsProxy = false
   /// Whether it is among the sessions with bytes to read.
   var isReady = false
   /// Whether it is among those with something to write at the end of this turn.

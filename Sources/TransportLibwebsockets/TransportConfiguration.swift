@@ -73,6 +73,10 @@ extension LibwebsocketsTransport {
     /// Whether an address is held to its limits: proxies are not, behind which everybody is.
     public var isLimited: @Sendable (IPAddress) -> Bool = { _ in true }
 
+    /// Whether connections from an address begin with a header of the PROXY protocol, version 1 or 2,
+    /// which says where the client is. One that does not is closed.
+    public var isAnnounced: @Sendable (IPAddress) -> Bool = { _ in false }
+
     /// Called when connections cannot be accepted, at most once a minute, with the system's words.
     /// On a thread of the transport's.
     public var acceptFailed: @Sendable (String) -> Void = { _ in }
