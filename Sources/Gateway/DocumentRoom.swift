@@ -43,6 +43,8 @@ final class DocumentRoom {
   let id: DocumentID
   /// The document; `nil` while it is being read from the store.
   var live: LiveDocument?
+  /// The newest text, while people come.
+  var sharedText: SharedText?
   /// Followers in the order in which they came.
   private(set) var subscriptions: [Subscription] = []
   /// Bounded by `GatewaySettings.waitingMax`.

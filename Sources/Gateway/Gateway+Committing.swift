@@ -52,6 +52,7 @@ extension Gateway {
     case .done:
       storeFailure = nil
       guard let entries = room.live?.commitSucceeded() else { return }
+      room.sharedText = nil
       measure(entries.count, in: room)
       deliver(entries, in: room)
       room.hasDelivered = true

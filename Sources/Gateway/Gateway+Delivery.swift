@@ -190,11 +190,12 @@ extension Gateway {
       subscription.revision = live.durableRevision
       subscription.textRevision = live.durableRevision
       subscription.messageIDs.removeAll()
-      sendNative(
-        .resync(
+      sendText(
+        of: subscription.room,
+        in: .resync(
           ServerMessage.Resync(
             documentID: live.id, reason: reason, epoch: live.epoch,
-            revision: live.durableRevision, text: live.durableDocument.text,
+            revision: live.durableRevision, text: "",
             lastSequence: live.lastDurableSequence(of: subscription.connection.client),
             change: Self.nameOfHead(live))),
         ref: messageID, to: subscription.connection)

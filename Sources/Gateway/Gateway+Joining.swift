@@ -81,12 +81,15 @@ extension Gateway {
         ? room.subscriptions.filter { $0 !== subscription && $0.verbs.contains(.presence) } : []
       let joined = ServerMessage.Joined(
         documentID: room.id, title: live.title, epoch: live.epoch, revision: live.durableRevision,
-        content: missed.map { .changes($0.map(Self.change)) }
-          ?? .text(live.durableDocument.text),
+        content: missed.map { .changes($0.map(Self.change)) } ?? .text(""),
         lastSequence: live.lastDurableSequence(of: connection.client),
         change: Self.nameOfHead(live),
         access: verbs.contains(.write) ? .write : .read, presence: others.map(\.participant))
-      sendNative(.joined(joined), ref: messageID, to: connection)
+      if missed == nil {
+        sendText(of: room, in: .joined(joined), ref: messageID, to: connection)
+      } else {
+        sendNative(.joined(joined), ref: messageID, to: connection)
+      }
     case .session: break
     }
     if isNew, verbs.contains(.presence) {

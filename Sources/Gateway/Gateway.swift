@@ -175,6 +175,13 @@ public final class Gateway {
     push(frame, to: connection)
   }
 
+  /// Queues all frames of a message, which either all go out or none.
+  func send(_ frames: [Frame], to connection: Connection) {
+    guard let first = frames.first else { return }
+    send(first, to: connection)
+    for frame in frames.dropFirst() { push(frame, to: connection) }
+  }
+
   /// Queues a frame for a connection that is known to have room.
   func push(_ frame: Frame, to connection: Connection) {
     guard connection.isOpen else { return }
@@ -359,8 +366,9 @@ public final class Gateway {
     }
     tickPeople(now: now)
     tickLimits()
-    for (id, document) in documents where document.isForgettable(now: now) {
-      documents[id] = nil
+    for (id, document) in documents {
+      forgetSharedText(of: document, now: now)
+      if document.isForgettable(now: now) { documents[id] = nil }
     }
   }
 

@@ -128,9 +128,10 @@ package struct RoomSimulation {
     guard let item = seats[seat].link?.popDownstream() else { return }
     switch item {
     case .close: disconnect(seat)
-    case .frame(let frame):
+    case .fragment: break
+    case .message(let payload):
       var twin = seats[seat].twin
-      let answers = try Array(frame.payload).withUnsafeBytes { try twin.receive($0) }
+      let answers = try payload.withUnsafeBytes { try twin.receive($0) }
       seats[seat].twin = twin
       seats[seat].link?.upstream += answers
     }

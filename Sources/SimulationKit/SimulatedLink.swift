@@ -9,10 +9,20 @@ package struct SimulatedLink {
     case close(CloseCode)
   }
 
+  /// What the client hears of it.
+  package enum Arrival {
+    case message([UInt8])
+    /// A fragment; the message's end is still to come.
+    case fragment
+    case close
+  }
+
   package let id: ConnectionID
   package var upstream: [[UInt8]] = []
   package private(set) var downstream: [Downstream] = []
   package private(set) var downstreamBytes = 0
+  /// The fragments of a message whose end is still to come.
+  private var beginning: [UInt8] = []
   /// Whether the client reads nothing for now.
   package var isStalled = false
 
@@ -26,10 +36,17 @@ package struct SimulatedLink {
     downstream.append(item)
   }
 
-  package mutating func popDownstream() -> Downstream? {
+  package mutating func popDownstream() -> Arrival? {
     guard !downstream.isEmpty else { return nil }
-    let item = downstream.removeFirst()
-    if case .frame(let frame) = item { downstreamBytes -= frame.byteCount }
-    return item
+    switch downstream.removeFirst() {
+    case .close: return .close
+    case .frame(let frame):
+      downstreamBytes -= frame.byteCount
+      precondition(frame.isFirst == beginning.isEmpty, "fragments of two messages are mixed")
+      beginning.append(contentsOf: frame.payload)
+      guard frame.isFinal else { return .fragment }
+      defer { beginning = [] }
+      return .message(beginning)
+    }
   }
 }

@@ -99,8 +99,8 @@ extension Simulation {
     guard let item = seats[seat].link?.popDownstream() else { return }
     switch item {
     case .close: disconnect(seat)
-    case .frame(let frame):
-      let payload = Array(frame.payload)
+    case .fragment: network.queuedBytes[link.id] = seats[seat].link?.downstreamBytes
+    case .message(let payload):
       condense(payload)
       trace?("\(link.id.rawValue) ▼ \(String(decoding: payload, as: UTF8.self))")
       switch seats[seat].client {

@@ -1,3 +1,5 @@
+package import OTCore
+
 /// Writes JSON by appending to a buffer.
 package enum JSONWriter {
   /// One object being written; fields stand in the order of the calls.
@@ -105,6 +107,19 @@ package enum JSONWriter {
 
   package static func string(_ text: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]) {
     buffer.append(UInt8(ascii: "\""))
+    escaped(text, &buffer)
+    buffer.append(UInt8(ascii: "\""))
+  }
+
+  /// Writes a document's text as a string, without a copy of it in between.
+  package static func string(_ document: Document, _ buffer: inout [UInt8]) {
+    buffer.append(UInt8(ascii: "\""))
+    document.forEachChunk { escaped($0, &buffer) }
+    buffer.append(UInt8(ascii: "\""))
+  }
+
+  /// Writes a part of a string.
+  private static func escaped(_ text: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]) {
     var plainFrom = 0
     for index in text.indices {
       let byte = text[index]
@@ -126,7 +141,6 @@ package enum JSONWriter {
       }
     }
     buffer.append(contentsOf: text[plainFrom...])
-    buffer.append(UInt8(ascii: "\""))
   }
 
   private static func hexDigit(_ value: UInt8) -> UInt8 {

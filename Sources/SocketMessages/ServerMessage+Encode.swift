@@ -5,6 +5,18 @@ extension ServerMessage {
   ///
   /// - Parameter messageID: for a reply, the name of what it answers.
   public func encode(messageID: String, into buffer: inout [UInt8]) {
+    encode(messageID: messageID, into: &buffer, text: nil)
+  }
+
+  /// Appends the message as JSON.
+  ///
+  /// - Parameters:
+  ///   - messageID: for a reply, the name of what it answers.
+  ///   - text: appends the document's text of `joined` or `resync` in place of the message's own,
+  ///     as a JSON string, or notes where it belongs and appends nothing.
+  package func encode(
+    messageID: String, into buffer: inout [UInt8], text: ((inout [UInt8]) -> Void)?
+  ) {
     func write(
       _ type: StaticString, _ data: (inout JSONWriter.Object, inout [UInt8]) -> Void
     ) {
@@ -21,7 +33,7 @@ extension ServerMessage {
         data.field("documentId", message.documentID, &buffer)
         data.field("access", message.access.rawValue, &buffer)
       }
-    case .joined(let joined): write("joined", joined.encode)
+    case .joined(let joined): write("joined") { joined.encode(&$0, &$1, text: text) }
     case .changes(let message):
       write("changes") { data, buffer in
         data.field("documentId", message.documentID, &buffer)
@@ -52,7 +64,12 @@ extension ServerMessage {
         data.field("reason", message.reason.rawValue, &buffer)
         data.field("epoch", message.epoch, &buffer)
         data.field("revision", message.revision, &buffer)
-        data.field("text", message.text, &buffer)
+        if let text {
+          data.key("text", &buffer)
+          text(&buffer)
+        } else {
+          data.field("text", message.text, &buffer)
+        }
         data.field("lastSequence", message.lastSequence, &buffer)
         data.field("change", message.change, &buffer)
       }
@@ -180,13 +197,21 @@ extension ServerMessage.Change {
 }
 
 extension ServerMessage.Joined {
-  fileprivate func encode(_ data: inout JSONWriter.Object, _ buffer: inout [UInt8]) {
+  fileprivate func encode(
+    _ data: inout JSONWriter.Object, _ buffer: inout [UInt8], text write: ((inout [UInt8]) -> Void)?
+  ) {
     data.field("documentId", documentID, &buffer)
     data.field("title", title, &buffer)
     data.field("epoch", epoch, &buffer)
     data.field("revision", revision, &buffer)
     switch content {
-    case .text(let text): data.field("text", text, &buffer)
+    case .text(let text):
+      if let write {
+        data.key("text", &buffer)
+        write(&buffer)
+      } else {
+        data.field("text", text, &buffer)
+      }
     case .changes(let changes):
       data.key("changes", &buffer)
       JSONWriter.array(changes, &buffer) { $0.encode(&$1) }

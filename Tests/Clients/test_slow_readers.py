@@ -4,6 +4,7 @@ import json
 import socket
 
 import pytest
+from native_client import NativeClient
 
 READERS = 100
 
@@ -105,3 +106,34 @@ def test_answers_that_nobody_reads_have_a_limit(start, lines):
     lines.clear()
     while server.request("GET", f"/api/notes/{refused}/text")[0] == 503:
         pass
+
+
+def followers(server):
+    _, _, page = server.request("GET", "/metrics")
+    name = "parley_document_subscriptions "
+    return next(
+        float(line[len(name) :]) for line in page.decode().splitlines() if line.startswith(name)
+    )
+
+
+def test_people_who_open_a_note_share_one_copy_of_its_text(start):
+    server = start()
+    note = long_note(server, 3_000_000)
+    with NativeClient(server) as first:
+        text = first.join(note)["text"]
+        assert text == "x" * 3_000_000
+        before = resident_bytes(server)
+        crowd = []
+        for _ in range(50):
+            line = socket.socket()
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.connect(("127.0.0.1", server.port))
+            crowd.append(NativeClient(server, sock=line, max_queue=1))
+            crowd[-1].send("join", {"documentId": note})
+        while followers(server) < 51:
+            pass
+        # A copy each would be 150 MB, and with what the library keeps of unsent writes twice that.
+        assert resident_bytes(server) - before < 40_000_000
+        assert crowd[0].expect("joined")["text"] == text
+        for client in crowd:
+            client.drop()

@@ -21,6 +21,8 @@ final class GatewayRig {
   private let gateway: Gateway
   private var inboxes: [UInt64: [(messageID: String, message: ServerMessage)]] = [:]
   private var texts: [UInt64: [String]] = [:]
+  /// Fragments of messages whose end is still to come.
+  private var beginnings: [UInt64: [UInt8]] = [:]
   private(set) var closeCodes: [UInt64: UInt16] = [:]
   private var responses: [UInt64: Response] = [:]
   private var nextID: UInt64 = 1
@@ -32,6 +34,8 @@ final class GatewayRig {
   var recipients: [UInt64] = []
   /// Where the payloads of frames that were sent stand in memory.
   var frameAddresses: [UInt] = []
+  /// How long each of them is, in bytes.
+  var frameSizes: [Int] = []
 
   /// - Parameter isDemo: without it, tokens are checked against the book.
   init(
@@ -237,7 +241,10 @@ final class GatewayRig {
     case .send(let frame, let connection):
       recipients.append(connection.rawValue)
       frameAddresses.append(frame.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) })
-      Array(frame.payload).withUnsafeBytes { bytes in
+      frameSizes.append(frame.byteCount)
+      beginnings[connection.rawValue, default: []] += frame.payload
+      guard frame.isFinal else { return }
+      (beginnings.removeValue(forKey: connection.rawValue) ?? []).withUnsafeBytes { bytes in
         if let (messageID, message) = try? ServerMessage.decode(bytes) {
           inboxes[connection.rawValue, default: []].append((messageID, message))
         }

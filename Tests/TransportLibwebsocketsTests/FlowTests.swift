@@ -46,6 +46,84 @@ struct FlowTests {
     try server.log.wait("the drained event") { $0 == .drained(id) ? true : nil }
   }
 
+  /// A message in three frames, the middle one long, as it comes to a reader.
+  private func fragments(_ client: TestClient) throws -> [TestClient.Incoming] {
+    var frames = [try client.receive()]
+    while frames.last?.isFinal == false { frames.append(try client.receive()) }
+    return frames
+  }
+
+  @Test("a long fragment is cut into shorter ones", arguments: [1, 65_526, 65_527, 300_000])
+  func fragments(bytes: Int) throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient.open(port: server.port)
+    let id = try server.log.opened()
+    let text = (0..<bytes).map { UInt8(0x61 + $0 % 26) }
+    let parts = [
+      Frame(.text, .first, payload: Array("<".utf8)), Frame(.text, .middle, payload: text),
+      Frame(.text, .last, payload: Array(">".utf8)), Frame(payload: Array("next".utf8)),
+    ]
+    _ = try server.onLoop { server in
+      for part in parts { server.transport.send(part, to: id) }
+      return true
+    }
+    let frames = try fragments(client)
+    #expect(frames.flatMap(\.payload) == Array("<".utf8) + text + Array(">".utf8))
+    #expect(frames.map(\.opcode) == [1] + [UInt8](repeating: 0, count: frames.count - 1))
+    #expect(frames.allSatisfy { $0.payload.count < 64 << 10 })
+    #expect(try client.receive().text == "next")
+    #expect(try server.onLoop { $0.transport.queuedBytes(for: id) } == 0)
+  }
+
+  @Test func `a long last fragment ends its message`() throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient.open(port: server.port)
+    let id = try server.log.opened()
+    let text = [UInt8](repeating: 0x61, count: 200_000)
+    _ = try server.onLoop { server in
+      server.transport.send(Frame(.binary, .first, payload: text), to: id)
+      server.transport.send(Frame(.binary, .last, payload: text), to: id)
+      return true
+    }
+    let frames = try fragments(client)
+    #expect(frames.first?.opcode == 2)
+    #expect(frames.flatMap(\.payload) == text + text)
+  }
+
+  @Test func `a slow reader of a long fragment holds a piece of it, and is closed over the limit`()
+    throws
+  {
+    let server = try TestServer()
+    defer { server.stop() }
+    let client = try TestClient.open(port: server.port, receiveBuffer: 4096)
+    let id = try server.log.opened()
+    let text = [UInt8](repeating: 0x61, count: 6_000_000)
+    let middle = Frame(.text, .middle, payload: text)
+    _ = try server.onLoop { server in
+      server.transport.send(Frame(.text, .first, payload: []), to: id)
+      server.transport.send(middle, to: id)
+      return true
+    }
+    let left = try server.onLoop { $0.transport.queuedBytes(for: id) }
+    #expect(left > 0 && left < text.count)
+    // So far it has been cut; the queue is thrown away in the middle of the message.
+    _ = try server.onLoop { server in
+      for _ in 0..<100 { server.transport.send(middle, to: id) }
+      return true
+    }
+    var last = try client.receive()
+    var bytes = 0
+    while last.opcode < 8 {
+      bytes += last.payload.count
+      #expect(!last.isFinal)
+      last = try client.receive()
+    }
+    #expect(last.closeCode == 4001)
+    #expect(bytes < text.count)
+  }
+
   @Test func `what drained sends goes out, too`() throws {
     let rounds = 20
     let server = try TestServer { server, _ in

@@ -1,0 +1,84 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// A document's text at one revision, encoded once for all who are sent it.
+///
+/// What stands before and behind it in a message belongs to one connection. A short text is copied
+/// between them. A long one goes out as a fragment of its own, whose bytes all connections share:
+/// fifty people who open a note of 10 MB cost one copy of it.
+struct SharedText {
+  /// Bytes from which a text is not copied.
+  static let fragmentBytesMin = 64 << 10
+
+  let revision: Int
+  /// The text as a JSON string.
+  private let fragment: Frame
+  /// When it was sent last, in milliseconds of uptime.
+  var usedAt: Int64
+
+  /// Encodes the text that everybody may see.
+  ///
+  /// - Complexity: O(*n*) bytes of text.
+  init(_ live: LiveDocument, now: Int64) {
+    revision = live.durableRevision
+    usedAt = now
+    let document = live.durableDocument
+    // Quotes, and some room for what has to be escaped.
+    fragment = Frame(.text, .middle, reserving: document.utf8Count * 65 / 64 + 2) {
+      JSONWriter.string(document, &$0)
+    }
+  }
+
+  /// The frames of a message that carries the text in place of its own.
+  func frames(of message: ServerMessage, ref: String) -> [Frame] {
+    let text = fragment.payload
+    guard text.count >= Self.fragmentBytesMin else {
+      return [
+        Frame(reserving: text.count + 512) {
+          message.encode(messageID: ref, into: &$0) { $0.append(contentsOf: text) }
+        }
+      ]
+    }
+    var around: [UInt8] = []
+    var place = 0
+    message.encode(messageID: ref, into: &around) { place = $0.count }
+    return [
+      Frame(.text, .first, payload: around[..<place]), fragment,
+      Frame(.text, .last, payload: around[place...]),
+    ]
+  }
+}
+
+extension Gateway {
+  /// Milliseconds for which an encoded text is kept that nobody asks for.
+  static let sharedTextMilliseconds: Int64 = 5_000
+
+  /// Sends a message with the document's newest text, which is encoded for the first who asks for it
+  /// and kept until the next revision.
+  func sendText(
+    of room: DocumentRoom, in message: ServerMessage, ref: String, to connection: Connection
+  ) {
+    guard let live = room.live else { return }
+    let now = surroundings.clock.uptime
+    var text: SharedText
+    if let kept = room.sharedText, kept.revision == live.durableRevision {
+      text = kept
+      text.usedAt = now
+    } else {
+      text = SharedText(live, now: now)
+    }
+    room.sharedText = text
+    send(text.frames(of: message, ref: ref), to: connection)
+  }
+
+  /// Forgets an encoded text that is of an older revision, or that nobody has asked for lately.
+  func forgetSharedText(of room: DocumentRoom, now: Int64) {
+    guard let kept = room.sharedText else { return }
+    if kept.revision != room.live?.durableRevision
+      || now - kept.usedAt >= Self.sharedTextMilliseconds
+    {
+      room.sharedText = nil
+    }
+  }
+}
