@@ -75,7 +75,7 @@ package struct OriginPolicy {
 
 extension String {
   /// What stands before the first comma.
-  fileprivate var firstOfList: String {
+  var firstOfList: String {
     split(separator: ",", maxSplits: 1).first?.trimmingSpaces() ?? ""
   }
 }

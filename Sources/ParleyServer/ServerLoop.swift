@@ -32,6 +32,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let log: any LogSink
   let started = SystemClock().now
   private let origins: OriginPolicy
+  private let hosts: HostPolicy
   private let proxies: TrustedProxies
   /// Anybody can have themselves be refused: only so many of them are logged.
   private var loggedRefusals = TokenBucket()
@@ -47,6 +48,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     self.tokens = tokens
     self.log = log
     origins = OriginPolicy(allowed: configuration.allowedOrigins)
+    hosts = HostPolicy(configuration)
     proxies = TrustedProxies(configuration.trustedProxies)
     ports = PortRule(isDivided: configuration.apiListen != nil)
     files = configuration.webDirectory.map(StaticFiles.init(root:))
@@ -143,6 +145,29 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   private static let subprotocol = "parley.v1"
 
+  /// Whether a request is for a host that this server answers to; if not, the log says what to add.
+  private func allowsHost(_ head: RequestHead) -> Bool {
+    if hosts.allows(head) { return true }
+    guard mayLogRefusal else { return false }
+    let host = head.headers["x-forwarded-host"] ?? head.headers["host"] ?? ""
+    log.write(
+      .notice, "host refused",
+      [
+        ("host", String(host.prefix(200))),
+        (
+          "hint",
+          "anyone may read and write here, so only this machine's own names are answered; if people "
+            + "ask for it by this one, add allowed-origin = http://\(host.prefix(200)), or auth-key"
+        ),
+      ])
+    return false
+  }
+
+  /// Whether a refusal is logged, or there have been too many of late.
+  private var mayLogRefusal: Bool {
+    loggedRefusals.draw(1, at: Rate(perSecond: 1, burst: 20), now: SystemClock().uptime) == 0
+  }
+
   /// Whether a request comes from a page that may ask; if not, the log says what to add.
   private func allowsOrigin(_ head: RequestHead) -> Bool {
     if origins.allows(head) { return true }
@@ -151,8 +176,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   private func logRefusal(of head: RequestHead) {
-    let rate = Rate(perSecond: 1, burst: 20)
-    if loggedRefusals.draw(1, at: rate, now: SystemClock().uptime) == 0 {
+    if mayLogRefusal {
       let origin = String((head.headers["origin"] ?? "").prefix(200))
       log.write(
         .notice, "origin refused",
@@ -180,6 +204,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   func decide(upgrade head: RequestHead) -> UpgradeDecision {
     let head = proxies.resolved(head)
+    guard allowsHost(head) else { return .refuse(HostPolicy.refusal) }
     guard allowsOrigin(head) else {
       return .refuse(
         .plain(
@@ -277,6 +302,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   func request(_ request: RequestID, head: RequestHead, body: [UInt8]) {
     var head = proxies.resolved(head)
+    guard allowsHost(head) else {
+      transport.respond(to: request, with: HostPolicy.refusal)
+      return
+    }
     // A session that polls sends by POST and receives by GET.
     let isReading = ["GET", "HEAD"].contains(head.method) && Opening(head) == nil
     if !isReading, !allowsOrigin(head) || !allowsScript(head) {

@@ -12,7 +12,7 @@ from patience import SECONDS
 from test_tls import make_certificate
 
 UPGRADE = (
-    "GET {path} HTTP/1.1\r\nHost: parley\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
     + base64.b64encode(b"sixteen bytes ..").decode()
     + "\r\n"
@@ -68,7 +68,7 @@ def hasty(start):
 class TestRequests:
     def test_a_head_that_drips(self, hasty):
         with dial(hasty) as line:
-            line.sendall(b"GET / HTTP/1.1\r\nHost: parley\r\nX-Slow: ")
+            line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
             assert drip(line).startswith(b"HTTP/1.1 408 ")
 
     def test_a_silent_connection(self, hasty):
@@ -78,34 +78,34 @@ class TestRequests:
     def test_a_body_that_drips(self, hasty):
         with dial(hasty) as line:
             line.sendall(
-                b"POST /api/notes HTTP/1.1\r\nHost: parley\r\nContent-Length: 10000\r\n\r\n"
+                b"POST /api/notes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n\r\n"
             )
             drip(line)
 
     def test_a_body_that_is_refused_and_drips_on(self, hasty):
         with dial(hasty) as line:
             line.sendall(
-                b"POST /api/notes HTTP/1.1\r\nHost: parley\r\nContent-Length: 99999999\r\n\r\n"
+                b"POST /api/notes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n"
             )
             assert drip(line).startswith(b"HTTP/1.1 413 ")
 
     def test_a_second_head_that_drips(self, hasty):
         with dial(hasty) as line:
-            line.sendall(b"GET /health HTTP/1.1\r\nHost: parley\r\n\r\n")
+            line.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert line.recv(4096).startswith(b"HTTP/1.1 200 ")
-            line.sendall(b"GET / HTTP/1.1\r\nHost: parley\r\nX-Slow: ")
+            line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
             drip(line)
 
     def test_a_connection_kept_alive_for_nothing(self, hasty):
         with dial(hasty) as line:
-            line.sendall(b"GET /health HTTP/1.1\r\nHost: parley\r\n\r\n")
+            line.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert line.recv(4096).startswith(b"HTTP/1.1 200 ")
             rest(line)
 
     def test_a_slow_line_is_no_attack(self, start):
         """Pieces with pauses between them, within the time."""
         with dial(start("--request-time", "2m")) as line:
-            for piece in (b"GET /health HT", b"TP/1.1\r\nHost: ", b"parley\r\n\r"):
+            for piece in (b"GET /health HT", b"TP/1.1\r\nHost: ", b"localhost\r\n\r"):
                 line.sendall(piece)
                 line.settimeout(PAUSE)
                 with pytest.raises(TimeoutError):
@@ -143,7 +143,7 @@ class TestEncrypted:
 
     def test_a_head_that_drips(self, hasty):
         with self.wrap(dial(hasty)) as line:
-            line.sendall(b"GET / HTTP/1.1\r\nHost: parley\r\nX-Slow: ")
+            line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
             drip(line)
 
 
