@@ -6,7 +6,7 @@ package import GatewayPorts
 /// missing `Origin` is let through, and a foreign one is not (RFC 6454; the request's own host
 /// and port count as the same origin, `:80` and `:443` being what they are by default). Behind a
 /// trusted proxy the host that the proxy was asked for counts too, and its scheme has to be right.
-package struct OriginPolicy {
+package struct OriginPolicy: Sendable {
   private let allowed: Set<String>
   private let allowsAll: Bool
 
@@ -29,6 +29,15 @@ package struct OriginPolicy {
       guard let host else { return false }
       return schemes.contains { Self.normalized("\($0)://\(host)") == normalized }
     }
+  }
+
+  /// Whether pages of other origins than the server's own may ask.
+  var namesOthers: Bool { allowsAll || !allowed.isEmpty }
+
+  /// Whether an origin is one of those named.
+  func names(_ origin: String) -> Bool {
+    guard let normalized = Self.normalized(origin) else { return false }
+    return allowsAll || allowed.contains(normalized)
   }
 
   /// Whether a request that a page makes by a `<script>` may be answered.

@@ -202,6 +202,10 @@ extension Configuration {
     let proxies = TrustedProxies(trustedProxies)
     transport.isLimited = { proxies.isLimited($0) }
     if proxyProtocol { transport.isAnnounced = { proxies.trusts($0) } }
+    if !allowedOrigins.isEmpty {
+      let crossOrigin = CrossOrigin(OriginPolicy(allowed: allowedOrigins))
+      transport.responseHeaders = { crossOrigin.headers(for: $0) }
+    }
     transport.pingSeconds = Int(pingInterval.components.seconds)
     transport.hangUpSeconds = Int(idleTimeout.components.seconds)
     transport.queuedBytesMax = 2 * queuedBytesMax

@@ -32,6 +32,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let log: any LogSink
   let started = SystemClock().now
   private let origins: OriginPolicy
+  private let crossOrigin: CrossOrigin
   private let hosts: HostPolicy
   private let proxies: TrustedProxies
   /// Anybody can have themselves be refused: only so many of them are logged.
@@ -48,6 +49,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     self.tokens = tokens
     self.log = log
     origins = OriginPolicy(allowed: configuration.allowedOrigins)
+    crossOrigin = CrossOrigin(origins)
     hosts = HostPolicy(configuration)
     proxies = TrustedProxies(configuration.trustedProxies)
     ports = PortRule(isDivided: configuration.apiListen != nil)
@@ -318,6 +320,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         to: request,
         with: .problem(
           404, .notOffered, "not at this port: programs have one of their own, see api-listen"))
+      return
+    }
+    if let preflight = crossOrigin.preflight(head) {
+      transport.respond(to: request, with: preflight)
       return
     }
     // What is told by GET is told by HEAD, too; the transport leaves the body out.

@@ -117,3 +117,57 @@ def test_what_is_not_there_is_answered_with_404(server, path):
     status, _, body = server.request("GET", path)
     assert status in (400, 404)
     assert b"swift" not in body and b"root:" not in body
+
+
+APP = "https://app.example"
+
+
+def asked_by(server, origin, method, path, body=None, **headers):
+    """A request of a page of another origin; returns status and headers."""
+    status, answer, _ = server.request(method, path, body, {"Origin": origin, **headers})
+    return status, answer
+
+
+def test_pages_of_an_allowed_origin_use_the_api(start):
+    server = start("--allowed-origin", APP, "--message-size-max", "64 KiB")
+    note = server.create_note()
+    status, answer = asked_by(
+        server, APP, "OPTIONS", f"/api/notes/{note}/text",
+        **{
+            "Access-Control-Request-Method": "PUT",
+            "Access-Control-Request-Headers": "authorization, content-type, if-match",
+        },
+    )  # fmt: skip
+    assert status == 204
+    assert answer["access-control-allow-origin"] == APP
+    assert "PUT" in answer["access-control-allow-methods"]
+    assert "authorization" in answer["access-control-allow-headers"]
+    assert answer["access-control-max-age"]
+    plain = {"content-type": "text/plain"}
+    # Errors as well, those included that come before anybody looks at what is asked for.
+    for method, path, body, headers, wanted in [
+        ("GET", "/api/notes", None, {}, 200),
+        ("PUT", f"/api/notes/{note}/text", b"text", plain, 200),
+        ("GET", f"/api/notes/{note}/text", None, {}, 200),
+        ("POST", "/api/notes", {"title": "new"}, {}, 201),
+        ("GET", "/api/notes/nothing", None, {}, 404),
+        ("GET", "/api/nothing", None, {}, 404),
+        ("POST", "/api/notes", b"{", {}, 400),
+        ("PUT", f"/api/notes/{note}/text", b"x" * 70_000, plain, 413),
+    ]:
+        status, answer = asked_by(server, APP, method, path, body, **headers)
+        assert (method, path, status) == (method, path, wanted)
+        assert answer["access-control-allow-origin"] == APP
+        assert answer["vary"] == "origin"
+        assert "etag" in answer["access-control-expose-headers"]
+        assert "access-control-allow-credentials" not in answer
+
+
+def test_pages_of_other_origins_are_told_nothing(start):
+    server = start("--allowed-origin", APP)
+    for origin in ("https://evil.example", "null", server.origin):
+        for method in ("OPTIONS", "GET", "POST"):
+            _, answer = asked_by(server, origin, method, "/api/notes", {"title": "x"})
+            assert not [name for name in answer if name.lower().startswith("access-control")]
+    assert asked_by(server, "https://evil.example", "OPTIONS", "/api/notes")[0] == 403
+    assert asked_by(start(), APP, "OPTIONS", "/api/notes")[0] == 403
