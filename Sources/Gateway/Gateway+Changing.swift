@@ -40,7 +40,8 @@ extension Gateway {
     guard
       let outcome = room.live?.submit(
         submission, scalarsMax: settings.limits.documentScalarsMax,
-        componentsMax: settings.limits.operationComponentsMax)
+        componentsMax: settings.limits.operationComponentsMax,
+        historyComponentsMax: settings.historyComponentsMax)
     else { return }
     switch outcome {
     case .accepted(let revision):
@@ -68,6 +69,7 @@ extension Gateway {
       }
       wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
       readHistory(of: room, after: after, through: through)
+    case .tooMuchHistory: refuseForWantOfHistory(submission, messageID: messageID, subscription)
     case .refused(let refusal):
       refuse(submission, refusal, messageID: messageID, subscription)
     }
@@ -90,7 +92,7 @@ extension Gateway {
     case .native:
       refuse(
         submission.sequence, .historyGone,
-        "the changes since the base revision are no longer kept; join again and rebase",
+        "the changes since the base revision are no longer kept, or too many; join again and rebase",
         of: subscription.room.id, ref: messageID, to: subscription.connection)
     case .whaler: resyncWhaler(subscription)
     case .session: break

@@ -44,7 +44,8 @@ extension Gateway {
       isResendable: false)
     let outcome = room.live?.submit(
       submission, scalarsMax: settings.limits.documentScalarsMax,
-      componentsMax: settings.limits.operationComponentsMax)
+      componentsMax: settings.limits.operationComponentsMax,
+      historyComponentsMax: settings.historyComponentsMax)
     switch outcome {
     case .accepted(let revision):
       room.editRequests[revision] = edit.request
@@ -53,11 +54,10 @@ extension Gateway {
     case .refused(let refusal):
       let (code, message) = Self.words(for: refusal, sequence: 1)
       respond(edit.request, .problem(code == .tooLarge ? 413 : 409, code, message))
+    case .tooMuchHistory: refuseForWantOfHistory(edit)
     case .needsHistory(let after, let through):
       guard live.durableRevision - after <= settings.lagRevisionsMax else {
-        respond(
-          edit.request,
-          .problem(410, .historyGone, "that revision is too far back; read the note again"))
+        refuseForWantOfHistory(edit)
         return
       }
       room.waiting.append(.edit(edit))
@@ -65,6 +65,12 @@ extension Gateway {
     case .duplicate, .duplicatePending, nil:
       preconditionFailure("a new client's first change is never known already")
     }
+  }
+
+  private func refuseForWantOfHistory(_ edit: DocumentRoom.ServerEdit) {
+    respond(
+      edit.request,
+      .problem(410, .historyGone, "that revision is too far back; read the note again"))
   }
 
   /// Answers the edits that have become durable.

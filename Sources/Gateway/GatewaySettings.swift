@@ -24,6 +24,9 @@ public struct GatewaySettings: Sendable {
   public var catchUpBytes: Int
   /// Revisions that a reader may be behind before it gets the text instead of the changes.
   public var lagRevisionsMax: Int
+  /// Components that the changes since a change's base may have together; beyond, its author must
+  /// rebase it.
+  public var historyComponentsMax: Int
   /// Entries of each document's log kept in memory, at least.
   public var windowEntries: Int
   /// Milliseconds that a document without readers stays in memory.
@@ -75,6 +78,7 @@ public struct GatewaySettings: Sendable {
     queuedBytesMax = 16 << 20
     catchUpBytes = 256 << 10
     lagRevisionsMax = 10_000
+    historyComponentsMax = 100_000
     windowEntries = 1_000
     idleDocumentMilliseconds = 60_000
     helloMilliseconds = 10_000

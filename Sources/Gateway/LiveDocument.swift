@@ -57,6 +57,9 @@ package struct LiveDocument {
     case duplicatePending
     /// It starts before the entries in memory: prepend `after < revision <= through`, try again.
     case needsHistory(after: Int, through: Int)
+    /// Not taken; nothing has changed. The changes since its base have more components than one
+    /// change is rebased over at once: its author rebases it.
+    case tooMuchHistory
     /// Not taken; nothing has changed.
     case refused(Refusal)
   }
@@ -171,8 +174,12 @@ package struct LiveDocument {
   /// - Parameters:
   ///   - scalarsMax: Unicode scalars that the document may have afterwards, unless it shrinks.
   ///   - componentsMax: components that the operation may have.
+  ///   - historyComponentsMax: components that all changes since its base may have together.
+  /// - Complexity: O(components of the operation), and a walk over some hundreds of them for each
+  ///   component of the changes since its base.
   package mutating func submit(
-    _ submission: Submission, scalarsMax: Int, componentsMax: Int = .max
+    _ submission: Submission, scalarsMax: Int, componentsMax: Int = .max,
+    historyComponentsMax: Int = .max
   ) -> Outcome {
     let digest = Self.digest(of: submission)
     let mark = marks[submission.client]
@@ -201,6 +208,9 @@ package struct LiveDocument {
     guard submission.operation.componentCount <= componentsMax else {
       return .refused(.tooManyComponents(componentsMax: componentsMax))
     }
+    guard
+      !sequencer.hasMoreComponents(than: historyComponentsMax, after: submission.revision)
+    else { return .tooMuchHistory }
     let growth = submission.operation.targetLength - submission.operation.baseLength
     guard growth <= 0 || sequencer.document.scalarCount + growth <= scalarsMax else {
       return .refused(.documentFull(scalarsMax: scalarsMax))

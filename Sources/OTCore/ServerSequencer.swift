@@ -40,11 +40,25 @@ public struct ServerSequencer: Sendable {
   /// The oldest revision that a change can be based on.
   public var oldestBase: Int { revision - operations.count }
 
+  /// Whether the operations after a revision have more components than so many, all together.
+  ///
+  /// - Precondition: `oldestBase <= revision <= self.revision`.
+  /// - Complexity: O(operations after the revision), and no more than so many.
+  public func hasMoreComponents(than count: Int, after revision: Int) -> Bool {
+    var left = count
+    for operation in operations(after: revision).reversed() {
+      left -= operation.componentCount
+      if left < 0 { return true }
+    }
+    return false
+  }
+
   /// Rebases a change, applies it and appends it.
   ///
   /// - Returns: the operation as it stands in the order.
   /// - Throws: `SequencerError`; nothing has changed then.
-  /// - Complexity: O(operations since the base revision × components).
+  /// - Complexity: O(components of the change and of all operations since its base revision) when
+  ///   these lie near each other; see ``TextOperation/rebase(over:side:)``.
   public mutating func submit(
     _ operation: TextOperation, at base: Int
   ) throws(SequencerError) -> TextOperation {

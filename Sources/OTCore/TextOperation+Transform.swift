@@ -102,7 +102,7 @@ extension TextOperation {
     }
   }
 
-  private var insertedScalars: Int {
+  var insertedScalars: Int {
     withPacked { words, _ in
       var sum = 0
       for word in words where word.isInsert { sum += word.scalars }

@@ -501,6 +501,10 @@ extension Configuration {
       "operation-components-max", \.limits.operationComponentsMax, .limits, in: 3...10_000_000,
       help: "Components of one operation, each a run of kept, inserted or deleted text."),
     .number(
+      "history-components-max", \.historyComponentsMax, .limits, in: 3...10_000_000,
+      help: "Components of all changes that one change is rebased over; beyond, its author's "
+        + "client rebases it."),
+    .number(
       "document-length-max", \.documentScalarsMax, .documents, "CHARACTERS",
       in: 1...100_000_000,
       help: "Unicode scalars in one document; an edit beyond is refused."),

@@ -113,6 +113,8 @@ public struct Configuration: Sendable, Equatable {
 
   /// Limits that clients are told, but for those of other sections.
   public var limits = Limits()
+  /// Components that the changes which one change is rebased over may have together.
+  public var historyComponentsMax = 100_000
 
   // MARK: Documents
 

@@ -235,6 +235,7 @@ extension Configuration {
     gateway.queuedBytesMax = queuedBytesMax
     gateway.helloMilliseconds = Int64(helloTime.milliseconds)
     gateway.limits = limits
+    gateway.historyComponentsMax = historyComponentsMax
     gateway.limits.messageBytesMax = messageBytesMax
     gateway.limits.documentScalarsMax = documentScalarsMax
     gateway.limits.documentsPerConnectionMax = documentsPerConnectionMax

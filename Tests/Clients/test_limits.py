@@ -71,6 +71,25 @@ def test_components_of_an_operation(start):
     assert (status, json.loads(body)["code"]) == (413, "tooLarge")
 
 
+def test_components_of_the_changes_since_a_base(start):
+    server = start("--history-components-max", "8")
+    note = server.create_note()
+    with NativeClient(server) as client:
+        joined = client.join(note)
+        assert client.change(note, joined, 1, ["0123456789"])[0] == "acknowledged"
+        assert client.change(note, joined, 2, [1, "a", 1, "b", 8], 1)[0] == "acknowledged"
+        assert client.change(note, joined, 3, ["c", 12], 2)[0] == "acknowledged"
+        # Eight components since revision 0, seven since the first: each insert on its own is one.
+        assert client.change(note, joined, 4, ["d"], 0)[0] == "acknowledged"
+        kind, data = client.change(note, joined, 5, ["e"], 0)
+        assert (kind, data["code"], data["retryable"]) == ("refused", "historyGone", False)
+        # Joining again brings the changes, over which the client rebases its own.
+        assert client.change(note, joined, 5, ["e", 14], 4)[0] == "acknowledged"
+    change = {"revision": 0, "operation": ["f"]}
+    status, _, body = server.request("POST", f"/api/notes/{note}/changes", change)
+    assert (status, json.loads(body)["code"]) == (410, "historyGone")
+
+
 def test_publications(start):
     server = start("--publication-size-max", "100", "--key-size-max", "20", "--page-max", "3")
     with NativeClient(server) as client:

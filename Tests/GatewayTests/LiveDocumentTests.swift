@@ -174,6 +174,33 @@ struct LiveDocumentTests {
     #expect(document.durableDocument.text.utf8.elementsEqual("abz".utf8))
   }
 
+  @Test("a change is rebased over no more components than allowed")
+  func historyComponents() {
+    var document = Self.document()
+    for step in 0..<4 {
+      // The first is one component, the others two each.
+      _ = document.submit(
+        Self.insertion("x", at: 0, of: step, sequence: step + 1, revision: step),
+        scalarsMax: Self.scalarsMax)
+      _ = document.takeCommit()
+      _ = document.commitSucceeded()
+    }
+    func late(_ revision: Int) -> LiveDocument.Submission {
+      Self.insertion("y", at: 0, of: revision, client: "bob", revision: revision)
+    }
+    let before = document.headRevision
+    for (revision, components) in [(0, 7), (1, 6), (3, 2)] {
+      #expect(
+        document.submit(
+          late(revision), scalarsMax: Self.scalarsMax, historyComponentsMax: components - 1)
+          == .tooMuchHistory)
+    }
+    #expect(document.headRevision == before)
+    #expect(
+      document.submit(late(0), scalarsMax: Self.scalarsMax, historyComponentsMax: 7)
+        == .accepted(revision: before + 1))
+  }
+
   @Test("the window is trimmed, and never below what waits for a commit")
   func trim() {
     var document = Self.document()

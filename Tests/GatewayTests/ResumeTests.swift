@@ -92,6 +92,23 @@ struct ResumeTests {
     #expect(acknowledged(rig.ask(slow, change(at: 5, sequence: 1)))?.revision == 6)
   }
 
+  @Test("whose change has too much history before it rebases it and sends it again")
+  func tooMuchHistory() throws {
+    let rig = GatewayRig(isDemo: true) { $0.historyComponentsMax = 4 }
+    rig.make("n1")
+    let (late, _) = try rig.greet(nil)
+    let (quick, _) = try rig.greet(nil)
+    for id in [late, quick] { rig.ask(id, .join(.init(documentID: "n1"))) }
+    for revision in 0..<3 { rig.ask(quick, change(at: revision, sequence: revision + 1)) }
+    guard case .refused(let refused)? = rig.ask(late, change(at: 0, sequence: 1)) else {
+      Issue.record("a change over too much history was not refused")
+      return
+    }
+    #expect(refused.code == .historyGone)
+    #expect(try changes(rig, resume: .init(epoch: "epoch of n1", revision: 0)) == 3)
+    #expect(acknowledged(rig.ask(late, change(at: 3, sequence: 1)))?.revision == 4)
+  }
+
   @Test("carets move over every change of a commit", arguments: [1, 2, 3])
   func carets(authors: Int) throws {
     let rig = GatewayRig(isDemo: true)

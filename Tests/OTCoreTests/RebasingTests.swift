@@ -1,0 +1,178 @@
+import GrowthKit
+import OTCore
+import OTWorkloads
+import Testing
+
+/// A change and a long history that it is rebased over.
+private struct Lag {
+  var change = TextOperation()
+  var history: [TextOperation] = []
+  /// The length of the text before both.
+  private static let stride = 4
+
+  /// Inserts and deletes all over a text, as many components as asked for.
+  static func scattered(_ components: Int) -> TextOperation {
+    var operation = TextOperation()
+    for index in 0..<components / 4 {
+      operation.retain(1)
+      operation.insert("é")
+      operation.delete(index % 3 == 0 ? 2 : 1)
+      operation.retain(index % 3 == 0 ? stride - 3 : stride - 2)
+    }
+    return operation
+  }
+
+  /// - Parameter jumps: Whether the next edit lies far from the last one; else in its reach.
+  init(components: Int, revisions: Int, jumps: Bool) {
+    change = Self.scattered(components)
+    var length = change.baseLength
+    let size = length
+    for index in 0..<revisions {
+      // Now near the start, now near the end.
+      let offset = index * 7 % (size / 2)
+      let place = jumps && index % 2 == 0 ? length - offset - 4 : offset
+      var edit = TextOperation()
+      edit.retain(place)
+      edit.insert("x")
+      edit.delete(index % 5 == 0 ? 3 : 1)
+      edit.retain(length - place - (index % 5 == 0 ? 3 : 1))
+      history.append(edit)
+      length = edit.targetLength
+    }
+  }
+}
+
+@Suite("Rebasing over a history")
+struct RebasingTests {
+  /// A history of operations of all kinds, and the length of the text before it.
+  private static func history(
+    length: Int, revisions: Int, edits: Int, using random: inout SplitMix64
+  ) -> [TextOperation] {
+    var history: [TextOperation] = []
+    var length = length
+    for _ in 0..<revisions {
+      let operation = TextOperation.random(
+        length: length, edits: random.chance(30) ? edits : 1, using: &random)
+      history.append(operation)
+      length = operation.targetLength
+    }
+    return history
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `any block size gives what one transform after the other gives`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    for round in 0..<12 {
+      let length = random.below(round % 3 == 0 ? 12 : 400)
+      let edits = random.between(1, round % 2 == 0 ? 120 : 4)
+      let change = TextOperation.random(length: length, edits: edits, using: &random)
+      let history = Self.history(
+        length: length, revisions: random.between(1, 40), edits: edits, using: &random)
+      for side in [Side.left, .right] {
+        for blockWordsMax in [8, 9, 16, 512] {
+          var buffer = RebaseBuffer(change, side: side, blockWordsMax: blockWordsMax)
+          var expected = change
+          for (index, operation) in history.enumerated() {
+            try buffer.pass(operation)
+            expected = try expected.transformed(over: operation, side: side)
+            // Looked at between, too: that must not disturb what follows.
+            if index % 4 == 0 { #expect(buffer.rebased() == expected) }
+          }
+          #expect(buffer.rebased() == expected, "blocks of \(blockWordsMax), \(side)")
+        }
+        var expected = change
+        for operation in history {
+          expected = try expected.transformed(over: operation, side: side)
+        }
+        #expect(try change.rebased(over: history[...], side: side) == expected)
+      }
+    }
+  }
+
+  @Test(
+    "inserts at one place stand in one order whatever the blocks",
+    arguments: [
+      ("+a -1 +b -1 +c -1 +d -1 +e -1 +f", ["=3 +x =2", "-3 +y =3", "+z -4"]),
+      ("-2 +a -2 +b -2 +c -2 +d -2 +e", ["=2 +x =8", "=3 -4 +y =4", "=3 +z -5"]),
+      ("+a -4 +b -4 +c", ["+v -4 +w -4 +x", "=1 +y =2"]),
+      ("=1 +a =1 +b =1 +c =1 +d =1 +e", ["-5", "+x"]),
+    ])
+  func ties(change: String, history: [String]) throws {
+    for side in [Side.left, .right] {
+      var buffer = RebaseBuffer(op(change), side: side, blockWordsMax: 8)
+      var expected = op(change)
+      for operation in history.map(op) {
+        try buffer.pass(operation)
+        expected = try expected.transformed(over: operation, side: side)
+      }
+      #expect(buffer.rebased() == expected)
+    }
+  }
+
+  @Test func `an operation that does not meet leaves the buffer as it was`() throws {
+    let change = Lag.scattered(2_000)
+    var buffer = RebaseBuffer(change, side: .right)
+    #expect(throws: OperationError.lengthMismatch(expected: change.baseLength, found: 3)) {
+      try buffer.pass(op("=3"))
+    }
+    #expect(buffer.rebased() == change)
+    var long = TextOperation()
+    long.retain(TextOperation.lengthMax - 10)
+    var history = [long]
+    long.insert("0123456789")
+    history.append(long)
+    var own = TextOperation()
+    for _ in 0..<6 {
+      own.insert("é")
+      own.delete(1)
+    }
+    own.retain(long.baseLength - 6)
+    var far = RebaseBuffer(own, side: .right)
+    try far.pass(history[0])
+    #expect(throws: OperationError.tooLong) { try far.pass(history[1]) }
+    #expect(throws: OperationError.tooLong) { try own.rebased(over: history[...], side: .right) }
+    #expect(far.rebased() == own)
+  }
+
+  private static let laws = [
+    GrowthLaw(
+      "rebase over edits near each other", size: 3_200,
+      prepare: { Lag(components: $0, revisions: $0 / 4, jumps: false) }
+    ) { lag in
+      _ = try? lag.change.rebased(over: lag.history[...], side: .right)
+    },
+    GrowthLaw(
+      "rebase over edits far from each other", size: 3_200,
+      prepare: { Lag(components: $0, revisions: $0 / 4, jumps: true) }
+    ) { lag in
+      _ = try? lag.change.rebased(over: lag.history[...], side: .right)
+    },
+    GrowthLaw(
+      "rebase over changes as large", size: 2_000,
+      prepare: { size -> Lag in
+        var lag = Lag(components: size, revisions: 0, jumps: false)
+        var length = lag.change.baseLength
+        for _ in 0..<4 {
+          var operation = TextOperation()
+          for _ in 0..<length / 4 {
+            operation.retain(2)
+            operation.insert("ab")
+            operation.delete(2)
+          }
+          operation.retain(length % 4)
+          lag.history.append(operation)
+          length = operation.targetLength
+        }
+        return lag
+      }
+    ) { lag in
+      _ = try? lag.change.rebased(over: lag.history[...], side: .right)
+    },
+  ]
+
+  @Test("eight times as much costs at most sixteen times as much", arguments: laws)
+  func growth(law: GrowthLaw) {
+    let finding = law.check()
+    #expect(finding.holds, "\(finding)")
+  }
+}
