@@ -131,12 +131,14 @@ private struct JSONOperationReader {
       offset += 1
     }
     let start = offset
-    var number = 0
+    // Ten times the longest passes 32 bits, which `Int` has in a browser.
+    var digits: Int64 = 0
     while let byte = current, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
-      number = number * 10 + Int(byte - UInt8(ascii: "0"))
-      guard number <= TextOperation.lengthMax else { throw .tooLong }
+      digits = digits &* 10 &+ Int64(byte &- UInt8(ascii: "0"))
+      guard digits <= Int64(TextOperation.lengthMax) else { throw .tooLong }
       offset += 1
     }
+    let number = Int(digits)
     guard offset > start, offset == start + 1 || bytes[start] != UInt8(ascii: "0") else {
       throw .malformed(offset: start)
     }

@@ -33,19 +33,19 @@ extension ServerMessage {
     public init(expiresAt: Int64?) { self.expiresAt = expiresAt }
 
     init(_ envelope: Envelope, _ type: StaticString) throws(MessageError) {
-      var expiresAt: Int?
+      var expiresAt: Int64?
       self = try envelope.read(type) { key, reader throws(JSONError) in
         switch key {
-        case "expiresAt": expiresAt = try reader.optionalInteger()
+        case "expiresAt": expiresAt = try reader.optionalTime()
         default: try reader.skipValue()
         }
       } make: { () throws(JSONError) in
-        Self(expiresAt: expiresAt.map(Int64.init))
+        Self(expiresAt: expiresAt)
       }
     }
 
     func encode(_ data: inout JSONWriter.Object, _ buffer: inout [UInt8]) {
-      data.field("expiresAt", expiresAt.map(Int.init), &buffer)
+      data.field("expiresAt", expiresAt, &buffer)
     }
   }
 
@@ -58,14 +58,14 @@ extension ServerMessage {
     public init(expiresAt: Int64) { self.expiresAt = expiresAt }
 
     init(_ envelope: Envelope) throws(MessageError) {
-      var expiresAt: Int?
+      var expiresAt: Int64?
       self = try envelope.read("tokenExpiring") { key, reader throws(JSONError) in
         switch key {
-        case "expiresAt": expiresAt = try reader.integer()
+        case "expiresAt": expiresAt = try reader.integer(as: Int64.self)
         default: try reader.skipValue()
         }
       } make: { () throws(JSONError) in
-        Self(expiresAt: Int64(try expiresAt.required("expiresAt")))
+        Self(expiresAt: try expiresAt.required("expiresAt"))
       }
     }
   }

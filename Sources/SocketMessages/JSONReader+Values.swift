@@ -19,7 +19,7 @@ extension JSONReader {
 
   /// Reads milliseconds since 1970, or `null` as none.
   mutating func optionalTime() throws(JSONError) -> Int64? {
-    try optionalInteger().map(Int64.init)
+    try isNull() ? nil : try integer(as: Int64.self)
   }
 
   /// Reads an array of strings.

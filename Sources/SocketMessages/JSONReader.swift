@@ -172,7 +172,13 @@ package struct JSONReader {
   // MARK: Numbers and words
 
   /// Reads an integer that a double holds exactly.
-  package mutating func integer() throws(JSONError) -> Int {
+  package mutating func integer() throws(JSONError) -> Int { try integer(as: Int.self) }
+
+  /// Reads an integer that a double and the type hold exactly: counting 53 bits in an `Int` traps
+  /// where that has 32.
+  package mutating func integer<Number: FixedWidthInteger>(
+    as type: Number.Type
+  ) throws(JSONError) -> Number {
     skipSpace()
     let start = offset
     guard let first = current, first == UInt8(ascii: "-") || isDigit(first) else {
@@ -181,9 +187,9 @@ package struct JSONReader {
     let isNegative = first == UInt8(ascii: "-")
     if isNegative { offset += 1 }
     let digits = offset
-    var value = 0
+    var value: Int64 = 0
     while let byte = current, isDigit(byte) {
-      value = value * 10 + Int(byte - UInt8(ascii: "0"))
+      value = value &* 10 &+ Int64(byte &- UInt8(ascii: "0"))
       guard value <= 1 << 53 else { throw .wrongType(expected: "an integer", offset: start) }
       offset += 1
     }
@@ -193,7 +199,10 @@ package struct JSONReader {
     if let byte = current, byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e") {
       throw .wrongType(expected: "an integer", offset: start)
     }
-    return isNegative ? -value : value
+    guard let number = Number(exactly: isNegative ? -value : value) else {
+      throw .wrongType(expected: "an integer of \(Number.bitWidth) bits", offset: start)
+    }
+    return number
   }
 
   private func isDigit(_ byte: UInt8) -> Bool {

@@ -39,6 +39,13 @@ package enum JSONWriter {
       JSONWriter.integer(value, &buffer)
     }
 
+    /// Writes milliseconds since 1970.
+    package mutating func field(_ name: StaticString, _ value: Int64?, _ buffer: inout [UInt8]) {
+      guard let value else { return }
+      key(name, &buffer)
+      JSONWriter.integer(value, &buffer)
+    }
+
     package mutating func field(
       _ name: StaticString, _ value: JSONValue?, _ buffer: inout [UInt8]
     ) {
@@ -81,6 +88,10 @@ package enum JSONWriter {
   }
 
   package static func integer(_ value: Int, _ buffer: inout [UInt8]) {
+    integer(Int64(value), &buffer)
+  }
+
+  package static func integer(_ value: Int64, _ buffer: inout [UInt8]) {
     if value < 0 { buffer.append(UInt8(ascii: "-")) }
     let start = buffer.count
     var rest = value.magnitude
@@ -156,7 +167,7 @@ extension JSONWriter.Object {
     JSONWriter.object(&buffer) { object, buffer in
       object.field("clientId", change.clientID, &buffer)
       object.field("sequence", change.sequence, &buffer)
-      object.field("time", change.time.map(Int.init), &buffer)
+      object.field("time", change.time, &buffer)
     }
   }
 }

@@ -41,7 +41,7 @@ extension ServerMessage.Welcome {
     var protocolName: String?
     var clientID: String?
     var resumeToken: String?
-    var serverTime: Int?
+    var serverTime: Int64?
     var demo: Bool?
     var capabilities: [String]?
     var limits: Limits?
@@ -50,7 +50,7 @@ extension ServerMessage.Welcome {
       case "protocol": protocolName = try reader.string()
       case "clientId": clientID = try reader.string()
       case "resumeToken": resumeToken = try reader.string()
-      case "serverTime": serverTime = try reader.integer()
+      case "serverTime": serverTime = try reader.integer(as: Int64.self)
       case "demo": demo = try reader.boolean()
       case "capabilities": capabilities = try reader.strings()
       case "limits": limits = try reader.limits()
@@ -63,7 +63,7 @@ extension ServerMessage.Welcome {
       return Self(
         clientID: try clientID.required("clientId"),
         resumeToken: try resumeToken.required("resumeToken"),
-        serverTime: Int64(try serverTime.required("serverTime")),
+        serverTime: try serverTime.required("serverTime"),
         demo: try demo.required("demo"),
         capabilities: try capabilities.required("capabilities"),
         limits: try limits.required("limits"))
@@ -353,15 +353,14 @@ extension ServerMessage.Goodbye {
 
 extension ServerMessage.Pong {
   fileprivate init(_ envelope: Envelope) throws(MessageError) {
-    var serverTime: Int?
+    var serverTime: Int64?
     self = try envelope.read("pong") { key, reader throws(JSONError) in
       switch key {
-      case "serverTime": serverTime = try reader.integer()
+      case "serverTime": serverTime = try reader.integer(as: Int64.self)
       default: try reader.skipValue()
       }
     } make: { () throws(JSONError) in
-      Self(
-        serverTime: Int64(try serverTime.required("serverTime")))
+      Self(serverTime: try serverTime.required("serverTime"))
     }
   }
 }

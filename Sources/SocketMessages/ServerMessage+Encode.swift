@@ -27,7 +27,7 @@ extension ServerMessage {
     case .refreshed(let refreshed): write("refreshed", refreshed.encode)
     case .granted(let granted): write("granted", granted.encode)
     case .tokenExpiring(let message):
-      write("tokenExpiring") { $0.field("expiresAt", Int(message.expiresAt), &$1) }
+      write("tokenExpiring") { $0.field("expiresAt", message.expiresAt, &$1) }
     case .accessChanged(let message):
       write("accessChanged") { data, buffer in
         data.field("documentId", message.documentID, &buffer)
@@ -40,14 +40,14 @@ extension ServerMessage {
         data.field("revision", message.revision, &buffer)
         data.key("changes", &buffer)
         JSONWriter.array(message.changes, &buffer) { $0.encode(&$1) }
-        data.field("time", message.time.map(Int.init), &buffer)
+        data.field("time", message.time, &buffer)
       }
     case .acknowledged(let message):
       write("acknowledged") { data, buffer in
         data.field("documentId", message.documentID, &buffer)
         data.field("sequence", message.sequence, &buffer)
         data.field("revision", message.revision, &buffer)
-        data.field("time", message.time.map(Int.init), &buffer)
+        data.field("time", message.time, &buffer)
       }
     case .refused(let message):
       write("refused") { data, buffer in
@@ -120,7 +120,7 @@ extension ServerMessage {
         }
       }
     case .pong(let message):
-      write("pong") { $0.field("serverTime", Int(message.serverTime), &$1) }
+      write("pong") { $0.field("serverTime", message.serverTime, &$1) }
     case .unknown: break
     }
   }
@@ -131,7 +131,7 @@ extension ServerMessage.Welcome {
     data.field("protocol", Self.protocolName, &buffer)
     data.field("clientId", clientID, &buffer)
     data.field("resumeToken", resumeToken, &buffer)
-    data.field("serverTime", Int(serverTime), &buffer)
+    data.field("serverTime", serverTime, &buffer)
     data.field("demo", demo, &buffer)
     data.key("capabilities", &buffer)
     JSONWriter.array(capabilities, &buffer) { JSONWriter.string($0, &$1) }

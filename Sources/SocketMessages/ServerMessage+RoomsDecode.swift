@@ -113,7 +113,7 @@ extension ServerMessage.RoomPublication {
     var room: String?
     var epoch: String?
     var offset: Int?
-    var time: Int?
+    var time: Int64?
     var personID: String?
     var senderID: String?
     var data: JSONValue?
@@ -122,7 +122,7 @@ extension ServerMessage.RoomPublication {
       case "room": room = try reader.string()
       case "epoch": epoch = try reader.string()
       case "offset": offset = try reader.integer()
-      case "time": time = try reader.integer()
+      case "time": time = try reader.integer(as: Int64.self)
       case "personId": personID = try reader.optionalString()
       case "senderId": senderID = try reader.optionalString()
       case "data": data = try reader.value()
@@ -134,7 +134,7 @@ extension ServerMessage.RoomPublication {
         epoch: try epoch.required("epoch"),
         publication: ServerMessage.PastPublication(
           offset: try offset.required("offset"),
-          time: Int64(try time.required("time")), personID: personID,
+          time: try time.required("time"), personID: personID,
           senderID: senderID, data: try data.required("data")))
     }
   }
@@ -354,14 +354,14 @@ extension JSONReader {
 
   fileprivate mutating func publication() throws(JSONError) -> ServerMessage.PastPublication {
     var offset: Int?
-    var time: Int?
+    var time: Int64?
     var personID: String?
     var senderID: String?
     var data: JSONValue?
     try object { key, reader throws(JSONError) in
       switch key {
       case "offset": offset = try reader.integer()
-      case "time": time = try reader.integer()
+      case "time": time = try reader.integer(as: Int64.self)
       case "personId": personID = try reader.optionalString()
       case "senderId": senderID = try reader.optionalString()
       case "data": data = try reader.value()
@@ -369,7 +369,7 @@ extension JSONReader {
       }
     }
     return ServerMessage.PastPublication(
-      offset: try offset.required("offset"), time: Int64(try time.required("time")),
+      offset: try offset.required("offset"), time: try time.required("time"),
       personID: personID, senderID: senderID, data: try data.required("data"))
   }
 
@@ -406,36 +406,36 @@ extension JSONReader {
   fileprivate mutating func lastOnlineItem() throws(JSONError) -> ServerMessage.LastOnline.Item {
     var personID: String?
     var isOnline: Bool?
-    var time: Int?
+    var time: Int64?
     try object { key, reader throws(JSONError) in
       switch key {
       case "personId": personID = try reader.string()
       case "online": isOnline = try reader.boolean()
-      case "time": time = try reader.optionalInteger()
+      case "time": time = try reader.optionalTime()
       default: try reader.skipValue()
       }
     }
     return ServerMessage.LastOnline.Item(
       personID: try personID.required("personId"), isOnline: try isOnline.required("online"),
-      time: time.map(Int64.init))
+      time: time)
   }
 
   fileprivate mutating func flagItem() throws(JSONError) -> ServerMessage.Flags.Item {
     var offset: Int?
     var personID: String?
     var reason: String?
-    var time: Int?
+    var time: Int64?
     try object { key, reader throws(JSONError) in
       switch key {
       case "offset": offset = try reader.integer()
       case "personId": personID = try reader.string()
       case "reason": reason = try reader.optionalString()
-      case "time": time = try reader.integer()
+      case "time": time = try reader.integer(as: Int64.self)
       default: try reader.skipValue()
       }
     }
     return ServerMessage.Flags.Item(
       offset: try offset.required("offset"), personID: try personID.required("personId"),
-      reason: reason, time: Int64(try time.required("time")))
+      reason: reason, time: try time.required("time"))
   }
 }

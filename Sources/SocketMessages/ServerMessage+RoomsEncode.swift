@@ -106,7 +106,7 @@ extension ServerMessage {
             data.field("offset", item.offset, &buffer)
             data.field("personId", item.personID, &buffer)
             data.field("reason", item.reason, &buffer)
-            data.field("time", Int(item.time), &buffer)
+            data.field("time", item.time, &buffer)
           }
         }
       }
@@ -126,7 +126,7 @@ extension ServerMessage {
 extension ServerMessage.PastPublication {
   package func encode(_ data: inout JSONWriter.Object, _ buffer: inout [UInt8]) {
     data.field("offset", offset, &buffer)
-    data.field("time", Int(time), &buffer)
+    data.field("time", time, &buffer)
     data.field("personId", personID, &buffer)
     data.field("senderId", senderID, &buffer)
     data.field("data", self.data, &buffer)

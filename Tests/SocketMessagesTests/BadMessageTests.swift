@@ -169,6 +169,37 @@ struct BadMessageTests {
         == #"{"messageId":"m1","type":"ping","data":{}}"#)
   }
 
+  private func integer<Number: FixedWidthInteger>(
+    _ json: String, as type: Number.Type
+  ) throws -> Number {
+    try Array(json.utf8).withUnsafeBufferPointer { bytes in
+      var reader = JSONReader(bytes)
+      return try reader.integer(as: type)
+    }
+  }
+
+  @Test(
+    "an integer is read in any width that holds it, and refused in others",
+    arguments: [
+      0, 1, -1, 7, 2_147_483_647, 2_147_483_648, -2_147_483_648, -2_147_483_649,
+      9_007_199_254_740_992, -9_007_199_254_740_992,
+    ])
+  func widths(number: Int64) throws {
+    #expect(try integer("\(number)", as: Int64.self) == number)
+    func check<Number: FixedWidthInteger>(_ type: Number.Type) throws {
+      if let expected = Number(exactly: number) {
+        #expect(try integer("\(number)", as: type) == expected)
+      } else {
+        #expect(throws: JSONError.self) { try integer("\(number)", as: type) }
+      }
+    }
+    // As `Int` is in a browser, and narrower.
+    try check(Int32.self)
+    try check(Int16.self)
+    try check(UInt8.self)
+    #expect(throws: JSONError.self) { try integer("9007199254740993", as: Int64.self) }
+  }
+
   @Test(
     "lengths that no operation has are refused",
     arguments: [

@@ -40,6 +40,11 @@ test("what the server says out of turn is an error, and changes nothing", () => 
   assert.throws(() => session.receive("[3]", 6), CoreError);
   assert.throws(() => session.receive("nonsense", 6), CoreError);
   assert.throws(() => session.acknowledge(1, 6), CoreError);
+  // More than 32 bits hold, and more than one digit more than the longest text.
+  for (const number of ["1073741824", "2147483648", "10737418230", "99999999999999999999"]) {
+    assert.throws(() => session.receive(`[${number}]`, 6), CoreError);
+    assert.throws(() => session.receive(`[-${number}]`, 6), CoreError);
+  }
   assert.throws(() => session.edit([{ from: 3, to: 2, insert: "" }]), CoreError);
   assert.equal(session.text(), "text");
   assert.equal(session.revision, 5);
