@@ -83,22 +83,68 @@ extension Document {
       }
       node = node.children[index]
     }
+    let front = node.memory.front
     var rest = Int(left)
-    for part in [node.memory.front, node.memory.back] {
-      var index = 0
-      while index < part.count, rest > 0 {
-        let byte = part[index]
-        let width = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
-        let step = TextMetrics(
-          scalars: 1, utf16: width == 4 ? 2 : 1, utf8: width, newlines: byte == 0x0a ? 1 : 0)
-        // A place inside a scalar is the place before it.
-        if Int(step.lanes[lane]) > rest { return sum }
-        rest -= Int(step.lanes[lane])
-        sum += step
-        index += width
-      }
+    let start = front.byteCount(of: &rest, lane: lane)
+    sum += TextMetrics(UnsafeBufferPointer(rebasing: front[..<start]))
+    if start == front.count, rest > 0 {
+      let back = node.memory.back
+      sum += TextMetrics(
+        UnsafeBufferPointer(rebasing: back[..<back.byteCount(of: &rest, lane: lane)]))
     }
     return sum
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// Bytes of the text here before a distance given in one unit; those of a whole number of
+  /// scalars. For newlines, up to the end of the newline of that number.
+  ///
+  /// - Parameters:
+  ///   - rest: The distance; what is left of it behind the text.
+  ///   - lane: The unit, as in ``TextMetrics/lanes``.
+  /// - Complexity: O(*bytes*), eight at a time.
+  fileprivate func byteCount(of rest: inout Int, lane: Int) -> Int {
+    guard let start = baseAddress else { return 0 }
+    var index = 0
+    while index + 8 <= count {
+      let eight = EightBytes(start + index)
+      let begun = 8 - Int(EightBytes.count(eight.continuations))
+      let step: Int
+      switch lane {
+      case 0: step = begun
+      case 1: step = begun + Int(EightBytes.count(eight.astral))
+      case 2: step = 8
+      default: step = Int(EightBytes.count(eight.newlines))
+      }
+      if step >= rest { break }
+      rest -= step
+      index += 8
+    }
+    // Eight bytes may have ended within a scalar: back to where it begins.
+    while index < count, self[index] & 0xc0 == 0x80 {
+      index -= 1
+      if lane == 2 { rest += 1 }
+      if self[index] & 0xc0 != 0x80, lane < 2 {
+        rest += lane == 1 && self[index] >= 0xf0 ? 2 : 1
+      }
+    }
+    while index < count, rest > 0 {
+      let byte = self[index]
+      let width = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+      let step: Int
+      switch lane {
+      case 0: step = 1
+      case 1: step = width == 4 ? 2 : 1
+      case 2: step = width
+      default: step = byte == 0x0a ? 1 : 0
+      }
+      // A place inside a scalar is the place before it.
+      if step > rest { return index }
+      rest -= step
+      index += width
+    }
+    return index
   }
 }
 

@@ -44,6 +44,16 @@ final class OperationBlock: ManagedBuffer<OperationBlockTop, UInt64> {
     UnsafeBufferPointer(start: text, count: textCount)
   }
 
+  /// Bytes of words and text, the room for more of them included.
+  var bytes: Int {
+    Self.elements(words: Int(top.pointee.wordCapacity), text: Int(top.pointee.textCapacity)) * 8
+  }
+
+  /// Whether a smaller block would hold as much.
+  var isSlack: Bool { bytes > Self.elements(words: wordCount, text: textCount) * 8 }
+
+  private static func elements(words: Int, text: Int) -> Int { words + (text + 7) / 8 }
+
   func hasRoom(words: Int, text: Int) -> Bool {
     wordCount + words <= Int(top.pointee.wordCapacity)
       && textCount + text <= Int(top.pointee.textCapacity)

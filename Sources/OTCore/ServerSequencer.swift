@@ -25,8 +25,10 @@ public struct ServerSequencer: Sendable {
   public private(set) var document: Document
   /// The text at ``durableRevision``.
   public private(set) var durableDocument: Document
-  /// Operations that end at ``revision``, oldest first.
+  /// Operations that end at ``revision``, oldest first, behind those that were trimmed.
   private var operations: [TextOperation]
+  /// How many were trimmed and are still in front, without content.
+  private var trimmed = 0
 
   /// - Parameter recent: the newest operations, ending at `revision`.
   public init(document: Document, revision: Int, recent: [TextOperation] = []) {
@@ -38,7 +40,7 @@ public struct ServerSequencer: Sendable {
   }
 
   /// The oldest revision that a change can be based on.
-  public var oldestBase: Int { revision - operations.count }
+  public var oldestBase: Int { revision - (operations.count - trimmed) }
 
   /// Whether the operations after a revision have more components than so many, all together.
   ///
@@ -67,11 +69,12 @@ public struct ServerSequencer: Sendable {
     guard base >= oldestBase else { throw .historyGone(oldestBase: oldestBase) }
     var rebased = operation
     do throws(OperationError) {
-      try rebased.rebase(over: operations[(base - oldestBase)...], side: .right)
+      try rebased.rebase(over: operations(after: base), side: .right)
       try document.apply(rebased)
     } catch {
       throw .operation(error)
     }
+    rebased.pack()
     operations.append(rebased)
     revision += 1
     return rebased
@@ -85,8 +88,7 @@ public struct ServerSequencer: Sendable {
     if newDurable == revision {
       durableDocument = document
     } else {
-      let start = durableRevision - oldestBase
-      for operation in operations[start..<(newDurable - oldestBase)] {
+      for operation in operations(after: durableRevision).dropLast(revision - newDurable) {
         do throws(OperationError) {
           try durableDocument.apply(operation)
         } catch {
@@ -108,17 +110,30 @@ public struct ServerSequencer: Sendable {
   ///
   /// - Precondition: `oldestBase <= revision <= self.revision`.
   public func operations(after revision: Int) -> ArraySlice<TextOperation> {
-    operations[(revision - oldestBase)...]
+    operations[(trimmed + revision - oldestBase)...]
   }
 
   /// Holds no more than the newest operations; tentative ones always stay.
+  ///
+  /// - Complexity: O(1) amortised for each operation that goes.
   public mutating func trim(keeping count: Int) {
-    let kept = max(count, revision - durableRevision)
-    if operations.count > kept { operations.removeFirst(operations.count - kept) }
+    let first = operations.count - max(count, revision - durableRevision)
+    while trimmed < first {
+      operations[trimmed] = TextOperation()
+      trimmed += 1
+    }
+    // Moves at most as many as have gone since the last time.
+    if trimmed > operations.count / 2 { removeTrimmed() }
+  }
+
+  private mutating func removeTrimmed() {
+    operations.removeFirst(trimmed)
+    trimmed = 0
   }
 
   /// Puts older operations, ending at ``oldestBase``, before those held.
   public mutating func prepend(_ older: [TextOperation]) {
+    removeTrimmed()
     operations.insert(contentsOf: older, at: 0)
   }
 }

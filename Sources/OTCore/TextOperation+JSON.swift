@@ -64,6 +64,7 @@ extension TextOperation {
     self.init()
     var reader = JSONOperationReader(bytes: bytes)
     try reader.read(into: &self)
+    pack()
   }
 }
 

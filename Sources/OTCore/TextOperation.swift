@@ -68,7 +68,8 @@ public struct TextOperation: @unchecked Sendable {
   /// The longest text that an operation can start from or end at: 2^30 - 1 scalars.
   public static let lengthMax = 1 << 30 - 1
 
-  /// All components but those of one short edit; `nil` when ``edit`` says it all.
+  /// All components but those of one short edit; `nil` when ``edit`` says it all, which it may
+  /// not even where it could.
   var block: OperationBlock?
   /// One edit at one place; without meaning beside a block.
   var edit = InlineEdit()
@@ -76,11 +77,15 @@ public struct TextOperation: @unchecked Sendable {
   /// An operation on the empty text that does nothing yet.
   public init() {}
 
-  /// An empty operation, to hold about so many components and bytes of inserted text.
+  /// An empty operation with memory for so many components and bytes of inserted text: building
+  /// it takes no more.
   ///
-  /// A hint only: what fits into the value itself stays there, so memory is first taken when a
-  /// component does not.
-  public init(reservingComponents components: Int = 0, textBytes: Int = 0) {}
+  /// What fits into the value itself, one edit of at most 8 bytes, takes none.
+  public init(reservingComponents components: Int = 0, textBytes: Int = 0) {
+    if components > 4 || textBytes > InlineEdit.textCapacity {
+      block = OperationBlock.empty(words: max(1, components), text: max(0, textBytes))
+    }
+  }
 
   /// The operation that leaves a text of this length as it is.
   public static func identity(length: Int) -> TextOperation {
@@ -135,6 +140,7 @@ public struct TextOperation: @unchecked Sendable {
 
   /// Puts a text here. An empty one is no component.
   ///
+  /// - Precondition: The target length stays within ``lengthMax``.
   /// - Complexity: O(*bytes*).
   public mutating func insert(_ text: String) {
     var text = text
@@ -157,6 +163,7 @@ public struct TextOperation: @unchecked Sendable {
   mutating func insertValid(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard !bytes.isEmpty else { return }
     let scalars = UTF8Check.scalarCount(bytes)
+    precondition(scalars <= Self.lengthMax - targetLength, "too long a text")
     if block == nil, edit.insert(bytes, scalars: scalars) { return }
     append(Word(.insert, scalars: scalars, bytes: bytes.count), text: bytes)
   }
@@ -169,7 +176,6 @@ public struct TextOperation: @unchecked Sendable {
     if !word.isInsert { top.pointee.base += word.scalars }
     if !word.isDelete { top.pointee.target += word.scalars }
     precondition(top.pointee.base <= Self.lengthMax, "too long an operation")
-    precondition(word.scalars <= Self.lengthMax, "too long a text")
     let words = block.words
     let count = block.wordCount
     if count > 0, words[count - 1].bits & 3 == word.bits & 3 {
@@ -205,6 +211,19 @@ public struct TextOperation: @unchecked Sendable {
     edit = InlineEdit()
     return made
   }
+
+  /// Gives back memory that was taken ahead: for an operation that is kept.
+  ///
+  /// - Complexity: O(*components*), plus the text copied; O(1) when there is none.
+  package mutating func pack() {
+    guard let block, block.isSlack else { return }
+    self = withPacked { words, text in
+      TextOperation(packing: words, text: text, base: baseLength, target: targetLength)
+    }
+  }
+
+  /// Bytes of memory beside the value itself, but for what stands in front of them.
+  package var blockBytes: Int { block?.bytes ?? 0 }
 
   /// Packs what a walk has put out: into the value when it is one short edit, else into one block
   /// of just the size.
@@ -278,12 +297,13 @@ public struct TextOperation: @unchecked Sendable {
 extension TextOperation: Hashable {
   /// Whether two operations have the same components, compared by scalars.
   public static func == (left: Self, right: Self) -> Bool {
-    // What fits into the value always lies there, so a block never equals an inline edit.
-    guard let a = left.block, let b = right.block else {
-      return left.block == nil && right.block == nil && left.edit == right.edit
+    if left.block == nil, right.block == nil { return left.edit == right.edit }
+    if let a = left.block, let b = right.block, a === b { return true }
+    return left.withPacked { words, text in
+      right.withPacked { otherWords, otherText in
+        words.elementsEqual(otherWords) && text.elementsEqual(otherText)
+      }
     }
-    return a === b
-      || (a.packedWords.elementsEqual(b.packedWords) && a.packedText.elementsEqual(b.packedText))
   }
 
   /// Hashes the components.
