@@ -114,14 +114,14 @@ let package = Package(
       "GatewayTests",
       [
         "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "SimulationKit", "OTWorkloads",
-        "CAllocationCount",
+        "CAllocationCount", "GrowthKit",
       ]),
     .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
     tests(
       "StoreSQLiteTests",
       [
         "StoreSQLite", "PortConformance", "SimulationKit", "GatewayPorts", "OTCore", "OTWorkloads",
-        "CSQLite", "CSQLiteFaults",
+        "CSQLite", "CSQLiteFaults", "GrowthKit",
       ]),
     tests(
       "TransportLibwebsocketsTests", ["TransportLibwebsockets", "GatewayPorts", "OTWorkloads"]),
@@ -129,7 +129,8 @@ let package = Package(
     tests(
       "ParleyServerTests",
       [
-        "ParleyServer", "GatewayPorts", "SocketMessages", "OTCore", "OTWorkloads", "StoreSQLite",
+        "ParleyServer", "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "OTWorkloads",
+        "StoreSQLite",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -105,7 +105,7 @@ extension Gateway {
         let through = min(live.oldestBase, subscription.revision + settings.windowEntries)
         store(
           .entries(id: live.id, after: subscription.revision, through: through),
-          for: .catchUp(live.id, connection.id))
+          for: .catchUp(live.id, connection.id, subscription))
       } else {
         resync(subscription, reason: .lagging, messageID: pushID())
       }
@@ -117,9 +117,13 @@ extension Gateway {
   }
 
   /// Entries for a lagging subscription have been read from the store.
-  func readForCatchUp(_ id: DocumentID, _ connectionID: ConnectionID, _ reply: StoreReply) {
+  func readForCatchUp(
+    _ id: DocumentID, _ connectionID: ConnectionID, _ subscription: Subscription,
+    _ reply: StoreReply
+  ) {
+    // Read beside the commits: meanwhile the note may have been deleted and made anew.
     guard let connection = connections[connectionID],
-      let subscription = connection.subscriptions[id], subscription.isFetching
+      connection.subscriptions[id] === subscription, subscription.isFetching
     else { return }
     subscription.isFetching = false
     switch reply {

@@ -37,8 +37,9 @@ extension Gateway {
       return
     }
     store(
-      .history(id: id, after: after, through: .max, pause: Self.pauseMilliseconds),
-      for: .notes(request, .history(after: after, limit: min(limit, Self.groupsMax))))
+      .history(
+        id: id, after: after, limit: min(limit, Self.groupsMax), pause: Self.pauseMilliseconds),
+      for: .notes(request, .history))
   }
 
   func saveVersion(

@@ -28,7 +28,7 @@ extension Gateway {
     case text(NoteText.Format)
     /// The text that an edit starts from.
     case base(DocumentID, NoteText.Edit)
-    case history(after: Int, limit: Int)
+    case history
     case versions
     case saveVersion(NamedVersion)
     case deleteVersion
@@ -184,9 +184,7 @@ extension Gateway {
     case .done: finish(request, kind)
     case .text(let text):
       answer(request, kind, text)
-    case .history(let groups):
-      guard case .history(_, let limit) = kind else { return }
-      respond(request, .json(200, NoteJSON.history(groups, limit: limit)))
+    case .history(let page): respond(request, .json(200, NoteJSON.history(page)))
     case .versions(let versions):
       if case .share(let share) = kind {
         answer(request, share)

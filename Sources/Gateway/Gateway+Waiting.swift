@@ -51,12 +51,13 @@ extension Gateway {
   /// Reads older entries from the store; whoever needs them waits.
   func readHistory(of room: DocumentRoom, after: Int, through: Int) {
     room.isReadingHistory = true
-    store(.entries(id: room.id, after: after, through: through), for: .history(room.id))
+    store(.entries(id: room.id, after: after, through: through), for: .history(room))
   }
 
   /// Older entries have been read, or not.
-  func readHistory(_ id: DocumentID, _ reply: StoreReply) {
-    guard let room = documents[id] else { return }
+  func readHistory(of room: DocumentRoom, _ reply: StoreReply) {
+    // Read beside the commits: meanwhile the note may have been deleted and made anew.
+    guard documents[room.id] === room else { return }
     room.isReadingHistory = false
     switch reply {
     case .entries(let entries):

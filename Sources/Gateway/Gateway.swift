@@ -123,8 +123,8 @@ public final class Gateway {
   enum Awaited {
     case load(DocumentID)
     case append(DocumentID)
-    case history(DocumentID)
-    case catchUp(DocumentID, ConnectionID)
+    case history(DocumentRoom)
+    case catchUp(DocumentID, ConnectionID, Subscription)
     case renewal(DocumentID, String)
     case creation(DocumentID)
     case notes(RequestID, NotesRequest)
@@ -416,8 +416,9 @@ public final class Gateway {
     case .creation(let id): created(id, reply)
     case .renewal(let id, let epoch): renewed(id, to: epoch, reply)
     case .append(let id): appended(id, reply)
-    case .history(let id): readHistory(id, reply)
-    case .catchUp(let id, let connection): readForCatchUp(id, connection, reply)
+    case .history(let room): readHistory(of: room, reply)
+    case .catchUp(let id, let connection, let subscription):
+      readForCatchUp(id, connection, subscription, reply)
     case .notes(let request, let kind): answer(request, kind, reply)
     case .rooms(let goOn): goOn(RoomOutcome(reply))
     case .people(let goOn): goOn(Self.peopleReply(reply))

@@ -65,13 +65,13 @@ enum NoteJSON {
     return body
   }
 
-  /// The first groups of a log, and the log's newest revision.
-  static func history(_ groups: [HistoryGroup], limit: Int) -> [UInt8] {
+  /// Groups of a log, and the log's newest revision.
+  static func history(_ page: HistoryPage) -> [UInt8] {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
-      object.field("head", groups.last?.lastRevision ?? 0, &body)
+      object.field("head", page.head, &body)
       object.key("groups", &body)
-      JSONWriter.array(groups.prefix(limit), &body) { group, body in
+      JSONWriter.array(page.groups, &body) { group, body in
         JSONWriter.object(&body) { object, body in
           object.field("firstRevision", group.firstRevision, &body)
           object.field("lastRevision", group.lastRevision, &body)

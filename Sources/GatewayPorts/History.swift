@@ -48,8 +48,57 @@ public struct HistoricText: Sendable, Equatable {
   }
 }
 
+/// A part of a document's history, in groups.
+public struct HistoryPage: Sendable, Equatable {
+  /// The groups, oldest first.
+  public var groups: [HistoryGroup]
+  /// The document's newest revision.
+  public var head: Int
+
+  /// Makes a page.
+  public init(groups: [HistoryGroup], head: Int) {
+    self.groups = groups
+    self.head = head
+  }
+
+  /// Collects groups from entries, as many as a page may have.
+  public struct Builder {
+    private let limit: Int
+    private let pause: Timestamp
+    private var groups: [HistoryGroup] = []
+    /// Whether the page has all its groups, the last one whole.
+    public private(set) var isFull = false
+
+    /// - Parameters:
+    ///   - limit: Groups at most; at least one.
+    ///   - pause: The longest pause within a group, in milliseconds.
+    public init(limit: Int, pause: Timestamp) {
+      self.limit = max(limit, 1)
+      self.pause = pause
+    }
+
+    /// Takes the entry after the last one, unless the page is full.
+    public mutating func take(_ entry: LogEntry) {
+      guard !isFull else { return }
+      let last = groups.count - 1
+      if last >= 0, groups[last].take(entry, pause: pause) { return }
+      guard groups.count < limit else {
+        isFull = true
+        return
+      }
+      groups.append(HistoryGroup(entry))
+    }
+
+    /// The page so far.
+    public func page(head: Int) -> HistoryPage { HistoryPage(groups: groups, head: head) }
+  }
+}
+
 /// Entries of one author that follow one another without a long pause.
 public struct HistoryGroup: Sendable, Equatable {
+  /// How many entries a group has at most, so that a page costs what its number of groups says.
+  public static let entriesMax = 256
+
   /// The first entry's revision.
   public var firstRevision: Int
   /// The last entry's revision.
@@ -86,9 +135,9 @@ public struct HistoryGroup: Sendable, Equatable {
   ///   - pause: The longest pause within a group, in milliseconds.
   /// - Returns: Whether it was taken.
   public mutating func take(_ entry: LogEntry, pause: Timestamp) -> Bool {
-    guard entry.client == client, entry.author == author, entry.time - lastTime <= pause else {
-      return false
-    }
+    guard entry.client == client, entry.author == author, entry.time - lastTime <= pause,
+      lastRevision - firstRevision + 1 < Self.entriesMax
+    else { return false }
     lastRevision = entry.revision
     lastTime = entry.time
     count(entry)

@@ -129,9 +129,9 @@ public enum StoreRequest: Sendable {
   case snapshot(id: DocumentID, epoch: String, revision: Int, text: String)
   /// Loads the text at a moment of the past. Fails with `compacted` where it is no longer known.
   case text(id: DocumentID, at: HistoryPoint)
-  /// Condenses entries `after < revision <= through`: one author's, with no pause longer than
-  /// `pause` milliseconds between them, become one group.
-  case history(id: DocumentID, after: Int, through: Int, pause: Timestamp)
+  /// Condenses the entries after a revision into at most `limit` groups: one author's, with no pause
+  /// longer than `pause` milliseconds between them, at most ``HistoryGroup/entriesMax``.
+  case history(id: DocumentID, after: Int, limit: Int, pause: Timestamp)
   /// Lists the named versions, the newest revision first.
   case versions(id: DocumentID)
   /// Names a revision. Its text stays known when the log around it is compacted away.
@@ -162,6 +162,20 @@ public enum StoreRequest: Sendable {
     case .people(let request): request.isWriting
     }
   }
+
+  /// Whether it may be answered beside the work with commits, on a connection of its own.
+  ///
+  /// Such a reply shows at least every commit that was over when the request was made. Replies that
+  /// have to come in one order with those of commits are not among them: a document that is loaded
+  /// goes on from its head, and a subscriber of a room from the newest publication.
+  public var isAside: Bool {
+    switch self {
+    case .note, .list, .entries, .text, .history, .versions: true
+    case .create, .rename, .delete, .load, .append, .snapshot, .saveVersion, .deleteVersion,
+      .renewEpoch, .compact, .room, .people, .tell:
+      false
+    }
+  }
 }
 
 /// What became of one request.
@@ -178,8 +192,8 @@ public enum StoreReply: Sendable {
   case entries([LogEntry])
   /// A text of the past.
   case text(HistoricText)
-  /// A log in groups, oldest first.
-  case history([HistoryGroup])
+  /// A part of a log in groups.
+  case history(HistoryPage)
   /// Named versions.
   case versions([NamedVersion])
   /// What became of work with a room.

@@ -82,6 +82,12 @@ struct MetricsPage {
     text.histogram(
       "parley_store_batch_seconds", "From taking a batch until it is written and synced.",
       store.batch)
+    text.gauge(
+      "parley_store_read_queue", "Reads of texts and histories that wait.", store.readsQueued)
+    text.counter(
+      "parley_store_reads_total", "Texts and histories read beside the commits.", store.reads)
+    text.histogram(
+      "parley_store_read_seconds", "From taking such a read until it is done.", store.read)
   }
 
   private mutating func describe(_ hooks: HookMetrics, now: Timestamp) {

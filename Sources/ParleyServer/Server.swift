@@ -11,6 +11,7 @@ import TransportLibwebsockets
 ///     loop thread                               store thread
 ///     sockets ─▶ Gateway ─▶ StoreThread.submit ─▶ one transaction, one sync
 ///     sockets ◀─ Gateway ◀─ wake ◀─────────────── completions
+///                            └─▶ reading thread: texts and histories, on a connection of its own
 ///
 /// The loop thread owns the connections and all of the gateway; the store thread owns the store.
 /// They share two queues and nothing else.
@@ -71,7 +72,8 @@ public final class Server: Sendable {
     store.outboxRules = configuration.outboxRules
     let inbox = configuration.hooks.isNeeded ? HookInbox() : nil
     let storeThread = StoreThread(
-      store: store, log: log, wake: { mailbox.wake() },
+      store: store, readingStore: try SQLiteStore(reading: configuration.storePath), log: log,
+      wake: { mailbox.wake() },
       outboxChanged: { inbox?.put(.changed($0)) })
     let loginThread = users.map { users in
       LoginThread(users: users) { job, user in

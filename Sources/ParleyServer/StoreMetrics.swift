@@ -12,6 +12,12 @@ package struct StoreMetrics: Sendable {
   package var failures = 0
   /// From taking a batch until all of it is written and synced.
   package var batch = Histogram()
+  /// Reads beside the commits that wait to be taken.
+  package var readsQueued = 0
+  /// Reads beside the commits that were done.
+  package var reads = 0
+  /// From taking such a read until it is done.
+  package var read = Histogram()
 }
 
 extension StoreReply {

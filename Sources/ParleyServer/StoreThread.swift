@@ -6,7 +6,8 @@ package import StoreSQLite
 /// The thread that owns the store.
 ///
 /// Requests queue up while a batch is being written and synced; the next batch takes all of them
-/// into one commit. So the busier the gateway, the more changes share one sync.
+/// into one commit. So the busier the gateway, the more changes share one sync. Reads that need not
+/// be in order with commits go to a ``StoreReader``, if there is one.
 package final class StoreThread: Sendable {
   /// What came back for one request.
   package struct Completion: Sendable {
@@ -29,22 +30,42 @@ package final class StoreThread: Sendable {
     var hasStopped = false
 
     var isIdle: Bool { requests.isEmpty && outboxWork.isEmpty }
+
+    mutating func add(_ read: StoreReader.Read) {
+      metrics.reads += 1
+      metrics.failures += read.reply.isFailure ? 1 : 0
+      metrics.read.record(read.microseconds)
+      guard let ticket = read.ticket else { return }
+      completions.append(Completion(ticket: ticket, reply: read.reply))
+    }
   }
 
   private let state = Monitor(State())
+  private let reader: StoreReader?
   private let wake: @Sendable () -> Void
 
   /// Starts the thread.
   ///
   /// - Parameters:
+  ///   - readingStore: the same store, opened for reading, which gets a thread of its own; without
+  ///     it everything is done on one.
   ///   - log: told when the store could not be closed as one file.
   ///   - wake: called on it when completions are there to be taken.
   ///   - outboxChanged: called on it with queues that stand otherwise than before.
   package init(
-    store: sending SQLiteStore, log: any LogSink, wake: @escaping @Sendable () -> Void,
+    store: sending SQLiteStore, readingStore: sending (any DocumentStore)? = nil,
+    log: any LogSink, wake: @escaping @Sendable () -> Void,
     outboxChanged: @escaping @Sendable ([OutboxTarget: OutboxStanding]) -> Void = { _ in }
   ) {
     self.wake = wake
+    if let readingStore {
+      reader = StoreReader(store: readingStore) { [state, wake] read in
+        state.withLock { $0.add(read) }
+        wake()
+      }
+    } else {
+      reader = nil
+    }
     let handover = Handover(store)
     Thread.start { [state, wake] in
       Self.run(handover, state: state, log: log, wake: wake, outboxChanged: outboxChanged)
@@ -56,6 +77,13 @@ package final class StoreThread: Sendable {
 
   /// Queues requests, which go into one batch. Never blocks on the disk.
   package func submit(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
+    guard !work.isEmpty else { return }
+    guard let reader else { return queue(work) }
+    queue(work.filter { !$0.request.isAside })
+    reader.submit(work.filter { $0.request.isAside })
+  }
+
+  private func queue(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
     guard !work.isEmpty else { return }
     state.withLock { $0.requests += work }
     state.signal()
@@ -90,12 +118,15 @@ package final class StoreThread: Sendable {
     state.withLock { state in
       var metrics = state.metrics
       metrics.queued = state.requests.count
+      metrics.readsQueued = reader?.queued ?? 0
       return metrics
     }
   }
 
-  /// Writes what is queued, then ends the thread; returns when it has ended.
+  /// Does what is queued, then ends the threads; returns when they have ended.
   package func stop() {
+    // First the reader: what it has open would keep the log from being emptied.
+    reader?.stop()
     state.withLock { $0.isStopping = true }
     state.signal()
     state.wait(until: { $0.hasStopped }, then: { _ in })

@@ -72,17 +72,43 @@ extension DocumentStoreConformance {
     },
     ConformanceCheck("history is told in groups of one author without pauses") { rig in
       try makeHistory(rig)
-      let groups = try rig.history("n", after: 0, through: 99, pause: 30_000)
+      let page = try rig.history("n", after: 0, pause: 30_000)
+      let groups = page.groups
+      try expect(page.head, 6, "the head")
       try expect(groups.map(\.firstRevision), [1, 3, 4, 5, 6], "the first revisions")
       try expect(groups.map(\.lastRevision), [2, 3, 4, 5, 6], "the last revisions")
       try expect(groups.map(\.author), ["Ann", "Ben", "Ben", "Ann", "Ben"], "the authors")
       try expect(groups.map(\.inserted), [7, 1, 1, 0, 2], "what was inserted")
       try expect(groups.map(\.deleted), [0, 0, 0, 3, 1], "what was deleted")
       try expect(groups.map(\.firstTime), [1_000, 3_000, 63_000, 64_000, 65_000], "the times")
+      for limit in 1...6 {
+        try expect(
+          rig.history("n", after: 0, limit: limit, pause: 30_000),
+          HistoryPage(groups: Array(groups.prefix(limit)), head: 6), "the first \(limit)")
+      }
       try expect(
-        rig.history("n", after: 1, through: 4, pause: 60_000).map(\.lastRevision), [2, 4],
-        "a range with a longer pause")
-      try expect(rig.history("n", after: 6, through: 9, pause: 1), [], "an empty range")
+        rig.history("n", after: 1, limit: 2, pause: 60_000).groups.map(\.lastRevision), [2, 4],
+        "with a longer pause")
+      try expect(
+        rig.history("n", after: 6, pause: 1), HistoryPage(groups: [], head: 6), "at the head")
+    },
+    ConformanceCheck("a long stretch of one author is several groups") { rig in
+      try rig.create("n")
+      let count = 2 * HistoryGroup.entriesMax + 1
+      try rig.done(
+        rig.perform(
+          .append(
+            id: "n", epoch: StoreRig.epoch,
+            entries: (1...count).map { entry($0, op(.number($0 - 1), "x")) }))[0])
+      let groups = try rig.history("n", after: 0, pause: .max).groups
+      let most = HistoryGroup.entriesMax
+      try expect(groups.map(\.firstRevision), [1, most + 1, 2 * most + 1], "the first revisions")
+      try expect(groups.map(\.inserted), [most, most, 1], "what was inserted")
+      for group in groups {
+        try expect(
+          rig.history("n", after: group.firstRevision - 1, limit: 1, pause: .max).groups, [group],
+          "a page that begins with a group")
+      }
     },
     ConformanceCheck("versions have names") { rig in
       try makeHistory(rig)
@@ -150,7 +176,7 @@ extension DocumentStoreConformance {
         try expect(rig.entries("n", after: 4, through: 6), after.recent, "the range left")
         for request in [
           StoreRequest.entries(id: "n", after: 3, through: 6),
-          .history(id: "n", after: 0, through: 6, pause: 1),
+          .history(id: "n", after: 0, limit: 9, pause: 1),
         ] {
           try expect(rig.error(request), .compacted(oldestRevision: 5), "what is gone")
         }

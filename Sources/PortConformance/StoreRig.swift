@@ -72,11 +72,11 @@ final class StoreRig {
   }
 
   func history(
-    _ id: DocumentID, after: Int, through: Int, pause: Timestamp
-  ) throws -> [HistoryGroup] {
-    let reply = try one(.history(id: id, after: after, through: through, pause: pause))
-    guard case .history(let groups) = reply else { throw unexpected(reply, "groups") }
-    return groups
+    _ id: DocumentID, after: Int, limit: Int = .max, pause: Timestamp
+  ) throws -> HistoryPage {
+    let reply = try one(.history(id: id, after: after, limit: limit, pause: pause))
+    guard case .history(let page) = reply else { throw unexpected(reply, "groups") }
+    return page
   }
 
   func versions(_ id: DocumentID) throws -> [NamedVersion] {

@@ -187,14 +187,11 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .done
     case .text(let id, let point):
       return .text(try readable(id).text(at: point))
-    case .history(let id, let after, let through, let pause):
-      var groups: [HistoryGroup] = []
-      for entry in try readable(id).entries(after: after, through: through) {
-        if groups.isEmpty || !groups[groups.count - 1].take(entry, pause: pause) {
-          groups.append(HistoryGroup(entry))
-        }
-      }
-      return .history(groups)
+    case .history(let id, let after, let limit, let pause):
+      let record = try readable(id)
+      var builder = HistoryPage.Builder(limit: limit, pause: pause)
+      for entry in try record.entries(after: after, through: .max) { builder.take(entry) }
+      return .history(builder.page(head: record.entries.count))
     case .versions(let id):
       return .versions(
         try record(id).state.versions.values.sorted { $0.revision > $1.revision })

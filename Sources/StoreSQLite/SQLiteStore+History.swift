@@ -2,25 +2,29 @@ import GatewayPorts
 
 /// History for people, and its limits.
 extension SQLiteStore {
+  /// - Complexity: O(`limit`) entries and the bytes of their operations, however long the log is.
   func history(
-    _ id: DocumentID, after: Int, through: Int, pause: Timestamp
-  ) throws(StoreError) -> [HistoryGroup] {
+    _ id: DocumentID, after: Int, limit: Int, pause: Timestamp
+  ) throws(StoreError) -> HistoryPage {
     let row = try existingRow(id)
-    let after = max(after, 0)
-    let through = min(through, row.revision)
-    guard after < through else { return [] }
-    guard after >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
-    var groups: [HistoryGroup] = []
-    try walk(row, after: after, through: through, chain: try chain(at: after, of: row)) {
-      entry throws(StoreError) in
-      let entry = entry.logEntry()
-      let last = groups.count - 1
-      if last < 0 || !groups[last].take(entry, pause: pause) {
-        groups.append(HistoryGroup(entry))
+    var builder = HistoryPage.Builder(limit: limit, pause: pause)
+    var revision = max(after, 0)
+    guard revision < row.revision else { return builder.page(head: row.revision) }
+    guard revision >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
+    var chain = try chain(at: revision, of: row)
+    while revision < row.revision, !builder.isFull {
+      // In strides, for only the entries tell how many of them fill a page.
+      let through = min(revision + Self.historyStride, row.revision)
+      chain = try walk(row, after: revision, through: through, chain: chain) {
+        entry throws(StoreError) in
+        builder.take(entry.logEntry())
       }
+      revision = through
     }
-    return groups
+    return builder.page(head: row.revision)
   }
+
+  private static let historyStride = 128
 
   // MARK: Versions
 

@@ -193,8 +193,8 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return .done
       case .text(let id, let point):
         return .text(try text(id, at: point))
-      case .history(let id, let after, let through, let pause):
-        return .history(try history(id, after: after, through: through, pause: pause))
+      case .history(let id, let after, let limit, let pause):
+        return .history(try history(id, after: after, limit: limit, pause: pause))
       case .versions(let id):
         return .versions(try versions(id))
       case .saveVersion(let id, let epoch, let version):

@@ -1,0 +1,84 @@
+import Gateway
+import GatewayPorts
+
+/// The thread that reads from the store while the store's own thread commits.
+///
+/// It has a connection of its own, on which nothing can be written; SQLite's write-ahead log lets
+/// both work at once. Each read is a transaction of its own that begins after it was asked for, so
+/// it sees every commit that was over by then, and nobody has been told of any other. So reads wait
+/// for no commit: texts and histories can be read while the disk does not sync.
+final class StoreReader: Sendable {
+  /// A read that is done.
+  struct Read: Sendable {
+    let ticket: StoreTicket?
+    let reply: StoreReply
+    /// From taking it until it was done.
+    let microseconds: Int64
+  }
+
+  private struct State {
+    var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
+    /// How many have not begun, those included that were taken.
+    var waiting = 0
+    var isStopping = false
+    var hasStopped = false
+  }
+
+  private let state = Monitor(State())
+
+  /// Starts the thread.
+  ///
+  /// - Parameter done: called on it with each read.
+  init(store: sending any DocumentStore, done: @escaping @Sendable (Read) -> Void) {
+    let handover = Handover(store)
+    Thread.start { [state] in
+      Self.run(handover, state: state, done: done)
+      // Its connection is closed by now.
+      state.withLock { $0.hasStopped = true }
+      state.signal()
+    }
+  }
+
+  /// Queues reads. Never blocks.
+  func submit(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
+    guard !work.isEmpty else { return }
+    state.withLock {
+      $0.requests += work
+      $0.waiting += work.count
+    }
+    state.signal()
+  }
+
+  /// Reads that have not begun.
+  var queued: Int { state.withLock { $0.waiting } }
+
+  /// Does what is queued, then ends the thread; returns when it has ended.
+  func stop() {
+    state.withLock { $0.isStopping = true }
+    state.signal()
+    state.wait(until: { $0.hasStopped }, then: { _ in })
+  }
+
+  private static func run(
+    _ handover: Handover<any DocumentStore>, state: Monitor<State>, done: (Read) -> Void
+  ) {
+    let store = handover.take()
+    while true {
+      let batch = state.wait(
+        until: { !$0.requests.isEmpty || $0.isStopping },
+        then: { state in
+          defer { state.requests = [] }
+          return state.requests
+        })
+      guard !batch.isEmpty else { return }
+      // One by one: a long one holds back neither the others' replies nor the log's checkpoints.
+      for (ticket, request) in batch {
+        state.withLock { $0.waiting -= 1 }
+        let begin = SystemClock().microseconds
+        let reply = store.perform([request])[0]
+        done(
+          Read(ticket: ticket, reply: reply, microseconds: SystemClock().microseconds - begin))
+      }
+    }
+  }
+}

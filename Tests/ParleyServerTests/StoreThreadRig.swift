@@ -1,0 +1,148 @@
+import Gateway
+import GatewayPorts
+import Glibc
+import OTCore
+import ParleyServer
+import StoreSQLite
+
+/// A folder that goes away with the test.
+final class TestFolder: Sendable {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/parley-server-XXXXXX".utf8CString)
+    path = template.withUnsafeMutableBufferPointer { buffer in
+      guard let template = buffer.baseAddress, let made = mkdtemp(template) else {
+        preconditionFailure("no folder for a test could be made")
+      }
+      return String(cString: made)
+    }
+  }
+
+  deinit {
+    guard let folder = opendir(path) else { return }
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix(while: { $0 != 0 }), as: UTF8.self)
+      }
+      if name != ".", name != ".." { unlink(path + "/" + name) }
+    }
+    closedir(folder)
+    rmdir(path)
+  }
+
+  var storePath: String { path + "/notes.parley" }
+
+  /// The size of a file in bytes; 0 if it is not there.
+  func size(of name: String) -> Int {
+    var status = stat()
+    return stat(path + "/" + name, &status) == 0 ? Int(status.st_size) : 0
+  }
+}
+
+/// A door that is shut until it is opened, and tells that somebody stands before it.
+final class Gate: Sendable {
+  private let state = Monitor((visitors: 0, isOpen: false))
+
+  func pass() {
+    state.withLock { $0.visitors += 1 }
+    state.signal()
+    state.wait(until: { $0.isOpen }, then: { _ in })
+  }
+
+  func awaitVisitor() { state.wait(until: { $0.visitors > 0 }, then: { _ in }) }
+
+  func open() {
+    state.withLock { $0.isOpen = true }
+    state.signal()
+  }
+}
+
+/// A store that answers once its gate is open, and knows no document.
+final class BlockedStore: DocumentStore {
+  private let gate: Gate
+
+  init(_ gate: Gate) { self.gate = gate }
+
+  func perform(_ batch: [StoreRequest]) -> [StoreReply] {
+    gate.pass()
+    return batch.map { _ in .failed(.unknownDocument) }
+  }
+}
+
+/// The store's threads over a file, one request at a time.
+final class StoreThreadRig {
+  static let epoch = "epoch"
+
+  let thread: StoreThread
+  private let woken: Monitor<Int>
+  private var nextTicket: UInt64 = 1
+  private var replies: [StoreTicket: StoreReply] = [:]
+
+  convenience init(_ folder: TestFolder) throws {
+    let store = try SQLiteStore(path: folder.storePath)
+    self.init(store, try SQLiteStore(reading: folder.storePath))
+  }
+
+  convenience init(
+    _ folder: TestFolder, readingStore: sending any DocumentStore
+  ) throws {
+    self.init(try SQLiteStore(path: folder.storePath), readingStore)
+  }
+
+  private init(_ store: sending SQLiteStore, _ readingStore: sending any DocumentStore) {
+    let woken = Monitor(0)
+    self.woken = woken
+    thread = StoreThread(store: store, readingStore: readingStore, log: SilentLog()) {
+      woken.withLock { $0 += 1 }
+      woken.signal()
+    }
+  }
+
+  func submit(_ request: StoreRequest) -> StoreTicket {
+    defer { nextTicket += 1 }
+    let ticket = StoreTicket(rawValue: nextTicket)
+    thread.submit([(ticket, request)])
+    return ticket
+  }
+
+  func hasReply(for ticket: StoreTicket) -> Bool {
+    for completion in thread.takeCompletions() { replies[completion.ticket] = completion.reply }
+    return replies[ticket] != nil
+  }
+
+  /// Waits for a reply.
+  func reply(to ticket: StoreTicket) -> StoreReply {
+    while true {
+      let seen = woken.withLock { $0 }
+      if hasReply(for: ticket), let reply = replies[ticket] { return reply }
+      woken.wait(until: { $0 > seen }, then: { _ in })
+    }
+  }
+
+  func create(_ id: DocumentID) {
+    _ = reply(to: submit(.create(id: id, epoch: Self.epoch, title: "", time: 1)))
+  }
+
+  /// Appends the entry of a revision to the note `n`, and waits until it is durable.
+  func append(_ revision: Int) {
+    var operation = TextOperation()
+    operation.retain(revision - 1)
+    operation.insert("x")
+    let entry = LogEntry(
+      revision: revision, client: "c", sequence: revision, digest: 1, operation: operation,
+      author: "Ann", time: Timestamp(revision))
+    guard
+      case .done = reply(to: submit(.append(id: "n", epoch: Self.epoch, entries: [entry])))
+    else { preconditionFailure("the entry of revision \(revision) was not taken") }
+  }
+}
+
+/// A log that keeps nothing.
+struct SilentLog: LogSink {
+  let level = LogLevel.error
+
+  func write(
+    _ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]
+  ) {}
+}

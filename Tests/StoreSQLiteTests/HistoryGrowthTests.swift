@@ -1,0 +1,64 @@
+import GatewayPorts
+import GrowthKit
+import StoreSQLite
+import Testing
+
+@Suite("What reading history costs", .serialized)
+struct HistoryGrowthTests {
+  @Test("a page costs what it gives, however long the history", arguments: [1, 40])
+  func page(authors: Int) throws {
+    let law = GrowthLaw("history of \(authors) authors", size: 2_000) { size in
+      PreparedStore(entries: size, authors: authors)
+    } run: { prepared in
+      let head = prepared.entries
+      for after in [0, head / 2, head - 20] {
+        let reply = prepared.store.one(.history(id: "n", after: after, limit: 4, pause: .max))
+        guard case .history(let page) = reply, page.head == head, !page.groups.isEmpty else {
+          preconditionFailure("no history came")
+        }
+      }
+    }
+    // Eight times the history, and no more work: twice leaves room for caches.
+    let ratio = min(law.check().ratio, law.check().ratio)
+    #expect(ratio < 2)
+  }
+
+  @Test("a text of the past costs what lies between it and the snapshot before it")
+  func text() throws {
+    let law = GrowthLaw("text of revision 700", size: 2_000) { size in
+      PreparedStore(entries: size, authors: 1)
+    } run: { prepared in
+      let reply = prepared.store.one(.text(id: "n", at: .revision(700)))
+      guard case .text(let text) = reply, text.text.utf8.count == 700 else {
+        preconditionFailure("no text came")
+      }
+    }
+    let ratio = min(law.check().ratio, law.check().ratio)
+    #expect(ratio < 2)
+  }
+}
+
+@Suite("Reading while something is committed")
+struct ConcurrentReadTests {
+  @Test("an open read keeps its moment, and nobody waits for it")
+  func openRead() throws {
+    let folder = try TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file())
+    store.create("n")
+    store.type("before", in: "n", after: 0)
+    let other = try SecondConnection(folder.file())
+    let revision = "SELECT revision FROM documents"
+    try other.run("BEGIN")
+    #expect(try other.integer(revision) == 6)
+    store.type("after", in: "n", after: 6)
+    #expect(try other.integer(revision) == 6)
+    let reader = try SQLiteStore(reading: folder.file())
+    guard case .text(let text) = reader.one(.text(id: "n", at: .revision(.max))) else {
+      Issue.record("no text came")
+      return
+    }
+    #expect(text.text == "beforeafter")
+    try other.run("COMMIT")
+    #expect(try other.integer(revision) == 11)
+  }
+}
