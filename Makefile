@@ -175,6 +175,13 @@ bench-load: setup-test page  ## Measure connections, messages and typists beside
 	@$(SWIFT_BUILD) --product parley && $(SWIFT_BUILD) --product parley-load
 	@$(PYTHON) Scripts/bench_load.py
 
+REVISIONS ?= 300000
+
+.PHONY: bench-store
+bench-store: check-swift  ## Measure typists beside a reader, and authors at random places (REVISIONS=)
+	@$(SWIFT_BUILD) --product parley-store-bench
+	@"$$($(SWIFT_BUILD) --show-bin-path)/parley-store-bench" $(REVISIONS)
+
 ##@ Other
 
 .PHONY: docs

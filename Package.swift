@@ -87,6 +87,12 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "simulate", dependencies: ["SimulationKit"], swiftSettings: settings),
+    .executableTarget(
+      name: "parley-store-bench",
+      dependencies: [
+        "ParleyServer", "StoreSQLite", "Gateway", "GatewayPorts", "OTCore", "OTWorkloads",
+      ],
+      path: "Benchmarks/Store", swiftSettings: settings),
     .systemLibrary(name: "CEpoll", path: "Benchmarks/CEpoll"),
     .executableTarget(
       name: "parley-load", dependencies: ["OTCore", "SocketMessages", "CEpoll"],

@@ -88,6 +88,9 @@ struct MetricsPage {
       "parley_store_reads_total", "Texts and histories read beside the commits.", store.reads)
     text.histogram(
       "parley_store_read_seconds", "From taking such a read until it is done.", store.read)
+    text.counter(
+      "parley_store_folds_total", "Times at which a note's text was kept, so that it loads soon.",
+      store.folds)
   }
 
   private mutating func describe(_ hooks: HookMetrics, now: Timestamp) {

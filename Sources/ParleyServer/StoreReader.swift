@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import StoreSQLite
 
 /// The thread that reads from the store while the store's own thread commits.
 ///
@@ -7,6 +8,8 @@ import GatewayPorts
 /// both work at once. Each read is a transaction of its own that begins after it was asked for, so
 /// it sees every commit that was over by then, and nobody has been told of any other. So reads wait
 /// for no commit: texts and histories can be read while the disk does not sync.
+///
+/// When nobody waits for a read, it folds the texts that are due to be kept as snapshots.
 final class StoreReader: Sendable {
   /// A read that is done.
   struct Read: Sendable {
@@ -16,10 +19,19 @@ final class StoreReader: Sendable {
     let microseconds: Int64
   }
 
+  /// What has been done.
+  enum News: Sendable {
+    case read(Read)
+    /// What was folded for an order; `nil` if there was nothing to fold.
+    case folded(DocumentID, FoldedSnapshots?)
+  }
+
   private struct State {
     var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
     /// How many have not begun, those included that were taken.
     var waiting = 0
+    /// Texts to be folded when nobody waits for a read; one for each document at most.
+    var orders: [FoldOrder] = []
     var isStopping = false
     var hasStopped = false
   }
@@ -28,8 +40,8 @@ final class StoreReader: Sendable {
 
   /// Starts the thread.
   ///
-  /// - Parameter done: called on it with each read.
-  init(store: sending any DocumentStore, done: @escaping @Sendable (Read) -> Void) {
+  /// - Parameter done: called on it with each read, and each fold.
+  init(store: sending any DocumentStore, done: @escaping @Sendable (News) -> Void) {
     let handover = Handover(store)
     Thread.start { [state] in
       Self.run(handover, state: state, done: done)
@@ -49,10 +61,18 @@ final class StoreReader: Sendable {
     state.signal()
   }
 
+  /// Queues texts to be folded.
+  func submit(_ orders: [FoldOrder]) {
+    guard !orders.isEmpty else { return }
+    state.withLock { $0.orders += orders }
+    state.signal()
+  }
+
   /// Reads that have not begun.
   var queued: Int { state.withLock { $0.waiting } }
 
-  /// Does what is queued, then ends the thread; returns when it has ended.
+  /// Does the reads that are queued, then ends the thread; returns when it has ended. Texts that are
+  /// still to be folded are left to the next start.
   func stop() {
     state.withLock { $0.isStopping = true }
     state.signal()
@@ -60,24 +80,29 @@ final class StoreReader: Sendable {
   }
 
   private static func run(
-    _ handover: Handover<any DocumentStore>, state: Monitor<State>, done: (Read) -> Void
+    _ handover: Handover<any DocumentStore>, state: Monitor<State>, done: (News) -> Void
   ) {
     let store = handover.take()
     while true {
-      let batch = state.wait(
-        until: { !$0.requests.isEmpty || $0.isStopping },
+      let (batch, order) = state.wait(
+        until: { !$0.requests.isEmpty || !$0.orders.isEmpty || $0.isStopping },
         then: { state in
           defer { state.requests = [] }
-          return state.requests
+          let folds = state.requests.isEmpty && !state.isStopping && !state.orders.isEmpty
+          return (state.requests, folds ? state.orders.removeFirst() : nil)
         })
+      if let order {
+        done(.folded(order.id, (store as? SQLiteStore)?.fold(order)))
+        continue
+      }
       guard !batch.isEmpty else { return }
       // One by one: a long one holds back neither the others' replies nor the log's checkpoints.
       for (ticket, request) in batch {
         state.withLock { $0.waiting -= 1 }
         let begin = SystemClock().microseconds
         let reply = store.perform([request])[0]
-        done(
-          Read(ticket: ticket, reply: reply, microseconds: SystemClock().microseconds - begin))
+        let end = SystemClock().microseconds
+        done(.read(Read(ticket: ticket, reply: reply, microseconds: end - begin)))
       }
     }
   }

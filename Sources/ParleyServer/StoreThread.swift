@@ -24,12 +24,14 @@ package final class StoreThread: Sendable {
     /// In the order in which they came; without a ticket, nobody waits for the reply.
     var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
     var outboxWork: [OutboxWork] = []
+    /// What the reader has folded, or found nothing to fold for.
+    var folded: [(id: DocumentID, snapshots: FoldedSnapshots?)] = []
     var completions: [Completion] = []
     var metrics = StoreMetrics()
     var isStopping = false
     var hasStopped = false
 
-    var isIdle: Bool { requests.isEmpty && outboxWork.isEmpty }
+    var isIdle: Bool { requests.isEmpty && outboxWork.isEmpty && folded.isEmpty }
 
     mutating func add(_ read: StoreReader.Read) {
       metrics.reads += 1
@@ -59,16 +61,24 @@ package final class StoreThread: Sendable {
   ) {
     self.wake = wake
     if let readingStore {
-      reader = StoreReader(store: readingStore) { [state, wake] read in
-        state.withLock { $0.add(read) }
-        wake()
+      store.foldsBeside = readingStore is SQLiteStore
+      reader = StoreReader(store: readingStore) { [state, wake] news in
+        switch news {
+        case .read(let read):
+          state.withLock { $0.add(read) }
+          wake()
+        case .folded(let id, let folded):
+          state.withLock { $0.folded.append((id, folded)) }
+          state.signal()
+        }
       }
     } else {
       reader = nil
     }
     let handover = Handover(store)
-    Thread.start { [state, wake] in
-      Self.run(handover, state: state, log: log, wake: wake, outboxChanged: outboxChanged)
+    Thread.start { [state, reader, wake] in
+      Self.run(
+        handover, state: state, reader: reader, log: log, wake: wake, outboxChanged: outboxChanged)
       // The store is closed by now: whoever waits for the end may copy its file.
       state.withLock { $0.hasStopped = true }
       state.signal()
@@ -134,22 +144,28 @@ package final class StoreThread: Sendable {
 
   /// Works until asked to stop, then closes the store.
   private static func run(
-    _ handover: Handover<SQLiteStore>, state: Monitor<State>, log: any LogSink,
-    wake: @Sendable () -> Void,
+    _ handover: Handover<SQLiteStore>, state: Monitor<State>, reader: StoreReader?,
+    log: any LogSink, wake: @Sendable () -> Void,
     outboxChanged: @Sendable ([OutboxTarget: OutboxStanding]) -> Void
   ) {
     let store = handover.take()
     // Whether the store has housekeeping to do as soon as nobody waits.
     var hasMore = true
+    /// Documents whose texts are being folded.
+    var folding: Set<DocumentID> = []
     outboxChanged(store.takeOutboxChanges())
     while true {
-      let (batch, outboxWork) = state.wait(
+      let orders = store.takeFoldOrders().filter { folding.insert($0.id).inserted }
+      reader?.submit(orders)
+      let (batch, outboxWork, folded) = state.wait(
         until: { !$0.isIdle || $0.isStopping || hasMore },
         then: { state in
           defer { (state.requests, state.outboxWork) = ([], []) }
-          return (state.requests, state.outboxWork)
+          // One at a time: to keep a long text takes as long as some commits.
+          let folded = state.folded.isEmpty ? nil : state.folded.removeFirst()
+          return (state.requests, state.outboxWork, folded)
         })
-      if batch.isEmpty, outboxWork.isEmpty {
+      if batch.isEmpty, outboxWork.isEmpty, folded == nil {
         if state.withLock({ $0.isStopping }) { break }
         hasMore = store.maintain()
         continue
@@ -159,11 +175,25 @@ package final class StoreThread: Sendable {
         perform(batch, store, state)
         wake()
       }
+      if let folded {
+        folding.remove(folded.id)
+        if let snapshots = folded.snapshots { keep(snapshots, store, state, wake) }
+      }
       for work in outboxWork { work.then(store.perform(work.request)) }
       let changes = store.takeOutboxChanges()
       if !changes.isEmpty { outboxChanged(changes) }
     }
     empty(logOf: store, log)
+  }
+
+  private static func keep(
+    _ folded: FoldedSnapshots, _ store: SQLiteStore, _ state: Monitor<State>,
+    _ wake: @Sendable () -> Void
+  ) {
+    // What cannot be kept now is folded again after a later change.
+    guard (try? store.keep(folded)) != nil else { return }
+    state.withLock { $0.metrics.folds += 1 }
+    wake()
   }
 
   /// Leaves everything in the one file, or says what stands beside it.

@@ -3,13 +3,8 @@ import GatewayPorts
 /// Runs of authors as a snapshot keeps them: the names, then a length and a name's number for each
 /// run, all numbers in groups of seven bits with the least first.
 enum AuthorRunsCoding {
-  static func encode(_ runs: [AuthorRun]) -> [UInt8] {
-    var names: [String] = []
-    var numbers: [String: Int] = [:]
-    for run in runs where numbers[run.author] == nil {
-      numbers[run.author] = names.count
-      names.append(run.author)
-    }
+  static func encode(_ authorship: Authorship) -> [UInt8] {
+    let (names, runs) = authorship.numberedRuns
     var bytes: [UInt8] = []
     append(names.count, to: &bytes)
     for name in names {
@@ -18,13 +13,13 @@ enum AuthorRunsCoding {
     }
     for run in runs {
       append(run.count, to: &bytes)
-      append(numbers[run.author] ?? 0, to: &bytes)
+      append(run.author, to: &bytes)
     }
     return bytes
   }
 
-  /// Returns the runs, or `nil` if the bytes are not such.
-  static func decode(_ bytes: [UInt8]) -> [AuthorRun]? {
+  /// Returns what the runs describe, or `nil` if the bytes are not such.
+  static func decode(_ bytes: [UInt8]) -> Authorship? {
     var rest = bytes[...]
     guard let nameCount = number(&rest), nameCount <= bytes.count else { return nil }
     var names: [String] = []
@@ -33,14 +28,14 @@ enum AuthorRunsCoding {
       names.append(String(decoding: rest.prefix(length), as: UTF8.self))
       rest.removeFirst(length)
     }
-    var runs: [AuthorRun] = []
+    var runs: [(author: Int, count: Int)] = []
     while !rest.isEmpty {
       guard let count = number(&rest), let name = number(&rest), name < names.count else {
         return nil
       }
-      runs.append(AuthorRun(author: names[name], count: count))
+      runs.append((author: name, count: count))
     }
-    return runs
+    return Authorship(names: names, runs: runs)
   }
 
   private static func append(_ number: Int, to bytes: inout [UInt8]) {

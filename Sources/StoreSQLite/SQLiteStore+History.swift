@@ -93,18 +93,25 @@ extension SQLiteStore {
     var row = try existingRow(id)
     let through = min(through, row.revision)
     guard through > row.base else { return }
-    let named = try versions(of: row).map(\.revision).filter { $0 > row.base && $0 < through }
     let kept = Set(try snapshotRevisions(of: row))
-    for revision in named where !kept.contains(revision) {
+    for revision in try revisionsToKeep(of: row, compactedTo: through)
+    where !kept.contains(revision) {
       try keep(try fold(of: row, at: revision).snapshot, of: &row)
     }
-    let base = try fold(of: row, at: through).snapshot
-    try keep(base, of: &row)
+    // Read, and so verified, before what it stands for goes.
+    let base = try snapshot(of: row, through: through)
     row.base = through
     row.baseChain = base.chain
     try write(row)
     try statements.deleteCompactedSnapshots.run(row.number, through)
     hasCompacted = true
+  }
+
+  /// The revisions whose texts stay when a log is compacted: those that have a name, and the base.
+  func revisionsToKeep(
+    of row: DocumentRow, compactedTo base: Int
+  ) throws(StoreError) -> [Int] {
+    try versions(of: row).map(\.revision).filter { $0 > row.base && $0 < base } + [base]
   }
 
   func snapshotRevisions(of row: DocumentRow) throws(StoreError) -> [Int] {

@@ -13,9 +13,9 @@ extension SQLiteStore {
   public func maintain() -> Bool {
     do throws(StoreError) {
       try wipeFailedCommit()
-      if let id = unsnapped.popFirst() {
+      if !foldsBeside, let id = unsnapped.popFirst() {
         try transaction { () throws(StoreError) in try takeSnapshot(id) }
-      } else if let retention, let id = overlong.popFirst() {
+      } else if !foldsBeside, let retention, let id = overlong.popFirst() {
         try retain(id, retention)
       } else if hasGarbage {
         hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }
@@ -30,8 +30,8 @@ extension SQLiteStore {
     } catch {
       return false
     }
-    return !unsnapped.isEmpty || (retention != nil && !overlong.isEmpty) || hasGarbage
-      || hasCompacted || hasExpiredPublications
+    return (!foldsBeside && (!unsnapped.isEmpty || (retention != nil && !overlong.isEmpty)))
+      || hasGarbage || hasCompacted || hasExpiredPublications
       || connection.walPages >= walPagesToCheckpoint
   }
 

@@ -147,15 +147,20 @@ extension SQLiteStore {
 
   /// Keeps a snapshot. One at the head also starts the count towards the next.
   func keep(_ snapshot: Snapshot, of row: inout DocumentRow) throws(StoreError) {
-    let checksum = hasher.checksum(of: snapshot, document: row.id)
-    try statements.upsertSnapshot.run(
-      row.number, snapshot.revision, snapshot.chain, snapshot.time, snapshot.text, snapshot.authors,
-      checksum)
+    try keep(snapshot, checksum: hasher.checksum(of: snapshot, document: row.id), of: row)
     if snapshot.revision == row.revision {
       // What it takes beyond the text's length is paid for by the log that follows.
       row.unsnapped = min(0, row.length - snapshot.text.count - snapshot.authors.count)
       try write(row)
     }
+  }
+
+  func keep(
+    _ snapshot: Snapshot, checksum: RecordChecksum, of row: DocumentRow
+  ) throws(StoreError) {
+    try statements.upsertSnapshot.run(
+      row.number, snapshot.revision, snapshot.chain, snapshot.time, snapshot.text, snapshot.authors,
+      checksum)
   }
 
   /// The documents whose newest snapshot lies far behind their head.

@@ -49,6 +49,10 @@ public final class SQLiteStore: DocumentStore, Outbox {
   /// Pages of write-ahead log that make a checkpoint worth its while: 4 MiB, as SQLite's own.
   package var walPagesToCheckpoint = 1_024
 
+  /// Whether texts are folded on another connection, see ``takeFoldOrders()``; if not, `maintain`
+  /// does it.
+  package var foldsBeside = false
+
   /// Whether a failed commit may have left something in the file that a restart would find.
   private var hasFailedCommit = false
 

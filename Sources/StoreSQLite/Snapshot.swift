@@ -2,7 +2,7 @@ import GatewayPorts
 import OTCore
 
 /// A document's text at a revision, or the empty one that its log starts from.
-struct Snapshot {
+struct Snapshot: Sendable {
   var revision: Int
   /// The checksum of the entry at the revision.
   var chain: RecordChecksum
@@ -39,10 +39,10 @@ struct Fold {
     chain = snapshot.chain
     time = snapshot.time
     document = try snapshot.document()
-    guard let runs = AuthorRunsCoding.decode(snapshot.authors) else {
+    guard let authorship = AuthorRunsCoding.decode(snapshot.authors) else {
       throw .damaged("the authors at revision \(snapshot.revision) are unreadable; \(damageAdvice)")
     }
-    authorship = Authorship(runs)
+    self.authorship = authorship
   }
 
   /// Goes one entry further.
@@ -67,6 +67,6 @@ struct Fold {
     document.forEachChunk { text.append(contentsOf: $0) }
     return Snapshot(
       revision: revision, chain: chain, time: time, text: text,
-      authors: AuthorRunsCoding.encode(authorship.runs))
+      authors: AuthorRunsCoding.encode(authorship))
   }
 }

@@ -81,3 +81,114 @@ struct StoreReaderTests {
     #expect(folder.size(of: "notes.parley-wal") == 0)
   }
 }
+
+@Suite("Folding beside commits")
+struct FoldingTests {
+  private let folder = TestFolder()
+
+  @Test("texts are kept as the log grows, by the thread that reads, and change nothing")
+  func snapshots() throws {
+    let rig = try StoreThreadRig(folder)
+    rig.create("n")
+    var revision = 0
+    while rig.thread.metrics.folds < 3 {
+      rig.append(from: revision + 1, through: revision + 400)
+      revision += 400
+      guard case .text(let text) = rig.reply(to: rig.submit(.text(id: "n", at: .revision(.max))))
+      else {
+        Issue.record("no text came")
+        return
+      }
+      #expect(text.revision == revision)
+      #expect(text.authors == [AuthorRun(author: "Ann", count: revision)])
+    }
+    rig.thread.stop()
+    let store = try SQLiteStore(reading: folder.storePath)
+    let findings = store.check()
+    #expect(findings.problems == [])
+    #expect(findings.snapshots >= 3)
+  }
+
+  @Test("a fold that comes too late for its note is dropped")
+  func late() throws {
+    let store = try SQLiteStore(path: folder.storePath)
+    store.foldsBeside = true
+    let reader = try SQLiteStore(reading: folder.storePath)
+    let rig = FoldRig(store)
+    rig.create()
+    rig.append(1...900)
+    let orders = store.takeFoldOrders()
+    #expect(orders.map(\.id) == ["n"])
+    #expect(store.takeFoldOrders().isEmpty)
+    let folded = try #require(reader.fold(orders[0]))
+    // The note is made anew, with a log of the same length.
+    rig.delete()
+    rig.create()
+    rig.append(1...900)
+    try store.keep(folded)
+    #expect(store.check().snapshots == 0)
+    // What is folded of the new one is kept, and entries since then count towards the next.
+    let again = try #require(reader.fold(store.takeFoldOrders()[0]))
+    rig.append(901...950)
+    try store.keep(again)
+    #expect(store.check().snapshots == 1)
+    #expect(store.check().problems == [])
+    #expect(store.takeFoldOrders().isEmpty)
+    rig.append(951...1_800)
+    #expect(store.takeFoldOrders().count == 1)
+  }
+
+  @Test("what a rule forgets is folded beside, and forgotten then")
+  func retention() throws {
+    let store = try SQLiteStore(path: folder.storePath)
+    store.foldsBeside = true
+    store.retention = Retention(entriesMin: 100, ageMin: 0)
+    let reader = try SQLiteStore(reading: folder.storePath)
+    let rig = FoldRig(store)
+    rig.create()
+    rig.append(1...1_300)
+    #expect(
+      rig.isDone(
+        .saveVersion(
+          id: "n", epoch: StoreThreadRig.epoch,
+          version: NamedVersion(revision: 7, name: "v", author: "Ann", time: 1))))
+    for order in store.takeFoldOrders() {
+      guard let folded = reader.fold(order) else { continue }
+      try store.keep(folded)
+    }
+    while store.maintain() {}
+    let findings = store.check()
+    #expect(findings.problems == [])
+    #expect(findings.entries == 100)
+    guard case .text(let text) = reader.perform([.text(id: "n", at: .revision(7))])[0] else {
+      Issue.record("the version's text is gone")
+      return
+    }
+    #expect(text.text == "xxxxxxx")
+  }
+
+  /// A store with one note.
+  private struct FoldRig {
+    let store: SQLiteStore
+
+    init(_ store: SQLiteStore) { self.store = store }
+
+    func isDone(_ request: StoreRequest) -> Bool {
+      if case .done = store.perform([request])[0] { true } else { false }
+    }
+
+    func create() {
+      _ = store.perform([.create(id: "n", epoch: StoreThreadRig.epoch, title: "", time: 1)])
+    }
+
+    func delete() { #expect(isDone(.delete(id: "n"))) }
+
+    func append(_ revisions: ClosedRange<Int>) {
+      #expect(
+        isDone(
+          .append(
+            id: "n", epoch: StoreThreadRig.epoch,
+            entries: revisions.map(StoreThreadRig.entry))))
+    }
+  }
+}

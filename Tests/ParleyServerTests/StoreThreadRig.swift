@@ -125,16 +125,23 @@ final class StoreThreadRig {
   }
 
   /// Appends the entry of a revision to the note `n`, and waits until it is durable.
-  func append(_ revision: Int) {
+  func append(_ revision: Int) { append(from: revision, through: revision) }
+
+  func append(from first: Int, through last: Int) {
+    let entries = (first...last).map(Self.entry)
+    guard
+      case .done = reply(to: submit(.append(id: "n", epoch: Self.epoch, entries: entries)))
+    else { preconditionFailure("the entries from revision \(first) on were not taken") }
+  }
+
+  /// An entry that adds a letter at the end.
+  static func entry(_ revision: Int) -> LogEntry {
     var operation = TextOperation()
     operation.retain(revision - 1)
     operation.insert("x")
-    let entry = LogEntry(
+    return LogEntry(
       revision: revision, client: "c", sequence: revision, digest: 1, operation: operation,
       author: "Ann", time: Timestamp(revision))
-    guard
-      case .done = reply(to: submit(.append(id: "n", epoch: Self.epoch, entries: [entry])))
-    else { preconditionFailure("the entry of revision \(revision) was not taken") }
   }
 }
 

@@ -1,0 +1,106 @@
+import Gateway
+import GatewayPorts
+import Glibc
+import OTCore
+import ParleyServer
+import StoreSQLite
+
+/// The store's threads over a file in a folder that goes away with it.
+final class StoreUnderTest {
+  static let epoch = "bench"
+
+  let thread: StoreThread
+  private let folder: String
+  private let woken = Monitor(false)
+  private var nextTicket: UInt64 = 1
+
+  init() throws {
+    var template = Array("/tmp/parley-store-bench-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw FileError("no folder can be made below /tmp: \(String(cString: strerror(errno)))")
+    }
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let path = folder + "/notes.parley"
+    let store = try SQLiteStore(path: path)
+    thread = StoreThread(
+      store: store, readingStore: try SQLiteStore(reading: path), log: NoLog(),
+      wake: { [woken] in
+        woken.withLock { $0 = true }
+        woken.signal()
+      })
+  }
+
+  deinit {
+    thread.stop()
+    for ending in ["", "-wal", "-shm", "-lock"] { unlink(folder + "/notes.parley" + ending) }
+    rmdir(folder)
+  }
+
+  @discardableResult
+  func submit(_ requests: [StoreRequest]) -> [StoreTicket] {
+    let work = requests.map { request in
+      defer { nextTicket += 1 }
+      return (ticket: StoreTicket?.some(StoreTicket(rawValue: nextTicket)), request: request)
+    }
+    thread.submit(work)
+    return work.compactMap(\.ticket)
+  }
+
+  /// Waits for completions, or until the time is over, and takes them.
+  func completions(atMostMilliseconds limit: Int = 60_000) -> [StoreThread.Completion] {
+    woken.wait(atMostMilliseconds: limit) { $0 }
+    woken.withLock { $0 = false }
+    return thread.takeCompletions()
+  }
+
+  /// Does requests and waits for all of them.
+  func finish(_ requests: [StoreRequest]) {
+    var open = Set(submit(requests))
+    while !open.isEmpty {
+      for completion in completions() {
+        if case .failed(let error) = completion.reply {
+          preconditionFailure("the store failed: \(error)")
+        }
+        open.remove(completion.ticket)
+      }
+    }
+  }
+
+  func create(_ id: DocumentID) {
+    finish([.create(id: id, epoch: Self.epoch, title: id, time: 1)])
+  }
+
+  /// A letter at a place.
+  static func letter(
+    _ revision: Int, at place: Int, of length: Int, author: Int
+  ) -> LogEntry {
+    var operation = TextOperation()
+    operation.retain(place)
+    operation.insert("x")
+    operation.retain(length - place)
+    return LogEntry(
+      revision: revision, client: "client \(author)", sequence: revision, digest: 1,
+      operation: operation, author: "author \(author)", time: Timestamp(revision))
+  }
+}
+
+/// Microseconds from no certain beginning.
+func microseconds() -> Int {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Int(time.tv_sec) * 1_000_000 + Int(time.tv_nsec) / 1_000
+}
+
+/// The value that so many of a thousand do not exceed.
+func permille(_ share: Int, of values: [Int]) -> Int {
+  let sorted = values.sorted()
+  return sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * share / 1_000)]
+}
+
+struct NoLog: LogSink {
+  let level = LogLevel.error
+
+  func write(
+    _ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]
+  ) {}
+}

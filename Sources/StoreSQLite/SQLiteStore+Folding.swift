@@ -1,0 +1,120 @@
+package import GatewayPorts
+
+/// Texts to be folded from their logs: by the connection that reads, while the one that commits goes
+/// on.
+package enum FoldOrder: Sendable {
+  /// A document whose newest snapshot lies far behind its head.
+  case snapshot(DocumentID)
+  /// A document whose log has grown beyond what a rule keeps.
+  case retention(DocumentID, Retention)
+
+  /// The document.
+  package var id: DocumentID {
+    switch self {
+    case .snapshot(let id), .retention(let id, _): id
+    }
+  }
+}
+
+/// Snapshots of one document that were folded beside the commits, to be kept.
+package struct FoldedSnapshots: Sendable {
+  /// The document.
+  package let id: DocumentID
+  /// The document's number, which no other document ever has.
+  fileprivate let number: Int
+  fileprivate var snapshots: [(snapshot: Snapshot, checksum: RecordChecksum)] = []
+  /// What the document's record said of its log and its length, if its count is to begin anew.
+  fileprivate var counted: (unsnapped: Int, length: Int)?
+  /// The revision to compact the log to.
+  fileprivate var base: Int?
+
+  fileprivate init(of row: DocumentRow) {
+    id = row.id
+    number = row.number
+  }
+}
+
+/// Folding beside the commits.
+///
+///     committing   batch … takeFoldOrders        batch … keep: one row, checked against its log
+///     reading                      └▶ fold ──────────────┘
+extension SQLiteStore {
+  /// The texts that are due to be folded. A document that is still due is named again by its next
+  /// change.
+  package func takeFoldOrders() -> [FoldOrder] {
+    guard foldsBeside, !unsnapped.isEmpty || !overlong.isEmpty else { return [] }
+    var orders = unsnapped.map(FoldOrder.snapshot)
+    if let retention { orders += overlong.map { .retention($0, retention) } }
+    unsnapped = []
+    overlong = []
+    return orders
+  }
+
+  /// Folds what was ordered; `nil` if there is nothing to fold any more, or the log cannot be read.
+  ///
+  /// - Complexity: O(*n*) of the text, of its authors' runs, and of the log since its newest snapshot.
+  package func fold(_ order: FoldOrder) -> FoldedSnapshots? {
+    do throws(StoreError) {
+      try statements.beginReading.run()
+      defer { endReading() }
+      guard let row = try row(order.id) else { return nil }
+      switch order {
+      case .snapshot:
+        guard row.needsSnapshot else { return nil }
+        var folded = FoldedSnapshots(of: row)
+        try add(row.revision, of: row, to: &folded)
+        folded.counted = (row.unsnapped, row.length)
+        return folded
+      case .retention(_, let retention):
+        guard let base = try retention.base(of: row, in: self, now: row.updatedAt) else {
+          return nil
+        }
+        var folded = FoldedSnapshots(of: row)
+        let kept = Set(try snapshotRevisions(of: row))
+        for revision in try revisionsToKeep(of: row, compactedTo: base)
+        where !kept.contains(revision) {
+          try add(revision, of: row, to: &folded)
+        }
+        folded.base = base
+        return folded
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  private func add(
+    _ revision: Int, of row: DocumentRow, to folded: inout FoldedSnapshots
+  ) throws(StoreError) {
+    let snapshot = try fold(of: row, at: revision).snapshot
+    folded.snapshots.append((snapshot, hasher.checksum(of: snapshot, document: row.id)))
+  }
+
+  /// Keeps what was folded, unless the document is another by now.
+  ///
+  /// - Throws: what the disk had against it. Nothing is lost: the log has it all.
+  package func keep(_ folded: FoldedSnapshots) throws(StoreError) {
+    for (snapshot, checksum) in folded.snapshots {
+      try transaction { () throws(StoreError) in
+        guard var row = try row(folded.id), row.number == folded.number,
+          (row.base...row.revision).contains(snapshot.revision),
+          try chain(at: snapshot.revision, of: row) == snapshot.chain
+        else { return }
+        try keep(snapshot, checksum: checksum, of: row)
+        if let counted = folded.counted {
+          // What has been logged while it was folded counts towards the next one.
+          row.unsnapped -= counted.unsnapped
+          row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
+          try write(row)
+          // A change that came meanwhile may have asked for it once more.
+          if !row.needsSnapshot { unsnapped.remove(row.id) }
+        }
+      }
+    }
+    guard let base = folded.base else { return }
+    try transaction { () throws(StoreError) in
+      guard let row = try row(folded.id), row.number == folded.number else { return }
+      try compact(row.id, through: base)
+    }
+  }
+}
