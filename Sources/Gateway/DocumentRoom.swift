@@ -55,6 +55,8 @@ final class DocumentRoom {
   var renewal = Renewal.none
   /// When each change arrived that is not durable yet, in microseconds, oldest first.
   var arrivals: [Int64] = []
+  /// About how many bytes each change holds that is not durable yet, oldest first.
+  var weights: [Int] = []
   /// Whether its changes go to the store with the end of a turn.
   var awaitsCommit = false
   /// Whether changes of it were delivered in this turn.

@@ -27,6 +27,10 @@ extension Gateway {
         of: room.id, ref: messageID, to: connection)
       return
     }
+    guard hasRoom(for: submission, in: room) else {
+      refuseForBacklog(submission, messageID: messageID, subscription)
+      return
+    }
     guard !room.isBusy else {
       wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
       return
@@ -47,6 +51,7 @@ extension Gateway {
     case .accepted(let revision):
       subscription.messageIDs[revision] = messageID
       room.arrivals.append(surroundings.clock.microseconds)
+      took(submission.operation, in: room)
       commit(room)
     case .duplicatePending:
       metrics.changesRepeated += 1

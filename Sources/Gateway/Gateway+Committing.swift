@@ -22,6 +22,7 @@ extension Gateway {
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
   /// - Returns: whether something is left for the end of the next turn, which should come at once.
   public func endTurn() -> Bool {
+    if !turnedAway.isEmpty { answerTurnedAway() }
     if !uncommitted.isEmpty {
       let rooms = uncommitted
       uncommitted = []
@@ -32,7 +33,7 @@ extension Gateway {
     }
     for room in delivered { room.hasDelivered = false }
     delivered.removeAll(keepingCapacity: true)
-    return !uncommitted.isEmpty
+    return !uncommitted.isEmpty || !turnedAway.isEmpty
   }
 
   /// Hands the tentative entries to the store, unless a commit is under way.
@@ -66,6 +67,7 @@ extension Gateway {
       surroundings.log.write(.error, "commit failed", [("error", error.logName)])
       storeFailure = error
       guard let fallen = room.live?.commitFailed() else { return }
+      settledAll(in: room)
       room.arrivals.removeAll()
       refuseFallen(fallen, error, in: room)
       admitWaiting(room)
@@ -88,6 +90,7 @@ extension Gateway {
   /// Counts how long the oldest changes of a document took from their arrival until now.
   private func measure(_ count: Int, in room: DocumentRoom) {
     metrics.changesAccepted += count
+    settled(count, in: room)
     let now = surroundings.clock.microseconds
     for arrival in room.arrivals.prefix(count) { metrics.acknowledgement.record(now - arrival) }
     broadcasting += room.arrivals.prefix(count)

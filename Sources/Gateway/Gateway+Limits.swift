@@ -180,7 +180,7 @@ extension Gateway {
     let now = surroundings.clock.uptime
     users.ticked(now: now)
     addresses.ticked(now: now)
-    if !owedStates.isEmpty { settleOverdueStates() }
+    if !owedStates.isEmpty, !backlog.isFull { settleOverdueStates() }
   }
 }
 

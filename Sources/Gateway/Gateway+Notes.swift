@@ -50,6 +50,10 @@ extension Gateway {
       return true
     }
     if requestOfOperator(request, head, path: parts, body: body) { return true }
+    guard !backlog.isFull || parts.first != "api" || head.method == "GET" else {
+      refuseForBacklog(request)
+      return true
+    }
     guard parts.starts(with: ["api", "notes"]) else {
       guard parts.first == "api" else { return false }
       return requestRooms(request, head: head, path: parts.dropFirst(), body: body)

@@ -91,6 +91,10 @@ extension Gateway {
   private func problem(of request: PublishRequest) -> (ErrorCode, String)? {
     let limits = settings.limits
     if isDraining { return (.unavailable, "the server is going down; publish again elsewhere") }
+    if backlog.isFull {
+      countRefusalByBacklog()
+      return (.busy, Self.backlogWords)
+    }
     if let problem = problem(ofRoom: request.room) { return (.tooLarge, problem) }
     guard request.data.utf8.count <= limits.publicationBytesMax else {
       return (

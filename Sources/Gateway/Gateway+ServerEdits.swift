@@ -10,6 +10,7 @@ extension Gateway {
       respond(edit.request, .problem(503, .unavailable, "the server is going down"))
       return
     }
+    guard !backlog.isFull else { return refuseForBacklog(edit.request) }
     let room = room(of: id)
     guard !room.isBusy else {
       guard room.waiting.count < settings.waitingMax else { return respondBusy(edit.request) }
@@ -50,6 +51,7 @@ extension Gateway {
     case .accepted(let revision):
       room.editRequests[revision] = edit.request
       room.arrivals.append(surroundings.clock.microseconds)
+      took(operation, in: room)
       commit(room)
     case .refused(let refusal):
       let (code, message) = Self.words(for: refusal, sequence: 1)
@@ -106,6 +108,6 @@ extension Gateway {
 
   /// Answers a request for which too many others wait.
   func respondBusy(_ request: RequestID) {
-    respond(request, .problem(503, .busy, "too many wait for this note; try again"))
+    respond(request, .busy("too many wait for this note; try again"))
   }
 }

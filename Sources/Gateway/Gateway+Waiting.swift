@@ -133,6 +133,7 @@ extension Gateway {
   /// Answers all who wait for a document that cannot be opened, and forgets it.
   func turnAway(_ room: DocumentRoom, _ code: ErrorCode, _ message: String) {
     documents[room.id] = nil
+    settledAll(in: room)
     for waiting in takeWaiting(room) {
       switch waiting {
       case .join(let id, let messageID, _):

@@ -97,6 +97,10 @@ public final class Gateway {
   var isDraining = false
   /// Why the last commit failed; `nil` once one has succeeded again.
   var storeFailure: StoreError?
+  /// What waits for the store.
+  var backlog: StoreBacklog
+  /// Requests that did not go to the store because too much waits there.
+  var turnedAway: [StoreTicket] = []
   /// What has been counted since the start.
   public internal(set) var metrics = GatewayMetrics()
   /// Documents with changes that the end of a turn hands to the store.
@@ -116,7 +120,7 @@ public final class Gateway {
 
   private var actions: [GatewayAction] = []
   private var nextTicket: UInt64 = 1
-  private var awaited: [StoreTicket: Awaited] = [:]
+  private var awaited: [StoreTicket: (purpose: Awaited, weight: Int?)] = [:]
   private var nextPush: UInt64 = 1
 
   /// Work at the store, and what its reply is for.
@@ -142,6 +146,9 @@ public final class Gateway {
     self.allowances = allowances
     users = UsageBook(allowances.user)
     addresses = UsageBook(allowances.address)
+    backlog = StoreBacklog(
+      StoreBacklog.Limits(
+        requestsMax: settings.storeRequestsMax, bytesMax: settings.storeBytesMax))
     processName = surroundings.names.next()
     recoveryLog = RecoveryLog(
       name: String(decoding: surroundings.names.next().utf8.prefix(8), as: UTF8.self),
@@ -202,7 +209,16 @@ public final class Gateway {
   func store(_ request: StoreRequest, for purpose: Awaited) {
     let ticket = StoreTicket(rawValue: nextTicket)
     nextTicket += 1
-    awaited[ticket] = purpose
+    guard !backlog.isFull || Self.passesBacklog(request) else {
+      awaited[ticket] = (purpose, nil)
+      turnedAway.append(ticket)
+      return
+    }
+    let weight = Self.weight(of: request)
+    if let weight { backlog.add(bytes: weight) }
+    // A long read beside the commits does not mean that the disk hangs.
+    if !request.isAside { backlog.begin(ticket.rawValue, at: surroundings.clock.uptime) }
+    awaited[ticket] = (purpose, weight)
     actions.append(.store(ticket, request))
   }
 
@@ -400,6 +416,7 @@ public final class Gateway {
   /// Why changes are refused at the moment, in a sentence; `nil` when they are taken.
   public var unreadiness: String? {
     if isDraining { return "the server is going down" }
+    if let backlogProblem { return backlogProblem }
     guard storeFailure != nil else { return nil }
     return "the last commit failed: look at the disk; reading goes on, and changes are tried again"
   }
@@ -408,9 +425,11 @@ public final class Gateway {
 
   /// The store has done a piece of work.
   public func stored(_ ticket: StoreTicket, reply: StoreReply) {
-    guard let purpose = awaited.removeValue(forKey: ticket) else {
+    guard let (purpose, weight) = awaited.removeValue(forKey: ticket) else {
       preconditionFailure("no work with ticket \(ticket.rawValue) was given to the store")
     }
+    if let weight { backlog.remove(bytes: weight) }
+    backlog.end(ticket.rawValue)
     switch purpose {
     case .load(let id): loaded(id, reply)
     case .creation(let id): created(id, reply)

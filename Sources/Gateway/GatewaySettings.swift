@@ -63,6 +63,14 @@ public struct GatewaySettings: Sendable {
   /// nothing is left to tell after a restart.
   public var pushesFromOutbox: Bool
 
+  /// Changes, publications and other requests that may wait for the store, over all.
+  public var storeRequestsMax: Int
+  /// Their bytes, about.
+  public var storeBytesMax: Int
+  /// Milliseconds that the oldest request may wait for the store before changes are said not to be
+  /// taken.
+  public var storeStallMilliseconds: Int64
+
   /// Of the dialects of others.
   public var dialects: DialectSettings
 
@@ -95,5 +103,8 @@ public struct GatewaySettings: Sendable {
     blocksBothWays = false
     lastOnlineMilliseconds = 30_000
     pushesFromOutbox = false
+    storeRequestsMax = 100_000
+    storeBytesMax = 64 << 20
+    storeStallMilliseconds = 5_000
   }
 }

@@ -361,6 +361,17 @@ extension Configuration {
       "data-dir", \.dataDirectory, .storage, "FOLDER",
       help: "Folder of the database, made when missing."),
     .number(
+      "store-queue-max", \.storeQueueMax, .storage, in: 10...10_000_000,
+      help: "Changes, publications and other requests waiting for the disk, over all; beyond, new "
+        + "ones are refused as busy."),
+    .bytes(
+      "store-queue-size-max", \.storeQueueBytesMax, .storage, in: (64 << 10)...(64 << 30),
+      help: "Bytes of what waits for the disk, over all; beyond, new changes and publications are "
+        + "refused as busy."),
+    .duration(
+      "store-stall-time", \.storeStallTime, .storage, in: (.milliseconds(100))...(.seconds(3600)),
+      help: "When the disk has not answered for this long, /ready says that changes are not taken."),
+    .number(
       "history-changes-min", \.historyChangesMin, .storage, in: 0...1_000_000_000,
       help: "Newest changes of each note that are kept; older ones are forgotten once they are "
         + "also older than history-age-min. 0 for both keeps everything."),

@@ -86,6 +86,12 @@ public struct Configuration: Sendable, Equatable {
   public var queuedBytesMax = 16 << 20
   /// Bytes of HTTP responses waiting for their readers, over all connections.
   public var responseBytesMax = 256 << 20
+  /// Changes, publications and other requests waiting for the store, over all.
+  public var storeQueueMax = 100_000
+  /// Their bytes, about.
+  public var storeQueueBytesMax = 64 << 20
+  /// How long the oldest request may wait for the store before the server says it is not ready.
+  public var storeStallTime = Duration.seconds(5)
   /// Documents that one connection may have joined.
   public var documentsPerConnectionMax = 64
   /// Sessions of Socket.IO and Bayeux at once.

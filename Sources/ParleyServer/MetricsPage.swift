@@ -12,6 +12,7 @@ struct MetricsPage {
     describeConnections(gateway)
     describeChanges(gateway)
     describe(store, isReady: gateway.unreadiness == nil)
+    describeBacklog(gateway)
     if let hooks { describe(hooks, now: SystemClock().now) }
     describe(process, started: started)
   }
@@ -91,6 +92,18 @@ struct MetricsPage {
     text.counter(
       "parley_store_folds_total", "Times at which a note's text was kept, so that it loads soon.",
       store.folds)
+  }
+
+  private mutating func describeBacklog(_ gateway: Gateway) {
+    let backlog = gateway.storeBacklog
+    text.gauge(
+      "parley_store_waiting_requests",
+      "Changes, publications and other requests that the store has not answered.",
+      backlog.requests)
+    text.gauge("parley_store_waiting_bytes", "Their bytes, about.", backlog.bytes)
+    text.gauge(
+      "parley_store_oldest_seconds", "How long the oldest work at the store has waited.",
+      Double(backlog.waitMilliseconds) / 1_000)
   }
 
   private mutating func describe(_ hooks: HookMetrics, now: Timestamp) {

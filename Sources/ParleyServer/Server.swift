@@ -73,6 +73,8 @@ public final class Server: Sendable {
     let inbox = configuration.hooks.isNeeded ? HookInbox() : nil
     let storeThread = StoreThread(
       store: store, readingStore: try SQLiteStore(reading: configuration.storePath), log: log,
+      untoldMax: StoreBacklog.Limits(
+        requestsMax: configuration.storeQueueMax, bytesMax: configuration.storeQueueBytesMax),
       wake: { mailbox.wake() },
       outboxChanged: { inbox?.put(.changed($0)) })
     let loginThread = users.map { users in
@@ -252,6 +254,9 @@ extension Configuration {
     gateway.blocksBothWays = blocksBothWays
     gateway.lastOnlineMilliseconds = Int64(lastOnlineInterval.milliseconds)
     gateway.pushesFromOutbox = pushURL != nil
+    gateway.storeRequestsMax = storeQueueMax
+    gateway.storeBytesMax = storeQueueBytesMax
+    gateway.storeStallMilliseconds = Int64(storeStallTime.milliseconds)
     gateway.roomMemories = roomHistories.compactMap { RoomHistoryRule($0)?.rule }
     return gateway
   }

@@ -23,6 +23,8 @@ package final class StoreThread: Sendable {
   private struct State {
     /// In the order in which they came; without a ticket, nobody waits for the reply.
     var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
+    /// Those of them that nobody waits for.
+    var untold: StoreBacklog
     var outboxWork: [OutboxWork] = []
     /// What the reader has folded, or found nothing to fold for.
     var folded: [(id: DocumentID, snapshots: FoldedSnapshots?)] = []
@@ -42,7 +44,7 @@ package final class StoreThread: Sendable {
     }
   }
 
-  private let state = Monitor(State())
+  private let state: Monitor<State>
   private let reader: StoreReader?
   private let wake: @Sendable () -> Void
 
@@ -51,15 +53,19 @@ package final class StoreThread: Sendable {
   /// - Parameters:
   ///   - readingStore: the same store, opened for reading, which gets a thread of its own; without
   ///     it everything is done on one.
+  ///   - untoldMax: how much of what nobody waits for may wait; beyond, it is dropped.
   ///   - log: told when the store could not be closed as one file.
   ///   - wake: called on it when completions are there to be taken.
   ///   - outboxChanged: called on it with queues that stand otherwise than before.
   package init(
     store: sending SQLiteStore, readingStore: sending (any DocumentStore)? = nil,
-    log: any LogSink, wake: @escaping @Sendable () -> Void,
+    log: any LogSink,
+    untoldMax: StoreBacklog.Limits = StoreBacklog.Limits(requestsMax: .max, bytesMax: .max),
+    wake: @escaping @Sendable () -> Void,
     outboxChanged: @escaping @Sendable ([OutboxTarget: OutboxStanding]) -> Void = { _ in }
   ) {
     self.wake = wake
+    state = Monitor(State(untold: StoreBacklog(untoldMax)))
     if let readingStore {
       store.foldsBeside = readingStore is SQLiteStore
       reader = StoreReader(store: readingStore) { [state, wake] news in
@@ -107,11 +113,18 @@ package final class StoreThread: Sendable {
     state.signal()
   }
 
-  /// Keeps what is to be told outside of what is not in the store. If its commit fails it is lost,
-  /// and counted among the failures.
+  /// Keeps what is to be told outside of what is not in the store. If its commit fails, or too much
+  /// waits for the disk, it is lost, and counted among the failures.
   package func tell(_ drafts: [OutboxDraft]) {
     guard !drafts.isEmpty else { return }
-    state.withLock { $0.requests.append((nil, .tell(drafts))) }
+    state.withLock { state in
+      guard !state.untold.isFull else {
+        state.metrics.failures += 1
+        return
+      }
+      state.untold.add(bytes: drafts.reduce(0) { $0 + 256 + $1.data.count })
+      state.requests.append((nil, .tell(drafts)))
+    }
     state.signal()
   }
 
@@ -163,6 +176,7 @@ package final class StoreThread: Sendable {
           defer { (state.requests, state.outboxWork) = ([], []) }
           // One at a time: to keep a long text takes as long as some commits.
           let folded = state.folded.isEmpty ? nil : state.folded.removeFirst()
+          state.untold.removeAll()
           return (state.requests, state.outboxWork, folded)
         })
       if batch.isEmpty, outboxWork.isEmpty, folded == nil {
