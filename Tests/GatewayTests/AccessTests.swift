@@ -428,6 +428,31 @@ struct AccessTests {
     #expect(join(id) == .read)
   }
 
+  @Test("a link that was granted ends at its time", arguments: [true, false])
+  func endOfGrantedLink(ticks: Bool) throws {
+    _ = share("n1", #"{"access":"write","expiresIn":60}"#)
+    let (id, _) = try rig.greet("bare")
+    let (peer, _) = try rig.greet("writer")
+    rig.ask(id, .grant(.init(token: "own0")))
+    #expect(join(id) == .write)
+    #expect(join(peer) == .write)
+    #expect(code(rig.ask(id, insertion(1))) == nil)
+    _ = rig.pushes(id)
+    if ticks {
+      rig.pass(milliseconds: 60_000)
+      #expect(accessChanges(id) == [.none])
+    } else {
+      rig.clock.advance(milliseconds: 60_000)
+    }
+    #expect(code(rig.ask(id, insertion(2, revision: 1))) == .notJoined)
+    #expect(join(id) == nil)
+    _ = rig.pushes(id)
+    rig.ask(peer, insertion(1, revision: 1))
+    #expect(rig.pushes(id).isEmpty)
+    #expect(rig.store.log(of: "n1")?.count == 2)
+    #expect(rig.closeCodes[id] == nil)
+  }
+
   @Test("a note whose id looks like a pattern is shared alone")
   func exactLink() throws {
     rig.book?.enter("all", user: "u", [Grant(.documents, NamePattern("*"), .all)])
