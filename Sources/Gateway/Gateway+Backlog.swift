@@ -83,6 +83,9 @@ extension Gateway {
     switch request {
     // Its changes are counted one by one, from when they were taken.
     case .append: nil
+    case .once(.perform(let work, _, _)): weight(of: work)
+    case .once(.create(let draft, _, _)): 256 + draft.title.utf8.count
+    case .once(.answer(let request, _)): 256 + request.body.count
     case .create(_, _, let title, _), .rename(_, let title, _): 256 + title.utf8.count
     case .snapshot(_, _, _, let text): 256 + text.utf8.count
     case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.count
@@ -97,6 +100,7 @@ extension Gateway {
   static func passesBacklog(_ request: StoreRequest) -> Bool {
     switch request {
     case .append, .renewEpoch: true
+    case .once(.perform(let work, _, _)): passesBacklog(work)
     default: request.isAside
     }
   }

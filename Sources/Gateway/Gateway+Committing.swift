@@ -42,7 +42,8 @@ extension Gateway {
       let entries = room.live?.takeCommit(),
       let epoch = room.live?.epoch
     else { return }
-    store(.append(id: room.id, epoch: epoch, entries: entries), for: .append(room.id))
+    let append = StoreRequest.append(id: room.id, epoch: epoch, entries: entries)
+    store(keepingAnswers(of: append, entries, in: room), for: .append(room.id))
   }
 
   /// A commit is over.
@@ -82,7 +83,7 @@ extension Gateway {
           close(subscription.connection, .rejoin, "join again")
         }
       }
-    case .note, .notes, .document, .entries, .text, .history, .versions, .room, .people:
+    case .note, .notes, .document, .entries, .text, .history, .versions, .room, .people, .once:
       preconditionFailure("a store answers an append with done")
     }
   }

@@ -133,7 +133,7 @@ extension Gateway {
     case .entries, .failed:
       resync(subscription, reason: .lagging, messageID: pushID())
       finishCatchUp(subscription)
-    case .done, .note, .notes, .document, .text, .history, .versions, .room, .people:
+    case .done, .note, .notes, .document, .text, .history, .versions, .room, .people, .once:
       preconditionFailure("a store answers a request for entries with entries")
     }
     if !connection.subscriptions.values.contains(where: \.isLagging) {

@@ -47,7 +47,7 @@ extension Gateway {
         error.isRetryable
           ? "the store cannot be read now; try again"
           : "the document's log is damaged; the operator has to restore it")
-    case .done, .note, .notes, .entries, .text, .history, .versions, .room, .people:
+    case .done, .note, .notes, .entries, .text, .history, .versions, .room, .people, .once:
       preconditionFailure("a store answers a load with a document")
     }
   }
@@ -63,7 +63,7 @@ extension Gateway {
       store(.load(id: id, recentMax: settings.windowEntries), for: .load(id))
     case .failed:
       turnAway(room, .unavailable, "the document could not be made; try again")
-    case .done, .notes, .document, .entries, .text, .history, .versions, .room, .people:
+    case .done, .notes, .document, .entries, .text, .history, .versions, .room, .people, .once:
       preconditionFailure("a store answers a creation with the note")
     }
   }

@@ -94,6 +94,7 @@ extension Gateway {
 
   /// Who makes a request, by token or API key; answers it and returns `nil` if that is nobody.
   func identity(of head: RequestHead, _ request: RequestID) -> Identity? {
+    if let known = once[request] { return known.identity }
     do throws(AuthenticationError) {
       let token = token(in: head)
       if let token, let keys = surroundings.apiKeys,

@@ -6,6 +6,7 @@ package import SocketMessages
 ///     GET    /api/notes                            all notes, the newest change first
 ///     POST   /api/notes                            {"title": "…"} makes one
 ///     GET    /api/notes/{id}                       one note
+///     PUT    /api/notes/{id}                       {"title": "…"} makes one under this id
 ///     PATCH  /api/notes/{id}                       {"title": "…"} renames it
 ///     DELETE /api/notes/{id}                       removes it with its history
 ///     GET    /api/notes/{id}/text?revision=|time=  the text then, with its authors
@@ -22,6 +23,8 @@ extension Gateway {
   enum NotesRequest {
     case list(Identity)
     case create
+    /// Making one under an id of its maker's.
+    case put
     case rename
     case delete(DocumentID)
     case one
@@ -49,6 +52,16 @@ extension Gateway {
       respond(request, .unsupported(expected))
       return true
     }
+    if requestOnce(request, head: head, path: parts, body: body) { return true }
+    return perform(request, head: head, path: parts, body: body)
+  }
+
+  /// Does what a request of the gateway's own interface asks for.
+  ///
+  /// - Returns: Whether the path is the gateway's at all.
+  func perform(
+    _ request: RequestID, head: RequestHead, path parts: ArraySlice<Substring>, body: [UInt8]
+  ) -> Bool {
     if requestOfOperator(request, head, path: parts, body: body) { return true }
     guard !backlog.isFull || parts.first != "api" || head.method == "GET" else {
       refuseForBacklog(request)
@@ -107,9 +120,13 @@ extension Gateway {
     case (nil, _):
       switch head.method {
       case "GET": store(.note(id: id), for: .notes(request, .one))
+      case "PUT": put(request, id: id, body, identity)
       case "PATCH": rename(request, id: id, body)
-      case "DELETE": store(.delete(id: id), for: .notes(request, .delete(id)))
-      default: respond(request, .methodNotAllowed("GET, PATCH, DELETE"))
+      case "DELETE":
+        store(
+          keeping(.delete(id: id), for: request) { _ in Response(status: 204) },
+          for: .notes(request, .delete(id)))
+      default: respond(request, .methodNotAllowed("GET, PUT, PATCH, DELETE"))
       }
     case ("text", 1) where head.method == "GET": text(request, id: id, head)
     case ("text", 1) where head.method == "PUT":
@@ -124,7 +141,10 @@ extension Gateway {
         respond(request, .problem(400, .badMessage, "expected a revision's number"))
         return
       }
-      store(.deleteVersion(id: id, revision: revision), for: .notes(request, .deleteVersion))
+      store(
+        keeping(.deleteVersion(id: id, revision: revision), for: request) { _ in
+          Response(status: 204)
+        }, for: .notes(request, .deleteVersion))
     case ("restore", 1) where head.method == "POST": restore(request, id: id, body, identity)
     case ("share", 1) where head.method == "POST": share(request, id: id, body, identity)
     case ("share", 1) where head.method == "DELETE": endShares(request, id: id)
@@ -143,16 +163,77 @@ extension Gateway {
     let id = surroundings.names.next()
     guard allows(identity, .manage, .document(id), request) else { return }
     guard let title = title(from: body, request) else { return }
+    if NoteJSON.fields(in: body)?.hasID ?? false {
+      respond(
+        request,
+        .problem(
+          400, .badMessage,
+          "a note's own id goes into the path: PUT /api/notes/{id}; without one, "
+            + "the server chooses it"))
+      return
+    }
     store(
-      .create(
-        id: id, epoch: surroundings.names.next(), title: title,
-        time: surroundings.clock.now), for: .notes(request, .create))
+      keeping(
+        .create(
+          id: id, epoch: surroundings.names.next(), title: title, time: surroundings.clock.now),
+        for: request
+      ) { reply in
+        guard case .note(let note) = reply else { return nil }
+        return .created(note)
+      }, for: .notes(request, .create))
+  }
+
+  /// Makes a note under an id that its maker chose, which may be asked for again.
+  private func put(
+    _ request: RequestID, id: DocumentID, _ body: [UInt8], _ identity: Identity
+  ) {
+    guard let title = title(from: body, request) else { return }
+    let draft = NoteDraft(
+      id: id, title: title, owner: Self.owner(identity), time: surroundings.clock.now)
+    store(
+      keeping(
+        .once(
+          .create(
+            draft, epoch: surroundings.names.next(), restMax: settings.answers.ageMax)),
+        for: request
+      ) { reply in
+        switch reply {
+        case .once(.created(let note)): .created(note)
+        case .once(.found(let note)): .json(200, NoteJSON.note(note))
+        default: nil
+        }
+      }, for: .notes(request, .put))
+  }
+
+  private func answer(_ request: RequestID, _ reply: OnceReply) {
+    switch reply {
+    case .created(let note):
+      respond(request, .created(note))
+      publishNoteList()
+    case .found(let note): respond(request, .json(200, NoteJSON.note(note)))
+    case .taken:
+      respond(
+        request,
+        .problem(
+          409, .idTaken,
+          "another note has this id: it was made by somebody else, or with another "
+            + "title; take a new id"))
+    case .deleted:
+      respond(
+        request,
+        .problem(410, .unknownDocument, "the note with this id was deleted; take a new id"))
+    case .unanswered, .answered, .keyReused:
+      preconditionFailure("a store answers the making of a note with the note")
+    }
   }
 
   private func rename(_ request: RequestID, id: DocumentID, _ body: [UInt8]) {
     guard let title = title(from: body, request) else { return }
     store(
-      .rename(id: id, title: title, time: surroundings.clock.now), for: .notes(request, .rename))
+      keeping(.rename(id: id, title: title, time: surroundings.clock.now), for: request) { reply in
+        guard case .note(let note) = reply else { return nil }
+        return .json(200, NoteJSON.note(note))
+      }, for: .notes(request, .rename))
   }
 
   private func title(from body: [UInt8], _ request: RequestID) -> String? {
@@ -199,6 +280,7 @@ extension Gateway {
         return
       }
       respond(request, .json(200, NoteJSON.versions(versions)))
+    case .once(let reply): answer(request, reply)
     case .failed(let error): answer(request, error)
     case .document, .entries, .room, .people:
       preconditionFailure("a store answers a request for notes with notes")
@@ -213,7 +295,7 @@ extension Gateway {
         DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
     case .base(let id, let edit): self.edit(id, edit.onto(text, for: request))
     case .text(let format): respond(request, NoteText.response(text, as: format))
-    case .list, .create, .rename, .delete, .one, .history, .versions, .saveVersion,
+    case .list, .create, .put, .rename, .delete, .one, .history, .versions, .saveVersion,
       .deleteVersion, .share, .endShares:
       preconditionFailure("a store answers with a text when asked for one")
     }
@@ -227,9 +309,7 @@ extension Gateway {
       return
     }
     if case .create = kind {
-      var response = Response.json(201, NoteJSON.note(note))
-      response.headers.append(("location", "/api/notes/" + Self.percentEncoded(note.id)))
-      respond(request, response)
+      respond(request, .created(note))
     } else {
       respond(request, .json(200, NoteJSON.note(note)))
       if let room = documents[note.id] {
@@ -308,6 +388,13 @@ extension Response {
     Response(
       status: status,
       headers: [("content-type", "application/json"), ("cache-control", "no-store")], body: body)
+  }
+
+  /// A note that was made.
+  static func created(_ note: NoteSummary) -> Response {
+    var response = json(201, NoteJSON.note(note))
+    response.headers.append(("location", "/api/notes/" + Gateway.percentEncoded(note.id)))
+    return response
   }
 
   /// An error for programs and people.

@@ -125,10 +125,10 @@ extension Gateway {
       return
     }
     guard checkedName(fields.name ?? "", request) else { return }
-    let now = surroundings.clock.now
+    let stamp = tokenStamp(for: request)
     var identity = Identity(
-      user: user, name: fields.name, tokenID: surroundings.names.next(), issuedAt: now,
-      expiresAt: now + Timestamp(seconds) * 1_000, grants: [])
+      user: user, name: fields.name, tokenID: stamp.id, issuedAt: stamp.time,
+      expiresAt: stamp.time + Timestamp(seconds) * 1_000, grants: [])
     do throws(GrantTextError) {
       for text in fields.documents { identity.grants.append(try Grant(.documents, text: text)) }
       for text in fields.rooms { identity.grants.append(try Grant(.rooms, text: text)) }
@@ -136,10 +136,10 @@ extension Gateway {
       respond(request, .problem(400, .badMessage, "\(error)"))
       return
     }
-    if surroundings.revocations?.isRevoked(identity) ?? false { identity.issuedAt = now + 1 }
+    if surroundings.revocations?.isRevoked(identity) ?? false { identity.issuedAt = stamp.time + 1 }
     let token = tokens.token(for: identity)
     // Tokens have a length and a number of rights that they may have: one over them opens nothing.
-    guard (try? tokens.identity(of: token, now: now)) != nil else {
+    guard (try? tokens.identity(of: token, now: stamp.time)) != nil else {
       respond(
         request,
         .problem(413, .tooLarge, "these are too many rights for one token; make several"))

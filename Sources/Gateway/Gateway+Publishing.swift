@@ -14,6 +14,8 @@ extension Gateway {
     var senderID: String?
     var person: PersonID?
     var pushes = false
+    /// The request over HTTP that it is all of; `nil` for others.
+    var request: RequestID?
   }
 
   /// What became of it.
@@ -55,11 +57,17 @@ extension Gateway {
       key: request.key, time: surroundings.clock.now, person: request.person,
       senderID: request.senderID, data: request.data.utf8, pushes: request.pushes)
     publishing += 1
-    store(
+    let room = request.room
+    var work = StoreRequest.room(
       .publish(
-        request.room, draft, memory: settings.memory(of: request.room),
-        keyAge: settings.keyMilliseconds)
-    ) { [unowned self] outcome in
+        room, draft, memory: settings.memory(of: room), keyAge: settings.keyMilliseconds))
+    if let whole = request.request {
+      work = keeping(work, for: whole) { reply in
+        guard case .room(.published(let position, _, let isRepeated)) = reply else { return nil }
+        return .published(room, position, isRepeated: isRepeated)
+      }
+    }
+    store(work) { [unowned self] outcome in
       publishing -= 1
       switch outcome {
       case .done(.published(let position, let time, let isRepeated)):

@@ -84,11 +84,12 @@ extension Gateway {
       respond(request, .problem(400, .badMessage, "expected a JSON object with \"data\""))
       return
     }
-    publish(publishRequest(item, data, in: name, identity)) { [unowned self] result in
+    var whole = publishRequest(item, data, in: name, identity)
+    whole.request = request
+    publish(whole) { [unowned self] result in
       switch result {
       case .published(let position, let isRepeated):
-        respond(
-          request, .json(200, RoomJSON.published(name, position, isRepeated: isRepeated)))
+        respond(request, .published(name, position, isRepeated: isRepeated))
       case .refused(let code, let message):
         respond(request, .problem(Self.status(for: code), code, message))
       }
@@ -107,6 +108,8 @@ extension Gateway {
   private final class Batch {
     var results: [[UInt8]]
     var waiting: Int
+    /// Whether nothing of it would have to be asked for again.
+    var isWhole = true
 
     init(count: Int) {
       results = Array(repeating: [], count: count)
@@ -132,10 +135,16 @@ extension Gateway {
     }
     let batch = Batch(count: items.count)
     for (index, item) in items.enumerated() {
+      var item = item
+      // Not all of a batch may be in one commit: each part is known by itself when it comes again.
+      item.key = item.key ?? once[request].map { Self.key(ofPart: index, of: $0.keyed) }
       publish(item, identity) { [unowned self] result in
         batch.results[index] = RoomJSON.result(result, of: item.room ?? "")
+        if case .refused(let code, _) = result, code.isRetryable { batch.isWhole = false }
         batch.waiting -= 1
-        if batch.waiting == 0 { respond(request, .json(200, RoomJSON.results(batch.results))) }
+        guard batch.waiting == 0 else { return }
+        if !batch.isWhole { once.keepNothing(of: request) }
+        respond(request, .json(200, RoomJSON.results(batch.results)))
       }
     }
   }
@@ -195,6 +204,13 @@ extension Gateway {
     case .unavailable, .busy, .damaged: 503
     default: 400
     }
+  }
+}
+
+extension Response {
+  /// A publication that stands somewhere.
+  static func published(_ room: RoomName, _ position: RoomPosition, isRepeated: Bool) -> Response {
+    json(200, RoomJSON.published(room, position, isRepeated: isRepeated))
   }
 }
 

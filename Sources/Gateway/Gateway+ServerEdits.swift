@@ -80,9 +80,7 @@ extension Gateway {
     guard !room.editRequests.isEmpty else { return }
     for entry in entries {
       if let request = room.editRequests.removeValue(forKey: entry.revision) {
-        var response = Response.json(200, NoteJSON.revision(entry.revision))
-        response.setRevision(entry.revision)
-        respond(request, response)
+        respond(request, .edited(entry.revision))
       }
     }
   }
@@ -102,8 +100,9 @@ extension Gateway {
   func save(_ version: NamedVersion, _ request: RequestID, of room: DocumentRoom) {
     guard let epoch = room.live?.epoch else { return }
     store(
-      .saveVersion(id: room.id, epoch: epoch, version: version),
-      for: .notes(request, .saveVersion(version)))
+      keeping(.saveVersion(id: room.id, epoch: epoch, version: version), for: request) { _ in
+        .json(201, NoteJSON.version(version))
+      }, for: .notes(request, .saveVersion(version)))
   }
 
   /// Answers a request for which too many others wait.

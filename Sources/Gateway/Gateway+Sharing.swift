@@ -48,14 +48,14 @@ extension Gateway {
     if access == .write { verbs.formUnion(.write) }
     // Nobody gives away what they do not have.
     guard allows(identity, verbs, .document(id), request) else { return }
-    let now = surroundings.clock.now
+    let stamp = tokenStamp(for: request)
     var guest = Identity(
-      user: Identity.guestPrefix + id, tokenID: surroundings.names.next(), issuedAt: now,
-      expiresAt: now + Timestamp(seconds) * 1_000,
+      user: Identity.guestPrefix + id, tokenID: stamp.id, issuedAt: stamp.time,
+      expiresAt: stamp.time + Timestamp(seconds) * 1_000,
       // Exactly this one: an id may end with what would be a pattern.
       grants: [Grant(.documents, NamePattern(exactly: id), verbs)])
     guest.isGuest = true
-    if surroundings.revocations?.isRevoked(guest) ?? false { guest.issuedAt = now + 1 }
+    if surroundings.revocations?.isRevoked(guest) ?? false { guest.issuedAt = stamp.time + 1 }
     store(
       .versions(id: id),
       for: .notes(request, .share(Share(identity: guest, access: access, note: id))))

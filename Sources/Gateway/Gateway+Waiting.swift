@@ -72,7 +72,7 @@ extension Gateway {
       admitWaiting(room)
     case .failed(let error):
       for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
-    case .done, .note, .notes, .document, .text, .history, .versions, .room, .people:
+    case .done, .note, .notes, .document, .text, .history, .versions, .room, .people, .once:
       preconditionFailure("a store answers a request for entries with entries")
     }
   }

@@ -115,6 +115,9 @@ public final class Gateway {
   /// The users that all connections have been held to.
   var seenUsers = 0
 
+  /// Requests that are done once.
+  var once = OnceBook()
+
   /// Names this process in what it sends of its own accord to Whaler clients.
   let processName: String
 
@@ -132,6 +135,10 @@ public final class Gateway {
     case renewal(DocumentID, String)
     case creation(DocumentID)
     case notes(RequestID, NotesRequest)
+    /// What was answered to a request that names itself by a key.
+    case answer(RequestID, RequestHead)
+    /// Keeping this answer to a request.
+    case keeping(RequestID, Response)
     /// Work with rooms, which says itself how it goes on.
     case rooms((RoomOutcome) -> Void)
     /// Work with what people do, which says itself how it goes on.
@@ -203,6 +210,7 @@ public final class Gateway {
   }
 
   func respond(_ request: RequestID, _ response: Response) {
+    if !once.isEmpty, respondOnce(request, response) { return }
     actions.append(.respond(request, response))
   }
 
@@ -439,6 +447,8 @@ public final class Gateway {
     case .catchUp(let id, let connection, let subscription):
       readForCatchUp(id, connection, subscription, reply)
     case .notes(let request, let kind): answer(request, kind, reply)
+    case .answer(let request, let head): foundAnswer(reply, to: request, head)
+    case .keeping(let request, let response): finishOnce(request, response)
     case .rooms(let goOn): goOn(RoomOutcome(reply))
     case .people(let goOn): goOn(Self.peopleReply(reply))
     }

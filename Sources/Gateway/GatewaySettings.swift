@@ -51,6 +51,8 @@ public struct GatewaySettings: Sendable {
   public var pageDefault: Int
   /// Milliseconds for which a publication's key is remembered.
   public var keyMilliseconds: Int64
+  /// Answers that are kept to requests with an `Idempotency-Key`, of each user.
+  public var answers: AnswerMemory
   /// Milliseconds for which somebody is shown in a room after their line broke.
   public var presenceGraceMilliseconds: Int64
   /// Whether the blocked do not hear of the blocker either.
@@ -99,6 +101,7 @@ public struct GatewaySettings: Sendable {
     pageBytes = 1 << 20
     pageDefault = 20
     keyMilliseconds = 86_400_000
+    answers = .standard
     presenceGraceMilliseconds = 5_000
     blocksBothWays = false
     lastOnlineMilliseconds = 30_000

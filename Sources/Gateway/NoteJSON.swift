@@ -120,6 +120,8 @@ enum NoteJSON {
     var author: String?
     var revision: Int?
     var operation: TextOperation?
+    /// Whether the note is to have an id of its maker's.
+    var hasID = false
     /// Whether the operation was left out because it has too many components.
     var hasTooManyComponents = false
   }
@@ -135,6 +137,9 @@ enum NoteJSON {
       do throws(JSONError) {
         try reader.object { key, reader throws(JSONError) in
           switch key {
+          case "id":
+            fields.hasID = true
+            try reader.skipValue()
           case "title": fields.title = try reader.string()
           case "name": fields.name = try reader.string()
           case "author": fields.author = try reader.string()

@@ -180,6 +180,13 @@ extension Gateway {
 }
 
 extension Response {
+  /// An edit that made a revision.
+  static func edited(_ revision: Int) -> Response {
+    var response = json(200, NoteJSON.revision(revision))
+    response.setRevision(revision)
+    return response
+  }
+
   /// Names the note's revision as entity tag.
   mutating func setRevision(_ revision: Int) { headers.append(("etag", "\"\(revision)\"")) }
 }

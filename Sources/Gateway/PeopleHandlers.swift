@@ -92,7 +92,7 @@ extension Gateway: PeopleStore {
     switch reply {
     case .people(let reply): reply
     case .failed(let error): .failed(error)
-    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .room:
+    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .room, .once:
       preconditionFailure("a store answers work with people in their terms")
     }
   }

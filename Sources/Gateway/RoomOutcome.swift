@@ -10,7 +10,7 @@ enum RoomOutcome {
     switch reply {
     case .room(let reply): self = .done(reply)
     case .failed(let error): self = .failed(error)
-    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .people:
+    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .people, .once:
       preconditionFailure("a store answers work with rooms with a room's reply")
     }
   }
@@ -19,7 +19,12 @@ enum RoomOutcome {
 extension Gateway {
   /// Has the store work with a room, and goes on with what comes of it.
   func store(_ request: RoomRequest, then goOn: @escaping (RoomOutcome) -> Void) {
-    store(.room(request), for: .rooms(goOn))
+    store(.room(request), then: goOn)
+  }
+
+  /// Has the store do what it answers in a room's terms, and goes on with what comes of it.
+  func store(_ work: StoreRequest, then goOn: @escaping (RoomOutcome) -> Void) {
+    store(work, for: .rooms(goOn))
   }
 
   /// Whether a room's name can be one; answers the message if not.

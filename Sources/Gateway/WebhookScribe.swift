@@ -39,8 +39,10 @@ public struct WebhookScribe: OutboxScribe {
     case .room(.publish(let room, let draft, _, _)): published(draft, in: room, reply)
     case .people(.flag(let room, let flag)): flagged(flag, in: room, reply)
     case .people(.unflag(let place, let person)): unflagged(place, person, reply)
+    case .once(.perform(let work, _, _)): drafts(for: work, reply)
+    case .once(.create(let draft, _, _)): created(draft.id, at: draft.time, reply)
     case .note, .list, .load, .entries, .snapshot, .text, .history, .versions, .saveVersion,
-      .deleteVersion, .renewEpoch, .compact, .room, .people, .tell:
+      .deleteVersion, .renewEpoch, .compact, .room, .people, .once, .tell:
       []
     }
   }
@@ -54,6 +56,13 @@ public struct WebhookScribe: OutboxScribe {
         object.field("note", JSONValue(trusted: NoteJSON.note(note)), &data)
       }
     ]
+  }
+
+  private func created(
+    _ id: DocumentID, at time: Timestamp, _ reply: StoreReply
+  ) -> [OutboxDraft] {
+    guard case .once(.created(let note)) = reply else { return [] }
+    return self.note(.noteCreated, id, at: time, .note(note))
   }
 
   private func deleted(_ id: DocumentID) -> [OutboxDraft] {

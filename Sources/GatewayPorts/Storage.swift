@@ -147,6 +147,8 @@ public enum StoreRequest: Sendable {
   case room(RoomRequest)
   /// Works with what people do in rooms.
   case people(PeopleRequest)
+  /// Does work once, however often it is asked for.
+  case once(OnceRequest)
   /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
   /// not.
   case tell([OutboxDraft])
@@ -160,6 +162,7 @@ public enum StoreRequest: Sendable {
     case .note, .list, .load, .entries, .text, .history, .versions: false
     case .room(let request): request.isWriting
     case .people(let request): request.isWriting
+    case .once(let request): request.isWriting
     }
   }
 
@@ -172,7 +175,7 @@ public enum StoreRequest: Sendable {
     switch self {
     case .note, .list, .entries, .text, .history, .versions: true
     case .create, .rename, .delete, .load, .append, .snapshot, .saveVersion, .deleteVersion,
-      .renewEpoch, .compact, .room, .people, .tell:
+      .renewEpoch, .compact, .room, .people, .once, .tell:
       false
     }
   }
@@ -200,6 +203,8 @@ public enum StoreReply: Sendable {
   case room(RoomReply)
   /// What became of work with what people do in rooms.
   case people(PeopleReply)
+  /// What became of work that is done once.
+  case once(OnceReply)
   /// Not done.
   case failed(StoreError)
 }

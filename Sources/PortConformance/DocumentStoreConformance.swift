@@ -5,7 +5,9 @@ import OTCore
 public enum DocumentStoreConformance {
   /// All checks, each for a store of its own.
   public static let checks: [ConformanceCheck] =
-    notes + logs + history + compaction + batches + restarts + rooms + outbox + [.randomHistories]
+    notes + logs + history + compaction + batches + restarts + rooms + outbox + once + [
+      .randomHistories
+    ]
 
   private static let notes: [ConformanceCheck] = [
     ConformanceCheck("a new note is listed, and loads empty") { rig in

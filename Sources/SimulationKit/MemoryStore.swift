@@ -28,6 +28,9 @@ public final class MemoryStore: DocumentStore, Outbox {
   /// Rooms' histories.
   package private(set) var rooms = MemoryRooms(firstEpoch: "first")
 
+  /// Answers that are kept, and notes under their makers' ids.
+  private var once = MemoryOnce()
+
   /// What is told outside; `nil` tells nothing. What waits stays.
   public var outboxRules: OutboxRules?
   private var outbox = MemoryOutbox()
@@ -156,6 +159,8 @@ public final class MemoryStore: DocumentStore, Outbox {
         epoch: epoch)
       records[Key(id)] = record
       undo.append(.created(Key(id)))
+      undo.append(.once(once))
+      once.forget(id)
       return .note(record.summary)
     case .rename(let id, let title, let time):
       let record = try record(id)
@@ -166,6 +171,8 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .delete(let id):
       undo.append(.deleted(Key(id), try record(id)))
       records[Key(id)] = nil
+      undo.append(.once(once))
+      once.noteDeletion(of: id)
       return .done
     case .note(let id):
       return .note(try readable(id).summary)
@@ -227,10 +234,37 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .people(let request):
       if request.isWriting { undo.append(.rooms(rooms)) }
       return .people(rooms.reply(to: request))
+    case .once(let request): return try reply(to: request, &undo)
     case .tell(let drafts):
       undo.append(.outbox(outbox))
       for draft in drafts { outbox.add(draft, outboxRules) }
       return .done
+    }
+  }
+
+  private func reply(
+    to request: OnceRequest, _ undo: inout [Undo]
+  ) throws(StoreError) -> StoreReply {
+    switch request {
+    case .answer(let asked, _): return .once(once.answer(to: asked))
+    case .perform(let work, let drafts, let memory):
+      let reply = try reply(to: work, &undo)
+      if case .failed = reply { return reply }
+      undo.append(.once(once))
+      for draft in drafts {
+        if let answer = draft.write(reply) { once.keep(answer, to: draft.request, memory) }
+      }
+      return reply
+    case .create(let draft, let epoch, let restMax):
+      if let record = records[Key(draft.id)] {
+        return .once(once.isOrigin(draft) ? .found(record.summary) : .taken)
+      }
+      if once.rests(draft.id, at: draft.time) { return .once(.deleted) }
+      let made = try reply(
+        to: .create(id: draft.id, epoch: epoch, title: draft.title, time: draft.time), &undo)
+      guard case .note(let note) = made else { return made }
+      once.begin(draft, restMax: restMax)
+      return .once(.created(note))
     }
   }
 
@@ -297,6 +331,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case marked(Record, String, ClientMark?)
     case rooms(MemoryRooms)
     case outbox(MemoryOutbox)
+    case once(MemoryOnce)
   }
 
   private func takeBack(_ undo: [Undo]) {
@@ -308,6 +343,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       case .marked(let record, let client, let mark): record.marks[client] = mark
       case .rooms(let earlier): rooms = earlier
       case .outbox(let earlier): outbox = earlier
+      case .once(let earlier): once = earlier
       }
     }
   }

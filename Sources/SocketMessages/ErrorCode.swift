@@ -30,8 +30,10 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case sequenceReused
   /// A sequence was left out.
   case sequenceGap
-  /// The key was used for another publication.
+  /// The key was used for another publication, or another request.
   case keyReused
+  /// Another note has this id.
+  case idTaken
   /// This server does not offer it.
   case notOffered
   /// No publication has this offset, or it is no longer kept.
@@ -57,7 +59,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case .busy, .unavailable, .tooFast: true
     case .badMessage, .unknownType, .notAllowed, .unauthorised, .unknownDocument, .notJoined,
       .badOperation, .lengthMismatch, .futureRevision, .negativeRevision, .historyGone,
-      .epochChanged, .outdated, .sequenceReused, .sequenceGap, .keyReused, .notOffered,
+      .epochChanged, .outdated, .sequenceReused, .sequenceGap, .keyReused, .idTaken, .notOffered,
       .unknownPublication, .unknownConnection, .tooLarge, .tooMany, .damaged:
       false
     }

@@ -31,6 +31,7 @@ struct RecordHasher: ~Copyable {
   enum Kind: UInt8 {
     case origin = 1
     case entry, document, mark, snapshot, secret, version, room, publication, publicationKey
+    case request, answer
   }
 
   private let hash = SHA256()

@@ -96,9 +96,12 @@ final class SQLiteStatement {
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
+  /// Whether a column of this row is NULL.
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
   /// The text in a column of this row, or `nil` for NULL.
   func optionalText(_ column: Int32) -> String? {
-    sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : text(column)
+    isNull(column) ? nil : text(column)
   }
 
   /// Calls `body` with the bytes in a column of this row, valid during the call.

@@ -35,6 +35,7 @@ extension SQLiteStore {
       }
       try checkOrphans(&findings)
       try checkRooms(&findings)
+      checkAnswers(&findings)
     } catch {
       findings.add(nil, error)
     }

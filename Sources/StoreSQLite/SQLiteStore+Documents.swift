@@ -6,6 +6,8 @@ extension SQLiteStore {
     _ id: DocumentID, epoch: String, title: String, time: Timestamp
   ) throws(StoreError) -> NoteSummary {
     guard try row(id) == nil else { throw .exists }
+    // Of an earlier note of this id.
+    try onceStatements.deleteOrigin.run(id)
     try statements.insertDocument.run(id)
     let origin = hasher.origin(of: id)
     let row = DocumentRow(
@@ -33,6 +35,7 @@ extension SQLiteStore {
     let row = try existingRow(id)
     try statements.insertGarbage.run(row.number)
     try statements.deleteDocument.run(row.number)
+    try onceStatements.markDeleted.run(id)
     hasGarbage = true
   }
 

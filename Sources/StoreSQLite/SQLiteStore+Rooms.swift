@@ -235,6 +235,7 @@ extension SQLiteStore {
     isDone = isDone && connection.changedRows == 0
     try peopleStatements.deleteOldReceipts.run()
     isDone = isDone && connection.changedRows == 0
+    isDone = try removeExpiredAnswers() && isDone
     if isDone { roomSweepTime = roomTime }
   }
 

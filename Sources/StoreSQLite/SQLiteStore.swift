@@ -18,6 +18,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
   let roomStatements: RoomStatements
   let peopleStatements: PeopleStatements
   let outboxStatements: OutboxStatements
+  let onceStatements: OnceStatements
   var hasher = RecordHasher()
 
   /// Documents whose newest snapshot lies far behind their head.
@@ -79,6 +80,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
     statements = try StoreFile.prepare(connection, path: path)
     (roomStatements, peopleStatements) = try StoreFile.prepareRooms(connection, path: path)
     outboxStatements = try StoreFile.prepareOutbox(connection, path: path)
+    onceStatements = try StoreFile.prepareOnce(connection, path: path)
     // A mistake here costs snapshots that are taken later.
     unsnapped = (try? idsToSnapshot()) ?? []
   }
@@ -100,6 +102,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
     statements = try StoreFile.prepare(connection, path: path)
     (roomStatements, peopleStatements) = try StoreFile.prepareRooms(connection, path: path)
     outboxStatements = try StoreFile.prepareOutbox(connection, path: path)
+    onceStatements = try StoreFile.prepareOnce(connection, path: path)
   }
 
   /// Whether there is a store at a path, without opening it.
@@ -171,7 +174,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
     if connection.isInTransaction { try? statements.rollback.run() }
   }
 
-  private func reply(to request: StoreRequest) -> StoreReply {
+  func reply(to request: StoreRequest) -> StoreReply {
     do throws(StoreError) {
       switch request {
       case .create(let id, let epoch, let title, let time):
@@ -217,6 +220,8 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return .room(try reply(to: request))
       case .people(let request):
         return .people(try reply(to: request))
+      case .once(let request):
+        return try reply(to: request)
       case .tell(let drafts):
         for draft in drafts { try add(draft) }
         return .done

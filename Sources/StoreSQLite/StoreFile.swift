@@ -115,6 +115,16 @@ enum StoreFile {
     }
   }
 
+  static func prepareOnce(
+    _ connection: borrowing SQLiteConnection, path: String
+  ) throws(StoreOpenError) -> OnceStatements {
+    do throws(SQLiteFailure) {
+      return try OnceStatements(connection)
+    } catch {
+      throw StoreOpenError(error, path: path)
+    }
+  }
+
   static func prepareOutbox(
     _ connection: borrowing SQLiteConnection, path: String
   ) throws(StoreOpenError) -> OutboxStatements {

@@ -197,6 +197,32 @@ enum StoreSchema {
       reason INTEGER NOT NULL
     );
     """,
+    // 5: what is done once.
+    """
+    -- Answers to requests that name themselves by a key, so that none is done twice.
+    CREATE TABLE answers (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      owner TEXT NOT NULL,
+      key TEXT NOT NULL,            -- method, path, and the client's own key
+      digest BLOB NOT NULL,         -- of what was asked for under the key
+      answer BLOB NOT NULL,
+      checksum BLOB NOT NULL,
+      expires INTEGER NOT NULL,
+      UNIQUE (owner, key)
+    );
+    CREATE INDEX answers_by_owner ON answers (owner, number);
+    CREATE INDEX answers_by_expiry ON answers (expires);
+    -- Notes under ids that their makers chose.
+    CREATE TABLE note_origins (
+      id TEXT PRIMARY KEY,
+      owner TEXT NOT NULL,
+      title TEXT NOT NULL,          -- the first one
+      rest INTEGER NOT NULL,        -- milliseconds for which the id of a deleted note rests
+      deleted INTEGER NOT NULL,
+      expires INTEGER               -- when the id may be used again; NULL until it was looked up
+    ) WITHOUT ROWID;
+    CREATE INDEX note_origins_by_expiry ON note_origins (deleted, expires);
+    """,
   ]
 
   /// The format this program writes.

@@ -178,7 +178,7 @@ def test_people_go_on_writing_meanwhile(server, note):
 
 def test_other_methods_are_named(server, note):
     for path, allowed in [
-        (note, "GET, HEAD, PATCH, DELETE"), (f"{note}/text", "GET, HEAD, PUT"), (f"{note}/changes", "POST"),
+        (note, "GET, HEAD, PUT, PATCH, DELETE"), (f"{note}/text", "GET, HEAD, PUT"), (f"{note}/changes", "POST"),
     ]:  # fmt: skip
         status, headers, _ = call(server, "OPTIONS", path)
         assert (status, headers["allow"]) == (405, allowed)

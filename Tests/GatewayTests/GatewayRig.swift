@@ -17,7 +17,7 @@ final class GatewayRig {
   let book: TokenBook?
   let ownTokens = OwnTokenBook()
   let revocations = RevocationList()
-  let store = MemoryStore()
+  let store: MemoryStore
   private let gateway: Gateway
   private var inboxes: [UInt64: [(messageID: String, message: ServerMessage)]] = [:]
   private var texts: [UInt64: [String]] = [:]
@@ -37,11 +37,16 @@ final class GatewayRig {
   /// How long each of them is, in bytes.
   var frameSizes: [Int] = []
 
-  /// - Parameter isDemo: without it, tokens are checked against the book.
+  /// - Parameters:
+  ///   - isDemo: without it, tokens are checked against the book.
+  ///   - store: what an earlier gateway has left, after a restart.
+  ///   - prefix: what the names begin with that it makes.
   init(
     isDemo: Bool = false, people: PeopleHandlers? = nil, log: any LogSink = NoLog(),
+    store: MemoryStore = MemoryStore(), prefix: String = "g",
     change: (inout GatewaySettings) -> Void = { _ in }
   ) {
+    self.store = store
     book = isDemo ? nil : TokenBook()
     var settings = GatewaySettings()
     settings.isDemo = isDemo
@@ -49,7 +54,7 @@ final class GatewayRig {
     gateway = Gateway(
       settings: settings,
       surroundings: Gateway.Surroundings(
-        clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: log,
+        clock: clock, names: SeededNames(prefix: prefix), tokens: PlainTokens(), log: log,
         authenticator: book, apiKeys: KeyBook(), ownTokens: ownTokens, revocations: revocations,
         people: people, queuedBytes: { [queues] in queues.bytes[$0.rawValue] ?? 0 }))
   }
@@ -202,6 +207,9 @@ final class GatewayRig {
   func answer(_ request: UInt64) -> (status: Int, body: String)? {
     responses[request].map { ($0.status, String(decoding: $0.body, as: UTF8.self)) }
   }
+
+  /// The whole answer to a request; `nil` if there is none yet.
+  func response(_ request: UInt64) -> Response? { responses[request] }
 
   /// Why changes are refused at the moment.
   var unreadiness: String? { gateway.unreadiness }

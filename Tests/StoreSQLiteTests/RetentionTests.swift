@@ -129,6 +129,8 @@ struct MigrationTests {
       DROP TABLE outbox;
       DROP TABLE outbox_held;
       DROP TABLE dead_letters;
+      DROP TABLE answers;
+      DROP TABLE note_origins;
       DROP TABLE snapshots;
       CREATE TABLE snapshots (
         number INTEGER PRIMARY KEY, document INTEGER NOT NULL, revision INTEGER NOT NULL,
@@ -138,7 +140,7 @@ struct MigrationTests {
       PRAGMA user_version = 1;
       """)
     #expect(
-      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 4)
+      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 5)
     ) { try SQLiteStore(reading: folder.file()) }
     let store = try SQLiteStore(path: folder.file())
     #expect(try store.load("n").text == "older")

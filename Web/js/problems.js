@@ -26,6 +26,7 @@ const byCode = {
 const misfits = new Set([
   "badMessage", "unknownType", "notJoined", "badOperation", "lengthMismatch", "futureRevision",
   "negativeRevision", "epochChanged", "sequenceReused", "sequenceGap", "keyReused",
+  "idTaken",
 ]);
 
 const misfit = "This page and the server do not fit together. Reload the page.";

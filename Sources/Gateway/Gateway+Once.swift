@@ -1,0 +1,224 @@
+import GatewayPorts
+import SocketMessages
+
+/// Requests that are done once, however often they are sent.
+///
+///     POST /api/notes
+///     Idempotency-Key: 3f0c…
+///
+/// A client whose line broke before the answer came cannot know whether its request was done. With a
+/// key of its own it sends the request again: the answer to the first is kept in the same commit as
+/// what it did, and given again, with `Idempotency-Replayed: true`. Answers that refuse are not kept:
+/// nothing was done, and the same request may succeed later.
+extension Gateway {
+  /// Bytes that a key may have.
+  private static let keyBytes = 1...255
+
+  /// Answers a request with an `Idempotency-Key` that writes.
+  ///
+  /// - Returns: Whether it is such a request.
+  func requestOnce(
+    _ request: RequestID, head: RequestHead, path: ArraySlice<Substring>, body: [UInt8]
+  ) -> Bool {
+    guard let key = head.headers["idempotency-key"],
+      ["POST", "PUT", "PATCH", "DELETE"].contains(head.method), Self.isOwn(path)
+    else { return false }
+    guard let identity = identity(of: head, request) else { return true }
+    guard Self.keyBytes.contains(key.utf8.count),
+      key.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+    else {
+      respond(
+        request,
+        .problem(
+          400, .badMessage,
+          "expected Idempotency-Key as 1 to 255 visible ASCII characters without spaces, such as a "
+            + "UUID"))
+      return true
+    }
+    let keyed = KeyedRequest(
+      owner: Self.owner(identity), key: "\(head.method) \(head.path) \(key)",
+      variant: "\(head.query)\n\(head.headers["if-match"] ?? "")", body: body,
+      time: surroundings.clock.now)
+    if let first = once.first(of: keyed) {
+      repeated(request, keyed, first: first)
+    } else {
+      once.begin(request, OnceBook.Work(keyed: keyed, identity: identity))
+      store(.once(.answer(keyed, settings.answers)), for: .answer(request, head))
+    }
+    return true
+  }
+
+  /// Whether a path is one that the gateway answers for.
+  private static func isOwn(_ path: ArraySlice<Substring>) -> Bool {
+    let rest = path.dropFirst()
+    guard path.first == "api", let first = rest.first else { return false }
+    switch first {
+    case "notes": return true
+    case "publish": return rest.count == 1
+    case "rooms": return rest.count >= 3
+    default: return OperatorTask(rest) != nil
+    }
+  }
+
+  /// Whose a key is. Who has no name shares the keys of all who have none, and guests share those of
+  /// their link: they are told apart by keys that nobody guesses.
+  static func owner(_ identity: Identity) -> String { identity.user }
+
+  /// Has a request wait that was sent again while the first is being done.
+  private func repeated(_ request: RequestID, _ keyed: KeyedRequest, first: RequestID) {
+    guard once[first]?.keyed.asksForSame(as: keyed) ?? false else {
+      respond(request, .keyReused)
+      return
+    }
+    guard !once.wait(request, for: first) else { return }
+    var response = Response.problem(
+      409, .busy, "this request is being done, and others wait for its answer; ask again")
+    response.headers.append(("retry-after", "1"))
+    respond(request, response)
+  }
+
+  /// The store has said what was answered to a request.
+  func foundAnswer(_ reply: StoreReply, to request: RequestID, _ head: RequestHead) {
+    guard let work = once[request] else { return }
+    switch reply {
+    case .once(.unanswered): performOnce(request, head, work)
+    case .once(.answered(let bytes)):
+      once.keepNothing(of: request)
+      switch KeptAnswer(bytes) {
+      case .response(let response): respond(request, response.replayed)
+      case .token(let stamp):
+        once.stamp(request, stamp)
+        performOnce(request, head, work)
+      case nil:
+        respond(request, .problem(503, .damaged, "the answer that was kept cannot be read"))
+      }
+    case .once(.keyReused): respond(request, .keyReused)
+    case .failed(let error):
+      surroundings.log.write(.error, "kept answer not read", [("error", error.logName)])
+      respond(
+        request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .room, .people,
+      .once:
+      preconditionFailure("a store answers a question for an answer with one")
+    }
+  }
+
+  private func performOnce(_ request: RequestID, _ head: RequestHead, _ work: OnceBook.Work) {
+    let path = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    guard !perform(request, head: head, path: path, body: work.keyed.body) else { return }
+    respond(request, .problem(404, .notOffered, "no such path"))
+  }
+
+  // MARK: Keeping
+
+  /// The same work, with the answer to a request kept in its commit, if the request has a key.
+  ///
+  /// - Parameter answer: The answer to be given for a reply that is no failure; `nil` if that
+  ///   refuses. Called on the store's thread.
+  func keeping(
+    _ work: StoreRequest, for request: RequestID,
+    _ answer: @escaping @Sendable (StoreReply) -> Response?
+  ) -> StoreRequest {
+    guard !once.isEmpty, let draft = draft(of: request, answer) else { return work }
+    return .once(.perform(work, keeping: [draft], settings.answers))
+  }
+
+  /// The commit of a document's entries, with the answers to the requests among them that have keys.
+  func keepingAnswers(
+    of append: StoreRequest, _ entries: [LogEntry], in room: DocumentRoom
+  ) -> StoreRequest {
+    guard !once.isEmpty, !room.editRequests.isEmpty else { return append }
+    let drafts = entries.compactMap { entry in
+      room.editRequests[entry.revision].flatMap { request in
+        draft(of: request) { _ in .edited(entry.revision) }
+      }
+    }
+    return drafts.isEmpty ? append : .once(.perform(append, keeping: drafts, settings.answers))
+  }
+
+  private func draft(
+    of request: RequestID, _ answer: @escaping @Sendable (StoreReply) -> Response?
+  ) -> AnswerDraft? {
+    guard let work = once[request] else { return nil }
+    once.keepWithWork(request)
+    return AnswerDraft(work.keyed) { reply in
+      answer(reply).flatMap { KeptAnswer.response($0).bytes }
+    }
+  }
+
+  /// What the token that a request makes is to be called: as it was when the request first came.
+  func tokenStamp(for request: RequestID) -> TokenStamp {
+    if let stamp = once[request]?.stamp { return stamp }
+    let stamp = TokenStamp(id: surroundings.names.next(), time: surroundings.clock.now)
+    once.stamp(request, stamp)
+    return stamp
+  }
+
+  /// The key of one part of a request, for what is told apart by keys of its own.
+  ///
+  /// FNV-1a with 64 bits, as 16 digits, since keys may be held to as few bytes. Two requests that
+  /// give one key by chance or on purpose lose nothing: what is published under it is compared with
+  /// what was, and refused if it differs.
+  static func key(ofPart index: Int, of keyed: KeyedRequest) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in "\(index) \(keyed.owner.utf8.count) \(keyed.owner) \(keyed.key)".utf8 {
+      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+
+  // MARK: Answering
+
+  /// Answers a request that has a key: its answer is kept first, if it is to be and is not yet.
+  ///
+  /// - Returns: Whether the request has one.
+  func respondOnce(_ request: RequestID, _ response: Response) -> Bool {
+    guard let work = once[request] else { return false }
+    switch work.keeping {
+    case .afterwards where response.isSuccess:
+      let kept = work.stamp.map(KeptAnswer.token) ?? .response(response)
+      guard let bytes = kept.bytes else { break }
+      once.keepNothing(of: request)
+      store(
+        .once(
+          .perform(
+            .tell([]), keeping: [AnswerDraft(work.keyed) { _ in bytes }], settings.answers)),
+        for: .keeping(request, response))
+      return true
+    case .not where work.stamp != nil && response.isSuccess:
+      finishOnce(request, response.replayed)
+      return true
+    case .afterwards, .withWork, .not: break
+    }
+    finishOnce(request, response)
+    return true
+  }
+
+  /// Gives a request its answer, and those that wait for the same.
+  func finishOnce(_ request: RequestID, _ response: Response) {
+    guard let work = once.finish(request) else { return }
+    act(.respond(request, response))
+    for waiting in work.waiting {
+      act(.respond(waiting, response.isSuccess ? response.replayed : response))
+    }
+  }
+}
+
+extension Response {
+  /// The same answer, called a repetition.
+  fileprivate var replayed: Response {
+    var response = self
+    if !headers.contains(where: { $0.name == "idempotency-replayed" }) {
+      response.headers.append(("idempotency-replayed", "true"))
+    }
+    return response
+  }
+
+  /// The answer to a key that was used for something else.
+  fileprivate static var keyReused: Response {
+    problem(
+      422, .keyReused,
+      "the Idempotency-Key was used for another request of this method and path; take a new one")
+  }
+}

@@ -1,0 +1,85 @@
+import GatewayPorts
+
+/// Requests with an `Idempotency-Key` that are being done, by their keys.
+struct OnceBook {
+  /// A request that is being done.
+  struct Work {
+    /// The request as the store knows it.
+    let keyed: KeyedRequest
+    /// Who makes it: looked at once, so that a request counts once towards what its user may make.
+    let identity: Identity
+    /// The same request, sent again before it was answered. Bounded by ``waitingMax``.
+    var waiting: [RequestID] = []
+    /// What becomes of its answer.
+    var keeping = Keeping.afterwards
+    /// The token that it makes, if it makes one.
+    var stamp: TokenStamp?
+  }
+
+  /// How an answer is kept.
+  enum Keeping {
+    /// Alone, before it is sent: what was done leaves nothing in the store.
+    case afterwards
+    /// In the commit of what is done.
+    case withWork
+    /// Not at all: it is kept already, or is to be made anew.
+    case not
+  }
+
+  /// Requests that wait for the answer to one, at most.
+  static let waitingMax = 4
+
+  private var works: [RequestID: Work] = [:]
+  private var byName: ExactDictionary<RequestID> = [:]
+
+  var isEmpty: Bool { works.isEmpty }
+
+  /// The work of a request; `nil` for one that has no key, or was answered.
+  subscript(request: RequestID) -> Work? { works[request] }
+
+  /// The request of the same name that is being done.
+  func first(of keyed: KeyedRequest) -> RequestID? { byName[Self.name(keyed)] }
+
+  mutating func begin(_ request: RequestID, _ work: Work) {
+    works[request] = work
+    byName[Self.name(work.keyed)] = request
+  }
+
+  /// Has a request wait for the answer to the first.
+  ///
+  /// - Returns: Whether it may.
+  mutating func wait(_ request: RequestID, for first: RequestID) -> Bool {
+    guard let count = works[first]?.waiting.count, count < Self.waitingMax else { return false }
+    works[first]?.waiting.append(request)
+    return true
+  }
+
+  /// From here on the answer is kept with what is done.
+  mutating func keepWithWork(_ request: RequestID) { works[request]?.keeping = .withWork }
+
+  /// The answer is not to be kept.
+  mutating func keepNothing(of request: RequestID) { works[request]?.keeping = .not }
+
+  /// Notes the token that a request makes.
+  mutating func stamp(_ request: RequestID, _ stamp: TokenStamp) { works[request]?.stamp = stamp }
+
+  /// A request is answered.
+  mutating func finish(_ request: RequestID) -> Work? {
+    guard let work = works.removeValue(forKey: request) else { return nil }
+    byName.removeValue(forKey: Self.name(work.keyed))
+    return work
+  }
+
+  /// A text that no two names of requests share.
+  private static func name(_ keyed: KeyedRequest) -> String {
+    "\(keyed.owner.utf8.count) \(keyed.owner) \(keyed.key)"
+  }
+}
+
+/// What tells a token from all others with the same rights.
+struct TokenStamp: Sendable, Equatable {
+  /// The token's own id.
+  var id: String
+  /// When it was made.
+  var time: Timestamp
+}

@@ -1,0 +1,123 @@
+/// A request that is done once, however often it is sent: whose it is, which, and what it asks for.
+public struct KeyedRequest: Sendable {
+  /// Whose it is; the same key of somebody else names another request.
+  public var owner: String
+  /// The method, the path, and the client's own name for the request.
+  public var key: String
+  /// What else decides what is done, such as a query: two requests under one key are the same if
+  /// this and the body are.
+  public var variant: String
+  /// The body, as it was sent.
+  public var body: [UInt8]
+  /// When it came.
+  public var time: Timestamp
+
+  /// Names a request.
+  public init(owner: String, key: String, variant: String, body: [UInt8], time: Timestamp) {
+    self.owner = owner
+    self.key = key
+    self.variant = variant
+    self.body = body
+    self.time = time
+  }
+
+  /// Whether both have one name.
+  public func hasName(of other: Self) -> Bool {
+    owner.utf8.elementsEqual(other.owner.utf8) && key.utf8.elementsEqual(other.key.utf8)
+  }
+
+  /// Whether both ask for the same.
+  public func asksForSame(as other: Self) -> Bool {
+    variant.utf8.elementsEqual(other.variant.utf8) && body == other.body
+  }
+}
+
+/// How answers are kept. What is beyond any limit is forgotten, the oldest first.
+public struct AnswerMemory: Sendable, Hashable {
+  /// Answers of one owner, at most.
+  public var countMax: Int
+  /// Milliseconds that each is kept.
+  public var ageMax: Timestamp
+
+  /// Makes limits.
+  public init(countMax: Int, ageMax: Timestamp) {
+    self.countMax = countMax
+    self.ageMax = ageMax
+  }
+
+  /// A thousand answers of the last day.
+  public static let standard = AnswerMemory(countMax: 1_000, ageMax: 86_400_000)
+}
+
+/// The answer to a request, made from what the store says of the work, and kept with the work.
+public struct AnswerDraft: Sendable {
+  /// The request.
+  public var request: KeyedRequest
+  /// Writes the answer; `nil` keeps none. Called on the store's thread, for work that succeeded.
+  public var write: @Sendable (StoreReply) -> [UInt8]?
+
+  /// Makes a draft.
+  public init(_ request: KeyedRequest, write: @escaping @Sendable (StoreReply) -> [UInt8]?) {
+    self.request = request
+    self.write = write
+  }
+}
+
+/// A note under an id that its maker chose.
+public struct NoteDraft: Sendable, Equatable {
+  /// The id.
+  public var id: DocumentID
+  /// The title.
+  public var title: String
+  /// Who makes it.
+  public var owner: String
+  /// When.
+  public var time: Timestamp
+
+  /// Makes a draft.
+  public init(id: DocumentID, title: String, owner: String, time: Timestamp) {
+    self.id = id
+    self.title = title
+    self.owner = owner
+    self.time = time
+  }
+}
+
+/// Work that is done once, however often it is asked for.
+public enum OnceRequest: Sendable {
+  /// Reads what was answered to a request.
+  case answer(KeyedRequest, AnswerMemory)
+  /// Does work and keeps its answers in the same commit. The reply is the work's own; where it
+  /// failed, nothing is kept.
+  indirect case perform(StoreRequest, keeping: [AnswerDraft], AnswerMemory)
+  /// Makes a note, unless the same owner made it with the same title. The id of one that was made
+  /// so and deleted cannot be used for `restMax` milliseconds: a request that is late must not
+  /// bring it back.
+  case create(NoteDraft, epoch: String, restMax: Timestamp)
+
+  /// Whether the store changes by it.
+  public var isWriting: Bool {
+    switch self {
+    case .answer: false
+    case .perform, .create: true
+    }
+  }
+}
+
+/// What became of it.
+public enum OnceReply: Sendable, Equatable {
+  /// Nothing was answered under the key.
+  case unanswered
+  /// The answer, as it was written.
+  case answered([UInt8])
+  /// The key was used for another request.
+  case keyReused
+  /// The note is made.
+  case created(NoteSummary)
+  /// The same owner has made the note with the same title; it may have changed since.
+  case found(NoteSummary)
+  /// A note has this id, but another owner or another first title.
+  case taken
+  /// The note was deleted.
+  case deleted
+}

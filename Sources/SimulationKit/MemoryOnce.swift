@@ -1,0 +1,67 @@
+import GatewayPorts
+
+/// What is done once, in memory: answers, and notes under ids that their makers chose.
+struct MemoryOnce {
+  private struct Answer {
+    var request: KeyedRequest
+    var bytes: [UInt8]
+    var expires: Timestamp
+  }
+
+  private struct Origin {
+    var draft: NoteDraft
+    var restMax: Timestamp
+    /// Whether the note was deleted.
+    var isDeleted = false
+    /// When the id may be used again; `nil` until it was looked up after the deletion.
+    var expires: Timestamp?
+  }
+
+  /// In the order in which they were kept.
+  private var answers: [Answer] = []
+  private var origins: [Origin] = []
+
+  private func origin(of id: DocumentID) -> Int? {
+    origins.firstIndex { $0.draft.id.utf8.elementsEqual(id.utf8) }
+  }
+
+  mutating func answer(to asked: KeyedRequest) -> OnceReply {
+    let found = answers.first { $0.request.hasName(of: asked) && $0.expires > asked.time }
+    guard let found else { return .unanswered }
+    return found.request.asksForSame(as: asked) ? .answered(found.bytes) : .keyReused
+  }
+
+  mutating func keep(_ bytes: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory) {
+    answers.removeAll { $0.request.hasName(of: asked) }
+    answers.append(
+      Answer(request: asked, bytes: bytes, expires: asked.time + memory.ageMax))
+    let own = answers.indices.filter { answers[$0].request.owner == asked.owner }
+    if own.count > memory.countMax { answers.remove(at: own[0]) }
+  }
+
+  mutating func begin(_ draft: NoteDraft, restMax: Timestamp) {
+    origins.append(Origin(draft: draft, restMax: restMax))
+  }
+
+  mutating func forget(_ id: DocumentID) {
+    if let index = origin(of: id) { origins.remove(at: index) }
+  }
+
+  mutating func noteDeletion(of id: DocumentID) {
+    if let index = origin(of: id) { origins[index].isDeleted = true }
+  }
+
+  func isOrigin(_ draft: NoteDraft) -> Bool {
+    guard let index = origin(of: draft.id) else { return false }
+    let first = origins[index].draft
+    return first.owner.utf8.elementsEqual(draft.owner.utf8)
+      && first.title.utf8.elementsEqual(draft.title.utf8)
+  }
+
+  /// Whether the id of a deleted note cannot be used yet.
+  mutating func rests(_ id: DocumentID, at now: Timestamp) -> Bool {
+    guard let index = origin(of: id), origins[index].isDeleted else { return false }
+    if origins[index].expires == nil { origins[index].expires = now + origins[index].restMax }
+    return origins[index].expires ?? now > now
+  }
+}

@@ -1,0 +1,134 @@
+import GatewayPorts
+
+/// Work that is done once: answers kept with what they answer, and notes under their makers' ids.
+extension SQLiteStore {
+  func reply(to request: OnceRequest) throws(StoreError) -> StoreReply {
+    switch request {
+    case .answer(let asked, _):
+      roomTime = max(roomTime, asked.time)
+      return .once(try answer(to: asked))
+    case .perform(let work, let drafts, let memory):
+      let reply = reply(to: work)
+      if case .failed = reply { return reply }
+      for draft in drafts {
+        guard let answer = draft.write(reply) else { continue }
+        try keep(answer, to: draft.request, memory)
+      }
+      return reply
+    case .create(let draft, let epoch, let restMax):
+      roomTime = max(roomTime, draft.time)
+      return .once(try create(draft, epoch: epoch, restMax: restMax))
+    }
+  }
+
+  // MARK: Answers
+
+  private func answer(to asked: KeyedRequest) throws(StoreError) -> OnceReply {
+    let found = try onceStatements.selectAnswer.first(asked.owner, asked.key, asked.time) {
+      row throws(StoreError) in try readAnswer(row)
+    }
+    guard let found else { return .unanswered }
+    return found.digest == hasher.digest(of: asked) ? .answered(found.answer) : .keyReused
+  }
+
+  private func readAnswer(
+    _ row: SQLiteStatement
+  ) throws(StoreError) -> (digest: RecordChecksum, answer: [UInt8]) {
+    let answer = row.bytes(3)
+    guard let digest = row.withBytes(2, { RecordChecksum($0) }),
+      row.withBytes(4, { RecordChecksum($0) })
+        == hasher.checksum(ofAnswer: answer, owner: row.text(0), key: row.text(1), digest)
+    else { throw .damaged("a kept answer differs from its checksum; \(damageAdvice)") }
+    return (digest, answer)
+  }
+
+  private func keep(
+    _ answer: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
+  ) throws(StoreError) {
+    roomTime = max(roomTime, asked.time)
+    let digest = hasher.digest(of: asked)
+    let (expires, overflow) = asked.time.addingReportingOverflow(memory.ageMax)
+    try onceStatements.insertAnswer.run(
+      asked.owner, asked.key, digest, answer,
+      hasher.checksum(ofAnswer: answer, owner: asked.owner, key: asked.key, digest),
+      overflow ? Timestamp.max : expires)
+    try onceStatements.deleteOldAnswers.run(asked.owner, max(memory.countMax, 0))
+  }
+
+  // MARK: Notes
+
+  private func create(
+    _ draft: NoteDraft, epoch: String, restMax: Timestamp
+  ) throws(StoreError) -> OnceReply {
+    let origin = try onceStatements.selectOrigin.first(draft.id) { row in
+      (
+        owner: row.text(0), title: row.text(1), isDeleted: row.integer(2) != 0,
+        // Without a time: deleted since the last look.
+        expires: row.isNull(3) ? Timestamp.max : Timestamp(row.integer(3))
+      )
+    }
+    if let row = try row(draft.id) {
+      guard let origin, origin.owner.utf8.elementsEqual(draft.owner.utf8),
+        origin.title.utf8.elementsEqual(draft.title.utf8)
+      else { return .taken }
+      return .found(row.summary)
+    }
+    if let origin, origin.isDeleted, origin.expires > draft.time { return .deleted }
+    let note = try create(draft.id, epoch: epoch, title: draft.title, time: draft.time)
+    try onceStatements.insertOrigin.run(draft.id, draft.owner, draft.title, restMax)
+    return .created(note)
+  }
+
+  // MARK: Housekeeping
+
+  /// Removes some of what has expired.
+  ///
+  /// - Returns: Whether that was all.
+  func removeExpiredAnswers() throws(StoreError) -> Bool {
+    try onceStatements.dateDeleted.run(roomTime)
+    try onceStatements.deleteExpiredAnswers.run(roomTime)
+    var isDone = connection.changedRows == 0
+    try onceStatements.deleteExpiredOrigins.run(roomTime)
+    isDone = isDone && connection.changedRows == 0
+    return isDone
+  }
+
+  /// Reads every kept answer.
+  func checkAnswers(_ findings: inout StoreFindings) {
+    do throws(StoreError) {
+      var last = 0
+      while true {
+        let numbers = try onceStatements.selectAnswers.rows(last) {
+          row throws(StoreError) in
+          _ = try readAnswer(row)
+          return row.integer(5)
+        }
+        guard let end = numbers.last else { return }
+        last = end
+      }
+    } catch {
+      findings.add(nil, error)
+    }
+  }
+}
+
+extension RecordHasher {
+  /// What a request asks for, by which another use of its key is told from its repetition.
+  mutating func digest(of asked: KeyedRequest) -> RecordChecksum {
+    begin(.request)
+    add(asked.variant)
+    add(asked.body)
+    return checksum()
+  }
+
+  mutating func checksum(
+    ofAnswer answer: [UInt8], owner: String, key: String, _ digest: RecordChecksum
+  ) -> RecordChecksum {
+    begin(.answer)
+    add(owner)
+    add(key)
+    add(digest)
+    add(answer)
+    return checksum()
+  }
+}

@@ -1,0 +1,422 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// Requests with an `Idempotency-Key`: done once, however often they are sent.
+@Suite("Requests that are done once")
+struct OnceTests {
+  /// A request that writes.
+  struct Writing: Sendable, CustomTestStringConvertible {
+    var method: String
+    var path: String
+    var body: String
+    var status: Int
+    /// Whether each answer has a new signature.
+    var makesToken = false
+
+    var testDescription: String { "\(method) \(path)" }
+  }
+
+  private static let all = [
+    Writing(method: "POST", path: "/api/notes", body: #"{"title":"New"}"#, status: 201),
+    Writing(method: "PUT", path: "/api/notes/own", body: #"{"title":"Own"}"#, status: 201),
+    Writing(method: "PATCH", path: "/api/notes/n1", body: #"{"title":"Other"}"#, status: 200),
+    Writing(method: "DELETE", path: "/api/notes/n1", body: "", status: 204),
+    Writing(method: "PUT", path: "/api/notes/n1/text?author=A", body: "text", status: 200),
+    Writing(method: "PUT", path: "/api/notes/n1/text?base=0", body: "text", status: 200),
+    Writing(
+      method: "POST", path: "/api/notes/n1/changes", body: #"{"revision":0,"operation":["x"]}"#,
+      status: 200),
+    Writing(
+      method: "POST", path: "/api/notes/n1/versions", body: #"{"name":"V","revision":0}"#,
+      status: 201),
+    Writing(method: "DELETE", path: "/api/notes/n1/versions/0", body: "", status: 204),
+    Writing(method: "POST", path: "/api/notes/n1/restore", body: #"{"revision":0}"#, status: 200),
+    Writing(
+      method: "POST", path: "/api/notes/n1/share", body: #"{"access":"read"}"#, status: 201,
+      makesToken: true),
+    Writing(method: "DELETE", path: "/api/notes/n1/share", body: "", status: 204),
+    Writing(method: "POST", path: "/api/rooms/r/publish", body: #"{"data":1}"#, status: 200),
+    Writing(
+      method: "POST", path: "/api/publish",
+      body: #"{"publications":[{"room":"r","data":1},{"room":"s","data":2,"key":"k"}]}"#,
+      status: 200),
+  ]
+
+  private let rig = GatewayRig(isDemo: true)
+
+  init() {
+    rig.make("n1")
+  }
+
+  private func send(
+    _ writing: Writing, key: String = "k1", to other: GatewayRig? = nil,
+    _ headers: [String: String] = [:]
+  ) -> UInt64 {
+    (other ?? rig).begin(
+      writing.method, writing.path,
+      headers: headers.merging(["idempotency-key": key]) { $1 }, writing.body)
+  }
+
+  private func isReplayed(_ response: Response?) -> Bool {
+    response?.headers.contains { $0 == ("idempotency-replayed", "true") } ?? false
+  }
+
+  /// What the rooms of the tests have: how far each is.
+  private func offsets(_ rig: GatewayRig) -> [Int] {
+    ["r", "s"].map { room in
+      let reply = rig.store.perform([
+        .room(.recover(room, from: nil, limit: 1, bytesMax: 1, memory: .standard, now: 0))
+      ])[0]
+      guard case .room(.recovery(let recovery)) = reply else { return -1 }
+      return recovery.head.offset
+    }
+  }
+
+  private func notes(_ rig: GatewayRig) -> [NoteSummary] {
+    guard case .notes(let notes) = rig.store.perform([.list])[0] else { return [] }
+    return notes
+  }
+
+  @Test("the answer to the first is given again, and nothing is done", arguments: all)
+  func replay(writing: Writing) throws {
+    let first = try #require(rig.response(send(writing)))
+    #expect(first.status == writing.status)
+    #expect(!isReplayed(first))
+    let commits = rig.store.commitCount
+    let before = (notes(rig), offsets(rig), rig.store.log(of: "n1")?.count)
+    rig.clock.advance(milliseconds: 50_000)
+    let second = try #require(rig.response(send(writing)))
+    #expect(second.status == first.status)
+    #expect(isReplayed(second))
+    #expect(rig.store.commitCount == commits)
+    #expect(notes(rig) == before.0)
+    #expect(offsets(rig) == before.1)
+    #expect(rig.store.log(of: "n1")?.count == before.2)
+    guard !writing.makesToken else {
+      // The same token in all but its signature.
+      let tokens = try ["own0", "own1"].map { try rig.ownTokens.identity(of: $0, now: 0) }
+      #expect(tokens[0] == tokens[1])
+      return
+    }
+    #expect(second.body == first.body)
+    let headers = second.headers.filter { $0.name != "idempotency-replayed" }
+    #expect(headers.map(\.name) == first.headers.map(\.name))
+    #expect(headers.map(\.value) == first.headers.map(\.value))
+  }
+
+  @Test("what was done without being answered is answered after a restart", arguments: all)
+  func crash(writing: Writing) throws {
+    rig.isStepwise = true
+    let lost = send(writing)
+    // Until what is done is on the disk, which nobody is told.
+    while rig.response(lost) == nil {
+      _ = rig.endTurn()
+      let isLast = rig.stored.contains { item in
+        if case .once(.perform) = item.request { true } else { false }
+      }
+      if isLast {
+        _ = rig.store.perform(rig.stored.map(\.request))
+        break
+      }
+      try #require(!rig.stored.isEmpty)
+      rig.storeWorks()
+    }
+    rig.store.restart()
+    let next = GatewayRig(isDemo: true, store: rig.store, prefix: "h")
+    let before = (notes(next), offsets(next), next.store.log(of: "n1")?.count)
+    let response = try #require(next.response(send(writing, to: next)))
+    #expect(response.status == writing.status)
+    #expect(isReplayed(response))
+    #expect(notes(next) == before.0)
+    #expect(offsets(next) == before.1)
+    #expect(next.store.log(of: "n1")?.count == before.2)
+  }
+
+  @Test("a key is used for one request of its method and path")
+  func reuse() {
+    var writing = Self.all[4]
+    #expect(rig.answer(send(writing))?.status == 200)
+    writing.body = "other"
+    let other = rig.answer(send(writing))
+    #expect(other?.status == 422)
+    #expect(other?.body.contains(#""code":"keyReused""#) ?? false)
+    writing = Self.all[4]
+    #expect(rig.answer(send(writing, ["if-match": "1"]))?.status == 422)
+    writing.path = "/api/notes/n1/text?author=B"
+    #expect(rig.answer(send(writing))?.status == 422)
+    #expect(rig.store.log(of: "n1")?.count == 1)
+    rig.make("n2")
+    writing.path = "/api/notes/n2/text"
+    #expect(rig.answer(send(writing))?.status == 200)
+    #expect(rig.store.log(of: "n2")?.count == 1)
+  }
+
+  @Test("users' keys are their own")
+  func users() {
+    let rig = GatewayRig()
+    rig.make("n1")
+    for user in ["ada", "ben"] {
+      _ = rig.token(user, [Grant(.documents, NamePattern("*"), .all)])
+      let writing = Self.all[0]
+      for isReplayed in [false, true] {
+        let request = send(writing, to: rig, ["authorization": user])
+        #expect(rig.answer(request)?.status == 201)
+        #expect(self.isReplayed(rig.response(request)) == isReplayed)
+      }
+    }
+    #expect(notes(rig).count == 3)
+    #expect(rig.answer(send(Self.all[0], to: rig, ["authorization": "none"]))?.status == 401)
+  }
+
+  @Test("the same request waits while the first is being done; others are refused")
+  func inWork() {
+    rig.isStepwise = true
+    let writing = Self.all[0]
+    let requests = (0..<5).map { _ in send(writing) }
+    let excess = rig.response(send(writing))
+    #expect(excess?.status == 409)
+    #expect(excess?.headers.contains { $0 == ("retry-after", "1") } ?? false)
+    var other = writing
+    other.body = #"{"title":"Other"}"#
+    #expect(rig.answer(send(other))?.status == 422)
+    #expect(requests.allSatisfy { rig.response($0) == nil })
+    while !rig.stored.isEmpty { rig.storeWorks() }
+    #expect(requests.map { rig.response($0)?.status } == Array(repeating: 201, count: 5))
+    #expect(requests.map { isReplayed(rig.response($0)) } == [false, true, true, true, true])
+    #expect(Set(requests.map { rig.answer($0)?.body }).count == 1)
+    #expect(notes(rig).count == 2)
+  }
+
+  @Test("a request that was refused may be made again")
+  func refusals() {
+    let writing = Self.all[4]
+    #expect(rig.answer(send(writing, ["if-match": "1"]))?.status == 412)
+    rig.store.commitsToFail = 1
+    #expect(rig.answer(send(writing))?.status == 503)
+    #expect(rig.answer(send(writing))?.status == 200)
+    #expect(rig.answer(send(writing, ["if-match": "1"]))?.status == 422)
+    #expect(rig.answer(send(writing, key: "k2", ["if-match": "1"]))?.status == 200)
+    #expect(rig.store.log(of: "n1")?.count == 2)
+  }
+
+  @Test("what failed of a batch is published when it comes again, and the rest is not")
+  func batch() {
+    let writing = Self.all[13]
+    rig.isStepwise = true
+    let first = send(writing)
+    rig.storeWorks()
+    rig.storeWorks(on: 1)
+    rig.store.commitsToFail = 1
+    rig.storeWorks()
+    #expect(rig.answer(first)?.status == 200)
+    #expect(rig.answer(first)?.body.contains(#""code":"unavailable""#) ?? false)
+    #expect(offsets(rig) == [1, 0])
+    rig.isStepwise = false
+    let second = send(writing)
+    #expect(rig.answer(second)?.body.contains(#""repeated":true"#) ?? false)
+    #expect(!isReplayed(rig.response(second)))
+    #expect(offsets(rig) == [1, 1])
+    #expect(isReplayed(rig.response(send(writing))))
+  }
+
+  @Test(
+    "a key that is none is refused",
+    arguments: ["", " ", "a b", "é", "a\u{7f}", String(repeating: "k", count: 256)])
+  func badKeys(key: String) {
+    let refused = rig.answer(send(Self.all[0], key: key))
+    #expect(refused?.status == 400)
+    #expect(refused?.body.contains("Idempotency-Key") ?? false)
+    #expect(rig.answer(send(Self.all[0], key: String(repeating: "k", count: 255)))?.status == 201)
+  }
+
+  @Test("reading takes no key")
+  func reading() {
+    let request = rig.begin(
+      "GET", "/api/notes", headers: ["idempotency-key": "a b"])
+    #expect(rig.answer(request)?.status == 200)
+  }
+
+  @Test("answers are kept for a day, and so many of each user")
+  func forgetting() {
+    let rig = GatewayRig(isDemo: true) { $0.answers.countMax = 2 }
+    for key in ["a", "b", "c"] { #expect(rig.answer(send(Self.all[0], key: key, to: rig)) != nil) }
+    func isKept(_ key: String) -> Bool {
+      isReplayed(rig.response(send(Self.all[0], key: key, to: rig)))
+    }
+    #expect(isKept("b"))
+    #expect(isKept("c"))
+    #expect(!isKept("a"))
+    rig.clock.advance(milliseconds: 86_400_000)
+    #expect(!isKept("c"))
+  }
+
+  @Test("an answer that is too long is not kept, and what is done is known all the same")
+  func longAnswer() {
+    let rooms = (0..<100).map { number in
+      let name = String(repeating: "r", count: 190) + "\(number)"
+      return #"{"room":"\#(name)","data":1}"#
+    }
+    let writing = Writing(
+      method: "POST", path: "/api/publish",
+      body: #"{"publications":[\#(rooms.joined(separator: ","))]}"#, status: 200)
+    let first = rig.answer(send(writing))
+    #expect(first?.body.utf8.count ?? 0 > 16_384)
+    #expect(first?.body.contains(#""repeated":true"#) == false)
+    let second = send(writing)
+    #expect(!isReplayed(rig.response(second)))
+    #expect(rig.answer(second)?.body.contains(#""repeated":false"#) == false)
+  }
+
+  @Test("a request counts once towards what a user may make")
+  func rates() {
+    let rig = GatewayRig {
+      $0.limits.userRequestsPerSecondMax = 1
+      $0.limits.burstSeconds = 2
+    }
+    _ = rig.token("ada", [Grant(.documents, NamePattern("*"), .all)])
+    let statuses = (0..<3).map { _ in
+      rig.answer(send(Self.all[0], to: rig, ["authorization": "ada"]))?.status
+    }
+    #expect(statuses == [201, 201, 429])
+  }
+
+  // MARK: Notes under their makers' ids
+
+  @Test("a note is made under its maker's id, once")
+  func ownID() {
+    func put(_ title: String, token: String? = nil) -> Int {
+      rig.request("PUT", "/api/notes/own%2F1", #"{"title":"\#(title)"}"#).status
+    }
+    #expect(put("One") == 201)
+    #expect(put("One") == 200)
+    #expect(put("Two") == 409)
+    #expect(rig.request("PATCH", "/api/notes/own%2F1", #"{"title":"Two"}"#).status == 200)
+    #expect(put("One") == 200)
+    #expect(notes(rig).first { $0.id == "own/1" }?.title == "Two")
+    #expect(rig.request("PUT", "/api/notes/n1", #"{"title":"n1"}"#).status == 409)
+    #expect(rig.request("DELETE", "/api/notes/own%2F1").status == 204)
+    #expect(put("One") == 410)
+    #expect(rig.request("PUT", "/api/notes/x", "{}").status == 400)
+    rig.clock.advance(milliseconds: 86_400_000)
+    #expect(put("One") == 201)
+  }
+
+  @Test("making a note under an id takes the right to it")
+  func ownIDRights() {
+    let rig = GatewayRig()
+    for (token, verbs) in [("writer", [.read, .write, .presence]), ("maker", .all)]
+      as [(String, Verbs)]
+    {
+      _ = rig.token(token, [Grant(.documents, NamePattern("a-*"), verbs)])
+    }
+    func put(_ id: String, _ token: String) -> Int {
+      rig.request("PUT", "/api/notes/" + id, token: token, #"{"title":"T"}"#).status
+    }
+    #expect(put("a-1", "writer") == 403)
+    #expect(put("b-1", "maker") == 403)
+    #expect(put("a-1", "maker") == 201)
+    rig.book?.enter("other", user: "other", [Grant(.documents, NamePattern("*"), .all)])
+    #expect(put("a-1", "other") == 409)
+  }
+
+  @Test("an id in the body is refused with where it belongs")
+  func idInBody() {
+    let (status, body) = rig.request("POST", "/api/notes", #"{"title":"T","id":"own"}"#)
+    #expect(status == 400)
+    #expect(body.contains("PUT /api/notes/{id}"))
+    #expect(notes(rig).count == 1)
+  }
+
+  // MARK: Everything going wrong
+
+  /// Programs that write over HTTP and send again what was not answered, to a server that fails,
+  /// dies and comes back.
+  @Test("whatever fails, nothing is lost and nothing doubled", arguments: UInt64(1)...12)
+  func faults(seed: UInt64) throws {
+    var random = SimulationRandom(seed: seed)
+    let store = MemoryStore()
+    var rig = GatewayRig(isDemo: true, store: store)
+    rig.make("n1")
+    rig.isStepwise = true
+    var restarts = 0
+    struct Job {
+      var writing: Writing
+      var key: String
+      var sent: UInt64?
+      var isDone = false
+    }
+    var jobs: [Job] = (0..<40).map { number in
+      let writing =
+        switch number % 4 {
+        case 0:
+          Writing(
+            method: "POST", path: "/api/notes/n1/changes",
+            body: #"{"revision":0,"operation":["<\#(number)>"]}"#, status: 200)
+        case 1:
+          Writing(
+            method: "POST", path: "/api/notes", body: #"{"title":"<\#(number)>"}"#, status: 201)
+        case 2:
+          Writing(
+            method: "POST", path: "/api/rooms/r/publish", body: #"{"data":\#(number)}"#, status: 200
+          )
+        default:
+          Writing(
+            method: "POST", path: "/api/publish",
+            body: #"{"publications":[{"room":"s","data":\#(number)},{"room":"t","data":0}]}"#,
+            status: 200)
+        }
+      return Job(writing: writing, key: "key\(number)")
+    }
+    func isComplete(_ response: Response) -> Bool {
+      response.status < 300
+        && !String(decoding: response.body, as: UTF8.self).contains(#""code""#)
+    }
+    var steps = 0
+    while !jobs.allSatisfy(\.isDone) {
+      steps += 1
+      try #require(steps < 20_000, "the writers do not come to an end")
+      let isCalm = steps > 2_000
+      let index = random.below(jobs.count)
+      if !jobs[index].isDone {
+        if let sent = jobs[index].sent, let response = rig.response(sent) {
+          // Some answers are lost on the way.
+          let isLost = !isCalm && random.chance(30)
+          jobs[index].isDone = !isLost && isComplete(response)
+          jobs[index].sent = nil
+        } else if jobs[index].sent == nil || random.chance(10) {
+          jobs[index].sent = send(jobs[index].writing, key: jobs[index].key, to: rig)
+        }
+      }
+      if random.chance(50) { _ = rig.endTurn() }
+      if random.chance(40), !rig.stored.isEmpty {
+        rig.storeWorks(on: 1 + random.below(rig.stored.count))
+      }
+      guard !isCalm else { continue }
+      if random.chance(3) { store.commitsToFail = 1 }
+      if random.chance(3) { store.syncsToFail = 1 }
+      if random.chance(2) {
+        // What the store has done already nobody hears of.
+        if random.chance(50) { _ = store.perform(rig.stored.map(\.request)) }
+        store.restart(findsUnsynced: random.chance(50))
+        restarts += 1
+        rig = GatewayRig(isDemo: true, store: store, prefix: "r\(restarts)-")
+        rig.isStepwise = true
+        for index in jobs.indices { jobs[index].sent = nil }
+      }
+    }
+    let text = store.document("n1")?.text ?? ""
+    let titles = notes(rig).map(\.title)
+    for number in 0..<40 {
+      switch number % 4 {
+      case 0: #expect(text.ranges(of: "<\(number)>").count == 1, "edit \(number)")
+      case 1: #expect(titles.count { $0 == "<\(number)>" } == 1, "note \(number)")
+      default: break
+      }
+    }
+    #expect(offsets(rig) == [10, 10])
+  }
+}
