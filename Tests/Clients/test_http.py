@@ -1,9 +1,11 @@
 """The page's and the notes' HTTP surface."""
 
 import json
+import socket
 import time
 
 import pytest
+from patience import SECONDS
 
 
 def notes(server):
@@ -171,3 +173,70 @@ def test_pages_of_other_origins_are_told_nothing(start):
             assert not [name for name in answer if name.lower().startswith("access-control")]
     assert asked_by(server, "https://evil.example", "OPTIONS", "/api/notes")[0] == 403
     assert asked_by(start(), APP, "OPTIONS", "/api/notes")[0] == 403
+
+
+def heads(server, request):
+    """Sends bytes; the head of the answer, in small letters, without its status line."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as connection:
+        connection.sendall(request)
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            piece = connection.recv(65536)
+            assert piece, answer
+            answer += piece
+    status, *fields = answer.partition(b"\r\n\r\n")[0].decode().lower().split("\r\n")
+    return int(status.split()[1]), fields
+
+
+LINE = "%s %s HTTP/1.1\r\nHost: localhost\r\n"
+UPGRADE = (
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: %d\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+ANSWERS = {
+    "text": (200, LINE % ("GET", "/health") + "\r\n"),
+    "JSON": (200, LINE % ("GET", "/api/notes") + "\r\n"),
+    "made": (201, LINE % ("POST", "/api/notes") + "Content-Length: 13\r\n\r\n" + '{"title":"t"}'),
+    "page": (200, LINE % ("GET", "/") + "\r\n"),
+    "head only": (200, LINE % ("HEAD", "/") + "\r\n"),
+    "script": (200, LINE % ("GET", "/assets/js/theme.js") + "\r\n"),
+    "API description": (200, LINE % ("GET", "/api/openapi.json") + "\r\n"),
+    "metrics": (200, LINE % ("GET", "/metrics") + "\r\n"),
+    "Socket.IO": (200, LINE % ("GET", "/socket/?EIO=4&transport=polling") + "\r\n"),
+    "Bayeux": (400, LINE % ("POST", "/faye") + "Content-Length: 1\r\n\r\n{"),
+    "bad body": (400, LINE % ("POST", "/api/notes") + "Content-Length: 1\r\n\r\n{"),
+    "no file": (404, LINE % ("GET", "/assets/nothing.js") + "\r\n"),
+    "no note": (404, LINE % ("DELETE", "/api/notes/nobody") + "\r\n"),
+    "other method": (405, LINE % ("PUT", "/api/notes") + "Content-Length: 0\r\n\r\n"),
+    "title too long": (
+        413, LINE % ("POST", "/api/notes") + "Content-Length: 9013\r\n\r\n"
+        + json.dumps({"title": "x" * 9000}),
+    ),
+    # Errors of the transport, which the handlers of requests never see.
+    "body too long": (413, LINE % ("POST", "/api/notes") + "Content-Length: 999999999999\r\n\r\n"),
+    "no such place to upgrade": (404, LINE % ("GET", "/nowhere") + UPGRADE % 13),
+    "other WebSocket version": (426, LINE % ("GET", "/ws") + UPGRADE % 12),
+    "chunks": (411, LINE % ("POST", "/api/notes") + "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"),
+    "head too long": (431, LINE % ("GET", "/") + "X: " + "x" * 100_000),
+    "unknown method": (501, LINE % ("BREW", "/") + "\r\n"),
+    "no request": (400, "\x01\x02\r\n\r\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_browsers_may_not_guess_at_the_type_of_any_answer(server, kind):
+    expected, request = ANSWERS[kind]
+    status, fields = heads(server, request.encode())
+    assert fields.count("x-content-type-options: nosniff") == 1, (status, fields)
+    assert status == expected
+
+
+def test_nor_at_the_type_of_an_answer_without_a_body(server):
+    tag = server.request("GET", "/")[1]["etag"]
+    note = server.create_note()
+    for method, path, headers, expected in (
+        ("GET", "/", {"If-None-Match": tag}, 304),
+        ("DELETE", f"/api/notes/{note}", {}, 204),
+    ):
+        status, headers, _ = server.request(method, path, headers=headers)
+        assert (status, headers.get_all("x-content-type-options")) == (expected, ["nosniff"])
