@@ -112,8 +112,8 @@ let package = Package(
     tests(
       "SocketMessagesTests",
       ["SocketMessages", "OTCore", "OTWorkloads", "GrowthKit", "CAllocationCount"]),
-    tests("SocketIOTests", ["SocketIO", "SocketMessages"]),
-    tests("BayeuxTests", ["Bayeux", "SocketMessages"]),
+    tests("SocketIOTests", ["SocketIO", "SocketMessages", "GrowthKit"]),
+    tests("BayeuxTests", ["Bayeux", "SocketMessages", "GrowthKit"]),
     tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),
     tests("HTTP1Tests", ["HTTP1", "OTWorkloads", "GrowthKit"]),
     tests(

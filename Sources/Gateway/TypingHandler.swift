@@ -31,16 +31,33 @@ public protocol TypingHandler: AnyObject {
 }
 
 /// Typing that ends by itself unless it is renewed.
+///
+/// Beginning and ending take the same time however many others type.
 public final class TimedTyping: TypingHandler {
-  private struct Typist {
+  /// Where somebody types: on one connection, in one room.
+  private struct Place: Hashable {
     let room: ExactName
-    let person: PersonID
     let connection: ConnectionID
+  }
+
+  /// Who types in a room, on however many connections.
+  private struct Presence: Hashable {
+    let room: ExactName
+    let person: ExactName
+  }
+
+  private struct Typist {
+    let presence: Presence
+    /// Counts those who have begun, so that they end in the order in which they began.
+    let number: Int
     var end: Int64
   }
 
   private let milliseconds: Int64
-  private var typists: [Typist] = []
+  private var typists: [Place: Typist] = [:]
+  private var rooms: [ConnectionID: Set<ExactName>] = [:]
+  private var connectionCounts: [Presence: Int] = [:]
+  private var nextNumber = 0
 
   /// - Parameter milliseconds: until typing ends that is not renewed.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
@@ -49,47 +66,54 @@ public final class TimedTyping: TypingHandler {
   public func begin(
     _ room: RoomName, _ person: PersonID, on connection: ConnectionID, now: Int64
   ) -> TypingChange? {
-    let name = ExactName(room)
-    let wasTyping = isTyping(name, person)
-    if let index = typists.firstIndex(where: { $0.room == name && $0.connection == connection }) {
-      typists[index].end = now + milliseconds
+    let place = Place(room: ExactName(room), connection: connection)
+    let presence = Presence(room: place.room, person: ExactName(person))
+    let wasTyping = connectionCounts[presence] != nil
+    if typists[place] != nil {
+      typists[place]?.end = now + milliseconds
     } else {
-      typists.append(
-        Typist(room: name, person: person, connection: connection, end: now + milliseconds))
+      typists[place] = Typist(presence: presence, number: nextNumber, end: now + milliseconds)
+      nextNumber += 1
+      rooms[connection, default: []].insert(place.room)
+      connectionCounts[presence, default: 0] += 1
     }
     return wasTyping ? nil : TypingChange(room: room, person: person, isTyping: true)
   }
 
   /// See ``TypingHandler``.
   public func end(_ room: RoomName, on connection: ConnectionID) -> TypingChange? {
-    let name = ExactName(room)
-    return remove { $0.room == name && $0.connection == connection }.first
+    remove([Place(room: ExactName(room), connection: connection)]).first
   }
 
   /// See ``TypingHandler``.
   public func disconnected(_ connection: ConnectionID) -> [TypingChange] {
-    remove { $0.connection == connection }
+    remove((rooms[connection] ?? []).map { Place(room: $0, connection: connection) })
   }
 
   /// See ``TypingHandler``.
+  ///
+  /// - Complexity: O(*n*) connections on which somebody types.
   public func expire(now: Int64) -> [TypingChange] {
-    typists.isEmpty ? [] : remove { $0.end <= now }
+    typists.isEmpty ? [] : remove(typists.filter { $0.value.end <= now }.map(\.key))
   }
 
-  private func isTyping(_ room: ExactName, _ person: PersonID) -> Bool {
-    typists.contains { $0.room == room && $0.person.utf8.elementsEqual(person.utf8) }
-  }
-
-  private func remove(_ isGone: (Typist) -> Bool) -> [TypingChange] {
-    let gone = typists.filter(isGone)
-    guard !gone.isEmpty else { return [] }
-    typists.removeAll(where: isGone)
+  private func remove(_ places: [Place]) -> [TypingChange] {
+    var gone: [Typist] = []
+    for place in places {
+      guard let typist = typists.removeValue(forKey: place) else { continue }
+      gone.append(typist)
+      rooms[place.connection]?.remove(place.room)
+      if rooms[place.connection]?.isEmpty ?? false { rooms[place.connection] = nil }
+      connectionCounts[typist.presence, default: 0] -= 1
+    }
+    gone.sort { $0.number < $1.number }
     // Whoever types on another device too goes on typing.
     var changes: [TypingChange] = []
-    for typist in gone where !isTyping(typist.room, typist.person) {
-      let change = TypingChange(
-        room: typist.room.text, person: typist.person, isTyping: false)
-      if !changes.contains(change) { changes.append(change) }
+    for typist in gone where connectionCounts[typist.presence] == 0 {
+      connectionCounts[typist.presence] = nil
+      changes.append(
+        TypingChange(
+          room: typist.presence.room.text, person: typist.presence.person.text, isTyping: false))
     }
     return changes
   }

@@ -106,17 +106,23 @@ extension JSONValue {
   }
 
   /// Its fields, if it is an object.
+  ///
+  /// - Complexity: O(*n*) bytes, also where names come again and again.
   public var fields: JSONFields? {
     read { reader throws(JSONError) in
-      var fields = JSONFields()
-      var names: Set<[UInt8]> = []
+      // A name that comes again leaves a gap: moving what stands behind it, each time, would take
+      // time in proportion to the square of the object's size.
+      var fields: [JSONFields.Field?] = []
+      var places: [[UInt8]: Int] = [:]
       try reader.object { key, reader throws(JSONError) in
         let name = key.string
         let value = try reader.value()
-        if !names.insert(Array(name.utf8)).inserted { fields.remove(name) }
+        if let former = places.updateValue(fields.count, forKey: Array(name.utf8)) {
+          fields[former] = nil
+        }
         fields.append(JSONFields.Field(name, value))
       }
-      return fields
+      return JSONFields(fields.compactMap { $0 })
     }
   }
 

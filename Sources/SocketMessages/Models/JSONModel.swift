@@ -37,13 +37,18 @@ extension JSONModel {
   }
 
   /// The model as fields: its own, then those that it keeps for others.
+  ///
+  /// - Complexity: O(*n*) fields.
   public var fields: JSONFields {
     var copy = self
     var visitor = JSONFieldVisitor.writing()
     // Writing cannot fail: only reading finds fields missing.
     try? copy.visit(&visitor)
     var fields = visitor.written
-    for field in rest.all where fields[field.name] == nil { fields.append(field) }
+    var names = Set(fields.all.map { Array($0.name.utf8) })
+    for field in rest.all where names.insert(Array(field.name.utf8)).inserted {
+      fields.append(field)
+    }
     return fields
   }
 

@@ -1,0 +1,271 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+
+/// The cases of what native clients send, to ask whether each of them has something.
+///
+/// A new case of a message does not compile here until it has a kind.
+enum MessageKind: String, CaseIterable, Sendable {
+  case hello, refresh, grant, join, change, select, leave, profile, subscribe, unsubscribe, ping
+  case publish, roomHistory, typing, receipt, receipts, lastOnline, block, blocks, flag, flags
+  case follow
+
+  init?(_ message: ClientMessage) {
+    switch message {
+    case .hello: self = .hello
+    case .refresh: self = .refresh
+    case .grant: self = .grant
+    case .join: self = .join
+    case .change: self = .change
+    case .select: self = .select
+    case .leave: self = .leave
+    case .profile: self = .profile
+    case .subscribe: self = .subscribe
+    case .unsubscribe: self = .unsubscribe
+    case .publish: self = .publish
+    case .roomHistory: self = .roomHistory
+    case .typing: self = .typing
+    case .receipt: self = .receipt
+    case .receipts: self = .receipts
+    case .lastOnline: self = .lastOnline
+    case .block: self = .block
+    case .blocks: self = .blocks
+    case .flag: self = .flag
+    case .flags: self = .flags
+    case .follow: self = .follow
+    case .ping: self = .ping
+    case .unknown: return nil
+    }
+  }
+}
+
+/// A gateway over a store in memory that lets go of what it sends, for measuring.
+///
+/// Rates and sizes are without limits. Person 0 is there from the start.
+final class QuietRig {
+  /// The document and the room that work is done in.
+  static let document = "d"
+  static let room = "r"
+  static let epoch = "epoch of d"
+  /// A token of person 0 beside the one that hello was said with.
+  static let pass = "pass"
+
+  private let clock = VirtualClock()
+  private let book = TokenBook()
+  private let gateway: Gateway
+  let store = MemoryStore(losableCommitsMax: 0)
+  private var nextID: UInt64 = 1
+  private let reads: Bool
+  /// Kinds that were sent.
+  private(set) var kinds: Set<MessageKind> = []
+  /// What was not done, in the server's words; of rigs that read what is sent.
+  private(set) var refusals: [String] = []
+
+  /// The document's revision, and the number of person 0's latest change.
+  private(set) var revision = 0
+  private var lateChanges = 0
+  /// Whether the next step does, or takes back.
+  private var isBack = false
+
+  /// - Parameter reads: Whether what is sent is read for refusals.
+  init(reads: Bool = false) {
+    self.reads = reads
+    var settings = GatewaySettings()
+    settings.isDemo = false
+    settings.windowEntries = 1_000_000
+    settings.lagRevisionsMax = 1_000_000
+    settings.recoveryMax = 1_000_000
+    settings.recoveryBytesMax = 1 << 30
+    settings.catchUpBytes = 1 << 30
+    settings.pageBytes = 1 << 30
+    settings.pageDefault = 1_000_000
+    settings.roomMemory = RoomMemory(publicationsMax: 1_000_000, ageMax: 86_400_000)
+    for field in Limits.fields { settings.limits[keyPath: field.path] = 1 << 30 }
+    let unlimited: [WritableKeyPath<Limits, Int>] = [
+      \.burstSeconds, \.signsPerSecondMax, \.messagesPerSecondMax, \.bytesPerSecondMax,
+      \.userConnectionsMax, \.userConnectsPerSecondMax, \.userMessagesPerSecondMax,
+      \.userBytesPerSecondMax, \.userRequestsPerSecondMax, \.addressConnectionsMax,
+      \.addressConnectsPerSecondMax, \.addressMessagesPerSecondMax, \.addressBytesPerSecondMax,
+      \.addressRequestsPerSecondMax,
+    ]
+    for path in unlimited { settings.limits[keyPath: path] = 0 }
+    settings.limits.typingMilliseconds = 6_000
+    gateway = Gateway(
+      settings: settings,
+      surroundings: Gateway.Surroundings(
+        clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: NoLog(),
+        authenticator: book, queuedBytes: { _ in 0 }))
+    make([Self.document])
+    enter(1)
+    book.enter(Self.pass, user: Self.person(0), tokenID: Self.pass, Self.grants)
+  }
+
+  private static let grants = [
+    Grant(.documents, NamePattern("*"), .all), Grant(.rooms, NamePattern("*"), .all),
+  ]
+
+  static func person(_ index: Int) -> String { "person \(index)" }
+
+  /// The connection of a person who entered.
+  static func connection(_ index: Int) -> UInt64 { UInt64(index + 1) }
+
+  static func names(_ count: Int) -> [String] { (0..<count).map { "name \($0)" } }
+
+  // MARK: Making much of something
+
+  func make(_ documents: [String]) {
+    _ = store.perform(
+      documents.map { .create(id: $0, epoch: "epoch of \($0)", title: $0, time: clock.now) })
+  }
+
+  /// Lets people in, who are told apart by their number from 0 on.
+  func enter(_ count: Int) {
+    for _ in 0..<count {
+      let person = Self.person(Int(nextID) - 1)
+      book.enter(person, user: person, name: person, Self.grants)
+      ask(open(), .hello(.init(name: person, token: person)))
+    }
+  }
+
+  /// Lets people in who follow the document, and the room.
+  func gather(_ count: Int, joins: Bool = false, subscribes: Bool = false, presence: Bool = false) {
+    enter(count - 1)
+    for index in 0..<count {
+      if joins { ask(index, .join(.init(documentID: Self.document))) }
+      if subscribes { ask(index, .subscribe(.init(room: Self.room, isPresent: presence))) }
+    }
+  }
+
+  /// Has person 0 follow documents and rooms.
+  func follow(_ count: Int) {
+    let names = Self.names(count)
+    make(names)
+    for name in names {
+      ask(0, .join(.init(documentID: name)))
+      ask(0, .subscribe(.init(room: name)))
+    }
+  }
+
+  /// Has person 0 write a text into the document.
+  func write(scalars: Int) {
+    ask(0, .join(.init(documentID: Self.document)))
+    var operation = TextOperation()
+    operation.insert(String(repeating: "é", count: scalars))
+    change(operation)
+  }
+
+  /// Has person 0 change the document.
+  func change(_ operation: TextOperation) {
+    revision += 1
+    ask(
+      0,
+      .change(
+        .init(
+          documentID: Self.document, epoch: Self.epoch, revision: revision - 1,
+          sequence: revision, operation: operation)))
+  }
+
+  /// Has person 1 change the document as it was at revision 1, of one scalar.
+  func changeLate() {
+    lateChanges += 1
+    revision += 1
+    ask(
+      1,
+      .change(
+        .init(
+          documentID: Self.document, epoch: Self.epoch, revision: 1, sequence: lateChanges,
+          operation: [.retain(1), .insert("b")])))
+  }
+
+  /// Puts publications of person 0 into the room.
+  func publications(_ count: Int) {
+    let draft = PublicationDraft(
+      time: clock.now, person: Self.person(0), data: Array(#"{"x":1}"#.utf8))
+    let memory = RoomMemory(publicationsMax: 1_000_000, ageMax: 86_400_000)
+    _ = store.perform(
+      (0..<count).map { _ in
+        .room(.publish(Self.room, draft, memory: memory, keyAge: 1_000))
+      })
+  }
+
+  /// Does something in the store, once for each number.
+  func people(_ count: Int, _ request: (Int) -> PeopleRequest) {
+    _ = store.perform((0..<count).map { .people(request($0)) })
+  }
+
+  // MARK: Steps
+
+  /// Opens a connection, on which nothing was said yet.
+  func open() -> UInt64 {
+    defer { nextID += 1 }
+    gateway.opened(ConnectionID(nextID), as: .native, token: nil, limitedBy: nil)
+    perform()
+    return nextID
+  }
+
+  func close(_ connection: UInt64) {
+    gateway.closed(ConnectionID(connection))
+    perform()
+  }
+
+  /// Has a person say something.
+  func ask(_ person: Int, _ message: ClientMessage) { ask(Self.connection(person), message) }
+
+  /// Says something on a connection.
+  func ask(_ connection: UInt64, _ message: ClientMessage) {
+    if let kind = MessageKind(message) { kinds.insert(kind) }
+    var bytes: [UInt8] = []
+    message.encode(messageID: "m", into: &bytes)
+    bytes.withUnsafeBytes { gateway.received(ConnectionID(connection), message: $0, kind: .text) }
+    perform()
+  }
+
+  /// Lets a second pass, with what is done by time.
+  func tick() {
+    clock.advance(milliseconds: 1_000)
+    gateway.ticked()
+    perform()
+  }
+
+  /// True and false by turns.
+  func alternate() -> Bool {
+    isBack.toggle()
+    return isBack
+  }
+
+  // MARK: Inside
+
+  private func perform() {
+    while true {
+      let goesOn = gateway.endTurn()
+      let actions = gateway.takeActions()
+      if actions.isEmpty, !goesOn { return }
+      for action in actions { perform(action) }
+    }
+  }
+
+  private func perform(_ action: GatewayAction) {
+    switch action {
+    case .send(let frame, _): if reads { read(frame) }
+    case .close(let connection, let code, _):
+      refusals.append("closed with \(code.rawValue)")
+      gateway.closed(connection)
+    case .respond: break
+    case .store(let ticket, let request):
+      for reply in store.perform([request]) { gateway.stored(ticket, reply: reply) }
+    }
+  }
+
+  private func read(_ frame: Frame) {
+    Array(frame.payload).withUnsafeBytes { bytes in
+      switch try? ServerMessage.decode(bytes).message {
+      case .error(let failure): refusals.append(failure.message)
+      case .refused(let refusal): refusals.append(refusal.message)
+      case .resync: refusals.append("a resync was sent")
+      default: break
+      }
+    }
+  }
+}

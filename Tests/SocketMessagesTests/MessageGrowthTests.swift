@@ -1,0 +1,162 @@
+import GrowthKit
+import SocketMessages
+import Testing
+
+@Suite("Growth of messages", .serialized)
+struct MessageGrowthTests {
+  /// Scalars of each text and elements of each list, at the smaller size.
+  private static let size = 4_000
+
+  /// A law about reading bytes, which has to succeed.
+  private static func reading(
+    _ name: String, _ encode: @escaping @Sendable (_ size: Int, inout [UInt8]) -> Void,
+    _ decode: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+  ) -> GrowthLaw {
+    GrowthLaw("read \(name)", size: size) { size in
+      var bytes: [UInt8] = []
+      encode(size, &bytes)
+      return bytes
+    } run: { bytes in
+      do { try bytes.withUnsafeBytes(decode) } catch { preconditionFailure("\(name): \(error)") }
+    }
+  }
+
+  /// A law about writing a message.
+  private static func writing<Message: Sendable>(
+    _ name: String, _ make: @escaping @Sendable (Int) -> Message,
+    _ encode: @escaping @Sendable (Message, _ id: String, inout [UInt8]) -> Void
+  ) -> GrowthLaw {
+    GrowthLaw("write \(name)", size: size) { size in
+      (message: make(size), id: Large.text(size))
+    } run: { message, id in
+      var bytes: [UInt8] = []
+      encode(message, id, &bytes)
+      precondition(!bytes.isEmpty)
+    }
+  }
+
+  private static let clientLaws = ClientKind.allCases.map { kind in
+    reading("\(kind)") {
+      Large.message(kind, $0).encode(messageID: Large.text($0), into: &$1)
+    } _: {
+      let message = try ClientMessage.decode($0).message
+      precondition(ClientKind(message) == kind)
+    }
+  }
+
+  private static let serverLaws = ServerKind.allCases.map { kind in
+    writing("\(kind)") {
+      Large.message(kind, $0)
+    } _: {
+      $0.encode(messageID: $1, into: &$2)
+    }
+  }
+
+  private static let whalerLaws =
+    WhalerClientKind.allCases.map { kind in
+      reading("Whaler's \(kind)") {
+        Large.message(kind, $0).encode(messageID: Large.text($0), into: &$1)
+      } _: {
+        let message = try WhalerClientMessage.decode($0).message
+        precondition(WhalerClientKind(message) == kind)
+      }
+    }
+    + WhalerServerKind.allCases.map { kind in
+      writing("Whaler's \(kind)") {
+        Large.message(kind, $0)
+      } _: {
+        $0.encode(senderID: "s", messageID: $1, into: &$2)
+      }
+    }
+
+  /// Names that no message has, each of them once and then all of them again.
+  private static func namesTwice(_ size: Int) -> String {
+    let once = (0..<size).map { #""é\#($0)":[{}]"# }.joined(separator: ",")
+    return "\(once),\(once)"
+  }
+
+  private static let oddLaws = [
+    reading("fields that it does not know") { size, bytes in
+      let names = namesTwice(size)
+      bytes += #"{\#(names),"messageId":"m","type":"ping","data":{\#(names)}}"#.utf8
+    } _: {
+      _ = try ClientMessage.decode($0)
+    },
+    reading("a type that it does not know") { size, bytes in
+      bytes += #"{"messageId":"m","type":"\#(String(repeating: "x", count: size))","data":{}}"#.utf8
+    } _: {
+      _ = try ClientMessage.decode($0)
+    },
+    reading("a message that is cut off") { size, bytes in
+      Large.message(ClientKind.publish, size).encode(messageID: "m", into: &bytes)
+      bytes.removeLast()
+    } _: { bytes in
+      guard (try? ClientMessage.decode(bytes)) == nil else { preconditionFailure("it was read") }
+    },
+    reading("a message that is no UTF-8 at its end") { size, bytes in
+      Large.message(ClientKind.profile, size).encode(messageID: "m", into: &bytes)
+      bytes.append(0xff)
+    } _: { bytes in
+      guard (try? ClientMessage.decode(bytes)) == nil else { preconditionFailure("it was read") }
+    },
+    reading("a resource of Twake's") { size, bytes in
+      let names = namesTwice(size)
+      bytes +=
+        (#"{\#(names),"action":"saved","type":"channel","resource":{\#(names)},"#
+        + #""path":"\#(String(repeating: "p", count: size))"}"#).utf8
+    } _: {
+      let model = try Twake.SocketIOResource(json: $0)
+      precondition(!model.rest.all.isEmpty)
+    },
+    GrowthLaw("write a resource of Twake's", size: size) { size in
+      var model = Twake.SocketIOResource()
+      let fields = (0..<size).map { JSONFields.Field("é\($0)", .null) }
+      model.resource = JSONFields(fields)
+      model.rest = JSONFields(fields)
+      return model
+    } run: { model in
+      precondition(model.json.count > model.rest.all.count)
+    },
+  ]
+
+  @Test("what clients send is read in proportion to its size", arguments: clientLaws)
+  func clientMessages(law: GrowthLaw) { check(law) }
+
+  @Test("what the server sends is written in proportion to its size", arguments: serverLaws)
+  func serverMessages(law: GrowthLaw) { check(law) }
+
+  @Test("so are messages of Whaler's kind", arguments: whalerLaws)
+  func whalerMessages(law: GrowthLaw) { check(law) }
+
+  @Test("so is what is odd, and what keeps fields of others", arguments: oddLaws)
+  func oddMessages(law: GrowthLaw) { check(law) }
+
+  private func check(_ law: GrowthLaw) {
+    let finding = law.check()
+    #expect(finding.holds, "\(finding)")
+  }
+
+  @Test("each message has a large form of its own kind, which grows")
+  func table() {
+    for kind in ClientKind.allCases {
+      #expect(ClientKind(Large.message(kind, 10)) == kind)
+    }
+    for kind in ServerKind.allCases {
+      #expect(ServerKind(Large.message(kind, 10)) == kind)
+      func length(_ size: Int) -> Int {
+        var bytes: [UInt8] = []
+        Large.message(kind, size).encode(messageID: Large.text(size), into: &bytes)
+        return bytes.count
+      }
+      #expect(length(4_000) > 6 * length(400), "\(kind)")
+    }
+    for kind in WhalerClientKind.allCases {
+      #expect(WhalerClientKind(Large.message(kind, 10)) == kind)
+    }
+    for kind in WhalerServerKind.allCases {
+      #expect(WhalerServerKind(Large.message(kind, 10)) == kind)
+    }
+    let laws = Self.clientLaws + Self.serverLaws + Self.whalerLaws
+    #expect(Set(laws.map(\.name)).count == laws.count)
+  }
+}
