@@ -230,10 +230,18 @@ package struct LiveDocument {
       }
     }
     let revision = sequencer.revision
+    // Times rise, so that a time names a revision; see `TimeOrder` for clocks that are set back.
+    let time = window.last.map { TimeOrder.following($0.time, submission.time) } ?? submission.time
     window.append(
       LogEntry(
-        revision: revision, client: submission.client, sequence: submission.sequence,
-        digest: digest, operation: stored, author: submission.author, time: submission.time))
+        revision: revision, client: submission.client,
+        sequence: submission.isResendable ? submission.sequence : 0, digest: digest,
+        operation: stored, author: submission.author, time: time))
+    guard submission.isResendable else {
+      // Nobody will ask for it again, so nothing is kept to know it by.
+      markUndo.append(nil)
+      return .accepted(revision: revision)
+    }
     markUndo.append((submission.client, mark))
     marks[submission.client] = ClientMark(
       sequence: submission.sequence, revision: revision, digest: digest)

@@ -22,7 +22,8 @@ public struct RoomPosition: Sendable, Hashable {
 public struct Publication: Sendable, Equatable {
   /// Its place in the room, counting from 1.
   public var offset: Int
-  /// When the server accepted it; never less than its predecessor's.
+  /// When the server accepted it; never less than its predecessor's, unless the clock was set back by
+  /// more than ``TimeOrder/pullMax``.
   public var time: Timestamp
   /// Who published it, stamped by the server; `nil` for a backend.
   public var person: PersonID?

@@ -56,7 +56,7 @@ extension MemoryRooms {
         })
     case .online(let seen, let time):
       for person in seen {
-        people.lastOnline[person] = max(people.lastOnline[person] ?? time, time)
+        people.lastOnline[person] = TimeOrder.following(people.lastOnline[person] ?? time, time)
       }
       return .done
     case .lastOnline(let asked): return .lastOnline(asked.map { people.lastOnline[$0] })

@@ -47,7 +47,8 @@ package struct MemoryRooms: Sendable {
   ) -> RoomReply {
     var room = room(name)
     var publication = draft.publication
-    publication.time = max(publication.time, room.publications.last?.time ?? 0)
+    publication.time = TimeOrder.following(
+      room.publications.last?.time ?? 0, publication.time)
     publication.offset = room.position.offset + 1
     if let key = draft.key.map({ Array($0.utf8) }) {
       if let earlier = room.keys[key], earlier.time + keyAge > publication.time {

@@ -166,7 +166,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       let record = try record(id)
       undo.append(.changed(record, record.state))
       record.summary.title = title
-      record.summary.updatedAt = max(record.summary.updatedAt, time)
+      record.summary.updatedAt = TimeOrder.following(record.summary.updatedAt, time)
       return .note(record.summary)
     case .delete(let id):
       undo.append(.deleted(Key(id), try record(id)))
@@ -301,10 +301,12 @@ public final class MemoryStore: DocumentStore, Outbox {
     guard epoch == record.state.epoch else { throw .notNext(headRevision: headRevision) }
     undo.append(.changed(record, record.state))
     for entry in entries {
-      undo.append(.marked(record, entry.client, record.marks[entry.client]))
-      record.marks[entry.client] = ClientMark(
-        sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
-      record.summary.updatedAt = max(record.summary.updatedAt, entry.time)
+      if entry.sequence > 0 {
+        undo.append(.marked(record, entry.client, record.marks[entry.client]))
+        record.marks[entry.client] = ClientMark(
+          sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
+      }
+      record.summary.updatedAt = TimeOrder.following(record.summary.updatedAt, entry.time)
     }
     record.entries.append(contentsOf: entries)
     record.summary.revision = record.entries.count

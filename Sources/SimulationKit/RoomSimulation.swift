@@ -81,9 +81,10 @@ package struct RoomSimulation {
   }
 
   private mutating func fault(_ seat: Int) {
-    switch random.below(8) {
+    switch random.below(10) {
     case 0...4: disconnect(seat)
     case 5, 6: store.commitsToFail = 1
+    case 7, 8: clock.set(aheadBy: random.clockOffset())
     default: kill()
     }
   }

@@ -4,12 +4,22 @@ package import GatewayPorts
 package final class VirtualClock: Clock {
   package private(set) var uptime: Int64 = 0
   /// The wall clock begins at 2026-01-01T00:00:00Z.
-  package var now: Timestamp { 1_767_225_600_000 + uptime }
+  package var now: Timestamp { 1_767_225_600_000 + uptime + offset }
+  /// How far it was set ahead, or back.
+  private var offset: Timestamp = 0
 
   package init() {}
 
   /// Moves time on.
   package func advance(milliseconds: Int64) { uptime += milliseconds }
+
+  /// Sets the wall clock ahead or back, within ten hours of what is right.
+  package func set(aheadBy milliseconds: Int64) {
+    offset = min(max(milliseconds, -Self.offsetMax), Self.offsetMax)
+  }
+
+  /// Less than half of what publications' keys are remembered for: those are kept by the wall clock.
+  package static let offsetMax: Int64 = 10 * 3_600_000
 }
 
 /// Names drawn from the simulation's own seed, so that a run can be repeated.

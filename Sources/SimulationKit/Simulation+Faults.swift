@@ -89,6 +89,9 @@ extension Simulation {
       store.isDiskFull.toggle()
     case .compact: compact(seats[seat].documentID)
     case .loseTail: kill(losingCommits: 1 + random.below(4))
+    case .setClock:
+      tally[.clockJumps] += 1
+      clock.set(aheadBy: random.clockOffset())
     }
   }
 

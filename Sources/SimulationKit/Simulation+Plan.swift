@@ -45,6 +45,8 @@ extension Simulation {
     case compact
     /// The process dies, and the disk had lied: the newest commits are gone.
     case loseTail
+    /// The wall clock is set ahead or back by hours.
+    case setClock
   }
 }
 
@@ -69,6 +71,7 @@ extension Simulation.Plan {
     plan.faults = possible.filter { _ in random.chance(70) } + [.halfOpen]
     // Whoever loses tails can be told less: most runs hold to what no honest disk breaks.
     if life > 0, random.chance(35) { plan.faults += [.loseTail, .loseTail] }
+    if random.chance(40) { plan.faults += [.setClock, .setClock] }
     plan.settings = .tight
     plan.settings.windowEntries = [3, 8, 30][random.below(3)]
     plan.settings.lagRevisionsMax = [5, 60, 10_000][random.below(3)]

@@ -15,6 +15,12 @@ package struct SimulationRandom: RandomNumberGenerator {
   /// Whether something that happens in so many percent of cases happens now.
   package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
+  /// Milliseconds by which the wall clock is set ahead of what is right, or back.
+  package mutating func clockOffset() -> Int64 {
+    chance(25)
+      ? 0 : Int64.random(in: -VirtualClock.offsetMax...VirtualClock.offsetMax, using: &self)
+  }
+
   /// Letters of one to four bytes, marks that combine, line ends of two scalars.
   private static let pieces = [
     "a", "b", " ", "\n", "é", "e\u{301}", "漢", "👍🏽", "👩‍👩‍👧", "\r\n", "\u{e000}", "𝄞", "xyz",

@@ -50,6 +50,7 @@ package struct Tally: Sendable, Equatable {
     case failedSyncs
     case failedSyncsFoundAtRestart
     case fullDisks
+    case clockJumps
     case lostTails
     case lostChanges
     case lostChangesSeen

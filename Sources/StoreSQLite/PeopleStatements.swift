@@ -1,3 +1,5 @@
+import GatewayPorts
+
 /// The statements for people in rooms, prepared when the store is opened.
 struct PeopleStatements {
   let selectAuthor: SQLiteStatement
@@ -62,7 +64,9 @@ struct PeopleStatements {
       connection,
       """
       INSERT INTO last_online (person, time) VALUES (?, ?)
-      ON CONFLICT (person) DO UPDATE SET time = max(time, excluded.time)
+      ON CONFLICT (person) DO UPDATE SET time =
+        CASE WHEN time - excluded.time > \(TimeOrder.pullMax) THEN excluded.time
+        ELSE max(time, excluded.time) END
       """)
     selectOnline = try SQLiteStatement(
       connection, "SELECT time FROM last_online WHERE person = ?")

@@ -12,6 +12,9 @@ struct RoomStatements {
   let insertPublication: SQLiteStatement
   let deleteThrough: SQLiteStatement
   let deleteExpired: SQLiteStatement
+  let selectRoomsAhead: SQLiteStatement
+  let redatePublications: SQLiteStatement
+  let redateKeys: SQLiteStatement
 
   let selectKey: SQLiteStatement
   let upsertKey: SQLiteStatement
@@ -49,6 +52,22 @@ struct RoomStatements {
       """
       DELETE FROM publications WHERE (room, offset) IN
         (SELECT room, offset FROM publications WHERE expires <= ? ORDER BY expires LIMIT 500)
+      """)
+
+    selectRoomsAhead = try SQLiteStatement(
+      connection, "SELECT number FROM rooms WHERE time > ?")
+    // What expires before its time has been done before. The time itself is what was told.
+    redatePublications = try SQLiteStatement(
+      connection,
+      """
+      UPDATE publications SET expires = ?2 + (expires - time)
+      WHERE room = ?1 AND time > ?3 AND expires > time
+      """)
+    redateKeys = try SQLiteStatement(
+      connection,
+      """
+      UPDATE publication_keys SET expires = ?2 + (expires - time)
+      WHERE room = ?1 AND time > ?3 AND expires > time
       """)
 
     selectKey = try SQLiteStatement(

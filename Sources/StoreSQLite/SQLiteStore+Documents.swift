@@ -24,7 +24,7 @@ extension SQLiteStore {
   ) throws(StoreError) -> NoteSummary {
     var row = try existingRow(id)
     row.title = title
-    row.updatedAt = max(row.updatedAt, time)
+    try note(time, before: row.revision + 1, in: &row)
     try write(row)
     return row.summary
   }

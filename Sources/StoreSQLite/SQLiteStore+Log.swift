@@ -35,7 +35,7 @@ extension SQLiteStore {
       row.marks &+= try mark(entry, document: row)
       row.revision = entry.revision
       row.length = entry.operation.targetLength
-      row.updatedAt = max(row.updatedAt, entry.time)
+      try note(entry.time, before: entry.revision, in: &row)
       row.unsnapped += operation.count + 64
     }
     if !entries.isEmpty { try write(row) }

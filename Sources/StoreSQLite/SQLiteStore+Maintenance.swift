@@ -21,6 +21,8 @@ extension SQLiteStore {
         hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }
       } else if hasCompacted {
         hasCompacted = try transaction { () throws(StoreError) in try removeCompacted() }
+      } else if wantsRedating {
+        try transaction { () throws(StoreError) in try redatePublicationsAhead() }
       } else if hasExpiredPublications {
         try transaction { () throws(StoreError) in try removeExpiredPublications() }
       } else if connection.walPages >= walPagesToCheckpoint {
@@ -31,7 +33,7 @@ extension SQLiteStore {
       return false
     }
     return (!foldsBeside && (!unsnapped.isEmpty || (retention != nil && !overlong.isEmpty)))
-      || hasGarbage || hasCompacted || hasExpiredPublications
+      || hasGarbage || hasCompacted || wantsRedating || hasExpiredPublications
       || connection.walPages >= walPagesToCheckpoint
   }
 
@@ -123,6 +125,7 @@ extension SQLiteStore {
     if try removed(statements.deleteVersions, document) { return true }
     if try removed(statements.deleteMarks, document) { return true }
     if try removed(statements.deleteEpochs, document) { return true }
+    try forgetSetBacks(ofDocument: document)
     try statements.deleteGarbage.run(document)
     return true
   }

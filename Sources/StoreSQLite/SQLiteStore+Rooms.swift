@@ -7,11 +7,11 @@ extension SQLiteStore {
     case .publish(let name, let draft, let memory, let keyAge):
       return try publish(draft, in: name, memory, keyAge: keyAge)
     case .page(let name, let range, let limit, let bytesMax, let memory, let now):
-      roomTime = max(roomTime, now)
+      noteRoomTime(now)
       return .page(
         try page(of: name, range, limit: limit, bytesMax: bytesMax, memory, now: now))
     case .recover(let name, let position, let limit, let bytesMax, let memory, let now):
-      roomTime = max(roomTime, now)
+      noteRoomTime(now)
       return .recovery(
         try recover(name, from: position, limit: limit, bytesMax: bytesMax, memory, now: now))
     case .renewEpoch(let name, let from, let to):
@@ -29,11 +29,14 @@ extension SQLiteStore {
   private func publish(
     _ draft: PublicationDraft, in name: RoomName, _ memory: RoomMemory, keyAge: Timestamp
   ) throws(StoreError) -> RoomReply {
-    roomTime = max(roomTime, draft.publication.time)
+    noteRoomTime(draft.publication.time)
     var row = try rowMade(for: name)
     var publication = draft.publication
-    // One order of times too, whatever is done to the machine's clock.
-    publication.time = max(publication.time, row.time)
+    // One order of times too, unless the clock was far ahead.
+    if TimeOrder.isSetBack(from: row.time, to: publication.time) {
+      try redate(room: row.number, now: publication.time)
+    }
+    publication.time = TimeOrder.following(row.time, publication.time)
     publication.offset = row.head + 1
     if let key = draft.key {
       if let earlier = try reply(to: publication, under: key, in: row) { return earlier }
@@ -223,6 +226,33 @@ extension SQLiteStore {
   }
 
   // MARK: Housekeeping
+
+  private func noteRoomTime(_ now: Timestamp) {
+    if TimeOrder.isSetBack(from: roomTime, to: now) {
+      hasPublicationsAhead = true
+      roomSweepTime = min(roomSweepTime, now)
+    }
+    roomTime = TimeOrder.following(roomTime, now)
+  }
+
+  /// Whether rooms are to be looked through for publications from a time when the clock was ahead.
+  var wantsRedating: Bool { hasPublicationsAhead && roomTime > 0 }
+
+  /// Has what was published while the clock was ahead expire as if it had been published now.
+  ///
+  /// - Complexity: O(*n*) rooms; once for each opening, and each time the clock is set back.
+  func redatePublicationsAhead() throws(StoreError) {
+    let latest = roomTime + TimeOrder.pullMax
+    for room in try roomStatements.selectRoomsAhead.rows(latest, read: { $0.integer(0) }) {
+      try redate(room: room, now: roomTime)
+    }
+    hasPublicationsAhead = false
+  }
+
+  private func redate(room: Int, now: Timestamp) throws(StoreError) {
+    try roomStatements.redatePublications.run(room, now, now + TimeOrder.pullMax)
+    try roomStatements.redateKeys.run(room, now, now + TimeOrder.pullMax)
+  }
 
   /// Whether it is time to look for what has expired; reading hides it in any case.
   var hasExpiredPublications: Bool { roomTime - roomSweepTime >= 60_000 }

@@ -74,29 +74,6 @@ extension SQLiteStore {
     return revision
   }
 
-  /// The last revision accepted not later than a time, or the base.
-  ///
-  /// Searches by halves: where a clock was set back, any revision near by may be found.
-  func lastRevision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
-    var low = row.base
-    var high = row.revision
-    while low < high {
-      let middle = (low + high + 1) / 2
-      if try self.time(at: middle, of: row) <= time { low = middle } else { high = middle - 1 }
-    }
-    return low
-  }
-
-  private func time(at revision: Int, of row: DocumentRow) throws(StoreError) -> Timestamp {
-    var time: Timestamp = 0
-    try walk(
-      row, after: revision - 1, through: revision, chain: try chain(at: revision - 1, of: row)
-    ) { entry throws(StoreError) in
-      time = entry.time
-    }
-    return time
-  }
-
   /// Checks the text that was offered. The store takes snapshots by itself, when its log has grown.
   func offerSnapshot(
     _ id: DocumentID, epoch: String, revision: Int, text: String

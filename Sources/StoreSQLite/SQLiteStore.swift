@@ -27,8 +27,11 @@ public final class SQLiteStore: DocumentStore, Outbox {
   var overlong: Set<DocumentID> = []
   /// Whether rows of deleted documents may be left.
   var hasGarbage = true
-  /// The newest time that work with rooms came with: what has expired by then may go.
+  /// The newest time that work with rooms came with, or a later one if the clock was set back since:
+  /// what has expired by then may go.
   var roomTime: Timestamp = 0
+  /// Whether there may be publications of a time when the clock was ahead.
+  var hasPublicationsAhead = true
   /// When expired publications were looked for last.
   var roomSweepTime: Timestamp = 0
   /// Whether entries before their log's base may be left.

@@ -48,6 +48,7 @@ struct StoreStatements {
 
   let selectMeta: SQLiteStatement
   let upsertMeta: SQLiteStatement
+  let deleteMeta: SQLiteStatement
 
   init(_ connection: borrowing SQLiteConnection) throws(SQLiteFailure) {
     begin = try SQLiteStatement(connection, "BEGIN IMMEDIATE")
@@ -190,5 +191,6 @@ struct StoreStatements {
       connection, "SELECT value, checksum FROM meta WHERE name = ?")
     upsertMeta = try SQLiteStatement(
       connection, "INSERT OR REPLACE INTO meta (name, value, checksum) VALUES (?, ?, ?)")
+    deleteMeta = try SQLiteStatement(connection, "DELETE FROM meta WHERE name = ?")
   }
 }

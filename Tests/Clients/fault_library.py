@@ -32,8 +32,10 @@ class Faults:
         """Variables to start the server with."""
         return {"LD_PRELOAD": str(library()), "PARLEY_FAULTS": str(self.folder)}
 
-    def begin(self, fault):
-        (self.folder / fault).touch()
+    def begin(self, fault, number=0):
+        fresh = self.folder / f".{fault}"
+        fresh.write_text(str(number))
+        fresh.rename(self.folder / fault)
 
     def end(self, fault):
         (self.folder / fault).unlink()

@@ -1,0 +1,91 @@
+import GatewayPorts
+
+/// Finding revisions by their time, though the clock may have been set back.
+///
+/// Between two places where it was, times rise, and a search by halves finds a revision. The places
+/// are kept beside the log, for there are few and often none.
+///
+/// ```
+/// revision    1      2      3      4      5      6
+/// time      10:00  10:01  17:30  17:31  10:02  10:03
+///                                       └ set back before 5
+/// ```
+extension SQLiteStore {
+  /// How many places are kept for one document; beyond, the oldest are forgotten.
+  private static let setBacksMax = 1_000
+
+  /// The last revision accepted not later than a time, or the base.
+  ///
+  /// - Complexity: O(*s* log *n*) for *s* times at which the clock was set back by more than
+  ///   ``TimeOrder/pullMax``.
+  func lastRevision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
+    guard row.revision > row.base else { return row.base }
+    let starts =
+      [row.base + 1]
+      + (try setBacks(of: row)).filter { $0 > row.base + 1 && $0 <= row.revision }
+    var end = row.revision
+    for start in starts.reversed() {
+      if try self.time(at: start, of: row) <= time {
+        return try lastRevision(at: time, of: row, in: start...end)
+      }
+      end = start - 1
+    }
+    return row.base
+  }
+
+  /// The last revision of a range not later than a time, whose first one is not later.
+  private func lastRevision(
+    at time: Timestamp, of row: DocumentRow, in range: ClosedRange<Int>
+  ) throws(StoreError) -> Int {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if try self.time(at: middle, of: row) <= time { low = middle } else { high = middle - 1 }
+    }
+    return low
+  }
+
+  private func time(at revision: Int, of row: DocumentRow) throws(StoreError) -> Timestamp {
+    var time: Timestamp = 0
+    try walk(
+      row, after: revision - 1, through: revision, chain: try chain(at: revision - 1, of: row)
+    ) { entry throws(StoreError) in
+      time = entry.time
+    }
+    return time
+  }
+
+  // MARK: Where the clock was set back
+
+  private static func name(of document: Int) -> String { "clock:\(document)" }
+
+  /// The revisions before which the clock was set back, ascending.
+  private func setBacks(of row: DocumentRow) throws(StoreError) -> [Int] {
+    let bytes = try meta(Self.name(of: row.number)) ?? []
+    return stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
+      bytes[start..<(start + 8)].reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+  }
+
+  /// Takes a time into a document's record, and notes where the clock was set back.
+  ///
+  /// - Parameter revision: The first one that may have the new time.
+  func note(
+    _ time: Timestamp, before revision: Int, in row: inout DocumentRow
+  ) throws(StoreError) {
+    if TimeOrder.isSetBack(from: row.updatedAt, to: time) {
+      var revisions = try setBacks(of: row)
+      if revisions.last != revision { revisions.append(revision) }
+      let bytes = revisions.suffix(Self.setBacksMax).flatMap { revision in
+        (0..<8).map { UInt8(truncatingIfNeeded: revision >> (8 * $0)) }
+      }
+      try keepMeta(Self.name(of: row.number), value: bytes)
+    }
+    row.updatedAt = TimeOrder.following(row.updatedAt, time)
+  }
+
+  /// Forgets what is noted of a document that is gone.
+  func forgetSetBacks(ofDocument number: Int) throws(StoreError) {
+    try statements.deleteMeta.run(Self.name(of: number))
+  }
+}
