@@ -50,6 +50,9 @@ public final class Server: Sendable {
     try Files.makeDirectory(configuration.dataDirectory)
     let store = try SQLiteStore(path: configuration.storePath)
     store.retention = configuration.retention
+    // Before anybody is connected, for it ends what they would come back to. A disk that is full now
+    // leaves it to the next start.
+    _ = try? store.removeEmptyRooms(idleSince: SystemClock().now - Self.emptyRoomMilliseconds)
     let tokens = HMACResumeTokens(secret: try store.secret(named: "resume tokens"))
     let secrets = try configuration.webhookSecrets(log: log)
     let users = try configuration.users(log: log)
@@ -112,6 +115,9 @@ public final class Server: Sendable {
       configuration.hooks, secrets: secrets, inbox: inbox, store: storeThread,
       resolve: { news, goOn in mailbox.post { loop.drafts(for: news, then: goOn) } }, log: log)
   }
+
+  /// How long a room that holds nothing is remembered: a week.
+  private static let emptyRoomMilliseconds: Timestamp = 7 * 86_400_000
 
   /// The port that is listened on, chosen by the system if 0 was asked for.
   public var port: Int { transport.boundPort }

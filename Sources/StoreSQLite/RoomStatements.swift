@@ -4,6 +4,8 @@ struct RoomStatements {
   let updateEpoch: SQLiteStatement
   let selectRoom: SQLiteStatement
   let selectRooms: SQLiteStatement
+  let selectEmptyRooms: SQLiteStatement
+  let deleteRoom: SQLiteStatement
   let insertRoom: SQLiteStatement
   let updateRoom: SQLiteStatement
 
@@ -26,6 +28,17 @@ struct RoomStatements {
     let room = "SELECT number, name, epoch, head, time, checksum FROM rooms"
     selectRoom = try SQLiteStatement(connection, room + " WHERE name = ?")
     selectRooms = try SQLiteStatement(connection, room + " ORDER BY number")
+    selectEmptyRooms = try SQLiteStatement(
+      connection,
+      """
+      SELECT number FROM rooms WHERE time < ?
+        AND NOT EXISTS (SELECT 1 FROM publications WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM publication_keys WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM room_members WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM receipts WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM flags WHERE room = number)
+      """)
+    deleteRoom = try SQLiteStatement(connection, "DELETE FROM rooms WHERE number = ?")
     insertRoom = try SQLiteStatement(
       connection, "INSERT INTO rooms (name, epoch, head, time, checksum) VALUES (?, ?, 0, 0, x'')")
     updateRoom = try SQLiteStatement(

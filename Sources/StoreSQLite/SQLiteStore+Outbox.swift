@@ -78,13 +78,13 @@ extension SQLiteStore {
     let number = (last?.number ?? 0) + 1
     let statement = outboxStatements.insert
     try statement.run(
-      draft.target.rawValue, number, freshEventID(), draft.type, draft.subject, draft.time,
+      draft.target.rawValue, number, freshName(), draft.type, draft.subject, draft.time,
       draft.data)
     try crowdOut(draft.target, last: number, now: draft.time)
   }
 
-  /// 24 digits that no other event of any store has.
-  private func freshEventID() -> String {
+  /// 24 digits that nothing else of any store has.
+  func freshName() -> String {
     let digits = Array("0123456789abcdef".utf8)
     let bytes = freshBytes(count: 12)
     return String(

@@ -269,6 +269,26 @@ extension SQLiteStore {
     if isDone { roomSweepTime = roomTime }
   }
 
+  /// Removes the records of rooms that hold nothing and in which nothing was published for long.
+  ///
+  /// Such a room begins anew if it is used again. No position of it may come twice, so rooms without
+  /// a record get another epoch then; whoever comes back to one with a position of before is told
+  /// that it is not known any more. That is why it is done before anybody is connected.
+  ///
+  /// - Parameter time: The last publication is to be older than this.
+  /// - Returns: How many were removed.
+  /// - Complexity: O(*n*) rooms.
+  @discardableResult
+  public func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int {
+    let rooms = try roomStatements.selectEmptyRooms.rows(time) { $0.integer(0) }
+    guard !rooms.isEmpty else { return 0 }
+    try transaction { () throws(StoreError) in
+      for room in rooms { try roomStatements.deleteRoom.run(room) }
+      try roomStatements.updateEpoch.run(freshName())
+    }
+    return rooms.count
+  }
+
   /// Gives every room another epoch.
   func renewRoomEpochs(_ names: some NameSource) throws(StoreError) {
     try roomStatements.updateEpoch.run(names.next())
