@@ -1,0 +1,351 @@
+import GatewayPorts
+import GrowthKit
+import OTCore
+import StoreSQLite
+import Testing
+
+/// Every request of the store's ports, with what it works on at a size and at eight times that size.
+@Suite("What each request of a store costs", .serialized)
+struct StoreGrowthTests {
+  /// The requests. A new one makes `kind(of:)` incomplete, and then wants a row below.
+  enum Kind: String, CaseIterable, Sendable {
+    case create, rename, delete, note, list, load, entries, append, snapshot, text, history
+    case versions, saveVersion, deleteVersion, renewEpoch, compact, tell
+    case publish, page, recover, renewRoomEpoch
+    case receipt, receipts, flag, unflag, flags, member, members, block, blocks, online, lastOnline
+    case take, settle, deadLetters
+
+    init(_ request: StoreRequest) {
+      switch request {
+      case .create: self = .create
+      case .rename: self = .rename
+      case .delete: self = .delete
+      case .note: self = .note
+      case .list: self = .list
+      case .load: self = .load
+      case .entries: self = .entries
+      case .append: self = .append
+      case .snapshot: self = .snapshot
+      case .text: self = .text
+      case .history: self = .history
+      case .versions: self = .versions
+      case .saveVersion: self = .saveVersion
+      case .deleteVersion: self = .deleteVersion
+      case .renewEpoch: self = .renewEpoch
+      case .compact: self = .compact
+      case .tell: self = .tell
+      case .room(.publish): self = .publish
+      case .room(.page): self = .page
+      case .room(.recover): self = .recover
+      case .room(.renewEpoch): self = .renewRoomEpoch
+      case .people(.receipt): self = .receipt
+      case .people(.receipts): self = .receipts
+      case .people(.flag): self = .flag
+      case .people(.unflag): self = .unflag
+      case .people(.flags): self = .flags
+      case .people(.member): self = .member
+      case .people(.members): self = .members
+      case .people(.block): self = .block
+      case .people(.blocks): self = .blocks
+      case .people(.online): self = .online
+      case .people(.lastOnline): self = .lastOnline
+      }
+    }
+
+    init(_ request: OutboxRequest) {
+      switch request {
+      case .take: self = .take
+      case .settle: self = .settle
+      case .deadLetters: self = .deadLetters
+      }
+    }
+  }
+
+  /// A store of some size, with names that are used once.
+  final class Stage {
+    let store: SQLiteStore
+    let size: Int
+    private let folder: TemporaryFolder
+    private var names = 0
+    /// The epoch of the note `n`.
+    var epochName = epoch
+    /// The head of the note `n`.
+    private(set) var head = 0
+
+    init(size: Int) {
+      self.size = size
+      do {
+        folder = try TemporaryFolder(isInMemory: true)
+        store = try SQLiteStore(path: folder.file())
+      } catch {
+        preconditionFailure("no store could be made: \(error)")
+      }
+    }
+
+    func freshName() -> String {
+      names += 1
+      return "name \(names)"
+    }
+
+    /// Does requests, none of which may fail.
+    func perform(_ requests: [StoreRequest]) {
+      for reply in store.perform(requests) {
+        if case .failed(let error) = reply { preconditionFailure("a request failed: \(error)") }
+      }
+    }
+
+    /// Letters at the end of the note `n`, by three authors in turn.
+    func entries(_ count: Int) -> [LogEntry] {
+      defer { head += count }
+      return (head + 1...head + count).map {
+        entry($0, appending("x", to: $0 - 1), client: "\($0 % 3)")
+      }
+    }
+
+    func makeNote() {
+      perform([.create(id: "n", epoch: epoch, title: "", time: 1)])
+      for start in stride(from: 0, to: size, by: 500) {
+        perform([.append(id: "n", epoch: epoch, entries: entries(min(500, size - start)))])
+        while store.maintain() {}
+      }
+    }
+
+    func makeNotes() {
+      perform((0..<size).map { .create(id: "n\($0)", epoch: epoch, title: "", time: 1) })
+      perform([.create(id: "n", epoch: epoch, title: "", time: 1)])
+    }
+
+    var memory: RoomMemory { RoomMemory(publicationsMax: size, ageMax: 1 << 40) }
+
+    func publication(key: String? = nil) -> StoreRequest {
+      .room(
+        .publish(
+          "r", PublicationDraft(key: key, time: 1, person: "ann", data: Array("1".utf8)),
+          memory: memory, keyAge: 1 << 40))
+    }
+
+    func publish(_ count: Int) {
+      perform((0..<count).map { publication(key: "k\($0)") })
+    }
+
+    func people(_ make: (Int) -> PeopleRequest) {
+      perform((0..<size).map { .people(make($0)) })
+    }
+
+    static func draft(_ number: Int) -> OutboxDraft {
+      OutboxDraft(
+        target: .webhook, type: "t", subject: "\(number)", time: 1, data: Array("{}".utf8))
+    }
+
+    /// Events that wait to be told.
+    func tell() { perform((0..<size).map { .tell([Self.draft($0)]) }) }
+
+    var told: [OutboxEvent] {
+      guard
+        case .events(let events) = store.perform(
+          .take(.webhook, limit: 10, bytesMax: .max, now: 1))
+      else { preconditionFailure("no events came") }
+      return events
+    }
+  }
+
+  /// One row of the table.
+  struct Row: Sendable, CustomStringConvertible {
+    let kind: Kind
+    let law: GrowthLaw
+
+    var description: String { law.name }
+
+    private static let size = 250
+
+    /// A request that may be made again and again.
+    init(
+      _ kind: Kind, _ name: String? = nil, prepare: @escaping @Sendable (Stage) -> Void,
+      run: @escaping @Sendable (Stage) -> StoreRequest
+    ) {
+      self.kind = kind
+      law = GrowthLaw(name ?? kind.rawValue, size: Self.size) { size in
+        let stage = Stage(size: size)
+        prepare(stage)
+        return stage
+      } run: { stage in
+        let request = run(stage)
+        precondition(Kind(request) == kind, "the row of \(kind) makes another request")
+        stage.perform([request])
+      }
+    }
+
+    /// A request that can be made once.
+    init(
+      once kind: Kind, prepare: @escaping @Sendable (Stage) -> Void,
+      run: @escaping @Sendable (Stage) -> StoreRequest
+    ) {
+      self.kind = kind
+      law = GrowthLaw(kind.rawValue, size: Self.size) { size in
+        let stage = Stage(size: size)
+        prepare(stage)
+        return stage
+      } change: { stage in
+        let request = run(stage)
+        precondition(Kind(request) == kind, "the row of \(kind) makes another request")
+        stage.perform([request])
+      }
+    }
+
+    /// A request about what is to be told outside.
+    init(outbox kind: Kind, run: @escaping @Sendable (Stage) -> OutboxRequest) {
+      self.kind = kind
+      law = GrowthLaw(kind.rawValue, size: Self.size) { size in
+        let stage = Stage(size: size)
+        stage.tell()
+        return stage
+      } run: { stage in
+        let request = run(stage)
+        precondition(Kind(request) == kind, "the row of \(kind) makes another request")
+        if case .failed(let error) = stage.store.perform(request) {
+          preconditionFailure("a request failed: \(error)")
+        }
+      }
+    }
+  }
+
+  private static let place = PublicationPlace(room: "r", offset: 1)
+
+  static let table: [Row] =
+    [
+      Row(.create, prepare: { $0.makeNotes() }) {
+        .create(id: $0.freshName(), epoch: epoch, title: "", time: 1)
+      },
+      Row(.rename, prepare: { $0.makeNotes() }) { _ in .rename(id: "n", title: "t", time: 2) },
+      Row(.delete, prepare: { $0.makeNotes() }) { stage in
+        let name = stage.freshName()
+        stage.perform([.create(id: name, epoch: epoch, title: "", time: 1)])
+        return .delete(id: name)
+      },
+      Row(.note, prepare: { $0.makeNotes() }) { _ in .note(id: "n") },
+      Row(.list, prepare: { $0.makeNotes() }) { _ in .list },
+      Row(.load, prepare: { $0.makeNote() }) { _ in .load(id: "n", recentMax: 100) },
+      Row(.entries, prepare: { $0.makeNote() }) {
+        .entries(id: "n", after: $0.size - 100, through: $0.size)
+      },
+      Row(.append, prepare: { $0.makeNote() }) {
+        .append(id: "n", epoch: epoch, entries: $0.entries(1))
+      },
+      Row(
+        once: .append, prepare: { $0.perform([.create(id: "n", epoch: epoch, title: "", time: 1)]) }
+      ) {
+        .append(id: "n", epoch: epoch, entries: $0.entries($0.size))
+      },
+      Row(.snapshot, prepare: { $0.makeNote() }) {
+        .snapshot(
+          id: "n", epoch: epoch, revision: $0.size, text: String(repeating: "x", count: $0.size))
+      },
+      Row(.text, prepare: { $0.makeNote() }) { .text(id: "n", at: .revision($0.size)) },
+      Row(.text, "text at a time", prepare: { $0.makeNote() }) {
+        .text(id: "n", at: .time(Timestamp(1_000 + $0.size / 2)))
+      },
+      Row(.history, prepare: { $0.makeNote() }) { _ in
+        .history(id: "n", after: 0, limit: 50, pause: 1)
+      },
+      Row(.versions, prepare: { $0.makeVersions() }) { _ in .versions(id: "n") },
+      Row(.saveVersion, prepare: { $0.makeVersions() }) {
+        .saveVersion(id: "n", epoch: epoch, version: version($0.size / 2, "v"))
+      },
+      Row(.deleteVersion, prepare: { $0.makeVersions() }) { _ in
+        .deleteVersion(id: "n", revision: 1)
+      },
+      Row(.renewEpoch, prepare: { $0.makeNote() }) { stage in
+        let old = stage.epochName
+        stage.epochName = stage.freshName()
+        return .renewEpoch(id: "n", from: old, to: stage.epochName)
+      },
+      Row(once: .compact, prepare: { $0.makeNote() }) { .compact(id: "n", through: $0.size - 10) },
+      Row(.tell, prepare: { $0.tell() }) { _ in .tell([Stage.draft(0)]) },
+    ] + rooms + outbox
+
+  private static let rooms: [Row] = [
+    Row(.publish, prepare: { $0.publish($0.size) }) { $0.publication(key: $0.freshName()) },
+    Row(.page, prepare: { $0.publish($0.size) }) {
+      .room(.page("r", .newest, limit: 50, bytesMax: .max, memory: $0.memory, now: 1))
+    },
+    Row(.recover, prepare: { $0.publish($0.size) }) { stage in
+      .room(
+        .recover(
+          "r", from: nil, limit: 50, bytesMax: .max, memory: stage.memory, now: 1))
+    },
+    Row(.renewRoomEpoch, prepare: { $0.publish($0.size) }) { _ in
+      .room(.renewEpoch("r", from: "none", to: "other"))
+    },
+    Row(.receipt, prepare: { $0.makeReceipts() }) {
+      .people(.receipt(place, Receipt(person: $0.freshName(), stage: .read)))
+    },
+    Row(.receipts, prepare: { $0.makeReceipts() }) { _ in .people(.receipts(place)) },
+    Row(.flag, prepare: { $0.makeFlags() }) {
+      .people(
+        .flag("r", PublicationFlag(offset: 1, person: $0.freshName(), reason: "", time: 1)))
+    },
+    Row(.unflag, prepare: { $0.makeFlags() }) { _ in .people(.unflag(place, "p1")) },
+    Row(.flags, prepare: { $0.makeFlags() }) { _ in .people(.flags("r", limit: 50)) },
+    Row(.member, prepare: { $0.makeMembers() }) {
+      .people(.member("r", $0.freshName(), isMember: true))
+    },
+    Row(.members, prepare: { $0.makeMembers() }) { _ in .people(.members("r")) },
+    Row(.block, prepare: { $0.makeBlocks() }) {
+      .people(.block(PersonBlock(person: "a", blocked: $0.freshName()), isBlocked: true))
+    },
+    Row(.blocks, prepare: { $0.makeBlocks() }) { _ in .people(.blocks) },
+    Row(.online, prepare: { $0.makeOnline() }) { _ in .people(.online(["p1"], 2)) },
+    Row(.lastOnline, prepare: { $0.makeOnline() }) { _ in .people(.lastOnline(["p1"])) },
+  ]
+
+  private static let outbox: [Row] = [
+    Row(outbox: .take) { _ in .take(.webhook, limit: 10, bytesMax: .max, now: 1) },
+    Row(outbox: .settle) { stage in
+      .settle(
+        told: [], givenUp: [], .crowdedOut, now: 1,
+        adding: [Stage.draft(stage.size)])
+    },
+    Row(outbox: .deadLetters) { _ in .deadLetters(limit: 50) },
+  ]
+
+  @Test("no request costs more than its share of a store of eight times the size", arguments: table)
+  func growth(row: Row) {
+    let finding = row.law.check()
+    #expect(finding.holds, "\(finding)")
+  }
+
+  @Test("every request has a row")
+  func completeness() {
+    #expect(Set(Self.table.map(\.kind)) == Set(Kind.allCases))
+  }
+}
+
+extension StoreGrowthTests.Stage {
+  func makeVersions() {
+    makeNote()
+    perform((1...size).map { .saveVersion(id: "n", epoch: epoch, version: version($0, "v")) })
+  }
+
+  func makeReceipts() {
+    publish(1)
+    people {
+      .receipt(
+        PublicationPlace(room: "r", offset: 1), Receipt(person: "p\($0)", stage: .delivered))
+    }
+  }
+
+  func makeFlags() {
+    publish(1)
+    people {
+      .flag("r", PublicationFlag(offset: 1, person: "p\($0)", reason: "", time: 1))
+    }
+  }
+
+  func makeMembers() { people { .member("r", "p\($0)", isMember: true) } }
+
+  func makeBlocks() {
+    people { .block(PersonBlock(person: "a", blocked: "p\($0)"), isBlocked: true) }
+  }
+
+  func makeOnline() { people { .online(["p\($0)"], 1) } }
+}
