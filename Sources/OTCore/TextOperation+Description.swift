@@ -1,0 +1,33 @@
+// Embedded Swift has no `Mirror`, and its programs print no values.
+#if !hasFeature(Embedded)
+
+  extension TextOperation: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+  {
+    /// The components without their texts, which do not belong into logs: "retain 3, insert 5 bytes,
+    /// delete 2"; of many, the first ones.
+    public var description: String {
+      var parts: [String] = []
+      var left = Self.describedMax
+      forEachPacked { kind, length, text in
+        left -= 1
+        guard left >= 0 else { return }
+        switch kind {
+        case .retain: parts.append("retain \(length)")
+        case .delete: parts.append("delete \(length)")
+        case .insert: parts.append("insert \(text.count) bytes")
+        }
+      }
+      if left < 0 { parts.append("and \(-left) more") }
+      return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
+    }
+
+    /// As ``description``.
+    public var debugDescription: String { description }
+
+    /// Without parts: the texts lie in them.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    private static let describedMax = 8
+  }
+
+#endif

@@ -1,0 +1,107 @@
+// The same readers and writers for texts and bytes in other shapes than pointers.
+
+extension TextOperation {
+  /// The operation that replaces a range of a text by another text; either may be empty.
+  ///
+  /// - Parameters:
+  ///   - range: What is replaced, in Unicode scalars.
+  ///   - text: What takes its place.
+  ///   - length: The length of the whole text before, in Unicode scalars.
+  /// - Throws: `lengthMismatch` when the range ends beyond the text, `tooLong` when the result
+  ///   would be longer than ``lengthMax``.
+  /// - Precondition: The range does not begin below zero.
+  /// - Complexity: O(*bytes*) of the text put in.
+  public init(
+    replacing range: Range<Int>, with text: String, length: Int
+  ) throws(OperationError) {
+    precondition(range.lowerBound >= 0, "a range from \(range.lowerBound) on")
+    guard range.upperBound <= length else {
+      throw .lengthMismatch(expected: length, found: range.upperBound)
+    }
+    guard length <= Self.lengthMax else { throw .tooLong }
+    self.init()
+    retain(range.lowerBound)
+    try insert(utf8: text)
+    delete(range.count)
+    retain(length - range.upperBound)
+    guard targetLength <= Self.lengthMax else { throw .tooLong }
+  }
+
+  /// Puts a text here, as ``insert(_:)`` does, for a text that may be too long.
+  ///
+  /// - Throws: `tooLong` beyond ``lengthMax``; the operation is unchanged then.
+  /// - Complexity: O(*bytes*).
+  public mutating func insert(utf8 text: String) throws(OperationError) {
+    var text = text
+    let count = text.utf8.count
+    guard
+      count <= Self.lengthMax - targetLength
+        || text.withUTF8({ UTF8Check.scalarCount($0) }) <= Self.lengthMax - targetLength
+    else { throw .tooLong }
+    text.withUTF8 { insertValid($0) }
+  }
+
+  /// Puts a text here, given as UTF-8.
+  ///
+  /// - Throws: `invalidUTF8`, or `tooLong` beyond ``lengthMax``; the operation is unchanged then.
+  /// - Complexity: O(*bytes*).
+  public mutating func insert(utf8 bytes: [UInt8]) throws(OperationError) {
+    let failure = bytes.withUnsafeBufferPointer { bytes in insertChecking(bytes) }
+    if let failure { throw failure }
+  }
+
+  /// Puts a text here, given as UTF-8.
+  ///
+  /// - Throws: `invalidUTF8`, or `tooLong` beyond ``lengthMax``; the operation is unchanged then.
+  /// - Complexity: O(*bytes*).
+  @available(macOS 10.14.4, iOS 12.2, watchOS 5.2, tvOS 12.2, *)
+  public mutating func insert(utf8 bytes: Span<UInt8>) throws(OperationError) {
+    let failure = bytes.withUnsafeBufferPointer { bytes in insertChecking(bytes) }
+    if let failure { throw failure }
+  }
+
+  private mutating func insertChecking(_ bytes: UnsafeBufferPointer<UInt8>) -> OperationError? {
+    do throws(OperationError) {
+      try insert(utf8: bytes)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Reads the JSON form, such as `[1,"tag",-2]`.
+  ///
+  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, never anything else for any input.
+  /// - Complexity: O(*bytes*).
+  public init(json text: String) throws(OperationError) {
+    var text = text
+    self = try text.withUTF8 { Self.read($0) }.get()
+  }
+
+  /// Reads the JSON form, given as UTF-8.
+  ///
+  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, never anything else for any input.
+  /// - Complexity: O(*bytes*).
+  public init(json bytes: [UInt8]) throws(OperationError) {
+    self = try bytes.withUnsafeBufferPointer { Self.read($0) }.get()
+  }
+
+  /// Reads the JSON form, given as UTF-8.
+  ///
+  /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, never anything else for any input.
+  /// - Complexity: O(*bytes*).
+  @available(macOS 10.14.4, iOS 12.2, watchOS 5.2, tvOS 12.2, *)
+  public init(json bytes: Span<UInt8>) throws(OperationError) {
+    self = try bytes.withUnsafeBufferPointer { Self.read($0) }.get()
+  }
+
+  private static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>
+  ) -> Result<TextOperation, OperationError> {
+    do throws(OperationError) {
+      return .success(try TextOperation(json: bytes))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
