@@ -43,8 +43,8 @@ extension ClientSynchronizer {
   /// The server cannot tell what was missed and has sent its whole text: moves unconfirmed edits
   /// onto it.
   ///
-  /// The rule: whatever happened from the old text to the new one is taken as one replacement, of
-  /// everything between the two texts' common beginning and common end. Unconfirmed edits pass
+  /// The rule: whatever happened from the old text to the new one is taken as the difference of the
+  /// two, in lines and words, see ``TextOperation/init(changing:into:)``. Unconfirmed edits pass
   /// through it as through any operation, so all that was inserted here stays, next to what is left
   /// of its surroundings. When the server has stored the change in flight (`lastSequence` says so),
   /// the new text has it already.
@@ -63,7 +63,7 @@ extension ClientSynchronizer {
   ///   - isSameConnection: Whether the snapshot came unasked, on the connection that was there.
   /// - Returns: what to apply to the local text, and the change to send.
   /// - Throws: `operation` when `old` is not the text at ``revision``.
-  /// - Complexity: O(*old* + *new*).
+  /// - Complexity: O(*old* + *new*), and a bounded number of steps beyond.
   public mutating func rebase(
     from old: Document, to new: Document, epoch: String, revision: Int, lastSequence: Int,
     isSameConnection: Bool = false
@@ -80,8 +80,8 @@ extension ClientSynchronizer {
         moved.buffer = nil
         moved.bufferedEdits = 0
       }
-      let replacement = TextOperation(replacing: base, by: new)
-      var local = replacement
+      let difference = TextOperation(changing: base, into: new)
+      var local = difference
       if let sent = moved.inFlight {
         if isSameConnection {
           let (localAfter, sentAfter) = try TextOperation.transform(local, sent.rebased)
@@ -125,7 +125,7 @@ extension ClientSynchronizer {
   ///   - sequence: The change's number.
   ///   - revision: The revision that it has become.
   /// - Returns: what to apply to the local text.
-  /// - Complexity: O(*old* + *new*).
+  /// - Complexity: O(*old* + *new*), and a bounded number of steps beyond.
   public mutating func supersede(
     from old: Document, to new: Document, sequence: Int, revision: Int
   ) throws(SynchronizerError) -> TextOperation {
@@ -136,7 +136,7 @@ extension ClientSynchronizer {
       var base = old
       if let sent = inFlight { try base.apply(sent.rebased) }
       if let waiting = buffer { try base.apply(waiting) }
-      var local = TextOperation(replacing: base, by: new)
+      var local = TextOperation(changing: base, into: new)
       if let typed = afterRestoring {
         let (localAfter, typedAfter) = try TextOperation.transform(local, typed)
         afterRestoring = typedAfter

@@ -1,0 +1,302 @@
+extension TextOperation {
+  /// The operation that changes one text into another, line by line and word by word: what the two
+  /// have in common is retained.
+  ///
+  /// Lines that differ are found first, with the fewest insertions and deletions (Myers), then the
+  /// words within them. Where that takes too much work, a coarser piece is replaced as a whole; at
+  /// worst all between the texts' common beginning and common end, as
+  /// ``init(replacing:by:)`` does.
+  ///
+  /// - Complexity: O(*old* + *new*), and a bounded number of steps beyond.
+  public init(changing old: Document, into new: Document) {
+    let from = old.utf8Bytes
+    let to = new.utf8Bytes
+    self = from.withUnsafeBufferPointer { from in
+      to.withUnsafeBufferPointer { to in
+        var difference = TextDifference(from: from, to: to)
+        return difference.operation()
+      }
+    }
+  }
+}
+
+/// The places in which two texts differ.
+private struct TextDifference {
+  typealias Bytes = UnsafeBufferPointer<UInt8>
+
+  /// A part of the old text that a part of the new one takes the place of, in bytes or in tokens.
+  struct Change {
+    var old: Range<Int>
+    var new: Range<Int>
+  }
+
+  /// A line or a word.
+  private struct Tokens {
+    var hashes: [UInt64] = []
+    /// Where each begins, and where the last ends.
+    var starts: [Int] = []
+
+    var count: Int { hashes.count }
+  }
+
+  /// Steps of the search over all levels.
+  private static let stepsMax = 1 << 20
+  /// Insertions and deletions of lines, or of words in a run of changed lines.
+  private static let linesChangedMax = 1_000
+  private static let wordsChangedMax = 400
+  /// Changes in words beyond which whole lines are replaced.
+  private static let changesMax = 10_000
+
+  private let from: Bytes
+  private let to: Bytes
+  private var stepsLeft = Self.stepsMax
+
+  init(from: Bytes, to: Bytes) {
+    self.from = from
+    self.to = to
+  }
+
+  mutating func operation() -> TextOperation {
+    var changes: [Change] = []
+    let whole = trimmed(Change(old: 0..<from.count, new: 0..<to.count))
+    if let whole {
+      let oldLines = Self.lines(from, whole.old)
+      let newLines = Self.lines(to, whole.new)
+      let lines = search(oldLines, newLines, changesMax: Self.linesChangedMax)
+      for change in lines ?? [whole] {
+        guard change.old.count > 0, change.new.count > 0, changes.count < Self.changesMax else {
+          changes.append(change)
+          continue
+        }
+        let words = search(
+          Self.words(from, change.old), Self.words(to, change.new),
+          changesMax: Self.wordsChangedMax)
+        changes += words ?? [change]
+      }
+      changes = changes.compactMap { trimmed($0) }
+      // Two tokens may have one hash and still differ, if somebody makes them so.
+      if !holds(changes) { changes = [whole] }
+    }
+    return operation(of: changes)
+  }
+
+  // MARK: Bytes
+
+  /// Without what both sides have in common at the beginning and at the end; `nil` when nothing is
+  /// left. Both ends lie between scalars.
+  private func trimmed(_ change: Change) -> Change? {
+    var (old, new) = (change.old, change.new)
+    let shorter = min(old.count, new.count)
+    var start = 0
+    while start < shorter, from[old.lowerBound + start] == to[new.lowerBound + start] {
+      start += 1
+    }
+    // Back to where a scalar begins, in both: up to here they are equal.
+    while start > 0,
+      start < old.count && from[old.lowerBound + start] & 0xc0 == 0x80
+        || start < new.count && to[new.lowerBound + start] & 0xc0 == 0x80
+    { start -= 1 }
+    var end = 0
+    while end < shorter - start,
+      from[old.upperBound - 1 - end] == to[new.upperBound - 1 - end]
+    { end += 1 }
+    // Forward to where one begins: the common end must not start inside a scalar.
+    while end > 0, from[old.upperBound - end] & 0xc0 == 0x80 { end -= 1 }
+    old = (old.lowerBound + start)..<(old.upperBound - end)
+    new = (new.lowerBound + start)..<(new.upperBound - end)
+    return old.isEmpty && new.isEmpty ? nil : Change(old: old, new: new)
+  }
+
+  /// Whether both texts are the same between the changes.
+  private func holds(_ changes: [Change]) -> Bool {
+    var old = 0
+    var new = 0
+    for change in changes + [Change(old: from.count..<from.count, new: to.count..<to.count)] {
+      guard change.old.lowerBound >= old, change.new.lowerBound >= new else { return false }
+      guard from[old..<change.old.lowerBound].elementsEqual(to[new..<change.new.lowerBound])
+      else { return false }
+      old = change.old.upperBound
+      new = change.new.upperBound
+    }
+    return true
+  }
+
+  private func operation(of changes: [Change]) -> TextOperation {
+    var operation = TextOperation()
+    var old = 0
+    for change in changes {
+      operation.retain(Self.scalars(from, old..<change.old.lowerBound))
+      operation.insertValid(UnsafeBufferPointer(rebasing: to[change.new]))
+      operation.delete(Self.scalars(from, change.old))
+      old = change.old.upperBound
+    }
+    operation.retain(Self.scalars(from, old..<from.count))
+    return operation
+  }
+
+  private static func scalars(_ bytes: Bytes, _ range: Range<Int>) -> Int {
+    UTF8Check.scalarCount(UnsafeBufferPointer(rebasing: bytes[range]))
+  }
+
+  // MARK: Tokens
+
+  private static func lines(_ bytes: Bytes, _ range: Range<Int>) -> Tokens {
+    tokens(bytes, range) { bytes, start, end in
+      var index = start
+      while index < end, bytes[index] != 0x0a { index += 1 }
+      return min(index + 1, end)
+    }
+  }
+
+  /// A word goes up to the next one, with the blanks behind it; other signs, and scalars of three
+  /// bytes or more, of which words are not made by letters, stand alone.
+  private static func words(_ bytes: Bytes, _ range: Range<Int>) -> Tokens {
+    tokens(bytes, range) { bytes, start, end in
+      var index = start + 1
+      if isOfWord(bytes[start]) {
+        while index < end, isOfWord(bytes[index]) { index += 1 }
+      } else {
+        while index < end, bytes[index] & 0xc0 == 0x80 { index += 1 }
+      }
+      while index < end, bytes[index] == 0x20 || bytes[index] == 0x09 { index += 1 }
+      return index
+    }
+  }
+
+  /// Letters and digits, and letters of two bytes with what follows them.
+  private static func isOfWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), 0x80..<0xe0:
+      true
+    default: false
+    }
+  }
+
+  /// - Parameter next: Where the token that begins at an offset ends.
+  @inline(__always)
+  private static func tokens(
+    _ bytes: Bytes, _ range: Range<Int>, next: (Bytes, Int, Int) -> Int
+  ) -> Tokens {
+    var tokens = Tokens()
+    var start = range.lowerBound
+    while start < range.upperBound {
+      let end = next(bytes, start, range.upperBound)
+      tokens.hashes.append(hash(bytes, start, end))
+      tokens.starts.append(start)
+      start = end
+    }
+    tokens.starts.append(range.upperBound)
+    return tokens
+  }
+
+  /// Eight bytes at a time, mixed so that no two short words meet.
+  private static func hash(_ bytes: Bytes, _ start: Int, _ end: Int) -> UInt64 {
+    var hash = UInt64(truncatingIfNeeded: end - start) &* 0x9e37_79b9_7f4a_7c15
+    var index = start
+    while index < end {
+      var word: UInt64 = 0
+      if index + 8 <= end, let base = bytes.baseAddress {
+        word = UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self)
+      } else {
+        for byte in index..<end { word = word << 8 | UInt64(bytes[byte]) }
+      }
+      hash = (hash ^ word) &* 0xff51_afd7_ed55_8ccd
+      hash ^= hash >> 32
+      index += 8
+    }
+    return hash
+  }
+
+  // MARK: Search
+
+  /// The fewest insertions and deletions of tokens, after Myers: for each number of them, how far
+  /// one comes on each diagonal.
+  ///
+  /// - Returns: the changes in bytes, in order; `nil` when there are more than allowed, or no steps
+  ///   are left.
+  private mutating func search(
+    _ old: Tokens, _ new: Tokens, changesMax: Int
+  ) -> [Change]? {
+    var first = 0
+    let shorter = min(old.count, new.count)
+    while first < shorter, old.hashes[first] == new.hashes[first] { first += 1 }
+    var last = 0
+    while last < shorter - first,
+      old.hashes[old.count - 1 - last] == new.hashes[new.count - 1 - last]
+    { last += 1 }
+    let rows = old.count - first - last
+    let columns = new.count - first - last
+    func change(_ oldRange: Range<Int>, _ newRange: Range<Int>) -> Change {
+      Change(
+        old: old.starts[first + oldRange.lowerBound]..<old.starts[first + oldRange.upperBound],
+        new: new.starts[first + newRange.lowerBound]..<new.starts[first + newRange.upperBound])
+    }
+    if rows == 0, columns == 0 { return [] }
+    if rows == 0 || columns == 0 { return [change(0..<rows, 0..<columns)] }
+
+    let most = min(rows + columns, changesMax)
+    let middle = most + 1
+    var reached = [Int32](repeating: 0, count: 2 * most + 3)
+    // What was reached with each number of changes: with 0, one diagonal, then two more each time.
+    var trace: [Int32] = []
+    for count in 0...most {
+      for diagonal in stride(from: -count, through: count, by: 2) {
+        let below = reached[middle + diagonal - 1]
+        let above = reached[middle + diagonal + 1]
+        var row = Int(
+          diagonal == -count || (diagonal != count && below < above) ? above : below + 1)
+        if count == 0 { row = 0 }
+        while row < rows, row - diagonal < columns,
+          old.hashes[first + row] == new.hashes[first + row - diagonal]
+        {
+          row += 1
+          stepsLeft -= 1
+        }
+        stepsLeft -= 1
+        reached[middle + diagonal] = Int32(truncatingIfNeeded: row)
+        if diagonal == rows - columns, row >= rows {
+          return Self.path(count, rows, columns, trace).map { change($0.old, $0.new) }
+        }
+      }
+      if stepsLeft < 0 { return nil }
+      trace.append(contentsOf: reached[(middle - count)...(middle + count)])
+    }
+    return nil
+  }
+
+  /// Goes back from the end, and gathers changes that touch.
+  private static func path(
+    _ count: Int, _ rows: Int, _ columns: Int, _ trace: [Int32]
+  ) -> [Change] {
+    var changes: [Change] = []
+    var row = rows
+    var column = columns
+    for count in stride(from: count, to: 0, by: -1) {
+      // What was reached with one change less: its diagonals from -(count - 1) on, behind those of
+      // fewer.
+      let start = (count - 1) * (count - 1) + count - 1
+      let diagonal = row - column
+      let isInsertion =
+        diagonal == -count
+        || (diagonal != count && trace[start + diagonal - 1] < trace[start + diagonal + 1])
+      let before = isInsertion ? diagonal + 1 : diagonal - 1
+      let oldRow = Int(trace[start + before])
+      let oldColumn = oldRow - before
+      let oldRange = oldRow..<(isInsertion ? oldRow : oldRow + 1)
+      let newRange = oldColumn..<(isInsertion ? oldColumn + 1 : oldColumn)
+      if let next = changes.last, next.old.lowerBound == oldRange.upperBound,
+        next.new.lowerBound == newRange.upperBound
+      {
+        changes[changes.count - 1] = Change(
+          old: oldRange.lowerBound..<next.old.upperBound,
+          new: newRange.lowerBound..<next.new.upperBound)
+      } else {
+        changes.append(Change(old: oldRange, new: newRange))
+      }
+      row = oldRow
+      column = oldColumn
+    }
+    return changes.reversed()
+  }
+}
