@@ -89,7 +89,7 @@ extension Gateway {
     case .create(_, _, let title, _), .rename(_, let title, _): 256 + title.utf8.count
     case .snapshot(_, _, _, let text): 256 + text.utf8.count
     case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.count
-    case .delete, .note, .list, .load, .entries, .text, .history, .versions, .saveVersion,
+    case .delete, .note, .list, .notes, .load, .entries, .text, .history, .versions, .saveVersion,
       .deleteVersion, .renewEpoch, .compact, .room, .people, .tell:
       256
     }

@@ -4,6 +4,7 @@ package import SocketMessages
 /// The HTTP surface for notes.
 ///
 ///     GET    /api/notes                            all notes, the newest change first
+///     GET    /api/notes?limit=&after=              some, see Gateway+NotePages.swift
 ///     POST   /api/notes                            {"title": "…"} makes one
 ///     GET    /api/notes/{id}                       one note
 ///     PUT    /api/notes/{id}                       {"title": "…"} makes one under this id
@@ -22,6 +23,7 @@ extension Gateway {
   /// What a request for notes is to be answered with.
   enum NotesRequest {
     case list(Identity)
+    case page(NotePageWork)
     case create
     /// Making one under an id of its maker's.
     case put
@@ -75,7 +77,7 @@ extension Gateway {
     let path = Array(parts.dropFirst(2))
     guard let first = path.first else {
       switch head.method {
-      case "GET": store(.list, for: .notes(request, .list(identity)))
+      case "GET": list(request, head.query, identity)
       case "POST": create(request, body, identity)
       default: respond(request, .methodNotAllowed("GET, POST"))
       }
@@ -257,14 +259,11 @@ extension Gateway {
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
     switch reply {
     case .notes(let notes):
-      guard case .list(let identity) = kind else {
-        preconditionFailure("a store answers with notes when asked to list them")
+      switch kind {
+      case .list(let identity): answer(request, all: notes, identity)
+      case .page(let work): goOn(request, work, notes)
+      default: preconditionFailure("a store answers with notes when asked to list them")
       }
-      // What may not be read is not named either.
-      let readable = notes.filter { identity.may(.read, .document($0.id)) }
-      // A new note has a random name, which only a pattern covers.
-      let mayCreate = identity.may(.manage, .document(surroundings.names.next()))
-      respond(request, .json(200, NoteJSON.list(readable, for: identity, mayCreate: mayCreate)))
     case .note(let note): answer(request, kind, note)
     case .done: finish(request, kind)
     case .text(let text):
@@ -295,7 +294,7 @@ extension Gateway {
         DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
     case .base(let id, let edit): self.edit(id, edit.onto(text, for: request))
     case .text(let format): respond(request, NoteText.response(text, as: format))
-    case .list, .create, .put, .rename, .delete, .one, .history, .versions, .saveVersion,
+    case .list, .page, .create, .put, .rename, .delete, .one, .history, .versions, .saveVersion,
       .deleteVersion, .share, .endShares:
       preconditionFailure("a store answers with a text when asked for one")
     }

@@ -5,7 +5,14 @@ import SocketMessages
 /// Notes as the HTTP surface writes and reads them.
 enum NoteJSON {
   /// `{"notes": [ … ], "mayCreate": true}`, each note with the rights that its reader has on it.
-  static func list(_ notes: [NoteSummary], for identity: Identity, mayCreate: Bool) -> [UInt8] {
+  ///
+  /// - Parameters:
+  ///   - next: where a further page begins.
+  ///   - isCut: whether there are more notes, which are not named.
+  static func list(
+    _ notes: some Sequence<NoteSummary>, for identity: Identity, mayCreate: Bool,
+    next: String? = nil, isCut: Bool = false
+  ) -> [UInt8] {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       object.key("notes", &body)
@@ -13,6 +20,8 @@ enum NoteJSON {
         append($0, verbs: identity.verbs(on: .document($0.id)), &$1)
       }
       object.field("mayCreate", mayCreate, &body)
+      object.field("next", next, &body)
+      if isCut { object.field("more", true, &body) }
     }
     return body
   }

@@ -41,7 +41,7 @@ public struct WebhookScribe: OutboxScribe {
     case .people(.unflag(let place, let person)): unflagged(place, person, reply)
     case .once(.perform(let work, _, _)): drafts(for: work, reply)
     case .once(.create(let draft, _, _)): created(draft.id, at: draft.time, reply)
-    case .note, .list, .load, .entries, .snapshot, .text, .history, .versions, .saveVersion,
+    case .note, .list, .notes, .load, .entries, .snapshot, .text, .history, .versions, .saveVersion,
       .deleteVersion, .renewEpoch, .compact, .room, .people, .once, .tell:
       []
     }

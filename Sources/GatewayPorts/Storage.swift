@@ -63,6 +63,30 @@ public struct NoteSummary: Sendable, Equatable {
   }
 }
 
+/// A note's place among all notes, which stand in the order in which they were made, the newest first.
+/// It stays whatever becomes of the note.
+public struct NotePlace: Sendable, Hashable {
+  /// When the note was made.
+  public var createdAt: Timestamp
+  /// Its name: of two made at one time, the one stands first whose name is greater, byte by byte.
+  public var id: DocumentID
+
+  /// Names a place.
+  public init(createdAt: Timestamp, id: DocumentID) {
+    self.createdAt = createdAt
+    self.id = id
+  }
+
+  /// The place of a note.
+  public init(_ note: NoteSummary) { self.init(createdAt: note.createdAt, id: note.id) }
+
+  /// Whether this place comes after another.
+  public func isAfter(_ other: Self) -> Bool {
+    createdAt == other.createdAt
+      ? id.utf8.lexicographicallyPrecedes(other.id.utf8) : createdAt < other.createdAt
+  }
+}
+
 /// The last operation of one client that a document's log holds.
 public struct ClientMark: Sendable, Equatable {
   /// The client's number for it.
@@ -118,6 +142,8 @@ public enum StoreRequest: Sendable {
   case note(id: DocumentID)
   /// Lists all notes, the newest change first.
   case list
+  /// Lists at most `limit` notes in the order of ``NotePlace``, those after a place or the first.
+  case notes(after: NotePlace?, limit: Int)
   /// Loads a document and the newest `recentMax` entries of its log.
   case load(id: DocumentID, recentMax: Int)
   /// Loads entries `after < revision <= through`, oldest first.
@@ -159,7 +185,7 @@ public enum StoreRequest: Sendable {
     case .create, .rename, .delete, .append, .snapshot, .saveVersion, .deleteVersion,
       .renewEpoch, .compact, .tell:
       true
-    case .note, .list, .load, .entries, .text, .history, .versions: false
+    case .note, .list, .notes, .load, .entries, .text, .history, .versions: false
     case .room(let request): request.isWriting
     case .people(let request): request.isWriting
     case .once(let request): request.isWriting
@@ -173,7 +199,7 @@ public enum StoreRequest: Sendable {
   /// goes on from its head, and a subscriber of a room from the newest publication.
   public var isAside: Bool {
     switch self {
-    case .note, .list, .entries, .text, .history, .versions: true
+    case .note, .list, .notes, .entries, .text, .history, .versions: true
     case .create, .rename, .delete, .load, .append, .snapshot, .saveVersion, .deleteVersion,
       .renewEpoch, .compact, .room, .people, .once, .tell:
       false

@@ -58,6 +58,29 @@ public enum DocumentStoreConformance {
       try expect(rig.list().map(\.id), ["a", "c", "b"], "after a rename and an edit")
       try expect(rig.list().map(\.updatedAt), [2_001, 30, 20], "the times")
     },
+    ConformanceCheck("notes are read in pages, in the order in which they were made") { rig in
+      for (id, time) in [("b", 20), ("a", 10), ("c", 10), ("\u{e9}", 10), ("d", 30)] {
+        try rig.create(id, time: Timestamp(time))
+      }
+      func page(after place: NotePlace?, limit: Int) throws -> [DocumentID] {
+        let replies = try rig.perform(.notes(after: place, limit: limit))
+        guard case .notes(let notes) = replies[0] else {
+          throw ConformanceFailure("expected notes, but the reply was \(replies[0])")
+        }
+        return notes.map(\.id)
+      }
+      let all = ["d", "b", "\u{e9}", "c", "a"]
+      try expect(page(after: nil, limit: 9), all, "all")
+      try expect(page(after: nil, limit: 2), ["d", "b"], "the first page")
+      let place = NotePlace(createdAt: 20, id: "b")
+      try rig.rename("a", title: "A", time: 40)
+      try rig.delete("b")
+      try rig.create("e", time: 50)
+      try expect(page(after: place, limit: 2), ["\u{e9}", "c"], "the second, after changes")
+      try expect(
+        page(after: NotePlace(createdAt: 10, id: "c"), limit: 2), ["a"], "the third")
+      try expect(page(after: NotePlace(createdAt: 10, id: "a"), limit: 2), [], "the end")
+    },
     ConformanceCheck("a title changes, and nothing else") { rig in
       try rig.create("n", time: 10)
       try rig.append("n", entry(1, op("text")))

@@ -178,6 +178,10 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .note(try readable(id).summary)
     case .list:
       return .notes(list())
+    case .notes(let place, let limit):
+      let rest = list().filter { note in place.map { NotePlace(note).isAfter($0) } ?? true }
+      return .notes(
+        Array(rest.sorted { NotePlace($1).isAfter(NotePlace($0)) }.prefix(max(limit, 0))))
     case .load(let id, let recentMax):
       let record = try readable(id)
       return .document(

@@ -45,6 +45,18 @@ extension SQLiteStore {
     try statements.selectDocuments.rows { readRow($0)?.summary }.compactMap(\.self)
   }
 
+  /// Some notes in the order of their places; damaged ones are passed over.
+  func notes(after place: NotePlace?, limit: Int) throws(StoreError) -> [NoteSummary] {
+    let statement = statements.selectDocumentsAfter
+    statement.bind(place?.createdAt ?? .max, place?.id ?? "")
+    defer { statement.reset() }
+    var notes: [NoteSummary] = []
+    while notes.count < limit, try statement.step() {
+      if let row = readRow(statement) { notes.append(row.summary) }
+    }
+    return notes
+  }
+
   // MARK: Rows
 
   func existingRow(_ id: DocumentID) throws(StoreError) -> DocumentRow {

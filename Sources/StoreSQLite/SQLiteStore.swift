@@ -191,6 +191,8 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return .note(try existingRow(id).summary)
       case .list:
         return .notes(try list())
+      case .notes(let place, let limit):
+        return .notes(try notes(after: place, limit: limit))
       case .load(let id, let recentMax):
         return .document(try load(id, recentMax: recentMax))
       case .entries(let id, let after, let through):

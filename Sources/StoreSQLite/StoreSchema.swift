@@ -197,8 +197,9 @@ enum StoreSchema {
       reason INTEGER NOT NULL
     );
     """,
-    // 5: what is done once.
+    // 5: what is done once, and notes in pages.
     """
+    CREATE INDEX documents_by_creation ON documents (created, id);
     -- Answers to requests that name themselves by a key, so that none is done twice.
     CREATE TABLE answers (
       number INTEGER PRIMARY KEY AUTOINCREMENT,

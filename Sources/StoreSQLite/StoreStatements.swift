@@ -10,6 +10,7 @@ struct StoreStatements {
 
   let selectDocument: SQLiteStatement
   let selectDocuments: SQLiteStatement
+  let selectDocumentsAfter: SQLiteStatement
   let selectUnsnapped: SQLiteStatement
   let insertDocument: SQLiteStatement
   let updateDocument: SQLiteStatement
@@ -67,6 +68,12 @@ struct StoreStatements {
       connection, "SELECT \(documentColumns) FROM documents WHERE id = ?")
     selectDocuments = try SQLiteStatement(
       connection, "SELECT \(documentColumns) FROM documents ORDER BY updated DESC, id")
+    selectDocumentsAfter = try SQLiteStatement(
+      connection,
+      """
+      SELECT \(documentColumns) FROM documents WHERE (created, id) < (?, ?)
+      ORDER BY created DESC, id DESC
+      """)
     selectUnsnapped = try SQLiteStatement(
       connection, "SELECT id FROM documents WHERE unsnapped >= max(length, 65536)")
     insertDocument = try SQLiteStatement(

@@ -82,6 +82,33 @@ def test_methods_that_are_not_are_answered_with_405(server):
         assert headers["allow"]
 
 
+def test_notes_come_in_pages(server):
+    ids = [server.create_note(f"Note {number}") for number in range(7)]
+    path = "/api/notes?limit=3"
+    pages = []
+    while path:
+        status, headers, body = server.request("GET", path)
+        assert status == 200
+        page = json.loads(body)
+        pages.append([note["id"] for note in page["notes"]])
+        assert all(note["may"] for note in page["notes"]) and page["mayCreate"]
+        path = None
+        if "next" in page:
+            path = f"/api/notes?limit=3&after={page['next']}"
+            assert headers["link"] == f'<{path}>; rel="next"'
+            # What changes meanwhile stays where it was.
+            server.request("PATCH", f"/api/notes/{ids[0]}", {"title": "Last changed"})
+    assert [len(page) for page in pages] == [3, 3, 1]
+    assert sorted(sum(pages, [])) == sorted(ids)
+    assert notes(server)[0]["id"] == ids[0]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "after=", "after=zz"])
+def test_a_page_that_is_none_is_answered_with_400(server, query):
+    status, _, body = server.request("GET", f"/api/notes?{query}")
+    assert (status, json.loads(body)["code"]) == (400, "badMessage")
+
+
 def test_the_page_and_its_parts_are_served(server):
     status, headers, body = server.request("GET", "/")
     assert status == 200

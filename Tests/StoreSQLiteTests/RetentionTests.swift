@@ -116,6 +116,7 @@ struct MigrationTests {
     // Format 1 had these tables instead.
     try SecondConnection(folder.file()).run(
       """
+      DROP INDEX documents_by_creation;
       DROP TABLE versions;
       DROP TABLE room_epoch;
       DROP TABLE rooms;

@@ -1,0 +1,159 @@
+import Gateway
+import GatewayPorts
+import OTWorkloads
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// `GET /api/notes`: whole, and in pages.
+@Suite("Lists of notes")
+struct NotePageTests {
+  private let rig = GatewayRig()
+
+  init() {
+    _ = rig.token("all", [Grant(.documents, NamePattern("*"), .all)])
+    _ = rig.token("few", [Grant(.documents, NamePattern("few-*"), .read)])
+  }
+
+  /// What a list says.
+  private struct List {
+    var ids: [String]
+    var next: String?
+    var link: String?
+    var isCut: Bool
+  }
+
+  private func list(_ query: String, token: String = "all") throws -> List {
+    let request = rig.begin(
+      "GET", "/api/notes" + query, headers: ["authorization": "Bearer \(token)"])
+    let response = try #require(rig.response(request))
+    #expect(response.status == 200)
+    let fields = try #require(JSONFields(response.body))
+    return List(
+      ids: fields["notes"]?.elements?.compactMap { $0.fields?["id"]?.string } ?? [],
+      next: fields["next"]?.string,
+      link: response.headers.first { $0.name == "link" }?.value,
+      isCut: fields["more"] != nil)
+  }
+
+  /// Goes through all pages.
+  private func walk(
+    limit: Int, token: String = "all", between: () -> Void = {}
+  ) throws -> [[String]] {
+    var pages: [[String]] = []
+    var query = "?limit=\(limit)"
+    while true {
+      let page = try list(query, token: token)
+      pages.append(page.ids)
+      guard let next = page.next else {
+        #expect(page.link == nil)
+        return pages
+      }
+      #expect(page.link == "</api/notes?limit=\(limit)&after=\(next)>; rel=\"next\"")
+      query = "?limit=\(limit)&after=\(next)"
+      between()
+    }
+  }
+
+  private func make(_ count: Int, prefix: String = "n") {
+    _ = rig.store.perform(
+      (0..<count).map {
+        .create(id: "\(prefix)-\($0)", epoch: "e", title: "N", time: Timestamp(1_000 + $0 / 3))
+      })
+  }
+
+  @Test("pages name every note once, the newest first", arguments: [1, 2, 3, 7, 99, 100, 101])
+  func pages(limit: Int) throws {
+    make(100)
+    let pages = try walk(limit: limit)
+    #expect(pages.dropLast().allSatisfy { $0.count == limit })
+    let ids = pages.flatMap(\.self)
+    #expect(ids.count == 100)
+    #expect(Set(ids) == Set(try list("").ids))
+    #expect(pages.last?.isEmpty == false)
+    let times = ids.compactMap { Int($0.dropFirst(2)).map { $0 / 3 } }
+    #expect(times == times.sorted(by: >))
+  }
+
+  @Test("notes that stand throughout are named once, whatever changes meanwhile", arguments: 1...8)
+  func changes(seed: UInt64) throws {
+    make(60)
+    var random = SimulationRandom(seed: seed)
+    var deleted: Set<String> = []
+    var count = 0
+    let ids = try walk(limit: 7) {
+      for _ in 0..<6 {
+        count += 1
+        rig.clock.advance(milliseconds: 1)
+        let id = "n-\(random.below(60))"
+        switch random.below(3) {
+        case 0: _ = rig.request("PATCH", "/api/notes/\(id)", token: "all", #"{"title":"R"}"#)
+        case 1:
+          if rig.request("DELETE", "/api/notes/\(id)", token: "all").status == 204 {
+            deleted.insert(id)
+          }
+        default: _ = rig.request("POST", "/api/notes", token: "all", #"{"title":"New"}"#)
+        }
+      }
+    }.flatMap(\.self)
+    #expect(count > 0)
+    #expect(Set(ids).count == ids.count)
+    for number in 0..<60 where !deleted.contains("n-\(number)") {
+      #expect(ids.contains("n-\(number)"))
+    }
+  }
+
+  @Test("what may not be read is not named, and other notes do not hide what may")
+  func rights() throws {
+    make(3, prefix: "few")
+    make(5_000)
+    #expect(try walk(limit: 2, token: "few").map(\.count).reduce(0, +) == 3)
+    #expect(try list("", token: "few").ids.count == 3)
+    #expect(try list("?limit=1000", token: "few").ids == ["few-2", "few-1", "few-0"])
+    let stranger = try list("?limit=1", token: "few")
+    #expect(stranger.ids.allSatisfy { $0.hasPrefix("few-") })
+  }
+
+  @Test("a page for which too many are looked at is short, and has a next one")
+  func shortPages() throws {
+    make(2, prefix: "few")
+    make(21_000)
+    let pages = try walk(limit: 5, token: "few")
+    #expect(pages.count > 1)
+    #expect(pages.flatMap(\.self) == ["few-1", "few-0"])
+  }
+
+  @Test("a page has 100 notes unless a number is asked for, and at most 1,000")
+  func sizes() throws {
+    make(1_100)
+    let first = try list("?limit=1000")
+    #expect(first.ids.count == 1_000)
+    #expect(try list("?limit=1000&after=\(first.next ?? "")").ids.count == 100)
+    #expect(try list("?after=\(first.next ?? "")").ids.count == 100)
+    #expect(try list("").ids.count == 1_100)
+  }
+
+  @Test(
+    "a parameter that is none is refused",
+    arguments: [
+      "limit=0", "limit=1001", "limit=-1", "limit=x", "limit=", "after=", "after=0", "after=zz",
+      "after=31", "after=3120ff", "after=782031", "limit=1&after=é",
+    ])
+  func badParameters(query: String) {
+    let answer = rig.request("GET", "/api/notes?" + query, token: "all")
+    #expect(answer.status == 400)
+    #expect(answer.body.contains("expected"))
+  }
+
+  @Test("the whole list has the 10,000 notes that changed last")
+  func bound() throws {
+    make(10_001)
+    let cut = try list("")
+    #expect(cut.ids.count == 10_000)
+    #expect(cut.isCut)
+    // Of those that changed first, the last by name.
+    #expect(!cut.ids.contains("n-2"))
+    #expect(rig.request("DELETE", "/api/notes/n-1", token: "all").status == 204)
+    #expect(try !list("").isCut)
+  }
+}
