@@ -170,3 +170,32 @@ def test_beside_an_upgrade(gate):
             received += piece
         assert received.startswith(b"HTTP/1.1 101")
     assert_calm(server, context)
+
+
+def test_one_after_the_other_all_are_answered_on_one_connection(gate):
+    """Nothing waits behind a request: there is no reason to end the connection."""
+    server, context = gate
+    with contextlib.closing(open_socket(server, context)) as connection:
+        reader = Reader(connection)
+        for number in range(20):
+            connection.sendall([GET, NOTE, EMPTY, POST, PUT][number % 5])
+            status, goes_on = reader.answer()
+            assert status < 500 and goes_on, number
+    assert_calm(server, context)
+
+
+def test_others_who_send_much_end_nobody_elses_connection(gate):
+    """Records of TLS that are read in part, and bodies on their way, are of one connection alone."""
+    server, context = gate
+    with contextlib.ExitStack() as stack:
+        many = [
+            stack.enter_context(contextlib.closing(open_socket(server, context))) for _ in range(8)
+        ]
+        readers = [Reader(connection) for connection in many]
+        for _ in range(20):
+            for connection in many:
+                connection.sendall(PUT)
+            for connection, reader in zip(many, readers):
+                status, goes_on = reader.answer()
+                assert status < 500 and goes_on
+    assert_calm(server, context)

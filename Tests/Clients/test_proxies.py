@@ -100,8 +100,24 @@ def test_the_origin_is_that_of_the_host_the_proxy_was_asked_for(start):
     assert server.request("POST", "/api/notes", {"title": "x"}, post)[0] == 403
 
 
-def test_the_host_of_a_proxy_that_is_not_trusted_counts_nothing(server):
-    assert not admits(server, "https://notes.example", HTTPS)
+def statuses(server, origin, headers):
+    """What requests are answered that a page of an origin makes, one of them by a script."""
+    for path in ("/api/notes", "/faye", "/socket/?EIO=4&transport=polling"):
+        yield server.request("POST", path, b'{"title":"x"}', {"Origin": origin, **headers})[0]
+    script = "/faye?message=[]&jsonp=call"
+    yield server.request("GET", script, headers={"Referer": f"{origin}/page", **headers})[0]
+
+
+@pytest.mark.parametrize("flags", [[], ["--trusted-proxy", "192.0.2.1"]], ids=["none", "another"])
+def test_the_host_of_a_proxy_that_is_not_trusted_counts_nothing(start, flags):
+    server = start(*flags)
+    # The scheme alone is as little believed as the host.
+    for told in (HTTPS, {"X-Forwarded-Host": "notes.example"}):
+        assert not admits(server, "https://notes.example", told)
+        assert set(statuses(server, "https://notes.example", told)) == {403}
+    own = f"http://127.0.0.1:{server.port}"
+    assert admits(server, own, HTTPS)
+    assert 403 not in statuses(server, own, HTTPS)
 
 
 def test_the_log_says_what_to_add(start):
