@@ -16,7 +16,7 @@
 ///
 /// The larger size should be one that the work meets in use, such as a limit: below it the part
 /// that grows too fast may hide behind the part that does not. Work that is over sooner than
-/// ``millisecondsMin`` is repeated at both sizes, equally often.
+/// ``millisecondsMin`` is repeated, at the larger size an eighth as often.
 public struct GrowthLaw: Sendable, CustomStringConvertible {
   /// The ratio of the two input sizes.
   public static let factor = 8
@@ -96,7 +96,9 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
         min(repetitions * 8, Int(wanted * 5 / 4 / max(1, small / UInt64(repetitions)))))
       small = measure(size, repetitions)
     }
-    let large = measure(size * Self.factor, repetitions)
+    // A repetition takes longer at the larger size: fewer of them are as exact.
+    let fewer = max(1, repetitions / Self.factor)
+    let large = measure(size * Self.factor, fewer) * UInt64(repetitions) / UInt64(fewer)
     return GrowthFinding(
       name: name, size: size, repetitions: repetitions, small: small, large: large)
   }
@@ -108,11 +110,11 @@ public struct GrowthFinding: Sendable, CustomStringConvertible {
   public let name: String
   /// The smaller of both sizes.
   public let size: Int
-  /// Repetitions of the work at each size.
+  /// Repetitions of the work that both times are for.
   public let repetitions: Int
   /// Nanoseconds at the smaller size, all repetitions together.
   public let small: UInt64
-  /// Nanoseconds at the larger size, all repetitions together.
+  /// Nanoseconds at the larger size, reckoned for as many repetitions.
   public let large: UInt64
 
   /// The ratio of processor times, larger size to smaller.
