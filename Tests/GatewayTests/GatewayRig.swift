@@ -183,6 +183,8 @@ final class GatewayRig {
     let id = begin(
       method, path, headers: token.map { ["authorization": "Bearer \($0)"] } ?? [:], from: address,
       body)
+    // Nobody asks for it again.
+    defer { responses[id] = nil }
     return answer(id) ?? (0, "")
   }
 

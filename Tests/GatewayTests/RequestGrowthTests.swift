@@ -1,0 +1,314 @@
+import Foundation
+import Gateway
+import GatewayPorts
+import GrowthKit
+import OTCore
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// Every request of the HTTP interface costs at most in proportion to what it is about.
+@Suite("Growth of requests", .serialized)
+struct RequestGrowthTests {
+  /// A request of an operation, with what grows.
+  struct Growing: Sendable, CustomTestStringConvertible {
+    /// As `openapi.json` names it.
+    let operation: String
+    let law: GrowthLaw
+
+    var testDescription: String { operation }
+
+    /// - Parameters:
+    ///   - what: what there is `size` of.
+    ///   - size: The smaller of both sizes.
+    ///   - prepare: Makes a request that can be made again and again; it returns the status.
+    init(
+      _ operation: String, _ what: String, size: Int,
+      prepare: @escaping @Sendable (GatewayRig, Int) -> () -> Int
+    ) {
+      self.operation = operation
+      law = GrowthLaw("\(operation), \(what)", size: size) { size in
+        prepare(RequestGrowthTests.rig(), size)
+      } run: { request in
+        let status = request()
+        precondition((200...299).contains(status), "\(operation) was answered with \(status)")
+      }
+    }
+
+    /// A request that is made once of each server: what earlier ones left does not count.
+    static func once(
+      _ operation: String, _ what: String, size: Int,
+      prepare: @escaping @Sendable (GatewayRig, Int) -> () -> Int
+    ) -> Self {
+      Self(
+        operation,
+        GrowthLaw(
+          "\(operation), \(what)", size: size,
+          prepareEach: { size in prepare(RequestGrowthTests.rig(), size) }
+        ) { request in
+          let status = request()
+          precondition((200...299).contains(status), "\(operation) was answered with \(status)")
+        })
+    }
+
+    private init(_ operation: String, _ law: GrowthLaw) {
+      self.operation = operation
+      self.law = law
+    }
+
+    /// As many requests as the size says: none costs more for those that were made before.
+    static func often(
+      _ operation: String, size: Int,
+      prepare: @escaping @Sendable (GatewayRig) -> (Int) -> Int
+    ) -> Self {
+      Self(operation, "so many requests", size: size) { rig, size in
+        let request = prepare(rig)
+        return { (0..<size).map(request).max() ?? 0 }
+      }
+    }
+  }
+
+  /// Operations of `openapi.json` that are not measured here, and why.
+  private static let exceptions = [
+    "readStats": "sums that the server's loop keeps; nothing in it grows",
+    "metrics": "sums that the server's loop keeps; nothing in it grows",
+    "health": "always the same",
+    "ready": "always the same",
+    "describe": "always the same",
+    "logIn": "the login thread compares one password, whose length is bounded",
+    "refreshLogin": "one token of bounded length",
+  ]
+
+  private static func rig() -> GatewayRig {
+    let rig = GatewayRig { settings in
+      for rate in [
+        \Limits.messagesPerSecondMax, \.bytesPerSecondMax, \.userConnectionsMax,
+        \.userConnectsPerSecondMax, \.userMessagesPerSecondMax, \.userBytesPerSecondMax,
+        \.userRequestsPerSecondMax,
+      ] {
+        settings.limits[keyPath: rate] = 0
+      }
+      settings.limits.signsPerSecondMax = 1_000_000
+      settings.limits.roomsPerConnectionMax = 1_000_000
+      settings.limits.presentMax = 1_000_000
+      settings.limits.pageMax = 1_000_000
+      settings.limits.publicationBytesMax = 4 << 20
+      settings.pageBytes = 1 << 30
+    }
+    _ = rig.token(
+      "all", [Grant(.documents, NamePattern("*"), .all), Grant(.rooms, NamePattern("*"), .all)])
+    rig.make("n1")
+    return rig
+  }
+
+  private static func ask(
+    _ rig: GatewayRig, _ method: String, _ path: String, _ body: String = ""
+  ) -> Int {
+    let operators = ["/api/connections", "/api/users", "/api/revoke", "/api/tokens"]
+    let isOperators =
+      path.hasSuffix("/api/rooms") || operators.contains { path.hasPrefix($0) }
+      || path.hasPrefix("/api/rooms?")
+    return rig.request(method, path, token: isOperators ? "pk_operator" : "all", body).status
+  }
+
+  /// A text of so many scalars, in lines.
+  private static func text(_ count: Int, _ letter: Character = "a") -> String {
+    String(repeating: String(repeating: letter, count: 49) + "\n", count: count / 50)
+  }
+
+  /// A body with a field that nobody reads, so long.
+  private static func padded(_ fields: String, _ count: Int) -> String {
+    #"{"x":"\#(String(repeating: "x", count: count))",\#(fields)}"#
+  }
+
+  /// Writes a log of so many changes by two authors in turn.
+  private static func write(_ count: Int, in rig: GatewayRig) {
+    let entries = (1...count).map { revision in
+      var operation = TextOperation()
+      operation.insert("x")
+      operation.retain(revision - 1)
+      return LogEntry(
+        revision: revision, client: "c", sequence: revision, digest: 0, operation: operation,
+        author: revision % 2 == 0 ? "Ann" : "Ben", time: Timestamp(revision))
+    }
+    _ = rig.store.perform([.append(id: "n1", epoch: "epoch of n1", entries: entries)])
+  }
+
+  /// Connects so many times as one user.
+  private static func connect(_ count: Int, to rig: GatewayRig) {
+    for _ in 0..<count { _ = try? rig.greet("all") }
+  }
+
+  /// Requests whose body grows by what nobody reads.
+  private static let bodies = [
+    ("createNote", "POST", "/api/notes", #""title":"T""#),
+    ("renameNote", "PATCH", "/api/notes/n1", #""title":"T""#),
+    ("nameVersion", "POST", "/api/notes/n1/versions", #""name":"V","revision":0"#),
+    ("shareNote", "POST", "/api/notes/n1/share", #""access":"read""#),
+    ("revoke", "POST", "/api/revoke", #""user":"nobody""#),
+  ].map { operation, method, path, fields in
+    Growing(operation, "bytes of the body", size: 100_000) { rig, size in
+      let body = padded(fields, size)
+      return { ask(rig, method, path, body) }
+    }
+  }
+
+  private static let notes = [
+    Growing("listNotes", "notes", size: 500) { rig, size in
+      for number in 0..<size { rig.make("note \(number)") }
+      return { ask(rig, "GET", "/api/notes") }
+    },
+    Growing("putNote", "bytes of the body", size: 100_000) { rig, size in
+      let body = padded(#""title":"T""#, size)
+      var count = 0
+      return {
+        count += 1
+        return ask(rig, "PUT", "/api/notes/own\(count)", body)
+      }
+    },
+    Growing("readNote", "notes beside it", size: 500) { rig, size in
+      for number in 0..<size { rig.make("note \(number)") }
+      return { ask(rig, "GET", "/api/notes/n1") }
+    },
+    .often("deleteNote", size: 100) { rig in
+      { _ in
+        rig.make("gone")
+        return ask(rig, "DELETE", "/api/notes/gone")
+      }
+    },
+    .often("endShares", size: 100) { rig in { _ in ask(rig, "DELETE", "/api/notes/n1/share") } },
+  ]
+
+  private static let texts = [
+    Growing("readText", "scalars", size: 100_000) { rig, size in
+      _ = ask(rig, "PUT", "/api/notes/n1/text", text(size))
+      return { ask(rig, "GET", "/api/notes/n1/text") }
+    },
+    Growing("replaceText", "scalars", size: 20_000) { rig, size in
+      let texts = [text(size), text(size, "b")]
+      var count = 0
+      return {
+        count += 1
+        return ask(rig, "PUT", "/api/notes/n1/text", texts[count % 2])
+      }
+    },
+    Growing("changeText", "components", size: 10_000) { rig, size in
+      _ = ask(rig, "PUT", "/api/notes/n1/text", text(size))
+      let parts = repeatElement(#""b",-1"#, count: size / 2).joined(separator: ",")
+      var revision = 0
+      return {
+        revision += 1
+        return ask(
+          rig, "POST", "/api/notes/n1/changes",
+          #"{"revision":\#(revision),"operation":[\#(parts),\#(size / 2)]}"#)
+      }
+    },
+    Growing("restoreText", "scalars", size: 20_000) { rig, size in
+      _ = ask(rig, "PUT", "/api/notes/n1/text", text(size))
+      var count = 0
+      return {
+        count += 1
+        return ask(rig, "POST", "/api/notes/n1/restore", #"{"revision":\#(count % 2)}"#)
+      }
+    },
+    Growing("readHistory", "changes", size: 1_000) { rig, size in
+      write(size, in: rig)
+      return { ask(rig, "GET", "/api/notes/n1/history") }
+    },
+    Growing("listVersions", "versions", size: 50) { rig, size in
+      write(size, in: rig)
+      for revision in 1...size {
+        _ = ask(
+          rig, "POST", "/api/notes/n1/versions", #"{"name":"V","revision":\#(revision)}"#)
+      }
+      return { ask(rig, "GET", "/api/notes/n1/versions") }
+    },
+    .often("unnameVersion", size: 100) { rig in
+      { _ in ask(rig, "DELETE", "/api/notes/n1/versions/0") }
+    },
+  ]
+
+  private static let rooms = [
+    Growing("publish", "bytes of data", size: 50_000) { rig, size in
+      let body = #"{"data":"\#(String(repeating: "x", count: size))"}"#
+      var count = 0
+      return {
+        count += 1
+        return ask(rig, "POST", "/api/rooms/r\(count % 8)/publish", body)
+      }
+    },
+    // The store in memory copies a room with each publication, for taking it back.
+    .once("publishBatch", "publications", size: 50) { rig, size in
+      let items = (0..<size).map { #"{"room":"r\#($0 % 16)","data":1}"# }.joined(separator: ",")
+      return { ask(rig, "POST", "/api/publish", #"{"publications":[\#(items)]}"#) }
+    },
+    Growing("readRoom", "publications", size: 100) { rig, size in
+      for _ in 0..<size { _ = ask(rig, "POST", "/api/rooms/r/publish", #"{"data":1}"#) }
+      return { ask(rig, "GET", "/api/rooms/r/history?limit=\(size)") }
+    },
+    Growing("readPresence", "people", size: 16) { rig, size in
+      for number in 0..<size {
+        let token = rig.token("p\(number)", [Grant(.rooms, NamePattern("*"), .all)])
+        guard let (id, _) = try? rig.greet(token) else { continue }
+        rig.ask(id, .subscribe(.init(room: "r", isPresent: true)))
+      }
+      return { ask(rig, "GET", "/api/rooms/r/presence") }
+    },
+    Growing("listRooms", "rooms", size: 100) { rig, size in
+      if let (id, _) = try? rig.greet("all") {
+        for number in 0..<size { rig.ask(id, .subscribe(.init(room: "room \(number)"))) }
+      }
+      return { ask(rig, "GET", "/api/rooms?limit=\(size)") }
+    },
+  ]
+
+  private static let operators = [
+    Growing("listConnections", "connections", size: 100) { rig, size in
+      connect(size, to: rig)
+      return { ask(rig, "GET", "/api/connections?limit=\(size)") }
+    },
+    .often("disconnect", size: 20) { rig in
+      { _ in
+        guard let (id, _) = try? rig.greet("all") else { return 0 }
+        return ask(rig, "POST", "/api/connections/\(id)/disconnect")
+      }
+    },
+    Growing("disconnectUser", "connections", size: 20) { rig, size in
+      {
+        connect(size, to: rig)
+        return ask(rig, "POST", "/api/users/all/disconnect")
+      }
+    },
+    Growing("refreshRights", "connections", size: 100) { rig, size in
+      connect(size, to: rig)
+      return { ask(rig, "POST", "/api/users/all/refresh-rights", #"{"within":60}"#) }
+    },
+    Growing("makeToken", "rights", size: 100) { rig, size in
+      let rights = (0..<size).map { #""note-\#($0)=read""# }.joined(separator: ",")
+      let body = #"{"user":"u","documents":[\#(rights)]}"#
+      return { ask(rig, "POST", "/api/tokens", body) }
+    },
+  ]
+
+  private static let table = bodies + notes + texts + rooms + operators
+
+  @Test("eight times as much costs at most sixteen times as much", arguments: table)
+  func growth(request: Growing) {
+    let finding = request.law.check()
+    #expect(finding.holds, "\(finding)")
+  }
+
+  @Test("every operation that is described is measured, or there is a reason")
+  func complete() throws {
+    let root = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let bytes = try Data(
+      contentsOf: root.appendingPathComponent("Sources/APIDescription/openapi.json"))
+    let paths = try #require(JSONFields(Array(bytes))?["paths"]?.fields)
+    let described = paths.all.flatMap { path in
+      path.value.fields?.all.compactMap { $0.value.fields?["operationId"]?.string } ?? []
+    }
+    #expect(described.count > 30)
+    #expect(described.sorted() == (Self.table.map(\.operation) + Self.exceptions.keys).sorted())
+  }
+}
