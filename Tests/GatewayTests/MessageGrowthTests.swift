@@ -174,7 +174,7 @@ extension GatewayWork {
     case .subscribe:
       return [
         GatewayWork("subscribe after publications, to a room of people", people) {
-          $0.publications(4 * $1)
+          $0.publications($1)
           $0.gather($1, subscribes: true, presence: true)
         } step: { rig, _ in
           rig.ask(0, .unsubscribe(.init(room: room)))
