@@ -40,7 +40,7 @@ extension Gateway {
     case .change(let change, let base): (operation, revision) = (change, base)
     }
     let submission = LiveDocument.Submission(
-      client: surroundings.names.next(), sequence: 1, revision: revision,
+      client: surroundings.names.next(), sequence: 0, revision: revision,
       operation: operation, author: edit.author, time: surroundings.clock.now,
       isResendable: false)
     let outcome = room.live?.submit(
@@ -54,7 +54,7 @@ extension Gateway {
       took(operation, in: room)
       commit(room)
     case .refused(let refusal):
-      let (code, message) = Self.words(for: refusal, sequence: 1)
+      let (code, message) = Self.words(for: refusal, sequence: 0)
       respond(edit.request, .problem(code == .tooLarge ? 413 : 409, code, message))
     case .tooMuchHistory: refuseForWantOfHistory(edit)
     case .needsHistory(let after, let through):

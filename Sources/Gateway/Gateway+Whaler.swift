@@ -82,9 +82,8 @@ extension Gateway {
     }
     submit(
       LiveDocument.Submission(
-        client: connection.client,
-        sequence: subscription.room.live?.nextSequence(of: connection.client) ?? 1,
-        revision: change.revision, operation: change.operation, author: connection.name,
+        client: connection.client, sequence: 0, revision: change.revision,
+        operation: change.operation, author: connection.name,
         time: surroundings.clock.now, isResendable: false),
       messageID: messageID, subscription)
   }

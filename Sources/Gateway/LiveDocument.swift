@@ -19,7 +19,8 @@ package struct LiveDocument {
   package struct Submission {
     /// The author's id, minted by the server.
     package var client: String
-    /// The author's number for this change, from 1, for this document.
+    /// The author's number for this change, from 1, for this document; without meaning if it is not
+    /// resendable.
     package var sequence: Int
     /// The revision the author had seen.
     package var revision: Int
@@ -100,8 +101,8 @@ package struct LiveDocument {
   private var window: [LogEntry]
   /// The last change of each client, tentative ones included.
   private var marks: [String: ClientMark]
-  /// What `marks` held before each tentative entry, for taking it back.
-  private var markUndo: [(client: String, mark: ClientMark?)] = []
+  /// What `marks` held before each tentative entry, for taking it back; `nil` for one without a mark.
+  private var markUndo: [(client: String, mark: ClientMark?)?] = []
   /// The last revision of the commit under way.
   private var committingThrough: Int?
 
@@ -136,7 +137,7 @@ package struct LiveDocument {
   /// The last change of a client that the durable log holds; 0 if it holds none.
   package func lastDurableSequence(of client: String) -> Int {
     // A tentative mark's predecessor is the first undo record of that client.
-    if let undo = markUndo.first(where: { $0.client == client }) {
+    for case let undo? in markUndo where undo.client == client {
       return undo.mark?.sequence ?? 0
     }
     return marks[client]?.sequence ?? 0
@@ -183,19 +184,8 @@ package struct LiveDocument {
   ) -> Outcome {
     let digest = Self.digest(of: submission)
     let mark = marks[submission.client]
-    let last = mark?.sequence ?? 0
-    if submission.sequence <= last {
-      guard let mark, submission.sequence == last, mark.digest == digest else {
-        return .refused(.sequenceReused(last: last))
-      }
-      return mark.revision <= durableRevision
-        ? .duplicate(revision: mark.revision) : .duplicatePending
-    }
-    guard submission.sequence == last + 1 else {
-      return .refused(.sequenceGap(expected: last + 1))
-    }
-    if submission.isResendable, let mark, mark.revision > durableRevision {
-      return .refused(.inFlight)
+    if submission.isResendable, let outcome = repetition(submission, digest, mark) {
+      return outcome
     }
     guard submission.revision >= 0 else { return .refused(.negativeRevision) }
     // A client has seen durable revisions only; anything further is another history.
@@ -248,6 +238,25 @@ package struct LiveDocument {
     return .accepted(revision: revision)
   }
 
+  /// What is to be said of a change whose number is not the next one, or comes too soon.
+  private func repetition(
+    _ submission: Submission, _ digest: UInt64, _ mark: ClientMark?
+  ) -> Outcome? {
+    let last = mark?.sequence ?? 0
+    if submission.sequence <= last {
+      guard let mark, submission.sequence == last, mark.digest == digest else {
+        return .refused(.sequenceReused(last: last))
+      }
+      return mark.revision <= durableRevision
+        ? .duplicate(revision: mark.revision) : .duplicatePending
+    }
+    guard submission.sequence == last + 1 else {
+      return .refused(.sequenceGap(expected: last + 1))
+    }
+    if let mark, mark.revision > durableRevision { return .refused(.inFlight) }
+    return nil
+  }
+
   /// Hands out the tentative entries for one commit; `nil` when there are none, or when a commit
   /// is under way.
   package mutating func takeCommit() -> [LogEntry]? {
@@ -274,7 +283,7 @@ package struct LiveDocument {
     let fallen = Array(window.suffix(headRevision - durableRevision))
     window.removeLast(fallen.count)
     sequencer.rollBack()
-    for undo in markUndo.reversed() { marks[undo.client] = undo.mark }
+    for case let undo? in markUndo.reversed() { marks[undo.client] = undo.mark }
     markUndo.removeAll()
     return fallen
   }

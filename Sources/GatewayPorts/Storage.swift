@@ -12,7 +12,8 @@ public struct LogEntry: Sendable, Equatable {
   public var revision: Int
   /// Who sent it: the client's id, minted by the server.
   public var client: String
-  /// The client's own number for it, counting up from 1 for each client and document.
+  /// The client's own number for it, counting up from 1 for each client and document; 0 if the client
+  /// numbers nothing and never sends a change again, which leaves no mark then.
   public var sequence: Int
   /// What the client sent, condensed, so that a second use of a sequence is told from a re-send.
   public var digest: UInt64

@@ -110,6 +110,22 @@ extension DocumentStoreConformance {
           "a page that begins with a group")
       }
     },
+    ConformanceCheck("a change that nobody sends again leaves no mark") { rig in
+      try rig.create("n")
+      for revision in 1...20 {
+        try rig.append(
+          "n",
+          entry(
+            revision, op(.number(revision - 1), "x"), client: revision == 7 ? "ann" : "\(revision)",
+            sequence: revision == 7 ? 1 : 0))
+      }
+      for _ in 0..<2 {
+        try expect(rig.load("n").marks.map(\.key), ["ann"], "the marks")
+        try expect(
+          rig.entries("n", after: 5, through: 8).map(\.sequence), [0, 1, 0], "the numbers")
+        try rig.restart()
+      }
+    },
     ConformanceCheck("versions have names") { rig in
       try makeHistory(rig)
       try expect(rig.versions("n"), [], "at first")

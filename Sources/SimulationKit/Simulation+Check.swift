@@ -21,13 +21,15 @@ extension Simulation {
     }
   }
 
-  /// Revisions without a gap; of each client, each number once, in order, from 1.
+  /// Revisions without a gap; of each client that numbers its changes, each number once, in order,
+  /// from 1.
   private func checkLog(_ log: [LogEntry], of id: DocumentID) throws(Violation) {
     var last: [String: Int] = [:]
     for (index, entry) in log.enumerated() {
       guard entry.revision == index + 1 else {
         throw violation("\(id): revision \(entry.revision) stands at place \(index + 1)")
       }
+      if entry.sequence == 0, last[entry.client] == nil { continue }
       guard entry.sequence == last[entry.client, default: 0] + 1 else {
         throw violation(
           "\(id): \(entry.client) has \(entry.sequence) after \(last[entry.client, default: 0])")

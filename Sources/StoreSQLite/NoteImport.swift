@@ -74,7 +74,7 @@ public struct NoteImport {
       throw .malformed(line: line, expected: "UTF-8")
     }
     return LogEntry(
-      revision: 1, client: client, sequence: 1, digest: 0, operation: operation,
+      revision: 1, client: client, sequence: 0, digest: 0, operation: operation,
       author: details.author, time: details.time)
   }
 

@@ -105,8 +105,10 @@ extension SQLiteStore {
       entry throws(StoreError) in
       try fold.apply(entry)
       let logEntry = entry.logEntry()
-      last[logEntry.client] = ClientMark(
-        sequence: logEntry.sequence, revision: logEntry.revision, digest: logEntry.digest)
+      if logEntry.sequence > 0 {
+        last[logEntry.client] = ClientMark(
+          sequence: logEntry.sequence, revision: logEntry.revision, digest: logEntry.digest)
+      }
       findings.entries += 1
       if due.first == entry.revision {
         due.removeFirst()

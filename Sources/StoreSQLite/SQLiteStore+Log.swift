@@ -32,7 +32,7 @@ extension SQLiteStore {
         row.number, entry.revision, entry.client, entry.sequence, entry.digest, operation,
         entry.author, entry.time, row.chain)
 
-      row.marks &+= try mark(entry, document: row)
+      if entry.sequence > 0 { row.marks &+= try mark(entry, document: row) }
       row.revision = entry.revision
       row.length = entry.operation.targetLength
       try note(entry.time, before: entry.revision, in: &row)
