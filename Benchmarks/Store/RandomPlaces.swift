@@ -6,7 +6,7 @@ import ParleyServer
 /// the note has some revisions, and when it has four times as many.
 struct RandomPlaces {
   private static let authors = 200
-  /// How many changes are timed at each length.
+  /// Changes that are timed at each length.
   private static let sample = 20_000
 
   let revisions: Int

@@ -13,7 +13,7 @@ extension Gateway {
     (backlog.requests, backlog.bytes, backlog.wait(at: surroundings.clock.uptime))
   }
 
-  /// What those hear who are refused.
+  /// The words of a refusal.
   static let backlogWords = "too much waits for the disk; send it again later"
 
   /// Why changes are not taken because of what waits for the store; `nil` if they are.

@@ -97,7 +97,7 @@ public final class Gateway {
   var isDraining = false
   /// Why the last commit failed; `nil` once one has succeeded again.
   var storeFailure: StoreError?
-  /// What waits for the store.
+  /// The account of what waits for the store.
   var backlog: StoreBacklog
   /// Requests that did not go to the store because too much waits there.
   var turnedAway: [StoreTicket] = []

@@ -101,7 +101,7 @@ package struct LiveDocument {
   private var window: [LogEntry]
   /// The last change of each client, tentative ones included.
   private var marks: [String: ClientMark]
-  /// What `marks` held before each tentative entry, for taking it back; `nil` for one without a mark.
+  /// The mark that each tentative entry replaced, for taking it back; `nil` for an entry without a mark.
   private var markUndo: [(client: String, mark: ClientMark?)?] = []
   /// The last revision of the commit under way.
   private var committingThrough: Int?
@@ -238,7 +238,7 @@ package struct LiveDocument {
     return .accepted(revision: revision)
   }
 
-  /// What is to be said of a change whose number is not the next one, or comes too soon.
+  /// The outcome of a change whose number is not the next one, or comes too soon.
   private func repetition(
     _ submission: Submission, _ digest: UInt64, _ mark: ClientMark?
   ) -> Outcome? {

@@ -4,7 +4,7 @@
 /// nothing itself. Separately it notes when each piece of work at the store began, for what waits
 /// longest tells whether the store still works.
 package struct StoreBacklog: Sendable {
-  /// What may wait before no more is taken.
+  /// The bounds at which no more is taken.
   package struct Limits: Sendable {
     /// Changes, publications and other requests.
     package var requestsMax: Int
@@ -22,10 +22,10 @@ package struct StoreBacklog: Sendable {
   package private(set) var requests = 0
   /// Their bytes, about.
   package private(set) var bytes = 0
-  /// When each piece of work began, in the order of the numbers; those that are over may stay until
-  /// they are the first.
+  /// The beginning of each piece of work, in the order of the numbers; work that is over may stay until
+  /// it is the first.
   private var begun: [(number: UInt64, uptime: Int64)] = []
-  /// Where those begin that are still looked at.
+  /// The index of the first that is still looked at.
   private var first = 0
   /// Work that is over though older work is not.
   private var over: Set<UInt64> = []

@@ -96,7 +96,7 @@ public struct HistoryPage: Sendable, Equatable {
 
 /// Entries of one author that follow one another without a long pause.
 public struct HistoryGroup: Sendable, Equatable {
-  /// How many entries a group has at most, so that a page costs what its number of groups says.
+  /// Entries of one group, at most, so that a page costs what its number of groups says.
   public static let entriesMax = 256
 
   /// The first entry's revision.

@@ -90,7 +90,7 @@ public struct Configuration: Sendable, Equatable {
   public var storeQueueMax = 100_000
   /// Their bytes, about.
   public var storeQueueBytesMax = 64 << 20
-  /// How long the oldest request may wait for the store before the server says it is not ready.
+  /// The time that the oldest request may wait for the store before the server says it is not ready.
   public var storeStallTime = Duration.seconds(5)
   /// Documents that one connection may have joined.
   public var documentsPerConnectionMax = 64

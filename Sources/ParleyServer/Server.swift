@@ -116,7 +116,7 @@ public final class Server: Sendable {
       resolve: { news, goOn in mailbox.post { loop.drafts(for: news, then: goOn) } }, log: log)
   }
 
-  /// How long a room that holds nothing is remembered: a week.
+  /// Milliseconds for which a room that holds nothing is remembered: a week.
   private static let emptyRoomMilliseconds: Timestamp = 7 * 86_400_000
 
   /// The port that is listened on, chosen by the system if 0 was asked for.

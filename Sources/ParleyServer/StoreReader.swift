@@ -19,16 +19,16 @@ final class StoreReader: Sendable {
     let microseconds: Int64
   }
 
-  /// What has been done.
+  /// Work that has been done.
   enum News: Sendable {
     case read(Read)
-    /// What was folded for an order; `nil` if there was nothing to fold.
+    /// The snapshots folded for an order; `nil` if there was nothing to fold.
     case folded(DocumentID, FoldedSnapshots?)
   }
 
   private struct State {
     var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
-    /// How many have not begun, those included that were taken.
+    /// Reads that have not begun, taken or not.
     var waiting = 0
     /// Texts to be folded when nobody waits for a read; one for each document at most.
     var orders: [FoldOrder] = []

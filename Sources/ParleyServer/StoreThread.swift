@@ -23,10 +23,10 @@ package final class StoreThread: Sendable {
   private struct State {
     /// In the order in which they came; without a ticket, nobody waits for the reply.
     var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
-    /// Those of them that nobody waits for.
+    /// An account of the requests that nobody waits for.
     var untold: StoreBacklog
     var outboxWork: [OutboxWork] = []
-    /// What the reader has folded, or found nothing to fold for.
+    /// Documents that the reader has folded, or found nothing to fold for.
     var folded: [(id: DocumentID, snapshots: FoldedSnapshots?)] = []
     var completions: [Completion] = []
     var metrics = StoreMetrics()

@@ -5,7 +5,7 @@ package final class VirtualClock: Clock {
   package private(set) var uptime: Int64 = 0
   /// The wall clock begins at 2026-01-01T00:00:00Z.
   package var now: Timestamp { 1_767_225_600_000 + uptime + offset }
-  /// How far it was set ahead, or back.
+  /// Milliseconds by which it was set ahead, or back.
   private var offset: Timestamp = 0
 
   package init() {}

@@ -14,6 +14,7 @@ struct RoomStatements {
   let insertPublication: SQLiteStatement
   let deleteThrough: SQLiteStatement
   let deleteExpired: SQLiteStatement
+  let selectNewestTime: SQLiteStatement
   let selectRoomsAhead: SQLiteStatement
   let redatePublications: SQLiteStatement
   let redateKeys: SQLiteStatement
@@ -67,6 +68,7 @@ struct RoomStatements {
         (SELECT room, offset FROM publications WHERE expires <= ? ORDER BY expires LIMIT 500)
       """)
 
+    selectNewestTime = try SQLiteStatement(connection, "SELECT max(time) FROM rooms")
     selectRoomsAhead = try SQLiteStatement(
       connection, "SELECT number FROM rooms WHERE time > ?")
     // What expires before its time has been done before. The time itself is what was told.

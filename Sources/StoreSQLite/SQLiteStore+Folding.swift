@@ -23,7 +23,7 @@ package struct FoldedSnapshots: Sendable {
   /// The document's number, which no other document ever has.
   fileprivate let number: Int
   fileprivate var snapshots: [(snapshot: Snapshot, checksum: RecordChecksum)] = []
-  /// What the document's record said of its log and its length, if its count is to begin anew.
+  /// The count of the log, and the text's length, when it was folded; if the count is to begin anew.
   fileprivate var counted: (unsnapped: Int, length: Int)?
   /// The revision to compact the log to.
   fileprivate var base: Int?

@@ -1,4 +1,4 @@
-import GatewayPorts
+public import GatewayPorts
 
 /// Rooms' histories: publishing, and reading back with every record verified.
 extension SQLiteStore {
@@ -228,11 +228,28 @@ extension SQLiteStore {
   // MARK: Housekeeping
 
   private func noteRoomTime(_ now: Timestamp) {
-    if TimeOrder.isSetBack(from: roomTime, to: now) {
+    // At first, what the last run knew; nothing if that cannot be read.
+    let next = nextBelievedRoomTime ?? newestRoomTime
+    if TimeOrder.isSetBack(from: max(roomTime, next), to: now) {
       hasPublicationsAhead = true
-      roomSweepTime = min(roomSweepTime, now)
+      believedRoomTime = min(believedRoomTime, now)
+      roomSweepTime = min(roomSweepTime, believedRoomTime)
+      nextBelievedRoomTime = now
+    } else if now - next >= Self.beliefMilliseconds {
+      believedRoomTime = next
+      nextBelievedRoomTime = now
+    } else {
+      nextBelievedRoomTime = next
     }
     roomTime = TimeOrder.following(roomTime, now)
+  }
+
+  /// Milliseconds that the clock goes past a time before that is believed: a clock that is ahead for less removes
+  /// nothing that has not expired.
+  private static let beliefMilliseconds: Timestamp = 3_600_000
+
+  private var newestRoomTime: Timestamp {
+    ((try? roomStatements.selectNewestTime.first { Timestamp($0.integer(0)) }) ?? nil) ?? 0
   }
 
   /// Whether rooms are to be looked through for publications from a time when the clock was ahead.
@@ -255,18 +272,18 @@ extension SQLiteStore {
   }
 
   /// Whether it is time to look for what has expired; reading hides it in any case.
-  var hasExpiredPublications: Bool { roomTime - roomSweepTime >= 60_000 }
+  var hasExpiredPublications: Bool { believedRoomTime - roomSweepTime >= 60_000 }
 
   /// Removes some of what has expired.
   func removeExpiredPublications() throws(StoreError) {
-    try roomStatements.deleteExpired.run(roomTime)
+    try roomStatements.deleteExpired.run(believedRoomTime)
     var isDone = connection.changedRows == 0
-    try roomStatements.deleteExpiredKeys.run(roomTime)
+    try roomStatements.deleteExpiredKeys.run(believedRoomTime)
     isDone = isDone && connection.changedRows == 0
     try peopleStatements.deleteOldReceipts.run()
     isDone = isDone && connection.changedRows == 0
     isDone = try removeExpiredAnswers() && isDone
-    if isDone { roomSweepTime = roomTime }
+    if isDone { roomSweepTime = believedRoomTime }
   }
 
   /// Removes the records of rooms that hold nothing and in which nothing was published for long.

@@ -11,7 +11,7 @@ import GatewayPorts
 ///                                       └ set back before 5
 /// ```
 extension SQLiteStore {
-  /// How many places are kept for one document; beyond, the oldest are forgotten.
+  /// Places kept for one document; beyond, the oldest are forgotten.
   private static let setBacksMax = 1_000
 
   /// The last revision accepted not later than a time, or the base.

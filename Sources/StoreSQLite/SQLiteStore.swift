@@ -27,9 +27,13 @@ public final class SQLiteStore: DocumentStore, Outbox {
   var overlong: Set<DocumentID> = []
   /// Whether rows of deleted documents may be left.
   var hasGarbage = true
-  /// The newest time that work with rooms came with, or a later one if the clock was set back since:
-  /// what has expired by then may go.
+  /// The newest time that work with rooms came with, or an earlier one if the clock was set back since.
   var roomTime: Timestamp = 0
+  /// A time that the clock has been past for a while without being set back: what has expired by then
+  /// may go.
+  var believedRoomTime: Timestamp = 0
+  /// The time that is believed next; `nil` before any work with rooms.
+  var nextBelievedRoomTime: Timestamp?
   /// Whether there may be publications of a time when the clock was ahead.
   var hasPublicationsAhead = true
   /// When expired publications were looked for last.

@@ -149,7 +149,7 @@ struct StoreGrowthTests {
     }
   }
 
-  /// One row of the table.
+  /// A row of the table.
   struct Row: Sendable, CustomStringConvertible {
     let kind: Kind
     let law: GrowthLaw
