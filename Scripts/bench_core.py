@@ -51,6 +51,8 @@ TARGETS = {
 # What each row asks.
 QUESTIONS = {
     "pairs": "both transformed operations of a pair",
+    "decode": "an operation's JSON form read, per component",
+    "encode": "an operation's JSON form written, per component",
     "apply1": "one operation onto a whole document, giving a new one",
     "apply": "a trace, edit by edit",
     "compose:chunk": "1,000 edits into one operation",
@@ -106,6 +108,12 @@ def workloads(data):
         if kind == "pairs":
             yield f"pairs:{name}", "uni" not in name
             yield f"apply1:{name}", "uni" not in name
+            if name == "pairs-large":
+                yield f"decode:{name}", True
+                yield f"encode:{name}", True
+        elif kind == "operation":
+            yield f"decode:{name}", True
+            yield f"encode:{name}", True
         elif kind == "trace":
             trace = name.removeprefix("trace-")
             yield f"apply:{trace}", True
@@ -124,6 +132,14 @@ def is_right(workload, data, output):
     digest = hashlib.sha256(result).hexdigest()
     if kind == "pairs":
         return digest == header(data, name)["transformed_sha256"]
+    if kind in ("decode", "encode"):
+        with (data / f"{name}.jsonl").open("rb") as file:
+            next(file)
+            # The files have the operations in the form that is written.
+            lines = [line.rstrip(b"\n") for line in file]
+        if name.startswith("pairs-"):
+            lines = [part for line in lines for part in line[len(b'{"a":') : -1].split(b',"b":')]
+        return result == b"".join(line + b"\n" for line in lines)
     if kind == "session":
         return digest == header(data, f"session-{name}")["end_sha256"]
     if kind in ("apply", "compose"):

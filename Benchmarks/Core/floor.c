@@ -361,6 +361,117 @@ static void write_operation(const operation *o) {
   fputc(']', output);
 }
 
+// --- The JSON form, read and written.
+
+typedef struct { const char *start; uint32_t length; } form;
+static form *forms;
+static char *written, *written_end;
+
+// Every part takes two bytes or more, every inserted byte at least one.
+static operation decoded(const form *f) {
+  operation o = room(f->length / 2 + 1, f->length);
+  uint32_t *last = o.words - 1;
+  char *text = o.text;
+  const char *at = f->start + 1;
+  while (*at != ']') {
+    if (*at == '"') {
+      char *from = text;
+      for (at++; *at != '"'; at++) {
+        if (*at != '\\') { *text++ = *at; continue; }
+        at++;
+        *text++ = *at == 'n' ? '\n' : *at;
+      }
+      at++;
+      last = push(last, ADD, (uint32_t)(text - from));
+    } else {
+      bool is_drop = *at == '-';
+      uint32_t length = 0;
+      for (at += is_drop; *at >= '0' && *at <= '9'; at++) length = length * 10 + (uint32_t)(*at - '0');
+      last = push(last, is_drop ? DROP : KEEP, length);
+    }
+    if (*at == ',') at++;
+  }
+  finish(&o, last, text);
+  return o;
+}
+
+static void decode_forms(void) {
+  for (size_t i = 0; i < count; i++) {
+    operation o = decoded(&forms[i]);
+    keep_in_memory();
+    release(&o);
+  }
+}
+
+static char *encoded(const operation *o, char *to) {
+  const char *text = o->text;
+  *to++ = '[';
+  for (const uint32_t *word = o->words; *word != END; word++) {
+    if (word > o->words) *to++ = ',';
+    uint32_t size = *word >> 2;
+    if ((*word & 3) == ADD) {
+      *to++ = '"';
+      for (uint32_t i = 0; i < size; i++) {
+        char byte = text[i];
+        if (byte == '\n') { *to++ = '\\'; byte = 'n'; }
+        else if (byte == '"' || byte == '\\') *to++ = '\\';
+        *to++ = byte;
+      }
+      text += size;
+      *to++ = '"';
+    } else {
+      if ((*word & 3) == DROP) *to++ = '-';
+      char digits[10];
+      int places = 0;
+      do { digits[places++] = (char)('0' + size % 10); size /= 10; } while (size);
+      while (places) *to++ = digits[--places];
+    }
+  }
+  *to++ = ']';
+  return to;
+}
+
+static void encode_forms(void) {
+  written_end = written;
+  for (size_t i = 0; i < count; i++) {
+    written_end = encoded(&left_ones[i], written_end);
+    *written_end++ = '\n';
+  }
+  keep_in_memory();
+}
+
+static void run_json(const char *name, bool is_encoded) {
+  char file[300];
+  snprintf(file, sizeof file, "%s.jsonl", name);
+  const char *at = contents(file, NULL);
+  size_t components = count_field(at, "components"), bytes = 0;
+  bool is_pairs = strncmp(name, "pairs-", 6) == 0;
+  count = is_pairs ? 2 * count_field(at, "pairs") : count_field(at, "operations");
+  left_ones = memory(count * sizeof *left_ones);
+  forms = memory(count * sizeof *forms);
+  for (size_t i = 0; i < count; i++) {
+    if (!is_pairs) at = line_after(at);
+    else if (i % 2 == 0) at = line_after(at) + strlen("{\"a\":");
+    else at += strlen(",\"b\":");
+    const char *start = at;
+    left_ones[i] = read_operation(&at);
+    forms[i] = (form){ start, (uint32_t)(at - start) };
+    bytes += forms[i].length + 1;
+  }
+  written = memory(bytes);
+  measure("component", components, "", is_encoded ? encode_forms : decode_forms);
+  if (!output) return;
+  if (is_encoded) { fwrite(written, 1, (size_t)(written_end - written), output); return; }
+  for (size_t i = 0; i < count; i++) {
+    operation o = decoded(&forms[i]);
+    write_operation(&o);
+    fputc('\n', output);
+    release(&o);
+  }
+}
+
+// --- Pairs, as files have them.
+
 static void run_pairs(const char *name, bool is_applied) {
   char file[300];
   snprintf(file, sizeof file, "%s.jsonl", name);
@@ -859,6 +970,8 @@ int main(int argument_count, char **arguments) {
   if (is("pairs")) run_pairs(rest, false);
   else if (is("apply1")) run_pairs(rest, true);
   else if (is("apply")) { read_trace(rest); measure("edit", count, "", apply_edits); write_gap(); }
+  else if (is("decode")) run_json(rest, false);
+  else if (is("encode")) run_json(rest, true);
   else if (is("compose")) run_compose(rest);
   else if (is("rebase")) run_rebase(rest);
   else if (is("session")) run_session(rest);

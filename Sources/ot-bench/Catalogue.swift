@@ -25,7 +25,11 @@ enum Catalogue {
       throw BenchError("\(folder) has no workload files; ot-bench generate \(folder) writes them")
     }
     return names.flatMap { name -> [String] in
+      if name == "pairs-large" {
+        return ["pairs:\(name)", "apply1:\(name)", "decode:\(name)", "encode:\(name)"]
+      }
       if name.hasPrefix("pairs-") { return ["pairs:\(name)", "apply1:\(name)"] }
+      if name.hasPrefix("operation-") { return ["decode:\(name)", "encode:\(name)"] }
       if name.hasPrefix("trace-") {
         let trace = name.dropFirst(6)
         return [

@@ -23,6 +23,7 @@ struct Generation {
     try pairs(
       "pairs-small-uni", on: wide, seed: 112, count: scaled(20_000), edits: 1...3, isWide: true)
     try pairs("pairs-large", on: large, seed: 113, count: scaled(40), edits: 450...500)
+    try operation("operation-100k", on: large, seed: 114, components: scaled(100_000))
     _ = try rebase("rebase-1k", on: middle, seed: 121, count: scaled(1_000))
     let history = try rebase("rebase-10k", on: middle, seed: 122, count: scaled(10_000))
     try cursors(on: middle, history: history, seed: 131, count: 100)
@@ -125,6 +126,26 @@ struct Generation {
         ("components", "\(components)"),
         ("transformed_sha256", Self.quoted(Workloads.hash(transformed))),
       ], lines: lines)
+  }
+
+  /// One operation, as large as a server takes.
+  private func operation(
+    _ name: String, on document: TextFile, seed: UInt64, components: Int
+  ) throws {
+    var typist = TypedText(seed: seed)
+    // An edit has one component to three, and before it a retain.
+    var (one, _) = typist.operation(on: document.text.count, edits: components / 2)
+    if one.parts.count > components {
+      (one, _) = typist.operation(
+        on: document.text.count, edits: components / 2 * components / one.parts.count)
+    }
+    try write(
+      name,
+      header: [
+        ("kind", "\"operation\""), ("name", Self.quoted(name)),
+        ("doc_len", "\(document.text.count)"), ("operations", "1"),
+        ("components", "\(one.parts.count)"),
+      ], lines: Self.json(one) + Array("\n".utf8))
   }
 
   private func rebase(

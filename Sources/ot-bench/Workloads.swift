@@ -14,6 +14,8 @@ struct Workloads {
     case ("apply", let trace): return [try apply(trace)]
     case ("apply1", let pairs): return [try applyOnce(pairs)]
     case ("pairs", let pairs): return [try transformPairs(pairs)]
+    case ("decode", let file): return [try decode(file)]
+    case ("encode", let file): return [try encode(file)]
     case ("compose", let how): return [try compose(how)]
     case ("rebase", let size): return try rebase(size)
     case ("session", let session): return [try replay(session)]
@@ -93,6 +95,52 @@ struct Workloads {
       workload: "pairs:\(name)", unit: "pair", count: pairs.count, seconds: times,
       extra: [("components", "\(try file.integer("components"))")],
       isVerified: Self.hash(lines) == (try file.text("transformed_sha256")))
+  }
+
+  // MARK: JSON
+
+  /// A file's operations, and the JSON form of each.
+  private func forms(
+    of file: WorkloadFile, _ name: String
+  ) throws -> [(operation: TextOperation, json: [UInt8])] {
+    let operations =
+      name.hasPrefix("pairs-")
+      ? try file.pairs().flatMap { [$0.a, $0.b] } : try file.operations()
+    return operations.map { operation in
+      var json: [UInt8] = []
+      operation.appendNormalJSON(to: &json)
+      return (operation, json)
+    }
+  }
+
+  private func decode(_ name: String) throws -> Measurement {
+    let file = try WorkloadFile(name, in: folder)
+    let forms = try forms(of: file, name)
+    var isVerified = true
+    for form in forms {
+      isVerified = try TextOperation(json: form.json) == form.operation && isVerified
+    }
+    var components = 0
+    let times = try Measurement.repeated(for: seconds) {
+      components = 0
+      for form in forms { components += try TextOperation(json: form.json).componentCount }
+    }
+    return Measurement(
+      workload: "decode:\(name)", unit: "component", count: try file.integer("components"),
+      seconds: times, isVerified: try isVerified && components == file.integer("components"))
+  }
+
+  private func encode(_ name: String) throws -> Measurement {
+    let file = try WorkloadFile(name, in: folder)
+    let forms = try forms(of: file, name)
+    var bytes: [UInt8] = []
+    let times = Measurement.repeated(for: seconds) {
+      bytes.removeAll(keepingCapacity: true)
+      for form in forms { form.operation.appendJSON(to: &bytes) }
+    }
+    return Measurement(
+      workload: "encode:\(name)", unit: "component", count: try file.integer("components"),
+      seconds: times, isVerified: bytes == forms.flatMap(\.json))
   }
 
   private func compose(_ how: String) throws -> Measurement {

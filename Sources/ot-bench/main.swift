@@ -11,7 +11,7 @@ let help = """
   FOLDER holds editing traces, NAME.json or NAME.json.gz in the form of editing-traces.
 
   Workloads: apply:TRACE  apply1:PAIRS  pairs:PAIRS  compose:chunk.TRACE  compose:tree.TRACE
-             compose:fold.TRACE  rebase:1k  rebase:10k  session:NAME  cursors
+             compose:fold.TRACE  decode:FILE  encode:FILE  rebase:1k  rebase:10k  session:NAME  cursors
 
   """
 

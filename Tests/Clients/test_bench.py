@@ -49,9 +49,9 @@ def test_every_workload_gives_what_its_file_says(data):
     )
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert {line["workload"].split(":")[0] for line in lines} == {
-        "pairs", "apply1", "apply", "compose", "rebase", "session", "cursors",
+        "pairs", "apply1", "apply", "compose", "decode", "encode", "rebase", "session", "cursors",
     }
-    assert {"apply:small", "session:two"} <= {line["workload"] for line in lines}
+    assert {"apply:small", "session:two", "decode:operation-100k", "encode:pairs-large"} <= {line["workload"] for line in lines}
     assert [line["workload"] for line in lines if not line["ok"]] == []
 
 
@@ -85,7 +85,9 @@ def test_the_floor_gives_what_the_files_say(data, tmp_path):
         assert is_right is not False, workload
         if is_right:
             checked.append(workload.split(":")[0])
-    assert set(checked) == {"pairs", "apply", "compose", "rebase", "session", "cursors"}
+    assert set(checked) == {
+        "pairs", "apply", "compose", "decode", "encode", "rebase", "session", "cursors",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
