@@ -41,10 +41,10 @@ extension Gateway {
       else { continue }
       deliver(&delivery, to: subscription)
     }
-    for subscription in room.subscriptions {
-      deliver(&delivery, to: subscription)
-      subscription.moveSelections(over: entries)
-    }
+    for subscription in room.subscriptions { deliver(&delivery, to: subscription) }
+    let selecting = room.subscriptions.filter { !$0.selections.isEmpty }
+    guard !selecting.isEmpty else { return }
+    for entry in entries { Subscription.moveSelections(of: selecting, over: entry) }
   }
 
   /// Sends the entries to a follower that has everything before them, and only that.
@@ -218,10 +218,42 @@ extension Subscription {
   /// Moves the person's carets over changes: own inserts push them, others' leave them.
   func moveSelections(over entries: ArraySlice<LogEntry>) {
     guard !selections.isEmpty else { return }
-    for entry in entries {
-      let own = entry.client == connection.client
-      for index in selections.indices {
-        selections[index] = selections[index].transformed(over: entry.operation, own: own)
+    for entry in entries { Self.moveSelections(of: [self], over: entry) }
+  }
+
+  /// Moves the carets of some followers over a change.
+  ///
+  /// - Complexity: O(*carets* · log *carets* + *components*), but O(*carets* · *components*) for a
+  ///   change of few components, where that is less.
+  static func moveSelections(of subscriptions: [Subscription], over entry: LogEntry) {
+    let operation = entry.operation
+    guard operation.componentCount > 16 else {
+      for subscription in subscriptions {
+        let own = entry.client == subscription.connection.client
+        for index in subscription.selections.indices {
+          subscription.selections[index] = subscription.selections[index].transformed(
+            over: operation, own: own)
+        }
+      }
+      return
+    }
+    // All carets that the change moves alike in one walk through it.
+    for own in [false, true] {
+      let moving = subscriptions.filter { (entry.client == $0.connection.client) == own }
+      let length = operation.baseLength
+      var places: [Int] = []
+      for selection in moving.lazy.flatMap(\.selections) {
+        places.append(min(max(selection.anchor, 0), length))
+        places.append(min(max(selection.head, 0), length))
+      }
+      Cursor.transform(&places, over: [operation][...], own: own)
+      var place = 0
+      for subscription in moving {
+        for index in subscription.selections.indices {
+          subscription.selections[index] = Selection(
+            anchor: places[place], head: places[place + 1])
+          place += 2
+        }
       }
     }
   }

@@ -4,7 +4,7 @@ extension Cursor {
   /// Positions must lie within the first operation's text; the operations follow on one another.
   ///
   /// - Complexity: O(*cursors* · log *cursors*) once, then for a single edit O(cursors between it
-  ///   and a recent one), so O(1) while a few people type; for any other operation O(*cursors* ·
+  ///   and a recent one), so O(1) while a few people type; for any other operation O(*cursors* +
   ///   *components*).
   public static func transform(
     _ cursors: inout [Int], over operations: ArraySlice<TextOperation>, own: Bool
@@ -23,7 +23,10 @@ extension Cursor {
           if operation.pointee.block == nil {
             gaps.pass(operation.pointee.edit, own: own)
           } else {
-            gaps.replaceAll { transformed($0, over: operation.pointee, own: own) }
+            operation.pointee.withPacked { words, _ in
+              var walk = CursorWalk(words, own: own)
+              gaps.replaceAll { walk.moved($0) }
+            }
           }
         }
       }

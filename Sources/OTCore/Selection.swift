@@ -10,27 +10,51 @@ public enum Cursor {
   public static func transformed(
     _ position: Int, over operation: TextOperation, own: Bool
   ) -> Int {
-    var position = min(max(position, 0), operation.baseLength)
-    var base = 0
-    var target = 0
+    let position = min(max(position, 0), operation.baseLength)
     return operation.withPacked { words, _ in
-      for word in words {
-        switch word.kind {
-        case .retain:
-          if base + word.scalars > position { return target + position - base }
-          base += word.scalars
-          target += word.scalars
-        case .insert:
-          if base == position, !own { return target }
-          target += word.scalars
-        case .delete:
-          base += word.scalars
-          // The place is gone: on to what follows, where an own insert still counts.
-          if base > position { position = base }
-        }
-      }
-      return target + position - base
+      var walk = CursorWalk(words, own: own)
+      return walk.moved(position)
     }
+  }
+}
+
+/// A walk through an operation's components, from one cursor to the next.
+struct CursorWalk {
+  private let words: UnsafeBufferPointer<TextOperation.Word>
+  private let own: Bool
+  private var index = 0
+  private var base = 0
+  private var target = 0
+
+  @inline(__always)
+  init(_ words: UnsafeBufferPointer<TextOperation.Word>, own: Bool) {
+    self.words = words
+    self.own = own
+  }
+
+  /// Where a cursor stands after the operation; none may stand before the last one asked for.
+  @inline(__always)
+  mutating func moved(_ position: Int) -> Int {
+    // The text of the last cursor may be gone, and this one's place with it.
+    var position = max(position, base)
+    while index < words.count {
+      let word = words[index]
+      switch word.kind {
+      case .retain:
+        if base + word.scalars > position { return target + position - base }
+        base += word.scalars
+        target += word.scalars
+      case .insert:
+        if base == position, !own { return target }
+        target += word.scalars
+      case .delete:
+        base += word.scalars
+        // The place is gone: on to what follows, where an own insert still counts.
+        if base > position { position = base }
+      }
+      index += 1
+    }
+    return target + position - base
   }
 }
 

@@ -109,6 +109,54 @@ struct ResumeTests {
     #expect(acknowledged(rig.ask(late, change(at: 3, sequence: 1)))?.revision == 4)
   }
 
+  @Test("a change of many components moves everybody's carets as one of few does")
+  func caretsOverManyComponents() throws {
+    let rig = GatewayRig(isDemo: true)
+    rig.make("n1")
+    var people: [UInt64] = []
+    for _ in 0..<4 {
+      let (id, _) = try rig.greet(nil)
+      rig.ask(id, .join(.init(documentID: "n1")))
+      people.append(id)
+    }
+    var text = TextOperation()
+    text.insert(String(repeating: "x", count: 100))
+    func send(_ operation: TextOperation, at revision: Int) {
+      let change = ClientMessage.Change(
+        documentID: "n1", epoch: "epoch of n1", revision: revision, sequence: revision + 1,
+        operation: operation)
+      #expect(acknowledged(rig.ask(people[0], .change(change)))?.revision == revision + 1)
+    }
+    send(text, at: 0)
+    // The author's carets are pushed by the own inserts, which leave the others'.
+    var selections = people.indices.map { person in
+      (0..<10).map { Selection(anchor: $0 * 10 + person, head: 100 - $0 * (person + 1)) }
+    }
+    for (person, id) in people.enumerated() {
+      rig.ask(
+        id, .select(.init(documentID: "n1", revision: 1, selections: selections[person])))
+    }
+    var scattered = TextOperation()
+    for index in 0..<20 {
+      scattered.retain(2)
+      scattered.insert(index % 2 == 0 ? "ab" : "c")
+      scattered.delete(index % 3)
+      scattered.retain(3 - index % 3)
+    }
+    send(scattered, at: 1)
+    for person in people.indices {
+      selections[person] = selections[person].map {
+        $0.transformed(over: scattered, own: person == 0)
+      }
+    }
+    let (newcomer, _) = try rig.greet(nil)
+    let reply = rig.ask(newcomer, .join(.init(documentID: "n1")))
+    guard case .joined(let joined)? = reply else { throw Unexpected(message: reply) }
+    let seen = joined.presence.map(\.selections).filter { !$0.isEmpty }
+    #expect(seen.count == selections.count)
+    for expected in selections { #expect(seen.contains(expected)) }
+  }
+
   @Test("carets move over every change of a commit", arguments: [1, 2, 3])
   func carets(authors: Int) throws {
     let rig = GatewayRig(isDemo: true)

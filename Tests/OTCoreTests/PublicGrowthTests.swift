@@ -360,13 +360,32 @@ struct PublicGrowthTests {
       }),
   ]
 
-  private static let rows = operationRows + documentRows + endRows
+  private static let placeRows: [Row] = [
+    Row(
+      "Cursor.transform(_:over:own:)",
+      law: GrowthLaw(
+        "move many cursors", size: 4_000, prepare: { ([operation($0)], Array(0..<$0 / 2)) }
+      ) { input in
+        var cursors = input.1
+        Cursor.transform(&cursors, over: input.0[...], own: false)
+      }),
+    Row(
+      "Cursor.transformed(_:over:own:)", "Selection.transformed(over:own:)",
+      law: onOperation("move a selection", size: 16_000) { operation in
+        let end = operation.baseLength
+        _ = Selection(anchor: end, head: end - 1).transformed(over: operation, own: true)
+      }),
+  ]
+
+  private static let rows = placeRows + operationRows + documentRows + endRows
 
   /// Declarations without a row, and why.
   private static let exceptions: [String: [String]] = [
     "takes no input that could be large": [
       "TextOperation.init()", "TextOperation.identity(length:)", "TextOperation.lengthMax",
       "TextOperation.customMirror",
+      "Selection.init(anchor:head:)", "Selection.anchor", "Selection.head",
+      "Selection.encode(to:)", "Selection.init(from:)",
       "ClientSynchronizer.init(epoch:revision:nextSequence:)", "ClientSynchronizer.disconnect()",
     ],
     "takes what a program spells out": ["TextOperation.init(arrayLiteral:)"],
@@ -406,7 +425,9 @@ struct PublicGrowthTests {
   }
 
   private static func declarations() throws -> Set<String> {
-    let types = ["TextOperation", "Document", "ClientSynchronizer", "ServerSequencer"]
+    let types = [
+      "TextOperation", "Document", "ClientSynchronizer", "ServerSequencer", "Cursor", "Selection",
+    ]
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("Sources/OTCore")
