@@ -26,7 +26,10 @@ extension Gateway {
         .problem(400, .badMessage, "expected revision or time as a number, or neither"))
       return
     }
-    store(.text(id: id, at: point), for: .notes(request, .text(format)))
+    store(
+      .text(id: id, at: point),
+      for: .notes(
+        request, .text(format, known: EntityTags(head.headers["if-none-match"]))))
   }
 
   func history(_ request: RequestID, id: DocumentID, _ query: String) {

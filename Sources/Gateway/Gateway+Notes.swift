@@ -29,8 +29,8 @@ extension Gateway {
     case put
     case rename
     case delete(DocumentID)
-    case one
-    case text(NoteText.Format)
+    case one(known: EntityTags?)
+    case text(NoteText.Format, known: EntityTags?)
     /// The text that an edit starts from.
     case base(DocumentID, NoteText.Edit)
     case history
@@ -121,7 +121,9 @@ extension Gateway {
     switch (path.first, path.count) {
     case (nil, _):
       switch head.method {
-      case "GET": store(.note(id: id), for: .notes(request, .one))
+      case "GET":
+        let known = EntityTags(head.headers["if-none-match"])
+        store(.note(id: id), for: .notes(request, .one(known: known)))
       case "PUT": put(request, id: id, body, identity)
       case "PATCH": rename(request, id: id, body)
       case "DELETE":
@@ -293,7 +295,8 @@ extension Gateway {
         id,
         DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
     case .base(let id, let edit): self.edit(id, edit.onto(text, for: request))
-    case .text(let format): respond(request, NoteText.response(text, as: format))
+    case .text(let format, let known):
+      respond(request, NoteText.response(text, as: format).unless(known: known))
     case .list, .page, .create, .put, .rename, .delete, .one, .history, .versions, .saveVersion,
       .deleteVersion, .share, .endShares:
       preconditionFailure("a store answers with a text when asked for one")
@@ -301,10 +304,8 @@ extension Gateway {
   }
 
   private func answer(_ request: RequestID, _ kind: NotesRequest, _ note: NoteSummary) {
-    if case .one = kind {
-      var response = Response.json(200, NoteJSON.note(note))
-      response.setRevision(note.revision)
-      respond(request, response)
+    if case .one(let known) = kind {
+      respond(request, NoteText.response(note).unless(known: known))
       return
     }
     if case .create = kind {

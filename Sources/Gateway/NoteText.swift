@@ -50,6 +50,18 @@ enum NoteText {
         body: Array(text.text.utf8))
     }
     response.setRevision(text.revision)
+    response.headers.append(("vary", "accept"))
+    return response
+  }
+
+  /// A note, with an entity tag that begins with its revision. What follows tells notes apart that
+  /// have another title; `If-Match` passes over it.
+  static func response(_ note: NoteSummary) -> Response {
+    let body = NoteJSON.note(note)
+    var hash: UInt32 = 0x811c_9dc5
+    for byte in body { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+    var response = Response.json(200, body)
+    response.headers.append(("etag", "\"\(note.revision).\(String(hash, radix: 36))\""))
     return response
   }
 
@@ -82,7 +94,10 @@ enum NoteText {
       // The quotes are easily lost on the way through a shell.
       let parts = header.split(separator: "\"", omittingEmptySubsequences: false)
       let isQuoted = parts.count == 3 && parts[0].isEmpty && parts[2].isEmpty
-      guard isQuoted || parts.count == 1, let number = Gateway.wholeNumber(parts[isQuoted ? 1 : 0])
+      // The tag of a note itself has a mark of its title behind the revision.
+      let tag = parts[isQuoted ? 1 : 0].split(separator: ".", maxSplits: 1)
+      guard isQuoted || parts.count == 1, let revision = tag.first,
+        let number = Gateway.wholeNumber(revision)
       else {
         self = .broken
         return

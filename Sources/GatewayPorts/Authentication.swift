@@ -70,6 +70,9 @@ public struct NamePattern: Hashable, Sendable {
   /// The name, or the beginning of names.
   public var name: String { String(decoding: stem, as: UTF8.self) }
 
+  /// Whether every name that is meant begins so.
+  func begins(with text: String) -> Bool { stem.starts(with: text.utf8) }
+
   /// Whether a name is meant. Compared byte by byte.
   public func matches(_ name: String) -> Bool {
     isPrefix ? name.utf8.starts(with: stem) : name.utf8.elementsEqual(stem)
@@ -155,17 +158,37 @@ public struct Identity: Hashable, Sendable {
     self.verbs(on: subject).isSuperset(of: verbs)
   }
 
+  /// What the rooms begin with that are one user's own: the user's id stands behind it. What is sent
+  /// there is for that user alone.
+  public static let ownRoomPrefixes = ["/user/", "/me/"]
+
+  /// What a room's name begins with if it is another user's own; `nil` for all other rooms. To a
+  /// program no room is another's.
+  private func prefix(ofAnothers room: String) -> String? {
+    guard room.utf8.first == UInt8(ascii: "/"), !Self.isProgram(user),
+      let prefix = Self.ownRoomPrefixes.first(where: { room.utf8.starts(with: $0.utf8) })
+    else { return nil }
+    let isOwn = !user.isEmpty && room.utf8.dropFirst(prefix.utf8.count).elementsEqual(user.utf8)
+    return isOwn ? nil : prefix
+  }
+
   /// Everything that the grants allow on the subject.
+  ///
+  /// Another user's own room is opened only by a grant that names it, or rooms of that kind:
+  /// `/user/*`, and not `*`, by which one may only publish there.
   ///
   /// - Complexity: O(*n*) grants.
   public func verbs(on subject: Subject) -> Verbs {
     var granted: Verbs = []
+    var anothers: String?
+    if case .room(let name) = subject { anothers = prefix(ofAnothers: name) }
     for grant in grants {
       switch (subject, grant.kind) {
       case (.document(let id), .documents) where grant.pattern.matches(id):
         granted.formUnion(grant.verbs)
       case (.room(let name), .rooms) where grant.pattern.matches(name):
-        granted.formUnion(grant.verbs)
+        let isMeant = anothers.map(grant.pattern.begins) ?? true
+        granted.formUnion(isMeant ? grant.verbs : grant.verbs.intersection(.publish))
       case (.document, _), (.room, _): break
       }
     }
@@ -175,7 +198,8 @@ public struct Identity: Hashable, Sendable {
   /// Whoever comes to an open demo: may do everything, and is nobody in particular.
   public static let demo = Identity(
     user: "",
-    grants: [Grant(.documents, NamePattern("*"), .all), Grant(.rooms, NamePattern("*"), .all)])
+    grants: [Grant(.documents, NamePattern("*"), .all), Grant(.rooms, NamePattern("*"), .all)]
+      + ownRoomPrefixes.map { Grant(.rooms, NamePattern($0 + "*"), .all) })
 }
 
 /// Why a token is not accepted. Says nothing of the token's content.

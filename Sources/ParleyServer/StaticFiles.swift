@@ -1,5 +1,6 @@
-import Glibc
+import Gateway
 import GatewayPorts
+import Glibc
 
 /// The page and its parts, read from a folder.
 ///
@@ -70,12 +71,10 @@ struct StaticFiles {
     var headers = Self.securityHeaders
     headers.append(("etag", entry.tag))
     headers.append(("cache-control", "no-cache"))
-    if head.headers["if-none-match"] == entry.tag {
-      return Response(status: 304, headers: headers)
-    }
     let ending = name.split(separator: ".").last.map(String.init) ?? ""
     headers.append(("content-type", Self.types[ending] ?? "application/octet-stream"))
     return Response(status: 200, headers: headers, body: entry.body)
+      .unless(known: EntityTags(head.headers["if-none-match"]))
   }
 
   /// The page as it is found below `/n/`.

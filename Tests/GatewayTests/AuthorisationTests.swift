@@ -186,6 +186,29 @@ struct AuthorisationTests {
     }
   }
 
+  @Test(
+    "a right to all rooms opens nobody's own but one's own, and lets one publish there",
+    arguments: [("/user/ada", "/user/eve"), ("/me/ada", "/me/eve")])
+  func ownRooms(anothers: String, own: String) {
+    func identity(_ pattern: String, user: String = "eve") -> Identity {
+      Identity(user: user, grants: [Grant(.rooms, NamePattern(pattern), .all)])
+    }
+    for pattern in ["*", "/*", "/u*", "/m*", String(anothers.prefix { $0 != "a" })] {
+      guard !pattern.hasSuffix("/") else { continue }
+      let verbs = identity(pattern).verbs(on: .room(anothers))
+      #expect(verbs.isSubset(of: .publish), "\(pattern)")
+    }
+    #expect(identity("*").verbs(on: .room(own)) == .all)
+    #expect(identity("*").verbs(on: .room(own + "/x")) == .publish)
+    #expect(identity("*").verbs(on: .room("/users/ada")) == .all)
+    let kind = String(anothers.dropLast("ada".count))
+    for pattern in [anothers, kind + "*", kind + "a*"] {
+      #expect(identity(pattern).verbs(on: .room(anothers)) == .all, "\(pattern)")
+    }
+    #expect(identity("*", user: "key:backend").verbs(on: .room(anothers)) == .all)
+    #expect(Identity.demo.verbs(on: .room(anothers)) == .all)
+  }
+
   @Test("selections and presence need presence")
   func presence() throws {
     let (writer, _) = try rig.greet("writer")

@@ -248,13 +248,29 @@ struct BayeuxTests {
       }
     }
     // Whoever may hear all of them hears by a name just the one, too.
-    rig.book?.enter("root", user: "root", [Grant(.rooms, NamePattern("*"), .all)])
+    rig.book?.enter("root", user: "root", [Grant(.rooms, NamePattern("/user/*"), .all)])
     let (id, client) = begin(rig)
     #expect(subscribe(rig, id, client, to: "/user/ad", token: "root"))
     #expect(subscribe(rig, id, client, to: "/user/ad/*", token: "root"))
     for user in ["a", "ada", "ad/x"] { publish(in: "/user/\(user)", rig) }
     #expect(count("/user/ada", in: rig.frames(id)) == 0)
     publish(in: "/user/ad", rig)
+    #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
+  }
+
+  @Test(
+    "a right to all rooms is none to what is another user's own", arguments: ["*", "/*", "/us*"])
+  func othersChannels(pattern: String) {
+    let rig = GatewayRig()
+    rig.book?.enter("eve", user: "eve", [Grant(.rooms, NamePattern(pattern), .all)])
+    let (id, client) = begin(rig)
+    for channel in ["/user/ada", "/user/*", "/user/**", "/user/eve/x", "/me/ada"] {
+      #expect(!subscribe(rig, id, client, to: channel, token: "eve"), "\(channel)")
+    }
+    #expect(subscribe(rig, id, client, to: "/user/eve", token: "eve"))
+    // By a pattern over everything one hears what is one's own, and nothing of others.
+    if pattern != "/us*" { #expect(subscribe(rig, id, client, to: "/**", token: "eve")) }
+    for room in ["/user/ada", "/me/ada", "/user/eve"] { publish(in: room, rig) }
     #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
   }
 

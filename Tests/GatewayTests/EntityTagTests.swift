@@ -1,0 +1,43 @@
+import Gateway
+import GatewayPorts
+import Testing
+
+@Suite("If-None-Match")
+struct EntityTagTests {
+  @Test(
+    "tags are known again, in lists and weakly",
+    arguments: [
+      #""41""#, #"W/"41""#, #""7", "41""#, #""7","41","8""#, #"  "7" , W/"41"  "#, "*", " *",
+      #""a,b", "41""#, #",, "41""#, #""41", broken"#,
+    ])
+  func known(header: String) {
+    #expect(EntityTags(header)?.matches("\"41\"") ?? false)
+    #expect(EntityTags(header)?.matches("W/\"41\"") ?? false)
+  }
+
+  @Test(
+    "what is another tag, or none, is not",
+    arguments: [
+      #""4""#, #""411""#, "41", "", #"W/"#, #"""#, #""41"#, #"w/"41""#, "**", #"broken, "41""#,
+      #""7,41""#,
+    ])
+  func unknown(header: String) {
+    #expect(EntityTags(header)?.matches("\"41\"") == false)
+  }
+
+  @Test("an answer that is known keeps its headers, and has no body")
+  func responses() {
+    let whole = Response(
+      status: 200,
+      headers: [("content-type", "text/plain"), ("etag", "\"1\""), ("cache-control", "no-store")],
+      body: [1])
+    let known = whole.unless(known: EntityTags("\"1\""))
+    #expect(known.status == 304 && known.body.isEmpty)
+    #expect(known.headers.map(\.name) == ["etag", "cache-control"])
+    #expect(whole.unless(known: EntityTags("\"2\"")).status == 200)
+    #expect(whole.unless(known: nil).status == 200)
+    var failed = whole
+    failed.status = 404
+    #expect(failed.unless(known: EntityTags("*")).status == 404)
+  }
+}
