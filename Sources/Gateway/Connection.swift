@@ -120,6 +120,8 @@ final class Subscription {
   var isFetching = false
   /// Where the person's carets are, on the document's durable head.
   var selections: [Selection] = []
+  /// Whether the message about to be sent is about the connection itself, too.
+  var isConcerned = false
   /// The message ids of the connection's own changes, by revision, until they are answered.
   var messageIDs: [Int: String] = [:]
 

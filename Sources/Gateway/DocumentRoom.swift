@@ -47,6 +47,14 @@ final class DocumentRoom {
   var sharedText: SharedText?
   /// Followers in the order in which they came.
   private(set) var subscriptions: [Subscription] = []
+  /// Who is here, as followers are told.
+  var presence: DocumentPresence
+  /// Those who are named, with their carets, as a newcomer is told of them.
+  var named: EncodedParticipants?
+  /// Whether followers are told with the end of the turn who has come, acted or gone.
+  var isGathering = false
+  /// Whether followers are told with the next tick how many are here.
+  var isCounting = false
   /// Bounded by `GatewaySettings.waitingMax`.
   var waiting: [Waiting] = []
   /// Whether older entries are being read for those who wait.
@@ -67,8 +75,9 @@ final class DocumentRoom {
   private var idleSince: Int64?
   private let idleMilliseconds: Int64
 
-  init(id: DocumentID, idleMilliseconds: Int64, now: Int64) {
+  init(id: DocumentID, presenceListMax: Int, idleMilliseconds: Int64, now: Int64) {
     self.id = id
+    presence = DocumentPresence(limit: presenceListMax)
     idleSince = now
     self.idleMilliseconds = idleMilliseconds
   }

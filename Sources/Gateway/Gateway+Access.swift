@@ -154,17 +154,11 @@ extension Gateway {
     }
     if before.contains(.presence), !verbs.contains(.presence) {
       subscription.selections = []
-      sendPresence(
-        ServerMessage.Presence(
-          documentID: room.id, joined: [], updated: [], left: [connection.client]),
-        in: room, except: connection.id)
+      hide(subscription)
     }
     subscription.verbs = verbs
     if verbs.contains(.presence), !before.contains(.presence) {
-      sendPresence(
-        ServerMessage.Presence(
-          documentID: room.id, joined: [subscription.participant], updated: [], left: []),
-        in: room, except: connection.id)
+      show(subscription)
       sendOthers(to: subscription)
     }
     if connection.dialect == .native, verbs.contains(.write) != before.contains(.write) {
@@ -185,20 +179,6 @@ extension Gateway {
     sendNative(
       .roomPresence(.init(room: room, joined: [], updated: [], left: seen)), ref: pushID(),
       to: connection)
-  }
-
-  /// Tells a follower who else is there.
-  private func sendOthers(to subscription: Subscription) {
-    let others = subscription.room.subscriptions.filter {
-      $0 !== subscription && $0.verbs.contains(.presence)
-    }
-    guard subscription.connection.dialect == .native, !others.isEmpty else { return }
-    sendNative(
-      .presence(
-        .init(
-          documentID: subscription.room.id, joined: others.map(\.participant), updated: [],
-          left: [])),
-      ref: pushID(), to: subscription.connection)
   }
 
   /// Gives those who are logged in the rights that they have now.

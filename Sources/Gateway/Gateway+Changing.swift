@@ -52,6 +52,7 @@ extension Gateway {
       subscription.messageIDs[revision] = messageID
       room.arrivals.append(surroundings.clock.microseconds)
       took(submission.operation, in: room)
+      noteAct(of: subscription)
       commit(room)
     case .duplicatePending:
       metrics.changesRepeated += 1

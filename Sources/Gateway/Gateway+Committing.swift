@@ -17,12 +17,14 @@ extension Gateway {
     uncommitted.append(room)
   }
 
-  /// Ends a turn of the loop: the changes that it brought go to the store, by the actions taken next.
+  /// Ends a turn of the loop: followers are told who has come and gone in it, and the changes that it
+  /// brought go to the store, by the actions taken next.
   ///
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
   /// - Returns: whether something is left for the end of the next turn, which should come at once.
   public func endTurn() -> Bool {
     if !turnedAway.isEmpty { answerTurnedAway() }
+    tellPresence()
     if !uncommitted.isEmpty {
       let rooms = uncommitted
       uncommitted = []
@@ -55,6 +57,8 @@ extension Gateway {
       storeFailure = nil
       guard let entries = room.live?.commitSucceeded() else { return }
       room.sharedText = nil
+      // Its carets are of the revision before.
+      room.named = nil
       measure(entries.count, in: room)
       deliver(entries, in: room)
       room.hasDelivered = true

@@ -146,8 +146,10 @@ extension Gateway {
       subscription.revision == live.durableRevision
     else { return }
     subscription.isLagging = false
-    for other in subscription.room.subscriptions
-    where other !== subscription && !other.selections.isEmpty {
+    for person in subscription.room.presence.told {
+      guard let other = follower(person.clientID, of: subscription.room), other !== subscription,
+        !other.selections.isEmpty
+      else { continue }
       sendSelections(of: other, to: subscription.connection)
     }
   }

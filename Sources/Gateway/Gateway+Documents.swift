@@ -8,7 +8,8 @@ extension Gateway {
   func room(of id: DocumentID) -> DocumentRoom {
     if let room = documents[id] { return room }
     let room = DocumentRoom(
-      id: id, idleMilliseconds: settings.idleDocumentMilliseconds,
+      id: id, presenceListMax: settings.presenceListMax,
+      idleMilliseconds: settings.idleDocumentMilliseconds,
       now: surroundings.clock.uptime)
     documents[id] = room
     store(.load(id: id, recentMax: settings.windowEntries), for: .load(id))

@@ -54,7 +54,6 @@ extension Gateway {
       }
       return
     }
-    let isNew = connection.subscriptions[room.id] == nil
     let subscription: Subscription
     if let old = connection.subscriptions[room.id] {
       // Joining again starts over: what follows is counted from this reply.
@@ -68,7 +67,13 @@ extension Gateway {
       connection.subscriptions[room.id] = subscription
       room.add(subscription)
     }
+    let wasShown = subscription.verbs.contains(.presence)
     subscription.verbs = verbs
+    if verbs.contains(.presence) {
+      show(subscription)
+    } else if wasShown {
+      hide(subscription)
+    }
     switch connection.dialect {
     case .whaler:
       subscription.revision = live.durableRevision
@@ -76,27 +81,28 @@ extension Gateway {
     case .native:
       let missed = missedEntries(of: live, since: resume)
       subscription.revision = live.durableRevision
-      let others =
-        verbs.contains(.presence)
-        ? room.subscriptions.filter { $0 !== subscription && $0.verbs.contains(.presence) } : []
       let joined = ServerMessage.Joined(
         documentID: room.id, title: live.title, epoch: live.epoch, revision: live.durableRevision,
         content: missed.map { .changes($0.map(Self.change)) } ?? .text(""),
         lastSequence: live.lastDurableSequence(of: connection.client),
         change: Self.nameOfHead(live),
-        access: verbs.contains(.write) ? .write : .read, presence: others.map(\.participant))
+        access: verbs.contains(.write) ? .write : .read, presence: [],
+        people: verbs.contains(.presence) ? room.presence.toldCount : nil)
+      let others = verbs.contains(.presence) ? namedPeople(of: room) : nil
+      func appendOthers(_ buffer: inout [UInt8]) {
+        (others ?? EncodedParticipants([])).append(to: &buffer, leavingOut: connection.client)
+      }
       if missed == nil {
-        sendText(of: room, in: .joined(joined), ref: messageID, to: connection)
+        sendText(
+          of: room, in: .joined(joined), ref: messageID, presence: appendOthers, to: connection)
       } else {
-        sendNative(.joined(joined), ref: messageID, to: connection)
+        let frame = Frame {
+          ServerMessage.joined(joined).encode(
+            messageID: messageID, into: &$0, text: nil, presence: appendOthers)
+        }
+        send(frame, to: connection)
       }
     case .session: break
-    }
-    if isNew, verbs.contains(.presence) {
-      sendPresence(
-        ServerMessage.Presence(
-          documentID: room.id, joined: [subscription.participant], updated: [], left: []),
-        in: room, except: connection.id)
     }
   }
 
@@ -135,10 +141,6 @@ extension Gateway {
     let room = subscription.room
     connection.subscriptions[room.id] = nil
     room.remove(subscription, now: surroundings.clock.uptime)
-    guard subscription.verbs.contains(.presence) else { return }
-    sendPresence(
-      ServerMessage.Presence(
-        documentID: room.id, joined: [], updated: [], left: [connection.client]),
-      in: room, except: connection.id)
+    if subscription.verbs.contains(.presence) { hide(subscription) }
   }
 }

@@ -275,7 +275,10 @@ extension Gateway {
       subscription.selections[index] = Selection(
         anchor: min(max(selection.anchor, 0), length), head: min(max(selection.head, 0), length))
     }
-    shareSelections(of: subscription)
+    subscription.room.named = nil
+    noteAct(of: subscription)
+    // Whoever is not known by name is named first, with the end of the turn.
+    if subscription.room.presence.isTold(connection.client) { shareSelections(of: subscription) }
   }
 
   private func handle(_ profile: ClientMessage.Profile, ref: String, _ connection: Connection) {
@@ -291,32 +294,12 @@ extension Gateway {
   func shareProfile(of connection: Connection) {
     shareRoomProfile(of: connection)
     for subscription in connection.subscriptions.values
-    where subscription.verbs.contains(.presence) {
-      sendPresence(
-        ServerMessage.Presence(
-          documentID: subscription.room.id, joined: [], updated: [subscription.participant],
-          left: []),
-        in: subscription.room, except: connection.id)
-    }
+    where subscription.verbs.contains(.presence) { showProfile(of: subscription) }
   }
 
-  // MARK: Presence
+  // MARK: Carets
 
-  func sendPresence(
-    _ presence: ServerMessage.Presence, in room: DocumentRoom, except author: ConnectionID
-  ) {
-    var shared: Frame?
-    for subscription in room.subscriptions
-    where subscription.connection.id != author && subscription.connection.dialect == .native
-      && subscription.verbs.contains(.presence)
-    {
-      let frame = shared ?? nativeFrame(.presence(presence), ref: pushID())
-      shared = frame
-      send(frame, to: subscription.connection)
-    }
-  }
-
-  private func shareSelections(of subscription: Subscription) {
+  func shareSelections(of subscription: Subscription) {
     guard let live = subscription.room.live else { return }
     var shared: Frame?
     for other in subscription.room.subscriptions
@@ -466,14 +449,5 @@ extension Gateway {
       (.tooLarge, "the document may have \(scalarsMax) scalars and would have more")
     case .operation(let error): (.badOperation, "\(error)")
     }
-  }
-}
-
-extension Subscription {
-  /// Who follows, as others see it.
-  var participant: ServerMessage.Participant {
-    .init(
-      clientID: connection.client, name: connection.name, color: connection.color,
-      selections: selections)
   }
 }

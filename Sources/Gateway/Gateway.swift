@@ -103,6 +103,10 @@ public final class Gateway {
   var turnedAway: [StoreTicket] = []
   /// What has been counted since the start.
   public internal(set) var metrics = GatewayMetrics()
+  /// Documents whose followers are told with the end of the turn who has come, acted or gone.
+  var gathering: [DocumentRoom] = []
+  /// Documents whose followers are told with the next tick how many are here.
+  var counting: [DocumentRoom] = []
   /// Documents with changes that the end of a turn hands to the store.
   var uncommitted: [DocumentRoom] = []
   /// Documents of which changes were delivered in this turn.
@@ -389,6 +393,7 @@ public final class Gateway {
       }
     }
     tickPeople(now: now)
+    tellCounts()
     tickLimits()
     for (id, document) in documents {
       forgetSharedText(of: document, now: now)

@@ -55,6 +55,9 @@ public struct GatewaySettings: Sendable {
   public var answers: AnswerMemory
   /// Milliseconds for which somebody is shown in a room after their line broke.
   public var presenceGraceMilliseconds: Int64
+  /// People of a document who are all named; of more, a count is told, and the names of so many who
+  /// acted last.
+  public var presenceListMax: Int
   /// Whether the blocked do not hear of the blocker either.
   public var blocksBothWays: Bool
 
@@ -103,6 +106,7 @@ public struct GatewaySettings: Sendable {
     keyMilliseconds = 86_400_000
     answers = .standard
     presenceGraceMilliseconds = 5_000
+    presenceListMax = 200
     blocksBothWays = false
     lastOnlineMilliseconds = 30_000
     pushesFromOutbox = false

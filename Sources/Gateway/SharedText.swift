@@ -31,18 +31,24 @@ struct SharedText {
   }
 
   /// The frames of a message that carries the text in place of its own.
-  func frames(of message: ServerMessage, ref: String) -> [Frame] {
+  ///
+  /// - Parameter presence: appends the participants of `joined`.
+  func frames(
+    of message: ServerMessage, ref: String, presence: ((inout [UInt8]) -> Void)?
+  ) -> [Frame] {
     let text = fragment.payload
     guard text.count >= Self.fragmentBytesMin else {
       return [
         Frame(reserving: text.count + 512) {
-          message.encode(messageID: ref, into: &$0) { $0.append(contentsOf: text) }
+          message.encode(
+            messageID: ref, into: &$0, text: { $0.append(contentsOf: text) }, presence: presence)
         }
       ]
     }
     var around: [UInt8] = []
     var place = 0
-    message.encode(messageID: ref, into: &around) { place = $0.count }
+    message.encode(
+      messageID: ref, into: &around, text: { place = $0.count }, presence: presence)
     return [
       Frame(.text, .first, payload: around[..<place]), fragment,
       Frame(.text, .last, payload: around[place...]),
@@ -57,7 +63,8 @@ extension Gateway {
   /// Sends a message with the document's newest text, which is encoded for the first who asks for it
   /// and kept until the next revision.
   func sendText(
-    of room: DocumentRoom, in message: ServerMessage, ref: String, to connection: Connection
+    of room: DocumentRoom, in message: ServerMessage, ref: String,
+    presence: ((inout [UInt8]) -> Void)? = nil, to connection: Connection
   ) {
     guard let live = room.live else { return }
     let now = surroundings.clock.uptime
@@ -69,7 +76,7 @@ extension Gateway {
       text = SharedText(live, now: now)
     }
     room.sharedText = text
-    send(text.frames(of: message, ref: ref), to: connection)
+    send(text.frames(of: message, ref: ref, presence: presence), to: connection)
   }
 
   /// Forgets an encoded text that is of an older revision, or that nobody has asked for lately.

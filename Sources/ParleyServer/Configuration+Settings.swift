@@ -502,6 +502,10 @@ extension Configuration {
     .number(
       "present-max", \.limits.presentMax, .limits, in: 1...100_000,
       help: "People present in one room."),
+    .number(
+      "presence-list-max", \.presenceListMax, .limits, in: 1...10_000,
+      help: "People who follow a note and are all named to each other; of more, a count is told, "
+        + "and the names of so many who acted last."),
     .duration(
       "presence-lease", \.presenceLease, .limits, in: .seconds(1)...(.seconds(86_400)),
       help: "Who sends nothing for so long is not shown as present any more."),

@@ -139,6 +139,8 @@ public struct Configuration: Sendable, Equatable {
   public var publicationBytesMax = 64 << 10
   /// How long somebody is shown in a room after their line broke.
   public var presenceGrace = Duration.seconds(5)
+  /// People of a document who are all named; more are counted.
+  public var presenceListMax = 200
   /// Whether the blocked do not hear of the blocker either.
   public var blocksBothWays = false
   /// Where followers who are offline are told of what is published, `http://host:port/path`.

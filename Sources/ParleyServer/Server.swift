@@ -257,6 +257,7 @@ extension Configuration {
     gateway.roomMemory = RoomMemory(
       publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
     gateway.presenceGraceMilliseconds = Int64(presenceGrace.milliseconds)
+    gateway.presenceListMax = presenceListMax
     gateway.blocksBothWays = blocksBothWays
     gateway.lastOnlineMilliseconds = Int64(lastOnlineInterval.milliseconds)
     gateway.pushesFromOutbox = pushURL != nil

@@ -83,6 +83,7 @@ extension ServerMessage.Joined {
     var change: ChangeName?
     var access: String?
     var presence: [ServerMessage.Participant]?
+    var people: Int?
     self = try envelope.read("joined") { key, reader throws(JSONError) in
       switch key {
       case "documentId": documentID = try reader.string()
@@ -95,6 +96,7 @@ extension ServerMessage.Joined {
       case "change": change = try reader.isNull() ? nil : try reader.changeName()
       case "access": access = try reader.string()
       case "presence": presence = try reader.participants()
+      case "people": people = try reader.isNull() ? nil : try reader.integer()
       default: try reader.skipValue()
       }
     } make: { () throws(JSONError) in
@@ -109,7 +111,7 @@ extension ServerMessage.Joined {
         revision: try revision.required("revision"), content: content,
         lastSequence: try lastSequence.required("lastSequence"), change: change,
         access: try access.word("access"),
-        presence: try presence.required("presence"))
+        presence: try presence.required("presence"), people: people)
     }
   }
 }
@@ -252,12 +254,14 @@ extension ServerMessage.Presence {
     var joined: [ServerMessage.Participant]?
     var updated: [ServerMessage.Participant]?
     var left: [String]?
+    var people: Int?
     self = try envelope.read("presence") { key, reader throws(JSONError) in
       switch key {
       case "documentId": documentID = try reader.string()
       case "joined": joined = try reader.participants()
       case "updated": updated = try reader.participants()
       case "left": left = try reader.strings()
+      case "people": people = try reader.isNull() ? nil : try reader.integer()
       default: try reader.skipValue()
       }
     } make: { () throws(JSONError) in
@@ -265,7 +269,7 @@ extension ServerMessage.Presence {
         documentID: try documentID.required("documentId"),
         joined: try joined.required("joined"),
         updated: try updated.required("updated"),
-        left: try left.required("left"))
+        left: try left.required("left"), people: people)
     }
   }
 }

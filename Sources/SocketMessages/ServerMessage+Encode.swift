@@ -14,8 +14,10 @@ extension ServerMessage {
   ///   - messageID: for a reply, the name of what it answers.
   ///   - text: appends the document's text of `joined` or `resync` in place of the message's own,
   ///     as a JSON string, or notes where it belongs and appends nothing.
+  ///   - presence: appends the participants of `joined` in place of the message's own, as an array.
   package func encode(
-    messageID: String, into buffer: inout [UInt8], text: ((inout [UInt8]) -> Void)?
+    messageID: String, into buffer: inout [UInt8], text: ((inout [UInt8]) -> Void)?,
+    presence: ((inout [UInt8]) -> Void)? = nil
   ) {
     func write(
       _ type: StaticString, _ data: (inout JSONWriter.Object, inout [UInt8]) -> Void
@@ -33,7 +35,8 @@ extension ServerMessage {
         data.field("documentId", message.documentID, &buffer)
         data.field("access", message.access.rawValue, &buffer)
       }
-    case .joined(let joined): write("joined") { joined.encode(&$0, &$1, text: text) }
+    case .joined(let joined):
+      write("joined") { joined.encode(&$0, &$1, text: text, presence: presence) }
     case .changes(let message):
       write("changes") { data, buffer in
         data.field("documentId", message.documentID, &buffer)
@@ -82,15 +85,7 @@ extension ServerMessage {
         JSONWriter.selections(message.selections, &buffer)
       }
     case .presence(let message):
-      write("presence") { data, buffer in
-        data.field("documentId", message.documentID, &buffer)
-        data.key("joined", &buffer)
-        JSONWriter.array(message.joined, &buffer) { $0.encode(&$1) }
-        data.key("updated", &buffer)
-        JSONWriter.array(message.updated, &buffer) { $0.encode(&$1) }
-        data.key("left", &buffer)
-        JSONWriter.array(message.left, &buffer) { JSONWriter.string($0, &$1) }
-      }
+      EncodedPresence(message).encode(messageID: messageID, into: &buffer)
     case .left(let message):
       write("left") { $0.field("documentId", message.documentID, &$1) }
     case .subscribed, .unsubscribed, .published, .publication, .roomHistory, .roomPresence,
@@ -172,7 +167,7 @@ extension Limits {
 }
 
 extension ServerMessage.Participant {
-  fileprivate func encode(_ buffer: inout [UInt8]) {
+  func encode(_ buffer: inout [UInt8]) {
     JSONWriter.object(&buffer) { object, buffer in
       object.field("clientId", clientID, &buffer)
       object.field("name", name, &buffer)
@@ -198,7 +193,8 @@ extension ServerMessage.Change {
 
 extension ServerMessage.Joined {
   fileprivate func encode(
-    _ data: inout JSONWriter.Object, _ buffer: inout [UInt8], text write: ((inout [UInt8]) -> Void)?
+    _ data: inout JSONWriter.Object, _ buffer: inout [UInt8],
+    text write: ((inout [UInt8]) -> Void)?, presence list: ((inout [UInt8]) -> Void)?
   ) {
     data.field("documentId", documentID, &buffer)
     data.field("title", title, &buffer)
@@ -220,7 +216,12 @@ extension ServerMessage.Joined {
     data.field("change", change, &buffer)
     data.field("access", access.rawValue, &buffer)
     data.key("presence", &buffer)
-    JSONWriter.array(presence, &buffer) { $0.encode(&$1) }
+    if let list {
+      list(&buffer)
+    } else {
+      JSONWriter.array(presence, &buffer) { $0.encode(&$1) }
+    }
+    data.field("people", people, &buffer)
   }
 }
 

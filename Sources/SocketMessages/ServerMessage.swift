@@ -103,13 +103,16 @@ public enum ServerMessage: Sendable, Equatable {
     public var change: ChangeName?
     /// What the client may do.
     public var access: Access
-    /// The others.
+    /// The others; beside a count, those of them who acted last.
     public var presence: [Participant]
+    /// How many people are here, this one included, where not all are named.
+    public var people: Int?
 
     /// Makes a reply.
     public init(
       documentID: String, title: String, epoch: String, revision: Int, content: Content,
-      lastSequence: Int, change: ChangeName? = nil, access: Access, presence: [Participant]
+      lastSequence: Int, change: ChangeName? = nil, access: Access, presence: [Participant],
+      people: Int? = nil
     ) {
       self.documentID = documentID
       self.title = title
@@ -120,6 +123,7 @@ public enum ServerMessage: Sendable, Equatable {
       self.change = change
       self.access = access
       self.presence = presence
+      self.people = people
     }
   }
 
@@ -262,17 +266,21 @@ public enum ServerMessage: Sendable, Equatable {
     public var joined: [Participant]
     /// Whose name or colour is another.
     public var updated: [Participant]
-    /// The ids of those who have gone.
+    /// The ids of those who have gone, or are only counted from now on.
     public var left: [String]
+    /// How many people are here, the reader included; `nil` where all are named.
+    public var people: Int?
 
     /// Makes a message.
     public init(
-      documentID: String, joined: [Participant], updated: [Participant], left: [String]
+      documentID: String, joined: [Participant], updated: [Participant], left: [String],
+      people: Int? = nil
     ) {
       self.documentID = documentID
       self.joined = joined
       self.updated = updated
       self.left = left
+      self.people = people
     }
   }
 

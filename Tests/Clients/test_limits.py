@@ -107,6 +107,45 @@ def test_publications(start):
     assert (status, json.loads(body)["code"]) == (413, "tooMany")
 
 
+def test_people_of_a_note_who_are_named(start):
+    server = start("--presence-list-max", "4")
+    note = server.create_note()
+    clients = [NativeClient(server, f"Person {number}") for number in range(6)]
+    first, second = clients[:2]
+    joined = first.join(note)
+    assert (joined["presence"], joined.get("people")) == ([], None)
+    for client in clients[1:]:
+        client.join(note)
+    # All are named, and then counted; nobody hears of themselves.
+    seen = {}
+    while True:
+        data = first.expect("presence")
+        seen.update((one["clientId"], one["name"]) for one in data["joined"])
+        for client in data["left"]:
+            seen.pop(client, None)
+        if data.get("people") == 6:
+            break
+    assert seen == {}
+    # Who writes is named before the change is told, and to newcomers as well.
+    kind, _ = second.change(note, joined, 1, ["written"])
+    assert kind in ("acknowledged", "changes")
+    data = first.expect("presence", lambda data: data["joined"])
+    assert [one["name"] for one in data["joined"]] == ["Person 1"]
+    assert first.expect("changes")["changes"][0]["clientId"] == second.id
+    with NativeClient(server, "Late") as late:
+        joined = late.join(note)
+        assert [one["clientId"] for one in joined["presence"]] == [second.id]
+        assert joined["people"] == 7
+    for client in clients[3:]:
+        client.close()
+    # Few are left, and all of them are named again.
+    data = first.expect("presence", lambda data: "people" not in data)
+    assert {one["clientId"] for one in data["joined"]} == {clients[2].id}
+    first.close()
+    second.close()
+    clients[2].close()
+
+
 def test_people_present_in_a_room(start):
     server = start("--present-max", "1")
     with NativeClient(server) as one, NativeClient(server) as two:

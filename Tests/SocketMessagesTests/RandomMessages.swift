@@ -124,7 +124,7 @@ extension SplitMix64 {
           content: once(in: 2) ? .text(text(30)) : .changes(list { $0.change() }),
           lastSequence: whole(), change: optional { $0.changeName() },
           access: once(in: 2) ? .read : .write,
-          presence: list { $0.participant() })),
+          presence: list { $0.participant() }, people: optional { $0.whole() })),
       .changes(
         ServerMessage.Changes(
           documentID: text(), revision: whole(), changes: list { $0.change() },
@@ -148,7 +148,8 @@ extension SplitMix64 {
       .presence(
         ServerMessage.Presence(
           documentID: text(), joined: list { $0.participant() },
-          updated: list { $0.participant() }, left: list { $0.text() })),
+          updated: list { $0.participant() }, left: list { $0.text() },
+          people: optional { $0.whole() })),
       .left(ServerMessage.Left(documentID: text())),
       .resourceUpdate(ResourceUpdate(resourceID: text(), senderID: optional { $0.text() })),
       .documentChanged(

@@ -638,6 +638,28 @@ test("people come, move, change their names, and go", () => {
   note.close();
 });
 
+test("a crowd is counted, and those who act are named", () => {
+  const { line, note } = joined("some text", {
+    presence: [{ clientId: "bo", name: "Bo", color: "#2f68ad", selections: [[0, 4]] }],
+    people: 312,
+  });
+  assert.equal(note.othersCount, 311);
+  assert.deepEqual(note.people.map(({ name }) => name), ["Bo"]);
+  line.say("presence", { joined: [], updated: [], left: [], people: 313 });
+  assert.equal(note.othersCount, 312);
+  // Who comes again within a turn is told of once, and has no carets from before.
+  line.say("presence", { joined: [{ clientId: "bo", name: "Bo" }, { clientId: "cy", name: "Cy" }], people: 313 });
+  assert.deepEqual(note.people.map(({ name }) => name), ["Bo", "Cy"]);
+  assert.equal(note.peerSelections.length, 0);
+  // Without a number all are named again.
+  line.say("presence", { joined: [{ clientId: "di", name: "Di" }], left: ["cy"] });
+  assert.equal(note.othersCount, 2);
+  line.say("presence", { people: 400 });
+  line.lose();
+  assert.equal(note.othersCount, 0);
+  note.close();
+});
+
 test("who edits counts as writing, for a while", (context) => {
   const pass = stopTime(context);
   const { line, note } = joined("text", {

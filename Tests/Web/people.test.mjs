@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawProfile, inkOn, nameCount, nameLengthMax, palette, unlike } from "../../Web/js/people.js";
+import { drawProfile, inkOn, nameCount, nameLengthMax, palette, unlike, whoIsHere } from "../../Web/js/people.js";
 import { Random } from "./support.mjs";
 
 /** @param {string} color */
@@ -68,4 +68,11 @@ test("a made-up profile makes way for those who are here, a chosen one does not"
   // In a crowd that has all colours, one's own is as good as another.
   const crowd = palette.map((color, index) => ({ name: `P${index}`, color }));
   assert.equal(unlike(mine, crowd, { random }), undefined);
+});
+
+test("a crowd is told by its number", () => {
+  assert.equal(whoIsHere([], 0), "Only you are here");
+  assert.equal(whoIsHere(["Bo", "Cy (writing)"], 2), "Here with you: Bo, Cy (writing)");
+  assert.equal(whoIsHere([], 311), "312 people are here");
+  assert.equal(whoIsHere(["Bo"], 1_311), "1,312 people are here, among them Bo");
 });

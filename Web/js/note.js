@@ -119,6 +119,8 @@ export class Note extends Emitter {
   #people = new Map();
   /** @type {Map<number, Person>} */
   #peopleByKey = new Map();
+  /** @type {number | undefined} How many people are here, this one included, if not all are named. */
+  #peopleCount;
   #keyCount = 0;
   /** @type {ClientIdentity | undefined} As whom the edits at hand were sent. */
   #identity;
@@ -212,7 +214,14 @@ export class Note extends Emitter {
     return this.access !== "read" && (this.phase === "live" || this.phase === "away");
   }
 
-  /** Everybody else who has the note open. */
+  /**
+   * How many others have the note open; more than `people` where too many are here to name them all.
+   */
+  get othersCount() {
+    return Math.max((this.#peopleCount ?? 1) - 1, this.#people.size);
+  }
+
+  /** The others who have the note open; of a crowd, those who acted last. */
   get people() {
     return [...this.#people.values()];
   }
@@ -385,6 +394,7 @@ export class Note extends Emitter {
     this.#nobodyWrites();
     this.#people.clear();
     this.#peopleByKey.clear();
+    this.#peopleCount = undefined;
     this.#session?.removeAllPeers();
     this.emit("people", undefined);
     this.emit("peers", undefined);
@@ -484,7 +494,7 @@ export class Note extends Emitter {
     this.#people.clear();
     this.#peopleByKey.clear();
     this.#session?.removeAllPeers();
-    this.#presence({ joined: data.presence ?? [] });
+    this.#presence({ joined: data.presence ?? [], people: data.people });
     this.#selectionIsNews = true;
     this.#scheduleSelect();
     this.emit("people", undefined);
@@ -740,7 +750,13 @@ export class Note extends Emitter {
   }
 
   /** @param {any} data */
-  #presence({ joined = [], updated = [], left = [] }) {
+  #presence({ joined = [], updated = [], left = [], people }) {
+    this.#peopleCount = Number.isInteger(people) ? people : undefined;
+    // Who comes again has no carets from before.
+    for (const { clientId } of joined) {
+      const known = this.#people.get(clientId);
+      if (known) this.#session?.removePeer(known.key);
+    }
     for (const entry of [...joined, ...updated]) {
       const { clientId, name, color, selections } = entry;
       if (typeof clientId !== "string" || clientId === this.#connection.identity?.id) continue;

@@ -151,6 +151,23 @@ export function colorOf({ color, clientId = "" }) {
 }
 
 /**
+ * Who is here, for people: names, or of a crowd how many there are and some of the names.
+ *
+ * @param {string[]} names Of others.
+ * @param {number} othersCount How many others there are.
+ */
+export function whoIsHere(names, othersCount) {
+  if (othersCount === 0) return "Only you are here";
+  const named = names.join(", ");
+  if (othersCount <= names.length) return `Here with you: ${named}`;
+  const crowd = peopleInWords(othersCount + 1);
+  return named ? `${crowd} are here, among them ${named}` : `${crowd} are here`;
+}
+
+/** @param {number} count At least two. */
+export const peopleInWords = (count) => `${count.toLocaleString("en")} people`;
+
+/**
  * Black or white, whichever reads better on the colour.
  *
  * @param {string} color

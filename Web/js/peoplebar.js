@@ -3,7 +3,7 @@
 import { byId } from "./dialogs.js";
 import { myName } from "./me.js";
 import { page } from "./page.js";
-import { avatar } from "./people.js";
+import { avatar, peopleInWords, whoIsHere } from "./people.js";
 import { profile } from "./session.js";
 import { isolated } from "./words.js";
 
@@ -13,23 +13,22 @@ const facesMax = 4;
 /** Faces, names, and who is writing. */
 export function drawPeople() {
   const others = page.current?.people ?? [];
+  const othersCount = page.current?.othersCount ?? 0;
   const me = { name: myName(), color: profile.color, isWriting: false };
   // Who writes has a place among the faces.
   const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax);
   const faces = [...others.filter((person) => shown.includes(person)), me].map(faceOf);
-  if (others.length > facesMax) {
+  if (othersCount > shown.length) {
     const more = document.createElement("span");
     more.className = "avatar more";
-    more.textContent = `+${others.length - facesMax}`;
+    more.textContent = `+${othersCount - shown.length}`;
     faces.unshift(more);
   }
   byId("people-avatars").replaceChildren(...faces);
   const names = others.map(({ name, isWriting }) => (isWriting ? `${name} (writing)` : name));
-  byId("people").setAttribute(
-    "aria-label",
-    names.length ? `Here with you: ${names.join(", ")}` : "Only you are here",
-  );
-  byId("people").title = names.length ? names.join(", ") : "Only you are here";
+  byId("people").setAttribute("aria-label", whoIsHere(names, othersCount));
+  byId("people").title =
+    othersCount > others.length || names.length === 0 ? whoIsHere(names, othersCount) : names.join(", ");
   const writing = others.filter(({ isWriting }) => isWriting).map(({ name }) => isolated(name));
   byId("writing").textContent =
     writing.length === 0 ? ""
@@ -57,7 +56,16 @@ export function drawPeople() {
       }
       return item;
     }),
+    ...(othersCount > others.length ? [crowdItem(othersCount + 1)] : []),
   );
+}
+
+/** @param {number} count */
+function crowdItem(count) {
+  const item = document.createElement("li");
+  item.className = "crowd";
+  item.textContent = `${peopleInWords(count)} have this note open. Those who write are named.`;
+  return item;
 }
 
 /** @param {{name: string, color: string, isWriting: boolean}} person */

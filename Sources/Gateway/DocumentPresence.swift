@@ -1,0 +1,271 @@
+package import SocketMessages
+
+/// The people who follow a document, and what their followers have been told of them.
+///
+/// Everybody is told the same, once per turn of the loop: what ``takeTurn(tellsCount:)`` returns.
+/// Up to a limit followers have the list of all who are here. Above it they have a count, and the
+/// names of those who have acted, the last ones, as many as the limit: whoever moves a caret or
+/// changes the text is named first. Once no more than three quarters of the limit are here, the list
+/// is told again; the gap keeps one person who comes and goes from having it told each time.
+///
+///     listed  ── more than the limit are here ──▶  counted
+///     listed  ◀── three quarters of it or fewer ── counted
+///
+/// - Complexity: Amortised O(1) for each call, and O(limit) for a change between the two forms.
+package struct DocumentPresence {
+  /// What followers are told at the end of a turn.
+  package struct Turn: Equatable {
+    /// People whom followers now know by name.
+    package var joined: [ServerMessage.Participant] = []
+    /// People known by name whose name or colour is another.
+    package var updated: [ServerMessage.Participant] = []
+    /// Clients known by name who have gone, or are only counted from now on.
+    package var left: [String] = []
+    /// How many people are here; `nil` if followers know all by name.
+    package var people: Int?
+    /// Whether the list has given way to a count, or the other way round.
+    package var changesForm = false
+  }
+
+  private struct Entry {
+    var person: ServerMessage.Participant
+    /// When the person came, among all.
+    let order: Int
+    /// Whether followers know the person by name.
+    var isTold = false
+    /// Whether followers know the client by name from before it left and came again in this turn.
+    var wasTold = false
+    /// Whether the next turn has to look at it.
+    var isNews = false
+    /// Whether name or colour have changed since followers were told.
+    var isChanged = false
+    /// Whether the person has acted since the entry was last considered for counting only.
+    var hasActed = false
+    /// The entry's place in `named` that counts.
+    var place = 0
+  }
+
+  private struct Place {
+    var client: String
+    var number: Int
+  }
+
+  /// The most people who are all named, and the most names that are told beside a count.
+  private let limit: Int
+  private var entries: ExactDictionary<Entry> = [:]
+  /// Clients to look at in the next turn, each once, in the order in which they changed.
+  private var news: [String] = []
+  /// Clients known by name who have left since the last turn.
+  private var gone: ExactDictionary<Int> = [:]
+  private var goneInOrder: [String] = []
+  /// Whether followers have a count and not the list.
+  private var isCounted = false
+  private var isCountNews = false
+  /// Those named beside a count, in the order in which they are considered for counting only. A
+  /// place whose number is no longer its client's is passed over.
+  private var named: [Place] = []
+  private var namedHead = 0
+  private var namedCount = 0
+  private var nextPlace = 1
+  private var nextOrder = 0
+
+  /// Makes the presence of a document that nobody follows.
+  ///
+  /// - Parameter limit: the most people who are all named, from 1.
+  package init(limit: Int) { self.limit = limit }
+
+  /// How many people are here.
+  package var count: Int { entries.count }
+
+  /// How many people are here, as a newcomer is told; `nil` if followers know all by name.
+  package var toldCount: Int? { isCounted ? entries.count : nil }
+
+  /// Whether there is something to tell at the end of the turn.
+  package var hasNews: Bool {
+    !news.isEmpty || !goneInOrder.isEmpty || isOverdue
+  }
+
+  /// Whether followers wait to be told of another count.
+  package var hasCountNews: Bool { isCounted && isCountNews }
+
+  /// Whether the form has to change.
+  private var isOverdue: Bool {
+    isCounted ? entries.count <= limit * 3 / 4 : entries.count > limit
+  }
+
+  /// The people whom followers know by name.
+  ///
+  /// - Complexity: O(*n* log *n*) people who are named.
+  package var told: [ServerMessage.Participant] {
+    if isCounted {
+      return named[namedHead...].compactMap { place in
+        entries[place.client].flatMap { $0.isTold && $0.place == place.number ? $0.person : nil }
+      }
+    }
+    return entries.values.filter(\.isTold).sorted { $0.order < $1.order }.map(\.person)
+  }
+
+  /// Whether followers know a client by name.
+  package func isTold(_ client: String) -> Bool { entries[client]?.isTold ?? false }
+
+  // MARK: Events
+
+  /// Somebody follows the document now, or has another name or colour.
+  package mutating func enter(_ person: ServerMessage.Participant) {
+    let client = person.clientID
+    guard entries[client] == nil else {
+      if entries[client]?.person != person { update(person) }
+      return
+    }
+    var entry = Entry(person: person, order: nextOrder)
+    nextOrder += 1
+    // Its carets are gone, so it has to be told of anew.
+    entry.wasTold = gone.removeValue(forKey: client) != nil
+    entries[client] = entry
+    isCountNews = true
+    if !isCounted || entry.wasTold { note(client) }
+  }
+
+  /// Somebody who is here has said anew who they are. They are told of even if nothing has changed.
+  package mutating func update(_ person: ServerMessage.Participant) {
+    let client = person.clientID
+    guard entries[client] != nil else { return }
+    entries[client]?.person = person
+    entries[client]?.isChanged = true
+    if !isCounted || isTold(client) { note(client) }
+  }
+
+  /// Somebody follows the document no longer.
+  package mutating func leave(_ client: String) {
+    guard let entry = entries.removeValue(forKey: client) else { return }
+    isCountNews = true
+    if entry.isTold, isCounted { namedCount -= 1 }
+    guard entry.isTold || entry.wasTold, gone[client] == nil else { return }
+    gone[client] = goneInOrder.count
+    goneInOrder.append(client)
+  }
+
+  /// Somebody has moved a caret or changed the text.
+  package mutating func act(_ client: String) {
+    guard let entry = entries[client] else { return }
+    if !entry.hasActed { entries[client]?.hasActed = true }
+    if !entry.isTold { note(client) }
+  }
+
+  private mutating func note(_ client: String) {
+    guard entries[client]?.isNews == false else { return }
+    entries[client]?.isNews = true
+    news.append(client)
+  }
+
+  // MARK: Telling
+
+  /// Ends a turn: returns what followers are to be told, and takes it for told.
+  ///
+  /// - Parameter tellsCount: whether a count that has changed is told by itself. Not in each turn
+  ///   while a crowd comes: a message for everybody would go out for each of them.
+  package mutating func takeTurn(tellsCount: Bool) -> Turn? {
+    guard hasNews || tellsCount && hasCountNews else { return nil }
+    var turn = Turn()
+    // Who left, came and left again stands there twice, and counts once.
+    for (index, client) in goneInOrder.enumerated() where gone[client] == index {
+      turn.left.append(client)
+    }
+    gone = [:]
+    goneInOrder = []
+    if isOverdue { changeForm(&turn) }
+    let changed = news
+    news = []
+    for client in changed {
+      guard let entry = entries[client], entry.isNews else { continue }
+      entries[client]?.isNews = false
+      entries[client]?.wasTold = false
+      if entry.isTold {
+        if entry.isChanged { turn.updated.append(entry.person) }
+      } else if !isCounted || entry.hasActed {
+        name(client, &turn)
+      } else if entry.wasTold {
+        turn.left.append(client)
+      }
+      entries[client]?.isChanged = false
+    }
+    // Of more who act in one turn than can be named, the last ones are.
+    if isCounted { turn.joined.removeAll { !isTold($0.clientID) } }
+    guard turn != Turn() || tellsCount && hasCountNews else { return nil }
+    turn.people = toldCount
+    isCountNews = false
+    return turn
+  }
+
+  /// Goes over from the list to a count, or back.
+  private mutating func changeForm(_ turn: inout Turn) {
+    isCounted.toggle()
+    turn.changesForm = true
+    named = []
+    namedHead = 0
+    namedCount = 0
+    for entry in entries.values.filter({ $0.isTold == isCounted }).sorted(by: {
+      $0.order < $1.order
+    }) {
+      let client = entry.person.clientID
+      if !isCounted {
+        note(client)
+      } else if entry.hasActed {
+        keep(client)
+      } else {
+        entries[client]?.isTold = false
+        turn.left.append(client)
+      }
+    }
+  }
+
+  /// Gives a client a place among those named beside a count.
+  private mutating func keep(_ client: String) {
+    entries[client]?.place = nextPlace
+    entries[client]?.hasActed = false
+    named.append(Place(client: client, number: nextPlace))
+    nextPlace += 1
+    namedCount += 1
+  }
+
+  private mutating func name(_ client: String, _ turn: inout Turn) {
+    guard let person = entries[client]?.person else { return }
+    if isCounted { while namedCount >= limit, dropOne(&turn) {} }
+    entries[client]?.isTold = true
+    turn.joined.append(person)
+    guard isCounted else { return }
+    keep(client)
+    tidy()
+  }
+
+  /// Counts one of those named only: the first in line who has not acted since it was last considered.
+  ///
+  /// - Returns: `false` if nobody is named.
+  private mutating func dropOne(_ turn: inout Turn) -> Bool {
+    while namedHead < named.count {
+      let place = named[namedHead]
+      namedHead += 1
+      guard let entry = entries[place.client], entry.isTold, entry.place == place.number else {
+        continue
+      }
+      namedCount -= 1
+      if entry.hasActed {
+        keep(place.client)
+        continue
+      }
+      entries[place.client]?.isTold = false
+      turn.left.append(place.client)
+      return true
+    }
+    return false
+  }
+
+  /// Forgets places that count no longer, once they are the most.
+  private mutating func tidy() {
+    guard named.count > 2 * namedCount + 16 else { return }
+    named = named[namedHead...].filter { place in
+      entries[place.client].map { $0.isTold && $0.place == place.number } ?? false
+    }
+    namedHead = 0
+  }
+}

@@ -1,0 +1,150 @@
+import GatewayPorts
+import SocketMessages
+
+/// Telling followers who else follows a document: once per turn, the same for all of them.
+///
+/// A crowd that joins in one turn costs each follower one message and not one for everybody who came.
+/// How many there are is told with ticks, where only the number has changed.
+extension Gateway {
+  /// Shows a follower to the others.
+  func show(_ subscription: Subscription) {
+    subscription.room.presence.enter(subscription.person)
+    gather(subscription.room)
+  }
+
+  /// Shows the others the name and colour that a follower has said anew.
+  func showProfile(of subscription: Subscription) {
+    subscription.room.presence.update(subscription.person)
+    gather(subscription.room)
+  }
+
+  /// Shows a follower no longer.
+  func hide(_ subscription: Subscription) {
+    subscription.room.presence.leave(subscription.connection.client)
+    gather(subscription.room)
+  }
+
+  /// Notes that a follower has moved a caret or changed the text: the others know it by name then.
+  func noteAct(of subscription: Subscription) {
+    guard subscription.verbs.contains(.presence) else { return }
+    subscription.room.presence.act(subscription.connection.client)
+    gather(subscription.room)
+  }
+
+  /// Those who are known by name, with their carets, encoded once for all who come in a turn.
+  func namedPeople(of room: DocumentRoom) -> EncodedParticipants {
+    if let kept = room.named { return kept }
+    let people = room.presence.told.map { person in
+      var person = person
+      person.selections = follower(person.clientID, of: room)?.selections ?? []
+      return person
+    }
+    let named = EncodedParticipants(people)
+    room.named = named
+    return named
+  }
+
+  /// A client's subscription to a document.
+  func follower(_ client: String, of room: DocumentRoom) -> Subscription? {
+    connectionsByClient[client].flatMap { connections[$0]?.subscriptions[room.id] }
+  }
+
+  /// Tells a follower who else is there.
+  func sendOthers(to subscription: Subscription) {
+    let room = subscription.room
+    let client = subscription.connection.client
+    let named = namedPeople(of: room)
+    let people = room.presence.toldCount
+    guard subscription.connection.dialect == .native,
+      people != nil || !named.isEmpty(leavingOut: client)
+    else { return }
+    let message = EncodedPresence(
+      ServerMessage.Presence(
+        documentID: room.id, joined: [], updated: [], left: [], people: people),
+      joined: named)
+    let ref = pushID()
+    send(
+      Frame { message.encode(messageID: ref, leavingOut: client, into: &$0) },
+      to: subscription.connection)
+  }
+
+  // MARK: The ends of turns
+
+  private func gather(_ room: DocumentRoom) {
+    guard !room.isGathering, room.presence.hasNews || room.presence.hasCountNews else { return }
+    room.isGathering = true
+    gathering.append(room)
+  }
+
+  /// Tells followers who has come, acted and gone in this turn.
+  func tellPresence() {
+    guard !gathering.isEmpty else { return }
+    let rooms = gathering
+    gathering = []
+    for room in rooms {
+      room.isGathering = false
+      guard documents[room.id] === room else { continue }
+      if let turn = room.presence.takeTurn(tellsCount: false) { tell(turn, to: room) }
+      if room.presence.hasCountNews, !room.isCounting {
+        room.isCounting = true
+        counting.append(room)
+      }
+    }
+  }
+
+  /// Tells followers how many are here, if they have not heard of it with something else.
+  func tellCounts() {
+    guard !counting.isEmpty else { return }
+    let rooms = counting
+    counting = []
+    for room in rooms {
+      room.isCounting = false
+      guard documents[room.id] === room else { continue }
+      if let turn = room.presence.takeTurn(tellsCount: true) { tell(turn, to: room) }
+    }
+  }
+
+  private func tell(_ turn: DocumentPresence.Turn, to room: DocumentRoom) {
+    room.named = nil
+    let message = EncodedPresence(
+      ServerMessage.Presence(
+        documentID: room.id, joined: turn.joined, updated: turn.updated, left: turn.left,
+        people: turn.people))
+    for person in turn.joined + turn.updated {
+      follower(person.clientID, of: room)?.isConcerned = true
+    }
+    var shared: Frame?
+    for subscription in room.subscriptions {
+      let connection = subscription.connection
+      let isConcerned = subscription.isConcerned
+      subscription.isConcerned = false
+      guard connection.dialect == .native, subscription.verbs.contains(.presence) else { continue }
+      if isConcerned {
+        if !turn.changesForm, message.isEmpty(leavingOut: connection.client) { continue }
+        let ref = pushID()
+        send(
+          Frame { message.encode(messageID: ref, leavingOut: connection.client, into: &$0) },
+          to: connection)
+      } else {
+        let ref = shared == nil ? pushID() : ""
+        let frame = shared ?? Frame { message.encode(messageID: ref, into: &$0) }
+        shared = frame
+        send(frame, to: connection)
+      }
+    }
+    // Carets that nobody could place before.
+    for person in turn.joined {
+      guard let subscription = follower(person.clientID, of: room), !subscription.selections.isEmpty
+      else { continue }
+      shareSelections(of: subscription)
+    }
+  }
+}
+
+extension Subscription {
+  /// Who follows, as others see it, without carets.
+  fileprivate var person: ServerMessage.Participant {
+    .init(
+      clientID: connection.client, name: connection.name, color: connection.color, selections: [])
+  }
+}

@@ -1,0 +1,81 @@
+/// Participants of a document, encoded once for many readers, none of whom is told of itself.
+package struct EncodedParticipants: Sendable {
+  private var bytes: [UInt8] = []
+  /// Where each participant stands in the bytes.
+  private var places: [(client: String, range: Range<Int>)] = []
+
+  /// Encodes participants.
+  package init(_ participants: [ServerMessage.Participant]) {
+    places.reserveCapacity(participants.count)
+    for participant in participants {
+      let start = bytes.count
+      participant.encode(&bytes)
+      places.append((participant.clientID, start..<bytes.count))
+    }
+  }
+
+  /// Whether there is anybody but this client.
+  package func isEmpty(leavingOut client: String?) -> Bool {
+    switch places.count {
+    case 0: true
+    case 1: client.map { places[0].client.utf8.elementsEqual($0.utf8) } ?? false
+    default: false
+    }
+  }
+
+  /// Appends them as a JSON array.
+  ///
+  /// - Complexity: O(*n*) participants and their bytes.
+  package func append(to buffer: inout [UInt8], leavingOut client: String? = nil) {
+    JSONWriter.array(
+      places.lazy.filter { place in
+        client.map { !place.client.utf8.elementsEqual($0.utf8) } ?? true
+      }, &buffer
+    ) { $1.append(contentsOf: bytes[$0.range]) }
+  }
+}
+
+/// A message of presence, encoded once for many readers, none of whom is told of itself.
+package struct EncodedPresence: Sendable {
+  private let message: ServerMessage.Presence
+  private let joined: EncodedParticipants
+  private let updated: EncodedParticipants
+
+  /// Encodes the people of a message.
+  package init(_ message: ServerMessage.Presence) {
+    self.message = message
+    joined = EncodedParticipants(message.joined)
+    updated = EncodedParticipants(message.updated)
+  }
+
+  /// A message with people who are encoded already in place of its own who came.
+  package init(_ message: ServerMessage.Presence, joined: EncodedParticipants) {
+    self.message = message
+    self.joined = joined
+    updated = EncodedParticipants(message.updated)
+  }
+
+  /// Whether it says nothing to this client.
+  package func isEmpty(leavingOut client: String) -> Bool {
+    message.left.isEmpty && message.people == nil && joined.isEmpty(leavingOut: client)
+      && updated.isEmpty(leavingOut: client)
+  }
+
+  /// Appends the message as JSON.
+  ///
+  /// - Parameter client: the reader, if it is among those who came or changed.
+  package func encode(
+    messageID: String, leavingOut client: String? = nil, into buffer: inout [UInt8]
+  ) {
+    Envelope.write(messageID: messageID, type: "presence", into: &buffer) { data, buffer in
+      data.field("documentId", message.documentID, &buffer)
+      data.key("joined", &buffer)
+      joined.append(to: &buffer, leavingOut: client)
+      data.key("updated", &buffer)
+      updated.append(to: &buffer, leavingOut: client)
+      data.key("left", &buffer)
+      JSONWriter.array(message.left, &buffer) { JSONWriter.string($0, &$1) }
+      data.field("people", message.people, &buffer)
+    }
+  }
+}
