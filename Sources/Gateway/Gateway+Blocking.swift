@@ -3,7 +3,7 @@ import SocketMessages
 
 /// Blocking people. What is sent is looked through with ``separates(_:from:)``.
 extension Gateway {
-  /// People whom one person can block.
+  /// People whom one person can block: `Documentation/Limits.md` names it.
   private static let blocksMax = 1_000
 
   func handle(_ message: ClientMessage.Block, ref: String, _ connection: Connection) {
@@ -20,6 +20,13 @@ extension Gateway {
     }
     guard !other.utf8.elementsEqual(person.utf8) else {
       sendError(.notAllowed, "nobody can block themselves", ref: ref, to: connection)
+      return
+    }
+    // Nobody could ever lift it, and whoever has a link could leave as many as they like.
+    guard !message.isBlocked || connection.identity?.isGuest != true else {
+      sendError(
+        .notAllowed, "no blocks are kept for guests by a link; sign in to block people", ref: ref,
+        to: connection)
       return
     }
     guard !message.isBlocked || !Identity.isProgram(other) else {

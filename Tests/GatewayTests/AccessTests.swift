@@ -417,6 +417,27 @@ struct AccessTests {
     #expect(rig.store.log(of: "n1")?.map(\.author) == ["Ada (guest)"])
   }
 
+  @Test("no blocks are kept for guests")
+  func guestsBlocks() throws {
+    _ = share("n1", #"{"access":"write"}"#)
+    let (guest, _) = try rig.greet("own0", name: "One")
+    guard
+      case .error(let error) = rig.ask(
+        guest, .block(.init(personID: "writer", isBlocked: true)))
+    else {
+      Issue.record("blocked")
+      return
+    }
+    #expect(error.code == .notAllowed)
+    #expect(rig.ask(guest, .blocks) == .blocks(.init(people: [])))
+    // A link that is used beside one's own token makes nobody a guest.
+    let (writer, _) = try rig.greet("writer")
+    rig.ask(writer, .grant(.init(token: "own0")))
+    #expect(
+      rig.ask(writer, .block(.init(personID: "reader", isBlocked: true)))
+        == .blocks(.init(people: ["reader"])))
+  }
+
   @Test("who is here already may use a link as well")
   func linkBesideToken() throws {
     _ = share("n1", #"{"access":"read"}"#)

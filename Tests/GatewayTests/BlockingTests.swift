@@ -119,6 +119,30 @@ struct BlockingTests {
     #expect(rig.pushes(ben) == [])
   }
 
+  @Test("a thousand people may be blocked by one, and one more once another is let through")
+  func bound() throws {
+    let ben = try enter("ben")
+    for number in 0..<1_000 {
+      block(ben, "p\(number)")
+      // There may be so many signs of life a second.
+      if number % 20 == 19 { rig.pass(milliseconds: 1_000) }
+    }
+    func blockOneMore() -> ServerMessage? {
+      rig.ask(ben, .block(.init(personID: "one more", isBlocked: true)))
+    }
+    guard case .error(let error) = blockOneMore() else {
+      Issue.record("blocked")
+      return
+    }
+    #expect(error.code == .tooMany)
+    rig.ask(ben, .block(.init(personID: "p0", isBlocked: false)))
+    guard case .blocks(let blocks) = blockOneMore() else {
+      Issue.record("not blocked")
+      return
+    }
+    #expect(blocks.people.count == 1_000 && blocks.people.contains("one more"))
+  }
+
   @Test("what programs publish cannot be blocked, and nobody else is called as they are")
   func programs() throws {
     let ben = try enter("ben")
