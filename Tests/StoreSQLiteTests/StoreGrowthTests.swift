@@ -9,10 +9,11 @@ import Testing
 struct StoreGrowthTests {
   /// The requests. A new one makes `kind(of:)` incomplete, and then wants a row below.
   enum Kind: String, CaseIterable, Sendable {
-    case create, rename, delete, note, list, load, entries, append, snapshot, text, history
+    case create, rename, delete, note, list, notes, load, entries, append, snapshot, text, history
     case versions, saveVersion, deleteVersion, renewEpoch, compact, tell
     case publish, page, recover, renewRoomEpoch
     case receipt, receipts, flag, unflag, flags, member, members, block, blocks, online, lastOnline
+    case keptAnswer, keepAnswer, createOnce
     case take, settle, deadLetters
 
     init(_ request: StoreRequest) {
@@ -22,6 +23,7 @@ struct StoreGrowthTests {
       case .delete: self = .delete
       case .note: self = .note
       case .list: self = .list
+      case .notes: self = .notes
       case .load: self = .load
       case .entries: self = .entries
       case .append: self = .append
@@ -49,6 +51,9 @@ struct StoreGrowthTests {
       case .people(.blocks): self = .blocks
       case .people(.online): self = .online
       case .people(.lastOnline): self = .lastOnline
+      case .once(.answer): self = .keptAnswer
+      case .once(.perform): self = .keepAnswer
+      case .once(.create): self = .createOnce
       }
     }
 
@@ -224,6 +229,7 @@ struct StoreGrowthTests {
       },
       Row(.note, prepare: { $0.makeNotes() }) { _ in .note(id: "n") },
       Row(.list, prepare: { $0.makeNotes() }) { _ in .list },
+      Row(.notes, prepare: { $0.makeNotes() }) { _ in .notes(after: nil, limit: 50) },
       Row(.load, prepare: { $0.makeNote() }) { _ in .load(id: "n", recentMax: 100) },
       Row(.entries, prepare: { $0.makeNote() }) {
         .entries(id: "n", after: $0.size - 100, through: $0.size)
@@ -261,7 +267,7 @@ struct StoreGrowthTests {
       },
       Row(once: .compact, prepare: { $0.makeNote() }) { .compact(id: "n", through: $0.size - 10) },
       Row(.tell, prepare: { $0.tell() }) { _ in .tell([Stage.draft(0)]) },
-    ] + rooms + outbox
+    ] + rooms + once + outbox
 
   private static let rooms: [Row] = [
     Row(.publish, prepare: { $0.publish($0.size) }) { $0.publication(key: $0.freshName()) },
@@ -296,6 +302,19 @@ struct StoreGrowthTests {
     Row(.blocks, prepare: { $0.makeBlocks() }) { _ in .people(.blocks) },
     Row(.online, prepare: { $0.makeOnline() }) { _ in .people(.online(["p1"], 2)) },
     Row(.lastOnline, prepare: { $0.makeOnline() }) { _ in .people(.lastOnline(["p1"])) },
+  ]
+
+  private static let once: [Row] = [
+    Row(.keptAnswer, prepare: { $0.makeAnswers() }) {
+      .once(.answer($0.keyed("1"), $0.answers))
+    },
+    Row(.keepAnswer, prepare: { $0.makeAnswers() }) { $0.keeping(key: $0.freshName()) },
+    Row(.createOnce, prepare: { $0.makeNotes() }) {
+      .once(
+        .create(
+          NoteDraft(id: $0.freshName(), title: "", owner: "ann", time: 1), epoch: epoch, restMax: 1)
+      )
+    },
   ]
 
   private static let outbox: [Row] = [
@@ -346,6 +365,23 @@ extension StoreGrowthTests.Stage {
   func makeBlocks() {
     people { .block(PersonBlock(person: "a", blocked: "p\($0)"), isBlocked: true) }
   }
+
+  /// As many as there are, so that none is forgotten for another.
+  var answers: AnswerMemory { AnswerMemory(countMax: 1 << 20, ageMax: 1 << 40) }
+
+  func keyed(_ key: String) -> KeyedRequest {
+    KeyedRequest(owner: "ann", key: key, variant: "", body: Array("{}".utf8), time: 1)
+  }
+
+  /// Work whose answer is kept under a key.
+  func keeping(key: String) -> StoreRequest {
+    .once(
+      .perform(
+        .create(id: freshName(), epoch: epoch, title: "", time: 1),
+        keeping: [AnswerDraft(keyed(key)) { _ in Array("done".utf8) }], answers))
+  }
+
+  func makeAnswers() { perform((0..<size).map { keeping(key: "\($0)") }) }
 
   func makeOnline() { people { .online(["p\($0)"], 1) } }
 }
