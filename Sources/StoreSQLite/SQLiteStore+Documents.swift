@@ -36,6 +36,7 @@ extension SQLiteStore {
     try statements.insertGarbage.run(row.number)
     try statements.deleteDocument.run(row.number)
     try onceStatements.markDeleted.run(id)
+    hasUndatedDeletions = true
     hasGarbage = true
   }
 

@@ -21,6 +21,8 @@ extension SQLiteStore {
         hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }
       } else if hasCompacted {
         hasCompacted = try transaction { () throws(StoreError) in try removeCompacted() }
+      } else if wantsDating {
+        try transaction { () throws(StoreError) in try dateDeletions() }
       } else if wantsRedating {
         try transaction { () throws(StoreError) in try redatePublicationsAhead() }
       } else if hasExpiredPublications {
@@ -33,7 +35,8 @@ extension SQLiteStore {
       return false
     }
     return (!foldsBeside && (!unsnapped.isEmpty || (retention != nil && !overlong.isEmpty)))
-      || hasGarbage || hasCompacted || wantsRedating || hasExpiredPublications
+      || hasGarbage || hasCompacted || wantsDating || wantsRedating
+      || hasExpiredPublications
       || connection.walPages >= walPagesToCheckpoint
   }
 

@@ -5,7 +5,7 @@ extension SQLiteStore {
   func reply(to request: OnceRequest) throws(StoreError) -> StoreReply {
     switch request {
     case .answer(let asked, _):
-      roomTime = max(roomTime, asked.time)
+      noteRoomTime(asked.time)
       return .once(try answer(to: asked))
     case .perform(let work, let drafts, let memory):
       let reply = reply(to: work)
@@ -16,7 +16,7 @@ extension SQLiteStore {
       }
       return reply
     case .create(let draft, let epoch, let restMax):
-      roomTime = max(roomTime, draft.time)
+      noteRoomTime(draft.time)
       return .once(try create(draft, epoch: epoch, restMax: restMax))
     }
   }
@@ -45,7 +45,7 @@ extension SQLiteStore {
   private func keep(
     _ answer: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
   ) throws(StoreError) {
-    roomTime = max(roomTime, asked.time)
+    noteRoomTime(asked.time)
     let digest = hasher.digest(of: asked)
     let (expires, overflow) = asked.time.addingReportingOverflow(memory.ageMax)
     try onceStatements.insertAnswer.run(
@@ -81,14 +81,22 @@ extension SQLiteStore {
 
   // MARK: Housekeeping
 
+  /// Whether notes were deleted whose ids do not know yet until when they rest.
+  var wantsDating: Bool { hasUndatedDeletions && latestTime > 0 }
+
+  /// Has the ids of deleted notes rest from now on.
+  func dateDeletions() throws(StoreError) {
+    try onceStatements.dateDeleted.run(latestTime)
+    hasUndatedDeletions = false
+  }
+
   /// Removes some of what has expired.
   ///
   /// - Returns: Whether that was all.
   func removeExpiredAnswers() throws(StoreError) -> Bool {
-    try onceStatements.dateDeleted.run(roomTime)
-    try onceStatements.deleteExpiredAnswers.run(roomTime)
+    try onceStatements.deleteExpiredAnswers.run(believedRoomTime)
     var isDone = connection.changedRows == 0
-    try onceStatements.deleteExpiredOrigins.run(roomTime)
+    try onceStatements.deleteExpiredOrigins.run(believedRoomTime)
     isDone = isDone && connection.changedRows == 0
     return isDone
   }

@@ -227,7 +227,8 @@ extension SQLiteStore {
 
   // MARK: Housekeeping
 
-  private func noteRoomTime(_ now: Timestamp) {
+  func noteRoomTime(_ now: Timestamp) {
+    noteTime(now)
     // At first, what the last run knew; nothing if that cannot be read.
     let next = nextBelievedRoomTime ?? newestRoomTime
     if TimeOrder.isSetBack(from: max(roomTime, next), to: now) {

@@ -27,6 +27,10 @@ public final class SQLiteStore: DocumentStore, Outbox {
   var overlong: Set<DocumentID> = []
   /// Whether rows of deleted documents may be left.
   var hasGarbage = true
+  /// The newest time that anything came with, or an earlier one if the clock was set back since.
+  var latestTime: Timestamp = 0
+  /// Whether notes were deleted whose ids do not know yet until when they rest.
+  var hasUndatedDeletions = true
   /// The newest time that work with rooms came with, or an earlier one if the clock was set back since.
   var roomTime: Timestamp = 0
   /// A time that the clock has been past for a while without being set back: what has expired by then
@@ -181,10 +185,13 @@ public final class SQLiteStore: DocumentStore, Outbox {
     if connection.isInTransaction { try? statements.rollback.run() }
   }
 
+  func noteTime(_ time: Timestamp) { latestTime = TimeOrder.following(latestTime, time) }
+
   func reply(to request: StoreRequest) -> StoreReply {
     do throws(StoreError) {
       switch request {
       case .create(let id, let epoch, let title, let time):
+        noteTime(time)
         return .note(try create(id, epoch: epoch, title: title, time: time))
       case .rename(let id, let title, let time):
         return .note(try rename(id, title: title, time: time))
@@ -202,6 +209,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
       case .entries(let id, let after, let through):
         return .entries(try entries(id, after: after, through: through))
       case .append(let id, let epoch, let entries):
+        if let last = entries.last { noteTime(last.time) }
         try append(id, epoch: epoch, entries: entries)
         return .done
       case .snapshot(let id, let epoch, let revision, let text):

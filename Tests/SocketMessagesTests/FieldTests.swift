@@ -442,7 +442,7 @@ struct FieldTests {
         "color", "client", "token", "resume", "changes", "title", "retryAfter", "senderId",
         "time",
         "position", "presence", "key", "push", "since", "before", "limit", "reason", "recovered",
-        "publications", "present", "personId",
+        "publications", "present", "people", "personId",
       ]
       let others = Set(Self.examples.flatMap { $0.fields.map(\.name) })
         .subtracting(own).subtracting(optional)

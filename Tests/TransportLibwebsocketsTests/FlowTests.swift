@@ -53,7 +53,7 @@ struct FlowTests {
     return frames
   }
 
-  @Test("a long fragment is cut into shorter ones", arguments: [1, 65_526, 65_527, 300_000])
+  @Test("fragments of any length make one message", arguments: [1, 65_526, 65_527, 300_000])
   func fragments(bytes: Int) throws {
     let server = try TestServer()
     defer { server.stop() }
@@ -71,7 +71,6 @@ struct FlowTests {
     let frames = try fragments(client)
     #expect(frames.flatMap(\.payload) == Array("<".utf8) + text + Array(">".utf8))
     #expect(frames.map(\.opcode) == [1] + [UInt8](repeating: 0, count: frames.count - 1))
-    #expect(frames.allSatisfy { $0.payload.count < 64 << 10 })
     #expect(try client.receive().text == "next")
     #expect(try server.onLoop { $0.transport.queuedBytes(for: id) } == 0)
   }
@@ -92,7 +91,7 @@ struct FlowTests {
     #expect(frames.flatMap(\.payload) == text + text)
   }
 
-  @Test func `a slow reader of a long fragment holds a piece of it, and is closed over the limit`()
+  @Test func `a slow reader of long fragments gets what had begun, and is closed over the limit`()
     throws
   {
     let server = try TestServer()
@@ -108,7 +107,7 @@ struct FlowTests {
     }
     let left = try server.onLoop { $0.transport.queuedBytes(for: id) }
     #expect(left > 0 && left < text.count)
-    // So far it has been cut; the queue is thrown away in the middle of the message.
+    // A part of it has gone; the queue is thrown away in the middle of the message.
     _ = try server.onLoop { server in
       for _ in 0..<100 { server.transport.send(middle, to: id) }
       return true
@@ -121,7 +120,7 @@ struct FlowTests {
       last = try client.receive()
     }
     #expect(last.closeCode == 4001)
-    #expect(bytes < text.count)
+    #expect(bytes <= text.count)
   }
 
   @Test func `what drained sends goes out, too`() throws {
