@@ -48,7 +48,7 @@ extension Gateway {
     }
     guard settings.allowsTokenInURL else { return nil }
     for pair in head.query.split(separator: "&") where pair.utf8.starts(with: "token=".utf8) {
-      return PercentEncoding.decoded(pair.dropFirst(6))
+      return PercentEncoding.decoded(inQuery: pair.dropFirst(6))
     }
     return nil
   }

@@ -80,14 +80,14 @@ enum NoteText {
     }
   }
 
-  /// What `If-Match` asks for.
+  /// What `If-Match` asks for; a header without a value asks for nothing.
   enum Condition {
     case any
     case revision(Int)
     case broken
 
     init(_ header: String?) {
-      guard let header, header != "*" else {
+      guard let header, !header.isEmpty, header != "*" else {
         self = .any
         return
       }
@@ -95,14 +95,21 @@ enum NoteText {
       let parts = header.split(separator: "\"", omittingEmptySubsequences: false)
       let isQuoted = parts.count == 3 && parts[0].isEmpty && parts[2].isEmpty
       // The tag of a note itself has a mark of its title behind the revision.
-      let tag = parts[isQuoted ? 1 : 0].split(separator: ".", maxSplits: 1)
-      guard isQuoted || parts.count == 1, let revision = tag.first,
-        let number = Gateway.wholeNumber(revision)
+      let tag = parts[isQuoted ? 1 : 0].split(
+        separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+      guard isQuoted || parts.count == 1, tag.count == 1 || isQuoted && Self.isMark(tag[1]),
+        let number = Gateway.wholeNumber(tag[0])
       else {
         self = .broken
         return
       }
       self = .revision(number)
+    }
+
+    /// Whether a text is a hash as `response` of a note writes it.
+    private static func isMark(_ text: Substring) -> Bool {
+      (1...7).contains(text.utf8.count)
+        && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x7a ~= $0 }
     }
   }
 }
@@ -188,7 +195,7 @@ extension Gateway {
     for pair in query.split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, parts[0] == name else { continue }
-      return PercentEncoding.decoded(parts[1])
+      return PercentEncoding.decoded(inQuery: parts[1])
     }
     return nil
   }

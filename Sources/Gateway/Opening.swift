@@ -47,7 +47,7 @@ struct QueryFields {
     for pair in text.split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts[0].utf8.elementsEqual(wanted) else { continue }
-      return parts.count == 2 ? PercentEncoding.decoded(parts[1]) : ""
+      return parts.count == 2 ? PercentEncoding.decoded(inQuery: parts[1]) : ""
     }
     return nil
   }

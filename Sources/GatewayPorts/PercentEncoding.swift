@@ -1,5 +1,11 @@
 /// Bytes written as `%41` and the like, in addresses and in lines of files.
 package enum PercentEncoding {
+  /// The text of a name or value in a query, where `+` stands for a space, as forms write it.
+  package static func decoded(inQuery text: Substring) -> String? {
+    guard text.utf8.contains(UInt8(ascii: "+")) else { return decoded(text) }
+    return decoded(Substring(text.replacing("+", with: " ")))
+  }
+
   /// The text that was meant; `nil` if an escape is broken or the result is not UTF-8.
   ///
   /// - Complexity: O(*n*) bytes.

@@ -12,7 +12,7 @@ from proxies import free_port
 from test_proxies import ONE_EACH
 from test_tls import make_certificate
 
-REQUEST = b"GET /api/notes HTTP/1.1\r\nHost: parley\r\nConnection: close\r\n\r\n"
+REQUEST = b"GET /api/notes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 FLAGS = ["--trusted-proxy", "127.0.0.1", "--proxy-protocol"]
 
 

@@ -243,7 +243,7 @@ ANSWERS = {
     "body too long": (413, LINE % ("POST", "/api/notes") + "Content-Length: 999999999999\r\n\r\n"),
     "no such place to upgrade": (404, LINE % ("GET", "/nowhere") + UPGRADE % 13),
     "other WebSocket version": (426, LINE % ("GET", "/ws") + UPGRADE % 12),
-    "chunks": (411, LINE % ("POST", "/api/notes") + "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"),
+    "chunks": (400, LINE % ("POST", "/api/notes") + "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n"),
     "head too long": (431, LINE % ("GET", "/") + "X: " + "x" * 100_000),
     "unknown method": (501, LINE % ("BREW", "/") + "\r\n"),
     "no request": (400, "\x01\x02\r\n\r\n"),

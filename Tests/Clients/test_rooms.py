@@ -1,6 +1,7 @@
 """Rooms with memory over real sockets: live, missed, forgotten; and what may go wrong."""
 
 import json
+import socket
 import time
 
 import pytest
@@ -262,13 +263,21 @@ def test_bad_bodies_get_a_typed_error(server, bystander, path, body, status):
     assert answer["code"]
 
 
+# More than the server's side of a socket and its queue have room for.
+PUBLISHED = 120
+
+
 def test_a_subscriber_who_does_not_read_is_closed_and_resumes(start):
     server = start("--queue-size-max", "128 KiB", "--message-size-max", "128 KiB")
-    slow = NativeClient(server, max_queue=1)
+    # With little room in the socket, so that it is behind soon.
+    line = socket.socket()
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    line.connect(("127.0.0.1", server.port))
+    slow = NativeClient(server, max_queue=1, sock=line)
     epoch = subscribe(slow, "r")["epoch"]
     with NativeClient(server) as ann:
         payload = "x" * 60_000
-        for _ in range(400):
+        for _ in range(PUBLISHED):
             publish(ann, "r", payload)
         received = 0
         assert slow.close_code() == 4001
@@ -276,10 +285,10 @@ def test_a_subscriber_who_does_not_read_is_closed_and_resumes(start):
             if message["type"] == "publication":
                 received += 1
                 assert message["data"]["offset"] == received
-        assert received < 400
+        assert received < PUBLISHED
         with NativeClient(server) as again:
             # The rest is more than fits into one reply, and is fetched page by page.
-            while received < 400:
+            while received < PUBLISHED:
                 page = again.request("roomHistory", {"room": "r", "since": received})[1]
                 assert not page["gap"]
                 for item in page["publications"]:

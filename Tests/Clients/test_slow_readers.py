@@ -68,7 +68,8 @@ def test_readers_of_a_text_share_one_copy_of_it(start, lines):
 
 def test_memory_of_answers_goes_back(start, lines):
     server = start()
-    notes = [long_note(server, 2_000_000, letter) for letter in "abcdefghij"]
+    # Longer than what the system takes for each.
+    notes = [long_note(server, 4_000_000, letter) for letter in "abcdefghij"]
     for note in notes:
         server.request("GET", f"/api/notes/{note}/text")
     before = resident_bytes(server)
