@@ -73,12 +73,13 @@ public struct JWTPolicy: Sendable, Hashable {
       // round.
       guard issuedAt <= now + clockSkewMilliseconds + 1_000 else { throw .notYetValid }
     }
+    let user = userPrefix + ownID
     return Identity(
-      user: userPrefix + ownID, name: claims.name, tokenID: claims.tokenID,
+      user: user, name: claims.name, tokenID: claims.tokenID,
       // An issuer whose clock is ahead may have issued it before it says, and before a user's
       // tokens were taken back.
       issuedAt: claims.issuedAt.map { max(0, $0 - clockSkewMilliseconds) },
-      expiresAt: end, grants: grants(claims, ownID))
+      expiresAt: end, grants: grants(claims, user))
   }
 
   /// Whether claims, whose signature was checked, admit a user to a room.
@@ -168,7 +169,7 @@ public struct RoomTokenRule: Sendable, Hashable {
   }
 }
 
-/// Rights for tokens that carry none, with `{user}` in place of the user's id.
+/// Rights for tokens that carry none, with `{user}` in place of the user's id, its prefix included.
 public struct GrantTemplate: Sendable, Hashable {
   private let grant: Grant
   private let text: String

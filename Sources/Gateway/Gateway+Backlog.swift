@@ -100,6 +100,8 @@ extension Gateway {
   static func passesBacklog(_ request: StoreRequest) -> Bool {
     switch request {
     case .append, .renewEpoch: true
+    // Work that is done already; only its answer is to be kept.
+    case .once(.perform(.tell, _, _)): true
     case .once(.perform(let work, _, _)): passesBacklog(work)
     default: request.isAside
     }

@@ -114,10 +114,28 @@ extension Gateway {
     }
   }
 
+  /// Whether a request that writes has an `If-Match` that would not be looked at, which is answered:
+  /// doing it all the same could do what the header was to prevent.
+  private func hasVainCondition(
+    _ request: RequestID, _ head: RequestHead, path: [String]
+  ) -> Bool {
+    guard head.method != "GET", let condition = head.headers["if-match"], !condition.isEmpty,
+      condition != "*", path != ["text"], path != ["changes"]
+    else { return false }
+    respond(
+      request,
+      .problem(
+        400, .badMessage,
+        "If-Match is looked at where a text is written, by PUT of it and by changes, and nowhere "
+          + "else; leave it out here"))
+    return true
+  }
+
   private func answer(
     _ request: RequestID, _ head: RequestHead, note id: DocumentID, path: [String],
     _ body: [UInt8], _ identity: Identity
   ) {
+    guard !hasVainCondition(request, head, path: path) else { return }
     switch (path.first, path.count) {
     case (nil, _):
       switch head.method {

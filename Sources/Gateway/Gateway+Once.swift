@@ -35,6 +35,10 @@ extension Gateway {
             + "UUID"))
       return true
     }
+    guard !backlog.isFull else {
+      refuseForBacklog(request)
+      return true
+    }
     let keyed = KeyedRequest(
       owner: Self.owner(identity), key: "\(head.method) \(head.path) \(key)",
       variant: "\(head.query)\n\(head.headers["if-match"] ?? "")", body: body,
@@ -147,9 +151,16 @@ extension Gateway {
   }
 
   /// What the token that a request makes is to be called: as it was when the request first came.
-  func tokenStamp(for request: RequestID) -> TokenStamp {
+  ///
+  /// - Parameter identity: what the token will say.
+  func tokenStamp(
+    for request: RequestID, _ identity: (TokenStamp) -> Identity
+  ) -> TokenStamp {
     if let stamp = once[request]?.stamp { return stamp }
-    let stamp = TokenStamp(id: surroundings.names.next(), time: surroundings.clock.now)
+    var stamp = TokenStamp(id: surroundings.names.next(), time: surroundings.clock.now)
+    // One of the very millisecond in which others were taken back would count among them. Only at
+    // first: what is taken back since stays so, however often the request comes.
+    if surroundings.revocations?.isRevoked(identity(stamp)) ?? false { stamp.time += 1 }
     once.stamp(request, stamp)
     return stamp
   }

@@ -125,18 +125,21 @@ extension Gateway {
       return
     }
     guard checkedName(fields.name ?? "", request) else { return }
-    let stamp = tokenStamp(for: request)
-    var identity = Identity(
-      user: user, name: fields.name, tokenID: stamp.id, issuedAt: stamp.time,
-      expiresAt: stamp.time + Timestamp(seconds) * 1_000, grants: [])
+    var grants: [Grant] = []
     do throws(GrantTextError) {
-      for text in fields.documents { identity.grants.append(try Grant(.documents, text: text)) }
-      for text in fields.rooms { identity.grants.append(try Grant(.rooms, text: text)) }
+      for text in fields.documents { grants.append(try Grant(.documents, text: text)) }
+      for text in fields.rooms { grants.append(try Grant(.rooms, text: text)) }
     } catch {
       respond(request, .problem(400, .badMessage, "\(error)"))
       return
     }
-    if surroundings.revocations?.isRevoked(identity) ?? false { identity.issuedAt = stamp.time + 1 }
+    func bearer(_ stamp: TokenStamp) -> Identity {
+      Identity(
+        user: user, name: fields.name, tokenID: stamp.id, issuedAt: stamp.time,
+        expiresAt: stamp.time + Timestamp(seconds) * 1_000, grants: grants)
+    }
+    let stamp = tokenStamp(for: request, bearer)
+    let identity = bearer(stamp)
     let token = tokens.token(for: identity)
     // Tokens have a length and a number of rights that they may have: one over them opens nothing.
     guard (try? tokens.identity(of: token, now: stamp.time)) != nil else {

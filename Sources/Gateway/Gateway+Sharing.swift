@@ -48,14 +48,16 @@ extension Gateway {
     if access == .write { verbs.formUnion(.write) }
     // Nobody gives away what they do not have.
     guard allows(identity, verbs, .document(id), request) else { return }
-    let stamp = tokenStamp(for: request)
-    var guest = Identity(
-      user: Identity.guestPrefix + id, tokenID: stamp.id, issuedAt: stamp.time,
-      expiresAt: stamp.time + Timestamp(seconds) * 1_000,
-      // Exactly this one: an id may end with what would be a pattern.
-      grants: [Grant(.documents, NamePattern(exactly: id), verbs)])
-    guest.isGuest = true
-    if surroundings.revocations?.isRevoked(guest) ?? false { guest.issuedAt = stamp.time + 1 }
+    func link(_ stamp: TokenStamp) -> Identity {
+      var guest = Identity(
+        user: Identity.guestPrefix + id, tokenID: stamp.id, issuedAt: stamp.time,
+        expiresAt: stamp.time + Timestamp(seconds) * 1_000,
+        // Exactly this one: an id may end with what would be a pattern.
+        grants: [Grant(.documents, NamePattern(exactly: id), verbs)])
+      guest.isGuest = true
+      return guest
+    }
+    let guest = link(tokenStamp(for: request, link))
     store(
       .versions(id: id),
       for: .notes(request, .share(Share(identity: guest, access: access, note: id))))

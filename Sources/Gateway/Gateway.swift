@@ -128,6 +128,8 @@ public final class Gateway {
   private var actions: [GatewayAction] = []
   private var nextTicket: UInt64 = 1
   private var awaited: [StoreTicket: (purpose: Awaited, weight: Int?)] = [:]
+  /// The reads beside the commits that HTTP clients wait for.
+  private var reads: [RequestID: StoreTicket] = [:]
   private var nextPush: UInt64 = 1
 
   /// Work at the store, and what its reply is for.
@@ -231,7 +233,13 @@ public final class Gateway {
     // A long read beside the commits does not mean that the disk hangs.
     if !request.isAside { backlog.begin(ticket.rawValue, at: surroundings.clock.uptime) }
     awaited[ticket] = (purpose, weight)
+    if request.isAside, case .notes(let asked, _) = purpose { reads[asked] = ticket }
     actions.append(.store(ticket, request))
+  }
+
+  /// Has a read that nobody waits for any more not be done, for others wait behind it.
+  func forgetRead(of request: RequestID) {
+    if let ticket = reads.removeValue(forKey: request) { actions.append(.forget(ticket)) }
   }
 
   /// A message id for a message that answers none.
@@ -451,7 +459,9 @@ public final class Gateway {
     case .history(let room): readHistory(of: room, reply)
     case .catchUp(let id, let connection, let subscription):
       readForCatchUp(id, connection, subscription, reply)
-    case .notes(let request, let kind): answer(request, kind, reply)
+    case .notes(let request, let kind):
+      if reads[request] == ticket { reads[request] = nil }
+      answer(request, kind, reply)
     case .answer(let request, let head): foundAnswer(reply, to: request, head)
     case .keeping(let request, let response): finishOnce(request, response)
     case .rooms(let goOn): goOn(RoomOutcome(reply))

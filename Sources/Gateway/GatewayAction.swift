@@ -10,6 +10,8 @@ public enum GatewayAction: Sendable {
   case respond(RequestID, Response)
   /// Give work to the store; its reply comes back through ``Gateway/stored(_:reply:)``.
   case store(StoreTicket, StoreRequest)
+  /// Nobody waits for a read any more: if it has not begun, it may be answered with a failure.
+  case forget(StoreTicket)
 }
 
 /// The name of a piece of work at the store.

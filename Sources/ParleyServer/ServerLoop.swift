@@ -102,6 +102,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private func perform() {
     let attached = attached
     var work: [(ticket: StoreTicket?, request: StoreRequest)] = []
+    var forgotten: [StoreTicket] = []
     for action in attached.gateway.takeActions() {
       switch action {
       case .send(let frame, let connection): attached.transport.send(frame, to: connection)
@@ -110,9 +111,11 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       case .respond(let request, let response):
         attached.transport.respond(to: request, with: response)
       case .store(let ticket, let request): work.append((ticket, request))
+      case .forget(let ticket): forgotten.append(ticket)
       }
     }
     attached.storeThread.submit(work)
+    attached.storeThread.forget(forgotten)
     if let onSettled, attached.gateway.isSettled {
       self.onSettled = nil
       attached.gateway.farewell(reconnectAfter: 100...2_000)
@@ -312,7 +315,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let isReading = ["GET", "HEAD"].contains(head.method) && Opening(head) == nil
     if !isReading, !allowsOrigin(head) || !allowsScript(head) {
       transport.respond(
-        to: request, with: .plain(403, "This origin may not change anything here.\n"))
+        to: request,
+        with: .problem(
+          403, .notAllowed,
+          "this origin may not ask for this; the operator can let it in with allowed-origin"))
       return
     }
     guard ports.allows(head) else {

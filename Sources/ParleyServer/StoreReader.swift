@@ -30,6 +30,8 @@ final class StoreReader: Sendable {
     var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
     /// Reads that have not begun, taken or not.
     var waiting = 0
+    /// Reads among those that wait that nobody wants any more, and perhaps some that are done.
+    var forgotten: Set<StoreTicket> = []
     /// Texts to be folded when nobody waits for a read; one for each document at most.
     var orders: [FoldOrder] = []
     var isStopping = false
@@ -59,6 +61,12 @@ final class StoreReader: Sendable {
       $0.waiting += work.count
     }
     state.signal()
+  }
+
+  /// Has reads fail instead of being done, if they have not begun.
+  func forget(_ tickets: [StoreTicket]) {
+    guard !tickets.isEmpty else { return }
+    state.withLock { if $0.waiting > 0 { $0.forgotten.formUnion(tickets) } }
   }
 
   /// Queues texts to be folded.
@@ -98,9 +106,16 @@ final class StoreReader: Sendable {
       guard !batch.isEmpty else { return }
       // One by one: a long one holds back neither the others' replies nor the log's checkpoints.
       for (ticket, request) in batch {
-        state.withLock { $0.waiting -= 1 }
+        let isForgotten = state.withLock { state in
+          state.waiting -= 1
+          defer { if state.waiting == 0 { state.forgotten = [] } }
+          return ticket.map { state.forgotten.remove($0) != nil } ?? false
+        }
         let begin = SystemClock().microseconds
-        let reply = store.perform([request])[0]
+        let reply =
+          isForgotten
+          ? StoreReply.failed(.unavailable("nobody waits for this read any more"))
+          : store.perform([request])[0]
         let end = SystemClock().microseconds
         done(.read(Read(ticket: ticket, reply: reply, microseconds: end - begin)))
       }

@@ -99,6 +99,9 @@ package final class StoreThread: Sendable {
     reader.submit(work.filter { $0.request.isAside })
   }
 
+  /// Has reads that nobody waits for fail instead of being done, if they have not begun.
+  package func forget(_ tickets: [StoreTicket]) { reader?.forget(tickets) }
+
   private func queue(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
     guard !work.isEmpty else { return }
     state.withLock { $0.requests += work }

@@ -126,6 +126,23 @@ extension DocumentStoreConformance {
       try rig.delete("old")
       try rig.create("old")
     },
+    ConformanceCheck("an id rests from when its note was deleted, not from when it last changed") {
+      rig in
+      func make(time: Timestamp) throws -> OnceReply {
+        try rig.once(
+          .create(
+            NoteDraft(id: "n", title: "One", owner: "ann", time: time), epoch: StoreRig.epoch,
+            restMax: 1_000))
+      }
+      _ = try make(time: 100_000)
+      try rig.delete("n")
+      rig.maintain()
+      // Long after the last request that said a time.
+      try expect(make(time: 500_000), .deleted, "the first request after the deletion")
+      rig.maintain()
+      try expect(make(time: 500_999), .deleted, "one within the rest")
+      try expect(make(time: 501_001), .created(try rig.load("n").summary), "one after it")
+    },
   ]
 
   private static func request(

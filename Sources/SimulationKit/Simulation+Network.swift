@@ -166,6 +166,7 @@ extension Simulation {
         }
       case .respond: break
       case .store(let ticket, let request): storeQueue.append((ticket, request))
+      case .forget: break
       }
     }
     for id in closed {

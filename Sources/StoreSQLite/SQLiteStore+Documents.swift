@@ -37,6 +37,7 @@ extension SQLiteStore {
     try statements.deleteDocument.run(row.number)
     try onceStatements.markDeleted.run(id)
     hasUndatedDeletions = true
+    isTimeKnown = false
     hasGarbage = true
   }
 

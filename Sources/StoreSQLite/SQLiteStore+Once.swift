@@ -82,7 +82,8 @@ extension SQLiteStore {
   // MARK: Housekeeping
 
   /// Whether notes were deleted whose ids do not know yet until when they rest.
-  var wantsDating: Bool { hasUndatedDeletions && latestTime > 0 }
+  /// Until then, such an id rests in any case.
+  var wantsDating: Bool { hasUndatedDeletions && isTimeKnown }
 
   /// Has the ids of deleted notes rest from now on.
   func dateDeletions() throws(StoreError) {

@@ -29,6 +29,8 @@ public final class SQLiteStore: DocumentStore, Outbox {
   var hasGarbage = true
   /// The newest time that anything came with, or an earlier one if the clock was set back since.
   var latestTime: Timestamp = 0
+  /// Whether it came with a request after the last deletion, which says no time itself.
+  var isTimeKnown = false
   /// Whether notes were deleted whose ids do not know yet until when they rest.
   var hasUndatedDeletions = true
   /// The newest time that work with rooms came with, or an earlier one if the clock was set back since.
@@ -185,7 +187,11 @@ public final class SQLiteStore: DocumentStore, Outbox {
     if connection.isInTransaction { try? statements.rollback.run() }
   }
 
-  func noteTime(_ time: Timestamp) { latestTime = TimeOrder.following(latestTime, time) }
+  /// Takes note of the time that a request came with.
+  func noteTime(_ time: Timestamp) {
+    latestTime = TimeOrder.following(latestTime, time)
+    isTimeKnown = true
+  }
 
   func reply(to request: StoreRequest) -> StoreReply {
     do throws(StoreError) {

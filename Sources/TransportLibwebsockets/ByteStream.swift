@@ -40,7 +40,11 @@ final class ByteStream {
   init?(descriptor: Int32, tls: TLSContext?) {
     self.descriptor = descriptor
     guard let tls else { return }
-    guard let ssl = tls.open(descriptor) else { return nil }
+    guard let ssl = tls.open(descriptor) else {
+      // It stays its owner's.
+      self.descriptor = -1
+      return nil
+    }
     self.ssl = ssl
     isShaking = true
   }
@@ -129,8 +133,13 @@ final class ByteStream {
   }
 
   /// Writes once. Returns the number of bytes taken, or -1 for a socket of no more use.
-  func write(_ bytes: UnsafeRawBufferPointer) -> Int {
-    if let ssl { return writeEncrypted(ssl, bytes) }
+  ///
+  /// - Parameters:
+  ///   - bytes: What comes next.
+  ///   - mayHold: Whether a record of TLS that the socket has no room for is kept here and counts as
+  ///     taken. If not, the same bytes have to come first in the next call.
+  func write(_ bytes: UnsafeRawBufferPointer, mayHold: Bool) -> Int {
+    if let ssl { return writeEncrypted(ssl, bytes, mayHold) }
     let count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
     if count >= 0 {
       if count < bytes.count { mayWrite = false }
@@ -144,7 +153,9 @@ final class ByteStream {
     return parley_would_block(errno) != 0 ? 0 : -1
   }
 
-  private func writeEncrypted(_ ssl: OpaquePointer, _ bytes: UnsafeRawBufferPointer) -> Int {
+  private func writeEncrypted(
+    _ ssl: OpaquePointer, _ bytes: UnsafeRawBufferPointer, _ mayHold: Bool
+  ) -> Int {
     guard flushHeld() else { return -1 }
     guard held.isEmpty, let base = bytes.baseAddress, bytes.count > 0 else { return 0 }
     let count = min(bytes.count, Self.recordBytesMax)
@@ -152,6 +163,7 @@ final class ByteStream {
     if sent > 0 { return Int(sent) }
     mayWrite = false
     guard sent == Int32(PARLEY_TLS_AGAIN) else { return -1 }
+    guard mayHold else { return 0 }
     // The record is made: whatever is queued later, these bytes come first.
     held = Array(bytes[..<count])
     return count
@@ -159,17 +171,20 @@ final class ByteStream {
 
   /// Writes what was taken and has not gone. Returns whether the socket is of use.
   func flushHeld() -> Bool {
-    guard !held.isEmpty, let ssl else { return true }
-    guard mayWrite else { return true }
-    let sent = held.withUnsafeBytes { bytes in
-      bytes.baseAddress.map { parley_tls_write(ssl, $0, Int32(bytes.count)) } ?? 0
+    guard let ssl else { return true }
+    while !held.isEmpty, mayWrite {
+      let sent = held.withUnsafeBytes { bytes in
+        bytes.baseAddress.map { parley_tls_write(ssl, $0, Int32(bytes.count)) } ?? 0
+      }
+      // Clients may ask for records so short that it takes several.
+      if sent > 0 {
+        held.removeFirst(Int(sent))
+      } else {
+        mayWrite = false
+        guard sent == Int32(PARLEY_TLS_AGAIN) else { return false }
+      }
     }
-    if sent > 0 {
-      held.removeFirst(Int(sent))
-      return true
-    }
-    mayWrite = false
-    return sent == Int32(PARLEY_TLS_AGAIN)
+    return true
   }
 
   /// Ends the sending side; what comes can still be read.

@@ -73,7 +73,6 @@ extension Loop {
     case .none: break
     case .close: retire(session)
     case .endSending:
-      guard session.stream.heldByteCount == 0 else { return markDirty(session) }
       guard !http.hasEndedSending else { return }
       http.hasEndedSending = true
       session.stream.endSending()
@@ -88,21 +87,21 @@ extension Loop {
   /// Writes responses until all are sent, the socket is full, or others should have their turn.
   func writeResponses(_ session: Session, _ http: HTTPHalf) {
     let stream = session.stream
-    guard stream.flushHeld() else { return retire(session) }
     var left = Self.bytesPerTurn
     while http.connection.unsentByteCount > 0, stream.mayWrite {
       guard left > 0 else { return markReady(session) }
       let sent = http.connection.writeNext(joiningIn: scratch, atMost: left, now: now) {
-        stream.write($0)
+        // What is offered comes again until it is taken: a response is never taken back.
+        stream.write($0, mayHold: false)
       }
       guard sent >= 0 else { return retire(session) }
       left -= sent
     }
-    guard http.connection.unsentByteCount == 0, stream.heldByteCount == 0 else { return }
+    guard http.connection.unsentByteCount == 0 else { return }
     giveBodies(of: http)
     // A request may have waited for this.
     takeRequests(UnsafeRawBufferPointer(start: nil, count: 0), session, http)
-    if session.http === http, stream.mayRead, http.connection.wantsInput { markReady(session) }
+    if !session.isGone, stream.mayRead, session.wantsInput { markReady(session) }
   }
 
   /// The bodies of a connection's responses are not kept any more.
@@ -146,6 +145,7 @@ extension Loop {
           number, accept: WebSocketHandshake.accept(for: offer.key), subprotocol: subprotocol)
       else { return }
       let webSocket = WebSocketHalf(configuration)
+      giveBodies(of: http)
       session.http = nil
       session.webSocket = webSocket
       dropTime(of: session)

@@ -52,7 +52,9 @@ extension Loop {
     guard stream.flushHeld() else { return retire(session) }
     while !webSocket.queue.isEmpty {
       guard stream.mayWrite else { return webSocket.owesDrained = true }
-      let sent = webSocket.queue.writeNext(joiningIn: scratch) { stream.write($0) }
+      let sent = webSocket.queue.writeNext(joiningIn: scratch) {
+        stream.write($0, mayHold: true)
+      }
       guard sent >= 0 else { return retire(session) }
     }
     guard stream.heldByteCount == 0 else { return webSocket.owesDrained = true }

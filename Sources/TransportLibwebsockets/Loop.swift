@@ -40,6 +40,8 @@ final class Loop {
   private var requestSerial: UInt64 = 0
   var requests: [RequestID: Session] = [:]
 
+  /// Steps of TLS handshakes that may be taken in this turn.
+  private var handshakesLeft = 0
   /// Sessions with bytes to read in the turn to come.
   private var ready: [Session] = []
   /// Sessions with something to write at the end of this turn.
@@ -151,6 +153,7 @@ final class Loop {
   }
 
   private func serve() {
+    handshakesLeft = Self.handshakesPerTurn
     acceptAll()
     guard !ready.isEmpty else { return }
     // Those that become ready meanwhile have their turn after everybody else.
@@ -271,6 +274,7 @@ final class Loop {
       let stream = ByteStream(descriptor: descriptor, tls: isCounted ? tls : nil)
     else {
       _ = Glibc.close(descriptor)
+      if index < slots.count { freeSlots.append(index) }
       return nil
     }
     if index == slots.count { slots.append(nil) }
@@ -360,6 +364,9 @@ final class Loop {
 
   // MARK: Reading
 
+  /// Steps of TLS handshakes in a turn, of which each may take some hundred microseconds.
+  private static let handshakesPerTurn = 16
+
   /// The most that one connection is read in a turn, so that nobody else waits.
   private static let readsPerTurn = 16
 
@@ -373,10 +380,17 @@ final class Loop {
       guard !session.isGone, !session.awaitsProxy else { return }
     }
     if stream.isShaking {
+      // The dearest thing that anybody can ask for: the others have their turn in between.
+      guard handshakesLeft > 0 else { return markReady(session) }
+      handshakesLeft -= 1
       guard stream.shake() else { return retire(session) }
       if stream.isShaking { return }
     }
-    if stream.mayWrite, session.unsentByteCount > 0 { markDirty(session) }
+    if stream.mayWrite, session.unsentByteCount > 0 {
+      // Who takes bytes is alive, however long a text keeps our pings waiting.
+      if session.webSocket != nil { session.heard = second }
+      markDirty(session)
+    }
     var reads = 0
     while !session.isGone, stream.mayRead {
       guard session.wantsInput else {

@@ -214,3 +214,14 @@ def test_parts_of_the_page_that_are_known_are_not_sent_again(server):
     for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
         status, headers, body = server.request("GET", "/", None, {"If-None-Match": known})
         assert (status, headers["etag"], body) == (304, tag, b"")
+
+
+@pytest.mark.parametrize(("method", "body"), [("DELETE", None), ("PATCH", '{"title":"Other"}')])
+def test_a_condition_that_would_not_be_looked_at_is_refused(server, note, method, body):
+    """Doing it all the same could do what the header was to prevent."""
+    status, _, answer = call(server, method, note, body, {"If-Match": '"77"'})
+    assert (status, answer["code"]) == (400, "badMessage")
+    status, _, found = call(server, "GET", note)
+    assert (status, found["title"]) == (200, "Counted")
+    # A condition that everything fulfils is none.
+    assert server.request(method, note, body and body.encode(), {"If-Match": "*"})[0] in (200, 204)

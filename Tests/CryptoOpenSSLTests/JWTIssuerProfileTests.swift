@@ -73,6 +73,19 @@ struct JWTIssuerProfileTests {
     #expect(try outcome(token, authenticator).get().user == "app/ada")
   }
 
+  @Test("rights in a user's name are those of the user with the prefix, and of no namesake")
+  func userPrefixInRights() throws {
+    let rights = [try GrantTemplate(.rooms, text: "/me/{user}=read")]
+    let authenticator = try makeAuthenticator {
+      $0.userPrefix = "app/"
+      $0.rights = rights
+    }
+    let token = signed(Self.app, #"{"sub":"ada","exp":1900000000}"#)
+    let identity = try outcome(token, authenticator).get()
+    #expect(identity.verbs(on: .room("/me/app/ada")) == .read)
+    #expect(identity.verbs(on: .room("/me/ada")).isEmpty)
+  }
+
   @Test("a token is judged by the profile of its key, whatever it says of itself")
   func confusion() throws {
     let authenticator = try makeAuthenticator {

@@ -264,6 +264,7 @@ final class GatewayRig {
       closeCodes[connection.rawValue] = code.rawValue
       gateway.closed(connection)
     case .respond(let request, let response): responses[request.rawValue] = response
+    case .forget: break
     case .store(let ticket, let request) where isStepwise: stored.append((ticket, request))
     case .store(let ticket, let request):
       for reply in store.perform([request]) { gateway.stored(ticket, reply: reply) }

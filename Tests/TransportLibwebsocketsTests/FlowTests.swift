@@ -1,4 +1,5 @@
 import GatewayPorts
+import Glibc
 import Testing
 import TransportLibwebsockets
 
@@ -229,6 +230,33 @@ struct FlowTests {
     }
   }
 
+  @Test func `who reads slowly is not taken for dead`() throws {
+    let ticks = TickGate()
+    let server = try TestServer { server, configuration in
+      configuration.tickMilliseconds = 50
+      configuration.pingSeconds = 1
+      configuration.hangUpSeconds = 2
+      server.onTicked = { _ in ticks.open() }
+    }
+    defer { server.stop() }
+    let client = try TestClient.open(port: server.port, receiveBuffer: 4096)
+    let id = try server.log.opened()
+    let size = 100_000
+    let count = 160
+    _ = try server.onLoop { server in
+      let frame = Frame(.binary, payload: [UInt8](repeating: 7, count: size))
+      for _ in 0..<count { server.transport.send(frame, to: id) }
+      return true
+    }
+    // Nothing goes the other way but what TCP itself says: pings wait behind all this.
+    var received = 0
+    while received < count {
+      ticks.wait()
+      if try client.receive().opcode == 2 { received += 1 }
+    }
+    #expect(!server.log.all.contains(.closed(id)))
+  }
+
   @Test func `the silent are pinged, and cut if they do not answer`() throws {
     let server = try TestServer {
       $1.pingSeconds = 1
@@ -294,4 +322,20 @@ struct FlowTests {
       #expect(try client.receive().payload == Array("turn \(turn)".utf8))
     }
   }
+}
+
+/// Lets a test's thread go on once for each of a loop's ticks.
+private final class TickGate: @unchecked Sendable {
+  // Unchecked: a semaphore is made for several threads.
+  private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+  init() { sem_init(semaphore, 0, 0) }
+
+  deinit {
+    sem_destroy(semaphore)
+    semaphore.deallocate()
+  }
+
+  func open() { sem_post(semaphore) }
+  func wait() { sem_wait(semaphore) }
 }

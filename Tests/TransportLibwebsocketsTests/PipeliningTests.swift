@@ -146,6 +146,27 @@ struct PipeliningTests {
     #expect(try client.receive().text == "after")
   }
 
+  @Test func `messages behind an upgrade that waited are taken`() throws {
+    let inHand = Collected<RequestID>()
+    let server = try TestServer { server, _ in
+      server.onRequest = { _, id, _, _ in inHand.append(id) }
+    }
+    defer { server.stop() }
+    let client = try TestClient(port: server.port)
+    try client.write(Request.get.bytes + Self.upgrade)
+    try server.log.wait("the request") { if case .requested = $0 { true } else { nil } }
+    // Early, but here before anybody reads on.
+    try client.write(TestClient.frame(1, [0x61]))
+    for _ in 0..<3 { _ = try server.onLoop { _ in true } }
+    _ = try server.onLoop { server in
+      for id in inHand.all { server.transport.respond(to: id, with: Response(status: 204)) }
+      return true
+    }
+    #expect(try client.answer().status == 204)
+    #expect(try client.answer().status == 101)
+    #expect(try client.receive().text == "a")
+  }
+
   @Test func `messages behind an upgrade are taken`() throws {
     let server = try TestServer()
     defer { server.stop() }
