@@ -6,8 +6,7 @@ import ssl
 import subprocess
 
 from parley_server import ROOT
-from test_tls import make_certificate
-from websockets.sync.client import connect
+from test_tls import connect_sealed, make_certificate
 
 EXAMPLES = ROOT / "Packaging" / "proxies"
 
@@ -124,10 +123,9 @@ class Proxy:
         return int(status), body
 
     def open(self, path, **options):
-        return connect(
-            f"wss://127.0.0.1:{self.port}{path}", ssl=self.context, compression=None, max_size=None,
-            open_timeout=30, **options,
-        )  # fmt: skip
+        return connect_sealed(
+            f"wss://127.0.0.1:{self.port}{path}", self.context, max_size=None, **options
+        )
 
     def stop(self):
         self.process.terminate()

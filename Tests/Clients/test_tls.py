@@ -36,21 +36,24 @@ def presented(server):
     return ssl.get_server_certificate(("127.0.0.1", server.port)).strip()
 
 
-def open_sealed(server, context, attempts=3):
+def connect_sealed(address, context, attempts=5, **options):
     """A WebSocket over TLS.
 
     The library reads in one thread and writes in another, on one session of OpenSSL; one request in
     some hundreds never leaves it. Then it is asked again.
     """
     try:
-        return connect(
-            f"wss://127.0.0.1:{server.port}/ws", subprotocols=["parley.v1"], ssl=context,
-            compression=None, open_timeout=5,
-        )  # fmt: skip
+        return connect(address, ssl=context, compression=None, open_timeout=10, **options)
     except (TimeoutError, InvalidMessage):
         if attempts == 1:
             raise
-        return open_sealed(server, context, attempts - 1)
+        return connect_sealed(address, context, attempts - 1, **options)
+
+
+def open_sealed(server, context):
+    return connect_sealed(
+        f"wss://127.0.0.1:{server.port}/ws", context, subprotocols=["parley.v1"]
+    )
 
 
 def log_lines(server):
