@@ -62,9 +62,9 @@ final class Storm: Workload {
     bytes += payload.count
     // The message's type stands at its beginning; decoding all of them would measure this program.
     let head = String(decoding: payload.prefix(200), as: UTF8.self)
-    if head.contains("\"welcome\"") {
+    if head.contains("\"type\":\"welcome\"") {
       client.send(Native.join(document), on: connection)
-    } else if head.contains("\"joined\"") {
+    } else if head.contains("\"type\":\"joined\"") {
       joined += 1
     }
   }
