@@ -13,7 +13,7 @@ package import SocketMessages
 ///
 /// - Complexity: Amortised O(1) for each call, and O(limit) for a change between the two forms.
 package struct DocumentPresence {
-  /// What followers are told at the end of a turn.
+  /// The news of a turn, which followers are told at its end.
   package struct Turn: Equatable {
     /// People whom followers now know by name.
     package var joined: [ServerMessage.Participant] = []
@@ -21,7 +21,7 @@ package struct DocumentPresence {
     package var updated: [ServerMessage.Participant] = []
     /// Clients known by name who have gone, or are only counted from now on.
     package var left: [String] = []
-    /// How many people are here; `nil` if followers know all by name.
+    /// The number of people who are here; `nil` if followers know all by name.
     package var people: Int?
     /// Whether the list has given way to a count, or the other way round.
     package var changesForm = false
@@ -29,7 +29,7 @@ package struct DocumentPresence {
 
   private struct Entry {
     var person: ServerMessage.Participant
-    /// When the person came, among all.
+    /// The person's place in the order of coming.
     let order: Int
     /// Whether followers know the person by name.
     var isTold = false
@@ -61,7 +61,7 @@ package struct DocumentPresence {
   /// Whether followers have a count and not the list.
   private var isCounted = false
   private var isCountNews = false
-  /// Those named beside a count, in the order in which they are considered for counting only. A
+  /// The people named beside a count, in the order in which they are considered for counting only. A
   /// place whose number is no longer its client's is passed over.
   private var named: [Place] = []
   private var namedHead = 0
@@ -74,10 +74,10 @@ package struct DocumentPresence {
   /// - Parameter limit: the most people who are all named, from 1.
   package init(limit: Int) { self.limit = limit }
 
-  /// How many people are here.
+  /// The number of people who are here.
   package var count: Int { entries.count }
 
-  /// How many people are here, as a newcomer is told; `nil` if followers know all by name.
+  /// The number of people who are here, as a newcomer is told; `nil` if followers know all by name.
   package var toldCount: Int? { isCounted ? entries.count : nil }
 
   /// Whether there is something to tell at the end of the turn.
@@ -110,7 +110,7 @@ package struct DocumentPresence {
 
   // MARK: Events
 
-  /// Somebody follows the document now, or has another name or colour.
+  /// Notes that somebody follows the document now, or has another name or colour.
   package mutating func enter(_ person: ServerMessage.Participant) {
     let client = person.clientID
     guard entries[client] == nil else {
@@ -126,7 +126,7 @@ package struct DocumentPresence {
     if !isCounted || entry.wasTold { note(client) }
   }
 
-  /// Somebody who is here has said anew who they are. They are told of even if nothing has changed.
+  /// Notes that somebody who is here has said anew who they are. They are told of even if nothing has changed.
   package mutating func update(_ person: ServerMessage.Participant) {
     let client = person.clientID
     guard entries[client] != nil else { return }
@@ -135,7 +135,7 @@ package struct DocumentPresence {
     if !isCounted || isTold(client) { note(client) }
   }
 
-  /// Somebody follows the document no longer.
+  /// Notes that somebody follows the document no longer.
   package mutating func leave(_ client: String) {
     guard let entry = entries.removeValue(forKey: client) else { return }
     isCountNews = true
@@ -145,7 +145,7 @@ package struct DocumentPresence {
     goneInOrder.append(client)
   }
 
-  /// Somebody has moved a caret or changed the text.
+  /// Notes that somebody has moved a caret or changed the text.
   package mutating func act(_ client: String) {
     guard let entry = entries[client] else { return }
     if !entry.hasActed { entries[client]?.hasActed = true }

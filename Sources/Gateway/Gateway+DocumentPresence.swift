@@ -31,7 +31,7 @@ extension Gateway {
     gather(subscription.room)
   }
 
-  /// Those who are known by name, with their carets, encoded once for all who come in a turn.
+  /// The people who are known by name, with their carets, encoded once for all who come in a turn.
   func namedPeople(of room: DocumentRoom) -> EncodedParticipants {
     if let kept = room.named { return kept }
     let people = room.presence.told.map { person in
@@ -142,7 +142,7 @@ extension Gateway {
 }
 
 extension Subscription {
-  /// Who follows, as others see it, without carets.
+  /// The follower, as others see it, without carets.
   fileprivate var person: ServerMessage.Participant {
     .init(
       clientID: connection.client, name: connection.name, color: connection.color, selections: [])

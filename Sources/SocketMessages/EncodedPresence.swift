@@ -1,7 +1,7 @@
 /// Participants of a document, encoded once for many readers, none of whom is told of itself.
 package struct EncodedParticipants: Sendable {
   private var bytes: [UInt8] = []
-  /// Where each participant stands in the bytes.
+  /// The place of each participant in the bytes.
   private var places: [(client: String, range: Range<Int>)] = []
 
   /// Encodes participants.

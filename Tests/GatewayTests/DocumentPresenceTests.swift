@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The people of a document")
 struct DocumentPresenceTests {
-  /// What one follower knows, from its reply to joining and from every turn since.
+  /// The knowledge of one follower, from its reply to joining and from every turn since.
   private struct Knowledge: Equatable {
     let own: String
     var names: [String: String] = [:]
