@@ -68,6 +68,8 @@ def test_a_process_that_was_stopped_goes_on(begin, faults):
     server = begin("--turn-time-max", "1s")
     for _ in range(3):
         server.process.send_signal(signal.SIGSTOP)
+        # All of its threads have stopped, however busy the machine is.
+        os.waitid(os.P_PID, server.process.pid, os.WSTOPPED)
         with socket.create_connection(("127.0.0.1", server.port)) as line:
             line.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             line.settimeout(1.5)
