@@ -93,7 +93,8 @@ extension GatewayWork {
       ]
     case .leave:
       return [
-        GatewayWork("leave people, and join them", people) {
+        // Beyond the caches at both sizes.
+        GatewayWork("leave people, and join them", 4 * people) {
           $0.gather($1, joins: true)
         } step: { rig, _ in
           rig.ask(0, .leave(.init(documentID: document)))
