@@ -47,9 +47,9 @@ final class DocumentRoom {
   var sharedText: SharedText?
   /// Followers in the order in which they came.
   private(set) var subscriptions: [Subscription] = []
-  /// Who is here, as followers are told.
+  /// The people who are here, as followers are told.
   var presence: DocumentPresence
-  /// Those who are named, with their carets, as a newcomer is told of them.
+  /// The people who are named, with their carets, as a newcomer is told of them.
   var named: EncodedParticipants?
   /// Whether followers are told with the end of the turn who has come, acted or gone.
   var isGathering = false

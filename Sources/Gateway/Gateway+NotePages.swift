@@ -19,11 +19,11 @@ extension Gateway {
   struct NotePageWork: Sendable {
     let identity: Identity
     let limit: Int
-    /// What may be read of the notes that were looked at.
+    /// The readable ones among the notes that were looked at.
     var found: [NoteSummary] = []
-    /// How many were looked at.
+    /// The number of notes that were looked at.
     var scanned = 0
-    /// How many the store was asked for.
+    /// The number that the store was asked for.
     var asked = 0
   }
 

@@ -64,7 +64,7 @@ extension Gateway {
     }
   }
 
-  /// Whose a key is. Who has no name shares the keys of all who have none, and guests share those of
+  /// The owner of a key. Who has no name shares the keys of all who have none, and guests share those of
   /// their link: they are told apart by keys that nobody guesses.
   static func owner(_ identity: Identity) -> String { identity.user }
 
@@ -150,7 +150,7 @@ extension Gateway {
     }
   }
 
-  /// What the token that a request makes is to be called: as it was when the request first came.
+  /// The id and time of the token that a request makes: as they were when the request first came.
   ///
   /// - Parameter identity: what the token will say.
   func tokenStamp(

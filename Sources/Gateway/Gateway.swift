@@ -141,7 +141,7 @@ public final class Gateway {
     case renewal(DocumentID, String)
     case creation(DocumentID)
     case notes(RequestID, NotesRequest)
-    /// What was answered to a request that names itself by a key.
+    /// The answer that was given to a request that names itself by a key.
     case answer(RequestID, RequestHead)
     /// Keeping this answer to a request.
     case keeping(RequestID, Response)
