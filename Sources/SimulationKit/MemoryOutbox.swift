@@ -27,7 +27,9 @@ struct MemoryOutbox: Sendable {
   mutating func reply(to request: OutboxRequest, _ rules: OutboxRules?) -> OutboxReply {
     switch request {
     case .take(let target, let limit, let bytesMax, let now):
-      release(rules) { $0.draft.target == target && ($0.due <= now || $0.since > now) }
+      release(rules) {
+        $0.draft.target == target && ($0.due <= now || $0.since - ($0.due - $0.since) > now)
+      }
       return .events(oldest(for: target, limit: max(limit, 1), bytesMax: bytesMax))
     case .settle(let told, let givenUp, let reason, let now, let drafts):
       for event in told { _ = remove(event) }

@@ -45,9 +45,10 @@ struct OutboxStatements {
       """)
     let held = "SELECT subject, type, time, data FROM outbox_held WHERE target = ?1"
     selectHeldOf = try SQLiteStatement(connection, held + " AND subject = ?2 LIMIT 1")
-    // One that is from the future was kept before the clock was set back.
+    // One from further ahead than it is held was kept before the clock was set back. A little ahead
+    // is what was committed since the caller read its clock.
     selectDue = try SQLiteStatement(
-      connection, held + " AND (due <= ?2 OR since > ?2) ORDER BY due LIMIT 1")
+      connection, held + " AND (due <= ?2 OR since - (due - since) > ?2) ORDER BY due LIMIT 1")
     selectNextDue = try SQLiteStatement(
       connection, "SELECT due FROM outbox_held WHERE target = ? ORDER BY due LIMIT 1")
     deleteHeld = try SQLiteStatement(
