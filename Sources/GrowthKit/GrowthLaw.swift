@@ -25,6 +25,9 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   /// The least processor time that is measured at the smaller size.
   public static let millisecondsMin: UInt64 = 20
 
+  /// How often a law is measured before it counts as broken.
+  public static let attemptsMax = 5
+
   /// The work's name, for tables and failures.
   public let name: String
   /// The smaller of both sizes.
@@ -79,10 +82,17 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   /// The work's name.
   public var description: String { name }
 
-  /// Measures at both sizes; once more when the growth is too large the first time.
+  /// Measures at both sizes, and again while the growth is too large, up to ``attemptsMax`` times.
+  ///
+  /// Programs beside this one empty the caches that the smaller input fits in and the larger does
+  /// not. Growth beyond the law shows in every attempt.
   public func check() -> GrowthFinding {
-    let first = measured()
-    return first.holds ? first : measured()
+    var best = measured()
+    for _ in 1..<Self.attemptsMax where !best.holds {
+      let again = measured()
+      if again.ratio < best.ratio { best = again }
+    }
+    return best
   }
 
   private func measured() -> GrowthFinding {
