@@ -116,8 +116,8 @@ final class Subscription {
   /// Whether the connection has too much queued to be given more; it continues from `revision`
   /// when it has drained.
   var isLagging = false
-  /// Whether entries for it are being read from the store.
-  var isFetching = false
+  /// The read of entries for it that is under way.
+  var catchUpRead: StoreTicket?
   /// Where the person's carets are, on the document's durable head.
   var selections: [Selection] = []
   /// Whether the message about to be sent is about the connection itself, too.

@@ -121,35 +121,20 @@ public final class Gateway {
 
   /// Requests that are done once.
   var once = OnceBook()
+  /// Requests that publish several things at once.
+  var batches: [RequestID: PublicationBatch] = [:]
 
   /// Names this process in what it sends of its own accord to Whaler clients.
   let processName: String
 
   private var actions: [GatewayAction] = []
-  private var nextTicket: UInt64 = 1
-  private var awaited: [StoreTicket: (purpose: Awaited, weight: Int?)] = [:]
+  /// Numbers the work at the store.
+  var nextTicket: UInt64 = 1
+  /// The work at the store.
+  var awaited: [StoreTicket: Waiting] = [:]
   /// The reads beside the commits that HTTP clients wait for.
-  private var reads: [RequestID: StoreTicket] = [:]
+  var reads: [RequestID: StoreTicket] = [:]
   private var nextPush: UInt64 = 1
-
-  /// Work at the store, and what its reply is for.
-  enum Awaited {
-    case load(DocumentID)
-    case append(DocumentID)
-    case history(DocumentRoom)
-    case catchUp(DocumentID, ConnectionID, Subscription)
-    case renewal(DocumentID, String)
-    case creation(DocumentID)
-    case notes(RequestID, NotesRequest)
-    /// The answer that was given to a request that names itself by a key.
-    case answer(RequestID, RequestHead)
-    /// Keeping this answer to a request.
-    case keeping(RequestID, Response)
-    /// Work with rooms, which says itself how it goes on.
-    case rooms((RoomOutcome) -> Void)
-    /// Work with what people do, which says itself how it goes on.
-    case people((PeopleReply) -> Void)
-  }
 
   /// Makes a gateway without connections.
   public init(settings: GatewaySettings, surroundings: Surroundings) {
@@ -218,28 +203,6 @@ public final class Gateway {
   func respond(_ request: RequestID, _ response: Response) {
     if !once.isEmpty, respondOnce(request, response) { return }
     actions.append(.respond(request, response))
-  }
-
-  func store(_ request: StoreRequest, for purpose: Awaited) {
-    let ticket = StoreTicket(rawValue: nextTicket)
-    nextTicket += 1
-    guard !backlog.isFull || Self.passesBacklog(request) else {
-      awaited[ticket] = (purpose, nil)
-      turnedAway.append(ticket)
-      return
-    }
-    let weight = Self.weight(of: request)
-    if let weight { backlog.add(bytes: weight) }
-    // A long read beside the commits does not mean that the disk hangs.
-    if !request.isAside { backlog.begin(ticket.rawValue, at: surroundings.clock.uptime) }
-    awaited[ticket] = (purpose, weight)
-    if request.isAside, case .notes(let asked, _) = purpose { reads[asked] = ticket }
-    actions.append(.store(ticket, request))
-  }
-
-  /// Has a read that nobody waits for any more not be done, for others wait behind it.
-  func forgetRead(of request: RequestID) {
-    if let ticket = reads.removeValue(forKey: request) { actions.append(.forget(ticket)) }
   }
 
   /// A message id for a message that answers none.
@@ -440,32 +403,5 @@ public final class Gateway {
     if let backlogProblem { return backlogProblem }
     guard storeFailure != nil else { return nil }
     return "the last commit failed: look at the disk; reading goes on, and changes are tried again"
-  }
-
-  // MARK: Store
-
-  /// The store has done a piece of work.
-  public func stored(_ ticket: StoreTicket, reply: StoreReply) {
-    guard let (purpose, weight) = awaited.removeValue(forKey: ticket) else {
-      preconditionFailure("no work with ticket \(ticket.rawValue) was given to the store")
-    }
-    if let weight { backlog.remove(bytes: weight) }
-    backlog.end(ticket.rawValue)
-    switch purpose {
-    case .load(let id): loaded(id, reply)
-    case .creation(let id): created(id, reply)
-    case .renewal(let id, let epoch): renewed(id, to: epoch, reply)
-    case .append(let id): appended(id, reply)
-    case .history(let room): readHistory(of: room, reply)
-    case .catchUp(let id, let connection, let subscription):
-      readForCatchUp(id, connection, subscription, reply)
-    case .notes(let request, let kind):
-      if reads[request] == ticket { reads[request] = nil }
-      answer(request, kind, reply)
-    case .answer(let request, let head): foundAnswer(reply, to: request, head)
-    case .keeping(let request, let response): finishOnce(request, response)
-    case .rooms(let goOn): goOn(RoomOutcome(reply))
-    case .people(let goOn): goOn(Self.peopleReply(reply))
-    }
   }
 }

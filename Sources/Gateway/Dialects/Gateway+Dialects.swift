@@ -111,13 +111,17 @@ extension Gateway {
       return
     }
     guard allows(identity, .publish, .room(room), request) else { return }
-    publish(PublishRequest(room: room, data: data, person: person(of: identity))) {
-      [unowned self] result in
-      switch result {
-      case .published: respond(request, .json(200, Array("{}".utf8)))
-      case .refused(let code, let message):
-        respond(request, .problem(Self.status(for: code), code, message))
-      }
+    publish(
+      PublishRequest(room: room, data: data, person: person(of: identity)),
+      for: .backend(request))
+  }
+
+  /// Answers a backend of the Twake family that publishes.
+  func answer(backend request: RequestID, _ result: PublishResult) {
+    switch result {
+    case .published: respond(request, .json(200, Array("{}".utf8)))
+    case .refused(let code, let message):
+      respond(request, .problem(Self.status(for: code), code, message))
     }
   }
 

@@ -57,8 +57,8 @@ final class DocumentRoom {
   var isCounting = false
   /// Bounded by `GatewaySettings.waitingMax`.
   var waiting: [Waiting] = []
-  /// Whether older entries are being read for those who wait.
-  var isReadingHistory = false
+  /// The read of older entries that is under way for those who wait.
+  var historyRead: StoreTicket?
   /// Whether and how far the document is on its way to another epoch.
   var renewal = Renewal.none
   /// When each change arrived that is not durable yet, in microseconds, oldest first.
@@ -83,7 +83,7 @@ final class DocumentRoom {
   }
 
   /// Whether those who come have to wait for the store.
-  var isBusy: Bool { live == nil || isReadingHistory || renewal != .none }
+  var isBusy: Bool { live == nil || historyRead != nil || renewal != .none }
 
   func add(_ subscription: Subscription) {
     subscriptions.append(subscription)

@@ -45,15 +45,15 @@ extension Gateway {
       let epoch = room.live?.epoch
     else { return }
     let append = StoreRequest.append(id: room.id, epoch: epoch, entries: entries)
-    store(keepingAnswers(of: append, entries, in: room), for: .append(room.id))
+    store(.append(keepingAnswers(of: append, entries, in: room)), for: .commit(room.id))
   }
 
   /// A commit is over.
-  func appended(_ id: DocumentID, _ reply: StoreReply) {
+  func committed(_ id: DocumentID, _ outcome: StoreOutcome<Void>) {
     // Nobody waits for it if the note was deleted, be it that its name was joined again since.
     guard let room = documents[id], room.live != nil else { return }
-    switch reply {
-    case .done:
+    switch outcome {
+    case .success:
       storeFailure = nil
       guard let entries = room.live?.commitSucceeded() else { return }
       room.sharedText = nil
@@ -68,7 +68,7 @@ extension Gateway {
       admitWaiting(room)
       commit(room)
       storeEpoch(of: room)
-    case .failed(let error):
+    case .failure(let error):
       surroundings.log.write(.error, "commit failed", [("error", error.logName)])
       storeFailure = error
       guard let fallen = room.live?.commitFailed() else { return }
@@ -87,8 +87,6 @@ extension Gateway {
           close(subscription.connection, .rejoin, "join again")
         }
       }
-    case .note, .notes, .document, .entries, .text, .history, .versions, .room, .people, .once:
-      preconditionFailure("a store answers an append with done")
     }
   }
 

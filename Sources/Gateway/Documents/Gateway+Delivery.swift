@@ -96,16 +96,15 @@ extension Gateway {
   /// Continues the lagging subscriptions of a connection that has drained.
   func catchUp(_ connection: Connection) {
     for subscription in connection.subscriptions.values where subscription.isLagging {
-      guard !subscription.isFetching, let live = subscription.room.live else { continue }
+      guard subscription.catchUpRead == nil, let live = subscription.room.live else { continue }
       let behind = live.durableRevision - subscription.revision
       if subscription.revision >= live.oldestBase {
         send(live.durableEntries(after: subscription.revision), to: subscription)
       } else if behind <= settings.lagRevisionsMax {
-        subscription.isFetching = true
         let through = min(live.oldestBase, subscription.revision + settings.windowEntries)
-        store(
+        subscription.catchUpRead = store(
           .entries(id: live.id, after: subscription.revision, through: through),
-          for: .catchUp(live.id, connection.id, subscription))
+          for: .catchUp(live.id, connection.id))
       } else {
         resync(subscription, reason: .lagging, messageID: pushID())
       }
@@ -118,23 +117,21 @@ extension Gateway {
 
   /// Entries for a lagging subscription have been read from the store.
   func readForCatchUp(
-    _ id: DocumentID, _ connectionID: ConnectionID, _ subscription: Subscription,
-    _ reply: StoreReply
+    _ id: DocumentID, _ connectionID: ConnectionID, _ outcome: StoreOutcome<[LogEntry]>,
+    _ ticket: StoreTicket
   ) {
     // Read beside the commits: meanwhile the note may have been deleted and made anew.
     guard let connection = connections[connectionID],
-      connection.subscriptions[id] === subscription, subscription.isFetching
+      let subscription = connection.subscriptions[id], subscription.catchUpRead == ticket
     else { return }
-    subscription.isFetching = false
-    switch reply {
-    case .entries(let entries) where entries.first?.revision == subscription.revision + 1:
+    subscription.catchUpRead = nil
+    switch outcome {
+    case .success(let entries) where entries.first?.revision == subscription.revision + 1:
       send(entries[...], to: subscription)
       finishCatchUp(subscription)
-    case .entries, .failed:
+    case .success, .failure:
       resync(subscription, reason: .lagging, messageID: pushID())
       finishCatchUp(subscription)
-    case .done, .note, .notes, .document, .text, .history, .versions, .room, .people, .once:
-      preconditionFailure("a store answers a request for entries with entries")
     }
     if !connection.subscriptions.values.contains(where: \.isLagging) {
       lagging.remove(connection.id)

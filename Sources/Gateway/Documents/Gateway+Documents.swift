@@ -12,19 +12,19 @@ extension Gateway {
       idleMilliseconds: settings.idleDocumentMilliseconds,
       now: surroundings.clock.uptime)
     documents[id] = room
-    store(.load(id: id, recentMax: settings.windowEntries), for: .load(id))
+    store(.load(id: id, recentMax: settings.windowEntries), for: .document(id))
     return room
   }
 
   /// A document has been read from the store, or not.
-  func loaded(_ id: DocumentID, _ reply: StoreReply) {
+  func loaded(_ id: DocumentID, _ outcome: StoreOutcome<StoredDocument>) {
     // What was asked for by a room that is gone may come to the one that took its place: once.
     guard let room = documents[id], room.live == nil else { return }
-    switch reply {
-    case .document(let stored):
+    switch outcome {
+    case .success(let stored):
       room.live = LiveDocument(stored)
       admitWaiting(room)
-    case .failed(.unknownDocument):
+    case .failure(.unknownDocument):
       let wantsCreation = room.waiting.contains {
         if case .join(let id, _, _) = $0, let connection = connections[id] {
           connection.dialect == .whaler
@@ -41,31 +41,27 @@ extension Gateway {
       } else {
         turnAway(room, .unknownDocument, "no document has this name; create it first")
       }
-    case .failed(let error):
+    case .failure(let error):
       surroundings.log.write(.error, "document not readable", [("error", error.logName)])
       turnAway(
         room, error.isRetryable ? .unavailable : .damaged,
         error.isRetryable
           ? "the store cannot be read now; try again"
           : "the document's log is damaged; the operator has to restore it")
-    case .done, .note, .notes, .entries, .text, .history, .versions, .room, .people, .once:
-      preconditionFailure("a store answers a load with a document")
     }
   }
 
   /// A document that somebody joined has been made, or not.
-  func created(_ id: DocumentID, _ reply: StoreReply) {
+  func created(_ id: DocumentID, _ outcome: StoreOutcome<NoteSummary>) {
     guard let room = documents[id] else { return }
-    switch reply {
-    case .note:
+    switch outcome {
+    case .success:
       publishNoteList()
-      store(.load(id: id, recentMax: settings.windowEntries), for: .load(id))
-    case .failed(.exists):
-      store(.load(id: id, recentMax: settings.windowEntries), for: .load(id))
-    case .failed:
+      store(.load(id: id, recentMax: settings.windowEntries), for: .document(id))
+    case .failure(.exists):
+      store(.load(id: id, recentMax: settings.windowEntries), for: .document(id))
+    case .failure:
       turnAway(room, .unavailable, "the document could not be made; try again")
-    case .done, .notes, .document, .entries, .text, .history, .versions, .room, .people, .once:
-      preconditionFailure("a store answers a creation with the note")
     }
   }
 }

@@ -16,14 +16,14 @@ extension Gateway {
     room.renewal = .storing
     let epoch = surroundings.names.next()
     store(
-      .renewEpoch(id: room.id, from: live.epoch, to: epoch), for: .renewal(room.id, epoch))
+      .renewEpoch(id: room.id, from: live.epoch, to: epoch), for: .renewal(room.id, epoch: epoch))
   }
 
   /// The store has given a document another epoch, or not.
-  func renewed(_ id: DocumentID, to epoch: String, _ reply: StoreReply) {
+  func renewed(_ id: DocumentID, to epoch: String, _ outcome: StoreOutcome<Void>) {
     guard let room = documents[id] else { return }
     room.renewal = .none
-    if case .failed(let error) = reply {
+    if case .failure(let error) = outcome {
       surroundings.log.write(.error, "epoch not renewed", [("error", error.logName)])
       for waiting in takeWaiting(room) {
         // Whoever knows more than the log tries again: with the text and the old epoch it would

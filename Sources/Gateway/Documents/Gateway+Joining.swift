@@ -60,7 +60,7 @@ extension Gateway {
       subscription = old
       subscription.messageIDs.removeAll()
       subscription.isLagging = false
-      subscription.isFetching = false
+      subscription.catchUpRead = nil
       subscription.textRevision = 0
     } else {
       subscription = Subscription(connection: connection, room: room)

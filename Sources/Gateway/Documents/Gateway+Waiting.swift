@@ -50,17 +50,19 @@ extension Gateway {
 
   /// Reads older entries from the store; whoever needs them waits.
   func readHistory(of room: DocumentRoom, after: Int, through: Int) {
-    room.isReadingHistory = true
-    store(.entries(id: room.id, after: after, through: through), for: .history(room))
+    room.historyRead = store(
+      .entries(id: room.id, after: after, through: through), for: .history(room.id))
   }
 
   /// Older entries have been read, or not.
-  func readHistory(of room: DocumentRoom, _ reply: StoreReply) {
+  func readHistory(
+    of id: DocumentID, _ outcome: StoreOutcome<[LogEntry]>, _ ticket: StoreTicket
+  ) {
     // Read beside the commits: meanwhile the note may have been deleted and made anew.
-    guard documents[room.id] === room else { return }
-    room.isReadingHistory = false
-    switch reply {
-    case .entries(let entries):
+    guard let room = documents[id], room.historyRead == ticket else { return }
+    room.historyRead = nil
+    switch outcome {
+    case .success(let entries):
       guard entries.last?.revision == room.live?.oldestBase else {
         // Less than was asked for: asking again would give no more.
         for waiting in takeWaiting(room) {
@@ -70,10 +72,8 @@ extension Gateway {
       }
       room.live?.prepend(entries)
       admitWaiting(room)
-    case .failed(let error):
+    case .failure(let error):
       for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
-    case .done, .note, .notes, .document, .text, .history, .versions, .room, .people, .once:
-      preconditionFailure("a store answers a request for entries with entries")
     }
   }
 

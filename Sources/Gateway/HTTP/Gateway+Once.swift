@@ -47,7 +47,7 @@ extension Gateway {
       repeated(request, keyed, first: first)
     } else {
       once.begin(request, OnceBook.Work(keyed: keyed, identity: identity))
-      store(.once(.answer(keyed, settings.answers)), for: .answer(request, head))
+      store(.answer(keyed, settings.answers), for: .answer(request, head))
     }
     return true
   }
@@ -82,11 +82,13 @@ extension Gateway {
   }
 
   /// The store has said what was answered to a request.
-  func foundAnswer(_ reply: StoreReply, to request: RequestID, _ head: RequestHead) {
+  func foundAnswer(
+    _ outcome: StoreOutcome<AnswerReply>, to request: RequestID, _ head: RequestHead
+  ) {
     guard let work = once[request] else { return }
-    switch reply {
-    case .once(.unanswered): performOnce(request, head, work)
-    case .once(.answered(let bytes)):
+    switch outcome {
+    case .success(.unanswered): performOnce(request, head, work)
+    case .success(.answered(let bytes)):
       once.keepNothing(of: request)
       switch KeptAnswer(bytes) {
       case .response(let response): respond(request, response.replayed)
@@ -96,14 +98,11 @@ extension Gateway {
       case nil:
         respond(request, .problem(503, .damaged, "the answer that was kept cannot be read"))
       }
-    case .once(.keyReused): respond(request, .keyReused)
-    case .failed(let error):
+    case .success(.keyReused): respond(request, .keyReused)
+    case .failure(let error):
       surroundings.log.write(.error, "kept answer not read", [("error", error.logName)])
       respond(
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
-    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .room, .people,
-      .once:
-      preconditionFailure("a store answers a question for an answer with one")
     }
   }
 
@@ -192,9 +191,7 @@ extension Gateway {
       guard let bytes = kept.bytes else { break }
       once.keepNothing(of: request)
       store(
-        .once(
-          .perform(
-            .tell([]), keeping: [AnswerDraft(work.keyed) { _ in bytes }], settings.answers)),
+        .keep(AnswerDraft(work.keyed) { _ in bytes }, settings.answers),
         for: .keeping(request, response))
       return true
     case .not where work.stamp != nil && response.isSuccess:

@@ -84,15 +84,16 @@ extension Gateway {
       respond(request, .problem(400, .badMessage, "expected a JSON object with \"data\""))
       return
     }
-    var whole = publishRequest(item, data, in: name, identity)
-    whole.request = request
-    publish(whole) { [unowned self] result in
-      switch result {
-      case .published(let position, let isRepeated):
-        respond(request, .published(name, position, isRepeated: isRepeated))
-      case .refused(let code, let message):
-        respond(request, .problem(Self.status(for: code), code, message))
-      }
+    publish(publishRequest(item, data, in: name, identity), for: .request(request))
+  }
+
+  /// Answers a request to publish.
+  func answer(_ request: RequestID, _ result: PublishResult, in name: RoomName) {
+    switch result {
+    case .published(let position, let isRepeated):
+      respond(request, .published(name, position, isRepeated: isRepeated))
+    case .refused(let code, let message):
+      respond(request, .problem(Self.status(for: code), code, message))
     }
   }
 
@@ -102,19 +103,6 @@ extension Gateway {
     PublishRequest(
       room: name, data: data, key: item.key, senderID: item.senderID,
       person: person(of: identity), pushes: item.pushes)
-  }
-
-  /// What has come of a batch so far.
-  private final class Batch {
-    var results: [[UInt8]]
-    var waiting: Int
-    /// Whether nothing of it would have to be asked for again.
-    var isWhole = true
-
-    init(count: Int) {
-      results = Array(repeating: [], count: count)
-      waiting = count
-    }
   }
 
   private func publishBatch(_ request: RequestID, _ body: [UInt8], _ identity: Identity) {
@@ -133,35 +121,44 @@ extension Gateway {
             + "\(items.count)"))
       return
     }
-    let batch = Batch(count: items.count)
+    batches[request] = PublicationBatch(count: items.count)
     for (index, item) in items.enumerated() {
       var item = item
       // Not all of a batch may be in one commit: each part is known by itself when it comes again.
       item.key = item.key ?? once[request].map { Self.key(ofPart: index, of: $0.keyed) }
-      publish(item, identity) { [unowned self] result in
-        batch.results[index] = RoomJSON.result(result, of: item.room ?? "")
-        if case .refused(let code, _) = result, code.isRetryable { batch.isWhole = false }
-        batch.waiting -= 1
-        guard batch.waiting == 0 else { return }
-        if !batch.isWhole { once.keepNothing(of: request) }
-        respond(request, .json(200, RoomJSON.results(batch.results)))
-      }
+      publish(item, index, of: request, identity)
     }
   }
 
   private func publish(
-    _ item: RoomJSON.Item, _ identity: Identity, answer: @escaping (PublishResult) -> Void
+    _ item: RoomJSON.Item, _ index: Int, of request: RequestID, _ identity: Identity
   ) {
     guard let name = item.room, let data = item.data else {
-      answer(.refused(.badMessage, "expected \"room\" and \"data\""))
+      answer(
+        part: index, of: request, .refused(.badMessage, "expected \"room\" and \"data\""),
+        in: item.room ?? "")
       return
     }
     guard identity.may(.publish, .room(name)) else {
       log(.info, "request refused", ErrorCode.notAllowed.rawValue)
-      answer(.refused(.notAllowed, "the token does not grant publishing in this room"))
+      answer(
+        part: index, of: request,
+        .refused(.notAllowed, "the token does not grant publishing in this room"), in: name)
       return
     }
-    publish(publishRequest(item, data, in: name, identity), answer: answer)
+    publish(
+      publishRequest(item, data, in: name, identity), for: .part(request, index: index))
+  }
+
+  /// A part of a batch is done; the last one to be done has the whole answered.
+  func answer(
+    part index: Int, of request: RequestID, _ result: PublishResult, in room: RoomName
+  ) {
+    batches[request]?.note(result, of: index, in: room)
+    guard let batch = batches[request], batch.isDone else { return }
+    batches[request] = nil
+    if !batch.isWhole { once.keepNothing(of: request) }
+    respond(request, .json(200, RoomJSON.results(batch.results)))
   }
 
   // MARK: History
@@ -183,15 +180,18 @@ extension Gateway {
             + "\(settings.limits.pageMax)"))
       return
     }
-    page(of: name, range, limit: limit, for: person(of: identity)) { [unowned self] outcome in
-      switch outcome {
-      case .done(.page(let page)): respond(request, .json(200, RoomJSON.page(page, of: name)))
-      case .failed(let error):
-        surroundings.log.write(.error, "room request failed", [("error", error.logName)])
-        respond(
-          request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
-      case .done: preconditionFailure("a store answers a request for a page with one")
-      }
+    read(
+      name, range, limit: limit, visibleTo: person(of: identity), for: .request(request))
+  }
+
+  /// Answers a request for a part of a room's history.
+  func answer(_ request: RequestID, _ outcome: StoreOutcome<RoomPage>, of name: RoomName) {
+    switch outcome {
+    case .success(let page): respond(request, .json(200, RoomJSON.page(page, of: name)))
+    case .failure(let error):
+      surroundings.log.write(.error, "room request failed", [("error", error.logName)])
+      respond(
+        request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
     }
   }
 

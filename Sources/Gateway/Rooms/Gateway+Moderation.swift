@@ -54,8 +54,8 @@ extension Gateway {
     else { return }
     moderation.list(message.room, limit: settings.limits.pageMax, store: self) {
       [unowned self] reply in
-      switch reply {
-      case .flags(let flags):
+      switch reply.outcome({ if case .flags(let flags) = $0 { flags } else { nil } }) {
+      case .success(let flags):
         sendNative(
           .flags(
             ServerMessage.Flags(
@@ -65,9 +65,7 @@ extension Gateway {
                   offset: $0.offset, personID: $0.person,
                   reason: $0.reason.isEmpty ? nil : $0.reason, time: $0.time)
               })), ref: ref, to: connection)
-      case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
-      case .done, .unknownPublication, .receipt, .receipts, .members, .blocks, .lastOnline:
-        preconditionFailure("a question for reports is answered with reports")
+      case .failure(let error): sendUnavailable(error, ref: ref, to: connection)
       }
     }
   }

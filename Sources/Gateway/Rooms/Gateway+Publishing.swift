@@ -14,8 +14,6 @@ extension Gateway {
     var senderID: String?
     var person: PersonID?
     var pushes = false
-    /// The request over HTTP that it is all of; `nil` for others.
-    var request: RequestID?
   }
 
   /// What became of it.
@@ -31,26 +29,14 @@ extension Gateway {
     self.publish(
       PublishRequest(
         room: publish.room, data: publish.data, key: publish.key, senderID: publish.senderID,
-        person: connection.person, pushes: publish.pushes)
-    ) { [unowned self] result in
-      switch result {
-      case .published(let position, let isRepeated):
-        sendNative(
-          .published(
-            ServerMessage.Published(
-              room: publish.room,
-              position: RoomPoint(epoch: position.epoch, offset: position.offset),
-              isRepeated: isRepeated)),
-          ref: ref, to: connection)
-      case .refused(let code, let message): sendError(code, message, ref: ref, to: connection)
-      }
-    }
+        person: connection.person, pushes: publish.pushes),
+      for: .native(connection.id, ref: ref))
   }
 
   /// Publishes, if the limits allow it. Whether the publisher may is the caller's to know.
-  func publish(_ request: PublishRequest, answer: @escaping (PublishResult) -> Void) {
+  func publish(_ request: PublishRequest, for publisher: Publisher) {
     if let (code, message) = problem(of: request) {
-      answer(.refused(code, message))
+      answer(publisher, .refused(code, message), in: request.room)
       return
     }
     let draft = PublicationDraft(
@@ -61,38 +47,79 @@ extension Gateway {
     var work = StoreRequest.room(
       .publish(
         room, draft, memory: settings.memory(of: room), keyAge: settings.keyMilliseconds))
-    if let whole = request.request {
+    if case .request(let whole) = publisher {
       work = keeping(work, for: whole) { reply in
         guard case .room(.published(let position, _, let isRepeated)) = reply else { return nil }
         return .published(room, position, isRepeated: isRepeated)
       }
     }
-    store(work) { [unowned self] outcome in
-      publishing -= 1
-      switch outcome {
-      case .done(.published(let position, let time, let isRepeated)):
-        storeFailure = nil
-        answer(.published(position, isRepeated: isRepeated))
-        guard !isRepeated else { return }
-        var publication = draft.publication
-        publication.offset = position.offset
-        publication.time = time
-        deliver(publication, epoch: position.epoch, in: request.room)
-        if request.pushes, !settings.pushesFromOutbox {
-          notify(publication, epoch: position.epoch, in: request.room)
-        }
-      case .done(.keyReused):
-        answer(
-          .refused(.keyReused, "the key was used for another publication; take a new one"))
-      case .done: preconditionFailure("a store answers a publication with its place")
-      case .failed(let error):
-        surroundings.log.write(.error, "commit failed", [("error", error.logName)])
-        storeFailure = error
-        answer(
-          .refused(
-            error.isRetryable ? .unavailable : .damaged,
-            "the store cannot write now; publish again later, with the same key"))
+    store(
+      .publish(work),
+      for: .publication(
+        RoomPublishing(
+          room: room, publication: draft.publication, pushes: request.pushes,
+          publisher: publisher)))
+  }
+
+  /// A publication is on disk, or not.
+  func published(_ work: RoomPublishing, _ outcome: StoreOutcome<PublicationReply>) {
+    publishing -= 1
+    switch outcome {
+    case .success(.published(let position, let time, let isRepeated)):
+      storeFailure = nil
+      answer(work.publisher, .published(position, isRepeated: isRepeated), in: work.room)
+      guard !isRepeated else { return }
+      var publication = work.publication
+      publication.offset = position.offset
+      publication.time = time
+      deliver(publication, epoch: position.epoch, in: work.room)
+      if work.pushes, !settings.pushesFromOutbox {
+        notify(publication, epoch: position.epoch, in: work.room)
       }
+    case .success(.keyReused):
+      answer(
+        work.publisher,
+        .refused(.keyReused, "the key was used for another publication; take a new one"),
+        in: work.room)
+    case .failure(let error):
+      surroundings.log.write(.error, "commit failed", [("error", error.logName)])
+      storeFailure = error
+      answer(
+        work.publisher,
+        .refused(
+          error.isRetryable ? .unavailable : .damaged,
+          "the store cannot write now; publish again later, with the same key"),
+        in: work.room)
+    }
+  }
+
+  /// Tells a publisher what became of its publication.
+  private func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName) {
+    switch publisher {
+    case .native(let id, let ref):
+      if let connection = connections[id] { answer(connection, ref, result, in: room) }
+    case .request(let request): answer(request, result, in: room)
+    case .part(let request, let index): answer(part: index, of: request, result, in: room)
+    case .backend(let request): answer(backend: request, result)
+    case .groupChat(let request, let subject, let time):
+      answer(groupChat: request, subject, at: time, result)
+    case .socketIO(let place): answer(socketIO: place, result, in: room)
+    case .bayeux(let publishing): answer(bayeux: publishing, result)
+    }
+  }
+
+  private func answer(
+    _ connection: Connection, _ ref: String, _ result: PublishResult, in room: RoomName
+  ) {
+    switch result {
+    case .published(let position, let isRepeated):
+      sendNative(
+        .published(
+          ServerMessage.Published(
+            room: room, position: RoomPoint(epoch: position.epoch, offset: position.offset),
+            isRepeated: isRepeated)),
+        ref: ref, to: connection)
+    case .refused(let code, let message): sendError(code, message, ref: ref, to: connection)
     }
   }
 
@@ -190,31 +217,27 @@ extension Gateway {
         ref: ref, to: connection)
       return
     }
-    page(of: history.room, range, limit: limit, for: connection.person) {
-      [unowned self] outcome in
-      switch outcome {
-      case .done(.page(let page)):
-        sendNative(
-          .roomHistory(
-            ServerMessage.RoomHistory(
-              room: history.room,
-              position: RoomPoint(epoch: page.head.epoch, offset: page.head.offset),
-              publications: page.publications.map(ServerMessage.PastPublication.init),
-              hasGap: page.hasGap, hasMore: page.hasMore)),
-          ref: ref, to: connection)
-      case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
-      case .done: preconditionFailure("a store answers a request for a page with one")
-      }
-    }
+    read(
+      history.room, range, limit: limit, visibleTo: connection.person,
+      for: .native(connection.id, ref: ref))
   }
 
-  func page(
-    of room: RoomName, _ range: RoomRange, limit: Int, then goOn: @escaping (RoomOutcome) -> Void
-  ) {
-    store(
-      .page(
-        room, range, limit: limit, bytesMax: settings.pageBytes,
-        memory: settings.memory(of: room), now: surroundings.clock.now), then: goOn)
+  /// Sends a reader the page that it asked for.
+  func send(_ outcome: StoreOutcome<RoomPage>, of room: RoomName, ref: String, to id: ConnectionID)
+  {
+    guard let connection = connections[id] else { return }
+    switch outcome {
+    case .success(let page):
+      sendNative(
+        .roomHistory(
+          ServerMessage.RoomHistory(
+            room: room,
+            position: RoomPoint(epoch: page.head.epoch, offset: page.head.offset),
+            publications: page.publications.map(ServerMessage.PastPublication.init),
+            hasGap: page.hasGap, hasMore: page.hasMore)),
+        ref: ref, to: connection)
+    case .failure(let error): sendUnavailable(error, ref: ref, to: connection)
+    }
   }
 
   static func range(since: Int?, before: Int?) -> RoomRange? {

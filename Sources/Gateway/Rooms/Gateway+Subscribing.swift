@@ -32,54 +32,76 @@ extension Gateway {
     let attempt = nextAttempt
     nextAttempt += 1
     connection.attempts[name] = attempt
-    let position = subscribe.position.map { RoomPosition(epoch: $0.epoch, offset: $0.offset) }
-    recover(name, from: position) { [unowned self] outcome in
-      guard connection.isOpen, connection.attempts[name] == attempt else {
-        sendError(
-          .notAllowed, "the room was left, or subscribed to again, before this was done",
-          ref: ref, to: connection)
-        return
-      }
-      connection.attempts[name] = nil
-      switch outcome {
-      case .done(.recovery(let recovery)):
-        rooms[name]?.add(connection.id)
-        if subscribe.isPresent {
-          enterPresence(name, connection)
-        } else {
-          leavePresence(name, connection, isBroken: false)
-        }
-        subscribed(subscribe, recovery, ref: ref, connection)
-      case .failed(let error):
-        leave(room: name, connection)
-        sendUnavailable(error, ref: ref, to: connection)
-      case .done: preconditionFailure("a store answers a recovery with one")
-      }
-    }
+    recover(
+      RoomSubscribing(
+        room: name,
+        position: subscribe.position.map { RoomPosition(epoch: $0.epoch, offset: $0.offset) },
+        subscriber: .native(connection.id, subscribe, ref: ref), attempt: attempt))
   }
 
   /// Has the store find what comes after a position.
   ///
   /// A position ahead of the head was given out by a history that has been lost since. The room
   /// then goes on under another epoch, by which all others from that history see it too.
-  func recover(
-    _ name: RoomName, from position: RoomPosition?, then goOn: @escaping (RoomOutcome) -> Void
-  ) {
+  func recover(_ work: RoomSubscribing) {
     store(
       .recover(
-        name, from: position, limit: settings.recoveryMax, bytesMax: settings.recoveryBytesMax,
-        memory: settings.memory(of: name), now: surroundings.clock.now)
-    ) { [unowned self] outcome in
-      if case .done(.recovery(let recovery)) = outcome, let position,
-        position.epoch.utf8.elementsEqual(recovery.head.epoch.utf8),
-        position.offset > recovery.head.offset
-      {
-        surroundings.log.write(.warning, "a subscriber knows more than the store", [])
-        store(
-          .renewEpoch(name, from: position.epoch, to: surroundings.names.next()), then: goOn)
+        .recover(
+          work.room, from: work.position, limit: settings.recoveryMax,
+          bytesMax: settings.recoveryBytesMax, memory: settings.memory(of: work.room),
+          now: surroundings.clock.now)),
+      for: .recovery(work))
+  }
+
+  /// The store has found what comes after a subscriber's position, or not.
+  func recovered(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
+    if case .success(let recovery) = outcome, let position = work.position,
+      position.epoch.utf8.elementsEqual(recovery.head.epoch.utf8),
+      position.offset > recovery.head.offset
+    {
+      surroundings.log.write(.warning, "a subscriber knows more than the store", [])
+      store(
+        .recover(.renewEpoch(work.room, from: position.epoch, to: surroundings.names.next())),
+        for: .recoveryAnew(work))
+    } else {
+      finish(work, outcome)
+    }
+  }
+
+  /// Makes a subscriber a member, with what it has missed.
+  func finish(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
+    switch work.subscriber {
+    case .native(let id, let subscribe, let ref):
+      guard let connection = connections[id] else { return }
+      finish(work, subscribe, outcome, ref: ref, connection)
+    case .socketIO(let place): finishTwake(work, outcome, at: place)
+    }
+  }
+
+  private func finish(
+    _ work: RoomSubscribing, _ subscribe: ClientMessage.Subscribe,
+    _ outcome: StoreOutcome<RoomRecovery>, ref: String, _ connection: Connection
+  ) {
+    let name = work.room
+    guard connection.isOpen, connection.attempts[name] == work.attempt else {
+      sendError(
+        .notAllowed, "the room was left, or subscribed to again, before this was done",
+        ref: ref, to: connection)
+      return
+    }
+    connection.attempts[name] = nil
+    switch outcome {
+    case .success(let recovery):
+      rooms[name]?.add(connection.id)
+      if subscribe.isPresent {
+        enterPresence(name, connection)
       } else {
-        goOn(outcome)
+        leavePresence(name, connection, isBroken: false)
       }
+      subscribed(subscribe, recovery, ref: ref, connection)
+    case .failure(let error):
+      leave(room: name, connection)
+      sendUnavailable(error, ref: ref, to: connection)
     }
   }
 

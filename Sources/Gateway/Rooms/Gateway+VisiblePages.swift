@@ -6,52 +6,81 @@ import SocketMessages
 /// A page from which everything is left out would look like the end: readers go on from the last
 /// publication that they see. So what is left out is made up for by what comes behind it.
 extension Gateway {
-  /// Reads a page for a reader.
+  /// Reads a page of what a person may see.
   ///
-  /// - Parameter reader: whose blocks hold; `nil` for nobody in particular.
-  func page(
-    of room: RoomName, _ range: RoomRange, limit: Int, for reader: PersonID?,
-    then goOn: @escaping (RoomOutcome) -> Void
+  /// - Parameter person: whose blocks hold; `nil` for nobody in particular.
+  func read(
+    _ room: RoomName, _ range: RoomRange, limit: Int, visibleTo person: PersonID?,
+    for reader: RoomReader
   ) {
-    guard let reader, people.blocking?.concerns(reader) ?? false else {
-      return page(of: room, range, limit: limit, then: goOn)
-    }
-    page(
-      of: room, range, limit: limit,
-      where: { [unowned self] publication in
-        !(publication.person.map { separates(reader, from: $0) } ?? false)
-      }, then: goOn)
+    var filter = RoomReading.Filter.all
+    if let person, people.blocking?.concerns(person) ?? false { filter = .visible(to: person) }
+    read(RoomReading(room: room, range: range, limit: limit, filter: filter, reader: reader))
   }
 
   /// Reads a page of those publications that are wanted; it is empty only if there are none left.
-  func page(
-    of room: RoomName, _ range: RoomRange, limit: Int,
-    where isWanted: @escaping (Publication) -> Bool, then goOn: @escaping (RoomOutcome) -> Void
-  ) {
-    // As many as a page may have: who wants one of a thousand is not to ask a thousand times.
-    page(of: room, range, limit: settings.limits.pageMax) { [unowned self] outcome in
-      guard case .done(.page(var page)) = outcome else { return goOn(outcome) }
-      let end = range.isForward ? page.publications.last : page.publications.first
-      page.publications.removeAll { !isWanted($0) }
-      if page.publications.isEmpty, page.hasMore, let end {
-        let rest: RoomRange = range.isForward ? .since(end.offset) : .before(end.offset)
-        self.page(of: room, rest, limit: limit, where: isWanted) { outcome in
-          guard case .done(.page(var later)) = outcome else { return goOn(outcome) }
-          later.hasGap = later.hasGap || page.hasGap
-          goOn(.done(.page(later)))
-        }
-        return
+  func read(_ work: RoomReading) {
+    let limit =
+      switch work.filter {
+      case .all: work.limit
+      // As many as a page may have: who wants one of a thousand is not to ask a thousand times.
+      case .visible, .messages: settings.limits.pageMax
       }
-      let surplus = page.publications.count - limit
-      if surplus > 0 {
-        page.hasMore = true
-        if range.isForward {
-          page.publications.removeLast(surplus)
-        } else {
-          page.publications.removeFirst(surplus)
-        }
+    store(
+      .page(
+        .page(
+          work.room, work.range, limit: limit, bytesMax: settings.pageBytes,
+          memory: settings.memory(of: work.room), now: surroundings.clock.now)),
+      for: .page(work))
+  }
+
+  /// The store has read a part of a room's history, or not.
+  func read(_ work: RoomReading, _ outcome: StoreOutcome<RoomPage>) {
+    guard case .success(var page) = outcome else { return answer(work, outcome) }
+    page.hasGap = page.hasGap || work.hasGap
+    if case .all = work.filter { return answer(work, .success(page)) }
+    let isForward = work.range.isForward
+    let end = isForward ? page.publications.last : page.publications.first
+    page.publications.removeAll { !isWanted($0, by: work.filter) }
+    if page.publications.isEmpty, page.hasMore, let end {
+      read(
+        RoomReading(
+          room: work.room, range: isForward ? .since(end.offset) : .before(end.offset),
+          limit: work.limit, filter: work.filter, reader: work.reader, hasGap: page.hasGap))
+      return
+    }
+    let surplus = page.publications.count - work.limit
+    if surplus > 0 {
+      page.hasMore = true
+      if isForward {
+        page.publications.removeLast(surplus)
+      } else {
+        page.publications.removeFirst(surplus)
       }
-      goOn(.done(.page(page)))
+    }
+    answer(work, .success(page))
+  }
+
+  private func isWanted(_ publication: Publication, by filter: RoomReading.Filter) -> Bool {
+    let reader: PersonID?
+    switch filter {
+    case .all: return true
+    case .visible(let person): reader = person
+    case .messages(let person):
+      // Other things may be published there too, and are no messages.
+      guard JSONValue(trusted: publication.data).fields?["subject"] != nil else { return false }
+      reader = person
+    }
+    guard let reader, let author = publication.person else { return true }
+    return !separates(reader, from: author)
+  }
+
+  private func answer(_ work: RoomReading, _ outcome: StoreOutcome<RoomPage>) {
+    switch work.reader {
+    case .native(let id, let ref): send(outcome, of: work.room, ref: ref, to: id)
+    case .request(let request): answer(request, outcome, of: work.room)
+    case .groupChat(let request, let isSince):
+      answer(groupChat: request, outcome, isSince: isSince)
     }
   }
 }

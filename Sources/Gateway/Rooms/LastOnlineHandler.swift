@@ -40,12 +40,7 @@ public final class StoredLastOnline: LastOnlineHandler {
     then goOn: @escaping (Result<[Timestamp?], StoreError>) -> Void
   ) {
     store.perform(.lastOnline(people)) { reply in
-      switch reply {
-      case .lastOnline(let times): goOn(.success(times))
-      case .failed(let error): goOn(.failure(error))
-      case .done, .unknownPublication, .receipt, .receipts, .flags, .members, .blocks:
-        preconditionFailure("a store answers a question for times with times")
-      }
+      goOn(reply.outcome { if case .lastOnline(let times) = $0 { times } else { nil } })
     }
   }
 }

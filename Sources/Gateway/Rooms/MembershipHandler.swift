@@ -33,12 +33,7 @@ public final class StoredMembership: MembershipHandler {
     then goOn: @escaping (Result<[PersonID], StoreError>) -> Void
   ) {
     store.perform(.members(room)) { reply in
-      switch reply {
-      case .members(let members): goOn(.success(members))
-      case .failed(let error): goOn(.failure(error))
-      case .done, .unknownPublication, .receipt, .receipts, .flags, .blocks, .lastOnline:
-        preconditionFailure("a store answers a question for members with members")
-      }
+      goOn(reply.outcome { if case .members(let members) = $0 { members } else { nil } })
     }
   }
 }

@@ -87,13 +87,4 @@ extension Gateway: PeopleStore {
   public func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
     store(.people(request), for: .people(goOn))
   }
-
-  static func peopleReply(_ reply: StoreReply) -> PeopleReply {
-    switch reply {
-    case .people(let reply): reply
-    case .failed(let error): .failed(error)
-    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .room, .once:
-      preconditionFailure("a store answers work with people in their terms")
-    }
-  }
 }

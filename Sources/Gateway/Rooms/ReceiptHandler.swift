@@ -46,14 +46,18 @@ public final class StoredReceipts: ReceiptHandler {
   }
 
   private static func outcome(_ reply: PeopleReply) -> ReceiptOutcome {
-    switch reply {
-    case .receipt(let receipt, let author, let isChanged):
-      .noted(receipt, author: author, isChanged: isChanged)
-    case .receipts(let receipts, let author): .list(receipts, author: author)
-    case .unknownPublication: .unknownPublication
-    case .failed(let error): .failed(error)
-    case .done, .flags, .members, .blocks, .lastOnline:
-      preconditionFailure("a store answers a receipt with receipts")
+    let outcome = reply.outcome { reply -> ReceiptOutcome? in
+      switch reply {
+      case .receipt(let receipt, let author, let isChanged):
+        .noted(receipt, author: author, isChanged: isChanged)
+      case .receipts(let receipts, let author): .list(receipts, author: author)
+      case .unknownPublication: .unknownPublication
+      default: nil
+      }
+    }
+    switch outcome {
+    case .success(let outcome): return outcome
+    case .failure(let error): return .failed(error)
     }
   }
 }

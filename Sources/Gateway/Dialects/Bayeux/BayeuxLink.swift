@@ -32,6 +32,12 @@ final class BayeuxLink {
     }
   }
 
+  /// The way that answers to messages take.
+  enum Way {
+    case webSocket(ConnectionID)
+    case request(Exchange)
+  }
+
   var session: BayeuxSession
   /// The session's place among connections, under an id that no transport knows.
   let connection: Connection
@@ -78,6 +84,15 @@ extension BayeuxLink.Subscription {
   }
 }
 
+/// An event on its way to the disk.
+struct BayeuxPublishing {
+  let message: BayeuxMessage
+  let channel: BayeuxChannel
+  /// The answer when it has been taken.
+  let reply: [UInt8]
+  let way: BayeuxLink.Way
+}
+
 /// All sessions of Bayeux.
 struct BayeuxLinks {
   /// By the clients' secret ids.
@@ -94,8 +109,8 @@ struct BayeuxLinks {
   var byRequest: [RequestID: BayeuxLink] = [:]
   /// Those with patterns among their subscriptions.
   var withPatterns: [ConnectionID: BayeuxLink] = [:]
-  /// What is to be sent after the publication that is being delivered.
-  var afterDelivery: [() -> Void] = []
+  /// The answers to be given after the publication that is being delivered.
+  var afterDelivery: [(bytes: [UInt8], way: BayeuxLink.Way)] = []
   /// Numbers events.
   var nextEvent: UInt64 = 1
 }

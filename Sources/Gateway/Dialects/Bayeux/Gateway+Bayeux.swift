@@ -4,11 +4,7 @@ import SocketMessages
 
 /// Speaking Bayeux over WebSockets and requests.
 extension Gateway {
-  /// Where answers to messages go.
-  private enum Way {
-    case webSocket(ConnectionID)
-    case request(BayeuxLink.Exchange)
-  }
+  private typealias Way = BayeuxLink.Way
 
   // MARK: WebSockets
 
@@ -498,30 +494,32 @@ extension Gateway {
     let person = identity.user.isEmpty ? link?.connection.client : identity.user
     publish(
       PublishRequest(
-        room: channel.room, data: Self.stamped(data, identity.user), person: person)
-    ) {
-      [unowned self] result in
-      let isDelivered: Bool
-      let bytes: [UInt8]
-      switch result {
-      case .published(_, let isRepeated):
-        isDelivered = !isRepeated
-        bytes = reply
-      case .refused:
-        isDelivered = false
-        bytes = BayeuxReply.reply(
-          to: message, clientID: message.clientID, error: .unavailable(channel.text))
-      }
-      let finish: () -> Void = { [unowned self] in
-        answer(bytes, by: way)
-        if case .request(let exchange) = way {
-          exchange.pending -= 1
-          self.finish(exchange)
-        }
-      }
+        room: channel.room, data: Self.stamped(data, identity.user), person: person),
+      for: .bayeux(BayeuxPublishing(message: message, channel: channel, reply: reply, way: way)))
+  }
+
+  /// Tells a publisher what became of its event.
+  func answer(bayeux publishing: BayeuxPublishing, _ result: PublishResult) {
+    switch result {
+    case .published(_, isRepeated: false):
       // The publisher hears the event first, then that it was taken.
-      if isDelivered { bayeux.afterDelivery.append(finish) } else { finish() }
+      bayeux.afterDelivery.append((publishing.reply, publishing.way))
+    case .published: finish(publishing.reply, by: publishing.way)
+    case .refused:
+      let message = publishing.message
+      finish(
+        BayeuxReply.reply(
+          to: message, clientID: message.clientID,
+          error: .unavailable(publishing.channel.text)), by: publishing.way)
     }
+  }
+
+  /// Gives an answer that its exchange has waited for.
+  private func finish(_ bytes: [UInt8], by way: Way) {
+    answer(bytes, by: way)
+    guard case .request(let exchange) = way else { return }
+    exchange.pending -= 1
+    finish(exchange)
   }
 
   /// Whether somebody may be seen typing on a channel.
@@ -619,7 +617,7 @@ extension Gateway {
     guard !bayeux.afterDelivery.isEmpty else { return }
     let waiting = bayeux.afterDelivery
     bayeux.afterDelivery.removeAll()
-    for goOn in waiting { goOn() }
+    for (bytes, way) in waiting { finish(bytes, by: way) }
   }
 
   /// Time has passed.

@@ -83,30 +83,28 @@ extension Gateway {
     }
     let range: RoomRange = since.map { .since($0) } ?? before.map { .before($0) } ?? .newest
     let limit = min(asked ?? GroupChat.pageMessages, settings.limits.pageMax)
-    let reader = person(of: identity)
-    // Other things may be published there too, and are no messages.
-    let isWanted: (Publication) -> Bool = { [unowned self] publication in
-      JSONValue(trusted: publication.data).fields?["subject"] != nil
-        && !(reader.flatMap { person in
-          publication.person.map { separates(person, from: $0) }
-        } ?? false)
+    read(
+      RoomReading(
+        room: room, range: range, limit: limit, filter: .messages(to: person(of: identity)),
+        reader: .groupChat(request, isSince: since != nil)))
+  }
+
+  /// Answers a request for messages.
+  func answer(groupChat request: RequestID, _ outcome: StoreOutcome<RoomPage>, isSince: Bool) {
+    guard case .success(let page) = outcome else {
+      return refuse(request, 503, "the store cannot do this now; try again later")
     }
-    page(of: room, range, limit: limit, where: isWanted) { [unowned self] outcome in
-      guard case .done(.page(let page)) = outcome else {
-        return refuse(request, 503, "the store cannot do this now; try again later")
-      }
-      var lines = page.publications.compactMap { publication in
-        RoomView.placed(publication).fields?["subject"]
-      }
-      if since == nil { lines.reverse() }
-      let response = JSONFields([
-        JSONFields.Field("count", JSONValue(page.head.offset)),
-        JSONFields.Field("messages", JSONValue(lines)),
-        JSONFields.Field("has_gap", JSONValue(page.hasGap)),
-        JSONFields.Field("has_more", JSONValue(page.hasMore)),
-      ])
-      respond(request, Self.envelope(200, response))
+    var lines = page.publications.compactMap { publication in
+      RoomView.placed(publication).fields?["subject"]
     }
+    if !isSince { lines.reverse() }
+    let response = JSONFields([
+      JSONFields.Field("count", JSONValue(page.head.offset)),
+      JSONFields.Field("messages", JSONValue(lines)),
+      JSONFields.Field("has_gap", JSONValue(page.hasGap)),
+      JSONFields.Field("has_more", JSONValue(page.hasMore)),
+    ])
+    respond(request, Self.envelope(200, response))
   }
 
   // MARK: Writing
@@ -140,16 +138,23 @@ extension Gateway {
     publish(
       PublishRequest(
         room: room, data: JSONValue(push.fields), key: "\(identity.user) \(guid)",
-        person: person(of: identity))
-    ) { [unowned self] result in
-      switch result {
-      case .published(let position, let isRepeated):
-        subject.set("id", JSONValue(String(position.offset)))
-        subject.set("created_at", JSONValue(Int(now / 1_000)))
-        let response = JSONFields([JSONFields.Field("message", JSONValue(subject))])
-        respond(request, Self.envelope(isRepeated ? 409 : 201, response))
-      case .refused(let code, let message): refuse(request, Self.status(for: code), message)
-      }
+        person: person(of: identity)),
+      for: .groupChat(request, subject: subject, time: now))
+  }
+
+  /// Answers the request that posts a message.
+  func answer(
+    groupChat request: RequestID, _ subject: JSONFields, at time: Timestamp,
+    _ result: PublishResult
+  ) {
+    switch result {
+    case .published(let position, let isRepeated):
+      var subject = subject
+      subject.set("id", JSONValue(String(position.offset)))
+      subject.set("created_at", JSONValue(Int(time / 1_000)))
+      let response = JSONFields([JSONFields.Field("message", JSONValue(subject))])
+      respond(request, Self.envelope(isRepeated ? 409 : 201, response))
+    case .refused(let code, let message): refuse(request, Self.status(for: code), message)
     }
   }
 }

@@ -194,29 +194,40 @@ extension Gateway {
     let attempt = nextAttempt
     nextAttempt += 1
     connection.attempts[room] = attempt
-    recover(room, from: position) { [unowned self, weak link] outcome in
-      guard let link, !link.isGone, connection.attempts[room] == attempt else { return }
-      connection.attempts[room] = nil
-      guard case .done(.recovery(let recovery)) = outcome else {
-        leaveTwake(room, link)
-        return reply("realtime:join:error", room, "Try again later", to: link)
-      }
-      link.recovery?.joined[room] = recoveryLog.head
-      rooms[room]?.add(connection.id)
-      let head = JSONFields([
-        JSONFields.Field("epoch", JSONValue(recovery.head.epoch)),
-        JSONFields.Field("offset", JSONValue(recovery.head.offset)),
-      ])
-      let success = JSONFields([
-        JSONFields.Field("name", JSONValue(room)),
-        JSONFields.Field("position", JSONValue(head)),
-        JSONFields.Field("recovered", JSONValue(position != nil && recovery.missed != nil)),
-      ])
-      send(SocketPacket(event: "realtime:join:success", [JSONValue(success)]), to: link)
-      for publication in recovery.missed ?? [] where isFor(connection, publication) {
-        let point = RoomPosition(epoch: recovery.head.epoch, offset: publication.offset)
-        send(RoomView.numbered(RoomView.placed(publication), point, in: room), to: link)
-      }
+    recover(
+      RoomSubscribing(
+        room: room, position: position, subscriber: .socketIO(connection.id), attempt: attempt))
+  }
+
+  /// Makes a client hear from a room, with what it has missed.
+  func finishTwake(
+    _ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>, at place: ConnectionID
+  ) {
+    let room = work.room
+    guard let link = socketIO.byPlace[place], !link.isGone,
+      link.connection.attempts[room] == work.attempt
+    else { return }
+    let connection = link.connection
+    connection.attempts[room] = nil
+    guard case .success(let recovery) = outcome else {
+      leaveTwake(room, link)
+      return reply("realtime:join:error", room, "Try again later", to: link)
+    }
+    link.recovery?.joined[room] = recoveryLog.head
+    rooms[room]?.add(connection.id)
+    let head = JSONFields([
+      JSONFields.Field("epoch", JSONValue(recovery.head.epoch)),
+      JSONFields.Field("offset", JSONValue(recovery.head.offset)),
+    ])
+    let success = JSONFields([
+      JSONFields.Field("name", JSONValue(room)),
+      JSONFields.Field("position", JSONValue(head)),
+      JSONFields.Field("recovered", JSONValue(work.position != nil && recovery.missed != nil)),
+    ])
+    send(SocketPacket(event: "realtime:join:success", [JSONValue(success)]), to: link)
+    for publication in recovery.missed ?? [] where isFor(connection, publication) {
+      let point = RoomPosition(epoch: recovery.head.epoch, offset: publication.offset)
+      send(RoomView.numbered(RoomView.placed(publication), point, in: room), to: link)
     }
   }
 
@@ -258,11 +269,15 @@ extension Gateway {
       relay(event: stamped, in: room)
       return
     }
-    publish(PublishRequest(room: room, data: stamped, person: person)) {
-      [unowned self, weak link] result in
-      guard case .refused(_, let message) = result, let link else { return }
-      reply("realtime:event:error", room, message, to: link)
-    }
+    publish(
+      PublishRequest(room: room, data: stamped, person: person),
+      for: .socketIO(link.connection.id))
+  }
+
+  /// Tells a client that its event was not taken.
+  func answer(socketIO place: ConnectionID, _ result: PublishResult, in room: RoomName) {
+    guard case .refused(_, let message) = result, let link = socketIO.byPlace[place] else { return }
+    reply("realtime:event:error", room, message, to: link)
   }
 
   /// The data with the sender's own id wherever it names a user: nobody speaks for others.

@@ -1,0 +1,90 @@
+import GatewayPorts
+
+/// The work that goes on when the store has replied, as plain data: it names what it is about, and
+/// looks it up when the reply is there.
+enum Awaited {
+  case document(DocumentID)
+  case creation(DocumentID)
+  case commit(DocumentID)
+  case renewal(DocumentID, epoch: String)
+  /// Older entries, for those who wait for them.
+  case history(DocumentID)
+  /// Older entries, for a follower that lags.
+  case catchUp(DocumentID, ConnectionID)
+  case publication(RoomPublishing)
+  /// What a subscriber missed; the room may have to go on under another epoch first.
+  case recovery(RoomSubscribing)
+  /// What a subscriber missed, under another epoch.
+  case recoveryAnew(RoomSubscribing)
+  case page(RoomReading)
+  case notes(RequestID, Gateway.NotesRequest)
+  /// The answer that was given to a request that names itself by a key.
+  case answer(RequestID, RequestHead)
+  /// Keeping this answer to a request.
+  case keeping(RequestID, Response)
+  /// Work of a handler, which may be an embedder's: it says itself how it goes on.
+  case people((PeopleReply) -> Void)
+}
+
+/// A purpose of work whose replies have a type: it fits tasks of that type alone.
+struct StorePurpose<Value> {
+  let awaited: Awaited
+
+  private init(_ awaited: Awaited) { self.awaited = awaited }
+}
+
+extension StorePurpose<StoredDocument> {
+  static func document(_ id: DocumentID) -> Self { Self(.document(id)) }
+}
+
+extension StorePurpose<NoteSummary> {
+  static func creation(_ id: DocumentID) -> Self { Self(.creation(id)) }
+}
+
+extension StorePurpose<[LogEntry]> {
+  static func history(_ id: DocumentID) -> Self { Self(.history(id)) }
+
+  static func catchUp(_ id: DocumentID, _ connection: ConnectionID) -> Self {
+    Self(.catchUp(id, connection))
+  }
+}
+
+extension StorePurpose<Void> {
+  static func commit(_ id: DocumentID) -> Self { Self(.commit(id)) }
+
+  static func renewal(_ id: DocumentID, epoch: String) -> Self {
+    Self(.renewal(id, epoch: epoch))
+  }
+
+  static func keeping(_ request: RequestID, _ response: Response) -> Self {
+    Self(.keeping(request, response))
+  }
+}
+
+extension StorePurpose<AnswerReply> {
+  static func answer(_ request: RequestID, _ head: RequestHead) -> Self {
+    Self(.answer(request, head))
+  }
+}
+
+extension StorePurpose<PublicationReply> {
+  static func publication(_ work: RoomPublishing) -> Self { Self(.publication(work)) }
+}
+
+extension StorePurpose<RoomRecovery> {
+  static func recovery(_ work: RoomSubscribing) -> Self { Self(.recovery(work)) }
+  static func recoveryAnew(_ work: RoomSubscribing) -> Self { Self(.recoveryAnew(work)) }
+}
+
+extension StorePurpose<RoomPage> {
+  static func page(_ work: RoomReading) -> Self { Self(.page(work)) }
+}
+
+extension StorePurpose<PeopleReply> {
+  static func people(_ goOn: @escaping (PeopleReply) -> Void) -> Self { Self(.people(goOn)) }
+}
+
+/// The purpose of work that a request about notes asks for.
+enum NotesPurpose {
+  case notes(RequestID, Gateway.NotesRequest)
+}

@@ -1,0 +1,210 @@
+import GatewayPorts
+
+/// Work for the store, and the type of what it replies with.
+///
+/// The store's port knows one type for all replies. Here each kind of work has its own, so that
+/// nobody who asked for entries has to look whether a page of a room came.
+struct StoreTask<Value> {
+  let request: StoreRequest
+
+  /// - Parameter request: Its replies, but for failures, are of the type.
+  fileprivate init(_ request: StoreRequest) { self.request = request }
+}
+
+/// Success with a value of the type that was asked for, or the store's error.
+typealias StoreOutcome<Value> = Result<Value, StoreError>
+
+/// The replies of one type.
+struct StoreReplies<Value> {
+  /// Takes the value out of a reply; `nil` if the reply is of another type.
+  fileprivate let value: (StoreReply) -> Value?
+}
+
+extension StoreReply {
+  /// The reply to work whose replies are of one type.
+  ///
+  /// - Precondition: The store keeps to its contract: any other reply ends the process, since what
+  ///   was written then is unknown.
+  func outcome<Value>(of replies: StoreReplies<Value>) -> StoreOutcome<Value> {
+    if case .failed(let error) = self { return .failure(error) }
+    guard let value = replies.value(self) else {
+      preconditionFailure("expected \(Value.self) from the store; \(kind) came")
+    }
+    return .success(value)
+  }
+
+  /// The reply's name: its content may be users' text.
+  private var kind: String {
+    switch self {
+    case .done: "done"
+    case .note: "a note"
+    case .notes: "notes"
+    case .document: "a document"
+    case .entries: "entries"
+    case .text: "a text"
+    case .history: "a history"
+    case .versions: "versions"
+    case .room: "a room's reply"
+    case .people: "people's reply"
+    case .once: "the reply to work that is done once"
+    case .failed: "a failure"
+    }
+  }
+}
+
+extension PeopleReply {
+  /// The reply to work whose replies are of one type, as ``StoreReply/outcome(of:)``.
+  func outcome<Value>(_ value: (PeopleReply) -> Value?) -> StoreOutcome<Value> {
+    if case .failed(let error) = self { return .failure(error) }
+    guard let value = value(self) else {
+      preconditionFailure("expected \(Value.self) from the store; another reply came")
+    }
+    return .success(value)
+  }
+}
+
+// MARK: Documents
+
+extension StoreTask<StoredDocument> {
+  /// Loads a document and the newest entries of its log.
+  static func load(id: DocumentID, recentMax: Int) -> Self {
+    Self(.load(id: id, recentMax: recentMax))
+  }
+}
+
+extension StoreReplies<StoredDocument> {
+  static var document: Self {
+    Self { if case .document(let document) = $0 { document } else { nil } }
+  }
+}
+
+extension StoreTask<[LogEntry]> {
+  /// Loads entries `after < revision <= through`, oldest first.
+  static func entries(id: DocumentID, after: Int, through: Int) -> Self {
+    Self(.entries(id: id, after: after, through: through))
+  }
+}
+
+extension StoreReplies<[LogEntry]> {
+  static var entries: Self {
+    Self { if case .entries(let entries) = $0 { entries } else { nil } }
+  }
+}
+
+extension StoreTask<NoteSummary> {
+  /// Makes a note with an empty log.
+  static func create(id: DocumentID, epoch: String, title: String, time: Timestamp) -> Self {
+    Self(.create(id: id, epoch: epoch, title: title, time: time))
+  }
+}
+
+extension StoreReplies<NoteSummary> {
+  static var note: Self { Self { if case .note(let note) = $0 { note } else { nil } } }
+}
+
+extension StoreTask<Void> {
+  /// Goes on under another epoch.
+  static func renewEpoch(id: DocumentID, from old: String, to new: String) -> Self {
+    Self(.renewEpoch(id: id, from: old, to: new))
+  }
+
+  /// Appends entries; with answers to keep, in the same commit.
+  static func append(_ request: StoreRequest) -> Self { Self(request) }
+
+  /// Keeps an answer.
+  static func keep(_ answer: AnswerDraft, _ memory: AnswerMemory) -> Self {
+    Self(.once(.perform(.tell([]), keeping: [answer], memory)))
+  }
+}
+
+extension StoreReplies<Void> {
+  static var done: Self { Self { if case .done = $0 { () } else { nil } } }
+}
+
+// MARK: Requests
+
+/// The answer that was given to a request, if one was.
+enum AnswerReply {
+  case unanswered
+  /// The answer, as it was written.
+  case answered([UInt8])
+  /// The key was used for another request.
+  case keyReused
+}
+
+extension StoreTask<AnswerReply> {
+  /// Finds the answer that was given to a request.
+  static func answer(_ request: KeyedRequest, _ memory: AnswerMemory) -> Self {
+    Self(.once(.answer(request, memory)))
+  }
+}
+
+extension StoreReplies<AnswerReply> {
+  static var answer: Self {
+    Self { reply in
+      switch reply {
+      case .once(.unanswered): .unanswered
+      case .once(.answered(let bytes)): .answered(bytes)
+      case .once(.keyReused): .keyReused
+      default: nil
+      }
+    }
+  }
+}
+
+// MARK: Rooms
+
+/// The store's reply to a publication.
+enum PublicationReply {
+  /// Published, now or earlier under the same key.
+  case published(RoomPosition, time: Timestamp, isRepeated: Bool)
+  /// The key was used for another publication.
+  case keyReused
+}
+
+extension StoreTask<PublicationReply> {
+  /// Publishes; the request is a publication, or one whose answer is kept.
+  static func publish(_ request: StoreRequest) -> Self { Self(request) }
+}
+
+extension StoreReplies<PublicationReply> {
+  static var publication: Self {
+    Self { reply in
+      switch reply {
+      case .room(.published(let position, let time, let isRepeated)):
+        .published(position, time: time, isRepeated: isRepeated)
+      case .room(.keyReused): .keyReused
+      default: nil
+      }
+    }
+  }
+}
+
+extension StoreTask<RoomRecovery> {
+  /// Finds what comes after a position in a room, or gives the room another epoch.
+  static func recover(_ request: RoomRequest) -> Self { Self(.room(request)) }
+}
+
+extension StoreReplies<RoomRecovery> {
+  static var recovery: Self {
+    Self { if case .room(.recovery(let recovery)) = $0 { recovery } else { nil } }
+  }
+}
+
+extension StoreTask<RoomPage> {
+  /// Reads a part of a room's history.
+  static func page(_ request: RoomRequest) -> Self { Self(.room(request)) }
+}
+
+extension StoreReplies<RoomPage> {
+  static var page: Self { Self { if case .room(.page(let page)) = $0 { page } else { nil } } }
+}
+
+extension StoreTask<PeopleReply> {
+  /// Works with what people do in rooms.
+  static func people(_ request: PeopleRequest) -> Self { Self(.people(request)) }
+}
+
+extension StoreReplies<PeopleReply> {
+  static var people: Self { Self { if case .people(let reply) = $0 { reply } else { nil } } }
+}
