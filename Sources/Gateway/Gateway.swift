@@ -14,7 +14,7 @@ import SocketMessages
 ///
 /// An edit is visible to nobody, its author included, before ``stored(_:reply:)`` says that it is
 /// on disk.
-public final class Gateway {
+public final class Gateway: Part, SwitchboardOwner {
   /// What the gateway is given from outside.
   public struct Surroundings {
     let clock: any Clock
@@ -59,13 +59,9 @@ public final class Gateway {
     }
   }
 
-  let settings: GatewaySettings
-  let allowances: Allowances
-  let surroundings: Surroundings
+  /// The connections, and all that leaves the gateway.
+  let board: Switchboard
 
-  var connections: [ConnectionID: Connection] = [:]
-  /// Which connection a native client is on.
-  var connectionsByClient: ExactDictionary<ConnectionID> = [:]
   var documents: ExactDictionary<DocumentRoom> = [:]
   var rooms: ExactDictionary<Room> = [:]
   /// Publications that wait for the store.
@@ -94,15 +90,11 @@ public final class Gateway {
   var bayeux = BayeuxLinks()
   /// Numbers the places of sessions among the connections.
   var nextPlace: UInt64 = 1
-  var isDraining = false
-  /// Why the last commit failed; `nil` once one has succeeded again.
-  var storeFailure: StoreError?
-  /// The account of what waits for the store.
-  var backlog: StoreBacklog
-  /// Requests that did not go to the store because too much waits there.
-  var turnedAway: [StoreTicket] = []
   /// What has been counted since the start.
-  public internal(set) var metrics = GatewayMetrics()
+  public internal(set) var metrics: GatewayMetrics {
+    get { board.metrics }
+    _modify { yield &board.metrics }
+  }
   /// Documents whose followers are told with the end of the turn who has come, acted or gone.
   var gathering: [DocumentRoom] = []
   /// Documents whose followers are told with the next tick how many are here.
@@ -127,32 +119,18 @@ public final class Gateway {
   /// Names this process in what it sends of its own accord to Whaler clients.
   let processName: String
 
-  private var actions: [GatewayAction] = []
-  /// Numbers the work at the store.
-  var nextTicket: UInt64 = 1
-  /// The work at the store.
-  var awaited: [StoreTicket: Waiting] = [:]
-  /// The reads beside the commits that HTTP clients wait for.
-  var reads: [RequestID: StoreTicket] = [:]
-  private var nextPush: UInt64 = 1
-
   /// Makes a gateway without connections.
   public init(settings: GatewaySettings, surroundings: Surroundings) {
-    self.settings = settings
-    self.surroundings = surroundings
-    let allowances = Allowances(settings.limits)
-    self.allowances = allowances
-    users = UsageBook(allowances.user)
-    addresses = UsageBook(allowances.address)
-    backlog = StoreBacklog(
-      StoreBacklog.Limits(
-        requestsMax: settings.storeRequestsMax, bytesMax: settings.storeBytesMax))
+    board = Switchboard(settings: settings, surroundings: surroundings)
+    users = UsageBook(board.allowances.user)
+    addresses = UsageBook(board.allowances.address)
     processName = surroundings.names.next()
     recoveryLog = RecoveryLog(
       name: String(decoding: surroundings.names.next().utf8.prefix(8), as: UTF8.self),
       bytesMax: settings.dialects.recoveryBytesMax,
       milliseconds: settings.dialects.recoveryLogMilliseconds)
     people = surroundings.people ?? .standard(settings)
+    board.owner = self
     people.blocking?.start(store: self)
   }
 
@@ -165,50 +143,7 @@ public final class Gateway {
       for arrival in broadcasting { metrics.broadcast.record(now - arrival) }
       broadcasting.removeAll(keepingCapacity: true)
     }
-    guard !actions.isEmpty else { return [] }
-    defer { actions.removeAll(keepingCapacity: true) }
-    return actions
-  }
-
-  /// Queues what cannot wait in a log: replies, presence, room updates. A reader that leaves too
-  /// much of it unread is closed and comes back to resume.
-  func send(_ frame: Frame, to connection: Connection) {
-    guard surroundings.queuedBytes(connection.id) <= settings.queuedBytesMax else {
-      close(connection, .slowReader, "too slow; come back and resume")
-      return
-    }
-    push(frame, to: connection)
-  }
-
-  /// Queues all frames of a message, which either all go out or none.
-  func send(_ frames: [Frame], to connection: Connection) {
-    guard let first = frames.first else { return }
-    send(first, to: connection)
-    for frame in frames.dropFirst() { push(frame, to: connection) }
-  }
-
-  /// Queues a frame for a connection that is known to have room.
-  func push(_ frame: Frame, to connection: Connection) {
-    guard connection.isOpen else { return }
-    metrics.framesSent += 1
-    actions.append(.send(frame, to: connection.id))
-  }
-
-  /// Queues an action about a connection that is no place of its own.
-  func act(_ action: GatewayAction) {
-    if case .send = action { metrics.framesSent += 1 }
-    actions.append(action)
-  }
-
-  func respond(_ request: RequestID, _ response: Response) {
-    if !once.isEmpty, respondOnce(request, response) { return }
-    actions.append(.respond(request, response))
-  }
-
-  /// A message id for a message that answers none.
-  func pushID() -> String {
-    defer { nextPush += 1 }
-    return "s\(nextPush)"
+    return board.takeActions()
   }
 
   // MARK: Connections
@@ -327,13 +262,19 @@ public final class Gateway {
     }
   }
 
+  /// Answers a request; an answer that is to be kept is kept first.
+  func respond(_ request: RequestID, _ response: Response) {
+    if !once.isEmpty, respondOnce(request, response) { return }
+    act(.respond(request, response))
+  }
+
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
     if endSession(at: connection.id) { return }
     connection.phase = .closing
     metrics.closes[why.rawValue, default: 0] += 1
     lagging.remove(connection.id)
     leaveEverything(connection, mayComeBack: why != .revoked)
-    actions.append(.close(connection.id, code: CloseCode(why.rawValue), reason: reason))
+    act(.close(connection.id, code: CloseCode(why.rawValue), reason: reason))
   }
 
   /// - Parameter mayComeBack: whether the person is shown in rooms for a while yet.
@@ -372,13 +313,8 @@ public final class Gateway {
     }
   }
 
-  /// Some connections, oldest first: what is done with them happens in the same order in each run.
-  func connectionsInOrder(_ isMeant: (Connection) -> Bool) -> [Connection] {
-    connections.values.filter(isMeant).sorted { $0.id < $1.id }
-  }
-
   /// Takes no more changes: they are refused as retryable, and reads go on.
-  public func drain() { isDraining = true }
+  public func drain() { board.isDraining = true }
 
   /// Whether every change and publication that was taken has been written and answered.
   public var isSettled: Bool {
@@ -399,7 +335,7 @@ public final class Gateway {
 
   /// Why changes are refused at the moment, in a sentence; `nil` when they are taken.
   public var unreadiness: String? {
-    if isDraining { return "the server is going down" }
+    if board.isDraining { return "the server is going down" }
     if let backlogProblem { return backlogProblem }
     guard storeFailure != nil else { return nil }
     return "the last commit failed: look at the disk; reading goes on, and changes are tried again"

@@ -184,10 +184,6 @@ extension Gateway {
     identity.user.isEmpty ? client : "user \(identity.user.utf8.count) \(identity.user) \(client)"
   }
 
-  func log(_ level: LogLevel, _ message: String, _ reason: String) {
-    surroundings.log.write(level, message, [("reason", reason)])
-  }
-
   /// Why a token is not accepted, for people.
   static func words(for error: AuthenticationError) -> String {
     switch error {

@@ -88,7 +88,7 @@ extension Gateway {
   public func abandoned(_ request: RequestID) {
     if let link = socketIO.byPoll[request] { abandonedSocketIO(link) }
     if let link = bayeux.byRequest[request] { abandonedBayeux(link) }
-    forgetRead(of: request)
+    board.forgetRead(of: request)
   }
 
   /// `POST /private/pusher`: a backend of the Twake family publishes.

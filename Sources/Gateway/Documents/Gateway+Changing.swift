@@ -20,7 +20,7 @@ extension Gateway {
       }
       return
     }
-    guard !isDraining else {
+    guard !board.isDraining else {
       refuse(
         submission.sequence, .unavailable,
         "the server is going down; send it again when it is back",

@@ -23,7 +23,7 @@ extension Gateway {
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
   /// - Returns: whether something is left for the end of the next turn, which should come at once.
   public func endTurn() -> Bool {
-    if !turnedAway.isEmpty { answerTurnedAway() }
+    if board.hasTurnedAway { answerTurnedAway() }
     tellPresence()
     if !uncommitted.isEmpty {
       let rooms = uncommitted
@@ -35,7 +35,7 @@ extension Gateway {
     }
     for room in delivered { room.hasDelivered = false }
     delivered.removeAll(keepingCapacity: true)
-    return !uncommitted.isEmpty || !turnedAway.isEmpty
+    return !uncommitted.isEmpty || board.hasTurnedAway
   }
 
   /// Hands the tentative entries to the store, unless a commit is under way.

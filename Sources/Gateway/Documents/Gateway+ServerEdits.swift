@@ -6,7 +6,7 @@ import SocketMessages
 extension Gateway {
   /// Edits a document as its followers do; answered once the edit is durable.
   func edit(_ id: DocumentID, _ edit: DocumentRoom.ServerEdit) {
-    guard !isDraining else {
+    guard !board.isDraining else {
       respond(edit.request, .problem(503, .unavailable, "the server is going down"))
       return
     }

@@ -125,7 +125,9 @@ extension Gateway {
 
   private func problem(of request: PublishRequest) -> (ErrorCode, String)? {
     let limits = settings.limits
-    if isDraining { return (.unavailable, "the server is going down; publish again elsewhere") }
+    if board.isDraining {
+      return (.unavailable, "the server is going down; publish again elsewhere")
+    }
     if backlog.isFull {
       countRefusalByBacklog()
       return (.busy, Self.backlogWords)

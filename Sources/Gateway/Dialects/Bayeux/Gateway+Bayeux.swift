@@ -225,7 +225,7 @@ extension Gateway {
     guard types.contains(where: BayeuxReply.connectionTypes.contains) else {
       return refuse(.connectionTypes(types.prefix(16).map { String($0.prefix(64)) }))
     }
-    guard !isDraining, !hasTooManySessions else { return refuse(.unavailable("handshake")) }
+    guard !board.isDraining, !hasTooManySessions else { return refuse(.unavailable("handshake")) }
     let now = surroundings.clock.uptime
     let place = makePlace()
     let connection = Connection(

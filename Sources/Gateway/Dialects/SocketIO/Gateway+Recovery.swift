@@ -159,7 +159,9 @@ extension Gateway {
 
   /// Whether a client whose session ends may come back to it.
   func maySeeAgain(_ link: SocketIOLink, after actions: [SocketSession.Action]) -> Bool {
-    guard link.recovery != nil, link.connection.identity != nil, !isDraining else { return false }
+    guard link.recovery != nil, link.connection.identity != nil, !board.isDraining else {
+      return false
+    }
     for case .end(let ending) in actions {
       switch ending {
       case .closed, .silent, .slow: return true

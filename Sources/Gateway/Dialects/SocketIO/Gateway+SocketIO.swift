@@ -62,7 +62,7 @@ extension Gateway {
     if let excess = excess(ofConnecting: head) { return Self.refusal(excess) }
     guard Self.generation(query) != nil else { return Refusal.unsupportedVersion.response }
     guard query["transport"] == "websocket" else { return Refusal.unknownTransport.response }
-    if isDraining || query["sid"] == nil && hasTooManySessions { return .overloaded }
+    if board.isDraining || query["sid"] == nil && hasTooManySessions { return .overloaded }
     guard query["sid"] != nil else { return nil }
     guard let link = link(query, address: address) else { return Refusal.unknownSession.response }
     return link.session.isOnWebSocket || link.probe != nil ? Refusal.badRequest.response : nil
@@ -176,7 +176,7 @@ extension Gateway {
     guard query["j"] == nil else { return refuse(.badRequest) }
     guard query["sid"] != nil else {
       guard head.method == "GET" else { return refuse(.badHandshakeMethod) }
-      if isDraining || hasTooManySessions {
+      if board.isDraining || hasTooManySessions {
         respond(request, Response.overloaded.allowing(head))
         return
       }

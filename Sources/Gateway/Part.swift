@@ -1,0 +1,63 @@
+import GatewayPorts
+
+/// A part of the gateway: what it may do through the switchboard that all parts share.
+///
+/// Its members are called on the parts themselves, never through the protocol, so that they cost
+/// nothing.
+protocol Part: AnyObject {
+  var board: Switchboard { get }
+}
+
+extension Part {
+  var settings: GatewaySettings { board.settings }
+  var allowances: Allowances { board.allowances }
+  var surroundings: Gateway.Surroundings { board.surroundings }
+
+  var connections: [ConnectionID: Connection] {
+    get { board.connections }
+    _modify { yield &board.connections }
+  }
+
+  var connectionsByClient: ExactDictionary<ConnectionID> {
+    get { board.connectionsByClient }
+    _modify { yield &board.connectionsByClient }
+  }
+
+  var metrics: GatewayMetrics {
+    get { board.metrics }
+    _modify { yield &board.metrics }
+  }
+
+  var backlog: StoreBacklog {
+    get { board.backlog }
+    _modify { yield &board.backlog }
+  }
+
+  var storeFailure: StoreError? {
+    get { board.storeFailure }
+    set { board.storeFailure = newValue }
+  }
+
+  func send(_ frame: Frame, to connection: Connection) { board.send(frame, to: connection) }
+  func send(_ frames: [Frame], to connection: Connection) { board.send(frames, to: connection) }
+  func push(_ frame: Frame, to connection: Connection) { board.push(frame, to: connection) }
+  func act(_ action: GatewayAction) { board.act(action) }
+  func pushID() -> String { board.pushID() }
+
+  func connectionsInOrder(_ isMeant: (Connection) -> Bool) -> [Connection] {
+    board.connectionsInOrder(isMeant)
+  }
+
+  func log(_ level: LogLevel, _ message: String, _ reason: String) {
+    board.log(level, message, reason)
+  }
+
+  @discardableResult
+  func store<Value>(_ task: StoreTask<Value>, for purpose: StorePurpose<Value>) -> StoreTicket {
+    board.store(task, for: purpose)
+  }
+
+  func store(_ request: StoreRequest, for purpose: NotesPurpose) {
+    board.store(request, for: purpose)
+  }
+}

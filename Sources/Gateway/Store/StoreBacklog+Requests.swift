@@ -1,0 +1,32 @@
+import GatewayPorts
+
+extension StoreBacklog {
+  /// About how many bytes a request holds while it waits; `nil` if it is not counted by itself.
+  static func weight(of request: StoreRequest) -> Int? {
+    switch request {
+    // Its changes are counted one by one, from when they were taken.
+    case .append: nil
+    case .once(.perform(let work, _, _)): weight(of: work)
+    case .once(.create(let draft, _, _)): 256 + draft.title.utf8.count
+    case .once(.answer(let request, _)): 256 + request.body.count
+    case .create(_, _, let title, _), .rename(_, let title, _): 256 + title.utf8.count
+    case .snapshot(_, _, _, let text): 256 + text.utf8.count
+    case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.count
+    case .delete, .note, .list, .notes, .load, .entries, .text, .history, .versions, .saveVersion,
+      .deleteVersion, .renewEpoch, .compact, .room, .people, .tell:
+      256
+    }
+  }
+
+  /// Whether a request goes to the store though too much waits there: what was promised, and what
+  /// does not wait for the disk.
+  static func isPassed(by request: StoreRequest) -> Bool {
+    switch request {
+    case .append, .renewEpoch: true
+    // Work that is done already; only its answer is to be kept.
+    case .once(.perform(.tell, _, _)): true
+    case .once(.perform(let work, _, _)): isPassed(by: work)
+    default: request.isAside
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import GatewayPorts
+import SocketMessages
+
+/// The connections, and all that leaves the gateway: frames, closes, answers, and work for the
+/// store.
+///
+/// The gateway's parts share it, and it knows none of them. A reference, owned by the gateway and
+/// confined to its loop.
+final class Switchboard {
+  let settings: GatewaySettings
+  let allowances: Allowances
+  let surroundings: Gateway.Surroundings
+
+  var connections: [ConnectionID: Connection] = [:]
+  /// Which connection a native client is on.
+  var connectionsByClient: ExactDictionary<ConnectionID> = [:]
+  /// What has been counted since the start.
+  var metrics = GatewayMetrics()
+  /// The account of what waits for the store.
+  var backlog: StoreBacklog
+  /// Why the last commit failed; `nil` once one has succeeded again.
+  var storeFailure: StoreError?
+  /// Whether changes are refused, for the server is going down.
+  var isDraining = false
+
+  /// Ends connections and answers requests, which concerns all parts.
+  weak var owner: (any SwitchboardOwner)?
+
+  private var actions: [GatewayAction] = []
+  private var nextPush: UInt64 = 1
+  private var nextTicket: UInt64 = 1
+  private var awaited: [StoreTicket: Work] = [:]
+  /// The reads beside the commits that HTTP clients wait for.
+  private var reads: [RequestID: StoreTicket] = [:]
+  /// Work that did not go to the store because too much waits there.
+  private var turnedAway: [StoreTicket] = []
+
+  /// Work that was given to the store.
+  private struct Work {
+    let purpose: Awaited
+    /// The bytes that it counts for by itself; `nil` for none.
+    let weight: Int?
+  }
+
+  init(settings: GatewaySettings, surroundings: Gateway.Surroundings) {
+    self.settings = settings
+    self.surroundings = surroundings
+    allowances = Allowances(settings.limits)
+    backlog = StoreBacklog(
+      StoreBacklog.Limits(
+        requestsMax: settings.storeRequestsMax, bytesMax: settings.storeBytesMax))
+  }
+
+  /// Takes what is to be done, oldest first.
+  func takeActions() -> [GatewayAction] {
+    guard !actions.isEmpty else { return [] }
+    defer { actions.removeAll(keepingCapacity: true) }
+    return actions
+  }
+
+  // MARK: Connections
+
+  /// Queues what cannot wait in a log: replies, presence, room updates. A reader that leaves too
+  /// much of it unread is closed and comes back to resume.
+  func send(_ frame: Frame, to connection: Connection) {
+    guard surroundings.queuedBytes(connection.id) <= settings.queuedBytesMax else {
+      close(connection, .slowReader, "too slow; come back and resume")
+      return
+    }
+    push(frame, to: connection)
+  }
+
+  /// Queues all frames of a message, which either all go out or none.
+  func send(_ frames: [Frame], to connection: Connection) {
+    guard let first = frames.first else { return }
+    send(first, to: connection)
+    for frame in frames.dropFirst() { push(frame, to: connection) }
+  }
+
+  /// Queues a frame for a connection that is known to have room.
+  func push(_ frame: Frame, to connection: Connection) {
+    guard connection.isOpen else { return }
+    metrics.framesSent += 1
+    actions.append(.send(frame, to: connection.id))
+  }
+
+  /// Queues an action about a connection that is no place of its own.
+  func act(_ action: GatewayAction) {
+    if case .send = action { metrics.framesSent += 1 }
+    actions.append(action)
+  }
+
+  func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
+    owner?.close(connection, why, reason)
+  }
+
+  func respond(_ request: RequestID, _ response: Response) { owner?.respond(request, response) }
+
+  /// A message id for a message that answers none.
+  func pushID() -> String {
+    defer { nextPush += 1 }
+    return "s\(nextPush)"
+  }
+
+  /// Some connections, oldest first: what is done with them happens in the same order in each run.
+  func connectionsInOrder(_ isMeant: (Connection) -> Bool) -> [Connection] {
+    connections.values.filter(isMeant).sorted { $0.id < $1.id }
+  }
+
+  func log(_ level: LogLevel, _ message: String, _ reason: String) {
+    surroundings.log.write(level, message, [("reason", reason)])
+  }
+
+  // MARK: The store
+
+  /// Gives the store a task.
+  ///
+  /// - Returns: By which the reply is known.
+  @discardableResult
+  func store<Value>(_ task: StoreTask<Value>, for purpose: StorePurpose<Value>) -> StoreTicket {
+    store(task.request, for: purpose.awaited)
+  }
+
+  /// Gives the store what a request about notes asks for.
+  func store(_ request: StoreRequest, for purpose: NotesPurpose) {
+    switch purpose {
+    case .notes(let asked, let kind):
+      let ticket = store(request, for: Awaited.notes(asked, kind))
+      if request.isAside { reads[asked] = ticket }
+    }
+  }
+
+  private func store(_ request: StoreRequest, for purpose: Awaited) -> StoreTicket {
+    let ticket = StoreTicket(rawValue: nextTicket)
+    nextTicket += 1
+    guard !backlog.isFull || StoreBacklog.isPassed(by: request) else {
+      awaited[ticket] = Work(purpose: purpose, weight: nil)
+      turnedAway.append(ticket)
+      return ticket
+    }
+    let weight = StoreBacklog.weight(of: request)
+    if let weight { backlog.add(bytes: weight) }
+    // A long read beside the commits does not mean that the disk hangs.
+    if !request.isAside { backlog.begin(ticket.rawValue, at: surroundings.clock.uptime) }
+    awaited[ticket] = Work(purpose: purpose, weight: weight)
+    actions.append(.store(ticket, request))
+    return ticket
+  }
+
+  /// The store has replied: removes and returns what its work was for.
+  func finish(_ ticket: StoreTicket) -> Awaited {
+    guard let work = awaited.removeValue(forKey: ticket) else {
+      preconditionFailure("no work with ticket \(ticket.rawValue) was given to the store")
+    }
+    if let weight = work.weight { backlog.remove(bytes: weight) }
+    backlog.end(ticket.rawValue)
+    if case .notes(let request, _) = work.purpose, reads[request] == ticket {
+      reads[request] = nil
+    }
+    return work.purpose
+  }
+
+  /// Has a read that nobody waits for any more not be done, for others wait behind it.
+  func forgetRead(of request: RequestID) {
+    if let ticket = reads.removeValue(forKey: request) { actions.append(.forget(ticket)) }
+  }
+
+  /// Whether work waits for the answer that the store has too much to do.
+  var hasTurnedAway: Bool { !turnedAway.isEmpty }
+
+  /// Removes and returns the work that did not go to the store.
+  func takeTurnedAway() -> [StoreTicket] {
+    defer { turnedAway = [] }
+    return turnedAway
+  }
+}
+
+/// The gateway, as the switchboard sees it.
+protocol SwitchboardOwner: AnyObject {
+  /// Ends a connection, and all that it takes part in.
+  func close(_ connection: Connection, _ why: CloseReason, _ reason: String)
+  /// Answers a request, whose answer may have to be kept first.
+  func respond(_ request: RequestID, _ response: Response)
+}
