@@ -6,17 +6,6 @@ import SocketMessages
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class Connection {
-  /// How its messages are spoken.
-  enum Dialect {
-    /// `parley.v1`.
-    case native
-    /// The Whaler family: no hello, one pool of resource updates, joined by a header.
-    case whaler
-    /// Socket.IO or Bayeux: a session, which has rooms and no documents, and which is carried by
-    /// connections or requests that stand elsewhere.
-    case session
-  }
-
   /// What may follow: `ready` after `greeting`; nothing after `closing`.
   enum Phase {
     /// Waits for its hello until the deadline, in milliseconds of uptime.
@@ -28,6 +17,7 @@ final class Connection {
   }
 
   let id: ConnectionID
+  /// The way in which its messages are spoken.
   let dialect: Dialect
   /// Where its client is, as far as the transport knows; for operators alone.
   var address: String

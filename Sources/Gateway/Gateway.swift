@@ -80,8 +80,6 @@ public final class Gateway: Part, SwitchboardOwner {
   var addresses: UsageBook<IPAddress>
   /// Connections from addresses that are limited, those that carry sessions included.
   var addressUsages: [ConnectionID: Usage] = [:]
-  /// Whaler connections with changes that were too many, and not answered yet.
-  var owedStates: Set<ConnectionID> = []
   /// Sessions of Socket.IO.
   var socketIO = SocketIOLinks()
   /// What clients of Socket.IO were sent who may come back.
@@ -116,15 +114,19 @@ public final class Gateway: Part, SwitchboardOwner {
   /// Requests that publish several things at once.
   var batches: [RequestID: PublicationBatch] = [:]
 
-  /// Names this process in what it sends of its own accord to Whaler clients.
-  let processName: String
+  /// The dialects that connections speak.
+  let native: NativeDialect
+  let whaler: WhalerDialect
+  let session: SessionDialect
 
   /// Makes a gateway without connections.
   public init(settings: GatewaySettings, surroundings: Surroundings) {
     board = Switchboard(settings: settings, surroundings: surroundings)
     users = UsageBook(board.allowances.user)
     addresses = UsageBook(board.allowances.address)
-    processName = surroundings.names.next()
+    native = NativeDialect(board)
+    whaler = WhalerDialect(board)
+    session = SessionDialect(board)
     recoveryLog = RecoveryLog(
       name: String(decoding: surroundings.names.next().utf8.prefix(8), as: UTF8.self),
       bytesMax: settings.dialects.recoveryBytesMax,
@@ -171,11 +173,11 @@ public final class Gateway: Part, SwitchboardOwner {
       return
     case .native:
       connection = Connection(
-        id: id, dialect: .native, address: address, openedAt: now,
+        id: id, dialect: native, address: address, openedAt: now,
         phase: .greeting(deadline: surroundings.clock.uptime + settings.helloMilliseconds))
     case .whaler:
       connection = Connection(
-        id: id, dialect: .whaler, address: address, openedAt: now, phase: .ready)
+        id: id, dialect: whaler, address: address, openedAt: now, phase: .ready)
       connection.client = surroundings.names.next()
       connection.name = identity.map { name(of: $0, claimed: "Whaler") } ?? "Whaler"
     }
@@ -210,11 +212,7 @@ public final class Gateway: Part, SwitchboardOwner {
     heard(connection, now: now)
     let excess = excess(of: connection, bytes: message.count, now: now)
     if let excess, closeIfFlooding(connection, excess, now: now) { return }
-    switch connection.dialect {
-    case .native: receivedNative(message, kind: kind, excess: excess, on: connection)
-    case .whaler: receivedWhaler(message, excess: excess, on: connection)
-    case .session: break
-    }
+    connection.dialect.received(message, kind: kind, excess: excess, on: connection, in: self)
   }
 
   /// A message was longer than the limit, and was not read.
@@ -223,20 +221,7 @@ public final class Gateway: Part, SwitchboardOwner {
       oversizedByCarrier(id)
       return
     }
-    switch connection.dialect {
-    case .session: break
-    case .native:
-      sendError(
-        .tooLarge, "a message may have \(bytesMax) bytes; send the change in smaller pieces",
-        ref: "", to: connection)
-      close(connection, .messageTooLarge, "message too large")
-    case .whaler:
-      // The client would lose what it typed since and wait for ever; a new state is all that it
-      // understands.
-      for subscription in connection.subscriptions.values.map(\.self) {
-        resyncWhaler(subscription)
-      }
-    }
+    connection.dialect.oversized(connection, bytesMax: bytesMax)
   }
 
   /// All that was queued for a connection has gone out.
@@ -253,7 +238,7 @@ public final class Gateway: Part, SwitchboardOwner {
       return
     }
     lagging.remove(id)
-    owedStates.remove(id)
+    whaler.closed(id)
     leaveEverything(connection)
     // What still waits for the store on its behalf sees that nobody is there.
     connection.phase = .closing
@@ -308,7 +293,7 @@ public final class Gateway: Part, SwitchboardOwner {
     tellCounts()
     tickLimits()
     for (id, document) in documents {
-      forgetSharedText(of: document, now: now)
+      document.forgetSharedText(now: now)
       if document.isForgettable(now: now) { documents[id] = nil }
     }
   }
@@ -326,9 +311,8 @@ public final class Gateway: Part, SwitchboardOwner {
   /// - Parameter reconnectAfter: milliseconds, from which each client draws its own delay.
   public func farewell(reconnectAfter: ClosedRange<Int>) {
     for connection in connectionsInOrder(\.isOpen) {
-      if connection.dialect == .native {
-        sendGoodbye(reason: "draining", reconnectAfter: reconnectAfter, to: connection)
-      }
+      connection.dialect.sendGoodbye(
+        reason: "draining", reconnectAfter: reconnectAfter, to: connection)
       close(connection, .draining, "the server is going down; come back")
     }
   }

@@ -57,11 +57,7 @@ extension Gateway {
   public var openConnections: OpenConnections {
     var open = OpenConnections(socketIO: socketIO.bySession.count, bayeux: bayeux.byPlace.count)
     for connection in connections.values {
-      switch connection.dialect {
-      case .native: open.native += 1
-      case .whaler: open.whaler += 1
-      case .session: break
-      }
+      connection.dialect.count(in: &open)
     }
     return open
   }

@@ -33,11 +33,10 @@ extension Gateway {
     guard connection.isOpen, !endIfExpired(connection) else { return }
     endPasses(of: connection)
     let now = surroundings.clock.now
-    guard connection.dialect == .native, connection.isReady, !connection.isWarned,
+    guard connection.isReady, !connection.isWarned,
       let end = connection.identity?.expiresAt, end - Self.warningMilliseconds <= now
     else { return }
-    connection.isWarned = true
-    sendNative(.tokenExpiring(.init(expiresAt: end)), ref: pushID(), to: connection)
+    connection.dialect.warn(connection, ofEnd: end)
   }
 
   /// Takes the rights of those further tokens that have ended.
@@ -120,16 +119,8 @@ extension Gateway {
         if !verbs.contains(.presence) { hide(connection, in: room) }
         continue
       }
-      switch connection.dialect {
-      case .native:
-        leave(room: room, connection)
-        sendNative(.unsubscribed(.init(room: room)), ref: pushID(), to: connection)
-      case .whaler:
-        // Its pool: without a word for it, it is told when it comes back.
-        close(connection, .unauthorised, "the token no longer grants this pool")
-        return
-      case .session: break
-      }
+      connection.dialect.lostReading(ofRoom: room, connection, in: self)
+      guard connection.isOpen else { return }
     }
   }
 
@@ -141,15 +132,7 @@ extension Gateway {
     guard verbs != before else { return }
     guard verbs.contains(.read) else {
       leave(subscription)
-      switch connection.dialect {
-      case .native:
-        sendNative(
-          .accessChanged(.init(documentID: room.id, access: .none)), ref: pushID(),
-          to: connection)
-      case .whaler:
-        close(connection, .unauthorised, "the token no longer grants reading this document")
-      case .session: break
-      }
+      connection.dialect.lostReading(of: room.id, connection)
       return
     }
     if before.contains(.presence), !verbs.contains(.presence) {
@@ -161,11 +144,9 @@ extension Gateway {
       show(subscription)
       sendOthers(to: subscription)
     }
-    if connection.dialect == .native, verbs.contains(.write) != before.contains(.write) {
-      sendNative(
-        .accessChanged(
-          .init(documentID: room.id, access: verbs.contains(.write) ? .write : .read)),
-        ref: pushID(), to: connection)
+    if verbs.contains(.write) != before.contains(.write) {
+      connection.dialect.changedAccess(
+        to: verbs.contains(.write) ? .write : .read, of: room.id, connection)
     }
   }
 

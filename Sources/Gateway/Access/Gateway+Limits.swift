@@ -101,11 +101,9 @@ extension Gateway {
     if connection.meter.hasPatience(allowances, now: now) { return false }
     if endFloodingSession(at: connection.id) { return true }
     let pause = max(excess.retryAfter ?? 0, settings.retryAfterMilliseconds)
-    if connection.dialect == .native {
-      sendError(
-        .tooFast, excess.words(settings.limits), ref: "", retryAfter: pause, to: connection)
-      sendGoodbye(reason: "tooFast", reconnectAfter: pause...(2 * pause), to: connection)
-    }
+    sendError(
+      .tooFast, excess.words(settings.limits), ref: "", retryAfter: pause, to: connection)
+    sendGoodbye(reason: "tooFast", reconnectAfter: pause...(2 * pause), to: connection)
     close(connection, .tooFast, "too much at once; wait, come back and resume")
     return true
   }
@@ -119,25 +117,6 @@ extension Gateway {
         retryAfter: excess.retryAfter, to: connection)
     } else {
       sendError(.tooFast, words, ref: ref, retryAfter: excess.retryAfter, to: connection)
-    }
-  }
-
-  /// Gives Whaler clients whose changes were too many the state to start from anew, once they may
-  /// send again: not with each such change, or little sent would bring about much.
-  func settleOverdueStates() {
-    let now = surroundings.clock.uptime
-    for id in owedStates.sorted() {
-      guard let connection = connections[id], connection.isOpen else {
-        owedStates.remove(id)
-        continue
-      }
-      guard connection.meter.draw(messages: 1, bytes: 0, allowances, now: now) == nil else {
-        continue
-      }
-      owedStates.remove(id)
-      for subscription in connection.subscriptions.values.map(\.self) {
-        resyncWhaler(subscription)
-      }
     }
   }
 
@@ -180,7 +159,7 @@ extension Gateway {
     let now = surroundings.clock.uptime
     users.ticked(now: now)
     addresses.ticked(now: now)
-    if !owedStates.isEmpty, !backlog.isFull { settleOverdueStates() }
+    if !backlog.isFull { whaler.settleOwed() }
   }
 }
 

@@ -10,14 +10,9 @@ extension Gateway {
     let room = subscription.room
     let connection = subscription.connection
     guard subscription.verbs.contains(.write) else {
-      switch connection.dialect {
-      case .native:
-        refuse(
-          submission.sequence, .notAllowed, "the token grants reading this document, not writing",
-          of: room.id, ref: messageID, to: connection)
-      case .whaler: resyncWhaler(subscription)
-      case .session: break
-      }
+      refuse(
+        submission.sequence, .notAllowed, "the token grants reading this document, not writing",
+        of: room.id, ref: messageID, to: connection)
       return
     }
     guard !board.isDraining else {
@@ -63,7 +58,7 @@ extension Gateway {
       metrics.changesRepeated += 1
       // One that lags gets the changes up to it first, and among them its own.
       guard revision <= subscription.revision else { return }
-      acknowledge(
+      connection.dialect.acknowledge(
         submission.sequence, revision: revision, time: room.live?.durableEntry(at: revision)?.time,
         of: room.id, ref: messageID, to: connection)
     case .needsHistory(let after, let through):
@@ -94,14 +89,28 @@ extension Gateway {
   func refuseForWantOfHistory(
     _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription
   ) {
-    switch subscription.connection.dialect {
-    case .native:
-      refuse(
-        submission.sequence, .historyGone,
-        "the changes since the base revision are no longer kept, or too many; join again and rebase",
-        of: subscription.room.id, ref: messageID, to: subscription.connection)
-    case .whaler: resyncWhaler(subscription)
-    case .session: break
-    }
+    refuse(
+      submission.sequence, .historyGone,
+      "the changes since the base revision are no longer kept, or too many; join again and rebase",
+      of: subscription.room.id, ref: messageID, to: subscription.connection)
+  }
+
+  /// Refuses a change that was made on another history.
+  func refuseForItsEpoch(
+    _ sequence: Int, of id: DocumentID, ref: String, to connection: Connection
+  ) {
+    refuse(
+      sequence, .epochChanged, "the document has another history now; join it again and rebase",
+      of: id, ref: ref, to: connection)
+  }
+
+  /// Answers a change that is not taken.
+  func refuse(
+    _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
+    retryAfter: Int? = nil, to connection: Connection
+  ) {
+    metrics.changesRefused[code.rawValue, default: 0] += 1
+    connection.dialect.refuse(
+      sequence, code, message, of: id, ref: ref, retryAfter: retryAfter, to: connection)
   }
 }

@@ -114,15 +114,10 @@ extension Gateway {
         guard let messageID = subscription.messageIDs.removeValue(forKey: entry.revision) else {
           continue
         }
-        switch connection.dialect {
-        case .native:
-          refuse(
-            entry.sequence, .unavailable,
-            "the change could not be written to disk and is not in the document; send it again",
-            of: room.id, ref: messageID, to: connection)
-        case .whaler: resyncWhaler(subscription)
-        case .session: break
-        }
+        refuse(
+          entry.sequence, .unavailable,
+          "the change could not be written to disk and is not in the document; send it again",
+          of: room.id, ref: messageID, to: connection)
       }
     }
   }

@@ -9,30 +9,12 @@ import SocketMessages
 /// range of the log in one frame. Nothing is composed on the way: transforming over a composed
 /// operation is not the same as transforming over its parts.
 extension Gateway {
-  /// Newly durable entries, and the frames in which all who hear of them do.
-  private struct Delivery {
-    let entries: ArraySlice<LogEntry>
-    let first: LogEntry
-    let revisions: ClosedRange<Int>
-    /// What native followers get; made for the first of them.
-    var shared: Frame?
-    /// What Whaler clients get.
-    var sharedByEntry: [Frame] = []
-
-    init?(_ entries: ArraySlice<LogEntry>) {
-      guard let first = entries.first, let last = entries.last else { return nil }
-      self.entries = entries
-      self.first = first
-      revisions = first.revision...last.revision
-    }
-  }
-
   /// Sends newly durable entries to all who have everything before them.
   func deliver(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     guard var delivery = Delivery(entries) else { return }
-    if room.subscriptions.contains(where: { $0.connection.dialect == .whaler }) {
+    if room.subscriptions.contains(where: { $0.connection.dialect.traits.wantsFramePerEntry }) {
       // Now, for authors forget their message ids when they are told.
-      delivery.sharedByEntry = whalerFrames(entries, in: room)
+      delivery.sharedByEntry = whaler.frames(entries, in: room)
     }
     // Native authors come first: they may send the next change while the others are told of this one.
     for entry in entries {
@@ -60,37 +42,7 @@ extension Gateway {
       return
     }
     subscription.revision = delivery.revisions.upperBound
-    switch connection.dialect {
-    case .native:
-      if delivery.entries.count == 1, !subscription.messageIDs.isEmpty,
-        delivery.first.client == connection.client,
-        let messageID = subscription.messageIDs.removeValue(forKey: delivery.first.revision)
-      {
-        let first = delivery.first
-        acknowledge(
-          first.sequence, revision: first.revision, time: first.time, of: subscription.room.id,
-          ref: messageID, to: connection)
-        return
-      }
-      subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
-      let frame = delivery.shared ?? changesFrame(delivery.entries, of: subscription.room.id)
-      delivery.shared = frame
-      push(frame, to: connection)
-    case .whaler:
-      for frame in delivery.sharedByEntry { push(frame, to: connection) }
-      subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
-    case .session: break
-    }
-  }
-
-  /// A frame for each entry, with the message id under which a Whaler author sent it: by that the
-  /// author knows its change again, and all others have not sent it.
-  private func whalerFrames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] {
-    let authors = room.subscriptions.filter { $0.connection.dialect == .whaler }
-    return entries.map { entry in
-      let messageID = authors.lazy.compactMap { $0.messageIDs[entry.revision] }.first
-      return whalerFrame(entry, of: room.id, messageID: messageID ?? pushID())
-    }
+    connection.dialect.deliver(&delivery, to: subscription)
   }
 
   /// Continues the lagging subscriptions of a connection that has drained.
@@ -161,55 +113,22 @@ extension Gateway {
       } ?? entries.endIndex
     let range = entries[..<count]
     guard let last = range.last else { return }
-    let connection = subscription.connection
-    let id = subscription.room.id
-    switch connection.dialect {
-    case .native:
-      push(changesFrame(range, of: id), to: connection)
-      subscription.forgetMessageIDs(through: last.revision)
-    case .whaler:
-      for entry in range {
-        let own = subscription.messageIDs.removeValue(forKey: entry.revision)
-        push(whalerFrame(entry, of: id, messageID: own ?? pushID()), to: connection)
-      }
-    case .session: break
-    }
+    subscription.connection.dialect.send(range, to: subscription)
     subscription.revision = last.revision
   }
 
   /// Gives a follower the text anew.
   func resync(_ subscription: Subscription, reason: ServerMessage.ResyncReason, messageID: String) {
     guard let live = subscription.room.live else { return }
-    switch subscription.connection.dialect {
-    case .native:
-      guard live.pendingRevision(of: subscription.connection.client) == nil else {
-        // Its own change is being committed: it is told of that with the text, for a change that
-        // comes behind a text is no longer what the client makes of it.
-        subscription.isLagging = true
-        lagging.insert(subscription.connection.id)
-        return
-      }
-      metrics.resyncs[reason.rawValue, default: 0] += 1
-      subscription.revision = live.durableRevision
-      subscription.textRevision = live.durableRevision
-      subscription.messageIDs.removeAll()
-      sendText(
-        of: subscription.room,
-        in: .resync(
-          ServerMessage.Resync(
-            documentID: live.id, reason: reason, epoch: live.epoch,
-            revision: live.durableRevision, text: "",
-            lastSequence: live.lastDurableSequence(of: subscription.connection.client),
-            change: Self.nameOfHead(live))),
-        ref: messageID, to: subscription.connection)
-    case .whaler: resyncWhaler(subscription)
-    case .session: break
+    let connection = subscription.connection
+    guard live.pendingRevision(of: connection.client) == nil else {
+      // Its own change is being committed: it is told of that with the text, for a change that
+      // comes behind a text is no longer what the client makes of it.
+      subscription.isLagging = true
+      lagging.insert(connection.id)
+      return
     }
-  }
-
-  static func change(_ entry: LogEntry) -> ServerMessage.Change {
-    ServerMessage.Change(
-      clientID: entry.client, sequence: entry.sequence, operation: entry.operation)
+    connection.dialect.resync(subscription, live, reason: reason, messageID: messageID)
   }
 }
 

@@ -55,7 +55,7 @@ extension Gateway {
     let client = subscription.connection.client
     let named = namedPeople(of: room)
     let people = room.presence.toldCount
-    guard subscription.connection.dialect == .native,
+    guard subscription.connection.dialect.traits.hearsOfPeople,
       people != nil || !named.isEmpty(leavingOut: client)
     else { return }
     let message = EncodedPresence(
@@ -118,7 +118,9 @@ extension Gateway {
       let connection = subscription.connection
       let isConcerned = subscription.isConcerned
       subscription.isConcerned = false
-      guard connection.dialect == .native, subscription.verbs.contains(.presence) else { continue }
+      guard connection.dialect.traits.hearsOfPeople, subscription.verbs.contains(.presence) else {
+        continue
+      }
       if isConcerned {
         if !turn.changesForm, message.isEmpty(leavingOut: connection.client) { continue }
         let ref = pushID()

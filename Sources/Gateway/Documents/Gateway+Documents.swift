@@ -27,7 +27,7 @@ extension Gateway {
     case .failure(.unknownDocument):
       let wantsCreation = room.waiting.contains {
         if case .join(let id, _, _) = $0, let connection = connections[id] {
-          connection.dialect == .whaler
+          connection.dialect.traits.createsDocuments
             && verbs(of: connection, on: .document(room.id)).contains(.manage)
         } else {
           false

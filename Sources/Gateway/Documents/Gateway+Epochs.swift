@@ -39,7 +39,8 @@ extension Gateway {
       }
     } else {
       room.live?.renew(epoch: epoch)
-      for subscription in room.subscriptions where subscription.connection.dialect == .native {
+      for subscription in room.subscriptions
+      where subscription.connection.dialect.traits.knowsEpochs {
         resync(subscription, reason: .epochChanged, messageID: pushID())
       }
       refuseChangesOfAnotherEpoch(waitingFor: room)
@@ -52,7 +53,7 @@ extension Gateway {
   private func refuseChangesOfAnotherEpoch(waitingFor room: DocumentRoom) {
     for waiting in takeWaiting(room) {
       if case .change(let id, let messageID, let submission) = waiting,
-        let connection = connections[id], connection.dialect == .native
+        let connection = connections[id], connection.dialect.traits.knowsEpochs
       {
         refuseForItsEpoch(submission.sequence, of: room.id, ref: messageID, to: connection)
       } else {

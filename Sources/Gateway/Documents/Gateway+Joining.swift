@@ -43,15 +43,7 @@ extension Gateway {
     let verbs = verbs(of: connection, on: .document(room.id))
     guard verbs.contains(.read) else {
       // The right went while the document was being read.
-      switch connection.dialect {
-      case .native:
-        sendError(
-          .notAllowed, "the token no longer grants reading this document", ref: messageID,
-          to: connection)
-      case .whaler:
-        close(connection, .unauthorised, "the token no longer grants reading this document")
-      case .session: break
-      }
+      connection.dialect.turnAwayUnentitled(connection, ref: messageID)
       return
     }
     let subscription: Subscription
@@ -74,36 +66,11 @@ extension Gateway {
     } else if wasShown {
       hide(subscription)
     }
-    switch connection.dialect {
-    case .whaler:
-      subscription.revision = live.durableRevision
-      sendWhalerState(subscription, live, messageID: messageID)
-    case .native:
-      let missed = missedEntries(of: live, since: resume)
-      subscription.revision = live.durableRevision
-      let joined = ServerMessage.Joined(
-        documentID: room.id, title: live.title, epoch: live.epoch, revision: live.durableRevision,
-        content: missed.map { .changes($0.map(Self.change)) } ?? .text(""),
-        lastSequence: live.lastDurableSequence(of: connection.client),
-        change: Self.nameOfHead(live),
-        access: verbs.contains(.write) ? .write : .read, presence: [],
-        people: verbs.contains(.presence) ? room.presence.toldCount : nil)
-      let others = verbs.contains(.presence) ? namedPeople(of: room) : nil
-      func appendOthers(_ buffer: inout [UInt8]) {
-        (others ?? EncodedParticipants([])).append(to: &buffer, leavingOut: connection.client)
-      }
-      if missed == nil {
-        sendText(
-          of: room, in: .joined(joined), ref: messageID, presence: appendOthers, to: connection)
-      } else {
-        let frame = Frame {
-          ServerMessage.joined(joined).encode(
-            messageID: messageID, into: &$0, text: nil, presence: appendOthers)
-        }
-        send(frame, to: connection)
-      }
-    case .session: break
-    }
+    let sees = connection.dialect.traits.hearsOfPeople && verbs.contains(.presence)
+    let join = DocumentJoin(
+      live: live, verbs: verbs, missed: missedEntries(of: live, since: resume),
+      others: sees ? namedPeople(of: room) : nil)
+    connection.dialect.joined(subscription, join, messageID: messageID)
   }
 
   /// The entries that a resuming client has missed; `nil` when it needs the text instead.
@@ -114,25 +81,13 @@ extension Gateway {
       (live.oldestBase...live.durableRevision).contains(resume.revision)
     else { return nil }
     if let known = resume.change, let entry = live.durableEntry(at: resume.revision),
-      known != Self.name(of: entry, withTime: known.time != nil)
+      known != entry.name(withTime: known.time != nil)
     {
       // The same number, another change: the client's tail was lost here and written over. Or the
       // same change, sent again after that and written anew, on a history that may be another.
       return nil
     }
     return live.durableEntries(after: resume.revision)
-  }
-
-  /// The change that made the durable head.
-  static func nameOfHead(_ live: LiveDocument) -> ChangeName? {
-    live.durableEntry(at: live.durableRevision).map { name(of: $0, withTime: true) }
-  }
-
-  /// What tells an entry from any other that was ever written at its revision. The log is only ever
-  /// cut at its end, so whoever has seen this entry has seen all that stands before it.
-  private static func name(of entry: LogEntry, withTime: Bool) -> ChangeName {
-    ChangeName(
-      clientID: entry.client, sequence: entry.sequence, time: withTime ? entry.time : nil)
   }
 
   /// A connection no longer follows a document.
@@ -142,5 +97,18 @@ extension Gateway {
     connection.subscriptions[room.id] = nil
     room.remove(subscription, now: surroundings.clock.uptime)
     if subscription.verbs.contains(.presence) { hide(subscription) }
+  }
+}
+
+extension LiveDocument {
+  /// The change that made the durable head.
+  var nameOfHead: ChangeName? { durableEntry(at: durableRevision)?.name(withTime: true) }
+}
+
+extension LogEntry {
+  /// What tells the entry from any other that was ever written at its revision. The log is only ever
+  /// cut at its end, so whoever has seen this entry has seen all that stands before it.
+  fileprivate func name(withTime: Bool) -> ChangeName {
+    ChangeName(clientID: client, sequence: sequence, time: withTime ? time : nil)
   }
 }

@@ -121,13 +121,7 @@ extension Gateway {
   func turnAway(
     _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
   ) {
-    switch connection.dialect {
-    case .native: sendError(code, message, ref: ref, to: connection)
-    case .whaler:
-      // It would wait for its state for ever; it comes back if its connection goes.
-      if code.isRetryable { close(connection, .rejoin, "come back and join again") }
-    case .session: break
-    }
+    connection.dialect.turnAway(connection, code, message, ref: ref)
   }
 
   /// Answers all who wait for a document that cannot be opened, and forgets it.

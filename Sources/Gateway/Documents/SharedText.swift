@@ -56,36 +56,15 @@ struct SharedText {
   }
 }
 
-extension Gateway {
+extension DocumentRoom {
   /// Milliseconds for which an encoded text is kept that nobody asks for.
-  static let sharedTextMilliseconds: Int64 = 5_000
-
-  /// Sends a message with the document's newest text, which is encoded for the first who asks for it
-  /// and kept until the next revision.
-  func sendText(
-    of room: DocumentRoom, in message: ServerMessage, ref: String,
-    presence: ((inout [UInt8]) -> Void)? = nil, to connection: Connection
-  ) {
-    guard let live = room.live else { return }
-    let now = surroundings.clock.uptime
-    var text: SharedText
-    if let kept = room.sharedText, kept.revision == live.durableRevision {
-      text = kept
-      text.usedAt = now
-    } else {
-      text = SharedText(live, now: now)
-    }
-    room.sharedText = text
-    send(text.frames(of: message, ref: ref, presence: presence), to: connection)
-  }
+  private static let sharedTextMilliseconds: Int64 = 5_000
 
   /// Forgets an encoded text that is of an older revision, or that nobody has asked for lately.
-  func forgetSharedText(of room: DocumentRoom, now: Int64) {
-    guard let kept = room.sharedText else { return }
-    if kept.revision != room.live?.durableRevision
-      || now - kept.usedAt >= Self.sharedTextMilliseconds
-    {
-      room.sharedText = nil
+  func forgetSharedText(now: Int64) {
+    guard let kept = sharedText else { return }
+    if kept.revision != live?.durableRevision || now - kept.usedAt >= Self.sharedTextMilliseconds {
+      sharedText = nil
     }
   }
 }

@@ -34,22 +34,16 @@ extension Gateway {
   }
 
   private func view(_ connection: Connection) -> ConnectionJSON.Item {
-    let dialect: ConnectionJSON.Dialect
+    var dialect = connection.dialect.traits.listing
     var carrier: ConnectionID? = connection.id
-    switch connection.dialect {
-    case .native: dialect = .native
-    case .whaler: dialect = .whaler
-    case .session:
-      if let link = socketIO.byPlace[connection.id] {
-        dialect = .socketIO
-        carrier = link.carrier
-      } else {
-        dialect = .bayeux
-        carrier = bayeux.byPlace[connection.id]?.carrier
-      }
+    if let link = socketIO.byPlace[connection.id] {
+      dialect = .socketIO
+      carrier = link.carrier
+    } else if let link = bayeux.byPlace[connection.id] {
+      carrier = link.carrier
     }
     return ConnectionJSON.Item(
-      connection: connection, dialect: dialect,
+      connection: connection, dialect: dialect ?? .bayeux,
       queuedBytes: carrier.map(surroundings.queuedBytes) ?? 0,
       isLagging: lagging.contains(connection.id))
   }
@@ -133,10 +127,7 @@ extension Gateway {
     } else if let link = bayeux.byPlace[connection.id] {
       endBayeux(link, comesBack: comesBack)
     } else if comesBack {
-      if connection.dialect == .native {
-        sendGoodbye(
-          reason: "disconnected", reconnectAfter: Self.reconnectAfter, to: connection)
-      }
+      sendGoodbye(reason: "disconnected", reconnectAfter: Self.reconnectAfter, to: connection)
       close(connection, .disconnected, "an operator has ended the connection; come back")
     } else {
       close(connection, .dismissed, "an operator has ended the connection")
@@ -161,9 +152,7 @@ extension Gateway {
       let end = min(identity.expiresAt ?? deadline, deadline)
       connection.identity?.expiresAt = end
       bayeux.byPlace[connection.id]?.endSubscriptions(by: end)
-      guard connection.dialect == .native, connection.isReady else { continue }
-      connection.isWarned = true
-      sendNative(.tokenExpiring(.init(expiresAt: end)), ref: pushID(), to: connection)
+      if connection.isReady { connection.dialect.warn(connection, ofEnd: end) }
     }
     return count
   }

@@ -352,9 +352,8 @@ extension Gateway {
         respond(edit, .problem(404, .unknownDocument, "the note was deleted"))
       }
       for case .join(let waiting, _, _) in room.waiting {
-        // Such a client is told nothing of it, and makes the note anew when it comes back.
-        guard let connection = connections[waiting], connection.dialect == .whaler else { continue }
-        close(connection, .rejoin, "come back and join again")
+        guard let connection = connections[waiting] else { continue }
+        connection.dialect.turnAwayFromDeleted(connection)
       }
       turnAway(room, .unknownDocument, "the note was deleted")
     }
@@ -394,7 +393,8 @@ extension Gateway {
       message = .documentChanged(.init(documentID: room.id, title: nil, deleted: true))
     }
     let frame = nativeFrame(message, ref: pushID())
-    for subscription in room.subscriptions where subscription.connection.dialect == .native {
+    for subscription in room.subscriptions
+    where subscription.connection.dialect.traits.hearsOfPeople {
       send(frame, to: subscription.connection)
     }
   }

@@ -79,7 +79,9 @@ extension Gateway {
   private func shift(_ reader: PersonID, sees other: PersonID, isVisible: Bool) {
     guard let presence = people.presence else { return }
     for id in online[reader] ?? [] {
-      guard let connection = connections[id], connection.dialect == .native else { continue }
+      guard let connection = connections[id], connection.dialect.traits.hearsOfPeople else {
+        continue
+      }
       for (room, _) in connection.present {
         guard let profile = presence.announced(in: room).first(where: { $0.id == other }) else {
           continue

@@ -40,7 +40,7 @@ extension Gateway {
   ) {
     for id in rooms[room]?.members ?? [] {
       guard let connection = connections[id], connection !== author,
-        connection.dialect == .native,
+        connection.dialect.traits.hearsOfPeople,
         verbs(of: connection, on: .room(room)).contains(.manage)
       else { continue }
       sendNative(news, ref: pushID(), to: connection)

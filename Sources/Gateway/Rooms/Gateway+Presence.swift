@@ -22,7 +22,7 @@ extension Gateway {
   /// The native connections of somebody who may do this in a room.
   func connections(of person: PersonID, who verbs: Verbs, in room: RoomName) -> [Connection] {
     (online[person] ?? []).compactMap { connections[$0] }.filter {
-      $0.dialect == .native && self.verbs(of: $0, on: .room(room)).isSuperset(of: verbs)
+      $0.dialect.traits.hearsOfPeople && self.verbs(of: $0, on: .room(room)).isSuperset(of: verbs)
     }
   }
 
@@ -43,7 +43,7 @@ extension Gateway {
   ) {
     var shared: Frame?
     for id in rooms[room]?.members ?? [] {
-      guard let connection = connections[id], connection.dialect == .native,
+      guard let connection = connections[id], connection.dialect.traits.hearsOfPeople,
         !connection.person.utf8.elementsEqual(person.utf8),
         self.verbs(of: connection, on: .room(room)).isSuperset(of: verbs),
         !separates(connection, from: person)

@@ -155,34 +155,12 @@ extension Gateway {
     deliverToDialects(publication, epoch: epoch, in: name)
     guard let room = rooms[name] else { return }
     let isForAll = isForAll(by: publication.person)
-    var native: Frame?
-    var whaler: Frame?
+    var news = RoomNews(.publication(publication, epoch: epoch), in: name)
     for id in room.members {
-      guard let connection = connections[id], connection.dialect != .session,
+      guard let connection = connections[id], !connection.dialect.traits.isSession,
         isForAll || isFor(connection, publication)
       else { continue }
-      switch connection.dialect {
-      case .native:
-        let frame =
-          native
-          ?? nativeFrame(
-            .publication(
-              ServerMessage.RoomPublication(
-                room: name, epoch: epoch,
-                publication: ServerMessage.PastPublication(publication))), ref: pushID())
-        native = frame
-        send(frame, to: connection)
-      case .whaler:
-        // Such a client fetches the resource that its pool is named after.
-        let frame =
-          whaler
-          ?? whalerFrame(
-            .resourceUpdate(ResourceUpdate(resourceID: name, senderID: publication.senderID)),
-            messageID: pushID())
-        whaler = frame
-        send(frame, to: connection)
-      case .session: break
-      }
+      connection.dialect.deliver(&news, to: connection)
     }
   }
 

@@ -40,21 +40,10 @@ extension Gateway {
     let update = ResourceUpdate(resourceID: resource, senderID: sender)
     deliverToDialects(update, in: name)
     guard let room = rooms[name] else { return }
-    var native: Frame?
-    var whaler: Frame?
+    var news = RoomNews(.update(update), in: name)
     for id in room.members {
       guard let connection = connections[id] else { continue }
-      switch connection.dialect {
-      case .native:
-        let frame = native ?? nativeFrame(.resourceUpdate(update), ref: pushID())
-        native = frame
-        send(frame, to: connection)
-      case .whaler:
-        let frame = whaler ?? whalerFrame(.resourceUpdate(update), messageID: pushID())
-        whaler = frame
-        send(frame, to: connection)
-      case .session: break
-      }
+      connection.dialect.deliver(&news, to: connection)
     }
   }
 

@@ -59,15 +59,9 @@ extension Gateway {
     _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription
   ) {
     countRefusalByBacklog()
-    switch subscription.connection.dialect {
-    case .native:
-      refuse(
-        submission.sequence, .busy, Self.backlogWords, of: subscription.room.id, ref: messageID,
-        to: subscription.connection)
-    // Its state follows once there is room.
-    case .whaler: owedStates.insert(subscription.connection.id)
-    case .session: break
-    }
+    subscription.connection.dialect.putOff(
+      submission.sequence, of: subscription.room.id, ref: messageID, words: Self.backlogWords,
+      to: subscription.connection)
   }
 
   // MARK: Other requests

@@ -229,7 +229,7 @@ extension Gateway {
     let now = surroundings.clock.uptime
     let place = makePlace()
     let connection = Connection(
-      id: place, dialect: .session, address: address, openedAt: surroundings.clock.now,
+      id: place, dialect: session, address: address, openedAt: surroundings.clock.now,
       phase: .ready)
     metrics.connectionsOpened += 1
     connection.client = surroundings.names.next()

@@ -303,7 +303,8 @@ extension Gateway {
     guard let live = subscription.room.live else { return }
     var shared: Frame?
     for other in subscription.room.subscriptions
-    where other !== subscription && other.connection.dialect == .native && !other.isLagging
+    where other !== subscription && other.connection.dialect.traits.hearsOfPeople
+      && !other.isLagging
       && other.verbs.contains(.presence)
     {
       guard other.revision == live.durableRevision else { continue }
@@ -314,7 +315,7 @@ extension Gateway {
   }
 
   func sendSelections(of subscription: Subscription, to connection: Connection) {
-    guard connection.dialect == .native, let live = subscription.room.live,
+    guard connection.dialect.traits.hearsOfPeople, let live = subscription.room.live,
       connection.subscriptions[subscription.room.id]?.verbs.contains(.presence) ?? false
     else { return }
     send(selectionsFrame(of: subscription, revision: live.durableRevision), to: connection)
@@ -332,88 +333,25 @@ extension Gateway {
   // MARK: Sending
 
   func nativeFrame(_ message: ServerMessage, ref: String) -> Frame {
-    Frame { message.encode(messageID: ref, into: &$0) }
+    native.frame(message, ref: ref)
   }
 
   func sendNative(_ message: ServerMessage, ref: String, to connection: Connection) {
-    send(nativeFrame(message, ref: ref), to: connection)
-  }
-
-  func changesFrame(_ entries: ArraySlice<LogEntry>, of id: DocumentID) -> Frame {
-    let first = entries.first?.revision ?? 0
-    return nativeFrame(
-      .changes(
-        .init(
-          documentID: id, revision: first, changes: entries.map(Self.change),
-          time: entries.last?.time)),
-      ref: pushID())
-  }
-
-  func acknowledge(
-    _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,
-    to connection: Connection
-  ) {
-    sendNative(
-      .acknowledged(
-        .init(documentID: id, sequence: sequence, revision: revision, time: time)), ref: ref,
-      to: connection)
-  }
-
-  /// Refuses a change that was made on another history.
-  func refuseForItsEpoch(
-    _ sequence: Int, of id: DocumentID, ref: String, to connection: Connection
-  ) {
-    refuse(
-      sequence, .epochChanged, "the document has another history now; join it again and rebase",
-      of: id, ref: ref, to: connection)
-  }
-
-  /// Answers a change that is not taken.
-  func refuse(
-    _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
-    retryAfter: Int? = nil, to connection: Connection
-  ) {
-    metrics.changesRefused[code.rawValue, default: 0] += 1
-    guard connection.dialect == .native else {
-      // The only answer such a client understands: the state to start from anew.
-      if let subscription = connection.subscriptions[id] { resyncWhaler(subscription) }
-      return
-    }
-    sendNative(
-      .refused(
-        .init(
-          documentID: id, sequence: sequence, code: code, message: message,
-          retryable: code.isRetryable, retryAfter: pause(after: code, retryAfter))),
-      ref: ref, to: connection)
-  }
-
-  /// How long to wait before what was refused is tried again; `nil` if that is in vain.
-  private func pause(after code: ErrorCode, _ known: Int?) -> Int? {
-    code.isRetryable ? known ?? settings.retryAfterMilliseconds : nil
+    native.send(message, ref: ref, to: connection)
   }
 
   func sendError(
     _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int? = nil,
     to connection: Connection
   ) {
-    guard connection.dialect == .native else { return }
-    // Once for a connection, or a client that goes on and on would fill the log.
-    let isNews = connection.refusals.insert(code).inserted
-    log(isNews ? .info : .debug, "message refused", code.rawValue)
-    sendNative(
-      .error(
-        .init(
-          code: code, message: message, retryable: code.isRetryable,
-          retryAfter: pause(after: code, retryAfter))),
-      ref: ref, to: connection)
+    connection.dialect.sendError(code, message, ref: ref, retryAfter: retryAfter, to: connection)
   }
 
   func sendGoodbye(
     reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
   ) {
-    sendNative(
-      .goodbye(.init(reason: reason, reconnectAfter: reconnectAfter)), ref: pushID(),
-      to: connection)
+    connection.dialect.sendGoodbye(
+      reason: reason, reconnectAfter: reconnectAfter, to: connection)
   }
 
   /// A refusal as code and sentence: what was expected, what came, what to do.

@@ -99,7 +99,7 @@ extension Gateway {
   ) -> SocketIOLink {
     let place = makePlace()
     let connection = Connection(
-      id: place, dialect: .session, address: address, openedAt: surroundings.clock.now,
+      id: place, dialect: session, address: address, openedAt: surroundings.clock.now,
       phase: .ready)
     metrics.connectionsOpened += 1
     connection.meter = meter(from: limited)

@@ -2,11 +2,7 @@ import GatewayPorts
 import OTCore
 import SocketMessages
 
-/// Speaking with the Whaler family.
-///
-/// Such a client numbers nothing: it counts frames. So each gets every operation once, in order,
-/// as a frame of its own, its own changes with its own message ids. What it cannot be told in
-/// words is told by its one way back to a known state, an unsolicited `resourceConnectionConf`.
+/// Messages of the Whaler family.
 extension Gateway {
   func receivedWhaler(
     _ bytes: UnsafeRawBufferPointer, excess: Excess? = nil, on connection: Connection
@@ -21,13 +17,11 @@ extension Gateway {
       surroundings.log.write(
         .debug, "message not understood", [("code", error.code.rawValue)])
       if excess != nil {
-        owedStates.insert(connection.id)
+        whaler.owe(connection)
         return
       }
       // It may have been a change; the client waits for it until it is given a new state.
-      for subscription in connection.subscriptions.values.map(\.self) {
-        resyncWhaler(subscription)
-      }
+      whaler.resync(connection)
       return
     }
     metrics.received[message.metricName, default: 0] += 1
@@ -48,7 +42,7 @@ extension Gateway {
   private func putOff(_ message: WhalerClientMessage, _ connection: Connection) {
     switch message {
     case .docChange(let change) where connection.subscriptions[change.resourceID] != nil:
-      owedStates.insert(connection.id)
+      whaler.owe(connection)
     case .docChange, .resourceConnection:
       close(connection, .tooFast, "too much at once; come back later")
     case .unknown: break
@@ -86,36 +80,5 @@ extension Gateway {
         operation: change.operation, author: connection.name,
         time: surroundings.clock.now, isResendable: false),
       messageID: messageID, subscription)
-  }
-
-  /// Sends the state from which such a client starts anew; what it has not had acknowledged is
-  /// gone on its side.
-  func resyncWhaler(_ subscription: Subscription) {
-    guard let live = subscription.room.live else { return }
-    metrics.resyncs["whaler", default: 0] += 1
-    subscription.revision = live.durableRevision
-    subscription.isLagging = false
-    subscription.messageIDs.removeAll()
-    sendWhalerState(subscription, live, messageID: pushID())
-  }
-
-  func sendWhalerState(_ subscription: Subscription, _ live: LiveDocument, messageID: String) {
-    send(
-      whalerFrame(
-        .resourceConnectionConf(
-          .init(
-            resourceID: live.id, initialState: live.durableDocument.text,
-            revision: live.durableRevision)),
-        messageID: messageID), to: subscription.connection)
-  }
-
-  func whalerFrame(_ message: WhalerServerMessage, messageID: String) -> Frame {
-    Frame { message.encode(senderID: self.processName, messageID: messageID, into: &$0) }
-  }
-
-  func whalerFrame(_ entry: LogEntry, of id: DocumentID, messageID: String) -> Frame {
-    whalerFrame(
-      .docChangeReturnOps(.init(resourceID: id, operation: entry.operation)),
-      messageID: messageID)
   }
 }

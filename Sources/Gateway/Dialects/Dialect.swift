@@ -1,0 +1,141 @@
+import GatewayPorts
+import SocketMessages
+
+/// The way in which a connection's messages are spoken.
+///
+/// All connections that speak alike share one dialect. It is a class, and not a protocol's
+/// existential, so that a delivery costs a call through a table and nothing is retained for it.
+///
+/// A dialect that has no word for something stays silent: that is what the methods do here.
+class Dialect: Part {
+  /// The ways in which dialects differ, beside their words.
+  struct Traits {
+    /// The name under which operators see its connections; `nil` where the session tells.
+    var listing: ConnectionJSON.Dialect?
+    /// Whether its connections are sessions, carried by connections or requests that stand elsewhere.
+    /// Sessions have rooms and no documents.
+    var isSession = false
+    /// Whether its clients hear of people, in documents and in rooms.
+    var hearsOfPeople = false
+    /// Whether its clients know which history of a document they follow.
+    var knowsEpochs = false
+    /// Whether a document is made when a client joins it that is not there.
+    var createsDocuments = false
+    /// Whether each change goes out in a frame of its own.
+    var wantsFramePerEntry = false
+  }
+
+  final let board: Switchboard
+  final let traits: Traits
+
+  init(_ board: Switchboard, _ traits: Traits) {
+    self.board = board
+    self.traits = traits
+  }
+
+  // MARK: Messages
+
+  /// A whole message has arrived.
+  ///
+  /// - Parameter excess: why it is not to be done, if it is too much.
+  func received(
+    _ message: UnsafeRawBufferPointer, kind: Frame.Kind, excess: Excess?,
+    on connection: Connection, in gateway: Gateway
+  ) {}
+
+  /// A message was longer than the limit, and was not read.
+  func oversized(_ connection: Connection, bytesMax: Int) {}
+
+  /// Answers a message that is not done.
+  func sendError(
+    _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int? = nil,
+    to connection: Connection
+  ) {}
+
+  // MARK: Documents
+
+  /// Gives a follower the document that it has joined.
+  func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {}
+
+  /// Refuses to let a client join a document, now or at all.
+  func turnAway(_ connection: Connection, _ code: ErrorCode, _ message: String, ref: String) {}
+
+  /// Refuses to let a client join a document, for it may not read it any more.
+  func turnAwayUnentitled(_ connection: Connection, ref: String) {}
+
+  /// Turns a client away that waits for a document that is deleted.
+  func turnAwayFromDeleted(_ connection: Connection) {}
+
+  /// Sends newly durable entries to a follower that has everything before them.
+  func deliver(_ delivery: inout Delivery, to subscription: Subscription) {}
+
+  /// Sends entries to a follower that catches up.
+  func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {}
+
+  /// Gives a follower the text anew.
+  func resync(
+    _ subscription: Subscription, _ live: LiveDocument, reason: ServerMessage.ResyncReason,
+    messageID: String
+  ) {}
+
+  /// Answers a change that is not taken.
+  func refuse(
+    _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
+    retryAfter: Int? = nil, to connection: Connection
+  ) {}
+
+  /// Answers a change that is not taken now, for too much waits for the disk.
+  func putOff(
+    _ sequence: Int, of id: DocumentID, ref: String, words: String, to connection: Connection
+  ) {}
+
+  /// Acknowledges a change.
+  func acknowledge(
+    _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,
+    to connection: Connection
+  ) {}
+
+  /// Tells a follower that it may not read a document any more.
+  func lostReading(of id: DocumentID, _ connection: Connection) {}
+
+  /// Tells a follower whether it may write.
+  func changedAccess(
+    to access: ServerMessage.AccessChanged.Access, of id: DocumentID, _ connection: Connection
+  ) {}
+
+  // MARK: Rooms
+
+  /// Sends a room's news to a member.
+  func deliver(_ news: inout RoomNews, to connection: Connection) {}
+
+  /// Takes a member out of a room that it may not read any more.
+  func lostReading(ofRoom room: RoomName, _ connection: Connection, in gateway: Gateway) {}
+
+  // MARK: The connection
+
+  /// Warns of the end of a connection's token.
+  func warn(_ connection: Connection, ofEnd end: Timestamp) {}
+
+  /// Tells a client to come back, before its connection is closed.
+  ///
+  /// - Parameter reconnectAfter: milliseconds, from which the client draws its own delay.
+  func sendGoodbye(reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection) {}
+
+  /// Counts a connection.
+  func count(in open: inout OpenConnections) {}
+}
+
+/// A document as a follower joins it.
+struct DocumentJoin {
+  let live: LiveDocument
+  let verbs: Verbs
+  /// The entries that a resuming client has missed; `nil` when it needs the text instead.
+  let missed: ArraySlice<LogEntry>?
+  /// The people who are named; `nil` for who may not see them.
+  let others: EncodedParticipants?
+}
+
+/// The sessions' dialect: Socket.IO and Bayeux have words of their own, which go out by their links.
+final class SessionDialect: Dialect {
+  init(_ board: Switchboard) { super.init(board, Traits(isSession: true)) }
+}

@@ -1,0 +1,254 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// `parley.v1`, as it is spoken to clients.
+final class NativeDialect: Dialect {
+  init(_ board: Switchboard) {
+    super.init(board, Traits(listing: .native, hearsOfPeople: true, knowsEpochs: true))
+  }
+
+  func frame(_ message: ServerMessage, ref: String) -> Frame {
+    Frame { message.encode(messageID: ref, into: &$0) }
+  }
+
+  func send(_ message: ServerMessage, ref: String, to connection: Connection) {
+    board.send(frame(message, ref: ref), to: connection)
+  }
+
+  // MARK: Messages
+
+  override func received(
+    _ message: UnsafeRawBufferPointer, kind: Frame.Kind, excess: Excess?,
+    on connection: Connection, in gateway: Gateway
+  ) {
+    gateway.receivedNative(message, kind: kind, excess: excess, on: connection)
+  }
+
+  override func oversized(_ connection: Connection, bytesMax: Int) {
+    sendError(
+      .tooLarge, "a message may have \(bytesMax) bytes; send the change in smaller pieces",
+      ref: "", to: connection)
+    board.close(connection, .messageTooLarge, "message too large")
+  }
+
+  override func sendError(
+    _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int? = nil,
+    to connection: Connection
+  ) {
+    // Once for a connection, or a client that goes on and on would fill the log.
+    let isNews = connection.refusals.insert(code).inserted
+    board.log(isNews ? .info : .debug, "message refused", code.rawValue)
+    send(
+      .error(
+        .init(
+          code: code, message: message, retryable: code.isRetryable,
+          retryAfter: pause(after: code, retryAfter))),
+      ref: ref, to: connection)
+  }
+
+  /// How long to wait before what was refused is tried again; `nil` if that is in vain.
+  private func pause(after code: ErrorCode, _ known: Int?) -> Int? {
+    code.isRetryable ? known ?? settings.retryAfterMilliseconds : nil
+  }
+
+  // MARK: Documents
+
+  override func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {
+    let live = join.live
+    let room = subscription.room
+    let connection = subscription.connection
+    subscription.revision = live.durableRevision
+    let joined = ServerMessage.Joined(
+      documentID: room.id, title: live.title, epoch: live.epoch, revision: live.durableRevision,
+      content: join.missed.map { .changes($0.map(ServerMessage.Change.init)) } ?? .text(""),
+      lastSequence: live.lastDurableSequence(of: connection.client), change: live.nameOfHead,
+      access: join.verbs.contains(.write) ? .write : .read, presence: [],
+      people: join.verbs.contains(.presence) ? room.presence.toldCount : nil)
+    func appendOthers(_ buffer: inout [UInt8]) {
+      (join.others ?? EncodedParticipants([])).append(to: &buffer, leavingOut: connection.client)
+    }
+    if join.missed == nil {
+      sendText(
+        of: room, in: .joined(joined), ref: messageID, presence: appendOthers, to: connection)
+    } else {
+      let frame = Frame {
+        ServerMessage.joined(joined).encode(
+          messageID: messageID, into: &$0, text: nil, presence: appendOthers)
+      }
+      board.send(frame, to: connection)
+    }
+  }
+
+  /// Sends a message with the document's newest text, which is encoded for the first who asks for it
+  /// and kept until the next revision.
+  private func sendText(
+    of room: DocumentRoom, in message: ServerMessage, ref: String,
+    presence: ((inout [UInt8]) -> Void)? = nil, to connection: Connection
+  ) {
+    guard let live = room.live else { return }
+    let now = surroundings.clock.uptime
+    var text: SharedText
+    if let kept = room.sharedText, kept.revision == live.durableRevision {
+      text = kept
+      text.usedAt = now
+    } else {
+      text = SharedText(live, now: now)
+    }
+    room.sharedText = text
+    board.send(text.frames(of: message, ref: ref, presence: presence), to: connection)
+  }
+
+  override func turnAway(
+    _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
+  ) {
+    sendError(code, message, ref: ref, to: connection)
+  }
+
+  override func turnAwayUnentitled(_ connection: Connection, ref: String) {
+    sendError(
+      .notAllowed, "the token no longer grants reading this document", ref: ref, to: connection)
+  }
+
+  override func deliver(_ delivery: inout Delivery, to subscription: Subscription) {
+    let connection = subscription.connection
+    if delivery.entries.count == 1, !subscription.messageIDs.isEmpty,
+      delivery.first.client == connection.client,
+      let messageID = subscription.messageIDs.removeValue(forKey: delivery.first.revision)
+    {
+      let first = delivery.first
+      acknowledge(
+        first.sequence, revision: first.revision, time: first.time, of: subscription.room.id,
+        ref: messageID, to: connection)
+      return
+    }
+    subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
+    let frame = delivery.shared ?? changesFrame(delivery.entries, of: subscription.room.id)
+    delivery.shared = frame
+    board.push(frame, to: connection)
+  }
+
+  override func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
+    guard let last = entries.last else { return }
+    board.push(changesFrame(entries, of: subscription.room.id), to: subscription.connection)
+    subscription.forgetMessageIDs(through: last.revision)
+  }
+
+  func changesFrame(_ entries: ArraySlice<LogEntry>, of id: DocumentID) -> Frame {
+    let first = entries.first?.revision ?? 0
+    return frame(
+      .changes(
+        .init(
+          documentID: id, revision: first, changes: entries.map(ServerMessage.Change.init),
+          time: entries.last?.time)),
+      ref: pushID())
+  }
+
+  override func resync(
+    _ subscription: Subscription, _ live: LiveDocument, reason: ServerMessage.ResyncReason,
+    messageID: String
+  ) {
+    metrics.resyncs[reason.rawValue, default: 0] += 1
+    subscription.revision = live.durableRevision
+    subscription.textRevision = live.durableRevision
+    subscription.messageIDs.removeAll()
+    sendText(
+      of: subscription.room,
+      in: .resync(
+        ServerMessage.Resync(
+          documentID: live.id, reason: reason, epoch: live.epoch,
+          revision: live.durableRevision, text: "",
+          lastSequence: live.lastDurableSequence(of: subscription.connection.client),
+          change: live.nameOfHead)),
+      ref: messageID, to: subscription.connection)
+  }
+
+  override func refuse(
+    _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
+    retryAfter: Int? = nil, to connection: Connection
+  ) {
+    send(
+      .refused(
+        .init(
+          documentID: id, sequence: sequence, code: code, message: message,
+          retryable: code.isRetryable, retryAfter: pause(after: code, retryAfter))),
+      ref: ref, to: connection)
+  }
+
+  override func putOff(
+    _ sequence: Int, of id: DocumentID, ref: String, words: String, to connection: Connection
+  ) {
+    metrics.changesRefused[ErrorCode.busy.rawValue, default: 0] += 1
+    refuse(sequence, .busy, words, of: id, ref: ref, to: connection)
+  }
+
+  override func acknowledge(
+    _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,
+    to connection: Connection
+  ) {
+    send(
+      .acknowledged(
+        .init(documentID: id, sequence: sequence, revision: revision, time: time)), ref: ref,
+      to: connection)
+  }
+
+  override func lostReading(of id: DocumentID, _ connection: Connection) {
+    send(.accessChanged(.init(documentID: id, access: .none)), ref: pushID(), to: connection)
+  }
+
+  override func changedAccess(
+    to access: ServerMessage.AccessChanged.Access, of id: DocumentID, _ connection: Connection
+  ) {
+    send(.accessChanged(.init(documentID: id, access: access)), ref: pushID(), to: connection)
+  }
+
+  // MARK: Rooms
+
+  override func deliver(_ news: inout RoomNews, to connection: Connection) {
+    let frame = news.native ?? self.frame(Self.message(news), ref: pushID())
+    news.native = frame
+    board.send(frame, to: connection)
+  }
+
+  private static func message(_ news: RoomNews) -> ServerMessage {
+    switch news.content {
+    case .publication(let publication, let epoch):
+      .publication(
+        ServerMessage.RoomPublication(
+          room: news.room, epoch: epoch,
+          publication: ServerMessage.PastPublication(publication)))
+    case .update(let update): .resourceUpdate(update)
+    }
+  }
+
+  override func lostReading(
+    ofRoom room: RoomName, _ connection: Connection, in gateway: Gateway
+  ) {
+    gateway.leave(room: room, connection)
+    send(.unsubscribed(.init(room: room)), ref: pushID(), to: connection)
+  }
+
+  // MARK: The connection
+
+  override func warn(_ connection: Connection, ofEnd end: Timestamp) {
+    connection.isWarned = true
+    send(.tokenExpiring(.init(expiresAt: end)), ref: pushID(), to: connection)
+  }
+
+  override func sendGoodbye(
+    reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
+  ) {
+    send(
+      .goodbye(.init(reason: reason, reconnectAfter: reconnectAfter)), ref: pushID(),
+      to: connection)
+  }
+
+  override func count(in open: inout OpenConnections) { open.native += 1 }
+}
+
+extension ServerMessage.Change {
+  /// An entry of a log as followers see it.
+  init(_ entry: LogEntry) {
+    self.init(clientID: entry.client, sequence: entry.sequence, operation: entry.operation)
+  }
+}

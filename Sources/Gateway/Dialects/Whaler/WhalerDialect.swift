@@ -1,0 +1,199 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// The Whaler family's dialect, as it is spoken to clients.
+///
+/// Such a client numbers nothing: it counts frames. So each gets every operation once, in order,
+/// as a frame of its own, its own changes with its own message ids. What it cannot be told in
+/// words is told by its one way back to a known state, an unsolicited `resourceConnectionConf`.
+final class WhalerDialect: Dialect {
+  /// Names this process in what it sends of its own accord.
+  private let processName: String
+  /// The connections with changes that were too many, and not answered yet.
+  private var owed: Set<ConnectionID> = []
+
+  init(_ board: Switchboard) {
+    processName = board.surroundings.names.next()
+    super.init(
+      board, Traits(listing: .whaler, createsDocuments: true, wantsFramePerEntry: true))
+  }
+
+  private func frame(_ message: WhalerServerMessage, messageID: String) -> Frame {
+    Frame { message.encode(senderID: processName, messageID: messageID, into: &$0) }
+  }
+
+  private func frame(_ entry: LogEntry, of id: DocumentID, messageID: String) -> Frame {
+    frame(
+      .docChangeReturnOps(.init(resourceID: id, operation: entry.operation)),
+      messageID: messageID)
+  }
+
+  // MARK: Messages
+
+  override func received(
+    _ message: UnsafeRawBufferPointer, kind: Frame.Kind, excess: Excess?,
+    on connection: Connection, in gateway: Gateway
+  ) {
+    gateway.receivedWhaler(message, excess: excess, on: connection)
+  }
+
+  override func oversized(_ connection: Connection, bytesMax: Int) { resync(connection) }
+
+  // MARK: States
+
+  /// Gives a client all its documents anew: it may wait for what nobody has understood.
+  func resync(_ connection: Connection) {
+    for subscription in connection.subscriptions.values.map(\.self) { resync(subscription) }
+  }
+
+  /// Sends the state from which a client starts anew; what it has not had acknowledged is gone on
+  /// its side.
+  private func resync(_ subscription: Subscription) {
+    guard let live = subscription.room.live else { return }
+    metrics.resyncs["whaler", default: 0] += 1
+    subscription.revision = live.durableRevision
+    subscription.isLagging = false
+    subscription.messageIDs.removeAll()
+    sendState(subscription, live, messageID: pushID())
+  }
+
+  private func sendState(
+    _ subscription: Subscription, _ live: LiveDocument, messageID: String
+  ) {
+    board.send(
+      frame(
+        .resourceConnectionConf(
+          .init(
+            resourceID: live.id, initialState: live.durableDocument.text,
+            revision: live.durableRevision)),
+        messageID: messageID), to: subscription.connection)
+  }
+
+  /// Owes a client the state to start from, until it may send again: not with each change that was
+  /// too much, or little sent would bring about much.
+  func owe(_ connection: Connection) { owed.insert(connection.id) }
+
+  /// A connection is gone.
+  func closed(_ id: ConnectionID) { owed.remove(id) }
+
+  /// Gives clients the states that they are owed, once they may send again.
+  func settleOwed() {
+    guard !owed.isEmpty else { return }
+    let now = surroundings.clock.uptime
+    for id in owed.sorted() {
+      guard let connection = connections[id], connection.isOpen else {
+        owed.remove(id)
+        continue
+      }
+      guard connection.meter.draw(messages: 1, bytes: 0, allowances, now: now) == nil else {
+        continue
+      }
+      owed.remove(id)
+      resync(connection)
+    }
+  }
+
+  // MARK: Documents
+
+  override func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {
+    subscription.revision = join.live.durableRevision
+    sendState(subscription, join.live, messageID: messageID)
+  }
+
+  override func turnAway(
+    _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
+  ) {
+    // It would wait for its state for ever; it comes back if its connection goes.
+    if code.isRetryable { board.close(connection, .rejoin, "come back and join again") }
+  }
+
+  override func turnAwayUnentitled(_ connection: Connection, ref: String) {
+    board.close(
+      connection, .unauthorised, "the token no longer grants reading this document")
+  }
+
+  override func turnAwayFromDeleted(_ connection: Connection) {
+    // Such a client is told nothing of it, and makes the note anew when it comes back.
+    board.close(connection, .rejoin, "come back and join again")
+  }
+
+  /// A frame for each entry, with the message id under which an author sent it: by that the author
+  /// knows its change again, and all others have not sent it.
+  func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] {
+    let authors = room.subscriptions.filter { $0.connection.dialect === self }
+    return entries.map { entry in
+      let messageID = authors.lazy.compactMap { $0.messageIDs[entry.revision] }.first
+      return frame(entry, of: room.id, messageID: messageID ?? pushID())
+    }
+  }
+
+  override func deliver(_ delivery: inout Delivery, to subscription: Subscription) {
+    for frame in delivery.sharedByEntry { board.push(frame, to: subscription.connection) }
+    subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
+  }
+
+  override func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
+    for entry in entries {
+      let own = subscription.messageIDs.removeValue(forKey: entry.revision)
+      board.push(
+        frame(entry, of: subscription.room.id, messageID: own ?? pushID()),
+        to: subscription.connection)
+    }
+  }
+
+  override func resync(
+    _ subscription: Subscription, _ live: LiveDocument, reason: ServerMessage.ResyncReason,
+    messageID: String
+  ) {
+    resync(subscription)
+  }
+
+  override func refuse(
+    _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
+    retryAfter: Int? = nil, to connection: Connection
+  ) {
+    // The only answer such a client understands: the state to start from anew.
+    if let subscription = connection.subscriptions[id] { resync(subscription) }
+  }
+
+  override func putOff(
+    _ sequence: Int, of id: DocumentID, ref: String, words: String, to connection: Connection
+  ) {
+    // Its state follows once there is room.
+    owe(connection)
+  }
+
+  override func lostReading(of id: DocumentID, _ connection: Connection) {
+    board.close(
+      connection, .unauthorised, "the token no longer grants reading this document")
+  }
+
+  // MARK: Rooms
+
+  override func deliver(_ news: inout RoomNews, to connection: Connection) {
+    let frame =
+      news.whaler
+      ?? self.frame(.resourceUpdate(Self.update(news)), messageID: pushID())
+    news.whaler = frame
+    board.send(frame, to: connection)
+  }
+
+  private static func update(_ news: RoomNews) -> ResourceUpdate {
+    switch news.content {
+    // Such a client fetches the resource that its pool is named after.
+    case .publication(let publication, _):
+      ResourceUpdate(resourceID: news.room, senderID: publication.senderID)
+    case .update(let update): update
+    }
+  }
+
+  override func lostReading(
+    ofRoom room: RoomName, _ connection: Connection, in gateway: Gateway
+  ) {
+    // Its pool: without a word for it, it is told when it comes back.
+    board.close(connection, .unauthorised, "the token no longer grants this pool")
+  }
+
+  override func count(in open: inout OpenConnections) { open.whaler += 1 }
+}
