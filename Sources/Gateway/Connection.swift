@@ -69,6 +69,14 @@ final class Connection {
     if let identity, !identity.isGuest, !identity.user.isEmpty { identity.user } else { client }
   }
 
+  /// What it may do: by its own token, and by further ones that it was granted.
+  func verbs(on subject: Subject) -> Verbs {
+    guard let identity else { return [] }
+    return passes.reduce(into: identity.verbs(on: subject)) {
+      $0.formUnion($1.verbs(on: subject))
+    }
+  }
+
   /// Whether it may still be sent to.
   var isOpen: Bool {
     switch phase {

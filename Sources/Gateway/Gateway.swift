@@ -14,7 +14,7 @@ import SocketMessages
 ///
 /// An edit is visible to nobody, its author included, before ``stored(_:reply:)`` says that it is
 /// on disk.
-public final class Gateway: Part, SwitchboardOwner {
+public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   /// What the gateway is given from outside.
   public struct Surroundings {
     let clock: any Clock
@@ -62,7 +62,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// The connections, and all that leaves the gateway.
   let board: Switchboard
 
-  var documents: ExactDictionary<DocumentRoom> = [:]
+  let documents: Documents
   var rooms: ExactDictionary<Room> = [:]
   /// Publications that wait for the store.
   var publishing = 0
@@ -73,7 +73,6 @@ public final class Gateway: Part, SwitchboardOwner {
   var stampedOnlineAt: Int64 = 0
   /// Numbers the attempts to subscribe.
   var nextAttempt: UInt64 = 1
-  var lagging: Set<ConnectionID> = []
   /// What users have taken of what they may.
   var users: UsageBook<ExactName>
   /// What addresses have.
@@ -93,16 +92,6 @@ public final class Gateway: Part, SwitchboardOwner {
     get { board.metrics }
     _modify { yield &board.metrics }
   }
-  /// Documents whose followers are told with the end of the turn who has come, acted or gone.
-  var gathering: [DocumentRoom] = []
-  /// Documents whose followers are told with the next tick how many are here.
-  var counting: [DocumentRoom] = []
-  /// Documents with changes that the end of a turn hands to the store.
-  var uncommitted: [DocumentRoom] = []
-  /// Documents of which changes were delivered in this turn.
-  var delivered: [DocumentRoom] = []
-  /// When the changes arrived that are on their way to their followers, in microseconds.
-  var broadcasting: [Int64] = []
 
   /// The revocations that all connections have been held to.
   var seenRevocations = 0
@@ -127,12 +116,14 @@ public final class Gateway: Part, SwitchboardOwner {
     native = NativeDialect(board)
     whaler = WhalerDialect(board)
     session = SessionDialect(board)
+    documents = Documents(board)
     recoveryLog = RecoveryLog(
       name: String(decoding: surroundings.names.next().utf8.prefix(8), as: UTF8.self),
       bytesMax: settings.dialects.recoveryBytesMax,
       milliseconds: settings.dialects.recoveryLogMilliseconds)
     people = surroundings.people ?? .standard(settings)
     board.owner = self
+    documents.owner = self
     people.blocking?.start(store: self)
   }
 
@@ -140,11 +131,7 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// Takes what is to be done, oldest first. Changes are handed to the store by ``endTurn()``.
   public func takeActions() -> [GatewayAction] {
-    if !broadcasting.isEmpty {
-      let now = surroundings.clock.microseconds
-      for arrival in broadcasting { metrics.broadcast.record(now - arrival) }
-      broadcasting.removeAll(keepingCapacity: true)
-    }
+    documents.countBroadcasts()
     return board.takeActions()
   }
 
@@ -226,8 +213,7 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// All that was queued for a connection has gone out.
   public func drained(_ id: ConnectionID) {
-    guard let connection = connections[id], lagging.contains(id) else { return }
-    catchUp(connection)
+    if let connection = connections[id] { documents.drained(connection) }
   }
 
   /// A connection is gone.
@@ -237,7 +223,6 @@ public final class Gateway: Part, SwitchboardOwner {
       closedCarrier(id)
       return
     }
-    lagging.remove(id)
     whaler.closed(id)
     leaveEverything(connection)
     // What still waits for the store on its behalf sees that nobody is there.
@@ -257,18 +242,28 @@ public final class Gateway: Part, SwitchboardOwner {
     if endSession(at: connection.id) { return }
     connection.phase = .closing
     metrics.closes[why.rawValue, default: 0] += 1
-    lagging.remove(connection.id)
     leaveEverything(connection, mayComeBack: why != .revoked)
     act(.close(connection.id, code: CloseCode(why.rawValue), reason: reason))
   }
 
   /// - Parameter mayComeBack: whether the person is shown in rooms for a while yet.
   func leaveEverything(_ connection: Connection, mayComeBack: Bool = true) {
-    for subscription in connection.subscriptions.values.map(\.self) { leave(subscription) }
+    documents.leaveAll(connection)
     for room in connection.rooms { leave(room: room, connection, isBroken: mayComeBack) }
     for change in people.typing?.disconnected(connection.id) ?? [] { tell(change) }
     goOffline(connection)
     connection.meter.count(towards: nil)
+  }
+
+  /// Ends a turn of the loop: followers are told who has come and gone in it, and the changes that it
+  /// brought go to the store, by the actions taken next.
+  ///
+  /// - Complexity: O(*n*) documents and changes of this turn or the one before.
+  /// - Returns: whether something is left for the end of the next turn, which should come at once.
+  public func endTurn() -> Bool {
+    if board.hasTurnedAway { answerTurnedAway() }
+    let isLeft = documents.endTurn()
+    return isLeft || board.hasTurnedAway
   }
 
   /// Time has passed: hellos that did not come, readers that have drained, documents nobody reads.
@@ -284,18 +279,11 @@ public final class Gateway: Part, SwitchboardOwner {
     for connection in connectionsInOrder({ $0.isOverdue(now: now) }) {
       close(connection, .helloMissing, "no hello came in time")
     }
-    for id in lagging.sorted() {
-      if let connection = connections[id], surroundings.queuedBytes(id) == 0 {
-        catchUp(connection)
-      }
-    }
+    documents.catchUpDrained()
     tickPeople(now: now)
-    tellCounts()
+    documents.tellCounts()
     tickLimits()
-    for (id, document) in documents {
-      document.forgetSharedText(now: now)
-      if document.isForgettable(now: now) { documents[id] = nil }
-    }
+    documents.forgetUnused(now: now)
   }
 
   /// Takes no more changes: they are refused as retryable, and reads go on.
@@ -303,7 +291,7 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// Whether every change and publication that was taken has been written and answered.
   public var isSettled: Bool {
-    publishing == 0 && documents.values.allSatisfy { $0.live?.isSettled ?? true }
+    publishing == 0 && documents.isSettled
   }
 
   /// Tells all clients to come back, and closes their connections.

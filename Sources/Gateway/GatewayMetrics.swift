@@ -67,14 +67,14 @@ extension Gateway {
 
   /// Subscriptions to documents, over all connections.
   public var documentSubscriptions: Int {
-    documents.values.reduce(0) { $0 + $1.subscriptions.count }
+    documents.subscriptionCount
   }
 
   /// Rooms that somebody is subscribed to.
   public var openRooms: Int { rooms.count }
 
   /// Connections whose readers are behind and wait to be given more.
-  public var laggingConnections: Int { lagging.count }
+  public var laggingConnections: Int { documents.laggingCount }
 }
 
 extension ClientMessage {

@@ -1,4 +1,5 @@
 import GatewayPorts
+import SocketMessages
 
 /// A part of the gateway: what it may do through the switchboard that all parts share.
 ///
@@ -41,6 +42,12 @@ extension Part {
   func send(_ frame: Frame, to connection: Connection) { board.send(frame, to: connection) }
   func send(_ frames: [Frame], to connection: Connection) { board.send(frames, to: connection) }
   func push(_ frame: Frame, to connection: Connection) { board.push(frame, to: connection) }
+
+  func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
+    board.close(connection, why, reason)
+  }
+
+  func respond(_ request: RequestID, _ response: Response) { board.respond(request, response) }
   func act(_ action: GatewayAction) { board.act(action) }
   func pushID() -> String { board.pushID() }
 

@@ -110,7 +110,7 @@ extension Gateway {
     if let link = socketIO.byPlace[connection.id] { return applyRights(toTwake: link) }
     if let link = bayeux.byPlace[connection.id] { return endSubscriptions(of: link) }
     for subscription in connection.subscriptions.values.map(\.self) {
-      applyRights(to: subscription)
+      documents.applyRights(to: subscription)
       guard connection.isOpen else { return }
     }
     for room in connection.rooms {
@@ -121,32 +121,6 @@ extension Gateway {
       }
       connection.dialect.lostReading(ofRoom: room, connection, in: self)
       guard connection.isOpen else { return }
-    }
-  }
-
-  private func applyRights(to subscription: Subscription) {
-    let connection = subscription.connection
-    let room = subscription.room
-    let verbs = verbs(of: connection, on: .document(room.id))
-    let before = subscription.verbs
-    guard verbs != before else { return }
-    guard verbs.contains(.read) else {
-      leave(subscription)
-      connection.dialect.lostReading(of: room.id, connection)
-      return
-    }
-    if before.contains(.presence), !verbs.contains(.presence) {
-      subscription.selections = []
-      hide(subscription)
-    }
-    subscription.verbs = verbs
-    if verbs.contains(.presence), !before.contains(.presence) {
-      show(subscription)
-      sendOthers(to: subscription)
-    }
-    if verbs.contains(.write) != before.contains(.write) {
-      connection.dialect.changedAccess(
-        to: verbs.contains(.write) ? .write : .read, of: room.id, connection)
     }
   }
 

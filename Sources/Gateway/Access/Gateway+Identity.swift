@@ -146,10 +146,7 @@ extension Gateway {
 
   /// What a connection may do: by its own token, and by further ones that it was granted.
   func verbs(of connection: Connection, on subject: Subject) -> Verbs {
-    guard let identity = connection.identity else { return [] }
-    return connection.passes.reduce(into: identity.verbs(on: subject)) {
-      $0.formUnion($1.verbs(on: subject))
-    }
+    connection.verbs(on: subject)
   }
 
   /// The name that others see: what the token says of its bearer, never what the client does.

@@ -112,7 +112,7 @@ extension Gateway {
   func refuse(_ message: ClientMessage, _ excess: Excess, ref: String, _ connection: Connection) {
     let words = excess.words(settings.limits)
     if case .change(let change) = message {
-      refuse(
+      documents.refuse(
         change.sequence, .tooFast, words, of: change.documentID, ref: ref,
         retryAfter: excess.retryAfter, to: connection)
     } else {

@@ -66,6 +66,9 @@ class Dialect: Part {
   /// Turns a client away that waits for a document that is deleted.
   func turnAwayFromDeleted(_ connection: Connection) {}
 
+  /// The frames of entries, one for each, where a dialect wants that.
+  func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] { [] }
+
   /// Sends newly durable entries to a follower that has everything before them.
   func deliver(_ delivery: inout Delivery, to subscription: Subscription) {}
 

@@ -45,7 +45,7 @@ extension Gateway {
     return ConnectionJSON.Item(
       connection: connection, dialect: dialect ?? .bayeux,
       queuedBytes: carrier.map(surroundings.queuedBytes) ?? 0,
-      isLagging: lagging.contains(connection.id))
+      isLagging: documents.isLagging(connection.id))
   }
 
   func listRooms(_ request: RequestID, _ query: String) {

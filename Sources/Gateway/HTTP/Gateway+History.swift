@@ -59,10 +59,20 @@ extension Gateway {
     guard let author = author(fields.author, identity, request), checkedName(name, request) else {
       return
     }
-    save(
+    documents.save(
       NamedVersion(
         revision: revision, name: name, author: author, time: surroundings.clock.now),
       of: id, for: request)
+  }
+
+  /// Has the store name a revision.
+  func save(
+    _ version: NamedVersion, epoch: String, of id: DocumentID, for request: RequestID
+  ) {
+    store(
+      keeping(.saveVersion(id: id, epoch: epoch, version: version), for: request) { _ in
+        .json(201, NoteJSON.version(version))
+      }, for: .notes(request, .saveVersion(version)))
   }
 
   func restore(

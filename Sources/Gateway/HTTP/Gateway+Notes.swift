@@ -309,10 +309,10 @@ extension Gateway {
   private func answer(_ request: RequestID, _ kind: NotesRequest, _ text: HistoricText) {
     switch kind {
     case .restore(let id, let author):
-      edit(
+      documents.edit(
         id,
         DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
-    case .base(let id, let edit): self.edit(id, edit.onto(text, for: request))
+    case .base(let id, let edit): documents.edit(id, edit.onto(text, for: request))
     case .text(let format, let known):
       respond(request, NoteText.response(text, as: format).unless(known: known))
     case .list, .page, .create, .put, .rename, .delete, .one, .history, .versions, .saveVersion,
@@ -330,10 +330,7 @@ extension Gateway {
       respond(request, .created(note))
     } else {
       respond(request, .json(200, NoteJSON.note(note)))
-      if let room = documents[note.id] {
-        room.live?.title = note.title
-        tell(room, .renamed(note.title))
-      }
+      documents.renamed(note.id, to: note.title)
     }
     publishNoteList()
   }
@@ -345,18 +342,7 @@ extension Gateway {
     }
     respond(request, Response(status: 204))
     guard case .delete(let id) = kind else { return }
-    if let room = documents[id] {
-      tell(room, .deleted)
-      for subscription in room.subscriptions { subscription.connection.subscriptions[id] = nil }
-      for (_, edit) in room.editRequests {
-        respond(edit, .problem(404, .unknownDocument, "the note was deleted"))
-      }
-      for case .join(let waiting, _, _) in room.waiting {
-        guard let connection = connections[waiting] else { continue }
-        connection.dialect.turnAwayFromDeleted(connection)
-      }
-      turnAway(room, .unknownDocument, "the note was deleted")
-    }
+    documents.deleted(id)
     publishNoteList()
   }
 
@@ -379,25 +365,6 @@ extension Gateway {
     }
   }
 
-  private enum DocumentNews {
-    case renamed(String)
-    case deleted
-  }
-
-  private func tell(_ room: DocumentRoom, _ news: DocumentNews) {
-    let message: ServerMessage
-    switch news {
-    case .renamed(let title):
-      message = .documentChanged(.init(documentID: room.id, title: title, deleted: false))
-    case .deleted:
-      message = .documentChanged(.init(documentID: room.id, title: nil, deleted: true))
-    }
-    let frame = nativeFrame(message, ref: pushID())
-    for subscription in room.subscriptions
-    where subscription.connection.dialect.traits.hearsOfPeople {
-      send(frame, to: subscription.connection)
-    }
-  }
 }
 
 extension Response {

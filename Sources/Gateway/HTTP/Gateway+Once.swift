@@ -126,15 +126,12 @@ extension Gateway {
     return .once(.perform(work, keeping: [draft], settings.answers))
   }
 
-  /// The commit of a document's entries, with the answers to the requests among them that have keys.
+  /// The commit of a document's entries, with the answers to those edits that have keys.
   func keepingAnswers(
-    of append: StoreRequest, _ entries: [LogEntry], in room: DocumentRoom
+    of append: StoreRequest, to edits: [(request: RequestID, revision: Int)]
   ) -> StoreRequest {
-    guard !once.isEmpty, !room.editRequests.isEmpty else { return append }
-    let drafts = entries.compactMap { entry in
-      room.editRequests[entry.revision].flatMap { request in
-        draft(of: request) { _ in .edited(entry.revision) }
-      }
+    guard !once.isEmpty else { return append }
+    let drafts = edits.compactMap { edit in draft(of: edit.request) { _ in .edited(edit.revision) }
     }
     return drafts.isEmpty ? append : .once(.perform(append, keeping: drafts, settings.answers))
   }

@@ -132,7 +132,7 @@ extension Gateway {
     case .broken:
       respond(request, .problem(400, .badMessage, "expected base as a revision's number"))
     case .absent:
-      edit(
+      documents.edit(
         id,
         DocumentRoom.ServerEdit(
           request: request, content: .text(text), author: author, expected: expected.revision))
@@ -153,8 +153,8 @@ extension Gateway {
     let componentsMax = settings.limits.operationComponentsMax
     let fields = NoteJSON.fields(in: body, operationComponentsMax: componentsMax)
     if let fields, fields.hasTooManyComponents {
-      let (code, message) = Self.words(
-        for: .tooManyComponents(componentsMax: componentsMax), sequence: 1)
+      let refusal = LiveDocument.Refusal.tooManyComponents(componentsMax: componentsMax)
+      let (code, message) = refusal.words(sequence: 1)
       respond(request, .problem(413, code, message))
       return
     }
@@ -168,7 +168,7 @@ extension Gateway {
     guard let expected = expectedRevision(head, request),
       let author = author(fields.author, identity, request)
     else { return }
-    edit(
+    documents.edit(
       id,
       DocumentRoom.ServerEdit(
         request: request, content: .change(operation, revision: revision),

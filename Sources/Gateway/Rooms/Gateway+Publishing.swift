@@ -130,7 +130,7 @@ extension Gateway {
     }
     if backlog.isFull {
       countRefusalByBacklog()
-      return (.busy, Self.backlogWords)
+      return (.busy, StoreBacklog.words)
     }
     if let problem = problem(ofRoom: request.room) { return (.tooLarge, problem) }
     guard request.data.utf8.count <= limits.publicationBytesMax else {

@@ -47,6 +47,8 @@ extension Gateway {
     }
   }
 
+  func noteListChanged() { publishNoteList() }
+
   func publishNoteList() {
     publish(resource: Self.noteListRoom, in: Self.noteListRoom, sender: nil)
   }

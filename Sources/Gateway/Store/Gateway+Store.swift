@@ -5,13 +5,13 @@ extension Gateway {
   /// The store has done a piece of work.
   public func stored(_ ticket: StoreTicket, reply: StoreReply) {
     switch board.finish(ticket) {
-    case .document(let id): loaded(id, reply.outcome(of: .document))
-    case .creation(let id): created(id, reply.outcome(of: .note))
-    case .renewal(let id, let epoch): renewed(id, to: epoch, reply.outcome(of: .done))
-    case .commit(let id): committed(id, reply.outcome(of: .done))
-    case .history(let id): readHistory(of: id, reply.outcome(of: .entries), ticket)
+    case .document(let id): documents.loaded(id, reply.outcome(of: .document))
+    case .creation(let id): documents.created(id, reply.outcome(of: .note))
+    case .renewal(let id, let epoch): documents.renewed(id, to: epoch, reply.outcome(of: .done))
+    case .commit(let id): documents.committed(id, reply.outcome(of: .done))
+    case .history(let id): documents.readHistory(of: id, reply.outcome(of: .entries), ticket)
     case .catchUp(let id, let connection):
-      readForCatchUp(id, connection, reply.outcome(of: .entries), ticket)
+      documents.readForCatchUp(id, connection, reply.outcome(of: .entries), ticket)
     case .publication(let work): published(work, reply.outcome(of: .publication))
     case .recovery(let work): recovered(work, reply.outcome(of: .recovery))
     case .recoveryAnew(let work): finish(work, reply.outcome(of: .recovery))

@@ -23,7 +23,7 @@ extension Gateway {
     } catch {
       metrics.received["malformed", default: 0] += 1
       if let change = error.change, case .ready = connection.phase {
-        refuse(
+        documents.refuse(
           change.sequence, error.code, error.description, of: change.documentID,
           ref: error.messageID ?? "", to: connection)
         return
@@ -170,7 +170,9 @@ extension Gateway {
     case .change(let change): handle(change, ref: ref, connection)
     case .select(let select): handle(select, ref: ref, connection)
     case .leave(let id):
-      if let subscription = connection.subscriptions[id.documentID] { leave(subscription) }
+      if let subscription = connection.subscriptions[id.documentID] {
+        documents.leave(subscription)
+      }
       sendNative(.left(.init(documentID: id.documentID)), ref: ref, to: connection)
     case .profile(let profile): handle(profile, ref: ref, connection)
     case .subscribe(let subscribe): handle(subscribe, ref: ref, connection)
@@ -220,21 +222,21 @@ extension Gateway {
         .notAllowed, "the token does not grant reading this document", ref: ref, to: connection)
       return
     }
-    self.join(join.documentID, resume: join.resume, messageID: ref, connection)
+    documents.join(join.documentID, resume: join.resume, messageID: ref, connection)
   }
 
   private func handle(_ change: ClientMessage.Change, ref: String, _ connection: Connection) {
     guard let subscription = connection.subscriptions[change.documentID] else {
-      refuse(
+      documents.refuse(
         change.sequence, .notJoined, "join the document before changing it",
         of: change.documentID, ref: ref, to: connection)
       return
     }
     if let epoch = subscription.room.live?.epoch, epoch != change.epoch {
-      refuseForItsEpoch(change.sequence, of: change.documentID, ref: ref, to: connection)
+      documents.refuseForItsEpoch(change.sequence, of: change.documentID, ref: ref, to: connection)
       return
     }
-    submit(
+    documents.submit(
       LiveDocument.Submission(
         client: connection.client, sequence: change.sequence, revision: change.revision,
         operation: change.operation, author: connection.name, time: surroundings.clock.now),
@@ -267,18 +269,7 @@ extension Gateway {
           + "\(select.revision) came; select again", ref: ref, to: connection)
       return
     }
-    let length = live.durableDocument.scalarCount
-    subscription.selections = select.selections
-    subscription.moveSelections(over: live.durableEntries(after: select.revision))
-    for index in subscription.selections.indices {
-      let selection = subscription.selections[index]
-      subscription.selections[index] = Selection(
-        anchor: min(max(selection.anchor, 0), length), head: min(max(selection.head, 0), length))
-    }
-    subscription.room.named = nil
-    noteAct(of: subscription)
-    // Whoever is not known by name is named first, with the end of the turn.
-    if subscription.room.presence.isTold(connection.client) { shareSelections(of: subscription) }
+    documents.select(select.selections, at: select.revision, subscription)
   }
 
   private func handle(_ profile: ClientMessage.Profile, ref: String, _ connection: Connection) {
@@ -294,40 +285,7 @@ extension Gateway {
   func shareProfile(of connection: Connection) {
     shareRoomProfile(of: connection)
     for subscription in connection.subscriptions.values
-    where subscription.verbs.contains(.presence) { showProfile(of: subscription) }
-  }
-
-  // MARK: Carets
-
-  func shareSelections(of subscription: Subscription) {
-    guard let live = subscription.room.live else { return }
-    var shared: Frame?
-    for other in subscription.room.subscriptions
-    where other !== subscription && other.connection.dialect.traits.hearsOfPeople
-      && !other.isLagging
-      && other.verbs.contains(.presence)
-    {
-      guard other.revision == live.durableRevision else { continue }
-      let frame = shared ?? selectionsFrame(of: subscription, revision: live.durableRevision)
-      shared = frame
-      send(frame, to: other.connection)
-    }
-  }
-
-  func sendSelections(of subscription: Subscription, to connection: Connection) {
-    guard connection.dialect.traits.hearsOfPeople, let live = subscription.room.live,
-      connection.subscriptions[subscription.room.id]?.verbs.contains(.presence) ?? false
-    else { return }
-    send(selectionsFrame(of: subscription, revision: live.durableRevision), to: connection)
-  }
-
-  private func selectionsFrame(of subscription: Subscription, revision: Int) -> Frame {
-    nativeFrame(
-      .selections(
-        .init(
-          documentID: subscription.room.id, revision: revision,
-          clientID: subscription.connection.client, selections: subscription.selections)),
-      ref: pushID())
+    where subscription.verbs.contains(.presence) { documents.showProfile(of: subscription) }
   }
 
   // MARK: Sending
@@ -354,38 +312,4 @@ extension Gateway {
       reason: reason, reconnectAfter: reconnectAfter, to: connection)
   }
 
-  /// A refusal as code and sentence: what was expected, what came, what to do.
-  static func words(
-    for refusal: LiveDocument.Refusal, sequence: Int
-  ) -> (ErrorCode, String) {
-    switch refusal {
-    case .futureRevision(let head):
-      (.futureRevision, "the base revision lies ahead of the head, \(head); join again")
-    case .negativeRevision: (.negativeRevision, "revisions count from 0; join again")
-    case .lengthMismatch(let expected, let found):
-      (
-        .lengthMismatch,
-        "the document has \(expected) scalars at that revision, the operation starts from "
-          + "\(found); rebase and send again"
-      )
-    case .sequenceReused(let last):
-      (
-        .sequenceReused,
-        "sequence \(sequence) was used for another change; the last one is \(last)"
-      )
-    case .sequenceGap(let expected):
-      (.sequenceGap, "expected sequence \(expected), \(sequence) came; send \(expected) first")
-    case .inFlight:
-      (.busy, "the change before is not acknowledged yet; send this one after it")
-    case .tooManyComponents(let componentsMax):
-      (
-        .tooLarge,
-        "an operation may have \(componentsMax) components, this one has more; "
-          + "send it in smaller pieces"
-      )
-    case .documentFull(let scalarsMax):
-      (.tooLarge, "the document may have \(scalarsMax) scalars and would have more")
-    case .operation(let error): (.badOperation, "\(error)")
-    }
-  }
 }

@@ -63,7 +63,7 @@ extension Gateway {
       close(connection, .unauthorised, "the token does not grant reading this document")
       return
     }
-    join(id, resume: nil, messageID: messageID, connection)
+    documents.join(id, resume: nil, messageID: messageID, connection)
   }
 
   private func handle(
@@ -74,7 +74,7 @@ extension Gateway {
       joinWhaler(change.resourceID, messageID: pushID(), connection)
       return
     }
-    submit(
+    documents.submit(
       LiveDocument.Submission(
         client: connection.client, sequence: 0, revision: change.revision,
         operation: change.operation, author: connection.name,

@@ -120,7 +120,7 @@ final class WhalerDialect: Dialect {
 
   /// A frame for each entry, with the message id under which an author sent it: by that the author
   /// knows its change again, and all others have not sent it.
-  func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] {
+  override func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] {
     let authors = room.subscriptions.filter { $0.connection.dialect === self }
     return entries.map { entry in
       let messageID = authors.lazy.compactMap { $0.messageIDs[entry.revision] }.first

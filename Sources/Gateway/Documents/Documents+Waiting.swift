@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 
 /// Those who wait until the store has been read or a commit is over.
-extension Gateway {
+extension Documents {
   /// Lets someone wait for a document, or turns them away if too many do.
   func wait(
     _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, _ connection: Connection

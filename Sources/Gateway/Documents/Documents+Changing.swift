@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 
 /// Changing a document that a connection follows.
-extension Gateway {
+extension Documents {
   /// A client has sent a change to a document it follows.
   func submit(
     _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription
@@ -80,7 +80,7 @@ extension Gateway {
     _ submission: LiveDocument.Submission, _ refusal: LiveDocument.Refusal, messageID: String,
     _ subscription: Subscription
   ) {
-    let (code, message) = Self.words(for: refusal, sequence: submission.sequence)
+    let (code, message) = refusal.words(sequence: submission.sequence)
     refuse(
       submission.sequence, code, message, of: subscription.room.id, ref: messageID,
       to: subscription.connection)

@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 
 /// Giving a document another epoch, once a client knows more than the log.
-extension Gateway {
+extension Documents {
   /// Lets another history begin: what was taken is committed first.
   func renewEpoch(of room: DocumentRoom) {
     surroundings.log.write(.error, "a client knows more than the log: its tail was lost", [])

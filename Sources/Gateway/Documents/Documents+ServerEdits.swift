@@ -3,7 +3,7 @@ import OTCore
 import SocketMessages
 
 /// Edits and versions that come over HTTP, in one order with everybody's changes.
-extension Gateway {
+extension Documents {
   /// Edits a document as its followers do; answered once the edit is durable.
   func edit(_ id: DocumentID, _ edit: DocumentRoom.ServerEdit) {
     guard !board.isDraining else {
@@ -54,7 +54,7 @@ extension Gateway {
       took(operation, in: room)
       commit(room)
     case .refused(let refusal):
-      let (code, message) = Self.words(for: refusal, sequence: 0)
+      let (code, message) = refusal.words(sequence: 0)
       respond(edit.request, .problem(code == .tooLarge ? 413 : 409, code, message))
     case .tooMuchHistory: refuseForWantOfHistory(edit)
     case .needsHistory(let after, let through):
@@ -99,10 +99,7 @@ extension Gateway {
   /// Names a revision of a document that is in memory.
   func save(_ version: NamedVersion, _ request: RequestID, of room: DocumentRoom) {
     guard let epoch = room.live?.epoch else { return }
-    store(
-      keeping(.saveVersion(id: room.id, epoch: epoch, version: version), for: request) { _ in
-        .json(201, NoteJSON.version(version))
-      }, for: .notes(request, .saveVersion(version)))
+    owner?.save(version, epoch: epoch, of: room.id, for: request)
   }
 
   /// Answers a request for which too many others wait.

@@ -8,13 +8,15 @@ import SocketMessages
 /// shared by all; one whose socket is full gets nothing until it has drained, and then the next
 /// range of the log in one frame. Nothing is composed on the way: transforming over a composed
 /// operation is not the same as transforming over its parts.
-extension Gateway {
+extension Documents {
   /// Sends newly durable entries to all who have everything before them.
   func deliver(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     guard var delivery = Delivery(entries) else { return }
-    if room.subscriptions.contains(where: { $0.connection.dialect.traits.wantsFramePerEntry }) {
+    if let other = room.subscriptions.first(where: {
+      $0.connection.dialect.traits.wantsFramePerEntry
+    }) {
       // Now, for authors forget their message ids when they are told.
-      delivery.sharedByEntry = whaler.frames(entries, in: room)
+      delivery.sharedByEntry = other.connection.dialect.frames(entries, in: room)
     }
     // Native authors come first: they may send the next change while the others are told of this one.
     for entry in entries {

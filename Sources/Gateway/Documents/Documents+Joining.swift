@@ -3,7 +3,7 @@ import OTCore
 import SocketMessages
 
 /// Following a document, and no longer.
-extension Gateway {
+extension Documents {
   /// A connection wants to follow a document.
   func join(_ id: DocumentID, resume: ResumePoint?, messageID: String, _ connection: Connection) {
     let room = room(of: id)
@@ -40,7 +40,7 @@ extension Gateway {
     _ room: DocumentRoom, resume: ResumePoint?, messageID: String, _ connection: Connection
   ) {
     guard let live = room.live else { return }
-    let verbs = verbs(of: connection, on: .document(room.id))
+    let verbs = connection.verbs(on: .document(room.id))
     guard verbs.contains(.read) else {
       // The right went while the document was being read.
       connection.dialect.turnAwayUnentitled(connection, ref: messageID)

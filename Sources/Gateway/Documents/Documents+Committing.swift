@@ -8,7 +8,7 @@ import SocketMessages
 /// all that one turn of the loop brings for a document goes in one commit, and what a turn has
 /// delivered is written to the sockets before more is committed, so that the authors' next changes
 /// go together.
-extension Gateway {
+extension Documents {
   /// Has the tentative entries go to the store with this turn's end; with the next one's if changes
   /// were delivered in this turn; and not before a commit that is under way is over.
   func commit(_ room: DocumentRoom) {
@@ -18,12 +18,11 @@ extension Gateway {
   }
 
   /// Ends a turn of the loop: followers are told who has come and gone in it, and the changes that it
-  /// brought go to the store, by the actions taken next.
+  /// brought go to the store.
   ///
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
-  /// - Returns: whether something is left for the end of the next turn, which should come at once.
-  public func endTurn() -> Bool {
-    if board.hasTurnedAway { answerTurnedAway() }
+  /// - Returns: whether something is left for the end of the next turn.
+  func endTurn() -> Bool {
     tellPresence()
     if !uncommitted.isEmpty {
       let rooms = uncommitted
@@ -35,7 +34,7 @@ extension Gateway {
     }
     for room in delivered { room.hasDelivered = false }
     delivered.removeAll(keepingCapacity: true)
-    return !uncommitted.isEmpty || board.hasTurnedAway
+    return !uncommitted.isEmpty
   }
 
   /// Hands the tentative entries to the store, unless a commit is under way.
@@ -46,6 +45,17 @@ extension Gateway {
     else { return }
     let append = StoreRequest.append(id: room.id, epoch: epoch, entries: entries)
     store(.append(keepingAnswers(of: append, entries, in: room)), for: .commit(room.id))
+  }
+
+  /// The commit of a document's entries, with the answers to the edits among them.
+  private func keepingAnswers(
+    of append: StoreRequest, _ entries: [LogEntry], in room: DocumentRoom
+  ) -> StoreRequest {
+    guard !room.editRequests.isEmpty, let owner else { return append }
+    let edits = entries.compactMap { entry in
+      room.editRequests[entry.revision].map { (request: $0, revision: entry.revision) }
+    }
+    return owner.keepingAnswers(of: append, to: edits)
   }
 
   /// A commit is over.
@@ -81,10 +91,11 @@ extension Gateway {
         // The log is not what this process thinks it is: read it again.
         turnAway(room, .unavailable, "the document is being read again; join it anew")
         for subscription in room.subscriptions {
-          sendError(
+          let connection = subscription.connection
+          connection.dialect.sendError(
             .unavailable, "the document is being read again; join it anew", ref: pushID(),
-            to: subscription.connection)
-          close(subscription.connection, .rejoin, "join again")
+            to: connection)
+          close(connection, .rejoin, "join again")
         }
       }
     }

@@ -3,7 +3,7 @@ import OTCore
 import SocketMessages
 
 /// Bringing documents into memory.
-extension Gateway {
+extension Documents {
   /// The room of a document, which is read from the store if it is not in memory.
   func room(of id: DocumentID) -> DocumentRoom {
     if let room = documents[id] { return room }
@@ -28,7 +28,7 @@ extension Gateway {
       let wantsCreation = room.waiting.contains {
         if case .join(let id, _, _) = $0, let connection = connections[id] {
           connection.dialect.traits.createsDocuments
-            && verbs(of: connection, on: .document(room.id)).contains(.manage)
+            && connection.verbs(on: .document(room.id)).contains(.manage)
         } else {
           false
         }
@@ -56,7 +56,7 @@ extension Gateway {
     guard let room = documents[id] else { return }
     switch outcome {
     case .success:
-      publishNoteList()
+      owner?.noteListChanged()
       store(.load(id: id, recentMax: settings.windowEntries), for: .document(id))
     case .failure(.exists):
       store(.load(id: id, recentMax: settings.windowEntries), for: .document(id))

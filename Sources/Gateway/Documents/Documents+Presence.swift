@@ -5,7 +5,7 @@ import SocketMessages
 ///
 /// A crowd that joins in one turn costs each follower one message and not one for everybody who came.
 /// How many there are is told with ticks, where only the number has changed.
-extension Gateway {
+extension Documents {
   /// Shows a follower to the others.
   func show(_ subscription: Subscription) {
     subscription.room.presence.enter(subscription.person)

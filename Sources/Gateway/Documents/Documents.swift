@@ -1,0 +1,98 @@
+import GatewayPorts
+
+/// The documents: who follows them, how they are changed, and how changes become durable and reach
+/// their followers.
+///
+/// Nothing outside this folder touches its state. It reaches the world through the switchboard, its
+/// followers through their dialects, and its owner through ``DocumentsOwner``.
+final class Documents: Part {
+  let board: Switchboard
+  /// Told of what concerns other parts.
+  weak var owner: (any DocumentsOwner)?
+
+  /// The documents in memory, or on their way there.
+  var documents: ExactDictionary<DocumentRoom> = [:]
+  /// Documents with changes that the end of a turn hands to the store.
+  var uncommitted: [DocumentRoom] = []
+  /// Documents of which changes were delivered in this turn.
+  var delivered: [DocumentRoom] = []
+  /// Connections that are behind, and are given more when they have drained.
+  var lagging: Set<ConnectionID> = []
+  /// When the changes arrived that are on their way to their followers, in microseconds.
+  var broadcasting: [Int64] = []
+  /// Documents whose followers are told with the end of the turn who has come, acted or gone.
+  var gathering: [DocumentRoom] = []
+  /// Documents whose followers are told with the next tick how many are here.
+  var counting: [DocumentRoom] = []
+
+  init(_ board: Switchboard) { self.board = board }
+
+  // MARK: Numbers
+
+  /// How many documents are in memory.
+  var count: Int { documents.count }
+
+  /// How many follow a document, over all documents.
+  var subscriptionCount: Int { documents.values.reduce(0) { $0 + $1.subscriptions.count } }
+
+  /// How many connections are behind.
+  var laggingCount: Int { lagging.count }
+
+  /// Whether every change that was taken has been written and answered.
+  var isSettled: Bool { documents.values.allSatisfy { $0.live?.isSettled ?? true } }
+
+  /// Whether a connection is behind.
+  func isLagging(_ id: ConnectionID) -> Bool { lagging.contains(id) }
+
+  /// The frames for all followers who keep up have been handed out.
+  func countBroadcasts() {
+    guard !broadcasting.isEmpty else { return }
+    let now = surroundings.clock.microseconds
+    for arrival in broadcasting { metrics.broadcast.record(now - arrival) }
+    broadcasting.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Connections
+
+  /// All that was queued for a connection has gone out.
+  func drained(_ connection: Connection) {
+    if lagging.contains(connection.id) { catchUp(connection) }
+  }
+
+  /// A connection has ended, or is about to: it follows nothing any more.
+  func leaveAll(_ connection: Connection) {
+    lagging.remove(connection.id)
+    for subscription in connection.subscriptions.values.map(\.self) { leave(subscription) }
+  }
+
+  // MARK: Time
+
+  /// Continues those that are behind and have drained.
+  func catchUpDrained() {
+    for id in lagging.sorted() {
+      if let connection = connections[id], surroundings.queuedBytes(id) == 0 {
+        catchUp(connection)
+      }
+    }
+  }
+
+  /// Forgets documents that nobody follows, and texts that nobody asks for.
+  func forgetUnused(now: Int64) {
+    for (id, document) in documents {
+      document.forgetSharedText(now: now)
+      if document.isForgettable(now: now) { documents[id] = nil }
+    }
+  }
+}
+
+/// The gateway, as its documents see it.
+protocol DocumentsOwner: AnyObject {
+  /// A note was made by joining it.
+  func noteListChanged()
+  /// Has the store name a revision of a document whose epoch is known now.
+  func save(_ version: NamedVersion, epoch: String, of id: DocumentID, for request: RequestID)
+  /// The commit of a document's entries, with those answers to edits that are to be kept.
+  func keepingAnswers(
+    of append: StoreRequest, to edits: [(request: RequestID, revision: Int)]
+  ) -> StoreRequest
+}

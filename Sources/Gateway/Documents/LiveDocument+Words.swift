@@ -1,0 +1,39 @@
+import OTCore
+import SocketMessages
+
+extension LiveDocument.Refusal {
+  /// A refusal as code and sentence: what was expected, what came, what to do.
+  ///
+  /// - Parameter sequence: the author's number for the change.
+  func words(sequence: Int) -> (ErrorCode, String) {
+    switch self {
+    case .futureRevision(let head):
+      (.futureRevision, "the base revision lies ahead of the head, \(head); join again")
+    case .negativeRevision: (.negativeRevision, "revisions count from 0; join again")
+    case .lengthMismatch(let expected, let found):
+      (
+        .lengthMismatch,
+        "the document has \(expected) scalars at that revision, the operation starts from "
+          + "\(found); rebase and send again"
+      )
+    case .sequenceReused(let last):
+      (
+        .sequenceReused,
+        "sequence \(sequence) was used for another change; the last one is \(last)"
+      )
+    case .sequenceGap(let expected):
+      (.sequenceGap, "expected sequence \(expected), \(sequence) came; send \(expected) first")
+    case .inFlight:
+      (.busy, "the change before is not acknowledged yet; send this one after it")
+    case .tooManyComponents(let componentsMax):
+      (
+        .tooLarge,
+        "an operation may have \(componentsMax) components, this one has more; "
+          + "send it in smaller pieces"
+      )
+    case .documentFull(let scalarsMax):
+      (.tooLarge, "the document may have \(scalarsMax) scalars and would have more")
+    case .operation(let error): (.badOperation, "\(error)")
+    }
+  }
+}

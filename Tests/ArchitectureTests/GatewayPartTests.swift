@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+/// The parts inside `Gateway`: they are one module, so the compiler puts no walls between them.
+@Suite("Parts of the gateway")
+struct GatewayPartTests {
+  private static let root = "Sources/Gateway"
+
+  /// For each folder, the other folders whose types it may name. What stands in `Sources/Gateway`
+  /// itself is everybody's, and may name everything: it puts the parts together.
+  private static let allowed: [String: Set<String>] = [
+    "Access": ["Dialects/Bayeux", "HTTP"],
+    "Dialects": ["Access", "Documents", "HTTP"],
+    "Dialects/Bayeux": ["Access", "Dialects", "HTTP"],
+    "Dialects/Native": ["Access", "Dialects", "Documents"],
+    "Dialects/SocketIO": ["Access", "Dialects", "HTTP", "Rooms", "Store"],
+    "Dialects/Whaler": ["Access", "Dialects", "Documents"],
+    "Documents": ["Dialects", "Store"],
+    "HTTP": ["Access", "Dialects", "Documents", "Rooms", "Store"],
+    "Rooms": ["Dialects", "Dialects/Bayeux", "Store"],
+    "Store": ["Rooms"],
+    "Webhooks": ["HTTP", "Rooms"],
+  ]
+
+  /// The parts that hold their own state, by the folder: the type, and the gateway's name for it.
+  private static let walled = ["Documents": (type: "Documents", name: "documents")]
+
+  private let tree = SourceTree()
+
+  @Test("each folder names only the folders that it may")
+  func names() throws {
+    let files = try tree.files(in: Self.root, endings: ["swift"])
+    var folders: [String: Set<String>] = [:]
+    for file in files {
+      for type in Self.types(in: file) { folders[type, default: []].insert(Self.folder(of: file)) }
+    }
+    for file in files where Self.folder(of: file) != "" {
+      let own = Self.folder(of: file)
+      let allowed = try #require(Self.allowed[own], "\(own) is not in the table")
+      for word in Self.words(in: file) {
+        guard let declaring = folders[word], !declaring.contains(own), !declaring.contains("")
+        else { continue }
+        #expect(!allowed.isDisjoint(with: declaring), "\(file.path) names \(word)")
+      }
+    }
+  }
+
+  @Test("a walled part knows nothing of the gateway", arguments: walled.keys.sorted())
+  func gateway(folder: String) throws {
+    for file in try tree.files(in: Self.root + "/" + folder, endings: ["swift"]) {
+      #expect(!Self.words(in: file).contains("Gateway"), "\(file.path)")
+    }
+  }
+
+  @Test("nothing reaches into the state of a walled part", arguments: walled.keys.sorted())
+  func state(folder: String) throws {
+    let part = try #require(Self.walled[folder])
+    let main = try #require(
+      try tree.files(in: Self.root + "/" + folder, endings: ["swift"])
+        .first { $0.path.hasSuffix("/\(part.type).swift") })
+    let properties = main.code.compactMap { $0.firstMatch(of: /^  var (\w+): [^{]*$/)?.1 }
+    #expect(properties.count > 3, "\(main.path) keeps its state elsewhere")
+    for file in try tree.files(in: Self.root, endings: ["swift"])
+    where Self.folder(of: file) != folder {
+      for property in properties {
+        let reach = "\(part.name).\(property)"
+        for line in file.code {
+          for range in line.ranges(of: reach) {
+            let next = line[range.upperBound...].first
+            let isLonger = next.map { $0.isLetter || $0.isNumber || $0 == "(" } ?? false
+            #expect(isLonger, "\(file.path) reaches for \(reach)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test("nobody asks a connection for its dialect to tell it from others")
+  func dialects() throws {
+    for file in try tree.files(in: Self.root, endings: ["swift"]) {
+      for line in file.code {
+        #expect(
+          line.firstMatch(of: /dialect [=!]==? \.|switch .*\.dialect\b|case \.session: break/)
+            == nil,
+          "\(file.path): \(line)")
+      }
+    }
+  }
+
+  /// The folder below `Sources/Gateway`; empty for what stands there itself.
+  private static func folder(of file: SourceTree.File) -> String {
+    file.path.dropFirst(root.count + 1).split(separator: "/").dropLast().joined(separator: "/")
+  }
+
+  /// The types that a file declares for others.
+  private static func types(in file: SourceTree.File) -> [String] {
+    file.code.compactMap { line in
+      line.firstMatch(
+        of: /^(?:(?:public|package|final) )*(?:struct|class|enum|protocol|typealias) (\w+)/
+      ).map { String($0.1) }
+    }
+  }
+
+  private static func words(in file: SourceTree.File) -> Set<String> {
+    var words: Set<String> = []
+    for line in file.code {
+      for word in line.split(whereSeparator: { !($0.isLetter || $0.isNumber || $0 == "_") }) {
+        words.insert(String(word))
+      }
+    }
+    return words
+  }
+}
