@@ -63,16 +63,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   let board: Switchboard
 
   let documents: Documents
-  var rooms: ExactDictionary<Room> = [:]
-  /// Publications that wait for the store.
-  var publishing = 0
-  /// Who is connected: people by their connections.
-  var online: ExactDictionary<Set<ConnectionID>> = [:]
-  let people: PeopleHandlers
-  /// When it was noted last who is connected.
-  var stampedOnlineAt: Int64 = 0
-  /// Numbers the attempts to subscribe.
-  var nextAttempt: UInt64 = 1
+  let rooms: Rooms
   /// What users have taken of what they may.
   var users: UsageBook<ExactName>
   /// What addresses have.
@@ -117,14 +108,15 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     whaler = WhalerDialect(board)
     session = SessionDialect(board)
     documents = Documents(board)
+    rooms = Rooms(board, native: native)
     recoveryLog = RecoveryLog(
       name: String(decoding: surroundings.names.next().utf8.prefix(8), as: UTF8.self),
       bytesMax: settings.dialects.recoveryBytesMax,
       milliseconds: settings.dialects.recoveryLogMilliseconds)
-    people = surroundings.people ?? .standard(settings)
     board.owner = self
     documents.owner = self
-    people.blocking?.start(store: self)
+    rooms.owner = self
+    rooms.start()
   }
 
   // MARK: Actions
@@ -179,8 +171,8 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
       close(connection, .unauthorised, "unauthorised")
       return
     }
-    goOnline(connection)
-    if let pool, identity.may(.read, .room(pool)) { join(room: pool, connection) }
+    rooms.goOnline(connection)
+    if let pool, identity.may(.read, .room(pool)) { rooms.join(room: pool, connection) }
   }
 
   /// A whole message has arrived.
@@ -196,7 +188,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     if endIfExpired(connection) { return }
     endPasses(of: connection)
     let now = surroundings.clock.uptime
-    heard(connection, now: now)
+    rooms.heard(connection, now: now)
     let excess = excess(of: connection, bytes: message.count, now: now)
     if let excess, closeIfFlooding(connection, excess, now: now) { return }
     connection.dialect.received(message, kind: kind, excess: excess, on: connection, in: self)
@@ -249,9 +241,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   /// - Parameter mayComeBack: whether the person is shown in rooms for a while yet.
   func leaveEverything(_ connection: Connection, mayComeBack: Bool = true) {
     documents.leaveAll(connection)
-    for room in connection.rooms { leave(room: room, connection, isBroken: mayComeBack) }
-    for change in people.typing?.disconnected(connection.id) ?? [] { tell(change) }
-    goOffline(connection)
+    rooms.leaveAll(connection, mayComeBack: mayComeBack)
     connection.meter.count(towards: nil)
   }
 
@@ -280,7 +270,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
       close(connection, .helloMissing, "no hello came in time")
     }
     documents.catchUpDrained()
-    tickPeople(now: now)
+    rooms.tickPeople(now: now)
     documents.tellCounts()
     tickLimits()
     documents.forgetUnused(now: now)
@@ -291,7 +281,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
 
   /// Whether every change and publication that was taken has been written and answered.
   public var isSettled: Bool {
-    publishing == 0 && documents.isSettled
+    rooms.isSettled && documents.isSettled
   }
 
   /// Tells all clients to come back, and closes their connections.

@@ -116,24 +116,12 @@ extension Gateway {
     for room in connection.rooms {
       let verbs = verbs(of: connection, on: .room(room))
       if verbs.contains(.read) {
-        if !verbs.contains(.presence) { hide(connection, in: room) }
+        if !verbs.contains(.presence) { rooms.hide(connection, in: room) }
         continue
       }
       connection.dialect.lostReading(ofRoom: room, connection, in: self)
       guard connection.isOpen else { return }
     }
-  }
-
-  /// Takes somebody out of the people of a room who may not be one of them any more.
-  private func hide(_ connection: Connection, in room: RoomName) {
-    if let change = people.typing?.end(room, on: connection.id) { tell(change) }
-    guard connection.present[room] != nil else { return }
-    let seen = present(in: room, to: connection).map(\.personID)
-    leavePresence(room, connection, isBroken: false)
-    // It is told of nobody any more: so nobody is there.
-    sendNative(
-      .roomPresence(.init(room: room, joined: [], updated: [], left: seen)), ref: pushID(),
-      to: connection)
   }
 
   /// Gives those who are logged in the rights that they have now.

@@ -111,7 +111,7 @@ extension Gateway {
       return
     }
     guard allows(identity, .publish, .room(room), request) else { return }
-    publish(
+    rooms.publish(
       PublishRequest(room: room, data: data, person: person(of: identity)),
       for: .backend(request))
   }
@@ -126,7 +126,7 @@ extension Gateway {
   }
 
   /// Sends a publication to those members of its room who speak such a dialect.
-  func deliverToDialects(_ publication: Publication, epoch: String, in name: RoomName) {
+  func deliverToSessions(_ publication: Publication, epoch: String, in name: RoomName) {
     if !socketIO.byPlace.isEmpty || !bayeux.byPlace.isEmpty {
       let data = RoomView.placed(publication)
       deliverSocketIO(.publication(publication, data: data, epoch: epoch), in: name)
@@ -136,7 +136,7 @@ extension Gateway {
   }
 
   /// Tells them that a resource has changed.
-  func deliverToDialects(_ update: ResourceUpdate, in name: RoomName) {
+  func deliverToSessions(_ update: ResourceUpdate, in name: RoomName) {
     guard !socketIO.byPlace.isEmpty || !bayeux.byPlace.isEmpty else { return }
     deliverSocketIO(.packet(RoomView.socketIO(update, in: name), author: nil), in: name)
     deliverBayeux(RoomView.bayeux(update), by: nil, in: name)

@@ -51,12 +51,12 @@ extension Gateway {
   func listRooms(_ request: RequestID, _ query: String) {
     guard let limit = listLimit(in: query, request) else { return }
     let after = QueryFields(query)["after"] ?? ""
-    var names = rooms.map(\.0).filter { after.utf8.lexicographicallyPrecedes($0.utf8) }
+    var names = rooms.names.filter { after.utf8.lexicographicallyPrecedes($0.utf8) }
     names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     let items = names.prefix(limit).map { name in
       ConnectionJSON.RoomItem(
-        room: name, subscribers: rooms[name]?.members.count ?? 0,
-        present: people.presence?.present(in: name).count ?? 0)
+        room: name, subscribers: rooms.members(of: name).count,
+        present: rooms.people.presence?.present(in: name).count ?? 0)
     }
     let body = ConnectionJSON.list(items, total: rooms.count, hasMore: names.count > limit)
     respond(request, .json(200, body))

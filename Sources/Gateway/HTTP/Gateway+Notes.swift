@@ -231,7 +231,7 @@ extension Gateway {
     switch reply {
     case .created(let note):
       respond(request, .created(note))
-      publishNoteList()
+      noteListChanged()
     case .found(let note): respond(request, .json(200, NoteJSON.note(note)))
     case .taken:
       respond(
@@ -332,7 +332,7 @@ extension Gateway {
       respond(request, .json(200, NoteJSON.note(note)))
       documents.renamed(note.id, to: note.title)
     }
-    publishNoteList()
+    noteListChanged()
   }
 
   private func finish(_ request: RequestID, _ kind: NotesRequest) {
@@ -343,7 +343,7 @@ extension Gateway {
     respond(request, Response(status: 204))
     guard case .delete(let id) = kind else { return }
     documents.deleted(id)
-    publishNoteList()
+    noteListChanged()
   }
 
   private func answer(_ request: RequestID, _ error: StoreError) {

@@ -36,7 +36,7 @@ extension Gateway {
           request, .problem(400, .badMessage, "the room's name is not valid percent-encoding"))
         return true
       }
-      if let problem = problem(ofRoom: name) {
+      if let problem = rooms.problem(ofRoom: name) {
         respond(request, .problem(413, .tooLarge, problem))
         return true
       }
@@ -61,13 +61,13 @@ extension Gateway {
     case ("history", _): respond(request, .methodNotAllowed("GET"))
     case ("presence", "GET"):
       guard allows(identity, .presence, .room(name), request) else { return }
-      guard let presence = people.presence else {
+      guard let presence = rooms.people.presence else {
         respond(request, .problem(404, .notOffered, "this server does not offer presence"))
         return
       }
       let reader = person(of: identity)
       let visible = presence.present(in: name).filter { somebody in
-        !(reader.map { separates($0, from: somebody.id) } ?? false)
+        !(reader.map { rooms.separates($0, from: somebody.id) } ?? false)
       }
       respond(request, .json(200, RoomJSON.present(visible, in: name)))
     case ("presence", _): respond(request, .methodNotAllowed("GET"))
@@ -84,7 +84,7 @@ extension Gateway {
       respond(request, .problem(400, .badMessage, "expected a JSON object with \"data\""))
       return
     }
-    publish(publishRequest(item, data, in: name, identity), for: .request(request))
+    rooms.publish(publishRequest(item, data, in: name, identity), for: .request(request))
   }
 
   /// Answers a request to publish.
@@ -146,7 +146,7 @@ extension Gateway {
         .refused(.notAllowed, "the token does not grant publishing in this room"), in: name)
       return
     }
-    publish(
+    rooms.publish(
       publishRequest(item, data, in: name, identity), for: .part(request, index: index))
   }
 
@@ -170,7 +170,7 @@ extension Gateway {
     let before = Self.number("before", in: query)
     let limit = Self.number("limit", in: query)
     guard let since = since.optional, let before = before.optional, let limit = limit.optional,
-      let range = Self.range(since: since, before: before), let limit = self.limit(limit)
+      let range = Rooms.range(since: since, before: before), let limit = rooms.limit(limit)
     else {
       respond(
         request,
@@ -180,7 +180,7 @@ extension Gateway {
             + "\(settings.limits.pageMax)"))
       return
     }
-    read(
+    rooms.read(
       name, range, limit: limit, visibleTo: person(of: identity), for: .request(request))
   }
 

@@ -17,7 +17,7 @@ struct PublicationBatch {
   var isDone: Bool { waiting == 0 }
 
   /// Notes the result of one part.
-  mutating func note(_ result: Gateway.PublishResult, of index: Int, in room: RoomName) {
+  mutating func note(_ result: PublishResult, of index: Int, in room: RoomName) {
     results[index] = RoomJSON.result(result, of: room)
     if case .refused(let code, _) = result, code.isRetryable { isWhole = false }
     waiting -= 1

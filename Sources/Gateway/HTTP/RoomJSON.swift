@@ -73,7 +73,7 @@ enum RoomJSON {
   }
 
   /// What became of one publication of a batch.
-  static func result(_ result: Gateway.PublishResult, of room: RoomName) -> [UInt8] {
+  static func result(_ result: PublishResult, of room: RoomName) -> [UInt8] {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       object.field("room", room, &body)

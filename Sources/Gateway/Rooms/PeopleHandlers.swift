@@ -82,9 +82,9 @@ extension RoomObserver {
   public func changed(_ presence: PresenceChange) {}
 }
 
-extension Gateway: PeopleStore {
+extension Rooms: PeopleStore {
   /// Has the store work with what people do; see ``PeopleStore``.
-  public func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
+  func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
     store(.people(request), for: .people(goOn))
   }
 }

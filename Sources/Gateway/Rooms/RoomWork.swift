@@ -1,6 +1,22 @@
 import GatewayPorts
 import SocketMessages
 
+/// Something to be published, as it was asked for.
+struct PublishRequest {
+  var room: RoomName
+  var data: JSONValue
+  var key: String?
+  var senderID: String?
+  var person: PersonID?
+  var pushes = false
+}
+
+/// What became of it.
+enum PublishResult {
+  case published(RoomPosition, isRepeated: Bool)
+  case refused(ErrorCode, String)
+}
+
 /// A publication on its way to the disk.
 struct RoomPublishing {
   let room: RoomName
@@ -11,22 +27,6 @@ struct RoomPublishing {
   let publisher: Publisher
 }
 
-/// The address of a publisher, which hears what became of its publication.
-enum Publisher {
-  case native(ConnectionID, ref: String)
-  /// A request over HTTP, of which it is all.
-  case request(RequestID)
-  /// A part of a request over HTTP.
-  case part(RequestID, index: Int)
-  /// A backend of the Twake family.
-  case backend(RequestID)
-  /// A message to a group chat, and when it came.
-  case groupChat(RequestID, subject: JSONFields, time: Timestamp)
-  /// A session of Socket.IO, by its place.
-  case socketIO(ConnectionID)
-  case bayeux(BayeuxPublishing)
-}
-
 /// A subscription that waits for what came after a position.
 struct RoomSubscribing {
   let room: RoomName
@@ -34,13 +34,6 @@ struct RoomSubscribing {
   let subscriber: Subscriber
   /// Numbers the attempt: the connection may have left the room meanwhile, or subscribed again.
   let attempt: UInt64
-}
-
-/// The address of a subscriber.
-enum Subscriber {
-  case native(ConnectionID, ClientMessage.Subscribe, ref: String)
-  /// A session of Socket.IO, by its place.
-  case socketIO(ConnectionID)
 }
 
 /// A page of a room's history that is being read, in one go or in several.
@@ -61,12 +54,4 @@ struct RoomReading {
   let reader: RoomReader
   /// Whether publications were found missing before this range.
   var hasGap = false
-}
-
-/// The address of a reader of a room's history.
-enum RoomReader {
-  case native(ConnectionID, ref: String)
-  case request(RequestID)
-  /// A request of a group chat; the newest come first unless it asks for what came since a message.
-  case groupChat(RequestID, isSince: Bool)
 }

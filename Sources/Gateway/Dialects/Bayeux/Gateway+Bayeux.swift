@@ -376,7 +376,7 @@ extension Gateway {
       if channel.isPattern {
         bayeux.withPatterns[link.connection.id] = link
       } else {
-        join(room: channel.room, link.connection)
+        rooms.join(room: channel.room, link.connection)
       }
     }
     answer(
@@ -386,9 +386,9 @@ extension Gateway {
   /// Makes the session somebody's, who is connected from here on.
   private func take(_ identity: Identity, _ link: BayeuxLink) {
     let isSamePerson = identity.isSamePerson(as: link.connection.identity)
-    if !isSamePerson { goOffline(link.connection) }
+    if !isSamePerson { rooms.goOffline(link.connection) }
     link.connection.identity = identity
-    if !isSamePerson { goOnline(link.connection) }
+    if !isSamePerson { rooms.goOnline(link.connection) }
   }
 
   private func unsubscribe(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {
@@ -433,7 +433,7 @@ extension Gateway {
   private func end(_ channel: BayeuxChannel, of link: BayeuxLink) {
     guard link.subscriptions.removeValue(forKey: channel.text) != nil else { return }
     if !channel.isPattern {
-      leave(room: channel.room, link.connection)
+      rooms.leave(room: channel.room, link.connection)
     } else if !link.subscriptions.values.contains(where: \.channel.isPattern) {
       bayeux.withPatterns[link.connection.id] = nil
     }
@@ -492,7 +492,7 @@ extension Gateway {
     }
     if case .request(let exchange) = way { exchange.pending += 1 }
     let person = identity.user.isEmpty ? link?.connection.client : identity.user
-    publish(
+    rooms.publish(
       PublishRequest(
         room: channel.room, data: Self.stamped(data, identity.user), person: person),
       for: .bayeux(BayeuxPublishing(message: message, channel: channel, reply: reply, way: way)))
@@ -560,18 +560,18 @@ extension Gateway {
     guard !bayeux.byPlace.isEmpty, let channel = BayeuxChannel(room: room) else { return }
     let event = self.event(data, channel)
     let now = surroundings.clock.now
-    let isForAll = isForAll(by: author)
+    let isForAll = rooms.isForAll(by: author)
     // Who hears it by name and by a pattern hears it once.
     var reached: Set<ConnectionID> = []
-    for member in rooms[room]?.members ?? [] {
+    for member in rooms.members(of: room) {
       guard let link = bayeux.byPlace[member] else { continue }
       if !bayeux.withPatterns.isEmpty { reached.insert(member) }
-      if link.hears(channel, now: now), isForAll || isFor(link.connection, by: author) {
+      if link.hears(channel, now: now), isForAll || rooms.isFor(link.connection, by: author) {
         send(event, to: link)
       }
     }
     for (place, link) in bayeux.withPatterns where !reached.contains(place) {
-      if link.hears(channel, now: now), isForAll || isFor(link.connection, by: author) {
+      if link.hears(channel, now: now), isForAll || rooms.isFor(link.connection, by: author) {
         send(event, to: link)
       }
     }

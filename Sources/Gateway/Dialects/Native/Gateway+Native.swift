@@ -100,7 +100,7 @@ extension Gateway {
     (connection.name, connection.color) = profile
     connection.phase = .ready
     connectionsByClient[connection.client] = connection.id
-    goOnline(connection)
+    rooms.goOnline(connection)
     sendNative(
       .welcome(
         ServerMessage.Welcome(
@@ -127,7 +127,7 @@ extension Gateway {
 
   private var capabilities: [String] {
     let own = ["documents", "presence", "publish", "resume", "roomHistory", "rooms", "selections"]
-    return (own + people.capabilities).sorted()
+    return (own + rooms.people.capabilities).sorted()
   }
 
   private func checked(
@@ -175,21 +175,21 @@ extension Gateway {
       }
       sendNative(.left(.init(documentID: id.documentID)), ref: ref, to: connection)
     case .profile(let profile): handle(profile, ref: ref, connection)
-    case .subscribe(let subscribe): handle(subscribe, ref: ref, connection)
+    case .subscribe(let subscribe): rooms.handle(subscribe, ref: ref, connection)
     case .unsubscribe(let unsubscribe):
-      leave(room: unsubscribe.room, connection)
+      rooms.leave(room: unsubscribe.room, connection)
       sendNative(.unsubscribed(.init(room: unsubscribe.room)), ref: ref, to: connection)
-    case .publish(let publish): handle(publish, ref: ref, connection)
-    case .roomHistory(let history): handle(history, ref: ref, connection)
-    case .typing(let typing): handle(typing, ref: ref, connection)
-    case .receipt(let receipt): handle(receipt, ref: ref, connection)
-    case .receipts(let receipts): handle(receipts, ref: ref, connection)
-    case .lastOnline(let lastOnline): handle(lastOnline, ref: ref, connection)
-    case .block(let block): handle(block, ref: ref, connection)
-    case .blocks: handleBlocks(ref: ref, connection)
-    case .flag(let flag): handle(flag, ref: ref, connection)
-    case .flags(let flags): handle(flags, ref: ref, connection)
-    case .follow(let follow): handle(follow, ref: ref, connection)
+    case .publish(let publish): rooms.handle(publish, ref: ref, connection)
+    case .roomHistory(let history): rooms.handle(history, ref: ref, connection)
+    case .typing(let typing): rooms.handle(typing, ref: ref, connection)
+    case .receipt(let receipt): rooms.handle(receipt, ref: ref, connection)
+    case .receipts(let receipts): rooms.handle(receipts, ref: ref, connection)
+    case .lastOnline(let lastOnline): rooms.handle(lastOnline, ref: ref, connection)
+    case .block(let block): rooms.handle(block, ref: ref, connection)
+    case .blocks: rooms.handleBlocks(ref: ref, connection)
+    case .flag(let flag): rooms.handle(flag, ref: ref, connection)
+    case .flags(let flags): rooms.handle(flags, ref: ref, connection)
+    case .follow(let follow): rooms.handle(follow, ref: ref, connection)
     case .ping:
       sendNative(.pong(.init(serverTime: surroundings.clock.now)), ref: ref, to: connection)
     case .unknown(let type):
@@ -283,7 +283,7 @@ extension Gateway {
 
   /// Tells others of a name and colour that may be new.
   func shareProfile(of connection: Connection) {
-    shareRoomProfile(of: connection)
+    rooms.shareRoomProfile(of: connection)
     for subscription in connection.subscriptions.values
     where subscription.verbs.contains(.presence) { documents.showProfile(of: subscription) }
   }

@@ -224,7 +224,7 @@ final class NativeDialect: Dialect {
   override func lostReading(
     ofRoom room: RoomName, _ connection: Connection, in gateway: Gateway
   ) {
-    gateway.leave(room: room, connection)
+    gateway.rooms.leave(room: room, connection)
     send(.unsubscribed(.init(room: room)), ref: pushID(), to: connection)
   }
 

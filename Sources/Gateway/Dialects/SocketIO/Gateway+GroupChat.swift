@@ -83,7 +83,7 @@ extension Gateway {
     }
     let range: RoomRange = since.map { .since($0) } ?? before.map { .before($0) } ?? .newest
     let limit = min(asked ?? GroupChat.pageMessages, settings.limits.pageMax)
-    read(
+    rooms.read(
       RoomReading(
         room: room, range: range, limit: limit, filter: .messages(to: person(of: identity)),
         reader: .groupChat(request, isSince: since != nil)))
@@ -135,7 +135,7 @@ extension Gateway {
     var push = GroupChat.Push(line, receivedAt: Int(now))
     push.subject = subject
     push.receivedAt = nil
-    publish(
+    rooms.publish(
       PublishRequest(
         room: room, data: JSONValue(push.fields), key: "\(identity.user) \(guid)",
         person: person(of: identity)),

@@ -98,7 +98,7 @@ extension Gateway {
     guard let recovery = link.recovery else { return nil }
     let place = max(recovery.arrived, recoveryLog.place(offset) ?? 0)
     return recoveryLog.entries(after: place)?.filter {
-      link.isMeant(by: $0) && isFor(link.connection, by: $0.content.author)
+      link.isMeant(by: $0) && rooms.isFor(link.connection, by: $0.content.author)
     }
   }
 

@@ -324,13 +324,13 @@ extension Gateway {
   /// Sends something to those in a room who speak Socket.IO; each form of it is made once, if
   /// anybody wants it.
   func deliverSocketIO(_ content: SocketContent, in room: RoomName) {
-    guard !socketIO.byPlace.isEmpty, let members = rooms[room]?.members else { return }
-    let isForAll = isForAll(by: content.author)
+    guard !socketIO.byPlace.isEmpty else { return }
+    let isForAll = rooms.isForAll(by: content.author)
     var forms = PacketForms(content, in: room)
     var offset: String?
-    for member in members {
+    for member in rooms.members(of: room) {
       guard let link = socketIO.byPlace[member],
-        isForAll || isFor(link.connection, by: content.author)
+        isForAll || rooms.isFor(link.connection, by: content.author)
       else { continue }
       if link.recovery != nil, offset == nil {
         offset = recoveryLog.append(content, for: .room(room), now: surroundings.clock.uptime)

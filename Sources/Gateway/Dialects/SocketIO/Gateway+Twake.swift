@@ -145,7 +145,7 @@ extension Gateway {
     let room = fields["name"]?.string ?? ""
     let connection = link.connection
     let token = fields["token"]?.string
-    guard problem(ofRoom: room) == nil, may(.read, in: room, token: token, link) else {
+    guard rooms.problem(ofRoom: room) == nil, may(.read, in: room, token: token, link) else {
       reply("realtime:join:error", room, "User is not authorized to join room", to: link)
       return
     }
@@ -166,7 +166,7 @@ extension Gateway {
     } else {
       link.numberedRooms.remove(room)
       if !connection.rooms.contains(room) { link.recovery?.joined[room] = recoveryLog.head }
-      join(room: room, connection)
+      rooms.join(room: room, connection)
       reply("realtime:join:success", room, to: link)
     }
     showOnline(forRoom: room, link)
@@ -186,15 +186,10 @@ extension Gateway {
       position = RoomPosition(epoch: epoch, offset: offset)
     }
     link.numberedRooms.insert(room)
-    connection.rooms.insert(room)
-    occupy(room, connection)
     // From here on what is published comes with what was missed, not twice.
-    rooms[room]?.suspend(connection.id)
+    let attempt = rooms.suspend(in: room, connection)
     link.recovery?.joined[room] = .max
-    let attempt = nextAttempt
-    nextAttempt += 1
-    connection.attempts[room] = attempt
-    recover(
+    rooms.recover(
       RoomSubscribing(
         room: room, position: position, subscriber: .socketIO(connection.id), attempt: attempt))
   }
@@ -214,7 +209,7 @@ extension Gateway {
       return reply("realtime:join:error", room, "Try again later", to: link)
     }
     link.recovery?.joined[room] = recoveryLog.head
-    rooms[room]?.add(connection.id)
+    rooms.admit(to: room, connection)
     let head = JSONFields([
       JSONFields.Field("epoch", JSONValue(recovery.head.epoch)),
       JSONFields.Field("offset", JSONValue(recovery.head.offset)),
@@ -225,7 +220,7 @@ extension Gateway {
       JSONFields.Field("recovered", JSONValue(work.position != nil && recovery.missed != nil)),
     ])
     send(SocketPacket(event: "realtime:join:success", [JSONValue(success)]), to: link)
-    for publication in recovery.missed ?? [] where isFor(connection, publication) {
+    for publication in recovery.missed ?? [] where rooms.isFor(connection, publication) {
       let point = RoomPosition(epoch: recovery.head.epoch, offset: publication.offset)
       send(RoomView.numbered(RoomView.placed(publication), point, in: room), to: link)
     }
@@ -238,7 +233,7 @@ extension Gateway {
   }
 
   private func leaveTwake(_ room: RoomName, _ link: SocketIOLink) {
-    leave(room: room, link.connection)
+    rooms.leave(room: room, link.connection)
     link.numberedRooms.remove(room)
     link.roomsByToken.remove(room)
     link.recovery?.joined[room] = nil
@@ -256,7 +251,7 @@ extension Gateway {
 
   private func emit(_ fields: JSONFields, _ link: SocketIOLink) {
     let room = fields["name"]?.string ?? ""
-    guard problem(ofRoom: room) == nil, let data = fields["data"],
+    guard rooms.problem(ofRoom: room) == nil, let data = fields["data"],
       may(.publish, in: room, token: fields["token"]?.string, link)
     else {
       reply("realtime:event:error", room, "User is not authorized to emit in this room", to: link)
@@ -269,7 +264,7 @@ extension Gateway {
       relay(event: stamped, in: room)
       return
     }
-    publish(
+    rooms.publish(
       PublishRequest(room: room, data: stamped, person: person),
       for: .socketIO(link.connection.id))
   }
@@ -332,7 +327,7 @@ extension Gateway {
 
   func cameOnline(_ link: SocketIOLink) {
     socketIO.online[link.connection.person, default: []].insert(link.connection.id)
-    goOnline(link.connection)
+    rooms.goOnline(link.connection)
   }
 
   private func showOnline(in room: RoomName, _ link: SocketIOLink) {
@@ -359,7 +354,7 @@ extension Gateway {
 
   func wentOffline(_ link: SocketIOLink) {
     let person = link.connection.person
-    goOffline(link.connection)
+    rooms.goOffline(link.connection)
     socketIO.online[person]?.remove(link.connection.id)
     if socketIO.online[person]?.isEmpty ?? false { socketIO.online[person] = nil }
     let rooms = link.presenceRooms

@@ -5,23 +5,7 @@ import SocketMessages
 ///
 /// A publication is sent to nobody before it is on disk. The store numbers it; its answers come in
 /// the order of the numbers, and so does what subscribers are sent.
-extension Gateway {
-  /// Something to be published, as it was asked for.
-  struct PublishRequest {
-    var room: RoomName
-    var data: JSONValue
-    var key: String?
-    var senderID: String?
-    var person: PersonID?
-    var pushes = false
-  }
-
-  /// What became of it.
-  enum PublishResult {
-    case published(RoomPosition, isRepeated: Bool)
-    case refused(ErrorCode, String)
-  }
-
+extension Rooms {
   func handle(_ publish: ClientMessage.Publish, ref: String, _ connection: Connection) {
     guard checksOut(room: publish.room, ref: ref, connection),
       allows(.publish, "publishing in", in: publish.room, ref: ref, connection)
@@ -48,10 +32,7 @@ extension Gateway {
       .publish(
         room, draft, memory: settings.memory(of: room), keyAge: settings.keyMilliseconds))
     if case .request(let whole) = publisher {
-      work = keeping(work, for: whole) { reply in
-        guard case .room(.published(let position, _, let isRepeated)) = reply else { return nil }
-        return .published(room, position, isRepeated: isRepeated)
-      }
+      work = owner?.keepingAnswer(of: work, in: room, to: whole) ?? work
     }
     store(
       .publish(work),
@@ -98,13 +79,8 @@ extension Gateway {
     switch publisher {
     case .native(let id, let ref):
       if let connection = connections[id] { answer(connection, ref, result, in: room) }
-    case .request(let request): answer(request, result, in: room)
-    case .part(let request, let index): answer(part: index, of: request, result, in: room)
-    case .backend(let request): answer(backend: request, result)
-    case .groupChat(let request, let subject, let time):
-      answer(groupChat: request, subject, at: time, result)
-    case .socketIO(let place): answer(socketIO: place, result, in: room)
-    case .bayeux(let publishing): answer(bayeux: publishing, result)
+    case .request, .part, .backend, .groupChat, .socketIO, .bayeux:
+      owner?.answer(publisher, result, in: room)
     }
   }
 
@@ -113,13 +89,14 @@ extension Gateway {
   ) {
     switch result {
     case .published(let position, let isRepeated):
-      sendNative(
+      native.send(
         .published(
           ServerMessage.Published(
             room: room, position: RoomPoint(epoch: position.epoch, offset: position.offset),
             isRepeated: isRepeated)),
         ref: ref, to: connection)
-    case .refused(let code, let message): sendError(code, message, ref: ref, to: connection)
+    case .refused(let code, let message):
+      connection.dialect.sendError(code, message, ref: ref, to: connection)
     }
   }
 
@@ -152,7 +129,7 @@ extension Gateway {
 
   /// Sends a publication that is on disk to all subscribers of its room.
   private func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
-    deliverToDialects(publication, epoch: epoch, in: name)
+    owner?.deliverToSessions(publication, epoch: epoch, in: name)
     guard let room = rooms[name] else { return }
     let isForAll = isForAll(by: publication.person)
     var news = RoomNews(.publication(publication, epoch: epoch), in: name)
@@ -191,7 +168,7 @@ extension Gateway {
       let range = Self.range(since: history.since, before: history.before),
       let limit = limit(history.limit)
     else {
-      sendError(
+      connection.dialect.sendError(
         .badMessage,
         "expected since or before, or neither, and a limit from 1 to \(settings.limits.pageMax)",
         ref: ref, to: connection)
@@ -208,7 +185,7 @@ extension Gateway {
     guard let connection = connections[id] else { return }
     switch outcome {
     case .success(let page):
-      sendNative(
+      native.send(
         .roomHistory(
           ServerMessage.RoomHistory(
             room: room,

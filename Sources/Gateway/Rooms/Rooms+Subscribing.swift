@@ -11,13 +11,13 @@ import SocketMessages
 ///     publish        ─▶ store: becomes 9      │ in this order
 ///     subscribed, with 8 ◀────────────────────┘
 ///     publication 9      ◀─
-extension Gateway {
+extension Rooms {
   func handle(_ subscribe: ClientMessage.Subscribe, ref: String, _ connection: Connection) {
     let name = subscribe.room
     guard checksOut(room: name, ref: ref, connection) else { return }
     let roomsMax = settings.limits.roomsPerConnectionMax
     guard connection.rooms.contains(name) || connection.rooms.count < roomsMax else {
-      sendError(
+      connection.dialect.sendError(
         .tooMany, "a connection may subscribe to \(roomsMax) rooms; leave one first", ref: ref,
         to: connection)
       return
@@ -29,9 +29,7 @@ extension Gateway {
     occupy(name, connection)
     // From here on what is published comes with what was missed, not twice.
     if subscribe.position != nil { rooms[name]?.suspend(connection.id) }
-    let attempt = nextAttempt
-    nextAttempt += 1
-    connection.attempts[name] = attempt
+    let attempt = attempt(name, connection)
     recover(
       RoomSubscribing(
         room: name,
@@ -74,7 +72,7 @@ extension Gateway {
     case .native(let id, let subscribe, let ref):
       guard let connection = connections[id] else { return }
       finish(work, subscribe, outcome, ref: ref, connection)
-    case .socketIO(let place): finishTwake(work, outcome, at: place)
+    case .socketIO: owner?.answer(work, outcome)
     }
   }
 
@@ -84,7 +82,7 @@ extension Gateway {
   ) {
     let name = work.room
     guard connection.isOpen, connection.attempts[name] == work.attempt else {
-      sendError(
+      connection.dialect.sendError(
         .notAllowed, "the room was left, or subscribed to again, before this was done",
         ref: ref, to: connection)
       return
@@ -110,7 +108,7 @@ extension Gateway {
     _ connection: Connection
   ) {
     let missed = (recovery.missed ?? []).filter { isFor(connection, $0) }
-    sendNative(
+    native.send(
       .subscribed(
         ServerMessage.Subscribed(
           room: subscribe.room,

@@ -5,7 +5,7 @@ import SocketMessages
 ///
 /// A page from which everything is left out would look like the end: readers go on from the last
 /// publication that they see. So what is left out is made up for by what comes behind it.
-extension Gateway {
+extension Rooms {
   /// Reads a page of what a person may see.
   ///
   /// - Parameter person: whose blocks hold; `nil` for nobody in particular.
@@ -78,9 +78,7 @@ extension Gateway {
   private func answer(_ work: RoomReading, _ outcome: StoreOutcome<RoomPage>) {
     switch work.reader {
     case .native(let id, let ref): send(outcome, of: work.room, ref: ref, to: id)
-    case .request(let request): answer(request, outcome, of: work.room)
-    case .groupChat(let request, let isSince):
-      answer(groupChat: request, outcome, isSince: isSince)
+    case .request, .groupChat: owner?.answer(work.reader, outcome, of: work.room)
     }
   }
 }

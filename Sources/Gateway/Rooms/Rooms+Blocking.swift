@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 
 /// Blocking people. What is sent is looked through with ``separates(_:from:)``.
-extension Gateway {
+extension Rooms {
   /// People whom one person can block: `Documentation/Limits.md` names it.
   private static let blocksMax = 1_000
 
@@ -13,30 +13,31 @@ extension Gateway {
     let person = connection.person
     let other = message.personID
     guard !other.isEmpty, other.utf8.count <= settings.limits.nameBytesMax else {
-      sendError(
+      connection.dialect.sendError(
         .tooLarge, "a person's id has 1 to \(settings.limits.nameBytesMax) bytes", ref: ref,
         to: connection)
       return
     }
     guard !other.utf8.elementsEqual(person.utf8) else {
-      sendError(.notAllowed, "nobody can block themselves", ref: ref, to: connection)
+      connection.dialect.sendError(
+        .notAllowed, "nobody can block themselves", ref: ref, to: connection)
       return
     }
     // Nobody could ever lift it, and whoever has a link could leave as many as they like.
     guard !message.isBlocked || connection.identity?.isGuest != true else {
-      sendError(
+      connection.dialect.sendError(
         .notAllowed, "no blocks are kept for guests by a link; sign in to block people", ref: ref,
         to: connection)
       return
     }
     guard !message.isBlocked || !Identity.isProgram(other) else {
-      sendError(
+      connection.dialect.sendError(
         .notAllowed, "what backends publish is for everybody; people can be blocked", ref: ref,
         to: connection)
       return
     }
     guard !message.isBlocked || blocking.blocked(by: person).count < Self.blocksMax else {
-      sendError(
+      connection.dialect.sendError(
         .tooMany, "\(Self.blocksMax) people may be blocked; let somebody through first", ref: ref,
         to: connection)
       return
@@ -61,7 +62,7 @@ extension Gateway {
   private func sendBlocks(
     _ blocking: any BlockingHandler, ref: String, _ connection: Connection
   ) {
-    sendNative(
+    native.send(
       .blocks(ServerMessage.Blocks(people: blocking.blocked(by: connection.person))), ref: ref,
       to: connection)
   }
@@ -87,11 +88,11 @@ extension Gateway {
           continue
         }
         if !isVisible {
-          sendNative(
+          native.send(
             .typing(.init(room: room, personID: other, isTyping: false)), ref: pushID(),
             to: connection)
         }
-        sendNative(
+        native.send(
           .roomPresence(
             ServerMessage.RoomPresence(
               room: room, joined: isVisible ? [ServerMessage.Person(profile)] : [], updated: [],

@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 
 /// Receipts, and when people were online last.
-extension Gateway {
+extension Rooms {
   func handle(_ message: ClientMessage.Receipt, ref: String, _ connection: Connection) {
     guard let receipts = offered(people.receipts, ref: ref, connection),
       checksOut(room: message.room, ref: ref, connection),
@@ -18,13 +18,13 @@ extension Gateway {
           ServerMessage.Receipt(
             room: place.room, offset: place.offset, personID: receipt.person,
             state: ReceiptState(receipt.stage)))
-        sendNative(message, ref: ref, to: connection)
+        native.send(message, ref: ref, to: connection)
         guard isChanged, let author, !author.utf8.elementsEqual(receipt.person.utf8) else {
           return
         }
         for reader in connections(of: author, who: .read, in: place.room)
         where !separates(reader, from: receipt.person) {
-          sendNative(message, ref: pushID(), to: reader)
+          native.send(message, ref: pushID(), to: reader)
         }
       case .list: preconditionFailure("a receipt is answered with what stands")
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
@@ -43,13 +43,13 @@ extension Gateway {
       switch outcome {
       case .list(let all, let author):
         guard let author, author.utf8.elementsEqual(connection.person.utf8) else {
-          sendError(
+          connection.dialect.sendError(
             .notAllowed, "receipts are for the author of the publication", ref: ref,
             to: connection)
           return
         }
         let visible = all.filter { !separates(connection, from: $0.person) }
-        sendNative(
+        native.send(
           .receipts(
             ServerMessage.Receipts(
               room: place.room, offset: place.offset,
@@ -65,7 +65,7 @@ extension Gateway {
   }
 
   func sendUnknownPublication(ref: String, to connection: Connection) {
-    sendError(
+    connection.dialect.sendError(
       .unknownPublication, "no publication has this offset, or it is no longer kept", ref: ref,
       to: connection)
   }
@@ -80,7 +80,7 @@ extension Gateway {
       givesSign(ref: ref, connection)
     else { return }
     guard message.people.count <= settings.limits.pageMax else {
-      sendError(
+      connection.dialect.sendError(
         .tooMany, "\(settings.limits.pageMax) people may be asked for at a time", ref: ref,
         to: connection)
       return
@@ -93,7 +93,7 @@ extension Gateway {
         return
       }
       guard members.contains(connection.person) else {
-        sendError(
+        connection.dialect.sendError(
           .notJoined, "subscribe to the room, or follow it, before asking for its people",
           ref: ref, to: connection)
         return
@@ -104,7 +104,7 @@ extension Gateway {
       lastOnline.times(of: known, store: self) { [unowned self] outcome in
         switch outcome {
         case .success(let times):
-          sendNative(
+          native.send(
             .lastOnline(
               ServerMessage.LastOnline(
                 room: room,

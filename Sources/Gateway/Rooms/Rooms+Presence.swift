@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 
 /// Who is connected, who is in which room, and who types.
-extension Gateway {
+extension Rooms {
   // MARK: Connected
 
   func goOnline(_ connection: Connection) {
@@ -22,7 +22,7 @@ extension Gateway {
   /// The native connections of somebody who may do this in a room.
   func connections(of person: PersonID, who verbs: Verbs, in room: RoomName) -> [Connection] {
     (online[person] ?? []).compactMap { connections[$0] }.filter {
-      $0.dialect.traits.hearsOfPeople && self.verbs(of: $0, on: .room(room)).isSuperset(of: verbs)
+      $0.dialect.traits.hearsOfPeople && $0.verbs(on: .room(room)).isSuperset(of: verbs)
     }
   }
 
@@ -45,10 +45,10 @@ extension Gateway {
     for id in rooms[room]?.members ?? [] {
       guard let connection = connections[id], connection.dialect.traits.hearsOfPeople,
         !connection.person.utf8.elementsEqual(person.utf8),
-        self.verbs(of: connection, on: .room(room)).isSuperset(of: verbs),
+        connection.verbs(on: .room(room)).isSuperset(of: verbs),
         !separates(connection, from: person)
       else { continue }
-      let frame = shared ?? nativeFrame(message, ref: pushID())
+      let frame = shared ?? native.frame(message, ref: pushID())
       shared = frame
       send(frame, to: connection)
     }
@@ -64,7 +64,7 @@ extension Gateway {
     else { return false }
     let (isPresent, count) = presence.standing(of: connection.person, in: room)
     guard isPresent || count < settings.limits.presentMax else {
-      sendError(
+      connection.dialect.sendError(
         .tooMany,
         "\(settings.limits.presentMax) people may be present in a room; subscribe without",
         ref: ref, to: connection)
@@ -165,14 +165,26 @@ extension Gateway {
           updated: change.updated.filter { !separates(connection, from: $0.id) },
           left: change.left.filter { !separates(connection, from: $0) })
         if !visible.joined.isEmpty || !visible.updated.isEmpty || !visible.left.isEmpty {
-          sendNative(.roomPresence(.init(visible)), ref: pushID(), to: connection)
+          native.send(.roomPresence(.init(visible)), ref: pushID(), to: connection)
         }
         continue
       }
-      let frame = shared ?? nativeFrame(.roomPresence(.init(change)), ref: pushID())
+      let frame = shared ?? native.frame(.roomPresence(.init(change)), ref: pushID())
       shared = frame
       send(frame, to: connection)
     }
+  }
+
+  /// Takes somebody out of the people of a room who may not be one of them any more.
+  func hide(_ connection: Connection, in room: RoomName) {
+    if let change = people.typing?.end(room, on: connection.id) { tell(change) }
+    guard connection.present[room] != nil else { return }
+    let seen = present(in: room, to: connection).map(\.personID)
+    leavePresence(room, connection, isBroken: false)
+    // It is told of nobody any more: so nobody is there.
+    native.send(
+      .roomPresence(.init(room: room, joined: [], updated: [], left: seen)), ref: pushID(),
+      to: connection)
   }
 
   // MARK: Typing
@@ -184,7 +196,8 @@ extension Gateway {
       givesSign(ref: ref, connection)
     else { return }
     guard connection.rooms.contains(typing.room) else {
-      sendError(.notJoined, "subscribe to the room before typing in it", ref: ref, to: connection)
+      connection.dialect.sendError(
+        .notJoined, "subscribe to the room before typing in it", ref: ref, to: connection)
       return
     }
     let change =
@@ -210,7 +223,7 @@ extension Gateway {
     _ handler: Handler?, ref: String, _ connection: Connection
   ) -> Handler? {
     if let handler { return handler }
-    sendError(
+    connection.dialect.sendError(
       .notOffered, "this server does not offer it; look at the capabilities in welcome", ref: ref,
       to: connection)
     return nil
@@ -221,7 +234,7 @@ extension Gateway {
     let wait = connection.signs.draw(1, at: allowances.signs, now: surroundings.clock.uptime)
     guard wait > 0 else { return true }
     metrics.limited["signsPerSecondMax", default: 0] += 1
-    sendError(
+    connection.dialect.sendError(
       .tooFast,
       "there may be \(settings.limits.signsPerSecondMax) signs of life a second, and more came; "
         + "send it again after \(wait) ms", ref: ref, retryAfter: Int(wait), to: connection)

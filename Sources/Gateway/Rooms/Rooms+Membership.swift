@@ -1,8 +1,8 @@
-public import GatewayPorts
+import GatewayPorts
 import SocketMessages
 
 /// Belonging to a room while offline, and being told of what is published there.
-extension Gateway {
+extension Rooms {
   func handle(_ message: ClientMessage.Follow, ref: String, _ connection: Connection) {
     guard let membership = offered(people.membership, ref: ref, connection),
       checksOut(room: message.room, ref: ref, connection),
@@ -14,7 +14,7 @@ extension Gateway {
       connection.person, in: message.room, isMember: message.isFollowing, store: self
     ) { [unowned self] error in
       if let error { return sendUnavailable(error, ref: ref, to: connection) }
-      sendNative(
+      native.send(
         .following(
           ServerMessage.Following(room: message.room, isFollowing: message.isFollowing)),
         ref: ref, to: connection)
@@ -36,7 +36,7 @@ extension Gateway {
 
   /// Finds which followers of the room have no connection now, and what to tell them. The owner has
   /// to take the actions afterwards.
-  public func notifications(
+  func notifications(
     of publication: Publication, epoch: String, in room: RoomName,
     then goOn: @escaping (Result<[PushNotification], StoreError>) -> Void
   ) {

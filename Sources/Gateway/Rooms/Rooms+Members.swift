@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 
 /// Who is in rooms, and updates that no room remembers.
-extension Gateway {
+extension Rooms {
   /// The room that hears when the list of notes changes.
   static let noteListRoom = "notes"
 
@@ -18,6 +18,27 @@ extension Gateway {
     occupy(name, connection)
     rooms[name]?.add(connection.id)
   }
+
+  /// Makes a connection an occupant that waits for what it has missed: what is published from here on
+  /// comes with that, not twice.
+  ///
+  /// - Returns: The number of the attempt.
+  func suspend(in name: RoomName, _ connection: Connection) -> UInt64 {
+    connection.rooms.insert(name)
+    occupy(name, connection)
+    rooms[name]?.suspend(connection.id)
+    return attempt(name, connection)
+  }
+
+  /// Numbers an attempt to subscribe.
+  func attempt(_ name: RoomName, _ connection: Connection) -> UInt64 {
+    defer { nextAttempt += 1 }
+    connection.attempts[name] = nextAttempt
+    return nextAttempt
+  }
+
+  /// Makes an occupant a member, which has what it missed.
+  func admit(to name: RoomName, _ connection: Connection) { rooms[name]?.add(connection.id) }
 
   /// Lets a connection hear from a room no longer.
   ///
@@ -36,9 +57,9 @@ extension Gateway {
   /// Tells a room's subscribers that a resource has changed. No room remembers it.
   ///
   /// - Parameter sender: named by whoever caused the change, so that their own app can ignore it.
-  public func publish(resource: String, in name: String, sender: String?) {
+  func publish(resource: String, in name: String, sender: String?) {
     let update = ResourceUpdate(resourceID: resource, senderID: sender)
-    deliverToDialects(update, in: name)
+    owner?.deliverToSessions(update, in: name)
     guard let room = rooms[name] else { return }
     var news = RoomNews(.update(update), in: name)
     for id in room.members {
@@ -46,8 +67,6 @@ extension Gateway {
       connection.dialect.deliver(&news, to: connection)
     }
   }
-
-  func noteListChanged() { publishNoteList() }
 
   func publishNoteList() {
     publish(resource: Self.noteListRoom, in: Self.noteListRoom, sender: nil)
@@ -58,7 +77,7 @@ extension Gateway {
   /// Whether a room's name can be one; answers the message if not.
   func checksOut(room name: RoomName, ref: String, _ connection: Connection) -> Bool {
     guard let problem = problem(ofRoom: name) else { return true }
-    sendError(.tooLarge, problem, ref: ref, to: connection)
+    connection.dialect.sendError(.tooLarge, problem, ref: ref, to: connection)
     return false
   }
 
@@ -73,15 +92,15 @@ extension Gateway {
   func allows(
     _ verbs: Verbs, _ doing: String, in room: RoomName, ref: String, _ connection: Connection
   ) -> Bool {
-    guard !self.verbs(of: connection, on: .room(room)).isSuperset(of: verbs) else { return true }
-    sendError(
+    guard !connection.verbs(on: .room(room)).isSuperset(of: verbs) else { return true }
+    connection.dialect.sendError(
       .notAllowed, "the token does not grant \(doing) this room", ref: ref, to: connection)
     return false
   }
 
   func sendUnavailable(_ error: StoreError, ref: String, to connection: Connection) {
     surroundings.log.write(.error, "room request failed", [("error", error.logName)])
-    sendError(
+    connection.dialect.sendError(
       error.isRetryable ? .unavailable : .damaged, "the store cannot do this now; try again later",
       ref: ref, to: connection)
   }

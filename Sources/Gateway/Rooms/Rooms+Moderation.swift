@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 
 /// Reporting publications to moderators: those who may manage the room.
-extension Gateway {
+extension Rooms {
   func handle(_ message: ClientMessage.Flag, ref: String, _ connection: Connection) {
     guard let moderation = offered(people.moderation, ref: ref, connection),
       checksOut(room: message.room, ref: ref, connection),
@@ -11,7 +11,7 @@ extension Gateway {
     else { return }
     let reason = message.reason ?? ""
     guard reason.utf8.count <= settings.limits.keyBytesMax else {
-      sendError(
+      connection.dialect.sendError(
         .tooLarge, "a reason may have \(settings.limits.keyBytesMax) bytes", ref: ref,
         to: connection)
       return
@@ -29,7 +29,7 @@ extension Gateway {
           ServerMessage.Flag(
             room: message.room, offset: message.offset, personID: flag.person,
             isFlagged: message.isFlagged, reason: message.isFlagged ? message.reason : nil))
-        sendNative(news, ref: ref, to: connection)
+        native.send(news, ref: ref, to: connection)
         tellModerators(news, in: message.room, except: connection)
       }
     }
@@ -41,9 +41,9 @@ extension Gateway {
     for id in rooms[room]?.members ?? [] {
       guard let connection = connections[id], connection !== author,
         connection.dialect.traits.hearsOfPeople,
-        verbs(of: connection, on: .room(room)).contains(.manage)
+        connection.verbs(on: .room(room)).contains(.manage)
       else { continue }
-      sendNative(news, ref: pushID(), to: connection)
+      native.send(news, ref: pushID(), to: connection)
     }
   }
 
@@ -56,7 +56,7 @@ extension Gateway {
       [unowned self] reply in
       switch reply.outcome({ if case .flags(let flags) = $0 { flags } else { nil } }) {
       case .success(let flags):
-        sendNative(
+        native.send(
           .flags(
             ServerMessage.Flags(
               room: message.room,

@@ -1,0 +1,68 @@
+public import GatewayPorts
+import SocketMessages
+
+/// The rooms' dealings with other parts, and with the gateway's owner.
+extension Gateway: RoomsOwner, PeopleStore {
+  /// Tells a room's subscribers that a resource has changed. No room remembers it.
+  ///
+  /// - Parameter sender: named by whoever caused the change, so that their own app can ignore it.
+  public func publish(resource: String, in name: String, sender: String?) {
+    rooms.publish(resource: resource, in: name, sender: sender)
+  }
+
+  /// Finds which followers of the room have no connection now, and what to tell them. The owner has
+  /// to take the actions afterwards.
+  public func notifications(
+    of publication: Publication, epoch: String, in room: RoomName,
+    then goOn: @escaping (Result<[PushNotification], StoreError>) -> Void
+  ) {
+    rooms.notifications(of: publication, epoch: epoch, in: room, then: goOn)
+  }
+
+  /// Has the store work with what people do; see ``PeopleStore``.
+  public func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
+    rooms.perform(request, then: goOn)
+  }
+
+  // MARK: Rooms
+
+  func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName) {
+    switch publisher {
+    case .native: break  // The rooms have told it.
+    case .request(let request): answer(request, result, in: room)
+    case .part(let request, let index): answer(part: index, of: request, result, in: room)
+    case .backend(let request): answer(backend: request, result)
+    case .groupChat(let request, let subject, let time):
+      answer(groupChat: request, subject, at: time, result)
+    case .socketIO(let place): answer(socketIO: place, result, in: room)
+    case .bayeux(let publishing): answer(bayeux: publishing, result)
+    }
+  }
+
+  func answer(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
+    switch work.subscriber {
+    case .native: break  // The rooms have told it.
+    case .socketIO(let place): finishTwake(work, outcome, at: place)
+    }
+  }
+
+  func answer(_ reader: RoomReader, _ outcome: StoreOutcome<RoomPage>, of room: RoomName) {
+    switch reader {
+    case .native: break  // The rooms have told it.
+    case .request(let request): answer(request, outcome, of: room)
+    case .groupChat(let request, let isSince):
+      answer(groupChat: request, outcome, isSince: isSince)
+    }
+  }
+
+  func keepingAnswer(
+    of publication: StoreRequest, in room: RoomName, to request: RequestID
+  ) -> StoreRequest {
+    keeping(publication, for: request) { reply in
+      guard case .room(.published(let position, _, let isRepeated)) = reply else { return nil }
+      return .published(room, position, isRepeated: isRepeated)
+    }
+  }
+
+  func noteListChanged() { rooms.publishNoteList() }
+}

@@ -1,0 +1,33 @@
+import GatewayPorts
+import SocketMessages
+
+/// The address of a publisher, which hears what became of its publication.
+enum Publisher {
+  case native(ConnectionID, ref: String)
+  /// A request over HTTP, of which it is all.
+  case request(RequestID)
+  /// A part of a request over HTTP.
+  case part(RequestID, index: Int)
+  /// A backend of the Twake family.
+  case backend(RequestID)
+  /// A message to a group chat, and when it came.
+  case groupChat(RequestID, subject: JSONFields, time: Timestamp)
+  /// A session of Socket.IO, by its place.
+  case socketIO(ConnectionID)
+  case bayeux(BayeuxPublishing)
+}
+
+/// The address of a subscriber.
+enum Subscriber {
+  case native(ConnectionID, ClientMessage.Subscribe, ref: String)
+  /// A session of Socket.IO, by its place.
+  case socketIO(ConnectionID)
+}
+
+/// The address of a reader of a room's history.
+enum RoomReader {
+  case native(ConnectionID, ref: String)
+  case request(RequestID)
+  /// A request of a group chat; the newest come first unless it asks for what came since a message.
+  case groupChat(RequestID, isSince: Bool)
+}

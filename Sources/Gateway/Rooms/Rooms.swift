@@ -1,0 +1,75 @@
+import GatewayPorts
+import SocketMessages
+
+/// The rooms: who hears from them, what is published in them, and what people do there.
+///
+/// Nothing outside this folder touches its state. Subscribers that speak `parley.v1` or Whaler are
+/// told by their dialects; sessions, and whoever publishes or reads by other ways, through
+/// ``RoomsOwner``.
+final class Rooms: Part {
+  let board: Switchboard
+  let native: NativeDialect
+  /// The handlers of what is offered to people in rooms.
+  let people: PeopleHandlers
+  /// Told of what concerns other parts.
+  weak var owner: (any RoomsOwner)?
+
+  /// The rooms that somebody is in.
+  var rooms: ExactDictionary<Room> = [:]
+  /// Publications that wait for the store.
+  var publishing: Int = 0
+  /// Who is connected: people by their connections.
+  var online: ExactDictionary<Set<ConnectionID>> = [:]
+  /// When it was noted last who is connected.
+  var stampedOnlineAt: Int64 = 0
+  /// Numbers the attempts to subscribe.
+  var nextAttempt: UInt64 = 1
+
+  init(_ board: Switchboard, native: NativeDialect) {
+    self.board = board
+    self.native = native
+    people = board.surroundings.people ?? .standard(board.settings)
+  }
+
+  /// Has handlers read what they need from the store.
+  func start() { people.blocking?.start(store: self) }
+
+  /// How many rooms somebody is in.
+  var count: Int { rooms.count }
+
+  /// The rooms that somebody is in, in no order.
+  var names: [RoomName] { rooms.map(\.0) }
+
+  /// Those who are sent what is published in a room, in the order in which they came.
+  func members(of room: RoomName) -> [ConnectionID] { rooms[room]?.members ?? [] }
+
+  /// Whether every publication that was taken has been written and answered.
+  var isSettled: Bool { publishing == 0 }
+
+  /// A connection has ended, or is about to.
+  ///
+  /// - Parameter mayComeBack: whether the person is shown in rooms for a while yet.
+  func leaveAll(_ connection: Connection, mayComeBack: Bool) {
+    for room in connection.rooms { leave(room: room, connection, isBroken: mayComeBack) }
+    for change in people.typing?.disconnected(connection.id) ?? [] { tell(change) }
+    goOffline(connection)
+  }
+}
+
+/// The gateway, as its rooms see it.
+protocol RoomsOwner: AnyObject {
+  /// Tells a publisher of another part what became of its publication.
+  func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName)
+  /// Gives a subscriber of another part what it has missed.
+  func answer(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>)
+  /// Gives a reader of another part its page.
+  func answer(_ reader: RoomReader, _ outcome: StoreOutcome<RoomPage>, of room: RoomName)
+  /// A publication, with the answer to the request that it is all of, if that is to be kept.
+  func keepingAnswer(
+    of publication: StoreRequest, in room: RoomName, to request: RequestID
+  ) -> StoreRequest
+  /// Sends a publication to those members of its room that are sessions.
+  func deliverToSessions(_ publication: Publication, epoch: String, in room: RoomName)
+  /// Tells them that a resource has changed.
+  func deliverToSessions(_ update: ResourceUpdate, in room: RoomName)
+}
