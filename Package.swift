@@ -29,7 +29,7 @@ let package = Package(
   name: "Parley",
   products: [
     product("OTCore", ["OTCore"]),
-    product("SocketMessages", ["SocketMessages"]),
+    product("SocketMessages", ["JSON", "SocketMessages"]),
     product("Gateway", ["GatewayPorts", "Gateway"]),
     product("ParleyServer", ["ParleyServer"]),
     .executable(name: "parley", targets: ["parley"]),
@@ -39,14 +39,16 @@ let package = Package(
     // Algebra.
     library("OTCore"),
     // Wire.
-    library("SocketMessages", ["OTCore"]),
-    library("SocketIO", ["SocketMessages"]),
-    library("Bayeux", ["SocketMessages"]),
+    library("JSON"),
+    library("SocketMessages", ["JSON", "OTCore"]),
+    library("SocketIO", ["JSON"]),
+    library("Bayeux", ["JSON"]),
     library("WebSocketFrames"),
     library("HTTP1"),
     // Ports, and the core behind them.
     library("GatewayPorts", ["OTCore"]),
-    library("Gateway", ["OTCore", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"]),
+    library(
+      "Gateway", ["OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"]),
     // Adapters: each wraps one outside system.
     .systemLibrary(
       name: "CLibwebsockets", pkgConfig: "libwebsockets",
@@ -66,7 +68,7 @@ let package = Package(
       "TransportLibwebsockets",
       ["GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim"]),
     library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "CryptoOpenSSL"]),
-    library("CryptoOpenSSL", ["SocketMessages", "GatewayPorts", "COpenSSL"]),
+    library("CryptoOpenSSL", ["JSON", "GatewayPorts", "COpenSSL"]),
     library("HTTPClientCurl", ["CCurl"]),
     // The description of the HTTP API, as a part of the program.
     .target(
@@ -75,7 +77,7 @@ let package = Package(
     library(
       "ParleyServer",
       [
-        "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
+        "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
         "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "APIDescription",
       ]),
     .executableTarget(
@@ -95,14 +97,15 @@ let package = Package(
       path: "Benchmarks/Store", swiftSettings: settings),
     .systemLibrary(name: "CEpoll", path: "Benchmarks/CEpoll"),
     .executableTarget(
-      name: "parley-load", dependencies: ["OTCore", "SocketMessages", "CEpoll"],
+      name: "parley-load", dependencies: ["OTCore", "JSON", "SocketMessages", "CEpoll"],
       path: "Benchmarks/Load",
       swiftSettings: settings),
     // Beside.
     library("OTWorkloads", ["OTCore"]),
     library("GrowthKit"),
     library(
-      "SimulationKit", ["OTCore", "OTWorkloads", "SocketMessages", "GatewayPorts", "Gateway"]),
+      "SimulationKit",
+      ["OTCore", "OTWorkloads", "JSON", "SocketMessages", "GatewayPorts", "Gateway"]),
     library("PortConformance", ["OTCore", "OTWorkloads", "GatewayPorts"]),
     // Tests.
     tests("ArchitectureTests", []),
@@ -111,16 +114,16 @@ let package = Package(
     .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
     tests(
       "SocketMessagesTests",
-      ["SocketMessages", "OTCore", "OTWorkloads", "GrowthKit", "CAllocationCount"]),
-    tests("SocketIOTests", ["SocketIO", "SocketMessages", "GrowthKit"]),
-    tests("BayeuxTests", ["Bayeux", "SocketMessages", "GrowthKit"]),
+      ["SocketMessages", "JSON", "OTCore", "OTWorkloads", "GrowthKit", "CAllocationCount"]),
+    tests("SocketIOTests", ["SocketIO", "JSON", "GrowthKit"]),
+    tests("BayeuxTests", ["Bayeux", "JSON", "GrowthKit"]),
     tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),
     tests("HTTP1Tests", ["HTTP1", "OTWorkloads", "GrowthKit"]),
     tests(
       "GatewayTests",
       [
-        "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "SimulationKit", "OTWorkloads",
-        "CAllocationCount", "GrowthKit",
+        "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "SimulationKit",
+        "OTWorkloads", "CAllocationCount", "GrowthKit",
       ]),
     .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
     tests(

@@ -2,7 +2,7 @@
 // channel that is that room's.
 
 import Bayeux
-import SocketMessages
+import JSON
 
 /// Called by libFuzzer for each input.
 @_cdecl("LLVMFuzzerTestOneInput")

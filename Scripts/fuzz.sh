@@ -53,7 +53,7 @@ flags=(
 # when something has changed.
 objects=()
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
-for module in OTCore SocketMessages OTWorkloads SocketIO Bayeux GatewayPorts CryptoOpenSSL \
+for module in OTCore JSON SocketMessages OTWorkloads SocketIO Bayeux GatewayPorts CryptoOpenSSL \
   WebSocketFrames HTTP1; do
   sources=$(find "Sources/$module" -name '*.swift' | LC_ALL=C sort)
   # shellcheck disable=SC2086

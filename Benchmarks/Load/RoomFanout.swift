@@ -1,3 +1,4 @@
+import JSON
 import SocketMessages
 
 /// One publisher in a room and many subscribers, all of one dialect: what a delivery costs in each.

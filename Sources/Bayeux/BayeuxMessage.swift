@@ -1,4 +1,4 @@
-public import SocketMessages
+public import JSON
 
 /// What a client of Bayeux sends: one message of those in a frame or a request.
 public struct BayeuxMessage: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import SocketMessages
+import JSON
 
 /// JSON Web Keys (RFC 7517, 7518, 8037).
 enum JSONWebKeySet {

@@ -1,5 +1,5 @@
 package import GatewayPorts
-import SocketMessages
+import JSON
 
 /// A signed token in its compact form (RFC 7515, 7519), taken apart but not yet believed.
 struct JSONWebToken {

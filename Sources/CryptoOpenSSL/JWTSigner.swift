@@ -1,5 +1,5 @@
 public import GatewayPorts
-import SocketMessages
+import JSON
 
 /// Makes JSON Web Tokens.
 public struct JWTSigner: Sendable {

@@ -1,5 +1,4 @@
 import Glibc
-import SocketMessages
 
 /// A file with keys, and what they are.
 public struct KeyFile: Sendable, Hashable {

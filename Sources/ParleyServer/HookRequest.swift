@@ -2,7 +2,7 @@ import CryptoOpenSSL
 import Gateway
 import GatewayPorts
 import HTTPClientCurl
-import SocketMessages
+import JSON
 
 /// A call to a service, made of what it is to be told.
 ///

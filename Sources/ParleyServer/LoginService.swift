@@ -1,5 +1,6 @@
 import CryptoOpenSSL
 import GatewayPorts
+import JSON
 import SocketMessages
 
 /// Logging in with a password, and getting new tokens, as Whaler clients do.

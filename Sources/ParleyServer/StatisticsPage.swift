@@ -1,6 +1,6 @@
 import Gateway
 import GatewayPorts
-import SocketMessages
+import JSON
 
 /// All that `/api/stats` says: what a person who operates the server looks at.
 struct StatisticsPage {

@@ -1,7 +1,7 @@
 import CryptoOpenSSL
-import Glibc
 package import GatewayPorts
-import SocketMessages
+import Glibc
+import JSON
 package import StoreSQLite
 
 /// What the program can do with a store beside serving it.

@@ -1,3 +1,4 @@
+import JSON
 package import SocketMessages
 
 /// A client of one room: subscribes with presence, publishes under keys until it is answered, and

@@ -1,4 +1,4 @@
-public import SocketMessages
+public import JSON
 
 /// One packet of Socket.IO, within a message of Engine.IO.
 public struct SocketPacket: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import SocketMessages
+public import JSON
 
 /// One session of Socket.IO over Engine.IO, without I/O: what came goes in, what is to be done
 /// comes out.

@@ -1,3 +1,5 @@
+import JSON
+
 // What client and server say about tokens and rights while a connection stands.
 
 extension ClientMessage {

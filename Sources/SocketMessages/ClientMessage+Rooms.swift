@@ -1,3 +1,5 @@
+public import JSON
+
 /// A place in a room's history.
 public struct RoomPoint: Sendable, Hashable {
   /// Names the history.

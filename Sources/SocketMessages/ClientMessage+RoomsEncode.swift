@@ -1,3 +1,5 @@
+import JSON
+
 extension ClientMessage {
   /// Appends a message about rooms as JSON.
   func encodeRooms(messageID: String, into buffer: inout [UInt8]) {

@@ -1,3 +1,5 @@
+import JSON
+
 /// Participants of a document, encoded once for many readers, none of whom is told of itself.
 package struct EncodedParticipants: Sendable {
   private var bytes: [UInt8] = []

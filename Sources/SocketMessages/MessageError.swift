@@ -1,3 +1,4 @@
+import JSON
 import OTCore
 
 /// Why a message could not be read. Says where and what was expected, never what stood there.

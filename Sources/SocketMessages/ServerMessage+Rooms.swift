@@ -1,3 +1,5 @@
+public import JSON
+
 /// What a server says about rooms and the people in them.
 extension ServerMessage {
   /// Answers `subscribe`.

@@ -1,3 +1,5 @@
+import JSON
+
 extension ServerMessage {
   /// Reads a message about rooms; `nil` if it is about something else.
   static func decodeRooms(_ envelope: Envelope) throws(MessageError) -> ServerMessage? {

@@ -1,3 +1,5 @@
+package import JSON
+
 extension ServerMessage {
   /// Appends a message about rooms as JSON.
   func encodeRooms(messageID: String, into buffer: inout [UInt8]) {

@@ -1,3 +1,4 @@
+import JSON
 public import OTCore
 
 /// What a server sends to a client of the Whaler family.

@@ -9,26 +9,27 @@ struct LayeringTests {
     // Algebra: the standard library alone, for it also becomes WebAssembly.
     "OTCore": [],
     // Wire.
-    "SocketMessages": ["OTCore"],
-    "SocketIO": ["SocketMessages"],
-    "Bayeux": ["SocketMessages"],
+    "JSON": [],
+    "SocketMessages": ["JSON", "OTCore"],
+    "SocketIO": ["JSON"],
+    "Bayeux": ["JSON"],
     "WebSocketFrames": [],
     "HTTP1": [],
     // Ports and the core behind them: no C, no adapter, no Foundation.
     "GatewayPorts": ["OTCore"],
-    "Gateway": ["OTCore", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"],
+    "Gateway": ["OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"],
     // Adapters: each knows one outside system.
     "TransportLibwebsockets": [
       "GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim", "Glibc",
     ],
     "StoreSQLite": ["OTCore", "GatewayPorts", "CryptoOpenSSL", "CSQLite", "Glibc"],
-    "CryptoOpenSSL": ["SocketMessages", "GatewayPorts", "COpenSSL", "Glibc"],
+    "CryptoOpenSSL": ["JSON", "GatewayPorts", "COpenSSL", "Glibc"],
     "HTTPClientCurl": ["CCurl"],
     // Programs.
     "APIDescription": [],
     "ParleyServer": [
       "APIDescription",
-      "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "TransportLibwebsockets",
+      "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
       "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "Glibc", "Synchronization",
       "FoundationEssentials",
     ],
@@ -39,7 +40,8 @@ struct LayeringTests {
     "OTWorkloads": ["OTCore"],
     "GrowthKit": ["Glibc"],
     "SimulationKit": [
-      "OTCore", "OTWorkloads", "SocketMessages", "GatewayPorts", "Gateway", "Synchronization",
+      "OTCore", "OTWorkloads", "JSON", "SocketMessages", "GatewayPorts", "Gateway",
+      "Synchronization",
     ],
     "PortConformance": ["OTCore", "OTWorkloads", "GatewayPorts"],
     // System modules and C.

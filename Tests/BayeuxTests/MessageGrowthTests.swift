@@ -1,6 +1,6 @@
 import Bayeux
 import GrowthKit
-import SocketMessages
+import JSON
 import Testing
 
 @Suite("Growth of Bayeux messages", .serialized)

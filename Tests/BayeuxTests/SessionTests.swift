@@ -1,5 +1,4 @@
 import Bayeux
-import SocketMessages
 import Testing
 
 @Suite("Messages and sessions")

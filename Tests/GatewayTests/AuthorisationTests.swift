@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import JSON
 import OTCore
 import SimulationKit
 import SocketMessages

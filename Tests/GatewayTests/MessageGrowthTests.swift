@@ -1,5 +1,6 @@
 import GatewayPorts
 import GrowthKit
+import JSON
 import OTCore
 import SocketMessages
 import Testing

@@ -1,8 +1,8 @@
 import Gateway
 import GatewayPorts
+import JSON
 import OTWorkloads
 import SimulationKit
-import SocketMessages
 import Testing
 
 /// `GET /api/notes`: whole, and in pages.

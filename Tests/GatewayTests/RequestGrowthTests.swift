@@ -2,6 +2,7 @@ import Foundation
 import Gateway
 import GatewayPorts
 import GrowthKit
+import JSON
 import OTCore
 import SimulationKit
 import SocketMessages

@@ -1,6 +1,6 @@
 import GrowthKit
+import JSON
 import SocketIO
-import SocketMessages
 import Testing
 
 @Suite("Growth of packets", .serialized)

@@ -1,5 +1,4 @@
 import SocketIO
-import SocketMessages
 import Testing
 
 @Suite("Packets")

@@ -1,5 +1,5 @@
+import JSON
 import SocketIO
-import SocketMessages
 import Testing
 
 @Suite("Sessions")

@@ -1,4 +1,5 @@
 import CAllocationCount
+import JSON
 import OTCore
 import SocketMessages
 import Testing

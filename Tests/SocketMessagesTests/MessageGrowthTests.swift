@@ -1,4 +1,5 @@
 import GrowthKit
+import JSON
 import SocketMessages
 import Testing
 

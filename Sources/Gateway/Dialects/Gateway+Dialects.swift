@@ -1,4 +1,5 @@
 public import GatewayPorts
+import JSON
 import SocketIO
 import SocketMessages
 

@@ -1,5 +1,6 @@
 import Bayeux
 import GatewayPorts
+import JSON
 import SocketIO
 import SocketMessages
 

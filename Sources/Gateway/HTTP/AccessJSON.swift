@@ -1,4 +1,4 @@
-import SocketMessages
+import JSON
 
 /// Bodies of requests about links, tokens and revocations.
 enum AccessJSON {

@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import SocketMessages
 
 /// Connections and rooms as operators read them.

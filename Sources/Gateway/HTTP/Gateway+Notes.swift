@@ -1,4 +1,5 @@
 public import GatewayPorts
+import JSON
 package import SocketMessages
 
 /// The HTTP surface for notes.

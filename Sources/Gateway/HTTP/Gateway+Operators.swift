@@ -1,4 +1,5 @@
 public import GatewayPorts
+import JSON
 import SocketMessages
 
 /// What operators do over HTTP, with an API key that says it is one.

@@ -1,5 +1,5 @@
 import GatewayPorts
-import SocketMessages
+import JSON
 
 /// An answer as the store keeps it, in JSON.
 enum KeptAnswer {

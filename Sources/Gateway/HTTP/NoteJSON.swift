@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import OTCore
 import SocketMessages
 

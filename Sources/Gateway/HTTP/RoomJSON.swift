@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import SocketMessages
 
 /// Rooms as the HTTP surface writes and reads them.

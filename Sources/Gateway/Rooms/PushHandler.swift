@@ -1,5 +1,5 @@
 public import GatewayPorts
-import SocketMessages
+import JSON
 
 /// Something that a member of a room is to be told of while offline.
 public struct PushNotification: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import SocketMessages
 
 /// Blocking people. What is sent is looked through with ``separates(_:from:)``.

@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import SocketMessages
 
 /// Who is connected, who is in which room, and who types.

@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import SocketMessages
 
 /// Receipts, and when people were online last.

@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import SocketMessages
 
 /// Subscribing to rooms, and catching up with what was missed.

@@ -1,5 +1,5 @@
 public import GatewayPorts
-import SocketMessages
+import JSON
 
 /// A publication as it is told outside, and kept until it is.
 public struct PublicationNews: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import GatewayPorts
-import SocketMessages
+import JSON
 
 /// Kinds of news for an app's backend, by the names that it knows them under.
 public enum WebhookEvent: String, Sendable, CaseIterable {

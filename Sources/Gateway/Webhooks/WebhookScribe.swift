@@ -1,5 +1,5 @@
 public import GatewayPorts
-import SocketMessages
+import JSON
 
 /// Makes news of what happens: of what is in the store by itself, of the rest when told.
 public struct WebhookScribe: OutboxScribe {

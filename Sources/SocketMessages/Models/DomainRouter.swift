@@ -1,3 +1,5 @@
+public import JSON
+
 /// What has happened, whichever dialect told of it.
 public enum DomainEvent: Sendable, Hashable {
   /// What was done to something.

@@ -1,3 +1,5 @@
+import JSON
+
 extension GroupChat {
   /// What has happened in a group, typed: what a ``SystemEvent`` says.
   public enum Change: Sendable, Hashable {

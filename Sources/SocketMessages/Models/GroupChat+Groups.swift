@@ -1,3 +1,5 @@
+public import JSON
+
 extension GroupChat {
   /// A group.
   public struct Group: JSONModel {

@@ -1,3 +1,5 @@
+public import JSON
+
 extension GroupChat {
   /// The data of an event on `/user/{id}`, `/group/{id}` or `/direct_message/{a}_{b}`.
   public struct Push: JSONModel {

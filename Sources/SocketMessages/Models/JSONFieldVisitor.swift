@@ -1,3 +1,5 @@
+public import JSON
+
 /// Goes through the fields of a model, reading them from JSON or writing them to it.
 public struct JSONFieldVisitor {
   /// What is left of the fields that are read.

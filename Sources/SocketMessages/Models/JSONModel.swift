@@ -1,3 +1,5 @@
+public import JSON
+
 /// A typed model of one JSON object.
 ///
 /// A model names its fields once, in ``visit(_:)``, for reading and writing alike. What it does not

@@ -1,3 +1,5 @@
+public import JSON
+
 extension Twake {
   /// A pair of tokens, and until when they are valid.
   public struct Authentication: JSONModel {

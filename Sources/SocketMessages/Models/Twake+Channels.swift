@@ -1,3 +1,5 @@
+public import JSON
+
 extension Twake {
   /// A channel of a workspace, or between people.
   public struct Channel: JSONModel {

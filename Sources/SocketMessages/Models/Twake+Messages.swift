@@ -1,3 +1,5 @@
+public import JSON
+
 extension Twake {
   /// A message in a channel or a thread.
   public struct Message: JSONModel {

@@ -1,3 +1,5 @@
+public import JSON
+
 extension Twake {
   /// A push notification for a new message.
   public struct FirebaseNotification: JSONModel {

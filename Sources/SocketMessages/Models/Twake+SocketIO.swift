@@ -1,3 +1,5 @@
+public import JSON
+
 extension Twake {
   /// The argument of `realtime:event`: something happened in a room.
   public struct SocketIOEvent: JSONModel {

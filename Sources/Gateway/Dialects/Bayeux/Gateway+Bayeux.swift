@@ -1,5 +1,6 @@
 import Bayeux
 import GatewayPorts
+import JSON
 import SocketMessages
 
 /// Speaking Bayeux over WebSockets and requests.

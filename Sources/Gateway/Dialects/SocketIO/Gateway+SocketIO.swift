@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import SocketIO
 import SocketMessages
 

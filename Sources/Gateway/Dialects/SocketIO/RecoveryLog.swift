@@ -1,6 +1,6 @@
 import GatewayPorts
+import JSON
 import SocketIO
-import SocketMessages
 
 /// What is delivered to readers over Socket.IO.
 enum SocketContent {

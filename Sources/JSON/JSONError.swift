@@ -1,5 +1,5 @@
 /// Why bytes are not the message they should be. Never holds any of the sender's text.
-package enum JSONError: Error, Sendable, Equatable {
+@usableFromInline package enum JSONError: Error, Sendable, Equatable {
   /// What stands at this offset is no JSON.
   case malformed(offset: Int)
   /// More objects and arrays are open at this offset than a message may have.

@@ -3,8 +3,6 @@ public struct JSONValue: Sendable, Hashable {
   /// The bytes, which are JSON.
   public let utf8: [UInt8]
 
-  init(checked utf8: [UInt8]) { self.utf8 = utf8 }
-
   /// Takes bytes that are one JSON value, nested no deeper than ``depthMax``; `nil` for others.
   public init?(_ bytes: some Sequence<UInt8>) {
     let bytes = Array(bytes)
@@ -23,11 +21,11 @@ public struct JSONValue: Sendable, Hashable {
   }
 
   /// Takes bytes that were checked when they were received.
-  package init(trusted utf8: [UInt8]) { self.utf8 = utf8 }
+  @inlinable package init(trusted utf8: [UInt8]) { self.utf8 = utf8 }
 
   /// How deep it may be nested, so that it fits into any message.
   public static let depthMax = 24
 
   /// `null`.
-  public static let null = JSONValue(checked: Array("null".utf8))
+  public static let null = JSONValue(trusted: Array("null".utf8))
 }

@@ -2,23 +2,33 @@
 ///
 /// Field names and types are compared where they are, byte for byte; only what a message keeps
 /// becomes a `String`. Valid as long as the bytes are.
-package struct JSONText {
+@usableFromInline package struct JSONText {
   /// What stands between the quotes.
-  let content: UnsafeBufferPointer<UInt8>
-  let hasEscapes: Bool
+  @usableFromInline package let content: UnsafeBufferPointer<UInt8>
+  @usableFromInline let hasEscapes: Bool
+
+  @usableFromInline init(content: UnsafeBufferPointer<UInt8>, hasEscapes: Bool) {
+    self.content = content
+    self.hasEscapes = hasEscapes
+  }
 
   /// Whether it is this text, escapes resolved.
-  package static func == (text: JSONText, expected: StaticString) -> Bool {
+  @inlinable package static func == (text: JSONText, expected: StaticString) -> Bool {
     let count = expected.utf8CodeUnitCount
     let start = expected.utf8Start
-    guard text.hasEscapes else {
-      guard text.content.count == count else { return false }
-      for index in 0..<count where text.content[index] != start[index] { return false }
-      return true
-    }
+    guard !text.hasEscapes else { return text.isWithEscapes(expected) }
+    guard text.content.count == count else { return false }
+    for index in 0..<count where text.content[index] != start[index] { return false }
+    return true
+  }
+
+  /// Compares a text that has escapes.
+  @usableFromInline func isWithEscapes(_ expected: StaticString) -> Bool {
+    let count = expected.utf8CodeUnitCount
+    let start = expected.utf8Start
     var index = 0
     var isEqual = true
-    text.forEachByte { byte in
+    forEachByte { byte in
       isEqual = isEqual && index < count && start[index] == byte
       index += 1
     }
@@ -26,17 +36,20 @@ package struct JSONText {
   }
 
   /// Lets a `switch` over a text have literals as its cases.
-  package static func ~= (expected: StaticString, text: JSONText) -> Bool { text == expected }
+  @inlinable package static func ~= (expected: StaticString, text: JSONText) -> Bool {
+    text == expected
+  }
 
   /// The text with its escapes resolved.
-  package var string: String {
+  @usableFromInline package var string: String {
     guard hasEscapes else { return String(decoding: content, as: UTF8.self) }
     // An escape is never shorter than what it stands for.
     return String(unsafeUninitializedCapacity: content.count) { unescape(into: $0) }
   }
 
   /// Gives `body` the text's UTF-8, escapes resolved.
-  func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+  @inlinable package func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result
+  {
     guard hasEscapes else { return body(content) }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: content.count) { buffer in
       let count = unescape(into: buffer)
@@ -44,7 +57,7 @@ package struct JSONText {
     }
   }
 
-  private func unescape(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+  @usableFromInline func unescape(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     var count = 0
     forEachByte { byte in
       buffer.initializeElement(at: count, to: byte)

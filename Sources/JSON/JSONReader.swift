@@ -4,78 +4,82 @@
 /// may not hold half a surrogate pair; numbers are integers of 53 bits, since nothing on this wire
 /// is anything else; of a key that comes twice the last one counts. Nothing is allocated but the
 /// strings and lists that a caller asks for.
-package struct JSONReader {
+@usableFromInline package struct JSONReader {
   /// Deeper nesting than this is refused.
-  package static let depthMax = 32
+  @usableFromInline package static let depthMax = 32
 
-  private let bytes: UnsafeBufferPointer<UInt8>
-  package private(set) var offset: Int
-  private let end: Int
-  private var depth = 0
+  @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
+  @usableFromInline var position: Int
+  @usableFromInline let end: Int
+  @usableFromInline var depth = 0
 
-  package init(_ bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>? = nil) {
+  /// The offset of the byte to be read next.
+  @inlinable package var offset: Int { position }
+
+  /// Reads a range of the bytes, or all of them.
+  @inlinable package init(_ bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>? = nil) {
     self.bytes = bytes
-    offset = range?.lowerBound ?? 0
+    position = range?.lowerBound ?? 0
     end = range?.upperBound ?? bytes.count
   }
 
-  private var current: UInt8? { offset < end ? bytes[offset] : nil }
+  @inlinable var current: UInt8? { position < end ? bytes[position] : nil }
 
-  private mutating func skipSpace() {
+  @inlinable mutating func skipSpace() {
     while let byte = current, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 {
-      offset += 1
+      position += 1
     }
   }
 
-  private mutating func expect(_ byte: UInt8) throws(JSONError) {
-    guard current == byte else { throw .malformed(offset: offset) }
-    offset += 1
+  @inlinable mutating func expect(_ byte: UInt8) throws(JSONError) {
+    guard current == byte else { throw .malformed(offset: position) }
+    position += 1
   }
 
   /// Only space may be left.
-  package mutating func finish() throws(JSONError) {
+  @inlinable package mutating func finish() throws(JSONError) {
     skipSpace()
-    guard offset == end else { throw .malformed(offset: offset) }
+    guard position == end else { throw .malformed(offset: position) }
   }
 
-  private func mismatch(_ expected: String) -> JSONError {
-    current == nil ? .malformed(offset: offset) : .wrongType(expected: expected, offset: offset)
+  @inlinable func mismatch(_ expected: String) -> JSONError {
+    current == nil ? .malformed(offset: position) : .wrongType(expected: expected, offset: position)
   }
 
   // MARK: Objects and arrays
 
-  private mutating func open(_ bracket: UInt8, _ expected: String) throws(JSONError) {
+  @inlinable mutating func open(_ bracket: UInt8, _ expected: String) throws(JSONError) {
     skipSpace()
     guard current == bracket else { throw mismatch(expected) }
-    guard depth < Self.depthMax else { throw .tooDeep(offset: offset) }
+    guard depth < Self.depthMax else { throw .tooDeep(offset: position) }
     depth += 1
-    offset += 1
+    position += 1
     skipSpace()
   }
 
   /// Passes a closing bracket if one stands here.
-  private mutating func passes(_ bracket: UInt8) -> Bool {
+  @inlinable mutating func passes(_ bracket: UInt8) -> Bool {
     guard current == bracket else { return false }
-    offset += 1
+    position += 1
     depth -= 1
     return true
   }
 
   /// Passes a comma, or the closing bracket; whether it was a comma.
-  private mutating func passesComma(or bracket: UInt8) throws(JSONError) -> Bool {
+  @inlinable mutating func passesComma(or bracket: UInt8) throws(JSONError) -> Bool {
     skipSpace()
     guard current == UInt8(ascii: ",") else {
-      guard passes(bracket) else { throw .malformed(offset: offset) }
+      guard passes(bracket) else { throw .malformed(offset: position) }
       return false
     }
-    offset += 1
+    position += 1
     skipSpace()
     return true
   }
 
   /// Passes a key with its colon.
-  private mutating func key() throws(JSONError) -> JSONText {
-    guard isAtString else { throw .malformed(offset: offset) }
+  @inlinable mutating func key() throws(JSONError) -> JSONText {
+    guard isAtString else { throw .malformed(offset: position) }
     let key = try text()
     skipSpace()
     try expect(UInt8(ascii: ":"))
@@ -85,7 +89,7 @@ package struct JSONReader {
 
   /// Reads an object, calling `body` for each key with the reader at its value, which `body` must
   /// read or skip.
-  package mutating func object(
+  @inlinable package mutating func object(
     _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
   ) throws(JSONError) {
     try open(UInt8(ascii: "{"), "an object")
@@ -97,18 +101,18 @@ package struct JSONReader {
 
   /// Begins an array; whether an element follows. To be followed by as many calls of
   /// ``nextElement()`` as return true, each with an element read or skipped before it.
-  package mutating func beginArray() throws(JSONError) -> Bool {
+  @inlinable package mutating func beginArray() throws(JSONError) -> Bool {
     try open(UInt8(ascii: "["), "an array")
     return !passes(UInt8(ascii: "]"))
   }
 
   /// Whether another element follows, or the array is over.
-  package mutating func nextElement() throws(JSONError) -> Bool {
+  @inlinable package mutating func nextElement() throws(JSONError) -> Bool {
     try passesComma(or: UInt8(ascii: "]"))
   }
 
   /// Reads an array, calling `body` for each element, which it must read or skip.
-  package mutating func array(
+  @inlinable package mutating func array(
     _ body: (inout JSONReader) throws(JSONError) -> Void
   ) throws(JSONError) {
     guard try beginArray() else { return }
@@ -119,9 +123,9 @@ package struct JSONReader {
   ///
   /// Nested values cost no stack.
   @discardableResult
-  package mutating func skipValue() throws(JSONError) -> Range<Int> {
+  @usableFromInline package mutating func skipValue() throws(JSONError) -> Range<Int> {
     skipSpace()
-    let start = offset
+    let start = position
     let outside = depth
     // One bit for each open object or array, the innermost last: 1 is an object.
     var open: UInt64 = 0
@@ -157,43 +161,43 @@ package struct JSONReader {
         open >>= 1
       }
     } while depth > outside
-    return start..<offset
+    return start..<position
   }
 
   /// Copies any value, checking it. It may nest `JSONValue.depthMax` deep.
-  package mutating func value() throws(JSONError) -> JSONValue {
+  @usableFromInline package mutating func value() throws(JSONError) -> JSONValue {
     let outside = depth
     depth = max(depth, Self.depthMax - JSONValue.depthMax)
     let range = try skipValue()
     depth = outside
-    return JSONValue(checked: Array(bytes[range]))
+    return JSONValue(trusted: Array(bytes[range]))
   }
 
   // MARK: Numbers and words
 
   /// Reads an integer that a double holds exactly.
-  package mutating func integer() throws(JSONError) -> Int { try integer(as: Int.self) }
+  @inlinable package mutating func integer() throws(JSONError) -> Int { try integer(as: Int.self) }
 
   /// Reads an integer that a double and the type hold exactly: counting 53 bits in an `Int` traps
   /// where that has 32.
-  package mutating func integer<Number: FixedWidthInteger>(
+  @inlinable package mutating func integer<Number: FixedWidthInteger>(
     as type: Number.Type
   ) throws(JSONError) -> Number {
     skipSpace()
-    let start = offset
+    let start = position
     guard let first = current, first == UInt8(ascii: "-") || isDigit(first) else {
       throw mismatch("an integer")
     }
     let isNegative = first == UInt8(ascii: "-")
-    if isNegative { offset += 1 }
-    let digits = offset
+    if isNegative { position += 1 }
+    let digits = position
     var value: Int64 = 0
     while let byte = current, isDigit(byte) {
       value = value &* 10 &+ Int64(byte &- UInt8(ascii: "0"))
       guard value <= 1 << 53 else { throw .wrongType(expected: "an integer", offset: start) }
-      offset += 1
+      position += 1
     }
-    guard offset > digits, bytes[digits] != UInt8(ascii: "0") || offset == digits + 1 else {
+    guard position > digits, bytes[digits] != UInt8(ascii: "0") || position == digits + 1 else {
       throw .malformed(offset: digits)
     }
     if let byte = current, byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e") {
@@ -205,38 +209,40 @@ package struct JSONReader {
     return number
   }
 
-  private func isDigit(_ byte: UInt8) -> Bool {
+  @inlinable func isDigit(_ byte: UInt8) -> Bool {
     byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
   }
 
   private mutating func skipNumber() throws(JSONError) {
-    let start = offset
-    if current == UInt8(ascii: "-") { offset += 1 }
-    let digits = offset
+    let start = position
+    if current == UInt8(ascii: "-") { position += 1 }
+    let digits = position
     passDigits()
-    guard offset > digits, bytes[digits] != UInt8(ascii: "0") || offset == digits + 1 else {
+    guard position > digits, bytes[digits] != UInt8(ascii: "0") || position == digits + 1 else {
       throw .malformed(offset: start)
     }
     if current == UInt8(ascii: ".") {
-      offset += 1
-      let fraction = offset
+      position += 1
+      let fraction = position
       passDigits()
-      guard offset > fraction else { throw .malformed(offset: offset) }
+      guard position > fraction else { throw .malformed(offset: position) }
     }
     if let byte = current, byte | 0x20 == UInt8(ascii: "e") {
-      offset += 1
-      if let sign = current, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { offset += 1 }
-      let exponent = offset
+      position += 1
+      if let sign = current, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
+        position += 1
+      }
+      let exponent = position
       passDigits()
-      guard offset > exponent else { throw .malformed(offset: offset) }
+      guard position > exponent else { throw .malformed(offset: position) }
     }
   }
 
   private mutating func passDigits() {
-    while let byte = current, isDigit(byte) { offset += 1 }
+    while let byte = current, isDigit(byte) { position += 1 }
   }
 
-  package mutating func boolean() throws(JSONError) -> Bool {
+  @inlinable package mutating func boolean() throws(JSONError) -> Bool {
     skipSpace()
     switch current {
     case UInt8(ascii: "t"):
@@ -250,14 +256,14 @@ package struct JSONReader {
   }
 
   /// Reads `null` if it stands here.
-  package mutating func isNull() throws(JSONError) -> Bool {
+  @inlinable package mutating func isNull() throws(JSONError) -> Bool {
     skipSpace()
     guard current == UInt8(ascii: "n") else { return false }
     try word("null")
     return true
   }
 
-  private mutating func word(_ word: StaticString) throws(JSONError) {
+  @usableFromInline mutating func word(_ word: StaticString) throws(JSONError) {
     for index in 0..<word.utf8CodeUnitCount {
       try expect(word.utf8Start[index])
     }
@@ -266,32 +272,32 @@ package struct JSONReader {
   // MARK: Strings
 
   /// Whether a string stands here.
-  package var isAtString: Bool { current == UInt8(ascii: "\"") }
+  @inlinable package var isAtString: Bool { current == UInt8(ascii: "\"") }
 
   /// Reads a string.
-  package mutating func string() throws(JSONError) -> String { try text().string }
+  @inlinable package mutating func string() throws(JSONError) -> String { try text().string }
 
   /// Reads a string without copying it.
-  package mutating func text() throws(JSONError) -> JSONText {
+  @usableFromInline package mutating func text() throws(JSONError) -> JSONText {
     skipSpace()
     guard isAtString else { throw mismatch("a string") }
-    offset += 1
-    let start = offset
+    position += 1
+    let start = position
     var hasEscapes = false
     while true {
       passPlainText()
-      guard let byte = current else { throw .malformed(offset: offset) }
+      guard let byte = current else { throw .malformed(offset: position) }
       switch byte {
       case UInt8(ascii: "\""):
-        offset += 1
+        position += 1
         return JSONText(
-          content: UnsafeBufferPointer(rebasing: bytes[start..<(offset - 1)]),
+          content: UnsafeBufferPointer(rebasing: bytes[start..<(position - 1)]),
           hasEscapes: hasEscapes)
       case UInt8(ascii: "\\"):
         hasEscapes = true
         try passEscape()
-      case ..<0x20: throw .malformed(offset: offset)
-      case ..<0x80: offset += 1
+      case ..<0x20: throw .malformed(offset: position)
+      case ..<0x80: position += 1
       default:
         // Scripts other than Latin come in runs.
         var first = byte
@@ -307,9 +313,9 @@ package struct JSONReader {
   private mutating func passPlainText() {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highBits: UInt64 = 0x8080_8080_8080_8080
-    while end - offset >= 8 {
+    while end - position >= 8 {
       let word = UnsafeRawBufferPointer(bytes).loadUnaligned(
-        fromByteOffset: offset, as: UInt64.self)
+        fromByteOffset: position, as: UInt64.self)
       let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
       let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
       // A byte below `n` borrows into its high bit when `n` is taken from it. A borrow also runs
@@ -317,7 +323,7 @@ package struct JSONReader {
       let controls = word &- ones &* 0x20
       let special = (quotes &- ones) | (backslashes &- ones) | controls | word
       guard special & highBits == 0 else { return }
-      offset += 8
+      position += 8
     }
   }
 
@@ -334,21 +340,21 @@ package struct JSONReader {
     case 0xf0: (length, low) = (4, 0x90)
     case 0xf4: (length, high) = (4, 0x8f)
     case 0xf1...0xf3: length = 4
-    default: throw .malformed(offset: offset)
+    default: throw .malformed(offset: position)
     }
-    guard offset + length <= end, (low...high).contains(bytes[offset + 1]) else {
-      throw .malformed(offset: offset)
+    guard position + length <= end, (low...high).contains(bytes[position + 1]) else {
+      throw .malformed(offset: position)
     }
-    for index in 2..<max(2, length) where bytes[offset + index] & 0xc0 != 0x80 {
-      throw .malformed(offset: offset)
+    for index in 2..<max(2, length) where bytes[position + index] & 0xc0 != 0x80 {
+      throw .malformed(offset: position)
     }
-    offset += length
+    position += length
   }
 
   private mutating func passEscape() throws(JSONError) {
-    offset += 1
-    guard let byte = current else { throw .malformed(offset: offset) }
-    offset += 1
+    position += 1
+    guard let byte = current else { throw .malformed(offset: position) }
+    position += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
       UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -357,11 +363,11 @@ package struct JSONReader {
       let unit = try hexadecimal()
       guard unit & 0xf800 == 0xd800 else { return }
       // A high surrogate wants its low half right behind it.
-      guard unit < 0xdc00 else { throw .malformed(offset: offset) }
+      guard unit < 0xdc00 else { throw .malformed(offset: position) }
       try expect(UInt8(ascii: "\\"))
       try expect(UInt8(ascii: "u"))
-      guard try hexadecimal() & 0xfc00 == 0xdc00 else { throw .malformed(offset: offset) }
-    default: throw .malformed(offset: offset - 1)
+      guard try hexadecimal() & 0xfc00 == 0xdc00 else { throw .malformed(offset: position) }
+    default: throw .malformed(offset: position - 1)
     }
   }
 
@@ -369,10 +375,10 @@ package struct JSONReader {
     var value: UInt32 = 0
     for _ in 0..<4 {
       guard let byte = current, let digit = Self.hexadecimalDigit(byte) else {
-        throw .malformed(offset: offset)
+        throw .malformed(offset: position)
       }
       value = value << 4 | digit
-      offset += 1
+      position += 1
     }
     return value
   }

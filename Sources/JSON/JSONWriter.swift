@@ -1,14 +1,12 @@
-package import OTCore
-
 /// Writes JSON by appending to a buffer.
-package enum JSONWriter {
+@usableFromInline package enum JSONWriter {
   /// One object being written; fields stand in the order of the calls.
-  package struct Object {
-    fileprivate var isFirst = true
+  @usableFromInline package struct Object {
+    @usableFromInline var isFirst = true
 
-    fileprivate init() {}
+    @inlinable init() {}
 
-    package mutating func key(_ name: StaticString, _ buffer: inout [UInt8]) {
+    @inlinable package mutating func key(_ name: StaticString, _ buffer: inout [UInt8]) {
       if !isFirst { buffer.append(UInt8(ascii: ",")) }
       isFirst = false
       buffer.append(UInt8(ascii: "\""))
@@ -18,14 +16,14 @@ package enum JSONWriter {
     }
 
     /// Writes a name that is not known before the program runs.
-    package mutating func key(named name: String, _ buffer: inout [UInt8]) {
+    @inlinable package mutating func key(named name: String, _ buffer: inout [UInt8]) {
       if !isFirst { buffer.append(UInt8(ascii: ",")) }
       isFirst = false
       JSONWriter.string(name, &buffer)
       buffer.append(UInt8(ascii: ":"))
     }
 
-    package mutating func field(
+    @inlinable package mutating func field(
       _ name: StaticString, _ value: String?, _ buffer: inout [UInt8]
     ) {
       guard let value else { return }
@@ -33,20 +31,24 @@ package enum JSONWriter {
       JSONWriter.string(value, &buffer)
     }
 
-    package mutating func field(_ name: StaticString, _ value: Int?, _ buffer: inout [UInt8]) {
+    @inlinable package mutating func field(
+      _ name: StaticString, _ value: Int?, _ buffer: inout [UInt8]
+    ) {
       guard let value else { return }
       key(name, &buffer)
       JSONWriter.integer(value, &buffer)
     }
 
     /// Writes milliseconds since 1970.
-    package mutating func field(_ name: StaticString, _ value: Int64?, _ buffer: inout [UInt8]) {
+    @inlinable package mutating func field(
+      _ name: StaticString, _ value: Int64?, _ buffer: inout [UInt8]
+    ) {
       guard let value else { return }
       key(name, &buffer)
       JSONWriter.integer(value, &buffer)
     }
 
-    package mutating func field(
+    @inlinable package mutating func field(
       _ name: StaticString, _ value: JSONValue?, _ buffer: inout [UInt8]
     ) {
       guard let value else { return }
@@ -54,13 +56,15 @@ package enum JSONWriter {
       buffer.append(contentsOf: value.utf8)
     }
 
-    package mutating func field(_ name: StaticString, _ value: Bool, _ buffer: inout [UInt8]) {
+    @inlinable package mutating func field(
+      _ name: StaticString, _ value: Bool, _ buffer: inout [UInt8]
+    ) {
       key(name, &buffer)
       JSONWriter.raw(value ? "true" : "false", &buffer)
     }
   }
 
-  package static func object(
+  @inlinable package static func object(
     _ buffer: inout [UInt8], _ body: (inout Object, inout [UInt8]) -> Void
   ) {
     buffer.append(UInt8(ascii: "{"))
@@ -69,7 +73,7 @@ package enum JSONWriter {
     buffer.append(UInt8(ascii: "}"))
   }
 
-  package static func array<Elements: Sequence>(
+  @inlinable package static func array<Elements: Sequence>(
     _ elements: Elements, _ buffer: inout [UInt8],
     _ body: (Elements.Element, inout [UInt8]) -> Void
   ) {
@@ -83,15 +87,15 @@ package enum JSONWriter {
     buffer.append(UInt8(ascii: "]"))
   }
 
-  package static func raw(_ text: StaticString, _ buffer: inout [UInt8]) {
+  @inlinable package static func raw(_ text: StaticString, _ buffer: inout [UInt8]) {
     text.withUTF8Buffer { buffer.append(contentsOf: $0) }
   }
 
-  package static func integer(_ value: Int, _ buffer: inout [UInt8]) {
+  @inlinable package static func integer(_ value: Int, _ buffer: inout [UInt8]) {
     integer(Int64(value), &buffer)
   }
 
-  package static func integer(_ value: Int64, _ buffer: inout [UInt8]) {
+  @inlinable package static func integer(_ value: Int64, _ buffer: inout [UInt8]) {
     if value < 0 { buffer.append(UInt8(ascii: "-")) }
     let start = buffer.count
     var rest = value.magnitude
@@ -103,7 +107,7 @@ package enum JSONWriter {
   }
 
   /// A number with one digit behind the point.
-  package static func tenths(_ value: Int, _ buffer: inout [UInt8]) {
+  @inlinable package static func tenths(_ value: Int, _ buffer: inout [UInt8]) {
     if value < 0 { buffer.append(UInt8(ascii: "-")) }
     let (whole, tenth) = value.magnitude.quotientAndRemainder(dividingBy: 10)
     integer(Int(whole), &buffer)
@@ -111,26 +115,22 @@ package enum JSONWriter {
     buffer.append(UInt8(ascii: "0") + UInt8(tenth))
   }
 
-  package static func string(_ text: String, _ buffer: inout [UInt8]) {
+  @inlinable package static func string(_ text: String, _ buffer: inout [UInt8]) {
     var text = text
     text.withUTF8 { string($0, &buffer) }
   }
 
-  package static func string(_ text: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]) {
+  @inlinable package static func string(_ text: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8])
+  {
     buffer.append(UInt8(ascii: "\""))
     escaped(text, &buffer)
     buffer.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a document's text as a string, without a copy of it in between.
-  package static func string(_ document: Document, _ buffer: inout [UInt8]) {
-    buffer.append(UInt8(ascii: "\""))
-    document.forEachChunk { escaped($0, &buffer) }
-    buffer.append(UInt8(ascii: "\""))
-  }
-
-  /// Writes a part of a string.
-  private static func escaped(_ text: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]) {
+  /// Writes a part of a string: what stands between the quotes.
+  @usableFromInline package static func escaped(
+    _ text: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]
+  ) {
     var plainFrom = 0
     for index in text.indices {
       let byte = text[index]
@@ -156,18 +156,5 @@ package enum JSONWriter {
 
   private static func hexDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-  }
-}
-
-extension JSONWriter.Object {
-  /// Writes the name of a change, if there is one.
-  mutating func field(_ name: StaticString, _ change: ChangeName?, _ buffer: inout [UInt8]) {
-    guard let change else { return }
-    key(name, &buffer)
-    JSONWriter.object(&buffer) { object, buffer in
-      object.field("clientId", change.clientID, &buffer)
-      object.field("sequence", change.sequence, &buffer)
-      object.field("time", change.time, &buffer)
-    }
   }
 }

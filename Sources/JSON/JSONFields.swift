@@ -37,7 +37,7 @@ public struct JSONFields: Sendable, Hashable {
   public mutating func append(_ field: Field) { all.append(field) }
 
   /// Removes the fields of a name.
-  mutating func remove(_ name: String) {
+  package mutating func remove(_ name: String) {
     all.removeAll { $0.name.utf8.elementsEqual(name.utf8) }
   }
 
@@ -61,27 +61,27 @@ extension JSONValue {
   public init(_ text: String) {
     var buffer: [UInt8] = []
     JSONWriter.string(text, &buffer)
-    self.init(checked: buffer)
+    self.init(trusted: buffer)
   }
 
   /// An integer.
   public init(_ number: Int) {
     var buffer: [UInt8] = []
     JSONWriter.integer(number, &buffer)
-    self.init(checked: buffer)
+    self.init(trusted: buffer)
   }
 
   /// `true` or `false`.
-  public init(_ flag: Bool) { self.init(checked: Array((flag ? "true" : "false").utf8)) }
+  public init(_ flag: Bool) { self.init(trusted: Array((flag ? "true" : "false").utf8)) }
 
   /// An object.
-  public init(_ fields: JSONFields) { self.init(checked: fields.json) }
+  public init(_ fields: JSONFields) { self.init(trusted: fields.json) }
 
   /// An array.
   public init(_ elements: [JSONValue]) {
     var buffer: [UInt8] = []
     JSONWriter.array(elements, &buffer) { $1.append(contentsOf: $0.utf8) }
-    self.init(checked: buffer)
+    self.init(trusted: buffer)
   }
 
   /// Whether it is `null`.
