@@ -46,9 +46,10 @@ let package = Package(
     library("WebSocketFrames"),
     library("HTTP1"),
     // Ports, and the core behind them.
-    library("GatewayPorts", ["OTCore"]),
+    library("GatewayPorts", ["OTCore", "WebSocketFrames"]),
     library(
-      "Gateway", ["OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"]),
+      "Gateway",
+      ["OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "GatewayPorts"]),
     // Adapters: each wraps one outside system.
     .systemLibrary(
       name: "CLibwebsockets", pkgConfig: "libwebsockets",
@@ -79,6 +80,7 @@ let package = Package(
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
         "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "APIDescription",
+        "WebSocketFrames",
       ]),
     .executableTarget(
       name: "parley",
@@ -105,7 +107,10 @@ let package = Package(
     library("GrowthKit"),
     library(
       "SimulationKit",
-      ["OTCore", "OTWorkloads", "JSON", "SocketMessages", "GatewayPorts", "Gateway"]),
+      [
+        "OTCore", "OTWorkloads", "JSON", "SocketMessages", "WebSocketFrames", "GatewayPorts",
+        "Gateway",
+      ]),
     library("PortConformance", ["OTCore", "OTWorkloads", "GatewayPorts"]),
     // Tests.
     tests("ArchitectureTests", []),
@@ -122,7 +127,8 @@ let package = Package(
     tests(
       "GatewayTests",
       [
-        "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "SimulationKit",
+        "Gateway", "GatewayPorts", "SocketMessages", "JSON", "WebSocketFrames", "OTCore",
+        "SimulationKit",
         "OTWorkloads", "CAllocationCount", "GrowthKit",
       ]),
     .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
@@ -133,7 +139,8 @@ let package = Package(
         "CSQLite", "CSQLiteFaults", "GrowthKit",
       ]),
     tests(
-      "TransportLibwebsocketsTests", ["TransportLibwebsockets", "GatewayPorts", "OTWorkloads"]),
+      "TransportLibwebsocketsTests",
+      ["TransportLibwebsockets", "GatewayPorts", "WebSocketFrames", "OTWorkloads"]),
     tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts"]),
     tests(
       "ParleyServerTests",

@@ -74,11 +74,11 @@ private struct Log: Equatable {
       }
       bytes += Array("close \(status?.rawValue ?? 0)".utf8)
       add(8, reason)
-      _ = EncodedFrame.close(status, reason: String(decoding: reason, as: UTF8.self))
+      _ = Frame.close(status, reason: String(decoding: reason, as: UTF8.self))
     case .failure(let error):
       hasEnded = true
       bytes += Array("\(error.reason) \(error.status.rawValue)".utf8)
-      _ = EncodedFrame.close(error.status, reason: error.reason)
+      _ = Frame.close(error.status, reason: error.reason)
     }
   }
 

@@ -1,5 +1,6 @@
 public import GatewayPorts
 import SocketMessages
+import WebSocketFrames
 
 /// The rooms' dealings with other parts, and with the gateway's owner.
 extension Gateway: RoomsOwner, PeopleStore {

@@ -1,6 +1,7 @@
 public import GatewayPorts
 import OTCore
 import SocketMessages
+public import WebSocketFrames
 
 /// The gateway: connections, documents and rooms, as one state machine without I/O.
 ///
@@ -176,7 +177,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   }
 
   /// A whole message has arrived.
-  public func received(_ id: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind) {
+  public func received(_ id: ConnectionID, message: UnsafeRawBufferPointer, kind: MessageKind) {
     guard let connection = connections[id] else {
       receivedByCarrier(id, message, kind: kind)
       return

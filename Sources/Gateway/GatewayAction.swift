@@ -1,4 +1,5 @@
 public import GatewayPorts
+public import WebSocketFrames
 
 /// What the gateway wants done. Its owner does it, in order.
 public enum GatewayAction: Sendable {

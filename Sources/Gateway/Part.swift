@@ -1,5 +1,6 @@
 import GatewayPorts
 import SocketMessages
+import WebSocketFrames
 
 /// A part of the gateway: what it may do through the switchboard that all parts share.
 ///

@@ -1,5 +1,6 @@
 import GatewayPorts
 import SocketMessages
+import WebSocketFrames
 
 /// The connections, and all that leaves the gateway: frames, closes, answers, and work for the
 /// store.

@@ -1,3 +1,5 @@
+public import WebSocketFrames
+
 /// The name of one connection, unique within a process and never used twice.
 public struct ConnectionID: Hashable, Sendable, Comparable {
   /// Counts up from one.
@@ -101,7 +103,7 @@ public protocol TransportDelegate: AnyObject {
   /// An upgraded connection is open.
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?)
   /// A whole message arrived. The bytes are valid during the call only.
-  func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind)
+  func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: MessageKind)
   /// A message passed the size limit: its bytes are dropped, the connection still stands.
   /// The owner sends its typed refusal, then closes; the transport discards the message's rest.
   func oversized(_ connection: ConnectionID, bytesMax: Int)

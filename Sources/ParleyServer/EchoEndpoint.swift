@@ -20,9 +20,4 @@ struct EchoEndpoint {
   }
 
   func has(_ connection: ConnectionID) -> Bool { connections.contains(connection) }
-
-  /// The answer to a message.
-  func answer(to message: UnsafeRawBufferPointer, kind: Frame.Kind) -> Frame {
-    Frame(kind, payload: message)
-  }
 }

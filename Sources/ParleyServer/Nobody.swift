@@ -1,10 +1,11 @@
 import GatewayPorts
+import WebSocketFrames
 
 /// Owns a transport that is only started to see whether it starts: whoever comes is sent away.
 final class Nobody: TransportDelegate {
   func decide(upgrade head: RequestHead) -> UpgradeDecision { .refuse(.plain(503, "")) }
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {}
-  func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind) {}
+  func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: MessageKind) {}
   func oversized(_ connection: ConnectionID, bytesMax: Int) {}
   func drained(_ connection: ConnectionID) {}
   func closed(_ connection: ConnectionID) {}

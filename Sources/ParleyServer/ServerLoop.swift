@@ -4,6 +4,7 @@ import GatewayPorts
 import Glibc
 import SocketMessages
 import TransportLibwebsockets
+import WebSocketFrames
 
 /// What runs on the loop thread: the gateway, fed by the transport and the store.
 ///
@@ -254,9 +255,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   // MARK: Messages
 
-  func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind) {
-    if let echo, echo.has(connection) {
-      transport.send(echo.answer(to: message, kind: kind), to: connection)
+  func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: MessageKind) {
+    if echo?.has(connection) ?? false {
+      transport.send(Frame(kind, payload: message), to: connection)
       return
     }
     gateway.received(connection, message: message, kind: kind)

@@ -1,6 +1,7 @@
 package import Gateway
 import GatewayPorts
 import SocketMessages
+import WebSocketFrames
 
 /// A gateway with one room and its subscribers, from one seed: they publish, drop, come back; the
 /// process dies, commits fail. Then everything heals, and what must hold is checked.

@@ -1,4 +1,5 @@
 package import GatewayPorts
+package import WebSocketFrames
 
 /// One connection between a simulated client and the gateway: two queues in order, as TCP gives
 /// them, each as slow as the simulation likes.

@@ -1,6 +1,7 @@
 import Gateway
 import GatewayPorts
 import SocketMessages
+import WebSocketFrames
 
 /// Lines between clients and the gateway.
 extension Simulation {

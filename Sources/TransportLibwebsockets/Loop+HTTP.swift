@@ -149,7 +149,7 @@ extension Loop {
       session.http = nil
       session.webSocket = webSocket
       dropTime(of: session)
-      _ = webSocket.queue.append(EncodedFrame(encoded: opened.response))
+      _ = webSocket.queue.append(Frame(encoded: opened.response))
       markDirty(session)
       pulse.enter(.opening)
       delegate.opened(session.id, head: head, subprotocol: subprotocol)

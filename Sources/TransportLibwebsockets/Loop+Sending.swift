@@ -6,7 +6,7 @@ extension Loop {
   func send(_ frame: Frame, to id: ConnectionID) {
     guard let session = session(id), let webSocket = session.webSocket, webSocket.closing.isOpen
     else { return }
-    _ = webSocket.queue.append(frame.encoded)
+    _ = webSocket.queue.append(frame)
     if webSocket.queue.byteCount > configuration.queuedBytesMax {
       webSocket.queue.removeUnsent()
       return close(
@@ -63,9 +63,4 @@ extension Loop {
     webSocket.owesDrained = false
     if !session.isGone, webSocket.closing.isOpen { delegate?.drained(session.id) }
   }
-}
-
-extension Frame {
-  /// The same bytes, as a queue takes them.
-  var encoded: EncodedFrame { EncodedFrame(sharing: storage, from: start) }
 }

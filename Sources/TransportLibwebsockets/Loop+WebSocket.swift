@@ -13,7 +13,7 @@ extension Loop {
       switch event {
       case .message(let kind, let message):
         guard webSocket.closing.isOpen else { continue }
-        delegate?.received(session.id, message: message, kind: kind == .text ? .text : .binary)
+        delegate?.received(session.id, message: message, kind: kind)
       case .compressed: break
       case .oversized:
         guard webSocket.closing.isOpen else { continue }

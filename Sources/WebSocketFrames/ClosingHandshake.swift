@@ -170,7 +170,7 @@ public struct ClosingHandshake: Sendable {
   }
 }
 
-extension EncodedFrame {
+extension Frame {
   /// Encodes the close frame that a closing handshake asks for.
   public static func close(
     _ frame: ClosingHandshake.CloseFrame, maskKey: UInt32? = nil

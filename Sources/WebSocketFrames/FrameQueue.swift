@@ -16,7 +16,7 @@ public struct FrameQueue {
   /// The number of bytes that wait.
   public private(set) var byteCount = 0
 
-  private var frames: [EncodedFrame] = []
+  private var frames: [Frame] = []
   private var head = 0
   /// Bytes of the first frame that are sent.
   private var sentOfFirst = 0
@@ -38,7 +38,7 @@ public struct FrameQueue {
   public var isEmpty: Bool { byteCount == 0 }
 
   /// Queues a frame.
-  public mutating func append(_ frame: EncodedFrame) -> Admission {
+  public mutating func append(_ frame: Frame) -> Admission {
     guard frame.byteCount <= bytesMax - byteCount else { return .full }
     frames.append(frame)
     byteCount += frame.byteCount
@@ -46,7 +46,7 @@ public struct FrameQueue {
   }
 
   /// Queues a pong, or replaces the latest one when too many wait.
-  public mutating func append(pong frame: EncodedFrame) -> Admission {
+  public mutating func append(pong frame: Frame) -> Admission {
     let index = lastPong - removedCount
     if pongCount >= Self.pongsMax, index > head || index == head && sentOfFirst == 0 {
       byteCount += frame.byteCount - frames[index].byteCount

@@ -16,8 +16,10 @@ struct LayeringTests {
     "WebSocketFrames": [],
     "HTTP1": [],
     // Ports and the core behind them: no C, no adapter, no Foundation.
-    "GatewayPorts": ["OTCore"],
-    "Gateway": ["OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "GatewayPorts"],
+    "GatewayPorts": ["OTCore", "WebSocketFrames"],
+    "Gateway": [
+      "OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "GatewayPorts",
+    ],
     // Adapters: each knows one outside system.
     "TransportLibwebsockets": [
       "GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim", "Glibc",
@@ -28,7 +30,7 @@ struct LayeringTests {
     // Programs.
     "APIDescription": [],
     "ParleyServer": [
-      "APIDescription",
+      "APIDescription", "WebSocketFrames",
       "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
       "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "Glibc", "Synchronization",
       "FoundationEssentials",
@@ -40,7 +42,8 @@ struct LayeringTests {
     "OTWorkloads": ["OTCore"],
     "GrowthKit": ["Glibc"],
     "SimulationKit": [
-      "OTCore", "OTWorkloads", "JSON", "SocketMessages", "GatewayPorts", "Gateway",
+      "OTCore", "OTWorkloads", "JSON", "SocketMessages", "WebSocketFrames", "GatewayPorts",
+      "Gateway",
       "Synchronization",
     ],
     "PortConformance": ["OTCore", "OTWorkloads", "GatewayPorts"],

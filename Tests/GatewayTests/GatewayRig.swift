@@ -4,6 +4,7 @@ import OTCore
 import SimulationKit
 import SocketMessages
 import Testing
+import WebSocketFrames
 
 /// A gateway over a store in memory, with everything that it wants done at once, unless `isStepwise`.
 final class GatewayRig {

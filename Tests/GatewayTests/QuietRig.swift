@@ -3,6 +3,7 @@ import GatewayPorts
 import OTCore
 import SimulationKit
 import SocketMessages
+import WebSocketFrames
 
 /// The cases of what native clients send, to ask whether each of them has something.
 ///

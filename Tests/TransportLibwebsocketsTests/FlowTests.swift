@@ -2,6 +2,7 @@ import GatewayPorts
 import Glibc
 import Testing
 import TransportLibwebsockets
+import WebSocketFrames
 
 @Suite("Flow")
 struct FlowTests {

@@ -2,6 +2,7 @@ import GatewayPorts
 import OTWorkloads
 import Testing
 import TransportLibwebsockets
+import WebSocketFrames
 
 @Suite("Messages")
 struct MessageTests {

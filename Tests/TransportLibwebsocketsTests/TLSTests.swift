@@ -2,6 +2,7 @@ import GatewayPorts
 import Glibc
 import Testing
 import TransportLibwebsockets
+import WebSocketFrames
 
 /// Encrypted connections, with a certificate made here and `openssl s_client` at the other end.
 @Suite("TLS", .enabled(if: OpenSSLTool.isInstalled), .serialized)

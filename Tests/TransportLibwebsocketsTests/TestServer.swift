@@ -1,11 +1,12 @@
 import GatewayPorts
 import Glibc
 import TransportLibwebsockets
+import WebSocketFrames
 
 /// What a delegate was told.
 enum Event: Equatable {
   case opened(ConnectionID, subprotocol: String?)
-  case received(ConnectionID, String, Frame.Kind)
+  case received(ConnectionID, String, MessageKind)
   case oversized(ConnectionID, Int)
   case drained(ConnectionID)
   case closed(ConnectionID)
@@ -87,7 +88,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
 
   // Set before the start; called on the loop's thread.
   var onDecide: (RequestHead) -> UpgradeDecision
-  var onReceived: (TestServer, ConnectionID, UnsafeRawBufferPointer, Frame.Kind) -> Void
+  var onReceived: (TestServer, ConnectionID, UnsafeRawBufferPointer, MessageKind) -> Void
   var onRequest: (TestServer, RequestID, RequestHead, [UInt8]) -> Void
   var onOversized: (TestServer, ConnectionID) -> Void = { _, _ in }
   var onOpened: (TestServer, ConnectionID, RequestHead) -> Void = { _, _, _ in }
@@ -129,7 +130,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
     onOpened(self, connection, head)
   }
   func received(
-    _ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: Frame.Kind
+    _ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: MessageKind
   ) {
     log.append(.received(connection, String(decoding: message.prefix(100), as: UTF8.self), kind))
     onReceived(self, connection, message, kind)

@@ -16,7 +16,7 @@ struct GrowthTests {
   ]
 
   private static func frame(_ payload: some Collection<UInt8>) -> ArraySlice<UInt8> {
-    EncodedFrame(.text, maskKey: 0x3d21_fa37, reserving: payload.count) { $0 += payload }.bytes
+    Frame(.text, maskKey: 0x3d21_fa37, reserving: payload.count) { $0 += payload }.bytes
   }
 
   private static func text(_ size: Int) -> [UInt8] {
@@ -28,12 +28,12 @@ struct GrowthTests {
   }
 
   private static func fragments(_ size: Int) -> [UInt8] {
-    let ping = EncodedFrame.ping([1, 2, 3], maskKey: 5).bytes
+    let ping = Frame.ping([1, 2, 3], maskKey: 5).bytes
     let payload = [UInt8](repeating: 1, count: 20)
     var stream: [UInt8] = []
     for number in 0..<size {
-      let fragment = EncodedFrame(
-        fragmentOf: number == 0 ? .binary : nil, isFinal: number == size - 1, maskKey: 7,
+      let fragment = Frame(
+        .binary, number == 0 ? .first : number == size - 1 ? .last : .middle, maskKey: 7,
         payload: payload)
       stream += fragment.bytes + ping
     }
@@ -48,8 +48,8 @@ struct GrowthTests {
   }
 
   private static let queueing = GrowthLaw("frames sent little by little", size: 500) {
-    (size: Int) -> [EncodedFrame] in
-    (0..<size).map { EncodedFrame.ping([UInt8(truncatingIfNeeded: $0)]) }
+    (size: Int) -> [Frame] in
+    (0..<size).map { Frame.ping([UInt8(truncatingIfNeeded: $0)]) }
   } run: { frames in
     var queue = FrameQueue(bytesMax: .max)
     for frame in frames { _ = queue.append(frame) }

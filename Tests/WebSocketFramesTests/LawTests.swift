@@ -40,37 +40,37 @@ struct LawTests {
         let short = Array(payload.prefix(125))
         switch generator.below(6) {
         case 0:
-          bytes += EncodedFrame(.binary, maskKey: key()) { $0 += payload }.bytes
+          bytes += Frame(.binary, maskKey: key()) { $0 += payload }.bytes
           expected.append(.binary(payload))
         case 1:
           let text = String(repeating: "é漢🎈a", count: payload.count / 16)
-          bytes += EncodedFrame(.text, maskKey: key()) { $0 += Array(text.utf8) }.bytes
+          bytes += Frame(.text, maskKey: key()) { $0 += Array(text.utf8) }.bytes
           expected.append(.text(text))
         case 2:
-          bytes += EncodedFrame.ping(short, maskKey: key()).bytes
+          bytes += Frame.ping(short, maskKey: key()).bytes
           expected.append(.ping(short))
         case 3:
-          bytes += EncodedFrame.pong(short, maskKey: key()).bytes
+          bytes += Frame.pong(short, maskKey: key()).bytes
           expected.append(.pong(short))
         case 4:
           bytes +=
-            EncodedFrame(.binary, isCompressed: true, maskKey: key()) { $0 += payload }.bytes
+            Frame(.binary, isCompressed: true, maskKey: key()) { $0 += payload }.bytes
           expected.append(.compressed(.binary, payload))
         default:
           let half = payload.count / 2
           bytes +=
-            EncodedFrame(
-              fragmentOf: .binary, isFinal: false, maskKey: key(), payload: payload[..<half]
+            Frame(
+              .binary, .first, maskKey: key(), payload: payload[..<half]
             ).bytes
-          bytes += EncodedFrame.ping([1], maskKey: key()).bytes
+          bytes += Frame.ping([1], maskKey: key()).bytes
           bytes +=
-            EncodedFrame(
-              fragmentOf: nil, isFinal: true, maskKey: key(), payload: payload[half...]
+            Frame(
+              .binary, .last, maskKey: key(), payload: payload[half...]
             ).bytes
           expected += [.ping([1]), .binary(payload)]
         }
       }
-      bytes += EncodedFrame.close(.goingAway, reason: "bye", maskKey: key()).bytes
+      bytes += Frame.close(.goingAway, reason: "bye", maskKey: key()).bytes
       expected.append(.close(1001, Array("bye".utf8)))
       let whole = Reading.of(bytes, side, acceptsCompressed: true)
       #expect(whole == expected)

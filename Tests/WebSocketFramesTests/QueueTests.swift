@@ -4,8 +4,8 @@ import WebSocketFrames
 
 @Suite("Queues of frames")
 struct QueueTests {
-  private func text(_ string: String) -> EncodedFrame {
-    EncodedFrame(.text) { $0 += Array(string.utf8) }
+  private func text(_ string: String) -> Frame {
+    Frame(.text) { $0 += Array(string.utf8) }
   }
 
   @Test(arguments: Seeds.smoke)
@@ -28,7 +28,7 @@ struct QueueTests {
     for _ in 0..<500 {
       if generator.chance(55) {
         let payload = FrameStream.payload(&generator, max: 3000)
-        let frame = EncodedFrame(.binary) { $0 += payload }
+        let frame = Frame(.binary) { $0 += payload }
         let waited = queue.byteCount
         switch queue.append(frame) {
         case .queued: expected += frame.bytes
@@ -122,23 +122,23 @@ struct QueueTests {
 
   @Test func `encoded frames have the form of the RFC's examples`() {
     #expect(Array(text("Hello").bytes) == [0x81, 0x05, 0x48, 0x65, 0x6c, 0x6c, 0x6f])
-    let masked = EncodedFrame(.text, maskKey: 0x3d21_fa37) { $0 += Array("Hello".utf8) }
+    let masked = Frame(.text, maskKey: 0x3d21_fa37) { $0 += Array("Hello".utf8) }
     #expect(
       Array(masked.bytes)
         == [0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58])
-    let first = EncodedFrame(fragmentOf: .text, isFinal: false, payload: Array("Hel".utf8))
+    let first = Frame(.text, .first, payload: Array("Hel".utf8))
     #expect(Array(first.bytes) == [0x01, 0x03, 0x48, 0x65, 0x6c])
-    let last = EncodedFrame(fragmentOf: nil, isFinal: true, payload: Array("lo".utf8))
+    let last = Frame(.text, .last, payload: Array("lo".utf8))
     #expect(Array(last.bytes) == [0x80, 0x02, 0x6c, 0x6f])
-    let long = EncodedFrame(.binary) { $0 += [UInt8](repeating: 0, count: 256) }
+    let long = Frame(.binary) { $0 += [UInt8](repeating: 0, count: 256) }
     #expect(Array(long.bytes.prefix(4)) == [0x82, 0x7e, 0x01, 0x00])
-    let longer = EncodedFrame(.binary) { $0 += [UInt8](repeating: 0, count: 65_536) }
+    let longer = Frame(.binary) { $0 += [UInt8](repeating: 0, count: 65_536) }
     #expect(Array(longer.bytes.prefix(10)) == [0x82, 0x7f, 0, 0, 0, 0, 0, 1, 0, 0])
-    #expect(Array(EncodedFrame.close(nil).bytes) == [0x88, 0x00])
+    #expect(Array(Frame.close(nil).bytes) == [0x88, 0x00])
   }
 
   @Test func `a long reason is cut between scalars`() {
-    let frame = EncodedFrame.close(
+    let frame = Frame.close(
       CloseStatus(4500), reason: String(repeating: "é", count: 100))
     #expect(
       Reading.of(Array(frame.bytes), .client)

@@ -1,5 +1,6 @@
 import GatewayPorts
 import SocketMessages
+import WebSocketFrames
 
 /// The way in which a connection's messages are spoken.
 ///
@@ -39,7 +40,7 @@ class Dialect: Part {
   ///
   /// - Parameter excess: why it is not to be done, if it is too much.
   func received(
-    _ message: UnsafeRawBufferPointer, kind: Frame.Kind, excess: Excess?,
+    _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
     on connection: Connection, in gateway: Gateway
   ) {}
 

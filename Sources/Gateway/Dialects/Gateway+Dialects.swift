@@ -2,6 +2,7 @@ public import GatewayPorts
 import JSON
 import SocketIO
 import SocketMessages
+import WebSocketFrames
 
 /// Where the dialects of others, which bring sessions of their own, meet the gateway.
 ///
@@ -18,7 +19,7 @@ extension Gateway {
 
   /// A message has come over a connection that is no place of its own.
   func receivedByCarrier(
-    _ id: ConnectionID, _ message: UnsafeRawBufferPointer, kind: Frame.Kind
+    _ id: ConnectionID, _ message: UnsafeRawBufferPointer, kind: MessageKind
   ) {
     if let link = socketIO.byCarrier[id] {
       receivedSocketIO(message, kind: kind, on: id, link)

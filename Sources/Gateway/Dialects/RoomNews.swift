@@ -1,5 +1,6 @@
 import GatewayPorts
 import SocketMessages
+import WebSocketFrames
 
 /// News for a room's members, in a frame for each dialect that is made for the first who gets it.
 struct RoomNews {

@@ -1,4 +1,5 @@
 import GatewayPorts
+import WebSocketFrames
 
 /// Newly durable entries, and the frames in which all who hear of them do.
 struct Delivery {

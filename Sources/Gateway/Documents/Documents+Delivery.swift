@@ -1,6 +1,7 @@
 import GatewayPorts
 import OTCore
 import SocketMessages
+import WebSocketFrames
 
 /// Bringing durable changes to those who follow a document.
 ///

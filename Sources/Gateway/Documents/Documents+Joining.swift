@@ -1,6 +1,7 @@
 import GatewayPorts
 import OTCore
 import SocketMessages
+import WebSocketFrames
 
 /// Following a document, and no longer.
 extension Documents {

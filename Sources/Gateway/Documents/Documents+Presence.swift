@@ -1,5 +1,6 @@
 import GatewayPorts
 import SocketMessages
+import WebSocketFrames
 
 /// Telling followers who else follows a document: once per turn, the same for all of them.
 ///

@@ -2,6 +2,7 @@ import GatewayPorts
 import JSON
 import OTCore
 import SocketMessages
+import WebSocketFrames
 
 /// A document's text at one revision, encoded once for all who are sent it.
 ///

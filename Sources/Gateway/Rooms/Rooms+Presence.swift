@@ -1,6 +1,7 @@
 import GatewayPorts
 import JSON
 import SocketMessages
+import WebSocketFrames
 
 /// Who is connected, who is in which room, and who types.
 extension Rooms {

@@ -2,6 +2,7 @@ import Bayeux
 import GatewayPorts
 import JSON
 import SocketMessages
+import WebSocketFrames
 
 /// Speaking Bayeux over WebSockets and requests.
 extension Gateway {

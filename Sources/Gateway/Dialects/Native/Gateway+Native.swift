@@ -1,11 +1,12 @@
 import GatewayPorts
 import OTCore
 import SocketMessages
+import WebSocketFrames
 
 /// Speaking `parley.v1`.
 extension Gateway {
   func receivedNative(
-    _ bytes: UnsafeRawBufferPointer, kind: Frame.Kind, excess: Excess? = nil,
+    _ bytes: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess? = nil,
     on connection: Connection
   ) {
     guard kind == .text else {

@@ -1,6 +1,7 @@
 import GatewayPorts
 import OTCore
 import SocketMessages
+import WebSocketFrames
 
 /// `parley.v1`, as it is spoken to clients.
 final class NativeDialect: Dialect {
@@ -19,7 +20,7 @@ final class NativeDialect: Dialect {
   // MARK: Messages
 
   override func received(
-    _ message: UnsafeRawBufferPointer, kind: Frame.Kind, excess: Excess?,
+    _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
     on connection: Connection, in gateway: Gateway
   ) {
     gateway.receivedNative(message, kind: kind, excess: excess, on: connection)

@@ -2,6 +2,7 @@ import GatewayPorts
 import JSON
 import SocketIO
 import SocketMessages
+import WebSocketFrames
 
 /// Carrying sessions of Socket.IO over WebSockets and polls.
 extension Gateway {
@@ -118,7 +119,7 @@ extension Gateway {
 
   /// A message has come over a WebSocket of Socket.IO.
   func receivedSocketIO(
-    _ bytes: UnsafeRawBufferPointer, kind: Frame.Kind, on id: ConnectionID, _ link: SocketIOLink
+    _ bytes: UnsafeRawBufferPointer, kind: MessageKind, on id: ConnectionID, _ link: SocketIOLink
   ) {
     let now = surroundings.clock.uptime
     metrics.received["socketIO", default: 0] += 1

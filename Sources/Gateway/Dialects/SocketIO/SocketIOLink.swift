@@ -1,5 +1,6 @@
 import GatewayPorts
 import SocketIO
+import WebSocketFrames
 
 /// A session of Socket.IO, and what carries it.
 ///

@@ -1,6 +1,7 @@
 import GatewayPorts
 import OTCore
 import SocketMessages
+import WebSocketFrames
 
 /// Messages of the Whaler family.
 extension Gateway {

@@ -1,6 +1,7 @@
 import GatewayPorts
 import OTCore
 import SocketMessages
+import WebSocketFrames
 
 /// The Whaler family's dialect, as it is spoken to clients.
 ///
@@ -32,7 +33,7 @@ final class WhalerDialect: Dialect {
   // MARK: Messages
 
   override func received(
-    _ message: UnsafeRawBufferPointer, kind: Frame.Kind, excess: Excess?,
+    _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
     on connection: Connection, in gateway: Gateway
   ) {
     gateway.receivedWhaler(message, excess: excess, on: connection)

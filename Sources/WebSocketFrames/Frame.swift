@@ -1,60 +1,112 @@
-/// A frame as bytes: header and payload in one immutable allocation.
+/// A WebSocket message, a fragment of one, or a control frame, encoded once with its header and shared
+/// by all who receive it.
 ///
-/// A server's frames are not masked, so the same bytes serve every connection: a broadcast to a
-/// thousand costs a thousand references. A client masks each frame with a key of its own.
-public struct EncodedFrame: Sendable {
+/// Header and payload are one immutable allocation. A server's frames are not masked (RFC 6455,
+/// section 5.1), so the same bytes serve every connection: a broadcast to a thousand costs a thousand
+/// references. A client masks each frame with a key of its own.
+///
+/// A message of which a part is shared and the rest is not goes out as fragments (section 5.4): a
+/// first, any number of middle ones, and a last, in this order and with no other message between
+/// them. A transport may cut a fragment into several.
+public struct Frame: Sendable {
+  /// The place of a frame in its message.
+  public enum Part: Sendable {
+    /// The whole message.
+    case whole
+    /// Its beginning: more follows.
+    case first
+    /// Neither its beginning nor its end.
+    case middle
+    /// Its end.
+    case last
+  }
+
   /// Room before the payload for the longest header without and with a mask.
   private static let headerRoom = 10
   private static let maskedHeaderRoom = 14
 
+  /// Room, header and payload; the frame begins at `start`.
   private let storage: [UInt8]
   private let start: Int
 
   /// Bytes on the wire, header included.
   public var byteCount: Int { storage.count - start }
 
-  /// The bytes as they go to the socket.
+  /// The bytes as they go to the socket: header, then payload.
   public var bytes: ArraySlice<UInt8> { storage[start...] }
+
+  /// The payload without its header; masked where the frame is.
+  public var payload: ArraySlice<UInt8> { storage[payloadStart...] }
+
+  private var payloadStart: Int {
+    let second = storage[start + 1]
+    let lengthBytes =
+      switch second & 0x7f {
+      case 126: 2
+      case 127: 8
+      default: 0
+      }
+    return start + 2 + lengthBytes + (second & 0x80 == 0 ? 0 : 4)
+  }
+
+  /// The header's first byte: whether the message ends here, and the kind of one that begins here.
+  private var firstByte: UInt8 { storage[start] }
+
+  /// Whether the message ends with this frame.
+  public var isFinal: Bool { firstByte & 0x80 != 0 }
+
+  /// Whether the message begins with this frame.
+  public var isFirst: Bool { firstByte & 0x0f != 0 }
+
+  /// Whether the message has other frames.
+  public var isFragment: Bool { !(isFinal && isFirst) }
 
   /// Calls `body` with header and payload as one piece of memory.
   @inline(__always)
-  public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-    storage.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+  public func withUnsafeBytes<Result>(
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
+    try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[start...])) }
   }
 
-  /// Encodes a message in one frame, whose payload `write` appends to the buffer it is given.
+  /// Encodes a message, or a part of one, whose payload `write` appends to the buffer it is given.
   ///
   /// - Parameters:
-  ///   - kind: The message's kind; the bytes of a text have to be UTF-8.
-  ///   - isCompressed: Whether the payload is deflated, which RSV1 says.
+  ///   - kind: The message's kind; the bytes of a text have to be UTF-8, but it may be cut anywhere.
+  ///   - part: The place of the frame in its message.
+  ///   - isCompressed: Whether the payload is deflated, which RSV1 of a first frame says.
   ///   - maskKey: A client's mask, unpredictable and used once; `nil` for a server.
   ///   - capacity: Bytes of payload to reserve.
   ///   - write: Appends the payload. The buffer already holds room for the header: append, never
   ///     index from its start.
   public init(
-    _ kind: MessageKind, isCompressed: Bool = false, maskKey: UInt32? = nil,
-    reserving capacity: Int = 256, _ write: (inout [UInt8]) -> Void
+    _ kind: MessageKind = .text, _ part: Part = .whole, isCompressed: Bool = false,
+    maskKey: UInt32? = nil, reserving capacity: Int = 256, _ write: (inout [UInt8]) -> Void
   ) {
-    self.init(
-      first: 0x80 | (isCompressed ? 0x40 : 0) | kind.rawValue, maskKey: maskKey,
-      reserving: capacity, write)
+    let rsv1: UInt8 = isCompressed ? 0x40 : 0
+    let first =
+      switch part {
+      case .whole: 0x80 | rsv1 | kind.rawValue
+      case .first: rsv1 | kind.rawValue
+      case .middle: UInt8(0)
+      case .last: UInt8(0x80)
+      }
+    self.init(first: first, maskKey: maskKey, reserving: capacity, write)
   }
 
-  /// Encodes a fragment of a message.
-  ///
-  /// - Parameters:
-  ///   - kind: The message's kind in its first frame, `nil` in those that continue it.
-  ///   - isFinal: Whether it is the message's last frame.
-  ///   - maskKey: A client's mask; `nil` for a server.
-  ///   - payload: The fragment. A text may be cut anywhere.
+  /// Encodes a message, or a part of one, with the payload given.
   public init(
-    fragmentOf kind: MessageKind?, isFinal: Bool, maskKey: UInt32? = nil,
+    _ kind: MessageKind = .text, _ part: Part = .whole, maskKey: UInt32? = nil,
     payload: some Collection<UInt8>
   ) {
-    self.init(
-      first: (isFinal ? 0x80 : 0) | (kind?.rawValue ?? 0), maskKey: maskKey,
-      reserving: payload.count
-    ) { $0.append(contentsOf: payload) }
+    self.init(kind, part, maskKey: maskKey, reserving: payload.count) {
+      $0.append(contentsOf: payload)
+    }
+  }
+
+  /// Encodes a whole message of a server with the payload given, in one copy.
+  public init(_ kind: MessageKind = .text, payload: UnsafeRawBufferPointer) {
+    self.init(kind, reserving: payload.count) { $0.append(contentsOf: payload) }
   }
 
   /// Encodes a ping of at most 125 bytes of payload.
@@ -97,12 +149,6 @@ public struct EncodedFrame: Sendable {
     start = 0
   }
 
-  /// Wraps the end of bytes that are encoded already, without copying them.
-  package init(sharing bytes: [UInt8], from start: Int) {
-    storage = bytes
-    self.start = start
-  }
-
   private static func control(
     _ opcode: UInt8, _ payload: some Collection<UInt8>, _ maskKey: UInt32?
   ) -> Self {
@@ -118,7 +164,7 @@ public struct EncodedFrame: Sendable {
     let room = maskKey == nil ? Self.headerRoom : Self.maskedHeaderRoom
     var buffer: [UInt8] = []
     buffer.reserveCapacity(room + capacity)
-    for _ in 0..<room { buffer.append(0) }
+    buffer.append(contentsOf: repeatElement(0, count: room))
     write(&buffer)
     let length = buffer.count - room
     precondition(length >= 0, "the payload may only be appended")
