@@ -26,12 +26,29 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// Four numbers with dots, or eight groups with colons (without leaving out any).
   public var description: String {
-    if isFour {
-      return [24, 16, 8, 0].map { "\(low >> UInt64($0) & 0xff)" }.joined(separator: ".")
-    }
+    if isFour { return Self.text(ofFour: UInt32(truncatingIfNeeded: low)) }
     return [high, low].flatMap { half in
       [48, 32, 16, 0].map { String(half >> UInt64($0) & 0xffff, radix: 16) }
     }.joined(separator: ":")
+  }
+
+  /// Four numbers with dots: at most 15 bytes, which a string holds without an allocation.
+  private static func text(ofFour number: UInt32) -> String {
+    String(unsafeUninitializedCapacity: 15) { text in
+      var count = 0
+      func append(_ byte: UInt8) {
+        text[count] = byte
+        count += 1
+      }
+      for shift in stride(from: 24, through: 0, by: -8) {
+        let part = UInt8(truncatingIfNeeded: number >> shift)
+        if part >= 100 { append(0x30 + part / 100) }
+        if part >= 10 { append(0x30 + part / 10 % 10) }
+        append(0x30 + part % 10)
+        if shift > 0 { append(UInt8(ascii: ".")) }
+      }
+      return count
+    }
   }
 
   /// The first bits of it, the rest zero.
@@ -45,6 +62,9 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   // MARK: Reading
+
+  /// Takes an address of IPv4 as a number, whose highest byte comes first in the text.
+  public init(four number: UInt32) { self.init(high: 0, low: Self.ofFour | UInt64(number)) }
 
   /// Takes an address as packets have it: 4 bytes of IPv4, or 16 of IPv6.
   ///
@@ -62,54 +82,86 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// Reads an address as RFC 4291 writes it, or four numbers with dots; `nil` if it is none.
   ///
   /// Numbers with leading zeros are none: some programs read them as octal, and others do not.
-  public init?(_ text: some StringProtocol) {
+  public init?(_ text: String) {
+    var text = text
+    guard let address = text.withUTF8({ Self.read($0.span) }) else { return nil }
+    self = address
+  }
+
+  /// Reads an address as RFC 4291 writes it, or four numbers with dots; `nil` if it is none.
+  public init?(_ text: some StringProtocol) { self.init(String(text)) }
+
+  /// Reads an address as proxies write it: perhaps with a port, then in brackets if it has colons.
+  public init?(hop text: String) {
+    var text = text
+    guard let address = text.withUTF8({ Self.readHop($0.span) }) else { return nil }
+    self = address
+  }
+
+  /// Reads an address as proxies write it: perhaps with a port, then in brackets if it has colons.
+  public init?(hop text: some StringProtocol) { self.init(hop: String(text)) }
+
+  // Several addresses are read for each connection and request: nothing is allocated for those of
+  // IPv4.
+  private static func read(_ text: Span<UInt8>) -> IPAddress? {
     // The longest one has 45 characters; a zone may follow.
-    guard text.utf8.count <= 64 else { return nil }
-    let bytes = Array(text.utf8.prefix { $0 != UInt8(ascii: "%") })
-    guard bytes.contains(UInt8(ascii: ":")) else {
-      guard let four = Self.four(bytes[...]) else { return nil }
-      self.init(high: 0, low: Self.ofFour | UInt64(four))
-      return
+    guard text.count <= 64 else { return nil }
+    let bytes = text.extracting(..<first(UInt8(ascii: "%"), in: text))
+    guard first(UInt8(ascii: ":"), in: bytes) < bytes.count else {
+      return four(bytes).map { IPAddress(high: 0, low: ofFour | UInt64($0)) }
     }
-    guard let groups = Self.groups(bytes) else { return nil }
-    self.init(
+    guard let groups = groups(bytes.withUnsafeBufferPointer { Array($0) }) else { return nil }
+    return IPAddress(
       high: groups[..<4].reduce(0) { $0 << 16 | UInt64($1) },
       low: groups[4...].reduce(0) { $0 << 16 | UInt64($1) })
   }
 
-  /// Reads an address as proxies write it: perhaps with a port, then in brackets if it has colons.
-  public init?(hop text: some StringProtocol) {
-    let bytes = text.utf8
-    if bytes.first == UInt8(ascii: "[") {
-      guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-      let rest = bytes[end...].dropFirst()
-      guard rest.isEmpty || Self.isPort(rest) else { return nil }
-      self.init(text[text.index(after: text.startIndex)..<end])
-    } else if let colon = bytes.firstIndex(of: UInt8(ascii: ":")), Self.isPort(bytes[colon...]) {
-      self.init(text[..<colon])
-    } else {
-      self.init(text)
+  private static func readHop(_ text: Span<UInt8>) -> IPAddress? {
+    if text.count > 0, text[0] == UInt8(ascii: "[") {
+      let end = first(UInt8(ascii: "]"), in: text)
+      guard end < text.count else { return nil }
+      guard end + 1 == text.count || isPort(text.extracting((end + 1)...)) else { return nil }
+      return read(text.extracting(1..<end))
     }
+    let colon = first(UInt8(ascii: ":"), in: text)
+    return read(isPort(text.extracting(colon...)) ? text.extracting(..<colon) : text)
   }
 
-  private static func isPort(_ bytes: some Collection<UInt8>) -> Bool {
-    bytes.first == UInt8(ascii: ":") && (2...6).contains(bytes.count)
-      && bytes.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+  /// The index of a byte, or the count without it.
+  private static func first(_ byte: UInt8, in bytes: Span<UInt8>) -> Int {
+    var index = 0
+    while index < bytes.count, bytes[index] != byte { index += 1 }
+    return index
   }
 
-  private static func four(_ bytes: ArraySlice<UInt8>) -> UInt32? {
-    let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 4 else { return nil }
+  private static func isPort(_ bytes: Span<UInt8>) -> Bool {
+    guard (2...6).contains(bytes.count), bytes[0] == UInt8(ascii: ":") else { return false }
+    for index in 1..<bytes.count where !(0x30...0x39).contains(bytes[index]) { return false }
+    return true
+  }
+
+  private static func four(_ bytes: Span<UInt8>) -> UInt32? {
     var address: UInt32 = 0
-    for part in parts {
-      guard (1...3).contains(part.count), part.count == 1 || part.first != 0x30,
-        part.allSatisfy({ (0x30...0x39).contains($0) })
-      else { return nil }
-      let number = part.reduce(0) { $0 * 10 + UInt32($1 - 0x30) }
-      guard number <= 255 else { return nil }
-      address = address << 8 | number
+    var partCount = 1
+    var digitCount = 0
+    var number: UInt32 = 0
+    for index in 0..<bytes.count {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: ".") {
+        guard digitCount > 0, partCount < 4 else { return nil }
+        address = address << 8 | number
+        partCount += 1
+        digitCount = 0
+        number = 0
+      } else {
+        // A zero is followed by no further digit.
+        guard (0x30...0x39).contains(byte), digitCount == 0 || number > 0 else { return nil }
+        number = number * 10 + UInt32(byte - 0x30)
+        digitCount += 1
+        guard number <= 255 else { return nil }
+      }
     }
-    return address
+    return partCount == 4 && digitCount > 0 ? address << 8 | number : nil
   }
 
   /// The eight groups of 16 bits.
@@ -127,7 +179,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
       }
       var numbers: [UInt16] = []
       if part.contains(UInt8(ascii: ".")) {
-        guard index == parts.count - 1, let four = four(part) else { return nil }
+        guard index == parts.count - 1, let four = four(part.span) else { return nil }
         numbers = [UInt16(four >> 16), UInt16(truncatingIfNeeded: four)]
       } else {
         guard part.count <= 4,

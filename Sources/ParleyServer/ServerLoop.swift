@@ -10,13 +10,24 @@ import WebSocketFrames
 ///
 /// Unchecked: made before the loop thread starts, and used on that thread alone from then on.
 final class ServerLoop: TransportDelegate, @unchecked Sendable {
-  /// What the loop works with, once both stand.
-  struct Attachments {
+  /// What the loop works with, once both stand. One reference, since each message asks for it.
+  final class Attachments {
     unowned let transport: LibwebsocketsTransport
     let storeThread: StoreThread
     let gateway: Gateway
     let login: LoginService?
     let hooks: HookInbox?
+
+    fileprivate init(
+      transport: LibwebsocketsTransport, storeThread: StoreThread, gateway: Gateway,
+      login: LoginService?, hooks: HookInbox?
+    ) {
+      self.transport = transport
+      self.storeThread = storeThread
+      self.gateway = gateway
+      self.login = login
+      self.hooks = hooks
+    }
   }
 
   /// What tells who is there, made on another thread and handed to the loop's.
@@ -265,7 +276,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   func oversized(_ connection: ConnectionID, bytesMax: Int) {
-    if let echo, echo.has(connection) {
+    if echo?.has(connection) ?? false {
       transport.close(connection, code: CloseCode(1009), reason: "message too large")
       return
     }

@@ -1,4 +1,5 @@
 import CLibwebsocketsShim
+import GatewayPorts
 import Glibc
 
 /// Opens listening sockets.
@@ -101,12 +102,16 @@ enum Listener {
 
   /// The address in words, an IPv4 address in IPv6 dress undressed.
   static func name(of address: inout sockaddr_storage) -> String {
-    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     let family = Int32(address.ss_family)
+    if family == AF_INET {
+      return withUnsafeBytes(of: &address) {
+        IPAddress(four: UInt32(bigEndian: $0.load(fromByteOffset: 4, as: UInt32.self))).description
+      }
+    }
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     let found = withUnsafeBytes(of: &address) { bytes -> Bool in
       guard let base = bytes.baseAddress else { return false }
-      let offset = family == AF_INET6 ? 8 : 4
-      return inet_ntop(family, base + offset, &text, socklen_t(text.count)) != nil
+      return inet_ntop(family, base + 8, &text, socklen_t(text.count)) != nil
     }
     guard found else { return "" }
     let end = text.firstIndex(of: 0) ?? text.count

@@ -30,7 +30,7 @@ final class Loop {
   var silentUntil: Int64 = 0
 
   /// Slots of connections; an id's lower bits are its slot's index.
-  private var slots: [Session?] = []
+  @exclusivity(unchecked) private var slots: [Session?] = []
   private var freeSlots: [Int] = []
   private var connectionSerial: UInt64 = 0
   private(set) var sessionCount = 0
@@ -43,11 +43,11 @@ final class Loop {
   /// Steps of TLS handshakes that may be taken in this turn.
   private var handshakesLeft = 0
   /// Sessions with bytes to read in the turn to come.
-  private var ready: [Session] = []
+  @exclusivity(unchecked) private var ready: [Session] = []
   /// Sessions with something to write at the end of this turn.
-  var dirty: [Session] = []
+  @exclusivity(unchecked) var dirty: [Session] = []
   /// Sessions with a deadline: all that speak HTTP, and those that close.
-  private var timed: [Session] = []
+  @exclusivity(unchecked) private var timed: [Session] = []
   /// The bodies of responses that have not gone yet.
   var waitingBodies: WaitingBodies
   /// What was read last, for as long as it is handled.

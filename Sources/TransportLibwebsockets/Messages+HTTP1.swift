@@ -17,10 +17,8 @@ extension RequestHead {
     for index in 0..<head.fields.count {
       let name = head.fields.name(at: index)
       let value = head.fields.value(at: index)
-      if let first = headers[name] {
+      if let first = headers.updateValue(value, forKey: name) {
         headers[name] = first + (name == "cookie" ? "; " : ", ") + value
-      } else {
-        headers[name] = value
       }
     }
     if !head.host.isEmpty { headers["host"] = head.host }

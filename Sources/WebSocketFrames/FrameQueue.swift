@@ -136,9 +136,13 @@ public struct FrameQueue {
     }
     sentOfFirst = count
     if head == frames.count {
-      // An idle connection keeps no room; a busy one keeps a little.
       removedCount += head
-      frames.removeAll(keepingCapacity: head <= 8)
+      if head == 1 {
+        frames.removeLast()
+      } else {
+        // An idle connection keeps no room; a busy one keeps a little.
+        frames.removeAll(keepingCapacity: head <= 8)
+      }
       head = 0
     } else if head >= 64, head * 2 > frames.count {
       removedCount += head
