@@ -99,7 +99,8 @@ let package = Package(
       path: "Benchmarks/Store", swiftSettings: settings),
     .systemLibrary(name: "CEpoll", path: "Benchmarks/CEpoll"),
     .executableTarget(
-      name: "parley-load", dependencies: ["OTCore", "JSON", "SocketMessages", "CEpoll"],
+      name: "parley-load",
+      dependencies: ["OTCore", "JSON", "SocketMessages", "WebSocketFrames", "CEpoll"],
       path: "Benchmarks/Load",
       swiftSettings: settings),
     // Beside.

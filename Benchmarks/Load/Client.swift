@@ -1,4 +1,5 @@
 import Glibc
+import WebSocketFrames
 
 /// What a workload does with its connections.
 protocol Workload: AnyObject {
@@ -19,26 +20,35 @@ extension Workload {
 /// Many WebSocket connections to one server, on one thread.
 ///
 /// It does as little as a client can, so that it is not the limit of what it measures: frames are
-/// masked once, a whole read is parsed where it stands, and only what is cut off is kept.
+/// masked once, a whole read is parsed where it stands, and only what is cut off is kept. It holds
+/// the server to the rules of RFC 6455.
 final class Client {
   private struct Connection {
     enum Phase { case none, connecting, shaking, open }
     var file: Int32 = -1
     var phase = Phase.none
     var request: [UInt8] = []
-    /// Bytes of a frame that has not come to its end.
+    /// Bytes of an answer to the handshake that has not come to its end.
     var rest: [UInt8] = []
-    /// Fragments of a message of which more will come.
-    var fragments: [UInt8] = []
+    /// Reads frames once the handshake is done.
+    var link: Link?
     /// Bytes that the socket has not taken.
     var unsent: [UInt8] = []
     var isWatchedForWriting = false
+  }
+
+  private final class Link {
+    // Unchecked: what a frame leads to never reads on from within.
+    @exclusivity(unchecked) var reader = FrameReader(
+      side: .client, limits: FrameLimits(messageBytesMax: room))
   }
 
   // The key of RFC 6455, section 1.3: always the same, so that the answer is too.
   static let key = "dGhlIHNhbXBsZSBub25jZQ=="
   static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
   private static let room = 1 << 22
+  /// The mask of all frames: they are encoded once, and nothing between the two needs protection.
+  static let maskKey: UInt32 = 0x8ec3_175a
 
   private let address: sockaddr_in
   private let authority: String
@@ -112,7 +122,7 @@ final class Client {
   // MARK: Sending
 
   /// Sends a frame as it is.
-  func send(_ frame: [UInt8], on index: Int) {
+  func send(_ frame: Frame, on index: Int) {
     frame.withUnsafeBytes { send($0, on: index) }
   }
 
@@ -172,7 +182,7 @@ final class Client {
     let request = connections[index].request
     connections[index].request = []
     watch(index, forWriting: false)
-    send(request, on: index)
+    request.withUnsafeBytes { send($0, on: index) }
   }
 
   private func read(_ index: Int, _ workload: some Workload) {
@@ -187,7 +197,7 @@ final class Client {
     let got = recv(connections[index].file, base + kept, Self.room - kept, 0)
     if got <= 0 {
       if got < 0, errno == EAGAIN {
-        keep(UnsafeRawBufferPointer(rebasing: buffer[..<kept]), of: index)
+        keep(UnsafeMutableRawBufferPointer(rebasing: buffer[..<kept]), of: index)
         return
       }
       if connections[index].phase == .shaking { fail("the server closed during the handshake") }
@@ -195,19 +205,23 @@ final class Client {
       workload.closed(index, self)
       return
     }
-    var bytes = UnsafeRawBufferPointer(start: base, count: kept + got)
+    var bytes = UnsafeMutableRawBufferPointer(start: base, count: kept + got)
     if connections[index].phase == .shaking {
-      guard let length = answerLength(bytes) else { return keep(bytes, of: index) }
+      guard let length = answerLength(UnsafeRawBufferPointer(bytes)) else {
+        return keep(bytes, of: index)
+      }
+      connections[index].link = Link()
       connections[index].phase = .open
       openCount += 1
       handshakes += 1
-      bytes = UnsafeRawBufferPointer(rebasing: bytes[length...])
+      bytes = UnsafeMutableRawBufferPointer(rebasing: bytes[length...])
       workload.opened(index, self)
+      guard connections[index].phase == .open else { return }
     }
-    parse(bytes, index, workload)
+    parse(&bytes, index, workload)
   }
 
-  private func keep(_ bytes: UnsafeRawBufferPointer, of index: Int) {
+  private func keep(_ bytes: UnsafeMutableRawBufferPointer, of index: Int) {
     if !bytes.isEmpty { connections[index].rest += bytes }
   }
 
@@ -222,30 +236,22 @@ final class Client {
     return end + 4
   }
 
-  private func parse(_ bytes: UnsafeRawBufferPointer, _ index: Int, _ workload: some Workload) {
-    var bytes = bytes
-    while let head = FrameCoding.head(bytes), bytes.count >= head.length + head.payloadLength {
-      guard !head.isMasked else { fail("the server sends what it should not") }
-      let end = head.length + head.payloadLength
-      let payload = UnsafeRawBufferPointer(rebasing: bytes[head.length..<end])
-      switch head.opcode {
-      case 1 where head.isFinal, 2 where head.isFinal: workload.received(index, payload, self)
-      case 0, 1, 2:
-        connections[index].fragments += payload
-        if head.isFinal {
-          let whole = connections[index].fragments
-          connections[index].fragments = []
-          whole.withUnsafeBytes { workload.received(index, $0, self) }
-        }
-      case 8:
+  private func parse(
+    _ bytes: inout UnsafeMutableRawBufferPointer, _ index: Int, _ workload: some Workload
+  ) {
+    guard let link = connections[index].link else { return }
+    while let event = link.reader.next(&bytes) {
+      switch event {
+      case .message(_, let payload): workload.received(index, payload, self)
+      case .ping(let payload): send(.pong(payload, maskKey: Self.maskKey), on: index)
+      case .pong: break
+      case .close:
         close(index)
         workload.closed(index, self)
-      case 9: send(FrameCoding.masked(Array(payload), opcode: 10), on: index)
-      default: break
+      case .failure(let error): fail("the server breaks a rule: \(error.reason)")
+      case .compressed, .oversized: fail("the server sends what was not agreed on")
       }
       guard connections[index].phase == .open else { return }
-      bytes = UnsafeRawBufferPointer(rebasing: bytes[end...])
     }
-    keep(bytes, of: index)
   }
 }

@@ -1,7 +1,9 @@
+import WebSocketFrames
+
 /// Each connection keeps a number of messages on their way to the server and back.
 final class Echo: Workload {
   private let payload: [UInt8]
-  private let frame: [UInt8]
+  private let frame: Frame
   private let depth: Int
   private var sent: [[UInt64]]
   private var isMeasuring = false
@@ -10,7 +12,7 @@ final class Echo: Workload {
 
   private init(connections: Int, idle: Int, size: Int, depth: Int) {
     payload = (0..<size).map { UInt8(ascii: "a") + UInt8($0 % 26) }
-    frame = FrameCoding.masked(payload)
+    frame = Frame(maskKey: Client.maskKey, payload: payload)
     self.depth = depth
     sent = Array(repeating: [], count: connections)
     total = connections + idle

@@ -1,3 +1,5 @@
+import WebSocketFrames
+
 /// One publisher, many subscribers, over plain paths: whatever is sent to one path comes out of
 /// the other. Each message carries the time at which it was sent.
 final class Fanout: Workload {
@@ -68,7 +70,7 @@ final class Fanout: Workload {
     while payload.count < size - 3 { payload.append(UInt8(ascii: "x")) }
     payload += Array("\"}}".utf8)
     outstanding += subscribers
-    client.send(FrameCoding.masked(payload), on: subscribers)
+    client.send(Frame(maskKey: Client.maskKey, payload: payload), on: subscribers)
   }
 
   func opened(_ connection: Int, _ client: Client) {}

@@ -1,25 +1,5 @@
-/// WebSocket frames as a client writes them and a server does.
+/// WebSocket frames as the null server reads them: without a check.
 enum FrameCoding {
-  static let mask: [UInt8] = [0x5a, 0x17, 0xc3, 0x8e]
-
-  /// A masked text frame.
-  static func masked(_ payload: [UInt8], opcode: UInt8 = 1) -> [UInt8] {
-    var frame: [UInt8] = [0x80 | opcode]
-    switch payload.count {
-    case ..<126: frame.append(0x80 | UInt8(payload.count))
-    case ..<65_536:
-      frame.append(0x80 | 126)
-      frame.append(UInt8(payload.count >> 8))
-      frame.append(UInt8(payload.count & 0xff))
-    default:
-      frame.append(0x80 | 127)
-      for index in 0..<8 { frame.append(UInt8(payload.count >> (8 * (7 - index)) & 0xff)) }
-    }
-    frame += mask
-    for (index, byte) in payload.enumerated() { frame.append(byte ^ mask[index & 3]) }
-    return frame
-  }
-
   /// A frame's head, if it is all there.
   struct Head {
     let opcode: UInt8

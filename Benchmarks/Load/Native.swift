@@ -1,23 +1,22 @@
 import OTCore
 import SocketMessages
+import WebSocketFrames
 
 /// What a client of `parley.v1` says, as frames.
 enum Native {
   static let subprotocol = "parley.v1"
 
-  static func frame(_ message: ClientMessage, messageID: String = "m") -> [UInt8] {
-    var bytes: [UInt8] = []
-    message.encode(messageID: messageID, into: &bytes)
-    return FrameCoding.masked(bytes)
+  static func frame(_ message: ClientMessage, messageID: String = "m") -> Frame {
+    Frame(maskKey: Client.maskKey) { message.encode(messageID: messageID, into: &$0) }
   }
 
-  static func hello(name: String) -> [UInt8] {
+  static func hello(name: String) -> Frame {
     frame(.hello(.init(name: name, color: nil, client: nil, token: nil)))
   }
 
-  static func subscribe(_ room: String) -> [UInt8] { frame(.subscribe(.init(room: room))) }
+  static func subscribe(_ room: String) -> Frame { frame(.subscribe(.init(room: room))) }
 
-  static func join(_ document: String) -> [UInt8] {
+  static func join(_ document: String) -> Frame {
     frame(.join(.init(documentID: document, resume: nil)))
   }
 

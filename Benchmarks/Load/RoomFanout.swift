@@ -1,5 +1,6 @@
 import JSON
 import SocketMessages
+import WebSocketFrames
 
 /// One publisher in a room and many subscribers, all of one dialect: what a delivery costs in each.
 ///
@@ -182,6 +183,6 @@ final class RoomFanout: Workload {
   }
 
   private func say(_ text: String, _ connection: Int, _ client: Client) {
-    client.send(FrameCoding.masked(Array(text.utf8)), on: connection)
+    client.send(Frame(maskKey: Client.maskKey, payload: text.utf8), on: connection)
   }
 }

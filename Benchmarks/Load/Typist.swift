@@ -1,5 +1,6 @@
 import OTCore
 import SocketMessages
+import WebSocketFrames
 
 /// One client's half of operational transform, without the text: its length is all that is needed
 /// to type.
@@ -41,7 +42,7 @@ struct Typist {
     }
   }
 
-  func frame(_ change: ClientSynchronizer.Change, of document: String) -> [UInt8] {
+  func frame(_ change: ClientSynchronizer.Change, of document: String) -> Frame {
     Native.frame(
       .change(
         .init(
