@@ -1,15 +1,17 @@
 import Gateway
 import GatewayPorts
+import TransportLibwebsockets
 
 /// All that `/metrics` says.
 struct MetricsPage {
   private(set) var text = PrometheusText()
 
   init(
-    gateway: Gateway, store: StoreMetrics, hooks: HookMetrics?, process: ProcessMetrics,
-    started: Timestamp
+    gateway: Gateway, refused: RefusedConnections, store: StoreMetrics, hooks: HookMetrics?,
+    process: ProcessMetrics, started: Timestamp
   ) {
     describeConnections(gateway)
+    describe(refused)
     describeChanges(gateway)
     describe(store, isReady: gateway.unreadiness == nil)
     describeBacklog(gateway)
@@ -48,6 +50,16 @@ struct MetricsPage {
       gateway.laggingConnections)
     text.counter(
       "parley_lags_total", "Times at which a reader was too slow for the changes.", metrics.lags)
+  }
+
+  private mutating func describe(_ refused: RefusedConnections) {
+    text.counter(
+      "parley_connections_refused_total", "Connections refused before a request was read.",
+      label: "reason",
+      [
+        "full": refused.full, "address": refused.fullForAddress, "rate": refused.tooFast,
+        "proxyHeader": refused.unannounced,
+      ])
   }
 
   private mutating func describeChanges(_ gateway: Gateway) {

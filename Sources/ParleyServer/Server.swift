@@ -70,6 +70,18 @@ public final class Server: Sendable {
         .warning, "connections cannot be accepted",
         [("reason", reason), ("hint", "raise LimitNOFILE or ulimit -n")])
     }
+    settings.announcementRefused = { proxy, count in
+      log.write(
+        .warning, "proxy header refused",
+        [
+          ("proxy", proxy), ("count", "\(count)"),
+          (
+            "hint",
+            "with proxy-protocol, each connection of a trusted-proxy begins with a PROXY header: have "
+              + "the proxy send one (send-proxy-v2), or turn proxy-protocol off"
+          ),
+        ])
+    }
     let transport = LibwebsocketsTransport(configuration: settings, delegate: loop)
     let mailbox = transport.mailbox
     store.outboxRules = configuration.outboxRules

@@ -1,6 +1,7 @@
 import APIDescription
 import Gateway
 import GatewayPorts
+import TransportLibwebsockets
 
 /// What the server says of itself over HTTP.
 ///
@@ -47,8 +48,9 @@ extension ServerLoop {
     case .nobody: return .plain(404, "Nothing is here.\n")
     }
     let page = MetricsPage(
-      gateway: gateway, store: attached.storeThread.metrics, hooks: attached.hooks?.metrics,
-      process: .now(), started: started)
+      gateway: gateway, refused: attached.transport.refusedConnections,
+      store: attached.storeThread.metrics, hooks: attached.hooks?.metrics, process: .now(),
+      started: started)
     return Response(
       status: 200, headers: [("content-type", PrometheusText.contentType)], body: page.text.bytes)
   }

@@ -133,6 +133,9 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   /// Connections that stand, HTTP included. On the loop's thread.
   public var connectionCount: Int { loop.sessionCount }
 
+  /// Connections that were refused until now. On the loop's thread.
+  public var refusedConnections: RefusedConnections { loop.refused }
+
   /// Queues a frame; what a turn of the loop queued for a connection leaves in one write at its
   /// end. Does nothing for a connection that is closing or gone.
   public func send(_ frame: Frame, to connection: ConnectionID) {

@@ -37,7 +37,9 @@ extension Loop {
       setsockopt(
         descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
       let name = Listener.name(of: &address)
-      switch census(of: door.entrance).enter(name, now: now) {
+      let verdict = census(of: door.entrance).enter(name, now: now)
+      refused.count(verdict)
+      switch verdict {
       case .welcome:
         guard let session = admit(descriptor, from: name, at: door.entrance, isCounted: true) else {
           census(of: door.entrance).leave(name)
@@ -96,7 +98,7 @@ extension Loop {
       // An event tells of more, or the deadline of the first request passes.
       if session.stream.isHungUp { retire(session) }
     case .malformed:
-      retire(session)
+      refuseAnnouncement(of: session)
     case .whole(let header, let byteCount):
       guard session.stream.skip(byteCount, using: room) else { return retire(session) }
       session.awaitsProxy = false
@@ -105,11 +107,23 @@ extension Loop {
         return
       }
       let census = census(of: session.entrance)
-      guard census.move(from: session.address, to: client, now: now) == .welcome else {
-        return retire(session)
-      }
+      let verdict = census.move(from: session.address, to: client, now: now)
+      refused.count(verdict)
+      guard verdict == .welcome else { return retire(session) }
       session.address = client
     }
+  }
+
+  /// Closes a proxy's connection that began with something else, and tells the operator at times.
+  private func refuseAnnouncement(of session: Session) {
+    refused.unannounced += 1
+    unreportedAnnouncements += 1
+    let address = session.address
+    retire(session)
+    guard now >= announcementsSilentUntil else { return }
+    announcementsSilentUntil = now + 60_000
+    configuration.announcementRefused(address, unreportedAnnouncements)
+    unreportedAnnouncements = 0
   }
 
   func closeDoors() {

@@ -29,6 +29,12 @@ final class Loop {
   /// Until when nobody is told of such shortages.
   var silentUntil: Int64 = 0
 
+  /// Connections that were refused until now.
+  var refused = RefusedConnections()
+  /// Refused headers of proxies that nobody has been told of, and until when nobody is.
+  var unreportedAnnouncements = 0
+  var announcementsSilentUntil: Int64 = 0
+
   /// Slots of connections; an id's lower bits are its slot's index.
   @exclusivity(unchecked) private var slots: [Session?] = []
   private var freeSlots: [Int] = []

@@ -77,6 +77,11 @@ extension LibwebsocketsTransport {
     /// which says where the client is. One that does not is closed.
     public var isAnnounced: @Sendable (IPAddress) -> Bool = { _ in false }
 
+    /// Called when a connection does not begin with the header that `isAnnounced` asks for, at most
+    /// once a minute, with the address of the proxy and the number of such connections since the
+    /// last call. On a thread of the transport's.
+    public var announcementRefused: @Sendable (_ proxy: String, _ count: Int) -> Void = { _, _ in }
+
     /// Called when connections cannot be accepted, at most once a minute, with the system's words.
     /// On a thread of the transport's.
     public var acceptFailed: @Sendable (String) -> Void = { _ in }

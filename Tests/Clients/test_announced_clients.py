@@ -57,6 +57,30 @@ def test_each_announced_client_has_its_own_limits(start, tmp_path, is_encrypted)
     assert status(server.port, "203.0.113.3", context, source="127.0.0.2") in (400, None)
 
 
+def test_what_is_refused_is_counted_and_logged(start):
+    server = start(*FLAGS, "--address-connect-rate", "1", "--rate-burst-seconds", "1")
+    secret = b"GET /secret HTTP/1.1\r\n"
+    for _ in range(2):
+        with socket.create_connection(("127.0.0.1", server.port), SECONDS) as line:
+            line.sendall(secret)
+            with contextlib.suppress(ConnectionError):
+                assert read_all(line) == b""
+    while status(server.port, "203.0.113.1") is not None:
+        pass
+    metrics = http.client.HTTPConnection(
+        "127.0.0.1", server.port, timeout=SECONDS, source_address=("127.0.0.2", 0)
+    )
+    with contextlib.closing(metrics):
+        metrics.request("GET", "/metrics")
+        page = metrics.getresponse().read().decode()
+    assert 'parley_connections_refused_total{reason="proxyHeader"} 2' in page
+    assert 'parley_connections_refused_total{reason="rate"} 1' in page
+    log = server.log.read_text()
+    assert log.count("proxy header refused") == 1
+    assert "proxy=127.0.0.1 count=1" in log
+    assert "secret" not in log
+
+
 @pytest.mark.parametrize("version", ["send-proxy", "send-proxy-v2"])
 def test_behind_haproxy(start, tmp_path, version):
     server = start(*FLAGS, *ONE_EACH)

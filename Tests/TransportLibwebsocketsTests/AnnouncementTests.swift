@@ -75,6 +75,37 @@ struct AnnouncementTests {
     #expect(!server.log.all.contains { if case .requested = $0 { true } else { false } })
   }
 
+  @Test func `refused headers are counted, and reported once a minute`() throws {
+    let reports = Collected<[String]>()
+    let server = try serve {
+      $0.announcementRefused = { reports.append([$0, "\($1)"]) }
+    }
+    defer { server.stop() }
+    for _ in 0..<3 {
+      let client = try TestClient(port: server.port)
+      try client.write(Self.request)
+      #expect(try client.isAtEnd())
+    }
+    #expect(try server.onLoop { $0.transport.refusedConnections.unannounced } == 3)
+    #expect(reports.all == [["127.0.0.1", "1"]])
+  }
+
+  @Test func `an announced client beyond a limit is counted as refused`() throws {
+    let server = try serve {
+      $0.connectRatePerAddress = Rate(perSecond: 1, burst: 1)
+      $0.isLimited = { !$0.isLoopback }
+    }
+    defer { server.stop() }
+    var refused = 0
+    while refused == 0 {
+      let client = try TestClient(port: server.port)
+      try client.write(Self.text + Self.request)
+      _ = try? client.answer()
+      refused = try server.onLoop { $0.transport.refusedConnections.tooFast }
+    }
+    #expect(try server.onLoop { $0.transport.refusedConnections.full } == 0)
+  }
+
   @Test func `a header that does not come to its end is not waited for`() throws {
     let server = try serve { $0.handshakeSeconds = 1 }
     defer { server.stop() }

@@ -55,6 +55,22 @@ struct TLSTests {
     #expect(try client.read(body.count) == body)
   }
 
+  @Test func `a connection refused before its handshake is counted`() throws {
+    let folder = try OpenSSLTool.makeCertificate()
+    defer { folder.remove() }
+    let server = try TestServer {
+      $1.tls = .init(certificatePath: folder.certificate, keyPath: folder.key)
+      $1.connectionsPerAddressMax = 1
+    }
+    defer { server.stop() }
+    let held = try TestClient(port: server.port)
+    #expect(try TestClient(port: server.port).isAtEnd())
+    var expected = RefusedConnections()
+    expected.fullForAddress = 1
+    #expect(try server.onLoop { $0.transport.refusedConnections } == expected)
+    held.shut()
+  }
+
   @Test func `a plain client on an encrypted port harms nobody`() throws {
     let folder = try OpenSSLTool.makeCertificate()
     defer { folder.remove() }
