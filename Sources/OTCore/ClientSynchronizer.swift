@@ -8,14 +8,15 @@ public enum SynchronizerError: Error, Sendable, Equatable {
   case operation(OperationError)
 }
 
-/// A client's side of one document: what is in flight, what waits behind it, and how remote
-/// operations pass through both.
+/// A client's side of one document: a queue of unconfirmed operations, and how remote operations
+/// pass through it.
 ///
-///     synchronised ──edit──▶ awaiting ──edit──▶ awaiting with buffer
+///     synchronised ──edit──▶ awaiting ──edit──▶ awaiting with more behind
 ///          ▲                    │ ▲                    │
 ///          └────acknowledged────┘ └────acknowledged────┘
 ///
-/// Remote operations go left of own ones: what is committed stays left.
+/// At most the first operation of the queue is in flight; what waits behind it goes out as one
+/// change. Remote operations go left of own ones: what is committed stays left.
 public struct ClientSynchronizer: Sendable {
   /// A change as it is sent, and sent again unaltered after a lost connection.
   public struct Change: Sendable, Hashable {
@@ -34,31 +35,24 @@ public struct ClientSynchronizer: Sendable {
     }
   }
 
-  struct InFlight: Sendable {
-    let change: Change
-    /// The change's operation on the server's text at ``revision``.
-    var rebased: TextOperation
-    /// Whether a text came in its way: the server refuses it, and it goes out anew after that.
-    var isOvertaken = false
+  /// The connection, as far as it matters here.
+  enum Line: Sendable {
+    case connected
+    case disconnected
+    /// Disconnected, going on from a kept state: the server may know more of this client than that.
+    case restored
   }
 
   /// Names the history that ``revision`` counts.
   public internal(set) var epoch: String
   /// The server's newest revision known here.
   public internal(set) var revision: Int
-  /// Whether changes can be sent.
-  public internal(set) var isConnected = true
-  /// Whether edits wait because the server refused one; see ``refuse(sequence:)``.
-  public internal(set) var isHeld = false
+  /// How large a change may be: what is larger goes out as several, one after the other.
+  public var limits = OperationLimits()
+  var line = Line.connected
   var nextSequence: Int
-  var inFlight: InFlight?
-  var buffer: TextOperation?
-  var bufferedEdits = 0
-  /// Whether it goes on from a kept state, and has not yet heard from the server what became of that.
-  var isRestored = false
-  /// What was typed since it was restored. The server may have had what stands before it.
-  var afterRestoring: TextOperation?
-  var editsAfterRestoring = 0
+  /// All unconfirmed edits, oldest first.
+  var queue: [Pending] = []
 
   /// Starts from a state that the server has sent.
   public init(epoch: String, revision: Int, nextSequence: Int = 1) {
@@ -67,59 +61,52 @@ public struct ClientSynchronizer: Sendable {
     self.nextSequence = nextSequence
   }
 
-  /// How many edits the server has not acknowledged.
-  public var unconfirmedCount: Int {
-    (inFlight == nil ? 0 : 1) + bufferedEdits + editsAfterRestoring
+  /// Whether changes can be sent.
+  public var isConnected: Bool { line == .connected }
+
+  /// Whether edits wait because the server refused one; see ``refuse(sequence:)``.
+  public var isHeld: Bool {
+    if case .refused? = queue.first?.state { true } else { false }
   }
 
+  /// How many edits the server has not acknowledged.
+  public var unconfirmedCount: Int { queue.reduce(0) { $0 + $1.edits } }
+
   /// All unconfirmed edits as one operation on the server's text at ``revision``.
-  public var pending: TextOperation? {
-    var all: TextOperation?
-    for part in [inFlight?.rebased, buffer, afterRestoring] {
-      guard let part else { continue }
-      guard let before = all else {
-        all = part
-        continue
-      }
-      guard let both = try? before.composed(with: part) else { return nil }
-      all = both
-    }
-    return all
-  }
+  ///
+  /// - Complexity: O(components of all), plus the text copied.
+  public var pending: TextOperation? { queue.composed() }
 
   /// Takes a local edit.
   ///
   /// - Returns: a change to send now; `nil` when it waits behind another or for a connection.
+  /// - Throws: `operation` when it does not start from what the edits before leave; nothing has
+  ///   changed then.
+  /// - Complexity: O(components of the edit · log *edits that wait*) amortised.
   public mutating func edit(_ operation: TextOperation) throws(SynchronizerError) -> Change? {
-    do throws(OperationError) {
-      if isRestored {
-        afterRestoring = try Self.join(afterRestoring, operation)
-        editsAfterRestoring += 1
-      } else {
-        buffer = try Self.join(buffer, operation)
-        bufferedEdits += 1
-      }
-    } catch {
-      throw .operation(error)
+    if let last = queue.last, last.operation.targetLength != operation.baseLength {
+      throw .operation(
+        .lengthMismatch(expected: last.operation.targetLength, found: operation.baseLength))
     }
-    return sendBuffer()
+    queue.push(
+      Pending(state: line == .restored ? .sinceRestored : .waiting, operation: operation))
+    return send()
   }
 
-  /// What waits, and an operation behind it.
-  static func join(
-    _ waiting: TextOperation?, _ operation: TextOperation
-  ) throws(OperationError) -> TextOperation {
-    guard let waiting else { return operation }
-    return try waiting.composed(with: operation)
-  }
-
-  mutating func sendBuffer() -> Change? {
-    guard isConnected, !isHeld, inFlight == nil, let waiting = buffer else { return nil }
-    let change = Change(sequence: nextSequence, revision: revision, operation: waiting)
+  /// Sends all that waits as one change, or the first part of it when it exceeds ``limits``.
+  ///
+  /// - Returns: the change to send; `nil` when another is in flight or held, or nothing waits.
+  mutating func send() -> Change? {
+    guard isConnected, case .waiting? = queue.first?.state, let all = queue.composed() else {
+      return nil
+    }
+    var parts = all.split(within: limits)[...]
+    let change = Change(
+      sequence: nextSequence, revision: revision, operation: parts.removeFirst())
     nextSequence += 1
-    inFlight = InFlight(change: change, rebased: waiting)
-    buffer = nil
-    bufferedEdits = 0
+    queue.removeAll(keepingCapacity: true)
+    queue.append(Pending(state: .sent(change), operation: change.operation))
+    for part in parts { queue.append(Pending(state: .waiting, operation: part)) }
     return change
   }
 
@@ -132,20 +119,21 @@ public struct ClientSynchronizer: Sendable {
     sequence: Int, revision: Int
   ) throws(SynchronizerError) -> Change? {
     guard revision > self.revision else { return nil }
-    guard let inFlight, inFlight.change.sequence == sequence else {
+    guard changeInFlight?.sequence == sequence else {
       throw .notInFlight(sequence: sequence)
     }
     guard revision == self.revision + 1 else {
       throw .outOfOrder(expected: self.revision + 1, found: revision)
     }
     self.revision = revision
-    self.inFlight = nil
-    return sendBuffer()
+    queue.removeFirst()
+    return send()
   }
 
   /// Somebody else's operation has become a revision.
   ///
   /// - Returns: what to apply to the local text.
+  /// - Complexity: O(components that are unconfirmed + *n* · log *edits that wait*).
   public mutating func receive(
     _ operation: TextOperation, revision: Int
   ) throws(SynchronizerError) -> TextOperation {
@@ -153,64 +141,68 @@ public struct ClientSynchronizer: Sendable {
       throw .outOfOrder(expected: self.revision + 1, found: revision)
     }
     var remote = operation
-    var newInFlight = inFlight
-    var newBuffer = buffer
-    var newAfterRestoring = afterRestoring
     do throws(OperationError) {
-      if let sent = inFlight {
-        let (remoteAfter, sentAfter) = try TextOperation.transform(remote, sent.rebased)
-        newInFlight?.rebased = sentAfter
-        remote = remoteAfter
-      }
-      if let waiting = buffer {
-        let (remoteAfter, waitingAfter) = try TextOperation.transform(remote, waiting)
-        newBuffer = waitingAfter
-        remote = remoteAfter
-      }
-      if let typed = afterRestoring {
-        let (remoteAfter, typedAfter) = try TextOperation.transform(remote, typed)
-        newAfterRestoring = typedAfter
-        remote = remoteAfter
-      }
+      queue = try queue.passed(by: &remote)
     } catch {
       throw .operation(error)
     }
-    inFlight = newInFlight
-    buffer = newBuffer
-    afterRestoring = newAfterRestoring
     self.revision = revision
     return remote
   }
 
   /// The connection is gone: edits wait.
-  public mutating func disconnect() { isConnected = false }
+  public mutating func disconnect() {
+    if line == .connected { line = .disconnected }
+  }
 
   /// The connection is back and what was missed has been received. A refusal is forgotten: it may
   /// have been about the connection.
   ///
-  /// - Returns: the change to send: the one in flight as it was first sent, or the buffer. One that
+  /// - Returns: the change to send: the one in flight as it was first sent, or what waits. One that
   ///   a text has overtaken goes out as a new change.
   public mutating func reconnect() -> Change? {
-    isConnected = true
-    isHeld = false
-    try? endRestoring()
-    // What the server would make of it as it was sent is not what stands here.
-    if let sent = inFlight, sent.isOvertaken, (try? unsendOperation(sent)) != nil {
-      nextSequence = sent.change.sequence
+    line = .connected
+    if case .overtaken(let change)? = queue.first?.state { nextSequence = change.sequence }
+    for index in queue.indices {
+      switch queue[index].state {
+      case .sent, .waiting: break
+      // What the server would make of an overtaken change as it was sent is not what stands here.
+      case .overtaken, .refused, .sinceRestored: queue[index].state = .waiting
+      }
     }
-    return inFlight?.change ?? sendBuffer()
+    return changeInFlight ?? send()
   }
 
   /// Whether a text has overtaken the change in flight: it was made on what is no more, and was or
   /// will be refused. Joining again makes it a new change, see ``reconnect()``; if it was refused
   /// already, no answer comes that could be waited for.
-  public var isOvertaken: Bool { inFlight?.isOvertaken ?? false }
+  public var isOvertaken: Bool {
+    if case .overtaken? = queue.first?.state { true } else { false }
+  }
 
   /// The change in flight, as it was sent.
-  public var changeInFlight: Change? { inFlight?.change }
+  public var changeInFlight: Change? { queue.first?.change }
 
   /// The change to send again as it was, when it was refused and may be tried again, or when its
   /// answer takes long; `nil` when none is in flight, and when a text has overtaken it: on the epoch
   /// that came with the text it would be another change, under the same number.
   public func retry() -> Change? { isOvertaken ? nil : changeInFlight }
+}
+
+extension [Pending] {
+  /// Lets an operation that stands to the left pass through all entries.
+  ///
+  /// - Parameter remote: It starts from the server's text; afterwards from the local one.
+  /// - Returns: the entries as they apply behind it.
+  func passed(by remote: inout TextOperation) throws(OperationError) -> [Pending] {
+    var passing = remote
+    var moved: [Pending] = []
+    moved.reserveCapacity(count)
+    for var entry in self {
+      (passing, entry.operation) = try TextOperation.transform(passing, entry.operation)
+      moved.push(entry)
+    }
+    remote = passing
+    return moved
+  }
 }

@@ -74,5 +74,5 @@ public struct OperationComposer: ~Copyable, @unchecked Sendable {
 
 extension TextOperation {
   /// What a walk over it costs: components, and text by the line of memory.
-  fileprivate var weight: Int { componentCount + insertedBytes / 64 }
+  var weight: Int { componentCount + insertedBytes / 64 }
 }

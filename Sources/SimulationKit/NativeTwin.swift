@@ -215,7 +215,7 @@ package struct NativeTwin {
       replica?.change = joined.change
       if isAwaiting {
         if isRefused {
-          try replica?.synchronizer.renumber(lastSequence: joined.lastSequence)
+          replica?.synchronizer.renumber(lastSequence: joined.lastSequence)
         } else {
           tally[.changesSentAgain] += 1
         }

@@ -164,6 +164,11 @@ struct PublicGrowthTests {
         "rebase", size: 2_000, prepare: { (operation($0), history($0 / 2, length: $0)) }
       ) { input in _ = done { try input.0.rebased(over: input.1[...], side: .right) } }),
     Row(
+      "TextOperation.split(within:)",
+      law: onOperation("split") { operation in
+        precondition(operation.split(within: .init(componentsMax: 500)).count > 1)
+      }),
+    Row(
       "TextOperation.init(changing:into:)",
       law: GrowthLaw(
         "difference", size: 8_000,
@@ -288,7 +293,7 @@ struct PublicGrowthTests {
     Row(
       "ClientSynchronizer.renumber(lastSequence:)", "ClientSynchronizer.reconnect()",
       law: GrowthLaw("renumber", size: 4_000, prepareEach: waiting) { synchronizer in
-        done { try synchronizer.renumber(lastSequence: 0) }
+        synchronizer.renumber(lastSequence: 0)
         precondition(synchronizer.reconnect() != nil)
       }),
     Row(
@@ -395,7 +400,7 @@ struct PublicGrowthTests {
       "Document.scalarCount", "Document.utf8Count", "Document.utf16Count", "Document.lineCount",
       "ClientSynchronizer.epoch", "ClientSynchronizer.revision", "ClientSynchronizer.isConnected",
       "ClientSynchronizer.isHeld", "ClientSynchronizer.unconfirmedCount",
-      "ClientSynchronizer.isOvertaken",
+      "ClientSynchronizer.isOvertaken", "ClientSynchronizer.limits",
       "ServerSequencer.revision", "ServerSequencer.durableRevision", "ServerSequencer.oldestBase",
     ],
     "hands out what it has": [

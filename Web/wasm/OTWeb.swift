@@ -391,11 +391,7 @@ func sessionDisconnect(_ handle: Int32) -> Int32 {
 func sessionReconnect(_ handle: Int32, _ lastSequence: Int32) -> Int32 {
   answering { () throws(Failure) in
     let session = try session(handle)
-    if lastSequence >= 0 {
-      try synchronizing { () throws(SynchronizerError) in
-        try session.synchronizer.renumber(lastSequence: Int(lastSequence))
-      }
-    }
+    if lastSequence >= 0 { session.synchronizer.renumber(lastSequence: Int(lastSequence)) }
     return session.synchronizer.reconnect() == nil ? 0 : 1
   }
 }
@@ -581,7 +577,11 @@ func sessionImport(_ count: Int32, _ serverCount: Int32) -> Int32 {
       kept.editsAfterRestoring = numbers[11]
     }
     let synchronizer = ClientSynchronizer(kept)
-    // The pieces must fit together, or the first remote operation would fail instead.
+    // The pieces must fit together, or some would be left out.
+    let restored = synchronizer.kept
+    guard restored.buffer == kept.buffer, restored.afterRestoring == kept.afterRestoring else {
+      throw .unreadable
+    }
     var local = server
     if let pending = synchronizer.pending {
       try operating { () throws(OperationError) in try local.apply(pending) }
