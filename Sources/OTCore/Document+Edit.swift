@@ -114,12 +114,18 @@ extension Document {
     let more = root.rewrite(position, position + deleted, with: text)
     if !more.isEmpty { root = Self.raise([root] + more) }
     while root.height > 0, root.count <= 1 {
-      root = root.count == 1 ? root.children[0] : RopeNode.emptyLeaf()
+      root = root.count == 1 ? root.children[0] : RopeNode.emptyLeaf(root.sizes)
     }
   }
 
-  /// Points the finger at the leaf that holds a position, its end included.
+  /// Points the finger at the leaf that holds a position, its end included; at none when the path is
+  /// too long to be kept.
   private mutating func seek(_ position: Int) {
+    guard root.height <= Self.fingerLevelsMax else {
+      fingerStart = 0
+      fingerCount = -1
+      return
+    }
     var node = root.memory
     var start = 0
     var path: UInt64 = 0
@@ -140,6 +146,9 @@ extension Document {
     // The root's choice ends up highest, where the walk begins.
     fingerPath = path
   }
+
+  /// So many levels fit into ``fingerPath``.
+  private static var fingerLevelsMax: Int { 8 }
 
   /// Which child of the node at a level leads to the finger.
   @inline(__always)
@@ -171,13 +180,9 @@ extension Document {
     if deleted > 0 {
       let removed = leaf.metricsBehindGap(scalars: deleted)
       if height > 0 {
-        let before = leaf.header.pointee.total.utf8
-        // A leaf that has become small joins a neighbour, once.
-        if removed.utf8 == before
-          || (before >= RopeNode.leafMin && before - removed.utf8 < RopeNode.leafMin)
-        {
-          return false
-        }
+        // A leaf that becomes small takes text of a neighbour, or joins it.
+        let after = leaf.header.pointee.total.utf8 - removed.utf8 + added.utf8
+        if after < leaf.header.pointee.sizes.leafMin { return false }
       }
       leaf.removeBehindGap(removed)
       growth -= removed

@@ -1,37 +1,68 @@
 extension Document {
-  /// Traps unless the rope is sound: counts are right, no leaf but a lone one is empty, all leaves
-  /// lie equally deep, and gaps lie between scalars.
+  /// Traps unless the rope is sound: counts are right, all leaves lie equally deep, gaps lie between
+  /// scalars, and all nodes but the root hold at least their least size.
   package func checkInvariants() { root.check(isRoot: true) }
 }
 
 extension RopeNode {
   fileprivate func check(isRoot: Bool) {
     withUnsafeMutablePointerToElements {
-      precondition(UnsafeRawPointer($0) == UnsafeRawPointer(memory.bytes), "a node's layout")
-    }
-    if height == 0 {
-      let start = Int(memory.header.pointee.gapStart)
-      let end = Int(memory.header.pointee.gapEnd)
-      precondition(0 <= start && start <= end && end <= Self.leafCapacity, "gap")
-      var counted = TextMetrics(memory.front)
       precondition(
-        counted.scalars == Int(memory.header.pointee.gapScalars), "scalars before the gap")
-      counted += TextMetrics(memory.back)
-      precondition(counted == total, "a leaf's counts")
-      precondition(isRoot || total.scalars > 0, "an empty leaf")
-      precondition(
-        UTF8Check.firstInvalid(memory.front) == nil && UTF8Check.firstInvalid(memory.back) == nil,
-        "UTF-8")
-      return
+        UnsafeRawPointer($0) == UnsafeRawPointer(memory.bytes),
+        "a node's content lies \(UnsafeRawPointer($0) - UnsafeRawPointer(memory.bytes)) bytes too low"
+      )
     }
-    precondition(count >= (isRoot ? 2 : 1) && count <= Self.fanOut, "children")
+    if height == 0 { checkLeaf(isRoot: isRoot) } else { checkInner(isRoot: isRoot) }
+  }
+
+  private func checkLeaf(isRoot: Bool) {
+    let start = Int(memory.header.pointee.gapStart)
+    let end = Int(memory.header.pointee.gapEnd)
+    precondition(
+      0 <= start && start <= end && end <= sizes.leafCapacity,
+      "a leaf's gap reaches from \(start) to \(end) in \(sizes.leafCapacity) bytes")
+    let front = TextMetrics(memory.front)
+    precondition(
+      front.scalars == Int(memory.header.pointee.gapScalars),
+      "\(front.scalars) scalars stand before a gap, not \(memory.header.pointee.gapScalars)")
+    var counted = front
+    counted += TextMetrics(memory.back)
+    precondition(counted == total, "a leaf counts \(total.inWords), and has \(counted.inWords)")
+    precondition(
+      isRoot || total.utf8 >= sizes.leafMin,
+      "a leaf has \(total.utf8) bytes, at least \(sizes.leafMin) were expected")
+    for part in [memory.front, memory.back] {
+      if let offset = UTF8Check.firstInvalid(part) {
+        preconditionFailure("byte \(offset) of \(part.count) in a leaf is no UTF-8")
+      }
+    }
+  }
+
+  private func checkInner(isRoot: Bool) {
+    let least = isRoot ? 2 : sizes.fanOutMin
+    precondition(
+      count >= least && count <= sizes.fanOut,
+      "a node has \(count) children, \(least) to \(sizes.fanOut) were expected")
     var counted = TextMetrics.zero
     for index in 0..<count {
-      precondition(children[index].height == height - 1, "depth")
-      precondition(metrics[index] == children[index].total, "a child's counts")
+      let child = children[index]
+      precondition(
+        child.height == height - 1, "a child of height \(child.height) lies below height \(height)")
+      precondition(
+        child.sizes == sizes,
+        "a child of leaves of \(child.sizes.leafCapacity) bytes lies below \(sizes.leafCapacity)")
+      precondition(
+        metrics[index] == child.total,
+        "a node counts \(metrics[index].inWords) for a child of \(child.total.inWords)")
       counted += metrics[index]
-      children[index].check(isRoot: false)
+      child.check(isRoot: false)
     }
-    precondition(counted == total, "an inner node's counts")
+    precondition(counted == total, "a node counts \(total.inWords), and has \(counted.inWords)")
+  }
+}
+
+extension TextMetrics {
+  fileprivate var inWords: String {
+    "\(scalars) scalars, \(utf16) UTF-16 units, \(utf8) bytes, \(newlines) newlines"
   }
 }

@@ -64,7 +64,8 @@ extension Document {
   }
 
   private func check(_ offset: Int, max: Int) {
-    precondition(offset >= 0 && offset <= max, "an offset is outside the text")
+    precondition(
+      offset >= 0 && offset <= max, "offset \(offset) lies outside the text's 0...\(max)")
   }
 
   /// The lengths of what stands before an offset given in one unit; for newlines, of what ends with

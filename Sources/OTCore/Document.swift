@@ -4,7 +4,8 @@
 /// O(log *n*). Copying is O(1), and a copy never changes: it is a snapshot. Edits near the last one
 /// cost a few nanoseconds, others O(log *n*).
 ///
-/// The text lies in leaves of at most 2,048 bytes under nodes of at most 32 children.
+/// The text lies in leaves of 512 to 2,048 bytes under nodes of 8 to 32 children; a text that fits into
+/// one leaf has only that.
 public struct Document: @unchecked Sendable {
   // Unchecked, for a node is written only by whoever holds the one reference to it.
   var root: RopeNode
@@ -19,8 +20,13 @@ public struct Document: @unchecked Sendable {
   ///
   /// - Complexity: O(*bytes*).
   public init(_ text: String = "") {
+    self.init(text, sizes: .standard)
+  }
+
+  /// Makes a document of nodes of other sizes.
+  package init(_ text: String, sizes: RopeSizes) {
     var text = text
-    root = text.withUTF8 { Self.tree($0) }
+    root = text.withUTF8 { Self.tree($0, sizes) }
   }
 
   /// Makes a document of UTF-8.
@@ -30,11 +36,11 @@ public struct Document: @unchecked Sendable {
   public init(utf8 text: UnsafeBufferPointer<UInt8>) throws(OperationError) {
     if let offset = UTF8Check.firstInvalid(text) { throw .invalidUTF8(offset: offset) }
     guard UTF8Check.scalarCount(text) <= TextOperation.lengthMax else { throw .tooLong }
-    root = Self.tree(text)
+    root = Self.tree(text, .standard)
   }
 
-  private static func tree(_ text: UnsafeBufferPointer<UInt8>) -> RopeNode {
-    raise(RopeNode.leaves(text))
+  private static func tree(_ text: UnsafeBufferPointer<UInt8>, _ sizes: RopeSizes) -> RopeNode {
+    raise(RopeNode.leaves(text, sizes))
   }
 
   /// Puts nodes above until one is left.

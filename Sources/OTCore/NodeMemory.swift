@@ -18,7 +18,7 @@ struct NodeMemory {
   /// An inner node's children.
   @inline(__always)
   var children: UnsafeMutablePointer<RopeNode> {
-    (elements + RopeNode.fanOut * MemoryLayout<TextMetrics>.stride)
+    (elements + RopeSizes.fanOutMax * MemoryLayout<TextMetrics>.stride)
       .assumingMemoryBound(to: RopeNode.self)
   }
 
@@ -47,6 +47,10 @@ extension NodeMemory {
   @inline(__always)
   var room: Int { Int(header.pointee.gapEnd &- header.pointee.gapStart) }
 
+  /// Bytes of text that a leaf can hold.
+  @inline(__always)
+  var capacity: Int { header.pointee.sizes.leafCapacity }
+
   /// A leaf's text before the gap.
   @inline(__always)
   var front: UnsafeBufferPointer<UInt8> {
@@ -57,7 +61,7 @@ extension NodeMemory {
   @inline(__always)
   var back: UnsafeBufferPointer<UInt8> {
     let end = Int(header.pointee.gapEnd)
-    return UnsafeBufferPointer(start: bytes + end, count: RopeNode.leafCapacity - end)
+    return UnsafeBufferPointer(start: bytes + end, count: capacity - end)
   }
 
   /// Moves the gap before a scalar.
@@ -73,7 +77,7 @@ extension NodeMemory {
         isASCII
         ? distance
         : UnsafePointer(bytes + end).byteCount(
-          ofScalars: distance, limit: RopeNode.leafCapacity - end)
+          ofScalars: distance, limit: capacity - end)
       (bytes + start).update(from: bytes + end, count: moved)
       header.pointee.gapStart = Int32(truncatingIfNeeded: start + moved)
       header.pointee.gapEnd = Int32(truncatingIfNeeded: end + moved)
@@ -106,7 +110,7 @@ extension NodeMemory {
     let count =
       isASCII
       ? scalars
-      : UnsafePointer(bytes + end).byteCount(ofScalars: scalars, limit: RopeNode.leafCapacity - end)
+      : UnsafePointer(bytes + end).byteCount(ofScalars: scalars, limit: capacity - end)
     return TextMetrics(UnsafeBufferPointer(start: bytes + end, count: count))
   }
 
@@ -136,8 +140,8 @@ extension NodeMemory {
   func take(_ other: NodeMemory) {
     header.pointee = other.header.pointee
     let start = other.front.count
-    let end = RopeNode.leafCapacity - other.back.count
+    let end = capacity - other.back.count
     bytes.update(from: other.bytes, count: start)
-    (bytes + end).update(from: other.bytes + end, count: RopeNode.leafCapacity - end)
+    (bytes + end).update(from: other.bytes + end, count: capacity - end)
   }
 }

@@ -330,7 +330,7 @@ package struct RebaseBuffer: ~Copyable {
   }
 
   private mutating func moveToNextBlock() {
-    precondition(current < last, "an operation reaches beyond the text")
+    precondition(current < last, "an operation reaches beyond the text's \(baseLength) scalars")
     blocks[current] = block
     start += block.scalars
     current += 1

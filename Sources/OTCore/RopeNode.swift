@@ -12,31 +12,21 @@ struct RopeHeader {
   var gapEnd: Int32 = 0
   /// Scalars before the gap.
   var gapScalars: Int32 = 0
-  /// So that what lies behind the header lies where pointers may.
-  private var unused: Int32 = 0
+  /// How much this node and all others of the rope hold.
+  var sizes: RopeSizes
 
-  init(height: Int = 0, gapEnd: Int = 0) {
+  init(height: Int = 0, gapEnd: Int = 0, sizes: RopeSizes) {
     self.height = Int32(height)
     self.gapEnd = Int32(gapEnd)
+    self.sizes = sizes
   }
 }
 
-/// A node of the rope: a leaf with text around a gap, or up to 32 children with their lengths.
+/// A node of the rope: a leaf with text around a gap, or children with their lengths.
 ///
-/// One block of memory each, in steps of 8 bytes; ``NodeMemory`` knows
-/// what lies where.
+/// One block of memory each, in steps of 8 bytes; ``NodeMemory`` knows what lies where, ``RopeSizes``
+/// how much that may be.
 final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
-  /// Bytes of text that a leaf can hold.
-  static let leafCapacity = 2048
-  /// Bytes that leaves are filled with when a text is laid out at once.
-  static let leafFill = 1792
-  /// Below so many bytes a leaf looks for a neighbour to join.
-  static let leafMin = 512
-  /// Children that an inner node can have.
-  static let fanOut = 32
-  /// Below so many children an inner node looks for a neighbour to join.
-  static let fanOutMin = 8
-
   /// The node's memory; good while the node is held.
   @inline(__always)
   var memory: NodeMemory { NodeMemory(header: withUnsafeMutablePointerToHeader { $0 }) }
@@ -45,8 +35,11 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
   var total: TextMetrics { memory.header.pointee.total }
   @inline(__always)
   var height: Int { Int(memory.header.pointee.height) }
+  /// How many children.
   @inline(__always)
   var count: Int { Int(memory.header.pointee.count) }
+  @inline(__always)
+  var sizes: RopeSizes { memory.header.pointee.sizes }
   /// An inner node's children's lengths.
   @inline(__always)
   var metrics: UnsafeMutablePointer<TextMetrics> { memory.metrics }
@@ -56,19 +49,19 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
 
   // `RopeNode.create`, not `create`: without the name, Embedded Swift asks the metatype for the
   // size of an instance, and there no metatype knows it.
-  static func emptyLeaf() -> RopeNode {
-    let node = unsafeDowncast(
-      RopeNode.create(minimumCapacity: leafCapacity / 8) { _ in
-        RopeHeader(gapEnd: leafCapacity)
+  static func emptyLeaf(_ sizes: RopeSizes) -> RopeNode {
+    unsafeDowncast(
+      RopeNode.create(minimumCapacity: sizes.leafCapacity / 8) { _ in
+        RopeHeader(gapEnd: sizes.leafCapacity, sizes: sizes)
       }, to: RopeNode.self)
-    return node
   }
 
-  static func emptyInner(height: Int) -> RopeNode {
+  static func emptyInner(height: Int, _ sizes: RopeSizes) -> RopeNode {
+    // Two steps for a child's lengths, one for the child.
     unsafeDowncast(
-      RopeNode.create(minimumCapacity: fanOut * 3) { _ in RopeHeader(height: height)
-      },
-      to: RopeNode.self)
+      RopeNode.create(minimumCapacity: RopeSizes.fanOutMax * 3) { _ in
+        RopeHeader(height: height, sizes: sizes)
+      }, to: RopeNode.self)
   }
 
   deinit {
@@ -79,11 +72,11 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
   /// A node of its own with the same content.
   func copy() -> RopeNode {
     if height == 0 {
-      let result = Self.emptyLeaf()
+      let result = Self.emptyLeaf(sizes)
       result.memory.take(memory)
       return result
     }
-    let result = Self.emptyInner(height: height)
+    let result = Self.emptyInner(height: height, sizes)
     result.memory.header.pointee = memory.header.pointee
     result.metrics.update(from: metrics, count: count)
     result.children.initialize(from: children, count: count)

@@ -118,7 +118,10 @@ public struct TextOperation: @unchecked Sendable {
     precondition(count >= 0, "retain \(count) scalars")
     guard count > 0 else { return }
     if block == nil {
-      precondition(edit.baseLength + count <= Self.lengthMax, "too long an operation")
+      precondition(
+        edit.baseLength + count <= Self.lengthMax,
+        "an operation on \(edit.baseLength) scalars cannot go on by \(count): \(Self.lengthMax) at most"
+      )
       edit.retain(UInt32(count))
       return
     }
@@ -132,7 +135,10 @@ public struct TextOperation: @unchecked Sendable {
     precondition(count >= 0, "delete \(count) scalars")
     guard count > 0 else { return }
     if block == nil {
-      precondition(edit.baseLength + count <= Self.lengthMax, "too long an operation")
+      precondition(
+        edit.baseLength + count <= Self.lengthMax,
+        "an operation on \(edit.baseLength) scalars cannot go on by \(count): \(Self.lengthMax) at most"
+      )
       if edit.delete(UInt32(count)) { return }
     }
     append(Word(.delete, scalars: count))
@@ -163,7 +169,9 @@ public struct TextOperation: @unchecked Sendable {
   mutating func insertValid(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard !bytes.isEmpty else { return }
     let scalars = UTF8Check.scalarCount(bytes)
-    precondition(scalars <= Self.lengthMax - targetLength, "too long a text")
+    precondition(
+      scalars <= Self.lengthMax - targetLength,
+      "a text of \(targetLength) scalars cannot get \(scalars) more: \(Self.lengthMax) at most")
     if block == nil, edit.insert(bytes, scalars: scalars) { return }
     append(Word(.insert, scalars: scalars, bytes: bytes.count), text: bytes)
   }
@@ -175,7 +183,9 @@ public struct TextOperation: @unchecked Sendable {
     let top = block.top
     if !word.isInsert { top.pointee.base += word.scalars }
     if !word.isDelete { top.pointee.target += word.scalars }
-    precondition(top.pointee.base <= Self.lengthMax, "too long an operation")
+    precondition(
+      top.pointee.base <= Self.lengthMax,
+      "an operation on \(top.pointee.base) scalars is too long: \(Self.lengthMax) at most")
     let words = block.words
     let count = block.wordCount
     if count > 0, words[count - 1].bits & 3 == word.bits & 3 {

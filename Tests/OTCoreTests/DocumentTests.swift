@@ -4,15 +4,26 @@ import Testing
 
 @Suite("A document")
 struct DocumentTests {
+  /// Node sizes: those of all documents, and small ones, where nodes split and join all the time.
+  private static let sizes = [
+    nil, RopeSizes(leafCapacity: 32, fanOut: 6), RopeSizes(leafCapacity: 32, fanOut: 32),
+    RopeSizes(leafCapacity: 64, fanOut: 7), RopeSizes(leafCapacity: 200, fanOut: 8),
+  ]
+
+  private static func document(_ text: String, _ sizes: RopeSizes?) -> Document {
+    if let sizes { Document(text, sizes: sizes) } else { Document(text) }
+  }
+
   /// Every edit is repeated on an array of scalars; copies made on the way must not move.
-  @Test(arguments: Seeds.smoke)
-  func `stays equal to a plain text`(seed: UInt64) throws {
+  @Test(arguments: Seeds.smoke, sizes)
+  func `stays equal to a plain text`(seed: UInt64, sizes: RopeSizes?) throws {
     var random = SplitMix64(seed: seed)
     let wide = seed % 3 != 0
     let first = RandomTexts.text(
-      scalars: seed % 4 == 0 ? 0 : random.below(12_000), wide: wide, using: &random)
+      scalars: seed % 4 == 0 ? 0 : random.below(sizes == nil ? 12_000 : 3_000), wide: wide,
+      using: &random)
     var oracle = scalars(first)
-    var document = Document(first)
+    var document = Self.document(first, sizes)
     var snapshots: [(Document, [Unicode.Scalar])] = []
     for step in 0..<120 {
       if step % 20 == 0 { snapshots.append((document, oracle)) }
@@ -28,10 +39,12 @@ struct DocumentTests {
         try document.replace(start..<end, with: "")
         oracle.removeSubrange(start..<end)
       case 2:
-        let text = RandomTexts.text(scalars: random.below(5_000), wide: wide, using: &random)
+        let text = RandomTexts.text(
+          scalars: random.below(sizes == nil ? 5_000 : 500), wide: wide, using: &random)
         let start = random.below(oracle.count + 1)
-        try document.replace(start..<start, with: text)
-        oracle.insert(contentsOf: scalars(text), at: start)
+        let end = random.chance(50) ? start : random.between(start, oracle.count)
+        try document.replace(start..<end, with: text)
+        oracle.replaceSubrange(start..<end, with: scalars(text))
       default:
         var place = random.below(oracle.count + 1)
         for _ in 0..<random.between(1, 30) {
@@ -104,6 +117,24 @@ struct DocumentTests {
       document.checkInvariants()
       #expect(document.text.utf8.elementsEqual(text.utf8))
     }
+  }
+
+  @Test func `deletions of any range leave a sound rope`() throws {
+    let text = String(repeating: "abcdefghijklmnopqrstuvwxyz", count: 40)
+    let whole = Document(text, sizes: RopeSizes(leafCapacity: 32, fanOut: 6))
+    let bytes = Array(text.utf8)
+    for low in stride(from: 0, through: bytes.count, by: 13) {
+      for high in stride(from: low, through: bytes.count, by: 11) {
+        for inserted in ["", "é", String(repeating: "中", count: 30)] {
+          var document = whole
+          try document.replace(low..<high, with: inserted)
+          document.checkInvariants()
+          #expect(
+            document.text.utf8.elementsEqual(bytes[..<low] + Array(inserted.utf8) + bytes[high...]))
+        }
+      }
+    }
+    whole.checkInvariants()
   }
 
   @Test(arguments: [2_048, 57_345, 300_001])

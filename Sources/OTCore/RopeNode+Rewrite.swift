@@ -2,7 +2,9 @@
 extension RopeNode {
   /// Replaces scalars by a text. The node must be nobody else's.
   ///
-  /// - Returns: nodes of the same height that follow this one, when it could not hold all.
+  /// - Returns: nodes of the same height that follow this one, when it could not hold all. This node
+  ///   may be too small afterwards, and so may a lone child of it, and a lone child of that; all other
+  ///   nodes below hold at least their least size. See ``level(_:)``.
   func rewrite(
     _ low: Int, _ high: Int, with text: UnsafeBufferPointer<UInt8>
   ) -> [RopeNode] {
@@ -26,7 +28,7 @@ extension RopeNode {
     all.append(contentsOf: text)
     all.append(contentsOf: leaf.back)
     return all.withUnsafeBufferPointer { all in
-      var leaves = Self.leaves(all)
+      var leaves = Self.leaves(all, sizes)
       let first = leaves.removeFirst()
       leaf.take(first.memory)
       return leaves
@@ -34,17 +36,19 @@ extension RopeNode {
   }
 
   /// A text as leaves of about one size, at least one.
-  static func leaves(_ text: UnsafeBufferPointer<UInt8>) -> [RopeNode] {
-    let count = max(1, (text.count + leafFill - 1) / leafFill)
+  static func leaves(_ text: UnsafeBufferPointer<UInt8>, _ sizes: RopeSizes) -> [RopeNode] {
+    let count = max(1, (text.count + sizes.leafFill - 1) / sizes.leafFill)
     var result: [RopeNode] = []
     result.reserveCapacity(count)
     var start = 0
     for index in 0..<count {
       var end = end(ofPart: index, of: count, in: text.count)
       while end < text.count, text[end] & 0xc0 == 0x80 { end += 1 }
-      let leaf = emptyLeaf()
+      let leaf = emptyLeaf(sizes)
       let part = UnsafeBufferPointer(rebasing: text[start..<end])
-      precondition(part.count <= leafCapacity, "\(part.count) bytes do not fit into a leaf")
+      precondition(
+        part.count <= sizes.leafCapacity,
+        "\(part.count) bytes do not fit into a leaf of \(sizes.leafCapacity)")
       leaf.memory.insertAtGap(part, TextMetrics(part))
       result.append(leaf)
       start = end
@@ -62,12 +66,13 @@ extension RopeNode {
 
   /// Nodes of one height as few nodes above them.
   static func parents(of nodes: [RopeNode]) -> [RopeNode] {
-    let count = (nodes.count + fanOut - 1) / fanOut
+    let sizes = nodes[0].sizes
+    let count = (nodes.count + sizes.fanOut - 1) / sizes.fanOut
     var result: [RopeNode] = []
     var start = 0
     for index in 0..<count {
       let end = end(ofPart: index, of: count, in: nodes.count)
-      let parent = emptyInner(height: nodes[0].height + 1)
+      let parent = emptyInner(height: nodes[0].height + 1, sizes)
       for node in nodes[start..<end] { parent.insertChild(node, at: parent.count) }
       result.append(parent)
       start = end
@@ -100,67 +105,23 @@ extension RopeNode {
       recount(last)
       removeChildren((first + 1)..<last)
     }
-    if more.isEmpty {
-      tidy(around: first)
-      return []
-    }
-    if count + more.count <= Self.fanOut {
+    if count + more.count <= sizes.fanOut {
       for (offset, node) in more.enumerated() { insertChild(node, at: first + 1 + offset) }
+      if last > first { level(first + 1 + more.count) }
+      // It may have gone into the child before.
+      if first < count { level(first) }
       return []
     }
     var all: [RopeNode] = []
     all.reserveCapacity(count + more.count)
     for index in 0...first { all.append(children[index]) }
     all.append(contentsOf: more)
-    for index in (first + 1)..<max(first + 1, count) where children[index].total.scalars > 0 {
-      all.append(children[index])
-    }
+    for index in (first + 1)..<max(first + 1, count) { all.append(children[index]) }
     removeChildren(0..<count)
     more = Self.parents(of: all)
+    for node in more { node.levelAll() }
     let own = more.removeFirst()
     for index in 0..<own.count { insertChild(own.children[index], at: index) }
     return more
-  }
-
-  /// Drops empty children and joins small ones with a neighbour.
-  private func tidy(around index: Int) {
-    var candidate = min(index + 1, count - 1)
-    while candidate >= max(0, index - 1) {
-      defer { candidate -= 1 }
-      guard candidate < count else { continue }
-      if children[candidate].total.scalars == 0 {
-        removeChildren(candidate..<(candidate + 1))
-        continue
-      }
-      guard children[candidate].isSmall, count > 1 else { continue }
-      let left = candidate + 1 < count ? candidate : candidate - 1
-      if children[left].joins(children[left + 1]) {
-        let other = children[left + 1]
-        ownChild(left).append(other)
-        removeChildren((left + 1)..<(left + 2))
-        recount(left)
-      }
-    }
-  }
-
-  private var isSmall: Bool {
-    height == 0 ? total.utf8 < Self.leafMin : count < Self.fanOutMin
-  }
-
-  private func joins(_ other: RopeNode) -> Bool {
-    height == 0
-      ? total.utf8 + other.total.utf8 <= Self.leafFill : count + other.count <= Self.fanOut
-  }
-
-  /// Takes all of a neighbour's content behind its own.
-  private func append(_ other: RopeNode) {
-    if height > 0 {
-      for index in 0..<other.count { insertChild(other.children[index], at: count) }
-      return
-    }
-    memory.moveGap(toScalar: total.scalars)
-    for part in [other.memory.front, other.memory.back] {
-      memory.insertAtGap(part, TextMetrics(part))
-    }
   }
 }

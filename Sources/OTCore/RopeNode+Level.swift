@@ -1,0 +1,82 @@
+/// Keeping nodes at their least size or above.
+extension RopeNode {
+  /// Drops a child that is empty; joins one that is too small with a neighbour, or takes from it.
+  ///
+  /// Neighbours are of their least size, and below the child so is everything but lone children: these
+  /// get neighbours here, and are levelled with them. Without a neighbour nothing is done: it is up to
+  /// the node above, or this is the root.
+  func level(_ index: Int) {
+    if children[index].total.scalars == 0 {
+      removeChildren(index..<(index + 1))
+      return
+    }
+    var index = index
+    while count > 1, children[index].isSmall {
+      index = min(index, count - 2)
+      if children[index].joins(children[index + 1]) {
+        joinChild(index)
+      } else {
+        halveChildren(index)
+      }
+    }
+  }
+
+  /// Levels all children.
+  func levelAll() {
+    // From the last, so that those to come keep their places.
+    for index in (0..<count).reversed() where index < count { level(index) }
+  }
+
+  /// Makes one child of two.
+  private func joinChild(_ index: Int) {
+    let other = children[index + 1]
+    ownChild(index).append(other)
+    removeChildren((index + 1)..<(index + 2))
+    recount(index)
+  }
+
+  /// Makes two children of about one size of two that do not fit into one.
+  private func halveChildren(_ index: Int) {
+    let left = children[index]
+    let right = children[index + 1]
+    let halves: [RopeNode]
+    if left.height == 0 {
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(left.total.utf8 + right.total.utf8)
+      for node in [left, right] { node.forEachChunk { bytes.append(contentsOf: $0) } }
+      halves = bytes.withUnsafeBufferPointer { Self.leaves($0, sizes) }
+    } else {
+      var all: [RopeNode] = []
+      for node in [left, right] {
+        for child in 0..<node.count { all.append(node.children[child]) }
+      }
+      halves = Self.parents(of: all)
+      for half in halves { half.levelAll() }
+    }
+    precondition(halves.count == 2, "two nodes became \(halves.count)")
+    for (offset, half) in halves.enumerated() {
+      children[index + offset] = half
+      recount(index + offset)
+    }
+  }
+
+  var isSmall: Bool { height == 0 ? total.utf8 < sizes.leafMin : count < sizes.fanOutMin }
+
+  private func joins(_ other: RopeNode) -> Bool {
+    height == 0
+      ? total.utf8 + other.total.utf8 <= sizes.leafFill : count + other.count <= sizes.fanOut
+  }
+
+  /// Takes all of a neighbour's content behind its own.
+  private func append(_ other: RopeNode) {
+    if height > 0 {
+      for index in 0..<other.count { insertChild(other.children[index], at: count) }
+      levelAll()
+      return
+    }
+    memory.moveGap(toScalar: total.scalars)
+    for part in [other.memory.front, other.memory.back] {
+      memory.insertAtGap(part, TextMetrics(part))
+    }
+  }
+}
