@@ -103,3 +103,11 @@ public struct RevokedTokens: Sendable {
     return identity.issuedAt ?? .min <= before
   }
 }
+
+/// Signs the ids of clients, so that nobody resumes as somebody else.
+public protocol ResumeTokens {
+  /// The token that proves ownership of a client id.
+  func token(for client: String) -> String
+  /// Whether the token is this client's. Takes the same time for every wrong token.
+  func isValid(_ token: String, for client: String) -> Bool
+}

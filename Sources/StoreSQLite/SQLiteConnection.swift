@@ -7,6 +7,7 @@ import CSQLite
   private let handle: OpaquePointer
   /// Pages in the write-ahead log after the newest commit; SQLite tells through a callback.
   private let walPagesBox: UnsafeMutablePointer<Int>
+  private let prepared = PreparedStatements()
 
   /// Milliseconds to wait for another program's lock.
   private static let busyMilliseconds: Int32 = 5_000
@@ -41,6 +42,7 @@ import CSQLite
   }
 
   deinit {
+    prepared.byText.removeAll()
     sqlite3_close_v2(handle)
     walPagesBox.deallocate()
   }
@@ -52,6 +54,19 @@ import CSQLite
   func execute(_ sql: String) throws(SQLiteFailure) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+  }
+
+  /// A statement, prepared when its text comes for the first time, and kept as long as the connection.
+  ///
+  /// Its text stands where it is used. What differs from call to call is bound, so a program has few
+  /// texts. One statement is in one use at a time: what reads its rows does not ask for its text again.
+  ///
+  /// - Complexity: O(*bytes of the text*), but for the first time.
+  func statement(_ sql: String) throws(SQLiteFailure) -> SQLiteStatement {
+    if let known = prepared.byText[sql] { return known }
+    let statement = try SQLiteStatement(self, sql)
+    prepared.byText[sql] = statement
+    return statement
   }
 
   /// Returns the first column of the first row of a query.
@@ -157,4 +172,9 @@ import CSQLite
   ) throws(Failure) -> Result {
     try body(handle)
   }
+}
+
+/// A connection's statements, shared by the calls that borrow it.
+private final class PreparedStatements {
+  var byText: [String: SQLiteStatement] = [:]
 }

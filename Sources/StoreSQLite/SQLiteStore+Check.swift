@@ -14,7 +14,7 @@ extension SQLiteStore {
   public func check(progress: (Int, Int) -> Void = { _, _ in }) -> StoreFindings {
     var findings = StoreFindings()
     do throws(StoreError) {
-      try statements.beginReading.run()
+      try sql("BEGIN").run()
     } catch {
       findings.add(nil, error)
       return findings

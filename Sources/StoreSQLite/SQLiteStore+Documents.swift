@@ -7,8 +7,14 @@ extension SQLiteStore {
   ) throws(StoreError) -> NoteSummary {
     guard try row(id) == nil else { throw .exists }
     // Of an earlier note of this id.
-    try onceStatements.deleteOrigin.run(id)
-    try statements.insertDocument.run(id)
+    try sql("DELETE FROM note_origins WHERE id = ?").run(id)
+    try sql(
+      """
+      INSERT INTO documents (id, title, created, updated, epoch, revision, length, chain, base,
+        base_chain, marks, unsnapped, checksum)
+      VALUES (?, '', 0, 0, '', 0, 0, x'', 0, x'', 0, 0, x'')
+      """
+    ).run(id)
     let origin = hasher.origin(of: id)
     let row = DocumentRow(
       number: connection.lastInsertedKey, id: id, title: title, createdAt: time, updatedAt: time,
@@ -33,9 +39,9 @@ extension SQLiteStore {
   /// nobody waits for a long one.
   func delete(_ id: DocumentID) throws(StoreError) {
     let row = try existingRow(id)
-    try statements.insertGarbage.run(row.number)
-    try statements.deleteDocument.run(row.number)
-    try onceStatements.markDeleted.run(id)
+    try sql("INSERT INTO garbage (document) VALUES (?)").run(row.number)
+    try sql("DELETE FROM documents WHERE number = ?").run(row.number)
+    try sql("UPDATE note_origins SET deleted = 1 WHERE id = ?").run(id)
     hasUndatedDeletions = true
     isTimeKnown = false
     hasGarbage = true
@@ -44,12 +50,18 @@ extension SQLiteStore {
   /// All notes whose rows are whole. A damaged one shows in `check`, and when it is loaded: it must
   /// not take the others out of sight.
   func list() throws(StoreError) -> [NoteSummary] {
-    try statements.selectDocuments.rows { readRow($0)?.summary }.compactMap(\.self)
+    try sql("SELECT \(Self.documentColumns) FROM documents ORDER BY updated DESC, id").rows {
+      readRow($0)?.summary
+    }.compactMap(\.self)
   }
 
   /// Some notes in the order of their places; damaged ones are passed over.
   func notes(after place: NotePlace?, limit: Int) throws(StoreError) -> [NoteSummary] {
-    let statement = statements.selectDocumentsAfter
+    let statement = try sql(
+      """
+      SELECT \(Self.documentColumns) FROM documents WHERE (created, id) < (?, ?)
+      ORDER BY created DESC, id DESC
+      """)
     statement.bind(place?.createdAt ?? .max, place?.id ?? "")
     defer { statement.reset() }
     var notes: [NoteSummary] = []
@@ -67,13 +79,21 @@ extension SQLiteStore {
   }
 
   func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
-    try statements.selectDocument.first(id) { found throws(StoreError) in
+    try sql(Self.selectDocument).first(id) { found throws(StoreError) in
       guard let row = readRow(found) else {
         throw .damaged("the note's own record differs from its checksum; \(damageAdvice)")
       }
       return row
     }
   }
+
+  /// The columns that ``readRow(_:)`` reads.
+  private static let documentColumns = """
+    number, id, title, created, updated, epoch, revision, length, chain, base, base_chain, marks,
+    unsnapped, checksum
+    """
+  // Put together once: every change of a note reads its row.
+  private static let selectDocument = "SELECT \(documentColumns) FROM documents WHERE id = ?"
 
   /// The row that a statement stands on, or `nil` if it is not what was written.
   private func readRow(_ statement: SQLiteStatement) -> DocumentRow? {
@@ -92,7 +112,14 @@ extension SQLiteStore {
   }
 
   func write(_ row: DocumentRow) throws(StoreError) {
-    try statements.updateDocument.run(
+    try sql(
+      """
+      UPDATE documents SET title = ?2, created = ?3, updated = ?4, epoch = ?5, revision = ?6,
+        length = ?7, chain = ?8, base = ?9, base_chain = ?10, marks = ?11, unsnapped = ?12,
+        checksum = ?13
+      WHERE number = ?1
+      """
+    ).run(
       row.number, row.title, row.createdAt, row.updatedAt, row.epoch, row.revision, row.length,
       row.chain, row.base, row.baseChain, row.marks, row.unsnapped, hasher.checksum(of: row))
     if row.needsSnapshot { unsnapped.insert(row.id) }
@@ -102,12 +129,15 @@ extension SQLiteStore {
   // MARK: Epochs
 
   func beginEpoch(_ epoch: String, after revision: Int, document: Int) throws(StoreError) {
-    try statements.insertEpoch.run(document, revision, epoch)
+    try sql("INSERT OR REPLACE INTO epochs (document, after, epoch) VALUES (?, ?, ?)").run(
+      document, revision, epoch)
   }
 
   /// The epochs of a document's log, each with the revision after which it began; never empty.
   func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
-    let epochs = try statements.selectEpochs.rows(row.number) {
+    let epochs = try sql("SELECT after, epoch FROM epochs WHERE document = ? ORDER BY after").rows(
+      row.number
+    ) {
       (after: $0.integer(0), epoch: $0.text(1))
     }
     guard epochs.last?.epoch == row.epoch else {

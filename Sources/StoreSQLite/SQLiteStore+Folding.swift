@@ -55,7 +55,7 @@ extension SQLiteStore {
   /// - Complexity: O(*n*) of the text, of its authors' runs, and of the log since its newest snapshot.
   package func fold(_ order: FoldOrder) -> FoldedSnapshots? {
     do throws(StoreError) {
-      try statements.beginReading.run()
+      try sql("BEGIN").run()
       defer { endReading() }
       guard let row = try row(order.id) else { return nil }
       switch order {

@@ -33,7 +33,12 @@ extension SQLiteStore {
   }
 
   func versions(of row: DocumentRow) throws(StoreError) -> [NamedVersion] {
-    try statements.selectVersions.rows(row.number) { found throws(StoreError) in
+    try sql(
+      """
+      SELECT revision, name, author, time, checksum FROM versions WHERE document = ?
+      ORDER BY revision DESC
+      """
+    ).rows(row.number) { found throws(StoreError) in
       let version = NamedVersion(
         revision: found.integer(0), name: found.text(1), author: found.text(2),
         time: Timestamp(found.integer(3)))
@@ -58,14 +63,19 @@ extension SQLiteStore {
         throw .compacted(oldestRevision: row.base)
       }
     }
-    try statements.upsertVersion.run(
+    try sql(
+      """
+      INSERT OR REPLACE INTO versions (document, revision, name, author, time, checksum)
+      VALUES (?, ?, ?, ?, ?, ?)
+      """
+    ).run(
       row.number, version.revision, version.name, version.author, version.time,
       hasher.checksum(of: version, document: row.id))
   }
 
   func deleteVersion(_ id: DocumentID, revision: Int) throws(StoreError) {
     let row = try existingRow(id)
-    try statements.deleteVersion.run(row.number, revision)
+    try sql("DELETE FROM versions WHERE document = ? AND revision = ?").run(row.number, revision)
   }
 
   // MARK: Another history
@@ -103,7 +113,12 @@ extension SQLiteStore {
     row.base = through
     row.baseChain = base.chain
     try write(row)
-    try statements.deleteCompactedSnapshots.run(row.number, through)
+    try sql(
+      """
+      DELETE FROM snapshots WHERE document = ?1 AND revision < ?2
+        AND revision NOT IN (SELECT revision FROM versions WHERE document = ?1)
+      """
+    ).run(row.number, through)
     hasCompacted = true
   }
 
@@ -115,6 +130,7 @@ extension SQLiteStore {
   }
 
   func snapshotRevisions(of row: DocumentRow) throws(StoreError) -> [Int] {
-    try statements.selectSnapshotRevisions.rows(row.number) { $0.integer(0) }
+    try sql("SELECT revision FROM snapshots WHERE document = ? ORDER BY revision").rows(row.number)
+    { $0.integer(0) }
   }
 }

@@ -28,7 +28,13 @@ extension SQLiteStore {
         hasher.add(Int(entry.time))
         return hasher.checksum()
       }
-      try statements.insertEntry.run(
+      try sql(
+        """
+        INSERT INTO log (document, revision, client, sequence, digest, operation, author, time,
+          checksum)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+      ).run(
         row.number, entry.revision, entry.client, entry.sequence, entry.digest, operation,
         entry.author, entry.time, row.chain)
 
@@ -45,10 +51,17 @@ extension SQLiteStore {
   private func mark(_ entry: LogEntry, document row: DocumentRow) throws(StoreError) -> UInt64 {
     let new = ClientMark(sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
     var change = hasher.hash(of: new, client: entry.client, document: row.id)
-    if let old = try statements.selectMark.first(row.number, entry.client, read: readMark) {
+    if let old = try sql(
+      "SELECT sequence, revision, digest FROM marks WHERE document = ? AND client = ?"
+    ).first(row.number, entry.client, read: readMark) {
       change &-= hasher.hash(of: old, client: entry.client, document: row.id)
     }
-    try statements.upsertMark.run(row.number, entry.client, new.sequence, new.revision, new.digest)
+    try sql(
+      """
+      INSERT OR REPLACE INTO marks (document, client, sequence, revision, digest)
+      VALUES (?, ?, ?, ?, ?)
+      """
+    ).run(row.number, entry.client, new.sequence, new.revision, new.digest)
     return change
   }
 
@@ -59,13 +72,14 @@ extension SQLiteStore {
 
   /// All marks of a document, checked against their sum.
   func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark] {
-    defer { statements.selectMarks.reset() }
-    statements.selectMarks.bind(row.number)
+    let rows = try sql("SELECT sequence, revision, digest, client FROM marks WHERE document = ?")
+    defer { rows.reset() }
+    rows.bind(row.number)
     var marks: [String: ClientMark] = [:]
     var sum: UInt64 = 0
-    while try statements.selectMarks.step() {
-      let mark = readMark(statements.selectMarks)
-      let client = statements.selectMarks.text(3)
+    while try rows.step() {
+      let mark = readMark(rows)
+      let client = rows.text(3)
       sum &+= hasher.hash(of: mark, client: client, document: row.id)
       marks[client] = mark
     }
@@ -99,7 +113,9 @@ extension SQLiteStore {
   func chain(at revision: Int, of row: DocumentRow) throws(StoreError) -> RecordChecksum {
     if revision == row.base { return row.baseChain }
     if revision == row.revision { return row.chain }
-    let found = try statements.selectEntryChecksum.first(row.number, revision) {
+    let found = try sql("SELECT checksum FROM log WHERE document = ? AND revision = ?").first(
+      row.number, revision
+    ) {
       $0.withBytes(0) { RecordChecksum($0) }
     }
     guard let checksum = found ?? nil else { throw damaged(revision, "is missing") }
@@ -122,11 +138,16 @@ extension SQLiteStore {
     var epochIndex = 0
     var chain = chain
     var revision = after
-    defer { statements.selectEntries.reset() }
-    statements.selectEntries.bind(row.number, after, through)
-    while try statements.selectEntries.step() {
+    let rows = try sql(
+      """
+      SELECT revision, client, sequence, digest, operation, author, time, checksum FROM log
+      WHERE document = ? AND revision > ? AND revision <= ? ORDER BY revision
+      """)
+    defer { rows.reset() }
+    rows.bind(row.number, after, through)
+    while try rows.step() {
       revision += 1
-      guard statements.selectEntries.integer(0) == revision else {
+      guard rows.integer(0) == revision else {
         throw damaged(revision, "is missing")
       }
       while epochIndex + 1 < epochs.count, epochs[epochIndex + 1].after < revision {
@@ -134,26 +155,26 @@ extension SQLiteStore {
       }
       beginEntry(
         chain, document: row.id, epoch: epochs[epochIndex].epoch, revision: revision)
-      statements.selectEntries.withBytes(1) { hasher.add($0) }
-      hasher.add(statements.selectEntries.integer(2))
-      hasher.add(bits: statements.selectEntries.bits(3))
-      statements.selectEntries.withBytes(4) { hasher.add($0) }
-      statements.selectEntries.withBytes(5) { hasher.add($0) }
-      hasher.add(statements.selectEntries.integer(6))
+      rows.withBytes(1) { hasher.add($0) }
+      hasher.add(rows.integer(2))
+      hasher.add(bits: rows.bits(3))
+      rows.withBytes(4) { hasher.add($0) }
+      rows.withBytes(5) { hasher.add($0) }
+      hasher.add(rows.integer(6))
       chain = hasher.checksum()
-      guard statements.selectEntries.withBytes(7, { RecordChecksum($0) }) == chain else {
+      guard rows.withBytes(7, { RecordChecksum($0) }) == chain else {
         throw damaged(revision, "differs from its checksum")
       }
       let operation: TextOperation
       do throws(OperationError) {
-        operation = try statements.selectEntries.withBytes(4) { bytes throws(OperationError) in
+        operation = try rows.withBytes(4) { bytes throws(OperationError) in
           try TextOperation(json: bytes.bindMemory(to: UInt8.self))
         }
       } catch {
         throw damaged(revision, "is not an operation")
       }
       try body(
-        StoredEntry(store: self, revision: revision, operation: operation, checksum: chain))
+        StoredEntry(row: rows, revision: revision, operation: operation, checksum: chain))
     }
     guard revision == through else { throw damaged(revision + 1, "is missing") }
     guard revision != row.revision || chain == row.chain else {
@@ -179,32 +200,32 @@ extension SQLiteStore {
 
 /// A verified entry under the store's cursor, valid until the next.
 struct StoredEntry: ~Copyable {
-  private let store: SQLiteStore
+  private let row: SQLiteStatement
   let revision: Int
   let operation: TextOperation
   let checksum: RecordChecksum
 
   fileprivate init(
-    store: SQLiteStore, revision: Int, operation: TextOperation, checksum: RecordChecksum
+    row: SQLiteStatement, revision: Int, operation: TextOperation, checksum: RecordChecksum
   ) {
-    self.store = store
+    self.row = row
     self.revision = revision
     self.operation = operation
     self.checksum = checksum
   }
 
   /// The author's name as shown to people.
-  var author: String { store.statements.selectEntries.text(5) }
+  var author: String { row.text(5) }
 
   /// When the server accepted it.
-  var time: Timestamp { Timestamp(store.statements.selectEntries.integer(6)) }
+  var time: Timestamp { Timestamp(row.integer(6)) }
 
   /// The whole entry.
   func logEntry() -> LogEntry {
     LogEntry(
-      revision: revision, client: store.statements.selectEntries.text(1),
-      sequence: store.statements.selectEntries.integer(2),
-      digest: store.statements.selectEntries.bits(3), operation: operation,
+      revision: revision, client: row.text(1),
+      sequence: row.integer(2),
+      digest: row.bits(3), operation: operation,
       author: author, time: time)
   }
 }

@@ -119,17 +119,33 @@ extension SQLiteStore {
   ///
   /// - Returns: Whether there may be more.
   private func removeGarbage() throws(StoreError) -> Bool {
-    guard let document = try statements.selectGarbage.first(read: { $0.integer(0) }) else {
+    guard
+      let document = try sql("SELECT document FROM garbage LIMIT 1").first(read: { $0.integer(0) })
+    else {
       return false
     }
     // A thousand entries or one text at a time: a batch that comes meanwhile waits no longer.
-    if try removed(statements.deleteSomeEntries, document) { return true }
-    if try removed(statements.deleteSomeSnapshots, document) { return true }
-    if try removed(statements.deleteVersions, document) { return true }
-    if try removed(statements.deleteMarks, document) { return true }
-    if try removed(statements.deleteEpochs, document) { return true }
+    if try removed(
+      """
+      DELETE FROM log WHERE document = ?1
+        AND revision < (SELECT min(revision) FROM log WHERE document = ?1) + 1000
+      """, document)
+    {
+      return true
+    }
+    if try removed(
+      """
+      DELETE FROM snapshots WHERE document = ?1
+        AND revision = (SELECT min(revision) FROM snapshots WHERE document = ?1)
+      """, document)
+    {
+      return true
+    }
+    if try removed("DELETE FROM versions WHERE document = ?", document) { return true }
+    if try removed("DELETE FROM marks WHERE document = ?", document) { return true }
+    if try removed("DELETE FROM epochs WHERE document = ?", document) { return true }
     try forgetSetBacks(ofDocument: document)
-    try statements.deleteGarbage.run(document)
+    try sql("DELETE FROM garbage WHERE document = ?").run(document)
     return true
   }
 
@@ -137,18 +153,28 @@ extension SQLiteStore {
   ///
   /// - Returns: Whether there may be more.
   private func removeCompacted() throws(StoreError) -> Bool {
-    let compacted = try statements.selectCompacted.first {
+    let compacted = try sql(
+      """
+      SELECT number, base FROM documents WHERE base > 0 AND EXISTS
+        (SELECT 1 FROM log WHERE document = number AND revision <= base) LIMIT 1
+      """
+    ).first {
       (document: $0.integer(0), base: $0.integer(1))
     }
     guard let (document, base) = compacted else { return false }
-    try statements.deleteCompactedEntries.run(document, base)
+    try sql(
+      """
+      DELETE FROM log WHERE document = ?1 AND revision <= ?2
+        AND revision < (SELECT min(revision) FROM log WHERE document = ?1) + 1000
+      """
+    ).run(document, base)
     return true
   }
 
   private func removed(
-    _ delete: SQLiteStatement, _ document: Int
+    _ delete: String, _ document: Int
   ) throws(StoreError) -> Bool {
-    try delete.run(document)
+    try sql(delete).run(document)
     return connection.changedRows > 0
   }
 

@@ -24,7 +24,12 @@ extension SQLiteStore {
   // MARK: Answers
 
   private func answer(to asked: KeyedRequest) throws(StoreError) -> OnceReply {
-    let found = try onceStatements.selectAnswer.first(asked.owner, asked.key, asked.time) {
+    let found = try sql(
+      """
+      SELECT owner, key, digest, answer, checksum FROM answers
+      WHERE owner = ? AND key = ? AND expires > ?
+      """
+    ).first(asked.owner, asked.key, asked.time) {
       row throws(StoreError) in try readAnswer(row)
     }
     guard let found else { return .unanswered }
@@ -48,11 +53,22 @@ extension SQLiteStore {
     noteRoomTime(asked.time)
     let digest = hasher.digest(of: asked)
     let (expires, overflow) = asked.time.addingReportingOverflow(memory.ageMax)
-    try onceStatements.insertAnswer.run(
+    // An answer that has expired may still be there under the key.
+    try sql(
+      """
+      INSERT OR REPLACE INTO answers (owner, key, digest, answer, checksum, expires)
+      VALUES (?, ?, ?, ?, ?, ?)
+      """
+    ).run(
       asked.owner, asked.key, digest, answer,
       hasher.checksum(ofAnswer: answer, owner: asked.owner, key: asked.key, digest),
       overflow ? Timestamp.max : expires)
-    try onceStatements.deleteOldAnswers.run(asked.owner, max(memory.countMax, 0))
+    try sql(
+      """
+      DELETE FROM answers WHERE owner = ?1 AND number <=
+        (SELECT number FROM answers WHERE owner = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)
+      """
+    ).run(asked.owner, max(memory.countMax, 0))
   }
 
   // MARK: Notes
@@ -60,13 +76,14 @@ extension SQLiteStore {
   private func create(
     _ draft: NoteDraft, epoch: String, restMax: Timestamp
   ) throws(StoreError) -> OnceReply {
-    let origin = try onceStatements.selectOrigin.first(draft.id) { row in
-      (
-        owner: row.text(0), title: row.text(1), isDeleted: row.integer(2) != 0,
-        // Without a time: deleted since the last look.
-        expires: row.isNull(3) ? Timestamp.max : Timestamp(row.integer(3))
-      )
-    }
+    let origin = try sql("SELECT owner, title, deleted, expires FROM note_origins WHERE id = ?")
+      .first(draft.id) { row in
+        (
+          owner: row.text(0), title: row.text(1), isDeleted: row.integer(2) != 0,
+          // Without a time: deleted since the last look.
+          expires: row.isNull(3) ? Timestamp.max : Timestamp(row.integer(3))
+        )
+      }
     if let row = try row(draft.id) {
       guard let origin, origin.owner.utf8.elementsEqual(draft.owner.utf8),
         origin.title.utf8.elementsEqual(draft.title.utf8)
@@ -75,7 +92,12 @@ extension SQLiteStore {
     }
     if let origin, origin.isDeleted, origin.expires > draft.time { return .deleted }
     let note = try create(draft.id, epoch: epoch, title: draft.title, time: draft.time)
-    try onceStatements.insertOrigin.run(draft.id, draft.owner, draft.title, restMax)
+    try sql(
+      """
+      INSERT OR REPLACE INTO note_origins (id, owner, title, rest, deleted, expires)
+      VALUES (?, ?, ?, ?, 0, NULL)
+      """
+    ).run(draft.id, draft.owner, draft.title, restMax)
     return .created(note)
   }
 
@@ -87,7 +109,8 @@ extension SQLiteStore {
 
   /// Has the ids of deleted notes rest from now on.
   func dateDeletions() throws(StoreError) {
-    try onceStatements.dateDeleted.run(latestTime)
+    try sql("UPDATE note_origins SET expires = rest + ? WHERE deleted = 1 AND expires IS NULL").run(
+      latestTime)
     hasUndatedDeletions = false
   }
 
@@ -95,9 +118,19 @@ extension SQLiteStore {
   ///
   /// - Returns: Whether that was all.
   func removeExpiredAnswers() throws(StoreError) -> Bool {
-    try onceStatements.deleteExpiredAnswers.run(believedRoomTime)
+    try sql(
+      """
+      DELETE FROM answers WHERE number IN
+        (SELECT number FROM answers WHERE expires <= ? ORDER BY expires LIMIT 500)
+      """
+    ).run(believedRoomTime)
     var isDone = connection.changedRows == 0
-    try onceStatements.deleteExpiredOrigins.run(believedRoomTime)
+    try sql(
+      """
+      DELETE FROM note_origins WHERE id IN
+        (SELECT id FROM note_origins WHERE deleted = 1 AND expires <= ? LIMIT 500)
+      """
+    ).run(believedRoomTime)
     isDone = isDone && connection.changedRows == 0
     return isDone
   }
@@ -107,7 +140,12 @@ extension SQLiteStore {
     do throws(StoreError) {
       var last = 0
       while true {
-        let numbers = try onceStatements.selectAnswers.rows(last) {
+        let numbers = try sql(
+          """
+          SELECT owner, key, digest, answer, checksum, number FROM answers WHERE number > ?
+          ORDER BY number LIMIT 500
+          """
+        ).rows(last) {
           row throws(StoreError) in
           _ = try readAnswer(row)
           return row.integer(5)

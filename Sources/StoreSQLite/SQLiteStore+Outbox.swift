@@ -57,9 +57,11 @@ extension SQLiteStore {
   func add(_ draft: OutboxDraft) throws(StoreError) {
     changedTargets.insert(draft.target)
     if draft.releasesHeld {
-      while let held = try held(outboxStatements.selectHeldOf, draft.target, draft.subject) {
-        try release(held)
-      }
+      let ofSubject = try sql(
+        """
+        SELECT subject, type, time, data FROM outbox_held WHERE target = ? AND subject = ? LIMIT 1
+        """)
+      while let held = try held(ofSubject, draft.target, draft.subject) { try release(held) }
     }
     guard draft.holdMilliseconds <= 0 else { return try hold(draft) }
     try enqueue(draft)
@@ -67,17 +69,26 @@ extension SQLiteStore {
 
   private func hold(_ draft: OutboxDraft) throws(StoreError) {
     let (due, overflow) = draft.time.addingReportingOverflow(draft.holdMilliseconds)
-    let statement = outboxStatements.upsertHeld
-    try statement.run(
+    try sql(
+      """
+      INSERT INTO outbox_held (target, subject, type, since, due, time, data)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?4, ?6)
+      ON CONFLICT (target, subject, type) DO UPDATE SET time = excluded.time, data = excluded.data
+      """
+    ).run(
       draft.target.rawValue, draft.subject, draft.type, draft.time, overflow ? Int64.max : due,
       draft.data)
   }
 
   private func enqueue(_ draft: OutboxDraft) throws(StoreError) {
-    let last = try end(outboxStatements.selectLast, of: draft.target)
+    let last = try newest(of: draft.target)
     let number = (last?.number ?? 0) + 1
-    let statement = outboxStatements.insert
-    try statement.run(
+    try sql(
+      """
+      INSERT INTO outbox (target, number, id, type, subject, time, data)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run(
       draft.target.rawValue, number, freshName(), draft.type, draft.subject, draft.time,
       draft.data)
     try crowdOut(draft.target, last: number, now: draft.time)
@@ -96,7 +107,7 @@ extension SQLiteStore {
     _ target: OutboxTarget, last: Int, now: Timestamp
   ) throws(StoreError) {
     guard let queuedMax = outboxRules?.queuedMax else { return }
-    while let first = try end(outboxStatements.selectFirst, of: target),
+    while let first = try oldest(of: target),
       last - first.number >= max(queuedMax, 1),
       let oldest = try oldest(for: target, limit: 1, bytesMax: .max).first
     {
@@ -113,7 +124,14 @@ extension SQLiteStore {
     // Who takes goes by when the next one is due, and has to be told it anew.
     changedTargets.insert(target)
     func due() throws(StoreError) -> OutboxDraft? {
-      try held(outboxStatements.selectDue, target, now)
+      // One from further ahead than it is held was kept before the clock was set back. A little ahead
+      // is what was committed since the caller read its clock.
+      try held(
+        sql(
+          """
+          SELECT subject, type, time, data FROM outbox_held
+          WHERE target = ?1 AND (due <= ?2 OR since - (due - since) > ?2) ORDER BY due LIMIT 1
+          """), target, now)
     }
     // Nothing is written where nothing is due.
     guard try due() != nil else { return }
@@ -123,8 +141,7 @@ extension SQLiteStore {
   }
 
   private func release(_ held: OutboxDraft) throws(StoreError) {
-    let statement = outboxStatements.deleteHeld
-    try statement.run(
+    try sql("DELETE FROM outbox_held WHERE target = ? AND subject = ? AND type = ?").run(
       held.target.rawValue, held.subject, held.type)
     try enqueue(held)
   }
@@ -144,7 +161,11 @@ extension SQLiteStore {
   private func oldest(
     for target: OutboxTarget, limit: Int, bytesMax: Int
   ) throws(StoreError) -> [OutboxEvent] {
-    let statement = outboxStatements.selectOldest
+    let statement = try sql(
+      """
+      SELECT number, id, type, subject, time, data FROM outbox WHERE target = ?
+      ORDER BY number LIMIT ?
+      """)
     defer { statement.reset() }
     statement.bind(target.rawValue, max(limit, 1))
     var events: [OutboxEvent] = []
@@ -164,23 +185,34 @@ extension SQLiteStore {
       subject: row.text(3), time: Timestamp(row.integer(4)), data: row.bytes(5))
   }
 
-  private func end(
-    _ statement: SQLiteStatement, of target: OutboxTarget
+  private func oldest(
+    of target: OutboxTarget
   ) throws(StoreError) -> (number: Int, time: Timestamp)? {
-    try statement.first(target.rawValue) { ($0.integer(0), Timestamp($0.integer(1))) }
+    try sql("SELECT number, time FROM outbox WHERE target = ? ORDER BY number LIMIT 1")
+      .first(target.rawValue) { ($0.integer(0), Timestamp($0.integer(1))) }
+  }
+
+  private func newest(
+    of target: OutboxTarget
+  ) throws(StoreError) -> (number: Int, time: Timestamp)? {
+    try sql("SELECT number, time FROM outbox WHERE target = ? ORDER BY number DESC LIMIT 1")
+      .first(target.rawValue) { ($0.integer(0), Timestamp($0.integer(1))) }
   }
 
   private func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding {
     var standing = OutboxStanding()
-    if let first = try end(outboxStatements.selectFirst, of: target),
-      let last = try end(outboxStatements.selectLast, of: target)
+    if let first = try oldest(of: target),
+      let last = try newest(of: target)
     {
       standing.queued = last.number - first.number + 1
       standing.oldest = first.time
     }
-    standing.nextDue = try integer(outboxStatements.selectNextDue, target).map { Timestamp($0) }
+    standing.nextDue = try integer(
+      sql("SELECT due FROM outbox_held WHERE target = ? ORDER BY due LIMIT 1"), target
+    ).map { Timestamp($0) }
     standing.crowdedOut = crowdedOut[target] ?? 0
-    standing.deadLetters = try integer(outboxStatements.countDead, target) ?? 0
+    standing.deadLetters =
+      try integer(sql("SELECT count(*) FROM dead_letters WHERE target = ?"), target) ?? 0
     return standing
   }
 
@@ -195,25 +227,39 @@ extension SQLiteStore {
   /// Removes an event; whether it was there.
   private func remove(_ event: OutboxEvent) throws(StoreError) -> Bool {
     changedTargets.insert(event.target)
-    try outboxStatements.delete.run(
+    try sql("DELETE FROM outbox WHERE target = ? AND number = ? AND id = ?").run(
       event.target.rawValue, event.number, event.id)
     return connection.changedRows > 0
   }
 
   private func bury(_ letter: DeadLetter) throws(StoreError) {
     changedTargets.insert(letter.event.target)
-    let statement = outboxStatements.insertDead
-    try statement.run(
+    try sql(
+      """
+      INSERT INTO dead_letters (target, place, id, type, subject, time, data, died, reason)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run(
       letter.event.target.rawValue, letter.event.number, letter.event.id, letter.event.type,
       letter.event.subject, letter.event.time, letter.event.data, letter.time,
       letter.reason.rawValue)
     guard let deadLettersMax = outboxRules?.deadLettersMax else { return }
-    try outboxStatements.deleteOldDead.run(
+    try sql(
+      """
+      DELETE FROM dead_letters WHERE number <=
+        (SELECT number FROM dead_letters ORDER BY number DESC LIMIT 1 OFFSET ?)
+      """
+    ).run(
       max(deadLettersMax, 0))
   }
 
   private func deadLetters(limit: Int) throws(StoreError) -> [DeadLetter] {
-    try outboxStatements.selectDead.rows(limit) { (row) throws(StoreError) in
+    try sql(
+      """
+      SELECT place, id, type, subject, time, data, target, died, reason FROM dead_letters
+      ORDER BY number DESC LIMIT ?
+      """
+    ).rows(limit) { (row) throws(StoreError) in
       guard let target = OutboxTarget(rawValue: row.integer(6)),
         let reason = DeadLetter.Reason(rawValue: row.integer(8))
       else { throw .damaged("a dead letter has a field that is none; \(damageAdvice)") }

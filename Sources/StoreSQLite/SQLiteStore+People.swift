@@ -10,22 +10,36 @@ extension SQLiteStore {
       return try keep(flag, in: room)
     case .unflag(let place, let person):
       guard let room = try row(of: place.room) else { return .unknownPublication }
-      try peopleStatements.deleteFlag.run(room.number, place.offset, person)
+      try sql("DELETE FROM flags WHERE room = ? AND offset = ? AND person = ?").run(
+        room.number, place.offset, person)
       return .done
     case .flags(let room, let limit): return .flags(try flags(in: room, limit: limit))
     case .member(let name, let person, let isMember):
       let room = try rowMade(for: name)
-      let statement = isMember ? peopleStatements.insertMember : peopleStatements.deleteMember
-      try statement.run(room.number, person)
+      try sql(
+        isMember
+          ? "INSERT OR IGNORE INTO room_members (room, person) VALUES (?, ?)"
+          : "DELETE FROM room_members WHERE room = ? AND person = ?"
+      ).run(room.number, person)
       return .done
     case .members(let room): return .members(try members(of: room))
     case .block(let block, let isBlocked):
-      let statement = isBlocked ? peopleStatements.insertBlock : peopleStatements.deleteBlock
-      try statement.run(block.person, block.blocked)
+      try sql(
+        isBlocked
+          ? "INSERT OR IGNORE INTO blocks (person, blocked) VALUES (?, ?)"
+          : "DELETE FROM blocks WHERE person = ? AND blocked = ?"
+      ).run(block.person, block.blocked)
       return .done
     case .blocks: return .blocks(try blocks())
     case .online(let people, let time):
-      for person in people { try peopleStatements.upsertOnline.run(person, time) }
+      let upsert = try sql(
+        """
+        INSERT INTO last_online (person, time) VALUES (?, ?)
+        ON CONFLICT (person) DO UPDATE SET time =
+          CASE WHEN time - excluded.time > \(TimeOrder.pullMax) THEN excluded.time
+          ELSE max(time, excluded.time) END
+        """)
+      for person in people { try upsert.run(person, time) }
       return .done
     case .lastOnline(let people):
       var times: [Timestamp?] = []
@@ -39,7 +53,9 @@ extension SQLiteStore {
     of place: PublicationPlace
   ) throws(StoreError) -> (room: Int, person: PersonID?)? {
     guard let room = try row(of: place.room) else { return nil }
-    return try peopleStatements.selectAuthor.first(room.number, place.offset) {
+    return try sql("SELECT person FROM publications WHERE room = ? AND offset = ?").first(
+      room.number, place.offset
+    ) {
       (room.number, $0.optionalText(0))
     }
   }
@@ -52,21 +68,26 @@ extension SQLiteStore {
       return .receipt(
         Receipt(person: receipt.person, stage: known), author: author, isChanged: false)
     }
-    try peopleStatements.upsertReceipt.run(
-      room, place.offset, receipt.person, receipt.stage.rawValue)
+    try sql("INSERT OR REPLACE INTO receipts (room, offset, person, state) VALUES (?, ?, ?, ?)")
+      .run(
+        room, place.offset, receipt.person, receipt.stage.rawValue)
     return .receipt(receipt, author: author, isChanged: true)
   }
 
   private func stage(
     _ room: Int, _ offset: Int, _ person: PersonID
   ) throws(StoreError) -> ReceiptStage? {
-    try peopleStatements.selectReceipt.first(room, offset, person) { $0.integer(0) }
-      .flatMap(ReceiptStage.init(rawValue:))
+    try sql("SELECT state FROM receipts WHERE room = ? AND offset = ? AND person = ?").first(
+      room, offset, person
+    ) { $0.integer(0) }
+    .flatMap(ReceiptStage.init(rawValue:))
   }
 
   private func receipts(of place: PublicationPlace) throws(StoreError) -> PeopleReply {
     guard let (room, author) = try author(of: place) else { return .unknownPublication }
-    let receipts = try peopleStatements.selectReceipts.rows(room, place.offset) {
+    let receipts = try sql(
+      "SELECT person, state FROM receipts WHERE room = ? AND offset = ? ORDER BY person"
+    ).rows(room, place.offset) {
       row throws(StoreError) in
       guard let stage = ReceiptStage(rawValue: row.integer(1)) else {
         throw .damaged("a receipt has a state that is none; \(damageAdvice)")
@@ -81,13 +102,20 @@ extension SQLiteStore {
   ) throws(StoreError) -> PeopleReply {
     let place = PublicationPlace(room: name, offset: flag.offset)
     guard let (room, _) = try author(of: place) else { return .unknownPublication }
-    try peopleStatements.upsertFlag.run(room, flag.offset, flag.person, flag.reason, flag.time)
+    try sql(
+      "INSERT OR REPLACE INTO flags (room, offset, person, reason, time) VALUES (?, ?, ?, ?, ?)"
+    ).run(room, flag.offset, flag.person, flag.reason, flag.time)
     return .done
   }
 
   private func flags(in name: RoomName, limit: Int) throws(StoreError) -> [PublicationFlag] {
     guard let room = try row(of: name) else { return [] }
-    return try peopleStatements.selectFlags.rows(room.number, limit) {
+    return try sql(
+      """
+      SELECT offset, person, reason, time FROM flags WHERE room = ?
+      ORDER BY offset DESC, person LIMIT ?
+      """
+    ).rows(room.number, limit) {
       PublicationFlag(
         offset: $0.integer(0), person: $0.text(1), reason: $0.text(2),
         time: Timestamp($0.integer(3)))
@@ -96,14 +124,20 @@ extension SQLiteStore {
 
   private func members(of name: RoomName) throws(StoreError) -> [PersonID] {
     guard let room = try row(of: name) else { return [] }
-    return try peopleStatements.selectMembers.rows(room.number) { $0.text(0) }
+    return try sql("SELECT person FROM room_members WHERE room = ? ORDER BY person").rows(
+      room.number
+    ) { $0.text(0) }
   }
 
   private func blocks() throws(StoreError) -> [PersonBlock] {
-    try peopleStatements.selectBlocks.rows { PersonBlock(person: $0.text(0), blocked: $0.text(1)) }
+    try sql("SELECT person, blocked FROM blocks ORDER BY person, blocked").rows {
+      PersonBlock(person: $0.text(0), blocked: $0.text(1))
+    }
   }
 
   private func lastOnline(_ person: PersonID) throws(StoreError) -> Timestamp? {
-    try peopleStatements.selectOnline.first(person) { Timestamp($0.integer(0)) }
+    try sql("SELECT time FROM last_online WHERE person = ?").first(person) {
+      Timestamp($0.integer(0))
+    }
   }
 }

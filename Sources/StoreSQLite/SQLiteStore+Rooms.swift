@@ -41,19 +41,30 @@ extension SQLiteStore {
     if let key = draft.key {
       if let earlier = try reply(to: publication, under: key, in: row) { return earlier }
       let digest = hasher.digest(of: publication, key: key)
-      try roomStatements.upsertKey.run(
+      try sql(
+        """
+        INSERT OR REPLACE INTO publication_keys (room, key, offset, time, digest, expires)
+        VALUES (?, ?, ?, ?, ?, ?)
+        """
+      ).run(
         row.number, key, publication.offset, publication.time, digest,
         Self.expiry(publication.time, keyAge))
     }
     if memory.publicationsMax > 0 {
-      try roomStatements.insertPublication.run(
+      try sql(
+        """
+        INSERT INTO publications (room, offset, time, expires, person, sender, data, checksum)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """
+      ).run(
         row.number, publication.offset, publication.time,
         Self.expiry(publication.time, memory.ageMax), publication.person, publication.senderID,
         publication.data, hasher.checksum(of: publication, room: row.number))
     }
     row.head = publication.offset
     row.time = publication.time
-    try roomStatements.deleteThrough.run(row.number, row.head - max(memory.publicationsMax, 0))
+    try sql("DELETE FROM publications WHERE room = ? AND offset <= ?").run(
+      row.number, row.head - max(memory.publicationsMax, 0))
     try write(row)
     return .published(row.position, time: publication.time, isRepeated: false)
   }
@@ -62,7 +73,12 @@ extension SQLiteStore {
   private func reply(
     to publication: Publication, under key: String, in row: RoomRow
   ) throws(StoreError) -> RoomReply? {
-    try roomStatements.selectKey.first(row.number, key, publication.time) { earlier in
+    try sql(
+      """
+      SELECT offset, time, digest FROM publication_keys
+      WHERE room = ? AND key = ? AND expires > ?
+      """
+    ).first(row.number, key, publication.time) { earlier in
       let digest = hasher.digest(of: publication, key: key)
       guard earlier.withBytes(2, { RecordChecksum($0) }) == digest else { return .keyReused }
       return .published(
@@ -91,7 +107,7 @@ extension SQLiteStore {
     case .since(let offset):
       let offset = max(offset, 0)
       var found = try publications(
-        of: row, roomStatements.selectAfter, after: offset, before: .max, limit: limit + 1,
+        of: row, after: offset, before: .max, limit: limit + 1,
         memory, now: now)
       let hasGap = offset < row.head && found.first?.offset != offset + 1
       let hasMore = Self.cut(&found, limit: limit, bytesMax: bytesMax)
@@ -100,8 +116,7 @@ extension SQLiteStore {
       var end = Int.max
       if case .before(let offset) = range { end = offset }
       var found = try publications(
-        of: row, roomStatements.selectBefore, after: 0, before: end, limit: limit + 1, memory,
-        now: now)
+        of: row, after: 0, before: end, newestFirst: true, limit: limit + 1, memory, now: now)
       let hasMore = Self.cut(&found, limit: limit, bytesMax: bytesMax)
       return RoomPage(
         head: row.position, publications: found.reversed(), hasGap: false, hasMore: hasMore)
@@ -137,7 +152,7 @@ extension SQLiteStore {
       return RoomRecovery(head: head, missed: nil)
     }
     let found = try publications(
-      of: row, roomStatements.selectAfter, after: position.offset, before: .max, limit: count,
+      of: row, after: position.offset, before: .max, limit: count,
       memory, now: now)
     // All or nothing: a part would look like the whole.
     let bytes = found.reduce(0) { $0 + $1.data.count }
@@ -146,14 +161,22 @@ extension SQLiteStore {
   }
 
   private func publications(
-    of row: RoomRow, _ statement: SQLiteStatement, after: Int, before: Int, limit: Int,
+    of row: RoomRow, after: Int, before: Int, newestFirst: Bool = false, limit: Int,
     _ memory: RoomMemory, now: Timestamp
   ) throws(StoreError) -> [Publication] {
-    try statement.rows(
+    try sql(newestFirst ? Self.selectNewest : Self.selectOldest).rows(
       row.number, max(after, row.head - max(memory.publicationsMax, 0)), before,
       now.subtractingReportingOverflow(memory.ageMax).partialValue, limit
     ) { statement throws(StoreError) in try publication(statement, in: row) }
   }
+
+  // Put together once: rooms are read often.
+  private static let selectOldest = selectPublications + " ORDER BY offset LIMIT ?5"
+  private static let selectNewest = selectPublications + " ORDER BY offset DESC LIMIT ?5"
+  private static let selectPublications = """
+    SELECT offset, time, person, sender, data, checksum FROM publications
+    WHERE room = ?1 AND offset > ?2 AND offset < ?3 AND time > ?4
+    """
 
   private func publication(
     _ statement: SQLiteStatement, in row: RoomRow
@@ -181,14 +204,15 @@ extension SQLiteStore {
   }
 
   private func firstEpoch() throws(StoreError) -> String {
-    guard let epoch = try roomStatements.selectEpoch.first(read: { $0.text(0) }) else {
+    guard let epoch = try sql("SELECT epoch FROM room_epoch").first(read: { $0.text(0) }) else {
       throw .damaged("the rooms' epoch is missing; \(damageAdvice)")
     }
     return epoch
   }
 
   func row(of name: RoomName) throws(StoreError) -> RoomRow? {
-    try roomStatements.selectRoom.first(name) { found throws(StoreError) in try row(found) }
+    try sql("SELECT number, name, epoch, head, time, checksum FROM rooms WHERE name = ?")
+      .first(name) { found throws(StoreError) in try row(found) }
   }
 
   /// A room's row, made if there is none.
@@ -209,7 +233,8 @@ extension SQLiteStore {
 
   private func makeRoom(_ name: RoomName) throws(StoreError) -> RoomRow {
     let epoch = try firstEpoch()
-    try roomStatements.insertRoom.run(name, epoch)
+    try sql("INSERT INTO rooms (name, epoch, head, time, checksum) VALUES (?, ?, 0, 0, x'')").run(
+      name, epoch)
     let row = RoomRow(
       number: connection.lastInsertedKey, name: name, epoch: epoch, head: 0, time: 0)
     try write(row)
@@ -217,12 +242,14 @@ extension SQLiteStore {
   }
 
   private func write(_ row: RoomRow) throws(StoreError) {
-    try roomStatements.updateRoom.run(
-      row.number, row.epoch, row.head, row.time, hasher.checksum(of: row))
+    try sql("UPDATE rooms SET epoch = ?2, head = ?3, time = ?4, checksum = ?5 WHERE number = ?1")
+      .run(
+        row.number, row.epoch, row.head, row.time, hasher.checksum(of: row))
   }
 
   private func rooms() throws(StoreError) -> [RoomRow] {
-    try roomStatements.selectRooms.rows { found throws(StoreError) in try row(found) }
+    try sql("SELECT number, name, epoch, head, time, checksum FROM rooms ORDER BY number")
+      .rows { found throws(StoreError) in try row(found) }
   }
 
   // MARK: Housekeeping
@@ -250,7 +277,7 @@ extension SQLiteStore {
   private static let beliefMilliseconds: Timestamp = 3_600_000
 
   private var newestRoomTime: Timestamp {
-    ((try? roomStatements.selectNewestTime.first { Timestamp($0.integer(0)) }) ?? nil) ?? 0
+    ((try? sql("SELECT max(time) FROM rooms").first { Timestamp($0.integer(0)) }) ?? nil) ?? 0
   }
 
   /// Whether rooms are to be looked through for publications from a time when the clock was ahead.
@@ -261,15 +288,28 @@ extension SQLiteStore {
   /// - Complexity: O(*n*) rooms; once for each opening, and each time the clock is set back.
   func redatePublicationsAhead() throws(StoreError) {
     let latest = roomTime + TimeOrder.pullMax
-    for room in try roomStatements.selectRoomsAhead.rows(latest, read: { $0.integer(0) }) {
+    for room in try sql("SELECT number FROM rooms WHERE time > ?").rows(
+      latest, read: { $0.integer(0) })
+    {
       try redate(room: room, now: roomTime)
     }
     hasPublicationsAhead = false
   }
 
   private func redate(room: Int, now: Timestamp) throws(StoreError) {
-    try roomStatements.redatePublications.run(room, now, now + TimeOrder.pullMax)
-    try roomStatements.redateKeys.run(room, now, now + TimeOrder.pullMax)
+    // What expires before its time has been done before. The time itself is what was told.
+    try sql(
+      """
+      UPDATE publications SET expires = ?2 + (expires - time)
+      WHERE room = ?1 AND time > ?3 AND expires > time
+      """
+    ).run(room, now, now + TimeOrder.pullMax)
+    try sql(
+      """
+      UPDATE publication_keys SET expires = ?2 + (expires - time)
+      WHERE room = ?1 AND time > ?3 AND expires > time
+      """
+    ).run(room, now, now + TimeOrder.pullMax)
   }
 
   /// Whether it is time to look for what has expired; reading hides it in any case.
@@ -277,11 +317,27 @@ extension SQLiteStore {
 
   /// Removes some of what has expired.
   func removeExpiredPublications() throws(StoreError) {
-    try roomStatements.deleteExpired.run(believedRoomTime)
+    try sql(
+      """
+      DELETE FROM publications WHERE (room, offset) IN
+        (SELECT room, offset FROM publications WHERE expires <= ? ORDER BY expires LIMIT 500)
+      """
+    ).run(believedRoomTime)
     var isDone = connection.changedRows == 0
-    try roomStatements.deleteExpiredKeys.run(believedRoomTime)
+    try sql(
+      """
+      DELETE FROM publication_keys WHERE (room, key) IN
+        (SELECT room, key FROM publication_keys WHERE expires <= ? ORDER BY expires LIMIT 500)
+      """
+    ).run(believedRoomTime)
     isDone = isDone && connection.changedRows == 0
-    try peopleStatements.deleteOldReceipts.run()
+    try sql(
+      """
+      DELETE FROM receipts WHERE (room, offset) IN
+        (SELECT r.room, r.offset FROM receipts r LEFT JOIN publications p
+          ON p.room = r.room AND p.offset = r.offset WHERE p.room IS NULL LIMIT 500)
+      """
+    ).run()
     isDone = isDone && connection.changedRows == 0
     isDone = try removeExpiredAnswers() && isDone
     if isDone { roomSweepTime = believedRoomTime }
@@ -298,18 +354,27 @@ extension SQLiteStore {
   /// - Complexity: O(*n*) rooms.
   @discardableResult
   public func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int {
-    let rooms = try roomStatements.selectEmptyRooms.rows(time) { $0.integer(0) }
+    let rooms = try sql(
+      """
+      SELECT number FROM rooms WHERE time < ?
+        AND NOT EXISTS (SELECT 1 FROM publications WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM publication_keys WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM room_members WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM receipts WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM flags WHERE room = number)
+      """
+    ).rows(time) { $0.integer(0) }
     guard !rooms.isEmpty else { return 0 }
     try transaction { () throws(StoreError) in
-      for room in rooms { try roomStatements.deleteRoom.run(room) }
-      try roomStatements.updateEpoch.run(freshName())
+      for room in rooms { try sql("DELETE FROM rooms WHERE number = ?").run(room) }
+      try sql("UPDATE room_epoch SET epoch = ?").run(freshName())
     }
     return rooms.count
   }
 
   /// Gives every room another epoch.
   func renewRoomEpochs(_ names: some NameSource) throws(StoreError) {
-    try roomStatements.updateEpoch.run(names.next())
+    try sql("UPDATE room_epoch SET epoch = ?").run(names.next())
     for row in try rooms() {
       var row = row
       row.epoch = names.next()
@@ -333,7 +398,7 @@ extension SQLiteStore {
         var offset = 0
         while true {
           let some = try publications(
-            of: row, roomStatements.selectAfter, after: offset, before: .max, limit: 500,
+            of: row, after: offset, before: .max, limit: 500,
             everything, now: .min)
           guard let last = some.last else { break }
           findings.publications += some.count

@@ -20,7 +20,8 @@ extension SQLiteStore {
   func freshBytes(count: Int) -> [UInt8] { randomBytes(count: count) }
 
   func meta(_ name: String) throws(StoreError) -> [UInt8]? {
-    try statements.selectMeta.first(name) { found throws(StoreError) in
+    try sql("SELECT value, checksum FROM meta WHERE name = ?").first(name) {
+      found throws(StoreError) in
       let value = found.bytes(0)
       guard found.withBytes(1, { RecordChecksum($0) }) == checksum(name, value) else {
         throw .damaged("the value \(name) differs from its checksum; \(damageAdvice)")
@@ -30,7 +31,8 @@ extension SQLiteStore {
   }
 
   func keepMeta(_ name: String, value: [UInt8]) throws(StoreError) {
-    try statements.upsertMeta.run(name, value, checksum(name, value))
+    try sql("INSERT OR REPLACE INTO meta (name, value, checksum) VALUES (?, ?, ?)").run(
+      name, value, checksum(name, value))
   }
 
   private func checksum(_ name: String, _ value: [UInt8]) -> RecordChecksum {

@@ -89,7 +89,12 @@ extension SQLiteStore {
 
   /// The newest snapshot not after a revision, or the empty text before the log.
   func snapshot(of row: DocumentRow, through revision: Int) throws(StoreError) -> Snapshot {
-    let kept = try statements.selectSnapshot.first(row.number, revision) {
+    let kept = try sql(
+      """
+      SELECT revision, chain, text, checksum, time, authors FROM snapshots
+      WHERE document = ? AND revision <= ? ORDER BY revision DESC LIMIT 1
+      """
+    ).first(row.number, revision) {
       found throws(StoreError) in try readSnapshot(found, of: row)
     }
     if let kept { return kept }
@@ -135,13 +140,19 @@ extension SQLiteStore {
   func keep(
     _ snapshot: Snapshot, checksum: RecordChecksum, of row: DocumentRow
   ) throws(StoreError) {
-    try statements.upsertSnapshot.run(
+    try sql(
+      """
+      INSERT OR REPLACE INTO snapshots (document, revision, chain, time, text, authors, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run(
       row.number, snapshot.revision, snapshot.chain, snapshot.time, snapshot.text, snapshot.authors,
       checksum)
   }
 
   /// The documents whose newest snapshot lies far behind their head.
   func idsToSnapshot() throws(StoreError) -> Set<DocumentID> {
-    Set(try statements.selectUnsnapped.rows { $0.text(0) })
+    Set(
+      try sql("SELECT id FROM documents WHERE unsnapped >= max(length, 65536)").rows { $0.text(0) })
   }
 }

@@ -86,6 +86,6 @@ extension SQLiteStore {
 
   /// Forgets what is noted of a document that is gone.
   func forgetSetBacks(ofDocument number: Int) throws(StoreError) {
-    try statements.deleteMeta.run(Self.name(of: number))
+    try sql("DELETE FROM meta WHERE name = ?").run(Self.name(of: number))
   }
 }

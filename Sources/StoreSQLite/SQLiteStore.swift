@@ -14,11 +14,6 @@ public final class SQLiteStore: DocumentStore, Outbox {
   public let path: String
 
   let connection: SQLiteConnection
-  let statements: StoreStatements
-  let roomStatements: RoomStatements
-  let peopleStatements: PeopleStatements
-  let outboxStatements: OutboxStatements
-  let onceStatements: OnceStatements
   var hasher = RecordHasher()
 
   /// Documents whose newest snapshot lies far behind their head.
@@ -90,10 +85,6 @@ public final class SQLiteStore: DocumentStore, Outbox {
     self.lock = consume lock
     connection = try StoreFile.connect(path, vfs: vfs)
     try StoreSchema.prepare(connection, path: path)
-    statements = try StoreFile.prepare(connection, path: path)
-    (roomStatements, peopleStatements) = try StoreFile.prepareRooms(connection, path: path)
-    outboxStatements = try StoreFile.prepareOutbox(connection, path: path)
-    onceStatements = try StoreFile.prepareOnce(connection, path: path)
     // A mistake here costs snapshots that are taken later.
     unsnapped = (try? idsToSnapshot()) ?? []
   }
@@ -112,10 +103,6 @@ public final class SQLiteStore: DocumentStore, Outbox {
     } catch {
       throw StoreOpenError(error, path: path)
     }
-    statements = try StoreFile.prepare(connection, path: path)
-    (roomStatements, peopleStatements) = try StoreFile.prepareRooms(connection, path: path)
-    outboxStatements = try StoreFile.prepareOutbox(connection, path: path)
-    onceStatements = try StoreFile.prepareOnce(connection, path: path)
   }
 
   /// Whether there is a store at a path, without opening it.
@@ -130,10 +117,10 @@ public final class SQLiteStore: DocumentStore, Outbox {
     guard batch.contains(where: \.isWriting) else { return read(batch) }
     do throws(StoreError) {
       try wipeFailedCommit()
-      try statements.begin.run()
+      try sql("BEGIN IMMEDIATE").run()
       do throws(StoreError) {
         let replies = try write(batch)
-        try statements.commit.run()
+        try sql("COMMIT").run()
         // An owner that never finds time for `maintain` must not grow the file for ever.
         if connection.walPages >= 8 * walPagesToCheckpoint { try? checkpoint() }
         return replies
@@ -158,14 +145,14 @@ public final class SQLiteStore: DocumentStore, Outbox {
         replies.append(reply(to: request))
         continue
       }
-      try statements.savepoint.run()
+      try sql("SAVEPOINT request").run()
       let reply = recorded(reply(to: request), to: request)
       if case .failed(let error) = reply {
         // After a serious error SQLite has ended the whole transaction by itself.
         guard connection.isInTransaction else { throw error }
-        try statements.rollbackToSavepoint.run()
+        try sql("ROLLBACK TO request").run()
       }
-      try statements.release.run()
+      try sql("RELEASE request").run()
       replies.append(reply)
     }
     return replies
@@ -174,7 +161,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
   private func read(_ batch: [StoreRequest]) -> [StoreReply] {
     // One transaction, so that a document's row and its log are of one moment.
     do throws(StoreError) {
-      try statements.beginReading.run()
+      try sql("BEGIN").run()
     } catch {
       return batch.map { _ in .failed(error) }
     }
@@ -184,7 +171,17 @@ public final class SQLiteStore: DocumentStore, Outbox {
   }
 
   func endReading() {
-    if connection.isInTransaction { try? statements.rollback.run() }
+    if connection.isInTransaction { try? sql("ROLLBACK").run() }
+  }
+
+  /// A statement, prepared when its text comes for the first time, and kept; see
+  /// ``SQLiteConnection/statement(_:)``.
+  func sql(_ text: String) throws(StoreError) -> SQLiteStatement {
+    do throws(SQLiteFailure) {
+      return try connection.statement(text)
+    } catch {
+      throw error.storeError
+    }
   }
 
   /// Takes note of the time that a request came with.
@@ -261,10 +258,10 @@ public final class SQLiteStore: DocumentStore, Outbox {
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     try wipeFailedCommit()
-    try statements.begin.run()
+    try sql("BEGIN IMMEDIATE").run()
     do throws(StoreError) {
       let result = try body()
-      try statements.commit.run()
+      try sql("COMMIT").run()
       return result
     } catch {
       abandonTransaction()
@@ -273,7 +270,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
   }
 
   private func abandonTransaction() {
-    if connection.isInTransaction { try? statements.rollback.run() }
+    if connection.isInTransaction { try? sql("ROLLBACK").run() }
     hasFailedCommit = true
     try? wipeFailedCommit()
   }

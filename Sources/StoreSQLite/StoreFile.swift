@@ -94,44 +94,4 @@ enum StoreFile {
       throw StoreOpenError(error, path: path)
     }
   }
-
-  static func prepare(
-    _ connection: borrowing SQLiteConnection, path: String
-  ) throws(StoreOpenError) -> StoreStatements {
-    do throws(SQLiteFailure) {
-      return try StoreStatements(connection)
-    } catch {
-      throw StoreOpenError(error, path: path)
-    }
-  }
-
-  static func prepareRooms(
-    _ connection: borrowing SQLiteConnection, path: String
-  ) throws(StoreOpenError) -> (RoomStatements, PeopleStatements) {
-    do throws(SQLiteFailure) {
-      return (try RoomStatements(connection), try PeopleStatements(connection))
-    } catch {
-      throw StoreOpenError(error, path: path)
-    }
-  }
-
-  static func prepareOnce(
-    _ connection: borrowing SQLiteConnection, path: String
-  ) throws(StoreOpenError) -> OnceStatements {
-    do throws(SQLiteFailure) {
-      return try OnceStatements(connection)
-    } catch {
-      throw StoreOpenError(error, path: path)
-    }
-  }
-
-  static func prepareOutbox(
-    _ connection: borrowing SQLiteConnection, path: String
-  ) throws(StoreOpenError) -> OutboxStatements {
-    do throws(SQLiteFailure) {
-      return try OutboxStatements(connection)
-    } catch {
-      throw StoreOpenError(error, path: path)
-    }
-  }
 }

@@ -1,0 +1,17 @@
+/// Milliseconds since 1970-01-01T00:00:00Z.
+public typealias Timestamp = Int64
+
+/// Where the gateway gets time from. Handed in, so that a simulation can be its own clock.
+public protocol Clock {
+  /// The wall clock, for what people read.
+  var now: Timestamp { get }
+  /// Milliseconds that never go back, for time-outs.
+  var uptime: Int64 { get }
+  /// Microseconds that never go back, for measuring; from no certain beginning.
+  var microseconds: Int64 { get }
+}
+
+extension Clock {
+  /// As exact as ``uptime``.
+  public var microseconds: Int64 { uptime * 1_000 }
+}

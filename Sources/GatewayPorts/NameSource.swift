@@ -1,0 +1,5 @@
+/// Where the gateway gets unpredictable names from.
+public protocol NameSource {
+  /// A random name of at least 96 bits, in letters and digits.
+  func next() -> String
+}

@@ -1,0 +1,51 @@
+/// The name of a document: an opaque string.
+public typealias DocumentID = String
+
+/// What a list of notes shows of one.
+public struct NoteSummary: Sendable, Equatable {
+  /// The document's name.
+  public var id: DocumentID
+  /// The title shown to people.
+  public var title: String
+  /// The durable revision.
+  public var revision: Int
+  /// When it was made.
+  public var createdAt: Timestamp
+  /// When text or title last changed.
+  public var updatedAt: Timestamp
+
+  /// Makes a summary.
+  public init(
+    id: DocumentID, title: String, revision: Int, createdAt: Timestamp, updatedAt: Timestamp
+  ) {
+    self.id = id
+    self.title = title
+    self.revision = revision
+    self.createdAt = createdAt
+    self.updatedAt = updatedAt
+  }
+}
+
+/// A note's place among all notes, which stand in the order in which they were made, the newest first.
+/// It stays whatever becomes of the note.
+public struct NotePlace: Sendable, Hashable {
+  /// When the note was made.
+  public var createdAt: Timestamp
+  /// Its name: of two made at one time, the one stands first whose name is greater, byte by byte.
+  public var id: DocumentID
+
+  /// Names a place.
+  public init(createdAt: Timestamp, id: DocumentID) {
+    self.createdAt = createdAt
+    self.id = id
+  }
+
+  /// The place of a note.
+  public init(_ note: NoteSummary) { self.init(createdAt: note.createdAt, id: note.id) }
+
+  /// Whether this place comes after another.
+  public func isAfter(_ other: Self) -> Bool {
+    createdAt == other.createdAt
+      ? id.utf8.lexicographicallyPrecedes(other.id.utf8) : createdAt < other.createdAt
+  }
+}

@@ -1,0 +1,24 @@
+/// Why the store did not do as asked.
+public enum StoreError: Error, Sendable, Equatable {
+  /// No document has this name.
+  case unknownDocument
+  /// The name is taken.
+  case exists
+  /// The entry does not follow the head: another revision, another epoch, or an operation that
+  /// starts from another length.
+  case notNext(headRevision: Int)
+  /// The entries or the text asked for have been compacted away; the oldest that is left is named.
+  case compacted(oldestRevision: Int)
+  /// The disk is full, or could not be written or synced. Trying again later may succeed.
+  case unavailable(String)
+  /// What was read is not what was once written.
+  case damaged(String)
+
+  /// Whether the same request may succeed later.
+  public var isRetryable: Bool {
+    switch self {
+    case .unavailable: true
+    case .unknownDocument, .exists, .notNext, .compacted, .damaged: false
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/// Work for the store. What one batch holds is committed together, then synced once.
+public enum StoreRequest: Sendable {
+  /// Makes a note with an empty log. Fails with `exists` if the name is taken.
+  case create(id: DocumentID, epoch: String, title: String, time: Timestamp)
+  /// Changes a note's title.
+  case rename(id: DocumentID, title: String, time: Timestamp)
+  /// Removes a note with its log.
+  case delete(id: DocumentID)
+  /// Says what is known of one note beside its text.
+  case note(id: DocumentID)
+  /// Lists all notes, the newest change first.
+  case list
+  /// Lists at most `limit` notes in the order of ``NotePlace``, those after a place or the first.
+  case notes(after: NotePlace?, limit: Int)
+  /// Loads a document and the newest `recentMax` entries of its log.
+  case load(id: DocumentID, recentMax: Int)
+  /// Loads entries `after < revision <= through`, oldest first.
+  case entries(id: DocumentID, after: Int, through: Int)
+  /// Appends entries, whose first revision is the head's + 1. All or none.
+  case append(id: DocumentID, epoch: String, entries: [LogEntry])
+  /// Offers the text at a revision, so that loading need not replay the log from its start. A store
+  /// that takes snapshots by itself need not keep it.
+  case snapshot(id: DocumentID, epoch: String, revision: Int, text: String)
+  /// Loads the text at a moment of the past. Fails with `compacted` where it is no longer known.
+  case text(id: DocumentID, at: HistoryPoint)
+  /// Condenses the entries after a revision into at most `limit` groups: one author's, with no pause
+  /// longer than `pause` milliseconds between them, at most ``HistoryGroup/entriesMax``.
+  case history(id: DocumentID, after: Int, limit: Int, pause: Timestamp)
+  /// Lists the named versions, the newest revision first.
+  case versions(id: DocumentID)
+  /// Names a revision. Its text stays known when the log around it is compacted away.
+  case saveVersion(id: DocumentID, epoch: String, version: NamedVersion)
+  /// Takes a revision's name away, if it has one.
+  case deleteVersion(id: DocumentID, revision: Int)
+  /// Goes on under another epoch, because a part of the history was lost that somebody knows of.
+  case renewEpoch(id: DocumentID, from: String, to: String)
+  /// Forgets the entries up to a revision. The text at it, the marks of all clients, and the texts
+  /// of named versions stay.
+  case compact(id: DocumentID, through: Int)
+  /// Works with a room.
+  case room(RoomRequest)
+  /// Works with what people do in rooms.
+  case people(PeopleRequest)
+  /// Does work once, however often it is asked for.
+  case once(OnceRequest)
+  /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
+  /// not.
+  case tell([OutboxDraft])
+
+  /// Whether the store changes by it: such requests stand or fall with their batch's commit.
+  public var isWriting: Bool {
+    switch self {
+    case .create, .rename, .delete, .append, .snapshot, .saveVersion, .deleteVersion,
+      .renewEpoch, .compact, .tell:
+      true
+    case .note, .list, .notes, .load, .entries, .text, .history, .versions: false
+    case .room(let request): request.isWriting
+    case .people(let request): request.isWriting
+    case .once(let request): request.isWriting
+    }
+  }
+
+  /// Whether it may be answered beside the work with commits, on a connection of its own.
+  ///
+  /// Such a reply shows at least every commit that was over when the request was made. Replies that
+  /// have to come in one order with those of commits are not among them: a document that is loaded
+  /// goes on from its head, and a subscriber of a room from the newest publication.
+  public var isAside: Bool {
+    switch self {
+    case .note, .list, .notes, .entries, .text, .history, .versions: true
+    case .create, .rename, .delete, .load, .append, .snapshot, .saveVersion, .deleteVersion,
+      .renewEpoch, .compact, .room, .people, .once, .tell:
+      false
+    }
+  }
+}
+
+/// What became of one request.
+public enum StoreReply: Sendable {
+  /// Done, with nothing to say.
+  case done
+  /// The note as it now stands.
+  case note(NoteSummary)
+  /// All notes.
+  case notes([NoteSummary])
+  /// A document.
+  case document(StoredDocument)
+  /// Entries of a log.
+  case entries([LogEntry])
+  /// A text of the past.
+  case text(HistoricText)
+  /// A part of a log in groups.
+  case history(HistoryPage)
+  /// Named versions.
+  case versions([NamedVersion])
+  /// What became of work with a room.
+  case room(RoomReply)
+  /// What became of work with what people do in rooms.
+  case people(PeopleReply)
+  /// What became of work that is done once.
+  case once(OnceReply)
+  /// Not done.
+  case failed(StoreError)
+}

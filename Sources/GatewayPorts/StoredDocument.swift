@@ -1,0 +1,25 @@
+/// A document as it comes out of the store.
+public struct StoredDocument: Sendable {
+  /// Title, times and head revision.
+  public var summary: NoteSummary
+  /// A random string minted with the log; another one means another history.
+  public var epoch: String
+  /// The text at the head revision.
+  public var text: String
+  /// The newest entries, oldest first, ending at the head revision; at most as many as asked for.
+  public var recent: [LogEntry]
+  /// The last operation of each client that the log knows.
+  public var marks: [String: ClientMark]
+
+  /// Makes a stored document.
+  public init(
+    summary: NoteSummary, epoch: String, text: String, recent: [LogEntry],
+    marks: [String: ClientMark]
+  ) {
+    self.summary = summary
+    self.epoch = epoch
+    self.text = text
+    self.recent = recent
+    self.marks = marks
+  }
+}
