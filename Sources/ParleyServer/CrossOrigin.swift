@@ -10,13 +10,10 @@ package import GatewayPorts
 package struct CrossOrigin: Sendable {
   private let origins: OriginPolicy
 
-  private static let methods = "GET, HEAD, POST, PUT, PATCH, DELETE"
   private static let requestHeaders =
     "accept, authorization, content-type, idempotency-key, if-match, if-none-match"
   private static let responseHeaders =
     "etag, retry-after, location, link, idempotency-replayed"
-  /// For so long a browser need not ask again.
-  private static let secondsMax = 600
 
   /// Makes a rule for the origins of a policy.
   package init(_ origins: OriginPolicy) { self.origins = origins }
@@ -38,13 +35,7 @@ package struct CrossOrigin: Sendable {
     guard head.method == "OPTIONS", isOfAPI(head), let origin = head.headers["origin"],
       origins.names(origin)
     else { return nil }
-    return Response(
-      status: 204,
-      headers: [
-        ("access-control-allow-methods", Self.methods),
-        ("access-control-allow-headers", Self.requestHeaders),
-        ("access-control-max-age", String(Self.secondsMax)),
-      ])
+    return .preflight(methods: Route.methods, requestHeaders: Self.requestHeaders)
   }
 
   private func isOfAPI(_ head: RequestHead) -> Bool {

@@ -1,4 +1,5 @@
 import CryptoOpenSSL
+import Gateway
 import GatewayPorts
 import JSON
 import SocketMessages
@@ -17,13 +18,6 @@ final class LoginService {
     case credentials = 4001
     case refreshToken = 4004
     case unavailable = 5001
-  }
-
-  /// What becomes of a request.
-  enum Answer {
-    case now(Response)
-    /// When the password was compared.
-    case later
   }
 
   private let tokens: SelfSignedTokens
@@ -53,31 +47,30 @@ final class LoginService {
     self.refreshMilliseconds = refreshMilliseconds
   }
 
-  /// Answers a request below `/api/user`; `nil` if it is none.
-  func answer(_ request: RequestID, _ head: RequestHead, _ body: [UInt8]) -> Answer? {
-    switch head.path {
-    case "/api/user/login", "/api/user/refresh": break
-    default: return nil
-    }
-    guard head.method == "POST" else {
+  /// Answers a request to log in, or for new tokens; `nil` if the answer follows when a password was
+  /// compared.
+  func answer(
+    _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
+  ) -> Response? {
+    guard resource.route(head.method) != nil else {
       var response = Self.problem(.malformed, "This path takes POST", status: 405)
       response.headers.append(("allow", "POST"))
-      return .now(response)
+      return response
     }
     guard let fields = Self.fields(in: body) else {
-      return .now(Self.problem(.malformed, "Expected a JSON object"))
+      return Self.problem(.malformed, "Expected a JSON object")
     }
-    return head.path == "/api/user/login"
-      ? logIn(request, head.remoteAddress, fields) : .now(refresh(fields))
+    return resource.page == .login
+      ? logIn(request, head.remoteAddress, fields) : refresh(fields)
   }
 
   // MARK: Logging in
 
-  private func logIn(_ request: RequestID, _ address: String, _ fields: Fields) -> Answer {
+  private func logIn(_ request: RequestID, _ address: String, _ fields: Fields) -> Response? {
     guard let user = fields.email, let password = fields.password, user.utf8.count <= 200,
       password.utf8.count <= PasswordHash.passwordBytesMax
     else {
-      return .now(Self.problem(.malformed, "Expected email and password"))
+      return Self.problem(.malformed, "Expected email and password")
     }
     let wait = attempts.wait(address: address, user: user, now: clock.uptime)
     guard wait == 0 else {
@@ -85,13 +78,13 @@ final class LoginService {
       var response = Self.problem(
         .credentials, "Too many logins have failed; try again later", status: 429)
       response.headers.append(("retry-after", "\((wait + 999) / 1_000)"))
-      return .now(response)
+      return response
     }
     let job = LoginThread.Job(request: request, user: user, password: password, source: address)
     guard thread.submit(job) else {
-      return .now(Self.problem(.unavailable, "Too many log in; try again", status: 503))
+      return Self.problem(.unavailable, "Too many log in; try again", status: 503)
     }
-    return .later
+    return nil
   }
 
   /// A password was compared.
@@ -157,23 +150,13 @@ final class LoginService {
   }
 
   private static func fields(in body: [UInt8]) -> Fields? {
-    body.withUnsafeBufferPointer { bytes in
-      var reader = JSONReader(bytes)
-      var fields = Fields()
-      do throws(JSONError) {
-        try reader.object { key, reader throws(JSONError) in
-          switch key {
-          case "email": fields.email = try reader.string()
-          case "password": fields.password = try reader.string()
-          case "refreshToken": fields.refreshToken = try reader.string()
-          default: try reader.skipValue()
-          }
-        }
-        try reader.finish()
-      } catch {
-        return nil
+    JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
+      switch key {
+      case "email": fields.email = try reader.string()
+      case "password": fields.password = try reader.string()
+      case "refreshToken": fields.refreshToken = try reader.string()
+      default: try reader.skipValue()
       }
-      return fields
     }
   }
 

@@ -11,17 +11,17 @@ import TransportLibwebsockets
 ///     GET /api/openapi.json   the description of the HTTP API
 ///     GET /api/stats          for people who operate the server
 extension ServerLoop {
-  /// Answers what needs no key; `nil` if the path is another.
-  func status(_ head: RequestHead) -> Response? {
+  /// Answers what needs no key and has no rate; `nil` if the path is another.
+  func status(_ head: RequestHead, at resource: Resource) -> Response? {
     let answer: () -> Response
-    switch head.path {
-    case "/health": answer = { .plain(200, "ok\n") }
-    case "/ready": answer = readiness
-    case "/metrics": answer = { self.metrics(head) }
-    case "/api/openapi.json": answer = { self.description }
-    default: return nil
+    switch resource.page {
+    case .health: answer = { .plain(200, "ok\n") }
+    case .readiness: answer = readiness
+    case .metrics: answer = { self.metrics(head) }
+    case .description: answer = { self.description }
+    case .statistics, .login, .refresh, nil: return nil
     }
-    return head.method == "GET" ? answer() : .methodNotAllowed("GET")
+    return resource.route(head.method) == nil ? resource.methodNotAllowed : answer()
   }
 
   private func readiness() -> Response {
@@ -62,8 +62,8 @@ extension ServerLoop {
   }
 
   /// What the server does, for an operator.
-  func statistics(_ head: RequestHead) -> Response {
-    guard head.method == "GET" else { return .methodNotAllowed("GET") }
+  func statistics(_ head: RequestHead, at resource: Resource) -> Response {
+    guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
     let latest = sample
     let page = StatisticsPage(
       gateway: gateway, store: attached.storeThread.metrics, process: .now(), started: started,

@@ -344,19 +344,15 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       transport.respond(to: request, with: preflight)
       return
     }
-    // What is told by GET is told by HEAD, too; the transport leaves the body out.
+    // Treat HEAD as GET; the transport leaves the body out.
     if head.method == "HEAD", Opening(head) == nil { head.method = "GET" }
-    if let response = status(head) {
+    let resource = Resource.find(head.path)?.resource
+    if let resource, let response = status(head, at: resource) {
       transport.respond(to: request, with: response)
     } else if let refusal = gateway.refusal(ofRequest: head) {
       transport.respond(to: request, with: refusal)
-    } else if head.path == "/api/stats" {
-      if gateway.isOperator(head, request) {
-        transport.respond(to: request, with: statistics(head))
-      }
+    } else if let resource, answer(request, head, body, at: resource) {
       perform()
-    } else if let answer = attached.login?.answer(request, head, body) {
-      if case .now(let response) = answer { transport.respond(to: request, with: response) }
     } else if gateway.request(request, head: head, body: body) {
       perform()
     } else if let response = files?.response(to: head) {
@@ -370,6 +366,24 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
+  /// Answers what the gateway leaves to the server; whether it is that.
+  private func answer(
+    _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
+  ) -> Bool {
+    switch resource.page {
+    case .statistics:
+      guard gateway.isOperator(head, request) else { return true }
+      transport.respond(to: request, with: statistics(head, at: resource))
+    case .login, .refresh:
+      guard let login = attached.login else { return false }
+      if let response = login.answer(request, head, body, at: resource) {
+        transport.respond(to: request, with: response)
+      }
+    case .health, .readiness, .metrics, .description, nil: return false
+    }
+    return true
+  }
+
   /// A password was compared.
   func finish(_ job: LoginThread.Job, _ user: User?) {
     guard let login = attached.login else { return }
@@ -380,15 +394,6 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     // The store's work goes on; its answer to an abandoned request is dropped by the transport.
     gateway.abandoned(request)
     perform()
-  }
-}
-
-extension Response {
-  /// A response in words.
-  static func plain(_ status: Int, _ text: String) -> Response {
-    Response(
-      status: status, headers: [("content-type", "text/plain; charset=utf-8")],
-      body: Array(text.utf8))
   }
 }
 

@@ -199,7 +199,9 @@ struct OnceTests {
     #expect(rig.answer(send(writing))?.status == 503)
     #expect(rig.answer(send(writing))?.status == 200)
     #expect(rig.answer(send(writing, ["if-match": "1"]))?.status == 422)
-    #expect(rig.answer(send(writing, key: "k2", ["if-match": "1"]))?.status == 200)
+    var another = writing
+    another.body += " and more"
+    #expect(rig.answer(send(another, key: "k2", ["if-match": "1"]))?.status == 200)
     #expect(rig.store.log(of: "n1")?.count == 2)
   }
 
@@ -329,6 +331,21 @@ struct OnceTests {
     #expect(status == 400)
     #expect(body.contains("PUT /api/notes/{id}"))
     #expect(notes(rig).count == 1)
+  }
+
+  @Test(
+    "an id in the body that is not the path's is refused, and makes no note",
+    arguments: [
+      #""other""#, #""own""#, #""Own/1""#, #""""#, "1", "null", #"["own/1"]"#, #"{"a":1}"#,
+    ])
+  func otherID(id: String) {
+    let answer = rig.request("PUT", "/api/notes/own%2F1", #"{"title":"T","id":\#(id)}"#)
+    #expect(answer.status == 400)
+    #expect(answer.body.contains(#""code":"badMessage""#))
+    #expect(answer.body.contains("path"))
+    #expect(notes(rig).count == 1)
+    #expect(rig.request("PUT", "/api/notes/own%2F1", #"{"title":"T","id":"own/1"}"#).status == 201)
+    #expect(rig.request("PUT", "/api/notes/own%2F1", #"{"id":"own\/1","title":"T"}"#).status == 200)
   }
 
   // MARK: Everything going wrong

@@ -57,4 +57,59 @@ struct ServerEditTests {
     #expect(rig.answer(first)?.status == 200)
     #expect(text == "second")
   }
+
+  private var revisions: Int { rig.store.log(of: "n1")?.count ?? 0 }
+
+  @Test(
+    "a text that is there already makes no revision",
+    arguments: [
+      ("", [:]), ("", ["if-match": "\"2\""]), ("?base=2", [:]), ("?base=99", [:]),
+      ("?author=Eve", ["idempotency-key": "same"]),
+    ])
+  func sameText(query: String, headers: [String: String]) {
+    for text in ["first", "the text"] { #expect(rig.answer(replace(text))?.status == 200) }
+    for _ in 1...2 {
+      let request = rig.begin("PUT", "/api/notes/n1/text" + query, headers: headers, "the text")
+      #expect(rig.answer(request)?.status == 200)
+      #expect(rig.answer(request)?.body == #"{"revision":2}"#)
+      #expect(rig.response(request)?.headers.first { $0.name == "etag" }?.value == #""2""#)
+    }
+    #expect(revisions == 2)
+    let outdated = replace("the text", ifMatch: 1)
+    #expect(rig.answer(outdated)?.status == 412)
+    #expect(rig.answer(replace("another"))?.body == #"{"revision":3}"#)
+  }
+
+  @Test("the text of an older revision is no change of what came since")
+  func sameBase() {
+    for text in ["first", "first and second"] { #expect(rig.answer(replace(text))?.status == 200) }
+    let request = rig.begin("PUT", "/api/notes/n1/text?base=1", headers: [:], "first")
+    #expect(rig.answer(request)?.body == #"{"revision":2}"#)
+    #expect(text == "first and second")
+    #expect(revisions == 2)
+  }
+
+  @Test("the text on the disk is no change of what is being committed")
+  func sameAsDurable() {
+    #expect(rig.answer(replace("first"))?.status == 200)
+    rig.isStepwise = true
+    let committing = replace("second")
+    _ = rig.endTurn()
+    let same = replace("first")
+    #expect(rig.answer(same)?.body == #"{"revision":1}"#)
+    rig.storeWorks()
+    #expect(rig.answer(committing)?.body == #"{"revision":2}"#)
+    #expect(text == "second")
+    #expect(revisions == 2)
+  }
+
+  @Test("an operation that changes nothing, and an old text brought back, are revisions")
+  func otherIdentities() {
+    #expect(rig.answer(replace("first"))?.status == 200)
+    let change = rig.request(
+      "POST", "/api/notes/n1/changes", #"{"revision":1,"operation":[5]}"#)
+    #expect(change.body == #"{"revision":2}"#)
+    #expect(
+      rig.request("POST", "/api/notes/n1/restore", #"{"revision":1}"#).body == #"{"revision":3}"#)
+  }
 }

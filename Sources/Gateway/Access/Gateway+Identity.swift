@@ -47,10 +47,7 @@ extension Gateway {
       return isBearer ? String(header.dropFirst(7)) : header
     }
     guard settings.allowsTokenInURL else { return nil }
-    for pair in head.query.split(separator: "&") where pair.utf8.starts(with: "token=".utf8) {
-      return PercentEncoding.decoded(inQuery: pair.dropFirst(6))
-    }
-    return nil
+    return QueryFields(head.query)["token"]
   }
 
   // MARK: Upgrades
@@ -112,10 +109,7 @@ extension Gateway {
       return held(try identity(for: token), request)
     } catch {
       log(.notice, "token refused", "\(error)")
-      var response = Response.refusal(error)
-      if response.status == 403 { response = .problem(401, .unauthorised, Self.words(for: error)) }
-      response.headers.append(("www-authenticate", "Bearer"))
-      respond(request, response)
+      respond(request, .problem(401, .unauthorised, Self.words(for: error)).challenging)
       return nil
     }
   }
@@ -125,16 +119,6 @@ extension Gateway {
     guard let response = refusal(ofRequestBy: identity) else { return identity }
     respond(request, response)
     return nil
-  }
-
-  /// Whether a request may do what it wants; answers it if not.
-  func allows(
-    _ identity: Identity, _ verbs: Verbs, _ subject: Subject, _ request: RequestID
-  ) -> Bool {
-    if identity.may(verbs, subject) { return true }
-    log(.info, "request refused", ErrorCode.notAllowed.rawValue)
-    respond(request, .problem(403, .notAllowed, "the token does not grant this"))
-    return false
   }
 
   /// Who makes a request to others; `nil` for whoever is nobody in particular.
@@ -196,20 +180,5 @@ extension Gateway {
     case .issuer: "the token comes from another issuer"
     case .claims: "a claim of the token is missing or of the wrong type"
     }
-  }
-}
-
-extension Response {
-  /// The answer to an API key where none counts.
-  static var keyElsewhere: Response {
-    var response = problem(
-      401, .unauthorised, "API keys count at the address that api-listen names; ask there")
-    response.headers.append(("www-authenticate", "Bearer"))
-    return response
-  }
-
-  /// The answer to a token that is missing (401) or not accepted (403).
-  static func refusal(_ error: AuthenticationError) -> Response {
-    problem(error == .missing ? 401 : 403, .unauthorised, Gateway.words(for: error))
   }
 }

@@ -162,13 +162,3 @@ extension Gateway {
     if !backlog.isFull { whaler.settleOwed() }
   }
 }
-
-extension Response {
-  /// Adds when to try again, in whole seconds, as HTTP has it; where nobody can say, a few.
-  static func tooMany(_ response: Response, retryAfter: Int?) -> Response {
-    var response = response
-    let seconds = retryAfter.map { max(1, ($0 + 999) / 1_000) } ?? 5
-    response.headers.append(("retry-after", "\(seconds)"))
-    return response
-  }
-}

@@ -22,12 +22,13 @@ extension Gateway {
     var note: DocumentID
   }
 
-  func share(_ request: RequestID, id: DocumentID, _ body: [UInt8], _ identity: Identity) {
+  func share(_ call: Call) {
+    let (request, id) = (call.request, call.name)
     guard surroundings.ownTokens != nil else {
       respond(request, .problem(404, .unknownDocument, "this server makes no links"))
       return
     }
-    guard let fields = AccessJSON.fields(in: body),
+    guard let fields = AccessJSON.fields(in: call.body),
       let access = fields.access.flatMap(ServerMessage.Joined.Access.init(rawValue:))
     else {
       respond(
@@ -48,7 +49,7 @@ extension Gateway {
     var verbs: Verbs = [.read, .presence]
     if access == .write { verbs.formUnion(.write) }
     // Nobody gives away what they do not have.
-    guard allows(identity, verbs, .document(id), request) else { return }
+    guard allows(call.identity, verbs, .document(id), request) else { return }
     func link(_ stamp: TokenStamp) -> Identity {
       var guest = Identity(
         user: Identity.guestPrefix + id, tokenID: stamp.id, issuedAt: stamp.time,
@@ -70,7 +71,7 @@ extension Gateway {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       // Behind the #, where it reaches no server's log.
-      object.field("path", "/n/\(Self.percentEncoded(share.note))#share=\(token)", &body)
+      object.field("path", "/n/\(PercentEncoding.encoded(share.note))#share=\(token)", &body)
       object.field("token", token, &body)
       object.field("access", share.access.rawValue, &body)
       object.field("expiresAt", share.identity.expiresAt.map(Int.init), &body)
@@ -80,30 +81,13 @@ extension Gateway {
   }
 
   /// Ends all links of a note, if there is such a note: others have none, and would be remembered.
-  func endShares(_ request: RequestID, id: DocumentID) {
-    store(.versions(id: id), for: .notes(request, .endShares(id)))
+  func endShares(_ call: Call) {
+    store(.versions(id: call.name), for: .notes(call.request, .endShares(call.name)))
   }
 
   func finishEndingShares(_ request: RequestID, id: DocumentID) {
     let user = Identity.guestPrefix + id
     guard revoke(.user(user, before: surroundings.clock.now), request) != nil else { return }
     respond(request, Response(status: 204))
-  }
-
-  /// Encodes what a path must not hold.
-  static func percentEncoded(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-        UInt8(ascii: "."), UInt8(ascii: "~"):
-        bytes.append(byte)
-      default:
-        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -28,6 +28,8 @@ final class DocumentRoom {
     var author: String
     /// The revision that the head must have; any if `nil`.
     var expected: Int?
+    /// Whether it makes no revision where it changes nothing.
+    var skipsIdentity = false
   }
 
   /// How a document comes to another epoch.

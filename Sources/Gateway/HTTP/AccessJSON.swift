@@ -18,30 +18,20 @@ enum AccessJSON {
 
   /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
   static func fields(in body: [UInt8]) -> Fields? {
-    body.withUnsafeBufferPointer { bytes in
-      var reader = JSONReader(bytes)
-      var fields = Fields()
-      do throws(JSONError) {
-        try reader.object { key, reader throws(JSONError) in
-          switch key {
-          case "access": fields.access = try reader.string()
-          case "expiresIn": fields.expiresIn = try reader.integer()
-          case "within": fields.within = try reader.integer()
-          case "reconnect": fields.reconnect = try reader.boolean()
-          case "user": fields.user = try reader.string()
-          case "name": fields.name = try reader.string()
-          case "token": fields.token = try reader.string()
-          case "client": fields.client = try reader.string()
-          case "documents": fields.documents = try strings(&reader)
-          case "rooms": fields.rooms = try strings(&reader)
-          default: try reader.skipValue()
-          }
-        }
-        try reader.finish()
-      } catch {
-        return nil
+    JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
+      switch key {
+      case "access": fields.access = try reader.string()
+      case "expiresIn": fields.expiresIn = try reader.integer()
+      case "within": fields.within = try reader.integer()
+      case "reconnect": fields.reconnect = try reader.boolean()
+      case "user": fields.user = try reader.string()
+      case "name": fields.name = try reader.string()
+      case "token": fields.token = try reader.string()
+      case "client": fields.client = try reader.string()
+      case "documents": fields.documents = try strings(&reader)
+      case "rooms": fields.rooms = try strings(&reader)
+      default: try reader.skipValue()
       }
-      return fields
     }
   }
 

@@ -1,8 +1,7 @@
 import GatewayPorts
-import SocketMessages
 
 /// What the body of a request is expected to be.
-enum BodyType: String {
+package enum BodyType: String, Sendable {
   case json = "application/json"
   case text = "text/plain"
 
@@ -18,15 +17,5 @@ enum BodyType: String {
     case .json: return type == rawValue || type.hasPrefix("application/") && type.hasSuffix("+json")
     case .text: return type.hasPrefix("text/")
     }
-  }
-}
-
-extension Response {
-  /// The answer to a body of another type.
-  static func unsupported(_ expected: BodyType) -> Response {
-    var response = problem(
-      415, .badMessage, "expected the content-type \(expected.rawValue), or none")
-    response.headers.append(("accept", expected.rawValue))
-    return response
   }
 }

@@ -16,9 +16,9 @@ extension Gateway {
 
   // MARK: Looking
 
-  func listConnections(_ request: RequestID, _ query: String) {
-    let fields = QueryFields(query)
-    guard let limit = listLimit(in: query, request) else { return }
+  func listConnections(_ call: Call) {
+    let (request, fields) = (call.request, call.query)
+    guard let limit = listLimit(of: call) else { return }
     guard let after = UInt64(fields["after"] ?? "0") else {
       respond(
         request, .problem(400, .badMessage, "expected after to be the id of a connection listed"))
@@ -49,9 +49,9 @@ extension Gateway {
       isLagging: documents.isLagging(connection.id))
   }
 
-  func listRooms(_ request: RequestID, _ query: String) {
-    guard let limit = listLimit(in: query, request) else { return }
-    let after = QueryFields(query)["after"] ?? ""
+  func listRooms(_ call: Call) {
+    guard let limit = listLimit(of: call) else { return }
+    let after = call.query["after"] ?? ""
     var names = rooms.names.filter { after.utf8.lexicographicallyPrecedes($0.utf8) }
     names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     let items = names.prefix(limit).map { name in
@@ -60,63 +60,80 @@ extension Gateway {
         present: rooms.people.presence?.present(in: name).count ?? 0)
     }
     let body = ConnectionJSON.list(items, total: rooms.count, hasMore: names.count > limit)
-    respond(request, .json(200, body))
+    respond(call.request, .json(200, body))
   }
 
-  private func listLimit(in query: String, _ request: RequestID) -> Int? {
-    if let limit = Self.number("limit", in: query).or(Self.listDefault),
+  private func listLimit(of call: Call) -> Int? {
+    if let limit = call.query.number("limit").or(Self.listDefault),
       (1...Self.listMax).contains(limit)
     {
       return limit
     }
     respond(
-      request, .problem(400, .badMessage, "expected limit as a number from 1 to \(Self.listMax)"))
+      call.request,
+      .problem(400, .badMessage, "expected limit as a number from 1 to \(Self.listMax)"))
     return nil
   }
 
   // MARK: Doing
 
-  func perform(
-    _ work: OperatorTask.Work, on chosen: OperatorTask.Chosen, _ request: RequestID,
-    _ fields: AccessJSON.Fields
-  ) {
-    let meant: [Connection]
-    switch chosen {
-    case .user(let user): meant = connectionsInOrder { $0.isOpen && $0.isOf(user: user) }
-    case .connection(let id):
-      guard let connection = UInt64(id).flatMap({ connections[ConnectionID($0)] }),
-        connection.isOpen
-      else {
-        respond(
-          request, .problem(404, .unknownConnection, "no connection has this id, or it has ended"))
-        return
-      }
-      meant = [connection]
+  func disconnectConnection(_ call: Call) {
+    guard let fields = optionalFields(of: call) else { return }
+    guard let connection = UInt64(call.name).flatMap({ connections[ConnectionID($0)] }),
+      connection.isOpen
+    else {
+      respond(
+        call.request,
+        .problem(404, .unknownConnection, "no connection has this id, or it has ended"))
+      return
     }
-    let count: Int
-    switch work {
-    case .disconnect:
-      for connection in meant { dismiss(connection, comesBack: fields.reconnect) }
-      count = meant.count
-    case .refreshRights:
-      let seconds = fields.within ?? Self.refreshSecondsDefault
-      guard Self.refreshSeconds.contains(seconds) else {
-        respond(
-          request,
-          .problem(
-            400, .badMessage,
-            "expected within from \(Self.refreshSeconds.lowerBound) to "
-              + "\(Self.refreshSeconds.upperBound) seconds"))
-        return
-      }
-      count = refreshRights(of: meant, within: seconds)
+    dismiss(connection, comesBack: fields.reconnect)
+    answer(call, "disconnect", count: 1)
+  }
+
+  func disconnectUser(_ call: Call) {
+    guard let fields = optionalFields(of: call) else { return }
+    let meant = connections(of: call.name)
+    for connection in meant { dismiss(connection, comesBack: fields.reconnect) }
+    answer(call, "disconnect", count: meant.count)
+  }
+
+  func refreshRightsOfUser(_ call: Call) {
+    guard let fields = optionalFields(of: call) else { return }
+    let seconds = fields.within ?? Self.refreshSecondsDefault
+    guard Self.refreshSeconds.contains(seconds) else {
+      respond(
+        call.request,
+        .problem(
+          400, .badMessage,
+          "expected within from \(Self.refreshSeconds.lowerBound) to "
+            + "\(Self.refreshSeconds.upperBound) seconds"))
+      return
     }
+    answer(
+      call, "refresh-rights", count: refreshRights(of: connections(of: call.name), within: seconds))
+  }
+
+  private func connections(of user: String) -> [Connection] {
+    connectionsInOrder { $0.isOpen && $0.isOf(user: user) }
+  }
+
+  /// The fields of a body that may be left out; answers the request if they are something else.
+  private func optionalFields(of call: Call) -> AccessJSON.Fields? {
+    guard !call.body.isEmpty else { return AccessJSON.Fields() }
+    let fields = AccessJSON.fields(in: call.body)
+    if fields == nil {
+      respond(call.request, .problem(400, .badMessage, "expected a JSON object, or nothing"))
+    }
+    return fields
+  }
+
+  private func answer(_ call: Call, _ work: String, count: Int) {
     surroundings.log.write(
-      .notice, "asked by an operator",
-      [("work", work.rawValue), ("connections", "\(count)")])
+      .notice, "asked by an operator", [("work", work), ("connections", "\(count)")])
     var body: [UInt8] = []
     JSONWriter.object(&body) { $0.field("connections", count, &$1) }
-    respond(request, .json(200, body))
+    respond(call.request, .json(200, body))
   }
 
   /// Ends a connection, and tells its client whether to come back.

@@ -8,47 +8,61 @@ extension Gateway {
   /// Groups of one answer, at most.
   private static let groupsMax = 1_000
 
-  func text(_ request: RequestID, id: DocumentID, _ head: RequestHead) {
-    let query = head.query
+  func readText(_ call: Call) {
+    let query = call.query
     let point: HistoryPoint
-    guard let format = NoteText.Format(of: head) else {
+    guard let format = NoteText.Format(of: call) else {
       respond(
-        request, .problem(400, .badMessage, "expected format to be json, text or markdown"))
+        call.request, .problem(400, .badMessage, "expected format to be json, text or markdown"))
       return
     }
-    switch (Self.number("revision", in: query), Self.number("time", in: query)) {
+    switch (query.number("revision"), query.number("time")) {
     case (.value(let revision), .absent): point = .revision(revision)
     case (.absent, .value(let time)): point = .time(Timestamp(time))
     case (.absent, .absent): point = .revision(.max)
     default:
       respond(
-        request,
+        call.request,
         .problem(400, .badMessage, "expected revision or time as a number, or neither"))
       return
     }
     store(
-      .text(id: id, at: point),
-      for: .notes(
-        request, .text(format, known: EntityTags(head.headers["if-none-match"]))))
+      .text(id: call.name, at: point),
+      for: .notes(call.request, .text(format, known: call.known)))
   }
 
-  func history(_ request: RequestID, id: DocumentID, _ query: String) {
-    let after = Self.number("after", in: query).or(0)
-    let limit = Self.number("limit", in: query).or(Self.groupsMax)
+  func readHistory(_ call: Call) {
+    let after = call.query.number("after").or(0)
+    let limit = call.query.number("limit").or(Self.groupsMax)
     guard let after, let limit, limit > 0 else {
-      respond(request, .problem(400, .badMessage, "expected after and limit as numbers"))
+      respond(call.request, .problem(400, .badMessage, "expected after and limit as numbers"))
       return
     }
     store(
       .history(
-        id: id, after: after, limit: min(limit, Self.groupsMax), pause: Self.pauseMilliseconds),
-      for: .notes(request, .history))
+        id: call.name, after: after, limit: min(limit, Self.groupsMax),
+        pause: Self.pauseMilliseconds),
+      for: .notes(call.request, .history))
   }
 
-  func saveVersion(
-    _ request: RequestID, id: DocumentID, _ body: [UInt8], _ identity: Identity
-  ) {
-    guard let fields = NoteJSON.fields(in: body), let name = fields.name, !name.isEmpty,
+  func listVersions(_ call: Call) {
+    store(.versions(id: call.name), for: .notes(call.request, .versions))
+  }
+
+  func deleteVersion(_ call: Call) {
+    guard let revision = call.item.flatMap(QueryFields.wholeNumber) else {
+      respond(call.request, .problem(400, .badMessage, "expected a revision's number"))
+      return
+    }
+    store(
+      keeping(.deleteVersion(id: call.name, revision: revision), for: call.request) { _ in
+        Response(status: 204)
+      }, for: .notes(call.request, .deleteVersion))
+  }
+
+  func saveVersion(_ call: Call) {
+    let request = call.request
+    guard let fields = NoteJSON.fields(in: call.body), let name = fields.name, !name.isEmpty,
       let revision = fields.revision
     else {
       respond(
@@ -56,13 +70,14 @@ extension Gateway {
         .problem(400, .badMessage, "expected a JSON object with \"name\" and \"revision\""))
       return
     }
-    guard let author = author(fields.author, identity, request), checkedName(name, request) else {
+    guard let author = author(fields.author, call.identity, request), checkedName(name, request)
+    else {
       return
     }
     documents.save(
       NamedVersion(
         revision: revision, name: name, author: author, time: surroundings.clock.now),
-      of: id, for: request)
+      of: call.name, for: request)
   }
 
   /// Has the store name a revision.
@@ -75,18 +90,17 @@ extension Gateway {
       }, for: .notes(request, .saveVersion(version)))
   }
 
-  func restore(
-    _ request: RequestID, id: DocumentID, _ body: [UInt8], _ identity: Identity
-  ) {
-    guard let fields = NoteJSON.fields(in: body), let revision = fields.revision, revision >= 0
+  func restore(_ call: Call) {
+    let request = call.request
+    guard let fields = NoteJSON.fields(in: call.body), let revision = fields.revision, revision >= 0
     else {
       respond(request, .problem(400, .badMessage, "expected a JSON object with \"revision\""))
       return
     }
-    guard let author = author(fields.author, identity, request) else { return }
+    guard let author = author(fields.author, call.identity, request) else { return }
     store(
-      .text(id: id, at: .revision(revision)),
-      for: .notes(request, .restore(id, author: author)))
+      .text(id: call.name, at: .revision(revision)),
+      for: .notes(request, .restore(call.name, author: author)))
   }
 
   /// The name under which the edit or version is kept.
@@ -107,35 +121,5 @@ extension Gateway {
       return false
     }
     return true
-  }
-
-  /// A number in a query, such as `after=12&limit=3`.
-  enum QueryNumber {
-    case absent
-    case value(Int)
-    case broken
-
-    func or(_ other: Int) -> Int? {
-      switch self {
-      case .absent: other
-      case .value(let value): value
-      case .broken: nil
-      }
-    }
-  }
-
-  static func number(_ name: String, in query: String) -> QueryNumber {
-    for pair in query.split(separator: "&") {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.first.map(String.init) == name else { continue }
-      guard parts.count == 2, let value = wholeNumber(parts[1]) else { return .broken }
-      return .value(value)
-    }
-    return .absent
-  }
-
-  /// A number that is not negative, as large as those of messages may be; `nil` if it is none.
-  static func wholeNumber(_ text: some StringProtocol) -> Int? {
-    Int(text).flatMap { (0...(1 << 53)).contains($0) ? $0 : nil }
   }
 }

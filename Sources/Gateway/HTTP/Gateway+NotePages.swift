@@ -27,9 +27,9 @@ extension Gateway {
     var asked = 0
   }
 
-  func list(_ request: RequestID, _ query: String, _ identity: Identity) {
-    let fields = QueryFields(query)
-    let limit = Self.number("limit", in: query)
+  func listNotes(_ call: Call) {
+    let (request, identity, fields) = (call.request, call.identity, call.query)
+    let limit = fields.number("limit")
     if case .absent = limit, fields["after"] == nil {
       store(.list, for: .notes(request, .list(identity)))
       return

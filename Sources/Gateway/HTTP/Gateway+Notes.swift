@@ -1,25 +1,8 @@
-public import GatewayPorts
+import GatewayPorts
 import JSON
-package import SocketMessages
+import SocketMessages
 
-/// The HTTP surface for notes.
-///
-///     GET    /api/notes                            all notes, the newest change first
-///     GET    /api/notes?limit=&after=              some, see Gateway+NotePages.swift
-///     POST   /api/notes                            {"title": "…"} makes one
-///     GET    /api/notes/{id}                       one note
-///     PUT    /api/notes/{id}                       {"title": "…"} makes one under this id
-///     PATCH  /api/notes/{id}                       {"title": "…"} renames it
-///     DELETE /api/notes/{id}                       removes it with its history
-///     GET    /api/notes/{id}/text?revision=|time=  the text then, with its authors
-///     PUT    /api/notes/{id}/text?base=&author=    replaces the text, as a change like any other
-///     POST   /api/notes/{id}/changes               {"revision": n, "operation": […]} changes it
-///     GET    /api/notes/{id}/history?after=&limit= who changed what, in groups
-///     GET    /api/notes/{id}/versions              named revisions
-///     POST   /api/notes/{id}/versions              {"name": "…", "revision": n} names one
-///     DELETE /api/notes/{id}/versions/{revision}   takes the name away
-///     POST   /api/notes/{id}/restore               {"revision": n} makes an old text the newest
-///     POST   /api/notes/{id}/share                 makes a link, see Gateway+Sharing.swift
+/// The HTTP surface for notes: making, naming and removing them, and what the store replies.
 extension Gateway {
   /// What a request for notes is to be answered with.
   enum NotesRequest {
@@ -43,150 +26,23 @@ extension Gateway {
     case endShares(DocumentID)
   }
 
-  /// Answers an HTTP request, now or when the store has replied.
-  ///
-  /// - Returns: Whether the path is the gateway's at all.
-  public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
-    if requestOfDialect(request, head: head, body: body) { return true }
-    let parts = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-    let expected: BodyType =
-      parts.starts(with: ["api", "notes"]) && parts.last == "text" ? .text : .json
-    guard parts.first != "api" || body.isEmpty || expected.includes(head) else {
-      respond(request, .unsupported(expected))
-      return true
-    }
-    if requestOnce(request, head: head, path: parts, body: body) { return true }
-    return perform(request, head: head, path: parts, body: body)
+  func readNote(_ call: Call) {
+    store(.note(id: call.name), for: .notes(call.request, .one(known: call.known)))
   }
 
-  /// Does what a request of the gateway's own interface asks for.
-  ///
-  /// - Returns: Whether the path is the gateway's at all.
-  func perform(
-    _ request: RequestID, head: RequestHead, path parts: ArraySlice<Substring>, body: [UInt8]
-  ) -> Bool {
-    if requestOfOperator(request, head, path: parts, body: body) { return true }
-    guard !backlog.isFull || parts.first != "api" || head.method == "GET" else {
-      refuseForBacklog(request)
-      return true
-    }
-    guard parts.starts(with: ["api", "notes"]) else {
-      guard parts.first == "api" else { return false }
-      return requestRooms(request, head: head, path: parts.dropFirst(), body: body)
-    }
-    guard let identity = identity(of: head, request) else { return true }
-    let path = Array(parts.dropFirst(2))
-    guard let first = path.first else {
-      switch head.method {
-      case "GET": list(request, head.query, identity)
-      case "POST": create(request, body, identity)
-      default: respond(request, .methodNotAllowed("GET, POST"))
-      }
-      return true
-    }
-    guard let id = PercentEncoding.decoded(first), !id.isEmpty else {
-      respond(request, .problem(400, .badMessage, "the note's id is not valid percent-encoding"))
-      return true
-    }
-    guard id.utf8.count <= settings.limits.documentIDBytesMax else {
-      respond(
-        request,
-        .problem(
-          413, .tooLarge,
-          "a note's id has at most \(settings.limits.documentIDBytesMax) bytes; this one has "
-            + "\(id.utf8.count)"))
-      return true
-    }
-    let rest = path.dropFirst().map(String.init)
-    guard allows(identity, Self.verbs(for: head.method, path: rest), .document(id), request) else {
-      return true
-    }
-    answer(request, head, note: id, path: rest, body, identity)
-    return true
+  func deleteNote(_ call: Call) {
+    store(
+      keeping(.delete(id: call.name), for: call.request) { _ in Response(status: 204) },
+      for: .notes(call.request, .delete(call.name)))
   }
 
-  /// What a request below a note needs: reading for what changes nothing, writing for versions and
-  /// their return, managing for the rest.
-  private static func verbs(for method: String, path: [String]) -> Verbs {
-    if method == "GET" || method == "HEAD" { return .read }
-    switch path.first {
-    case "versions", "restore", "text", "changes": return .write
-    default: return .manage
-    }
-  }
-
-  /// Whether a request that writes has an `If-Match` that would not be looked at, which is answered:
-  /// doing it all the same could do what the header was to prevent.
-  private func hasVainCondition(
-    _ request: RequestID, _ head: RequestHead, path: [String]
-  ) -> Bool {
-    guard head.method != "GET", let condition = head.headers["if-match"], !condition.isEmpty,
-      condition != "*", path != ["text"], path != ["changes"]
-    else { return false }
-    respond(
-      request,
-      .problem(
-        400, .badMessage,
-        "If-Match is looked at where a text is written, by PUT of it and by changes, and nowhere "
-          + "else; leave it out here"))
-    return true
-  }
-
-  private func answer(
-    _ request: RequestID, _ head: RequestHead, note id: DocumentID, path: [String],
-    _ body: [UInt8], _ identity: Identity
-  ) {
-    guard !hasVainCondition(request, head, path: path) else { return }
-    switch (path.first, path.count) {
-    case (nil, _):
-      switch head.method {
-      case "GET":
-        let known = EntityTags(head.headers["if-none-match"])
-        store(.note(id: id), for: .notes(request, .one(known: known)))
-      case "PUT": put(request, id: id, body, identity)
-      case "PATCH": rename(request, id: id, body)
-      case "DELETE":
-        store(
-          keeping(.delete(id: id), for: request) { _ in Response(status: 204) },
-          for: .notes(request, .delete(id)))
-      default: respond(request, .methodNotAllowed("GET, PUT, PATCH, DELETE"))
-      }
-    case ("text", 1) where head.method == "GET": text(request, id: id, head)
-    case ("text", 1) where head.method == "PUT":
-      replaceText(request, id: id, head, body, identity)
-    case ("changes", 1) where head.method == "POST": change(request, id: id, head, body, identity)
-    case ("history", 1) where head.method == "GET": history(request, id: id, head.query)
-    case ("versions", 1) where head.method == "GET":
-      store(.versions(id: id), for: .notes(request, .versions))
-    case ("versions", 1) where head.method == "POST": saveVersion(request, id: id, body, identity)
-    case ("versions", 2) where head.method == "DELETE":
-      guard let revision = Self.wholeNumber(path[1]) else {
-        respond(request, .problem(400, .badMessage, "expected a revision's number"))
-        return
-      }
-      store(
-        keeping(.deleteVersion(id: id, revision: revision), for: request) { _ in
-          Response(status: 204)
-        }, for: .notes(request, .deleteVersion))
-    case ("restore", 1) where head.method == "POST": restore(request, id: id, body, identity)
-    case ("share", 1) where head.method == "POST": share(request, id: id, body, identity)
-    case ("share", 1) where head.method == "DELETE": endShares(request, id: id)
-    case ("share", 1): respond(request, .methodNotAllowed("POST, DELETE"))
-    case ("text", 1): respond(request, .methodNotAllowed("GET, PUT"))
-    case ("changes", 1): respond(request, .methodNotAllowed("POST"))
-    case ("history", 1): respond(request, .methodNotAllowed("GET"))
-    case ("versions", 1): respond(request, .methodNotAllowed("GET, POST"))
-    case ("versions", 2): respond(request, .methodNotAllowed("DELETE"))
-    case ("restore", 1): respond(request, .methodNotAllowed("POST"))
-    default: respond(request, .problem(404, .unknownDocument, "no such path below a note"))
-    }
-  }
-
-  private func create(_ request: RequestID, _ body: [UInt8], _ identity: Identity) {
+  func createNote(_ call: Call) {
+    let request = call.request
     let id = surroundings.names.next()
-    guard allows(identity, .manage, .document(id), request) else { return }
-    guard let title = title(from: body, request) else { return }
-    if NoteJSON.fields(in: body)?.hasID ?? false {
+    guard allows(call.identity, .manage, .document(id), request) else { return }
+    let fields = NoteJSON.fields(in: call.body)
+    guard let title = title(in: fields, request) else { return }
+    if fields?.id != nil {
       respond(
         request,
         .problem(
@@ -207,12 +63,21 @@ extension Gateway {
   }
 
   /// Makes a note under an id that its maker chose, which may be asked for again.
-  private func put(
-    _ request: RequestID, id: DocumentID, _ body: [UInt8], _ identity: Identity
-  ) {
-    guard let title = title(from: body, request) else { return }
+  func putNote(_ call: Call) {
+    let request = call.request
+    let fields = NoteJSON.fields(in: call.body)
+    guard let title = title(in: fields, request) else { return }
+    if let id = fields?.id, !(id.string?.utf8.elementsEqual(call.name.utf8) ?? false) {
+      respond(
+        request,
+        .problem(
+          400, .badMessage,
+          "the body names another id than the path, under which the note is made; leave it out, or "
+            + "ask for the path with that id"))
+      return
+    }
     let draft = NoteDraft(
-      id: id, title: title, owner: Self.owner(identity), time: surroundings.clock.now)
+      id: call.name, title: title, owner: Self.owner(call.identity), time: surroundings.clock.now)
     store(
       keeping(
         .once(
@@ -250,17 +115,20 @@ extension Gateway {
     }
   }
 
-  private func rename(_ request: RequestID, id: DocumentID, _ body: [UInt8]) {
-    guard let title = title(from: body, request) else { return }
+  func renameNote(_ call: Call) {
+    guard let title = title(in: NoteJSON.fields(in: call.body), call.request) else { return }
     store(
-      keeping(.rename(id: id, title: title, time: surroundings.clock.now), for: request) { reply in
+      keeping(
+        .rename(id: call.name, title: title, time: surroundings.clock.now), for: call.request
+      ) { reply in
         guard case .note(let note) = reply else { return nil }
         return .json(200, NoteJSON.note(note))
-      }, for: .notes(request, .rename))
+      }, for: .notes(call.request, .rename))
   }
 
-  private func title(from body: [UInt8], _ request: RequestID) -> String? {
-    guard let title = NoteJSON.fields(in: body)?.title else {
+  /// The title in a body; answers the request if it has none, or too long a one.
+  private func title(in fields: NoteJSON.Fields?, _ request: RequestID) -> String? {
+    guard let title = fields?.title else {
       respond(
         request, .problem(400, .badMessage, "expected a JSON object with a string \"title\""))
       return nil
@@ -366,38 +234,4 @@ extension Gateway {
     }
   }
 
-}
-
-extension Response {
-  /// A JSON response.
-  package static func json(_ status: Int, _ body: [UInt8]) -> Response {
-    Response(
-      status: status,
-      headers: [("content-type", "application/json"), ("cache-control", "no-store")], body: body)
-  }
-
-  /// A note that was made.
-  static func created(_ note: NoteSummary) -> Response {
-    var response = json(201, NoteJSON.note(note))
-    response.headers.append(("location", "/api/notes/" + Gateway.percentEncoded(note.id)))
-    return response
-  }
-
-  /// An error for programs and people.
-  package static func problem(_ status: Int, _ code: ErrorCode, _ message: String) -> Response {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
-      object.field("code", code.rawValue, &body)
-      object.field("message", message, &body)
-    }
-    return json(status, body)
-  }
-
-  /// An error that says which methods a path takes. Where GET is one of them, so is HEAD.
-  package static func methodNotAllowed(_ methods: String) -> Response {
-    let allowed = methods.hasPrefix("GET") ? "GET, HEAD" + methods.dropFirst(3) : methods
-    var response = problem(405, .badMessage, "this path takes \(allowed)")
-    response.headers.append(("allow", allowed))
-    return response
-  }
 }

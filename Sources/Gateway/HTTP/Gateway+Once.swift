@@ -18,10 +18,10 @@ extension Gateway {
   ///
   /// - Returns: Whether it is such a request.
   func requestOnce(
-    _ request: RequestID, head: RequestHead, path: ArraySlice<Substring>, body: [UInt8]
+    _ request: RequestID, _ head: RequestHead, at match: Resource.Match, _ body: [UInt8]
   ) -> Bool {
     guard let key = head.headers["idempotency-key"],
-      ["POST", "PUT", "PATCH", "DELETE"].contains(head.method), Self.isOwn(path)
+      ["POST", "PUT", "PATCH", "DELETE"].contains(head.method)
     else { return false }
     guard let identity = identity(of: head, request) else { return true }
     guard Self.keyBytes.contains(key.utf8.count),
@@ -46,22 +46,10 @@ extension Gateway {
     if let first = once.first(of: keyed) {
       repeated(request, keyed, first: first)
     } else {
-      once.begin(request, OnceBook.Work(keyed: keyed, identity: identity))
+      once.begin(request, OnceBook.Work(keyed: keyed, identity: identity, match: match))
       store(.answer(keyed, settings.answers), for: .answer(request, head))
     }
     return true
-  }
-
-  /// Whether a path is one that the gateway answers for.
-  private static func isOwn(_ path: ArraySlice<Substring>) -> Bool {
-    let rest = path.dropFirst()
-    guard path.first == "api", let first = rest.first else { return false }
-    switch first {
-    case "notes": return true
-    case "publish": return rest.count == 1
-    case "rooms": return rest.count >= 3
-    default: return OperatorTask(rest) != nil
-    }
   }
 
   /// The owner of a key. Who has no name shares the keys of all who have none, and guests share those of
@@ -87,14 +75,14 @@ extension Gateway {
   ) {
     guard let work = once[request] else { return }
     switch outcome {
-    case .success(.unanswered): performOnce(request, head, work)
+    case .success(.unanswered): perform(request, head, at: work.match, work.keyed.body)
     case .success(.answered(let bytes)):
       once.keepNothing(of: request)
       switch KeptAnswer(bytes) {
       case .response(let response): respond(request, response.replayed)
       case .token(let stamp):
         once.stamp(request, stamp)
-        performOnce(request, head, work)
+        perform(request, head, at: work.match, work.keyed.body)
       case nil:
         respond(request, .problem(503, .damaged, "the answer that was kept cannot be read"))
       }
@@ -104,12 +92,6 @@ extension Gateway {
       respond(
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
     }
-  }
-
-  private func performOnce(_ request: RequestID, _ head: RequestHead, _ work: OnceBook.Work) {
-    let path = head.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-    guard !perform(request, head: head, path: path, body: work.keyed.body) else { return }
-    respond(request, .problem(404, .notOffered, "no such path"))
   }
 
   // MARK: Keeping
@@ -207,23 +189,5 @@ extension Gateway {
     for waiting in work.waiting {
       act(.respond(waiting, response.isSuccess ? response.replayed : response))
     }
-  }
-}
-
-extension Response {
-  /// The same answer, called a repetition.
-  fileprivate var replayed: Response {
-    var response = self
-    if !headers.contains(where: { $0.name == "idempotency-replayed" }) {
-      response.headers.append(("idempotency-replayed", "true"))
-    }
-    return response
-  }
-
-  /// The answer to a key that was used for something else.
-  fileprivate static var keyReused: Response {
-    problem(
-      422, .keyReused,
-      "the Idempotency-Key was used for another request of this method and path; take a new one")
   }
 }

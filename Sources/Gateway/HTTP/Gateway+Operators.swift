@@ -1,4 +1,4 @@
-public import GatewayPorts
+import GatewayPorts
 import JSON
 import SocketMessages
 
@@ -16,54 +16,11 @@ extension Gateway {
   private static let tokenSeconds = 1...(366 * 86_400)
   private static let tokenSecondsDefault = 3_600
 
-  /// Answers a request for operators.
-  ///
-  /// - Returns: Whether the path is one of theirs.
-  func requestOfOperator(
-    _ request: RequestID, _ head: RequestHead, path: ArraySlice<Substring>, body: [UInt8]
-  ) -> Bool {
-    guard path.first == "api", let task = OperatorTask(path.dropFirst()) else { return false }
-    guard isOperator(head, request) else { return true }
-    guard head.method == task.method else {
-      respond(request, .methodNotAllowed(task.method))
-      return true
-    }
-    switch task {
-    case .listConnections: listConnections(request, head.query)
-    case .listRooms: listRooms(request, head.query)
-    case .onConnections(let work, let chosen):
-      // Nothing has to be said: then it is as if nothing were said in an object.
-      guard let fields = AccessJSON.fields(in: body.isEmpty ? Array("{}".utf8) : body) else {
-        respond(request, .problem(400, .badMessage, "expected a JSON object, or nothing"))
-        return true
-      }
-      perform(work, on: chosen, request, fields)
-    case .revoke, .makeToken:
-      guard let fields = AccessJSON.fields(in: body) else {
-        respond(request, .problem(400, .badMessage, "expected a JSON object"))
-        return true
-      }
-      if case .revoke = task {
-        revoke(request, fields)
-      } else {
-        makeToken(request, fields)
-      }
-    }
-    return true
-  }
-
-  /// Whether a request is an operator's; answers it if not.
-  public func isOperator(_ head: RequestHead, _ request: RequestID) -> Bool {
-    guard let identity = identity(of: head, request) else { return false }
-    if !identity.isOperator {
-      respond(request, .problem(403, .notAllowed, "this takes the API key of an operator"))
-    }
-    return identity.isOperator
-  }
-
   // MARK: Taking back
 
-  private func revoke(_ request: RequestID, _ fields: AccessJSON.Fields) {
+  func revoke(_ call: Call) {
+    let request = call.request
+    guard let fields = accessFields(of: call) else { return }
     let closed: Int?
     switch (fields.user, fields.token, fields.client) {
     // Nobody in particular is everybody in an open demo: such a name is none.
@@ -104,9 +61,20 @@ extension Gateway {
     return applyRevocations()
   }
 
+  /// The fields of a request's body; answers the request if it has none.
+  private func accessFields(of call: Call) -> AccessJSON.Fields? {
+    let fields = AccessJSON.fields(in: call.body)
+    if fields == nil {
+      respond(call.request, .problem(400, .badMessage, "expected a JSON object"))
+    }
+    return fields
+  }
+
   // MARK: Tokens
 
-  private func makeToken(_ request: RequestID, _ fields: AccessJSON.Fields) {
+  func makeToken(_ call: Call) {
+    let request = call.request
+    guard let fields = accessFields(of: call) else { return }
     guard let tokens = surroundings.ownTokens else {
       respond(request, .problem(404, .unknownDocument, "this server makes no tokens"))
       return

@@ -11,81 +11,27 @@ import SocketMessages
 ///
 /// A room's name may have slashes in it, as they are or encoded.
 extension Gateway {
-  /// Answers a request about rooms.
-  ///
-  /// - Returns: Whether the path is about them at all.
-  func requestRooms(
-    _ request: RequestID, head: RequestHead, path: ArraySlice<Substring>, body: [UInt8]
-  ) -> Bool {
-    switch path.first {
-    case "publish" where path.count == 1:
-      guard head.method == "POST" else {
-        respond(request, .methodNotAllowed("POST"))
-        return true
-      }
-      guard let identity = identity(of: head, request) else { return true }
-      publishBatch(request, body, identity)
-      return true
-    case "rooms" where path.count >= 3:
-      guard let identity = identity(of: head, request) else { return true }
-      // A name may have slashes, and no transport has to keep those apart from the path's own.
-      let parts = path.dropFirst()
-      guard let what = parts.last,
-        let name = PercentEncoding.decoded(Substring(parts.dropLast().joined(separator: "/")))
-      else {
-        respond(
-          request, .problem(400, .badMessage, "the room's name is not valid percent-encoding"))
-        return true
-      }
-      if let problem = rooms.problem(ofRoom: name) {
-        respond(request, .problem(413, .tooLarge, problem))
-        return true
-      }
-      answer(request, head, room: name, String(what), body, identity)
-      return true
-    default: return false
+  func readRoomPresence(_ call: Call) {
+    guard let presence = rooms.people.presence else {
+      respond(call.request, .problem(404, .notOffered, "this server does not offer presence"))
+      return
     }
-  }
-
-  private func answer(
-    _ request: RequestID, _ head: RequestHead, room name: RoomName, _ what: String,
-    _ body: [UInt8], _ identity: Identity
-  ) {
-    switch (what, head.method) {
-    case ("publish", "POST"):
-      guard allows(identity, .publish, .room(name), request) else { return }
-      publish(request, in: name, body, identity)
-    case ("publish", _): respond(request, .methodNotAllowed("POST"))
-    case ("history", "GET"):
-      guard allows(identity, .read, .room(name), request) else { return }
-      history(request, of: name, head.query, identity)
-    case ("history", _): respond(request, .methodNotAllowed("GET"))
-    case ("presence", "GET"):
-      guard allows(identity, .presence, .room(name), request) else { return }
-      guard let presence = rooms.people.presence else {
-        respond(request, .problem(404, .notOffered, "this server does not offer presence"))
-        return
-      }
-      let reader = person(of: identity)
-      let visible = presence.present(in: name).filter { somebody in
-        !(reader.map { rooms.separates($0, from: somebody.id) } ?? false)
-      }
-      respond(request, .json(200, RoomJSON.present(visible, in: name)))
-    case ("presence", _): respond(request, .methodNotAllowed("GET"))
-    default: respond(request, .problem(404, .unknownType, "no such path below a room"))
+    let reader = person(of: call.identity)
+    let visible = presence.present(in: call.name).filter { somebody in
+      !(reader.map { rooms.separates($0, from: somebody.id) } ?? false)
     }
+    respond(call.request, .json(200, RoomJSON.present(visible, in: call.name)))
   }
 
   // MARK: Publishing
 
-  private func publish(
-    _ request: RequestID, in name: RoomName, _ body: [UInt8], _ identity: Identity
-  ) {
-    guard let item = RoomJSON.publication(in: body), let data = item.data else {
+  func publish(_ call: Call) {
+    let (request, name) = (call.request, call.name)
+    guard let item = RoomJSON.publication(in: call.body), let data = item.data else {
       respond(request, .problem(400, .badMessage, "expected a JSON object with \"data\""))
       return
     }
-    rooms.publish(publishRequest(item, data, in: name, identity), for: .request(request))
+    rooms.publish(publishRequest(item, data, in: name, call.identity), for: .request(request))
   }
 
   /// Answers a request to publish.
@@ -106,8 +52,9 @@ extension Gateway {
       person: person(of: identity), pushes: item.pushes)
   }
 
-  private func publishBatch(_ request: RequestID, _ body: [UInt8], _ identity: Identity) {
-    guard let items = RoomJSON.publications(in: body), !items.isEmpty else {
+  func publishBatch(_ call: Call) {
+    let request = call.request
+    guard let items = RoomJSON.publications(in: call.body), !items.isEmpty else {
       respond(
         request,
         .problem(400, .badMessage, "expected a JSON object with a list of \"publications\""))
@@ -127,7 +74,7 @@ extension Gateway {
       var item = item
       // Not all of a batch may be in one commit: each part is known by itself when it comes again.
       item.key = item.key ?? once[request].map { Self.key(ofPart: index, of: $0.keyed) }
-      publish(item, index, of: request, identity)
+      publish(item, index, of: request, call.identity)
     }
   }
 
@@ -164,12 +111,11 @@ extension Gateway {
 
   // MARK: History
 
-  private func history(
-    _ request: RequestID, of name: RoomName, _ query: String, _ identity: Identity
-  ) {
-    let since = Self.number("since", in: query)
-    let before = Self.number("before", in: query)
-    let limit = Self.number("limit", in: query)
+  func readRoomHistory(_ call: Call) {
+    let (request, name) = (call.request, call.name)
+    let since = call.query.number("since")
+    let before = call.query.number("before")
+    let limit = call.query.number("limit")
     guard let since = since.optional, let before = before.optional, let limit = limit.optional,
       let range = Rooms.range(since: since, before: before), let limit = rooms.limit(limit)
     else {
@@ -182,7 +128,7 @@ extension Gateway {
       return
     }
     rooms.read(
-      name, range, limit: limit, visibleTo: person(of: identity), for: .request(request))
+      name, range, limit: limit, visibleTo: person(of: call.identity), for: .request(request))
   }
 
   /// Answers a request for a part of a room's history.
@@ -204,24 +150,6 @@ extension Gateway {
     case .keyReused: 409
     case .unavailable, .busy, .damaged: 503
     default: 400
-    }
-  }
-}
-
-extension Response {
-  /// A publication that stands somewhere.
-  static func published(_ room: RoomName, _ position: RoomPosition, isRepeated: Bool) -> Response {
-    json(200, RoomJSON.published(room, position, isRepeated: isRepeated))
-  }
-}
-
-extension Gateway.QueryNumber {
-  /// The number, `nil` where there is none; nothing at all where it is broken.
-  var optional: Int?? {
-    switch self {
-    case .absent: .some(nil)
-    case .value(let value): value
-    case .broken: nil
     }
   }
 }

@@ -58,8 +58,3 @@ enum KeptAnswer {
     return bytes
   }
 }
-
-extension Response {
-  /// Whether what was asked for is done.
-  var isSuccess: Bool { (200...299).contains(status) }
-}

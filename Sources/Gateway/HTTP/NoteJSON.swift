@@ -130,8 +130,8 @@ enum NoteJSON {
     var author: String?
     var revision: Int?
     var operation: TextOperation?
-    /// Whether the note is to have an id of its maker's.
-    var hasID = false
+    /// The id that the note is to have; `nil` if nothing is said of it.
+    var id: JSONValue?
     /// Whether the operation was left out because it has too many components.
     var hasTooManyComponents = false
   }
@@ -141,30 +141,18 @@ enum NoteJSON {
   /// - Parameter operationComponentsMax: Components that the operation may have. Reading it stops
   ///   there.
   static func fields(in body: [UInt8], operationComponentsMax: Int = 0) -> Fields? {
-    body.withUnsafeBufferPointer { bytes in
-      var reader = JSONReader(bytes)
-      var fields = Fields()
-      do throws(JSONError) {
-        try reader.object { key, reader throws(JSONError) in
-          switch key {
-          case "id":
-            fields.hasID = true
-            try reader.skipValue()
-          case "title": fields.title = try reader.string()
-          case "name": fields.name = try reader.string()
-          case "author": fields.author = try reader.string()
-          case "operation":
-            fields.operation = try reader.operation(componentsMax: operationComponentsMax)
-            fields.hasTooManyComponents = fields.operation == nil
-          case "revision": fields.revision = try reader.integer()
-          default: try reader.skipValue()
-          }
-        }
-        try reader.finish()
-      } catch {
-        return nil
+    JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
+      switch key {
+      case "id": fields.id = try reader.value()
+      case "title": fields.title = try reader.string()
+      case "name": fields.name = try reader.string()
+      case "author": fields.author = try reader.string()
+      case "operation":
+        fields.operation = try reader.operation(componentsMax: operationComponentsMax)
+        fields.hasTooManyComponents = fields.operation == nil
+      case "revision": fields.revision = try reader.integer()
+      default: try reader.skipValue()
       }
-      return fields
     }
   }
 }

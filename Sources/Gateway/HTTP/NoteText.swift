@@ -14,8 +14,8 @@ enum NoteText {
     case markdown
 
     /// What a request asks for: `?format=`, else the first type in `Accept` that there is.
-    init?(of head: RequestHead) {
-      if let name = Gateway.text("format", in: head.query) {
+    init?(of call: Call) {
+      if let name = call.query["format"] {
         switch name {
         case "json": self = .json
         case "text": self = .plain
@@ -25,7 +25,7 @@ enum NoteText {
         return
       }
       self = .json
-      for type in (head.headers["accept"] ?? "").split(separator: ",") {
+      for type in (call.head.headers["accept"] ?? "").split(separator: ",") {
         switch type.split(separator: ";").first?.filter({ $0 != " " }) {
         case "application/json": self = .json
         case "text/plain": self = .plain
@@ -76,40 +76,7 @@ enum NoteText {
       let operation = TextOperation(replacing: Document(base.text), by: Document(text))
       return DocumentRoom.ServerEdit(
         request: request, content: .change(operation, revision: base.revision), author: author,
-        expected: expected)
-    }
-  }
-
-  /// What `If-Match` asks for; a header without a value asks for nothing.
-  enum Condition {
-    case any
-    case revision(Int)
-    case broken
-
-    init(_ header: String?) {
-      guard let header, !header.isEmpty, header != "*" else {
-        self = .any
-        return
-      }
-      // The quotes are easily lost on the way through a shell.
-      let parts = header.split(separator: "\"", omittingEmptySubsequences: false)
-      let isQuoted = parts.count == 3 && parts[0].isEmpty && parts[2].isEmpty
-      // The tag of a note itself has a mark of its title behind the revision.
-      let tag = parts[isQuoted ? 1 : 0].split(
-        separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-      guard isQuoted || parts.count == 1, tag.count == 1 || isQuoted && Self.isMark(tag[1]),
-        let number = Gateway.wholeNumber(tag[0])
-      else {
-        self = .broken
-        return
-      }
-      self = .revision(number)
-    }
-
-    /// Whether a text is a hash as `response` of a note writes it.
-    private static func isMark(_ text: Substring) -> Bool {
-      (1...7).contains(text.utf8.count)
-        && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x7a ~= $0 }
+        expected: expected, skipsIdentity: true)
     }
   }
 }
@@ -117,41 +84,38 @@ enum NoteText {
 extension Gateway {
   /// Replaces the whole text. With `base`, what others changed since that revision is kept, and
   /// merged as if the writer had been connected; with `If-Match`, the note must not have changed.
-  func replaceText(
-    _ request: RequestID, id: DocumentID, _ head: RequestHead, _ body: [UInt8],
-    _ identity: Identity
-  ) {
-    guard let text = String(validating: body, as: UTF8.self) else {
+  func replaceText(_ call: Call) {
+    let request = call.request
+    guard let text = String(validating: call.body, as: UTF8.self) else {
       respond(request, .problem(400, .badMessage, "expected the text in UTF-8 as the body"))
       return
     }
-    guard let expected = expectedRevision(head, request),
-      let author = author(Self.text("author", in: head.query), identity, request)
+    guard let expected = expectedRevision(call),
+      let author = author(call.query["author"], call.identity, request)
     else { return }
-    switch Self.number("base", in: head.query) {
+    switch call.query.number("base") {
     case .broken:
       respond(request, .problem(400, .badMessage, "expected base as a revision's number"))
     case .absent:
       documents.edit(
-        id,
+        call.name,
         DocumentRoom.ServerEdit(
-          request: request, content: .text(text), author: author, expected: expected.revision))
+          request: request, content: .text(text), author: author, expected: expected.revision,
+          skipsIdentity: true))
     case .value(let base):
       store(
-        .text(id: id, at: .revision(base)),
+        .text(id: call.name, at: .revision(base)),
         for: .notes(
           request,
-          .base(id, NoteText.Edit(text: text, author: author, expected: expected.revision))))
+          .base(call.name, NoteText.Edit(text: text, author: author, expected: expected.revision))))
     }
   }
 
   /// Changes the text by an operation on one of its revisions.
-  func change(
-    _ request: RequestID, id: DocumentID, _ head: RequestHead, _ body: [UInt8],
-    _ identity: Identity
-  ) {
+  func changeText(_ call: Call) {
+    let request = call.request
     let componentsMax = settings.limits.operationComponentsMax
-    let fields = NoteJSON.fields(in: body, operationComponentsMax: componentsMax)
+    let fields = NoteJSON.fields(in: call.body, operationComponentsMax: componentsMax)
     if let fields, fields.hasTooManyComponents {
       let refusal = LiveDocument.Refusal.tooManyComponents(componentsMax: componentsMax)
       let (code, message) = refusal.words(sequence: 1)
@@ -165,50 +129,26 @@ extension Gateway {
           400, .badOperation, "expected a JSON object with \"revision\" and \"operation\""))
       return
     }
-    guard let expected = expectedRevision(head, request),
-      let author = author(fields.author, identity, request)
+    guard let expected = expectedRevision(call),
+      let author = author(fields.author, call.identity, request)
     else { return }
     documents.edit(
-      id,
+      call.name,
       DocumentRoom.ServerEdit(
         request: request, content: .change(operation, revision: revision),
         author: author, expected: expected.revision))
   }
 
   /// The revision that `If-Match` wants, if any; `nil` when the header is none, which is answered.
-  private func expectedRevision(
-    _ head: RequestHead, _ request: RequestID
-  ) -> (revision: Int?, Void)? {
-    switch NoteText.Condition(head.headers["if-match"]) {
+  private func expectedRevision(_ call: Call) -> (revision: Int?, Void)? {
+    switch RevisionCondition(call.head.headers["if-match"]) {
     case .any: return (nil, ())
     case .revision(let revision): return (revision, ())
     case .broken:
       respond(
-        request,
+        call.request,
         .problem(400, .badMessage, "expected If-Match as a revision in quotes, such as \"41\""))
       return nil
     }
   }
-
-  /// The value of a query's parameter, decoded; `nil` if it is not there or broken.
-  static func text(_ name: String, in query: String) -> String? {
-    for pair in query.split(separator: "&") {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2, parts[0] == name else { continue }
-      return PercentEncoding.decoded(inQuery: parts[1])
-    }
-    return nil
-  }
-}
-
-extension Response {
-  /// An edit that made a revision.
-  static func edited(_ revision: Int) -> Response {
-    var response = json(200, NoteJSON.revision(revision))
-    response.setRevision(revision)
-    return response
-  }
-
-  /// Names the note's revision as entity tag.
-  mutating func setRevision(_ revision: Int) { headers.append(("etag", "\"\(revision)\"")) }
 }

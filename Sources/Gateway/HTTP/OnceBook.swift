@@ -8,6 +8,8 @@ struct OnceBook {
     let keyed: KeyedRequest
     /// Who makes it: looked at once, so that a request counts once towards what its user may make.
     let identity: Identity
+    /// What it asks for.
+    let match: Resource.Match
     /// The same request, sent again before it was answered. Bounded by ``waitingMax``.
     var waiting: [RequestID] = []
     /// What becomes of its answer.

@@ -15,12 +15,12 @@ enum RoomJSON {
 
   /// The publication in a body; `nil` if it is none.
   static func publication(in body: [UInt8]) -> Item? {
-    read(body) { reader throws(JSONError) in try item(&reader) }
+    JSONBody.value(in: body) { reader throws(JSONError) in try item(&reader) }
   }
 
   /// The list in a body; `nil` if there is none.
   static func publications(in body: [UInt8]) -> [Item]? {
-    read(body) { reader throws(JSONError) in
+    JSONBody.value(in: body) { reader throws(JSONError) in
       var items: [Item] = []
       try reader.object { key, reader throws(JSONError) in
         switch key {
@@ -31,21 +31,6 @@ enum RoomJSON {
         }
       }
       return items
-    }
-  }
-
-  private static func read<Value>(
-    _ body: [UInt8], _ value: (inout JSONReader) throws(JSONError) -> Value
-  ) -> Value? {
-    body.withUnsafeBufferPointer { bytes in
-      var reader = JSONReader(bytes)
-      do throws(JSONError) {
-        let value = try value(&reader)
-        try reader.finish()
-        return value
-      } catch {
-        return nil
-      }
     }
   }
 

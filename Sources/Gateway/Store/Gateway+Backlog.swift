@@ -37,10 +37,3 @@ extension StoreBacklog {
   /// The words of a refusal.
   static let words = "too much waits for the disk; send it again later"
 }
-
-extension Response {
-  /// 503, with when to try again.
-  static func busy(_ message: String) -> Response {
-    .tooMany(.problem(503, .busy, message), retryAfter: nil)
-  }
-}

@@ -83,7 +83,7 @@ extension Gateway {
       }
       json = Array(message.utf8)
     default:
-      respond(request, Response.methodNotAllowed("GET, POST").allowing(head))
+      respond(request, Response.methodNotAllowed("GET", "POST").allowing(head))
       return
     }
     guard var messages = BayeuxMessage.decode(json) else {

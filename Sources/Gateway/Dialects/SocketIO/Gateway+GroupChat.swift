@@ -43,7 +43,7 @@ extension Gateway {
         return true
       }
       postMessage(request, group: group, in: room, body, identity)
-    default: respond(request, .methodNotAllowed("GET, POST"))
+    default: respond(request, .methodNotAllowed("GET", "POST"))
     }
     return true
   }

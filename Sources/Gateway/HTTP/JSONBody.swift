@@ -1,0 +1,36 @@
+package import JSON
+
+/// Reading the JSON of a request's body.
+package enum JSONBody {
+  /// A value from a body; `nil` if the body is no JSON, or `read` throws.
+  package static func value<Value>(
+    in body: [UInt8], _ read: (inout JSONReader) throws(JSONError) -> Value
+  ) -> Value? {
+    body.withUnsafeBufferPointer { bytes in
+      var reader = JSONReader(bytes)
+      do throws(JSONError) {
+        let value = try read(&reader)
+        try reader.finish()
+        return value
+      } catch {
+        return nil
+      }
+    }
+  }
+
+  /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
+  ///
+  /// - Parameters:
+  ///   - fields: What they are where the body says nothing of them.
+  ///   - take: Reads the value of a key, or skips it.
+  package static func fields<Fields>(
+    in body: [UInt8], _ fields: Fields,
+    _ take: (inout Fields, JSONText, inout JSONReader) throws(JSONError) -> Void
+  ) -> Fields? {
+    value(in: body) { reader throws(JSONError) in
+      var fields = fields
+      try reader.object { key, reader throws(JSONError) in try take(&fields, key, &reader) }
+      return fields
+    }
+  }
+}

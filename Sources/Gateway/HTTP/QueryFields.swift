@@ -1,0 +1,61 @@
+import GatewayPorts
+
+/// The fields of a query; of one that comes twice, the first.
+///
+/// Written as forms write them: percent-encoded, with `+` for a space. A name without `=` has an empty
+/// value.
+struct QueryFields {
+  private let text: String
+
+  init(_ query: String) { text = query }
+
+  /// A number in a query, such as `limit=3`.
+  enum Number {
+    case absent
+    case value(Int)
+    case broken
+
+    /// The number, or another where there is none; `nil` for what is no number.
+    func or(_ other: Int) -> Int? {
+      switch self {
+      case .absent: other
+      case .value(let value): value
+      case .broken: nil
+      }
+    }
+
+    /// The number, `nil` where there is none; nothing at all for what is no number.
+    var optional: Int?? {
+      switch self {
+      case .absent: .some(nil)
+      case .value(let value): value
+      case .broken: nil
+      }
+    }
+  }
+
+  /// A field's value, decoded; `nil` if there is none, or its encoding is broken.
+  subscript(name: StaticString) -> String? { value(of: name) ?? nil }
+
+  /// A field's value as a number that is not negative.
+  func number(_ name: StaticString) -> Number {
+    guard let value = value(of: name) else { return .absent }
+    return value.flatMap(Self.wholeNumber).map(Number.value) ?? .broken
+  }
+
+  /// A field's value: nothing at all if there is none, `nil` if its encoding is broken.
+  private func value(of name: StaticString) -> String?? {
+    let wanted = name.withUTF8Buffer { Array($0) }
+    for pair in text.split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts[0].utf8.elementsEqual(wanted) else { continue }
+      return .some(parts.count == 2 ? PercentEncoding.decoded(inQuery: parts[1]) : "")
+    }
+    return nil
+  }
+
+  /// A number that is not negative, as large as those of messages may be; `nil` for another text.
+  static func wholeNumber(_ text: some StringProtocol) -> Int? {
+    Int(text).flatMap { (0...(1 << 53)).contains($0) ? $0 : nil }
+  }
+}

@@ -1,0 +1,128 @@
+package import GatewayPorts
+import JSON
+package import SocketMessages
+
+/// The forms that answers have.
+extension Response {
+  /// A JSON response.
+  package static func json(_ status: Int, _ body: [UInt8]) -> Response {
+    Response(
+      status: status,
+      headers: [("content-type", "application/json"), ("cache-control", "no-store")], body: body)
+  }
+
+  /// A response in words.
+  package static func plain(_ status: Int, _ text: String) -> Response {
+    Response(
+      status: status, headers: [("content-type", "text/plain; charset=utf-8")],
+      body: Array(text.utf8))
+  }
+
+  /// Whether what was asked for is done.
+  var isSuccess: Bool { (200...299).contains(status) }
+
+  // MARK: Refusals
+
+  /// An error for programs and people.
+  package static func problem(_ status: Int, _ code: ErrorCode, _ message: String) -> Response {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("code", code.rawValue, &body)
+      object.field("message", message, &body)
+    }
+    return json(status, body)
+  }
+
+  /// An error that says which methods a path takes.
+  static func methodNotAllowed(_ methods: String...) -> Response { methodNotAllowed(methods) }
+
+  /// An error that says which methods a path takes.
+  static func methodNotAllowed(_ methods: [String]) -> Response {
+    let allowed = Route.listed(methods)
+    var response = problem(405, .badMessage, "this path takes \(allowed)")
+    response.headers.append(("allow", allowed))
+    return response
+  }
+
+  /// The answer to a body of another type.
+  static func unsupported(_ expected: BodyType) -> Response {
+    var response = problem(
+      415, .badMessage, "expected the content-type \(expected.rawValue), or none")
+    response.headers.append(("accept", expected.rawValue))
+    return response
+  }
+
+  /// Adds when to try again, in whole seconds, as HTTP has it; where nobody can say, a few.
+  static func tooMany(_ response: Response, retryAfter: Int?) -> Response {
+    var response = response
+    let seconds = retryAfter.map { max(1, ($0 + 999) / 1_000) } ?? 5
+    response.headers.append(("retry-after", "\(seconds)"))
+    return response
+  }
+
+  /// 503, with when to try again.
+  static func busy(_ message: String) -> Response {
+    .tooMany(.problem(503, .busy, message), retryAfter: nil)
+  }
+
+  /// The answer to a token that is missing (401) or not accepted (403).
+  static func refusal(_ error: AuthenticationError) -> Response {
+    problem(error == .missing ? 401 : 403, .unauthorised, Gateway.words(for: error))
+  }
+
+  /// The answer to an API key where none counts.
+  static var keyElsewhere: Response {
+    problem(
+      401, .unauthorised, "API keys count at the address that api-listen names; ask there"
+    ).challenging
+  }
+
+  /// The same answer, which names the kind of credentials that are taken.
+  var challenging: Response {
+    var response = self
+    response.headers.append(("www-authenticate", "Bearer"))
+    return response
+  }
+
+  // MARK: Notes and rooms
+
+  /// A note that was made.
+  static func created(_ note: NoteSummary) -> Response {
+    var response = json(201, NoteJSON.note(note))
+    response.headers.append(("location", "/api/notes/" + PercentEncoding.encoded(note.id)))
+    return response
+  }
+
+  /// An edit that made a revision, or found its text there already.
+  static func edited(_ revision: Int) -> Response {
+    var response = json(200, NoteJSON.revision(revision))
+    response.setRevision(revision)
+    return response
+  }
+
+  /// Names the note's revision as entity tag.
+  mutating func setRevision(_ revision: Int) { headers.append(("etag", "\"\(revision)\"")) }
+
+  /// The place of a publication in its room.
+  static func published(_ room: RoomName, _ position: RoomPosition, isRepeated: Bool) -> Response {
+    json(200, RoomJSON.published(room, position, isRepeated: isRepeated))
+  }
+
+  // MARK: Repetitions
+
+  /// The same answer, called a repetition.
+  var replayed: Response {
+    var response = self
+    if !headers.contains(where: { $0.name == "idempotency-replayed" }) {
+      response.headers.append(("idempotency-replayed", "true"))
+    }
+    return response
+  }
+
+  /// The answer to a key that was used for something else.
+  static var keyReused: Response {
+    problem(
+      422, .keyReused,
+      "the Idempotency-Key was used for another request of this method and path; take a new one")
+  }
+}

@@ -1,0 +1,39 @@
+package import GatewayPorts
+
+/// Letting pages of other origins read answers (CORS, as WHATWG's Fetch has it). Which origins those
+/// are is decided before.
+extension Response {
+  /// Lets the page read the answer that asked, for its origin was found allowed.
+  func allowing(_ head: RequestHead) -> Response {
+    guard let origin = head.headers["origin"] else { return self }
+    var response = self
+    response.headers.append(("access-control-allow-origin", origin))
+    response.headers.append(("access-control-allow-credentials", "true"))
+    response.headers.append(("vary", "origin"))
+    return response
+  }
+
+  /// The answer to a browser that asks whether a page may send a request.
+  ///
+  /// - Parameters:
+  ///   - methods: The methods that the page may use.
+  ///   - requestHeaders: The headers that it may send.
+  package static func preflight(methods: String, requestHeaders: String) -> Response {
+    Response(
+      status: 204,
+      headers: [
+        ("access-control-allow-methods", methods),
+        ("access-control-allow-headers", requestHeaders),
+        // For so many seconds a browser need not ask again.
+        ("access-control-max-age", "600"),
+      ])
+  }
+
+  /// The answer to the page of a client of Socket.IO or Bayeux that asks whether it may ask.
+  static func preflight(_ head: RequestHead) -> Response {
+    .preflight(
+      methods: "GET, POST, OPTIONS",
+      requestHeaders: "accept, authorization, content-type, pragma"
+    ).allowing(head)
+  }
+}

@@ -1,0 +1,66 @@
+import GatewayPorts
+
+extension Route {
+  /// All that the HTTP API offers. `openapi.json` describes the same, which a test compares.
+  package static let all: [Route] = [
+    // Notes.
+    Route("GET", "/api/notes", .notes(.read)) { $0.listNotes($1) },
+    Route("POST", "/api/notes", .newNote(.manage), .json) { $0.createNote($1) },
+    Route("GET", "/api/notes/{id}", .note(.read)) { $0.readNote($1) },
+    Route("PUT", "/api/notes/{id}", .note(.manage), .json) { $0.putNote($1) },
+    Route("PATCH", "/api/notes/{id}", .note(.manage), .json) { $0.renameNote($1) },
+    Route("DELETE", "/api/notes/{id}", .note(.manage)) { $0.deleteNote($1) },
+
+    // Their texts.
+    Route("GET", "/api/notes/{id}/text", .note(.read)) { $0.readText($1) },
+    Route("PUT", "/api/notes/{id}/text", .note(.write), .text, looksAtIfMatch: true) {
+      $0.replaceText($1)
+    },
+    Route("POST", "/api/notes/{id}/changes", .note(.write), .json, looksAtIfMatch: true) {
+      $0.changeText($1)
+    },
+
+    // Their past.
+    Route("GET", "/api/notes/{id}/history", .note(.read)) { $0.readHistory($1) },
+    Route("GET", "/api/notes/{id}/versions", .note(.read)) { $0.listVersions($1) },
+    Route("POST", "/api/notes/{id}/versions", .note(.write), .json) { $0.saveVersion($1) },
+    Route("DELETE", "/api/notes/{id}/versions/{revision}", .note(.write)) {
+      $0.deleteVersion($1)
+    },
+    Route("POST", "/api/notes/{id}/restore", .note(.write), .json) { $0.restore($1) },
+
+    // Links to them.
+    Route("POST", "/api/notes/{id}/share", .note(.manage), .json) { $0.share($1) },
+    Route("DELETE", "/api/notes/{id}/share", .note(.manage)) { $0.endShares($1) },
+
+    // Rooms.
+    Route("POST", "/api/rooms/{room}/publish", .room(.publish), .json) { $0.publish($1) },
+    Route("GET", "/api/rooms/{room}/history", .room(.read)) { $0.readRoomHistory($1) },
+    Route("GET", "/api/rooms/{room}/presence", .room(.presence)) { $0.readRoomPresence($1) },
+    Route("POST", "/api/publish", .rooms(.publish), .json) { $0.publishBatch($1) },
+
+    // For operators.
+    Route("GET", "/api/connections", .operatorKey) { $0.listConnections($1) },
+    Route("POST", "/api/connections/{id}/disconnect", .operatorKey, .json) {
+      $0.disconnectConnection($1)
+    },
+    Route("POST", "/api/users/{user}/disconnect", .operatorKey, .json) {
+      $0.disconnectUser($1)
+    },
+    Route("POST", "/api/users/{user}/refresh-rights", .operatorKey, .json) {
+      $0.refreshRightsOfUser($1)
+    },
+    Route("GET", "/api/rooms", .operatorKey) { $0.listRooms($1) },
+    Route("POST", "/api/revoke", .operatorKey, .json) { $0.revoke($1) },
+    Route("POST", "/api/tokens", .operatorKey, .json) { $0.makeToken($1) },
+    Route("GET", "/api/stats", .operatorKey, page: .statistics),
+
+    // Logging in, and what the server says of itself.
+    Route("POST", "/api/user/login", .password, .json, page: .login),
+    Route("POST", "/api/user/refresh", .refreshToken, .json, page: .refresh),
+    Route("GET", "/api/openapi.json", .nothing, page: .description),
+    Route("GET", "/health", .nothing, page: .health),
+    Route("GET", "/ready", .nothing, page: .readiness),
+    Route("GET", "/metrics", .setting, page: .metrics),
+  ]
+}

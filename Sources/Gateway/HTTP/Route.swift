@@ -1,0 +1,118 @@
+package import GatewayPorts
+
+/// A request of the HTTP API: its method and path, what it needs, and who answers it.
+package struct Route: Sendable {
+  /// The method in capitals. `HEAD` is taken wherever `GET` is.
+  package let method: String
+  package let path: PathPattern
+  package let right: Right
+  /// The body that is expected; `nil` for none.
+  package let body: BodyType?
+  /// Whether `If-Match` is looked at.
+  package let looksAtIfMatch: Bool
+  let answer: Answer
+
+  /// What a request needs to be answered.
+  package enum Right: Sendable, Hashable {
+    /// Nothing, as those need that ask whether the server is well.
+    case nothing
+    /// The setting that says who may see it.
+    case setting
+    /// A password of the server's own.
+    case password
+    /// A refresh token of the server's own.
+    case refreshToken
+    /// Verbs on the note that the path names.
+    case note(Verbs)
+    /// Verbs on each note that it is about: only such notes are shown.
+    case notes(Verbs)
+    /// Verbs on the note that it makes, under an id that nobody knows before.
+    case newNote(Verbs)
+    /// Verbs on the room that the path names.
+    case room(Verbs)
+    /// Verbs on each room that the body names.
+    case rooms(Verbs)
+    /// An operator's API key.
+    case operatorKey
+  }
+
+  /// Who answers a request.
+  enum Answer: Sendable {
+    case gateway(@Sendable (Gateway, Call) -> Void)
+    case server(ServerPage)
+  }
+
+  /// What is answered by the program around the gateway.
+  package enum ServerPage: Sendable, Hashable {
+    /// Whether the process answers.
+    case health
+    /// Whether changes are taken.
+    case readiness
+    /// Metrics for Prometheus.
+    case metrics
+    /// The description of the HTTP API.
+    case description
+    /// What the server does, for people who operate it.
+    case statistics
+    /// Getting tokens for a password.
+    case login
+    /// Getting tokens for a refresh token.
+    case refresh
+  }
+
+  /// The methods that there are, as a header lists them.
+  package static let methods: String = {
+    var methods: [String] = []
+    for route in all where !methods.contains(route.method) { methods.append(route.method) }
+    return listed(methods)
+  }()
+
+  /// Methods as a header lists them. Where GET is one of them, so is HEAD.
+  static func listed(_ methods: [String]) -> String {
+    methods.flatMap { $0 == "GET" ? [$0, "HEAD"] : [$0] }.joined(separator: ", ")
+  }
+
+  /// A request that the gateway answers.
+  init(
+    _ method: String, _ path: String, _ right: Right, _ body: BodyType? = nil,
+    looksAtIfMatch: Bool = false, _ answer: @escaping @Sendable (Gateway, Call) -> Void
+  ) {
+    self.method = method
+    self.path = PathPattern(path)
+    self.right = right
+    self.body = body
+    self.looksAtIfMatch = looksAtIfMatch
+    self.answer = .gateway(answer)
+  }
+
+  /// A request that the program around the gateway answers.
+  init(
+    _ method: String, _ path: String, _ right: Right, _ body: BodyType? = nil, page: ServerPage
+  ) {
+    self.method = method
+    self.path = PathPattern(path)
+    self.right = right
+    self.body = body
+    looksAtIfMatch = false
+    answer = .server(page)
+  }
+}
+
+/// A request that was let in, for the one who answers it.
+struct Call {
+  let request: RequestID
+  let head: RequestHead
+  let body: [UInt8]
+  /// Who makes it.
+  let identity: Identity
+  /// The name in the path, decoded: a note's id, a room's name, a user, a connection's id; empty where
+  /// the path has none.
+  let name: String
+  /// The second name in the path, decoded; `nil` where it has none, or its encoding is broken.
+  let item: String?
+
+  var query: QueryFields { QueryFields(head.query) }
+
+  /// What its client has already, by `If-None-Match`.
+  var known: EntityTags? { EntityTags(head.headers["if-none-match"]) }
+}
