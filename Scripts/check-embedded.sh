@@ -1,13 +1,15 @@
 #!/bin/sh
-# Compiles OTCore, and WebSocketFrames, each alone as Embedded Swift for WebAssembly: what the page
-# and clients in a browser need of them must hold.
+# Compiles OTCore, JSON, SocketMessages (without its models) and WebSocketFrames as Embedded Swift for
+# WebAssembly: what the page and clients in a browser need of them must hold.
 set -eu
 cd "$(dirname -- "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
-for module in OTCore WebSocketFrames; do
+for module in OTCore JSON SocketMessages WebSocketFrames; do
   swiftc -target wasm32-unknown-none-wasm -swift-version 6 -enable-experimental-feature Embedded \
     -wmo -Osize -parse-as-library -module-name "$module" -package-name parley \
+    -enable-upcoming-feature InternalImportsByDefault -I "$work" \
+    -emit-module -emit-module-path "$work/$module.swiftmodule" \
     -c "Sources/$module"/*.swift -o "$work/module.o"
   size=$(wc -c <"$work/module.o" | tr -d ' ')
   echo "$module compiles as Embedded Swift ($size bytes of object code)"

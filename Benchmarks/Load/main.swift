@@ -23,6 +23,8 @@ let help = """
   All take --seconds and --warm.
 
     null      --port PORT: no load, but the least that a server can do, to compare with
+    codec     --what read-change --times 2000: no server either; reads or writes one message again
+              and again, for callgrind to count the instructions
   """
 
 let options = Options(Array(CommandLine.arguments.dropFirst()))
@@ -37,6 +39,7 @@ case "note": NoteFanout.run(options, Client(port: port), server)
 case "room": RoomFanout.run(options, Client(port: port), server)
 case "typists": Typists.run(options, Client(port: port), server)
 case "storm": Storm.run(options, Client(port: port), server)
+case "codec": Codec.run(options)
 case "null": NullServer.run(port: port)
 default:
   puts(help)

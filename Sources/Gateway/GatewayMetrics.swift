@@ -79,33 +79,7 @@ extension Gateway {
 
 extension ClientMessage {
   /// The type in the metrics. What a client invents is not taken over.
-  var metricName: String {
-    switch self {
-    case .hello: "hello"
-    case .refresh: "refresh"
-    case .grant: "grant"
-    case .join: "join"
-    case .change: "change"
-    case .select: "select"
-    case .leave: "leave"
-    case .profile: "profile"
-    case .subscribe: "subscribe"
-    case .unsubscribe: "unsubscribe"
-    case .publish: "publish"
-    case .roomHistory: "roomHistory"
-    case .typing: "typing"
-    case .receipt: "receipt"
-    case .receipts: "receipts"
-    case .lastOnline: "lastOnline"
-    case .block: "block"
-    case .blocks: "blocks"
-    case .flag: "flag"
-    case .flags: "flags"
-    case .follow: "follow"
-    case .ping: "ping"
-    case .unknown: "unknown"
-    }
-  }
+  var metricName: String { kind?.rawValue ?? "unknown" }
 }
 
 extension WhalerClientMessage {

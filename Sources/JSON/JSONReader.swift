@@ -78,7 +78,7 @@
   }
 
   /// Passes a key with its colon.
-  @inlinable mutating func key() throws(JSONError) -> JSONText {
+  @inlinable package mutating func key() throws(JSONError) -> JSONText {
     guard isAtString else { throw .malformed(offset: position) }
     let key = try text()
     skipSpace()
@@ -92,11 +92,20 @@
   @inlinable package mutating func object(
     _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
   ) throws(JSONError) {
+    guard try beginObject() else { return }
+    repeat { try body(try key(), &self) } while try nextField()
+  }
+
+  /// Begins an object; whether a field follows. Then come as many calls of ``nextField()`` as return
+  /// true, each with a key, and a value read or skipped, before it.
+  @inlinable package mutating func beginObject() throws(JSONError) -> Bool {
     try open(UInt8(ascii: "{"), "an object")
-    if passes(UInt8(ascii: "}")) { return }
-    repeat {
-      try body(try key(), &self)
-    } while try passesComma(or: UInt8(ascii: "}"))
+    return !passes(UInt8(ascii: "}"))
+  }
+
+  /// Whether another field follows, or the object is over.
+  @inlinable package mutating func nextField() throws(JSONError) -> Bool {
+    try passesComma(or: UInt8(ascii: "}"))
   }
 
   /// Begins an array; whether an element follows. To be followed by as many calls of

@@ -17,9 +17,41 @@
     let count = expected.utf8CodeUnitCount
     let start = expected.utf8Start
     guard !text.hasEscapes else { return text.isWithEscapes(expected) }
-    guard text.content.count == count else { return false }
-    for index in 0..<count where text.content[index] != start[index] { return false }
+    guard text.content.count == count, let content = text.content.baseAddress else {
+      return text.content.count == count
+    }
+    return isEqual(UnsafeRawPointer(content), UnsafeRawPointer(start), count)
+  }
+
+  /// Compares bytes, eight at a time: keys are compared more often than anything else is done.
+  @inlinable static func isEqual(
+    _ one: UnsafeRawPointer, _ other: UnsafeRawPointer, _ count: Int
+  ) -> Bool {
+    var index = 0
+    while count - index >= 8 {
+      let ones = one.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let others = other.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      guard ones == others else { return false }
+      index += 8
+    }
+    while index < count {
+      let byte = one.load(fromByteOffset: index, as: UInt8.self)
+      guard byte == other.load(fromByteOffset: index, as: UInt8.self) else { return false }
+      index += 1
+    }
     return true
+  }
+
+  /// Whether it is this text, byte for byte, escapes resolved.
+  @usableFromInline package func isEqual(to expected: String) -> Bool {
+    var expected = expected
+    return expected.withUTF8 { expected in
+      withUTF8 { text in
+        guard text.count == expected.count else { return false }
+        for index in text.indices where text[index] != expected[index] { return false }
+        return true
+      }
+    }
   }
 
   /// Compares a text that has escapes.

@@ -2,7 +2,8 @@
 @usableFromInline package enum JSONWriter {
   /// One object being written; fields stand in the order of the calls.
   @usableFromInline package struct Object {
-    @usableFromInline var isFirst = true
+    /// Whether no field was written yet.
+    @usableFromInline package var isFirst = true
 
     @inlinable init() {}
 
@@ -95,15 +96,19 @@
     integer(Int64(value), &buffer)
   }
 
-  @inlinable package static func integer(_ value: Int64, _ buffer: inout [UInt8]) {
+  @usableFromInline package static func integer(_ value: Int64, _ buffer: inout [UInt8]) {
     if value < 0 { buffer.append(UInt8(ascii: "-")) }
-    let start = buffer.count
-    var rest = value.magnitude
-    repeat {
-      buffer.append(UInt8(ascii: "0") + UInt8(rest % 10))
-      rest /= 10
-    } while rest > 0
-    buffer[start...].reverse()
+    // The last digit comes first, so they are put down from behind. There are 19 at most.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var first = digits.count
+      var rest = value.magnitude
+      repeat {
+        first -= 1
+        digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      } while rest > 0
+      buffer.append(contentsOf: UnsafeBufferPointer(rebasing: digits[first...]))
+    }
   }
 
   /// A number with one digit behind the point.

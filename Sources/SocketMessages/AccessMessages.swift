@@ -1,5 +1,3 @@
-import JSON
-
 // What client and server say about tokens and rights while a connection stands.
 
 extension ClientMessage {
@@ -10,18 +8,6 @@ extension ClientMessage {
 
     /// Makes a refresh.
     public init(token: String) { self.token = token }
-
-    init(_ envelope: Envelope, _ type: StaticString) throws(MessageError) {
-      var token: String?
-      self = try envelope.read(type) { key, reader throws(JSONError) in
-        switch key {
-        case "token": token = try reader.string()
-        default: try reader.skipValue()
-        }
-      } make: { () throws(JSONError) in
-        Self(token: try token.required("token"))
-      }
-    }
   }
 }
 
@@ -33,22 +19,6 @@ extension ServerMessage {
 
     /// Makes a reply.
     public init(expiresAt: Int64?) { self.expiresAt = expiresAt }
-
-    init(_ envelope: Envelope, _ type: StaticString) throws(MessageError) {
-      var expiresAt: Int64?
-      self = try envelope.read(type) { key, reader throws(JSONError) in
-        switch key {
-        case "expiresAt": expiresAt = try reader.optionalTime()
-        default: try reader.skipValue()
-        }
-      } make: { () throws(JSONError) in
-        Self(expiresAt: expiresAt)
-      }
-    }
-
-    func encode(_ data: inout JSONWriter.Object, _ buffer: inout [UInt8]) {
-      data.field("expiresAt", expiresAt, &buffer)
-    }
   }
 
   /// The token's end is near.
@@ -58,18 +28,6 @@ extension ServerMessage {
 
     /// Makes a message.
     public init(expiresAt: Int64) { self.expiresAt = expiresAt }
-
-    init(_ envelope: Envelope) throws(MessageError) {
-      var expiresAt: Int64?
-      self = try envelope.read("tokenExpiring") { key, reader throws(JSONError) in
-        switch key {
-        case "expiresAt": expiresAt = try reader.integer(as: Int64.self)
-        default: try reader.skipValue()
-        }
-      } make: { () throws(JSONError) in
-        Self(expiresAt: try expiresAt.required("expiresAt"))
-      }
-    }
   }
 
   /// What the client may do with a document it follows is not what it was.
@@ -93,21 +51,6 @@ extension ServerMessage {
     public init(documentID: String, access: Access) {
       self.documentID = documentID
       self.access = access
-    }
-
-    init(_ envelope: Envelope) throws(MessageError) {
-      var documentID: String?
-      var access: String?
-      self = try envelope.read("accessChanged") { key, reader throws(JSONError) in
-        switch key {
-        case "documentId": documentID = try reader.string()
-        case "access": access = try reader.string()
-        default: try reader.skipValue()
-        }
-      } make: { () throws(JSONError) in
-        Self(
-          documentID: try documentID.required("documentId"), access: try access.word("access"))
-      }
     }
   }
 }

@@ -2,18 +2,20 @@ import JSON
 
 /// Participants of a document, encoded once for many readers, none of whom is told of itself.
 package struct EncodedParticipants: Sendable {
-  private var bytes: [UInt8] = []
+  private let bytes: [UInt8]
   /// The place of each participant in the bytes.
   private var places: [(client: String, range: Range<Int>)] = []
 
   /// Encodes participants.
   package init(_ participants: [ServerMessage.Participant]) {
     places.reserveCapacity(participants.count)
+    var fields = MessageFields(.writing)
     for participant in participants {
-      let start = bytes.count
-      participant.encode(&bytes)
-      places.append((participant.clientID, start..<bytes.count))
+      let start = fields.buffer.count
+      fields.write(participant)
+      places.append((participant.clientID, start..<fields.buffer.count))
     }
+    bytes = fields.buffer
   }
 
   /// Whether there is anybody but this client.

@@ -6,7 +6,7 @@ import OTCore
 ///
 /// The whole message is checked here, and nothing is copied or allocated; the second step reads
 /// `data` field by field into the one type that it is.
-package struct Envelope {
+package struct Envelope: MessageSource {
   private let bytes: UnsafeBufferPointer<UInt8>
   /// The message's name.
   package let messageID: JSONText
@@ -14,6 +14,8 @@ package struct Envelope {
   package let type: JSONText
   /// Where `data` stands.
   package let data: Range<Int>?
+  /// Components that a change's operation may have.
+  var operationComponentsMax = Int.max
 
   /// A field that should be a string.
   private enum Found {
@@ -82,17 +84,38 @@ package struct Envelope {
     self.data = data
   }
 
+  /// Reads `data`.
+  mutating func read<Object: MessageObject>() throws(MessageError) -> Object {
+    var fields = MessageFields(
+      reading: try reader(), operationComponentsMax: operationComponentsMax)
+    var object = Object.blank
+    do throws(JSONError) {
+      try fields.read(into: &object)
+    } catch {
+      throw failure(error, fields, object.rejectedChange)
+    }
+    return object
+  }
+
+  /// What is wrong with `data`.
+  private func failure(
+    _ error: JSONError, _ fields: MessageFields, _ change: MessageError.RejectedChange?
+  ) -> MessageError {
+    var failure = named(MessageError(error, in: type.string, field: fields.failedKey))
+    if failure.code == .tooLarge { failure.change = change }
+    return failure
+  }
+
   /// Reads `data` field by field, then has `make` put the message together.
   ///
   /// - Parameter field: is called for each key with the reader at its value, which it must read or
   ///   skip. It may fail with anything but `malformed` and `tooDeep` only for keys it knows: the
   ///   key is named in the error.
   func read<Message>(
-    _ type: StaticString, _ field: (JSONText, inout JSONReader) throws(JSONError) -> Void,
+    _ field: (JSONText, inout JSONReader) throws(JSONError) -> Void,
     make: () throws(JSONError) -> Message
   ) throws(MessageError) -> Message {
-    guard let data else { throw named(MessageError(.missing(field: "data"), in: type, field: nil)) }
-    var reader = JSONReader(bytes, range: data)
+    var reader = try reader()
     var place: JSONText?
     do throws(JSONError) {
       try reader.object { key, reader throws(JSONError) in
@@ -100,13 +123,20 @@ package struct Envelope {
         try field(key, &reader)
       }
     } catch {
-      throw named(MessageError(error, in: type, field: place?.string ?? "data"))
+      throw named(MessageError(error, in: type.string, field: place?.string ?? "data"))
     }
     do throws(JSONError) {
       return try make()
     } catch {
-      throw named(MessageError(error, in: type, field: nil))
+      throw named(MessageError(error, in: type.string, field: nil))
     }
+  }
+
+  private func reader() throws(MessageError) -> JSONReader {
+    guard let data else {
+      throw named(MessageError(.missing(field: "data"), in: type.string, field: nil))
+    }
+    return JSONReader(bytes, range: data)
   }
 
   /// A reader of a part that was found before.
@@ -120,18 +150,77 @@ package struct Envelope {
   }
 
   static func write(
-    messageID: String, type: StaticString, sender: String? = nil, into buffer: inout [UInt8],
+    messageID: String, type: String, into buffer: inout [UInt8],
+    data: (inout MessageFields) -> Void
+  ) {
+    write(messageID: messageID, type: type, into: &buffer) { _, buffer in
+      var fields = MessageFields(.writing)
+      swap(&fields.buffer, &buffer)
+      data(&fields)
+      swap(&fields.buffer, &buffer)
+    }
+  }
+
+  static func write(
+    messageID: String, type: String, sender: String? = nil, into buffer: inout [UInt8],
     data: (inout JSONWriter.Object, inout [UInt8]) -> Void
   ) {
     JSONWriter.object(&buffer) { object, buffer in
       object.field("senderId", sender, &buffer)
       object.field("messageId", messageID, &buffer)
       object.key("type", &buffer)
+      var type = type
       buffer.append(UInt8(ascii: "\""))
-      type.withUTF8Buffer { buffer.append(contentsOf: $0) }
+      type.withUTF8 { buffer.append(contentsOf: $0) }
       buffer.append(UInt8(ascii: "\""))
       object.key("data", &buffer)
       JSONWriter.object(&buffer, data)
     }
+  }
+}
+
+/// Something that messages are read from once their type is known.
+protocol MessageSource {
+  /// Reads a message's `data`.
+  mutating func read<Object: MessageObject>() throws(MessageError) -> Object
+}
+
+extension JSONWriter.Object {
+  /// Writes the fields of an object that is a part of messages among others.
+  mutating func fields(of object: some MessageObject, _ buffer: inout [UInt8]) {
+    var fields = MessageFields(.writing)
+    swap(&fields.buffer, &buffer)
+    fields.isFirst = isFirst
+    fields.show(object)
+    isFirst = fields.isFirst
+    swap(&fields.buffer, &buffer)
+  }
+
+  /// Writes a place in a room's history as two fields.
+  package mutating func fields(_ point: RoomPoint, _ buffer: inout [UInt8]) {
+    fields(of: point, &buffer)
+  }
+
+  /// Writes `publications`.
+  package mutating func field(
+    _ publications: [ServerMessage.PastPublication], _ buffer: inout [UInt8]
+  ) {
+    key("publications", &buffer)
+    append(publications, &buffer)
+  }
+
+  /// Writes a list of people.
+  package mutating func field(
+    _ name: StaticString, _ people: [ServerMessage.Person], _ buffer: inout [UInt8]
+  ) {
+    key(name, &buffer)
+    append(people, &buffer)
+  }
+
+  private func append(_ value: some MessageForm, _ buffer: inout [UInt8]) {
+    var fields = MessageFields(.writing)
+    swap(&fields.buffer, &buffer)
+    value.write(&fields)
+    swap(&fields.buffer, &buffer)
   }
 }

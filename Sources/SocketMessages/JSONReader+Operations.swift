@@ -39,30 +39,8 @@ extension JSONReader {
     text.withUTF8 { try? operation.insert(utf8: $0) }
   }
 
-  /// Reads `{"clientId": "…", "sequence": 1, "time": 1763712000000}`.
-  mutating func changeName() throws(JSONError) -> ChangeName {
-    var clientID: String?
-    var sequence: Int?
-    var time: Int64?
-    try object { key, reader throws(JSONError) in
-      switch key {
-      case "clientId": clientID = try reader.string()
-      case "sequence": sequence = try reader.integer()
-      case "time": time = try reader.optionalTime()
-      default: try reader.skipValue()
-      }
-    }
-    return ChangeName(
-      clientID: try clientID.required("clientId"), sequence: try sequence.required("sequence"),
-      time: time)
-  }
-
-  /// Reads `[[anchor, head], …]`.
-  mutating func selections() throws(JSONError) -> [Selection] {
-    try list { reader throws(JSONError) in try reader.selection() }
-  }
-
-  private mutating func selection() throws(JSONError) -> Selection {
+  /// Reads `[anchor, head]`.
+  mutating func selection() throws(JSONError) -> Selection {
     let start = offset
     guard try beginArray() else { throw .wrongType(expected: Self.pair, offset: start) }
     let anchor = try integer()

@@ -9,16 +9,3 @@ extension JSONWriter {
     buffer.append(UInt8(ascii: "\""))
   }
 }
-
-extension JSONWriter.Object {
-  /// Writes the name of a change, if there is one.
-  mutating func field(_ name: StaticString, _ change: ChangeName?, _ buffer: inout [UInt8]) {
-    guard let change else { return }
-    key(name, &buffer)
-    JSONWriter.object(&buffer) { object, buffer in
-      object.field("clientId", change.clientID, &buffer)
-      object.field("sequence", change.sequence, &buffer)
-      object.field("time", change.time, &buffer)
-    }
-  }
-}

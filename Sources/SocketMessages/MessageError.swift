@@ -35,8 +35,8 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
   /// - Parameters:
   ///   - type: What was being read: a message's type, or "envelope".
   ///   - field: In which of its fields.
-  init(_ error: JSONError, in type: StaticString, field: String?) {
-    let place = field.map { "\(type), field \($0)" } ?? "\(type)"
+  init(_ error: JSONError, in type: String, field: String?) {
+    let place = field.map { "\(type), field \($0)" } ?? type
     switch error {
     case .malformed(let offset):
       self.init(.badMessage, "the message is not JSON from byte \(offset) on; send a JSON object")

@@ -15,7 +15,7 @@ struct WhalerArrays {
   /// - Throws: `badOperation` when the arrays are not of one length, naming both lengths;
   ///   `tooLarge` when there are more components.
   func operation(
-    in envelope: Envelope, _ type: StaticString, componentsMax: Int = .max
+    in envelope: Envelope, _ type: String, componentsMax: Int = .max
   ) throws(MessageError) -> TextOperation {
     do throws(MessageError) {
       return try readOperation(in: envelope, type, componentsMax: componentsMax)
@@ -25,7 +25,7 @@ struct WhalerArrays {
   }
 
   private func readOperation(
-    in envelope: Envelope, _ type: StaticString, componentsMax: Int
+    in envelope: Envelope, _ type: String, componentsMax: Int
   ) throws(MessageError) -> TextOperation {
     guard let numbers else { throw MessageError(.missing(field: "n"), in: type, field: nil) }
     guard let texts else { throw MessageError(.missing(field: "s"), in: type, field: nil) }

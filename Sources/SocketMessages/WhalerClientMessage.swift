@@ -43,19 +43,19 @@ public enum WhalerClientMessage: Sendable, Equatable {
   public static func decode(
     _ message: UnsafeRawBufferPointer, operationComponentsMax: Int = .max
   ) throws(MessageError) -> (messageID: String, message: WhalerClientMessage) {
-    let envelope = try Envelope(message)
+    var envelope = try Envelope(message)
     return (
       envelope.messageID.string,
-      try decode(envelope, operationComponentsMax: operationComponentsMax)
+      try decode(&envelope, operationComponentsMax: operationComponentsMax)
     )
   }
 
   private static func decode(
-    _ envelope: Envelope, operationComponentsMax: Int
+    _ envelope: inout Envelope, operationComponentsMax: Int
   ) throws(MessageError) -> WhalerClientMessage {
     switch envelope.type {
     case "docChange": .docChange(try DocChange(envelope, componentsMax: operationComponentsMax))
-    case "resourceConnection": .resourceConnection(try ResourceConnection(envelope))
+    case "resourceConnection": .resourceConnection(try envelope.read())
     default: .unknown(type: envelope.type.string)
     }
   }
@@ -64,8 +64,8 @@ public enum WhalerClientMessage: Sendable, Equatable {
   public func encode(messageID: String, into buffer: inout [UInt8]) {
     switch self {
     case .resourceConnection(let message):
-      Envelope.write(messageID: messageID, type: "resourceConnection", into: &buffer) {
-        $0.field("resourceId", message.resourceID, &$1)
+      Envelope.write(messageID: messageID, type: "resourceConnection", into: &buffer) { fields in
+        fields.show(message)
       }
     case .docChange(let message):
       Envelope.write(messageID: messageID, type: "docChange", into: &buffer) { data, buffer in
@@ -83,7 +83,7 @@ extension WhalerClientMessage.DocChange {
     var resourceID: String?
     var revision: Int?
     var arrays = WhalerArrays()
-    let fields = try envelope.read("docChange") { key, reader throws(JSONError) in
+    let fields = try envelope.read { key, reader throws(JSONError) in
       switch key {
       case "resourceId": resourceID = try reader.string()
       case "rev": revision = try reader.integer()
@@ -101,16 +101,9 @@ extension WhalerClientMessage.DocChange {
   }
 }
 
-extension WhalerClientMessage.ResourceConnection {
-  fileprivate init(_ envelope: Envelope) throws(MessageError) {
-    var resourceID: String?
-    self = try envelope.read("resourceConnection") { key, reader throws(JSONError) in
-      switch key {
-      case "resourceId": resourceID = try reader.string()
-      default: try reader.skipValue()
-      }
-    } make: { () throws(JSONError) in
-      Self(resourceID: try resourceID.required("resourceId"))
-    }
+extension WhalerClientMessage.ResourceConnection: MessageObject {
+  static var blank: Self { Self(resourceID: "") }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("resourceId", &resourceID)
   }
 }

@@ -44,15 +44,17 @@ public enum WhalerServerMessage: Sendable, Equatable {
   public static func decode(
     _ message: UnsafeRawBufferPointer
   ) throws(MessageError) -> (messageID: String, message: WhalerServerMessage) {
-    let envelope = try Envelope(message)
-    return (envelope.messageID.string, try decode(envelope))
+    var envelope = try Envelope(message)
+    return (envelope.messageID.string, try decode(&envelope))
   }
 
-  private static func decode(_ envelope: Envelope) throws(MessageError) -> WhalerServerMessage {
+  private static func decode(
+    _ envelope: inout Envelope
+  ) throws(MessageError) -> WhalerServerMessage {
     switch envelope.type {
     case "docChangeReturnOps": .docChangeReturnOps(try DocChangeReturnOps(envelope))
-    case "resourceConnectionConf": .resourceConnectionConf(try ResourceConnectionConf(envelope))
-    case "resourceUpdate": .resourceUpdate(try ResourceUpdate(envelope))
+    case "resourceConnectionConf": .resourceConnectionConf(try envelope.read())
+    case "resourceUpdate": .resourceUpdate(try envelope.read())
     default: .unknown(type: envelope.type.string)
     }
   }
@@ -65,11 +67,7 @@ public enum WhalerServerMessage: Sendable, Equatable {
     case .resourceConnectionConf(let message):
       Envelope.write(
         messageID: messageID, type: "resourceConnectionConf", sender: senderID, into: &buffer
-      ) { data, buffer in
-        data.field("resourceId", message.resourceID, &buffer)
-        data.field("initialState", message.initialState, &buffer)
-        data.field("revision", message.revision, &buffer)
-      }
+      ) { $0.fields(of: message, &$1) }
     case .docChangeReturnOps(let message):
       Envelope.write(
         messageID: messageID, type: "docChangeReturnOps", sender: senderID, into: &buffer
@@ -79,8 +77,8 @@ public enum WhalerServerMessage: Sendable, Equatable {
       }
     case .resourceUpdate(let message):
       Envelope.write(
-        messageID: messageID, type: "resourceUpdate", sender: senderID, into: &buffer,
-        data: message.encode)
+        messageID: messageID, type: "resourceUpdate", sender: senderID, into: &buffer
+      ) { $0.fields(of: message, &$1) }
     case .unknown: break
     }
   }
@@ -90,7 +88,7 @@ extension WhalerServerMessage.DocChangeReturnOps {
   fileprivate init(_ envelope: Envelope) throws(MessageError) {
     var resourceID: String?
     var arrays = WhalerArrays()
-    let resource = try envelope.read("docChangeReturnOps") { key, reader throws(JSONError) in
+    let resource = try envelope.read { key, reader throws(JSONError) in
       switch key {
       case "resourceId": resourceID = try reader.string()
       case "n": arrays.numbers = try reader.skipArray()
@@ -105,23 +103,11 @@ extension WhalerServerMessage.DocChangeReturnOps {
   }
 }
 
-extension WhalerServerMessage.ResourceConnectionConf {
-  fileprivate init(_ envelope: Envelope) throws(MessageError) {
-    var resourceID: String?
-    var initialState: String?
-    var revision: Int?
-    self = try envelope.read("resourceConnectionConf") { key, reader throws(JSONError) in
-      switch key {
-      case "resourceId": resourceID = try reader.string()
-      case "initialState": initialState = try reader.string()
-      case "revision": revision = try reader.integer()
-      default: try reader.skipValue()
-      }
-    } make: { () throws(JSONError) in
-      Self(
-        resourceID: try resourceID.required("resourceId"),
-        initialState: try initialState.required("initialState"),
-        revision: try revision.required("revision"))
-    }
+extension WhalerServerMessage.ResourceConnectionConf: MessageObject {
+  static var blank: Self { Self(resourceID: "", initialState: "", revision: 0) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("resourceId", &resourceID)
+    try fields.required("initialState", &initialState)
+    try fields.required("revision", &revision)
   }
 }

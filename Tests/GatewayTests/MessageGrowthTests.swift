@@ -42,7 +42,7 @@ extension GatewayWork {
   private static let many = 2_000
 
   /// All that is measured of a kind of message. No default: a new message needs work of its own.
-  static func all(_ kind: MessageKind) -> [GatewayWork] {
+  static func all(_ kind: ClientMessage.Kind) -> [GatewayWork] {
     let document = QuietRig.document
     let room = QuietRig.room
     switch kind {
@@ -347,14 +347,15 @@ extension QuietRig {
 struct MessageGrowthTests {
   @Test(
     "eight times as much of anything costs at most sixteen times as much",
-    arguments: MessageKind.allCases.flatMap(GatewayWork.all))
+    arguments: ClientMessage.Kind.allCases.flatMap(GatewayWork.all))
   func growth(work: GatewayWork) {
     let finding = work.law.check()
     #expect(finding.holds, "\(finding)")
   }
 
-  @Test("each message has work in which it is sent, and done", arguments: MessageKind.allCases)
-  func table(kind: MessageKind) {
+  @Test(
+    "each message has work in which it is sent, and done", arguments: ClientMessage.Kind.allCases)
+  func table(kind: ClientMessage.Kind) {
     for work in GatewayWork.all(kind) {
       let rig = QuietRig(reads: true)
       work.prepare(rig, 8)

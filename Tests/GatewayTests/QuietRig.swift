@@ -5,43 +5,6 @@ import SimulationKit
 import SocketMessages
 import WebSocketFrames
 
-/// The cases of what native clients send, to ask whether each of them has something.
-///
-/// A new case of a message does not compile here until it has a kind.
-enum MessageKind: String, CaseIterable, Sendable {
-  case hello, refresh, grant, join, change, select, leave, profile, subscribe, unsubscribe, ping
-  case publish, roomHistory, typing, receipt, receipts, lastOnline, block, blocks, flag, flags
-  case follow
-
-  init?(_ message: ClientMessage) {
-    switch message {
-    case .hello: self = .hello
-    case .refresh: self = .refresh
-    case .grant: self = .grant
-    case .join: self = .join
-    case .change: self = .change
-    case .select: self = .select
-    case .leave: self = .leave
-    case .profile: self = .profile
-    case .subscribe: self = .subscribe
-    case .unsubscribe: self = .unsubscribe
-    case .publish: self = .publish
-    case .roomHistory: self = .roomHistory
-    case .typing: self = .typing
-    case .receipt: self = .receipt
-    case .receipts: self = .receipts
-    case .lastOnline: self = .lastOnline
-    case .block: self = .block
-    case .blocks: self = .blocks
-    case .flag: self = .flag
-    case .flags: self = .flags
-    case .follow: self = .follow
-    case .ping: self = .ping
-    case .unknown: return nil
-    }
-  }
-}
-
 /// A gateway over a store in memory that lets go of what it sends, for measuring.
 ///
 /// Rates and sizes are without limits. Person 0 is there from the start.
@@ -60,7 +23,7 @@ final class QuietRig {
   private var nextID: UInt64 = 1
   private let reads: Bool
   /// Kinds that were sent.
-  private(set) var kinds: Set<MessageKind> = []
+  private(set) var kinds: Set<ClientMessage.Kind> = []
   /// What was not done, in the server's words; of rigs that read what is sent.
   private(set) var refusals: [String] = []
 
@@ -83,7 +46,7 @@ final class QuietRig {
     settings.pageBytes = 1 << 30
     settings.pageDefault = 1_000_000
     settings.roomMemory = RoomMemory(publicationsMax: 1_000_000, ageMax: 86_400_000)
-    for field in Limits.fields { settings.limits[keyPath: field.path] = 1 << 30 }
+    settings.limits = Limits(byName: { _ in 1 << 30 })
     let unlimited: [WritableKeyPath<Limits, Int>] = [
       \.burstSeconds, \.signsPerSecondMax, \.messagesPerSecondMax, \.bytesPerSecondMax,
       \.userConnectionsMax, \.userConnectsPerSecondMax, \.userMessagesPerSecondMax,
@@ -216,7 +179,7 @@ final class QuietRig {
 
   /// Says something on a connection.
   func ask(_ connection: UInt64, _ message: ClientMessage) {
-    if let kind = MessageKind(message) { kinds.insert(kind) }
+    if let kind = message.kind { kinds.insert(kind) }
     var bytes: [UInt8] = []
     message.encode(messageID: "m", into: &bytes)
     bytes.withUnsafeBytes { gateway.received(ConnectionID(connection), message: $0, kind: .text) }

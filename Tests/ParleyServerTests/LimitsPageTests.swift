@@ -51,21 +51,22 @@ struct LimitsPageTests {
   @Test("every limit that is announced has a row")
   func announced() {
     let announced = rows.map(\.announced).filter { !$0.isEmpty }
-    #expect(announced.sorted() == Limits.fields.map { "\($0.name)" }.sorted())
+    #expect(announced.sorted() == Limits().byName.map(\.name).sorted())
   }
 
   @Test("a setting changes what is announced under its row's name")
   func connected() throws {
     for row in rows where !row.announced.isEmpty {
       let setting = try #require(Configuration.setting(named: row.setting))
-      let field = try #require(Limits.fields.first { "\($0.name)" == row.announced })
       var configuration = Configuration()
       let other = row.fallback.hasSuffix("s") ? "77s" : "77"
       let isTaken = setting.set([other], in: &configuration)
       if !isTaken { #expect(setting.set(["2048"], in: &configuration), "\(row.setting)") }
+      func announced(_ limits: Limits) throws -> Int {
+        try #require(limits.byName.first { $0.name == row.announced }).value
+      }
       #expect(
-        configuration.announcedLimits[keyPath: field.path] != Limits()[keyPath: field.path],
-        "\(row.setting)")
+        try announced(configuration.announcedLimits) != announced(Limits()), "\(row.setting)")
     }
   }
 

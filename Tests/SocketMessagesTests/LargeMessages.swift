@@ -54,7 +54,7 @@ enum Large {
       + (0..<size).map { .init(offset: $0, time: 1, personID: "p", data: .null) }
   }
 
-  static func message(_ kind: ClientKind, _ size: Int) -> ClientMessage {
+  static func message(_ kind: ClientMessage.Kind, _ size: Int) -> ClientMessage {
     let text = text(size)
     return switch kind {
     case .hello:
@@ -94,7 +94,7 @@ enum Large {
     }
   }
 
-  static func message(_ kind: ServerKind, _ size: Int) -> ServerMessage {
+  static func message(_ kind: ServerMessage.Kind, _ size: Int) -> ServerMessage {
     let text = text(size)
     return switch kind {
     case .welcome:

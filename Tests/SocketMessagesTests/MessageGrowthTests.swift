@@ -36,16 +36,16 @@ struct MessageGrowthTests {
     }
   }
 
-  private static let clientLaws = ClientKind.allCases.map { kind in
+  private static let clientLaws = ClientMessage.Kind.allCases.map { kind in
     reading("\(kind)") {
       Large.message(kind, $0).encode(messageID: Large.text($0), into: &$1)
     } _: {
       let message = try ClientMessage.decode($0).message
-      precondition(ClientKind(message) == kind)
+      precondition(message.kind == kind)
     }
   }
 
-  private static let serverLaws = ServerKind.allCases.map { kind in
+  private static let serverLaws = ServerMessage.Kind.allCases.map { kind in
     writing("\(kind)") {
       Large.message(kind, $0)
     } _: {
@@ -89,13 +89,13 @@ struct MessageGrowthTests {
       _ = try ClientMessage.decode($0)
     },
     reading("a message that is cut off") { size, bytes in
-      Large.message(ClientKind.publish, size).encode(messageID: "m", into: &bytes)
+      Large.message(ClientMessage.Kind.publish, size).encode(messageID: "m", into: &bytes)
       bytes.removeLast()
     } _: { bytes in
       guard (try? ClientMessage.decode(bytes)) == nil else { preconditionFailure("it was read") }
     },
     reading("a message that is no UTF-8 at its end") { size, bytes in
-      Large.message(ClientKind.profile, size).encode(messageID: "m", into: &bytes)
+      Large.message(ClientMessage.Kind.profile, size).encode(messageID: "m", into: &bytes)
       bytes.append(0xff)
     } _: { bytes in
       guard (try? ClientMessage.decode(bytes)) == nil else { preconditionFailure("it was read") }
@@ -139,11 +139,11 @@ struct MessageGrowthTests {
 
   @Test("each message has a large form of its own kind, which grows")
   func table() {
-    for kind in ClientKind.allCases {
-      #expect(ClientKind(Large.message(kind, 10)) == kind)
+    for kind in ClientMessage.Kind.allCases {
+      #expect(Large.message(kind, 10).kind == kind)
     }
-    for kind in ServerKind.allCases {
-      #expect(ServerKind(Large.message(kind, 10)) == kind)
+    for kind in ServerMessage.Kind.allCases {
+      #expect(Large.message(kind, 10).kind == kind)
       func length(_ size: Int) -> Int {
         var bytes: [UInt8] = []
         Large.message(kind, size).encode(messageID: Large.text(size), into: &bytes)

@@ -69,7 +69,7 @@ struct ProtocolPageTests {
   @Test("the page has every limit with its default")
   func limits() throws {
     let rows = try page.table(headed: "| limit | default | of |")
-    let defaults = Limits.fields.map { ["\($0.name)", "\(Limits()[keyPath: $0.path])"] }
+    let defaults = Limits().byName.map { [$0.name, "\($0.value)"] }
     #expect(rows.map { Array($0.prefix(2)) } == defaults)
   }
 

@@ -104,8 +104,7 @@ extension SplitMix64 {
   }
 
   mutating func serverMessages() -> [ServerMessage] {
-    var limits = Limits()
-    for field in Limits.fields { limits[keyPath: field.path] = whole() }
+    let limits = Limits(byName: { _ in whole() })
     let ends = [whole(), whole()].sorted()
     return [
       .welcome(

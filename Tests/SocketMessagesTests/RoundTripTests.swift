@@ -52,6 +52,19 @@ struct RoundTripTests {
     }
   }
 
+  @Test("presence that is encoded once for many has the bytes of its message", arguments: seeds)
+  func encodedPresence(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    for message in random.serverMessages() {
+      guard case .presence(let presence) = message else { continue }
+      var expected: [UInt8] = []
+      message.encode(messageID: "m", into: &expected)
+      var bytes: [UInt8] = []
+      EncodedPresence(presence).encode(messageID: "m", into: &bytes)
+      #expect(bytes == expected)
+    }
+  }
+
   private func decoding<Value>(
     _ encode: (inout [UInt8]) -> Void,
     _ decode: (UnsafeRawBufferPointer) throws(MessageError) -> Value

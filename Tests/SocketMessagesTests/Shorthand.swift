@@ -50,7 +50,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     }
     var buffer: [UInt8] = []
     message.encode(messageID: id, into: &buffer)
-    return Decoded(messageID: id, kind: ClientKind(message)?.rawValue, bytes: buffer)
+    return Decoded(messageID: id, kind: message.kind?.rawValue, bytes: buffer)
   }
 
   static let server = Dialect(direction: .server) { bytes throws(MessageError) in
@@ -59,7 +59,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     }
     var buffer: [UInt8] = []
     message.encode(messageID: id, into: &buffer)
-    return Decoded(messageID: id, kind: ServerKind(message)?.rawValue, bytes: buffer)
+    return Decoded(messageID: id, kind: message.kind?.rawValue, bytes: buffer)
   }
 
   static let whalerClient = Dialect(direction: .whalerClient) {

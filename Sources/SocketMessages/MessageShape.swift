@@ -1,0 +1,129 @@
+import JSON
+import OTCore
+
+// The messages' names and shapes as data: for tests, for the types of other languages and for the
+// fuzzers.
+
+/// The shape of a value in JSON.
+package indirect enum MessageShape: Sendable, Hashable {
+  case text
+  case integer
+  /// A time in milliseconds since 1970, which takes more than 32 bits.
+  case milliseconds
+  case flag
+  /// Any JSON.
+  case any
+  /// `[1,"tag",-2]`
+  case operation
+  /// Two integers.
+  case pair
+  case word([String])
+  case list(MessageShape)
+  /// An object by the name of its Swift type, as in `ServerMessage.Participant`.
+  case object(String, [Field])
+
+  /// A field of an object.
+  package struct Field: Sendable, Hashable {
+    /// Whether the field is there.
+    package enum Presence: Sendable, Hashable {
+      case required
+      /// It may be missing; readers take `null` for that.
+      case optional
+      /// It is there, and may be `null`; readers take it when it is missing.
+      case nullable
+    }
+
+    package var name: String
+    package var shape: MessageShape
+    package var presence: Presence
+  }
+}
+
+#if !hasFeature(Embedded)
+  extension MessageFields {
+    mutating func list(
+      _ name: StaticString, _ shape: MessageShape, _ presence: MessageShape.Field.Presence
+    ) {
+      listed.append(MessageShape.Field(name: "\(name)", shape: shape, presence: presence))
+    }
+
+    /// The fields of an object in the order of writing.
+    static func fields(of object: some MessageObject) -> [MessageShape.Field] {
+      var fields = MessageFields(.listing)
+      fields.show(object)
+      return fields.listed
+    }
+  }
+
+  extension MessageObject {
+    static var shape: MessageShape {
+      let name = String(reflecting: Self.self).split(separator: ".").dropFirst()
+      return .object(name.joined(separator: "."), MessageFields.fields(of: Self.blank))
+    }
+  }
+
+  extension MessageWord {
+    static var shape: MessageShape { .word(allCases.map(\.rawValue)) }
+  }
+
+  extension String { static var shape: MessageShape { .text } }
+  extension Int { static var shape: MessageShape { .integer } }
+  extension Int64 { static var shape: MessageShape { .milliseconds } }
+  extension Bool { static var shape: MessageShape { .flag } }
+  extension JSONValue { static var shape: MessageShape { .any } }
+  extension Array where Element: MessageForm {
+    static var shape: MessageShape { .list(Element.shape) }
+  }
+  extension ClosedRange<Int> { static var shape: MessageShape { .pair } }
+  extension Selection { static var shape: MessageShape { .pair } }
+  extension TextOperation { static var shape: MessageShape { .operation } }
+
+  /// Finds out the shape of a kind of message by having it read.
+  private struct ShapeFinder: MessageSource {
+    var shape: MessageShape?
+
+    mutating func read<Object: MessageObject>() -> Object {
+      shape = Object.shape
+      return Object.blank
+    }
+  }
+
+  extension ClientMessage.Kind {
+    /// The shape of the data of these messages; `nil` if they are not decoded.
+    package var shape: MessageShape? {
+      var finder = ShapeFinder()
+      let message = withType(rawValue) { try? ClientMessage.decode($0, from: &finder) }
+      return finder.shape ?? (message?.kind == self ? .object("Nothing", []) : nil)
+    }
+  }
+
+  extension ServerMessage.Kind {
+    /// The shape of the data of these messages; `nil` if they are not decoded.
+    package var shape: MessageShape? {
+      var finder = ShapeFinder()
+      _ = withType(rawValue) { try? ServerMessage.decode($0, from: &finder) }
+      return finder.shape
+    }
+  }
+
+  private func withType<Result>(_ type: String, _ body: (JSONText) -> Result?) -> Result? {
+    Array("\"\(type)\"".utf8).withUnsafeBufferPointer { bytes in
+      var reader = JSONReader(bytes)
+      guard let text = try? reader.text() else { return nil }
+      return body(text)
+    }
+  }
+#else
+  // Programs in browsers do without.
+  extension MessageFields {
+    @inline(__always)
+    mutating func list(
+      _ name: StaticString, _ shape: MessageShape, _ presence: MessageShape.Field.Presence
+    ) {}
+  }
+
+  extension MessageForm {
+    @inline(__always)
+    static var shape: MessageShape { .any }
+  }
+#endif

@@ -1,0 +1,181 @@
+import JSON
+
+// The fields of what servers send about rooms, each named here alone.
+
+extension ServerMessage.Subscribed: MessageObject {
+  static var blank: Self { Self(room: "", position: .blank) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try position.visit(&fields)
+    try fields.optional("recovered", &isRecovered)
+    try fields.unlessEmpty("publications", &publications)
+    try fields.optional("present", &present)
+  }
+}
+
+extension ServerMessage.Unsubscribed: MessageObject {
+  static var blank: Self { Self(room: "") }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+  }
+}
+
+extension ServerMessage.Published: MessageObject {
+  static var blank: Self { Self(room: "", position: .blank, isRepeated: false) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try position.visit(&fields)
+    try fields.required("repeated", &isRepeated)
+  }
+}
+
+extension ServerMessage.PastPublication: MessageObject {
+  static var blank: Self { Self(offset: 0, time: 0, data: .blank) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("offset", &offset)
+    try fields.required("time", &time)
+    try fields.optional("personId", &personID)
+    try fields.optional("senderId", &senderID)
+    try fields.required("data", &data)
+  }
+}
+
+extension ServerMessage.RoomPublication: MessageObject {
+  static var blank: Self { Self(room: "", epoch: "", publication: .blank) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try fields.required("epoch", &epoch)
+    try publication.visit(&fields)
+  }
+}
+
+extension ServerMessage.RoomHistory: MessageObject {
+  static var blank: Self {
+    Self(room: "", position: .blank, publications: [], hasGap: false, hasMore: false)
+  }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try position.visit(&fields)
+    try fields.required("publications", &publications)
+    try fields.required("gap", &hasGap)
+    try fields.required("more", &hasMore)
+  }
+}
+
+extension ServerMessage.Person: MessageObject {
+  static var blank: Self { Self(personID: "", name: "") }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("personId", &personID)
+    try fields.required("name", &name)
+    try fields.optional("color", &color)
+  }
+}
+
+extension ServerMessage.RoomPresence: MessageObject {
+  static var blank: Self { Self(room: "", joined: [], updated: [], left: []) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try fields.required("joined", &joined)
+    try fields.required("updated", &updated)
+    try fields.required("left", &left)
+  }
+}
+
+extension ServerMessage.Typing: MessageObject {
+  static var blank: Self { Self(room: "", personID: "", isTyping: false) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try fields.required("personId", &personID)
+    try fields.required("typing", &isTyping)
+  }
+}
+
+extension ServerMessage.Receipt: MessageObject {
+  static var blank: Self { Self(room: "", offset: 0, personID: "", state: .delivered) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try fields.required("offset", &offset)
+    try fields.required("personId", &personID)
+    try fields.required("state", &state)
+  }
+}
+
+extension ServerMessage.Receipts: MessageObject {
+  static var blank: Self { Self(room: "", offset: 0, receipts: []) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try fields.required("offset", &offset)
+    try fields.required("receipts", &receipts)
+  }
+}
+
+extension ServerMessage.Receipts.Item: MessageObject {
+  static var blank: Self { Self(personID: "", state: .delivered) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("personId", &personID)
+    try fields.required("state", &state)
+  }
+}
+
+extension ServerMessage.LastOnline: MessageObject {
+  static var blank: Self { Self(room: "", people: []) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try fields.required("people", &people)
+  }
+}
+
+extension ServerMessage.LastOnline.Item: MessageObject {
+  static var blank: Self { Self(personID: "", isOnline: false, time: nil) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("personId", &personID)
+    try fields.required("online", &isOnline)
+    try fields.optional("time", &time)
+  }
+}
+
+extension ServerMessage.Blocks: MessageObject {
+  static var blank: Self { Self(people: []) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("people", &people)
+  }
+}
+
+extension ServerMessage.Flag: MessageObject {
+  static var blank: Self {
+    Self(room: "", offset: 0, personID: "", isFlagged: false, reason: nil)
+  }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try fields.required("offset", &offset)
+    try fields.required("personId", &personID)
+    try fields.required("flagged", &isFlagged)
+    try fields.optional("reason", &reason)
+  }
+}
+
+extension ServerMessage.Flags: MessageObject {
+  static var blank: Self { Self(room: "", flags: []) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try fields.required("flags", &flags)
+  }
+}
+
+extension ServerMessage.Flags.Item: MessageObject {
+  static var blank: Self { Self(offset: 0, personID: "", reason: nil, time: 0) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("offset", &offset)
+    try fields.required("personId", &personID)
+    try fields.optional("reason", &reason)
+    try fields.required("time", &time)
+  }
+}
+
+extension ServerMessage.Following: MessageObject {
+  static var blank: Self { Self(room: "", isFollowing: false) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("room", &room)
+    try fields.required("following", &isFollowing)
+  }
+}
