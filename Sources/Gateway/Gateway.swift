@@ -81,7 +81,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   var nextPlace: UInt64 = 1
   /// What has been counted since the start.
   public internal(set) var metrics: GatewayMetrics {
-    get { board.metrics }
+    _read { yield board.metrics }
     _modify { yield &board.metrics }
   }
 

@@ -11,27 +11,28 @@ protocol Part: AnyObject {
 }
 
 extension Part {
-  var settings: GatewaySettings { board.settings }
-  var allowances: Allowances { board.allowances }
-  var surroundings: Gateway.Surroundings { board.surroundings }
+  // What is read in place is not copied, nor retained for that.
+  var settings: GatewaySettings { _read { yield board.settings } }
+  var allowances: Allowances { _read { yield board.allowances } }
+  var surroundings: Gateway.Surroundings { _read { yield board.surroundings } }
 
   var connections: [ConnectionID: Connection] {
-    get { board.connections }
+    _read { yield board.connections }
     _modify { yield &board.connections }
   }
 
   var connectionsByClient: ExactDictionary<ConnectionID> {
-    get { board.connectionsByClient }
+    _read { yield board.connectionsByClient }
     _modify { yield &board.connectionsByClient }
   }
 
   var metrics: GatewayMetrics {
-    get { board.metrics }
+    _read { yield board.metrics }
     _modify { yield &board.metrics }
   }
 
   var backlog: StoreBacklog {
-    get { board.backlog }
+    _read { yield board.backlog }
     _modify { yield &board.backlog }
   }
 
