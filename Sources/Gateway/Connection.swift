@@ -69,7 +69,7 @@ final class Connection {
     if let identity, !identity.isGuest, !identity.user.isEmpty { identity.user } else { client }
   }
 
-  /// What it may do: by its own token, and by further ones that it was granted.
+  /// The rights that its own token gives it, and further ones that it was granted.
   func verbs(on subject: Subject) -> Verbs {
     guard let identity else { return [] }
     return passes.reduce(into: identity.verbs(on: subject)) {

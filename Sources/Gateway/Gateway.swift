@@ -79,7 +79,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   var bayeux = BayeuxLinks()
   /// Numbers the places of sessions among the connections.
   var nextPlace: UInt64 = 1
-  /// What has been counted since the start.
+  /// The counts since the start.
   public internal(set) var metrics: GatewayMetrics {
     _read { yield board.metrics }
     _modify { yield &board.metrics }

@@ -11,7 +11,7 @@ protocol Part: AnyObject {
 }
 
 extension Part {
-  // What is read in place is not copied, nor retained for that.
+  // Reading in place copies and retains nothing.
   var settings: GatewaySettings { _read { yield board.settings } }
   var allowances: Allowances { _read { yield board.allowances } }
   var surroundings: Gateway.Surroundings { _read { yield board.surroundings } }

@@ -15,7 +15,7 @@ final class Switchboard {
   var connections: [ConnectionID: Connection] = [:]
   /// Which connection a native client is on.
   var connectionsByClient: ExactDictionary<ConnectionID> = [:]
-  /// What has been counted since the start.
+  /// The counts since the start.
   var metrics = GatewayMetrics()
   /// The account of what waits for the store.
   var backlog: StoreBacklog

@@ -6,9 +6,9 @@ struct Delivery {
   let entries: ArraySlice<LogEntry>
   let first: LogEntry
   let revisions: ClosedRange<Int>
-  /// What native followers get; made for the first of them.
+  /// The native followers' frame, made for the first of them.
   var shared: Frame?
-  /// What followers get who want a frame for each entry.
+  /// The frames for followers who want one for each entry.
   var sharedByEntry: [Frame] = []
 
   init?(_ entries: ArraySlice<LogEntry>) {

@@ -107,7 +107,7 @@ extension LiveDocument {
 }
 
 extension LogEntry {
-  /// What tells the entry from any other that was ever written at its revision. The log is only ever
+  /// The name that tells the entry from any other ever written at its revision. The log is only ever
   /// cut at its end, so whoever has seen this entry has seen all that stands before it.
   fileprivate func name(withTime: Bool) -> ChangeName {
     ChangeName(clientID: client, sequence: sequence, time: withTime ? time : nil)

@@ -18,7 +18,7 @@ final class Documents: Part {
   var delivered: [DocumentRoom] = []
   /// Connections that are behind, and are given more when they have drained.
   var lagging: Set<ConnectionID> = []
-  /// When the changes arrived that are on their way to their followers, in microseconds.
+  /// The arrival times of changes that are on their way to their followers, in microseconds.
   var broadcasting: [Int64] = []
   /// Documents whose followers are told with the end of the turn who has come, acted or gone.
   var gathering: [DocumentRoom] = []
@@ -29,13 +29,13 @@ final class Documents: Part {
 
   // MARK: Numbers
 
-  /// How many documents are in memory.
+  /// The number of documents in memory.
   var count: Int { documents.count }
 
-  /// How many follow a document, over all documents.
+  /// The number of followers of all documents.
   var subscriptionCount: Int { documents.values.reduce(0) { $0 + $1.subscriptions.count } }
 
-  /// How many connections are behind.
+  /// The number of connections that are behind.
   var laggingCount: Int { lagging.count }
 
   /// Whether every change that was taken has been written and answered.

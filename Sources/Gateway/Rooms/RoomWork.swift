@@ -12,7 +12,7 @@ struct PublishRequest {
   var pushes = false
 }
 
-/// What became of it.
+/// The outcome of a publication.
 enum PublishResult {
   case published(RoomPosition, isRepeated: Bool)
   case refused(ErrorCode, String)
@@ -42,7 +42,7 @@ struct RoomReading {
   /// Which publications the reader wants.
   enum Filter {
     case all
-    /// Those whose authors are not kept from the reader.
+    /// Publications whose authors are not kept from the reader.
     case visible(to: PersonID)
     /// Messages of a group chat, likewise.
     case messages(to: PersonID?)

@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// Who is in rooms, and updates that no room remembers.
+/// The members of rooms, and updates that no room remembers.
 extension Rooms {
   /// The room that hears when the list of notes changes.
   static let noteListRoom = "notes"
@@ -81,7 +81,7 @@ extension Rooms {
     return false
   }
 
-  /// What is wrong with a room's name, if anything.
+  /// The problem with a room's name; `nil` if there is none.
   func problem(ofRoom name: RoomName) -> String? {
     let bytesMax = settings.limits.roomBytesMax
     guard name.isEmpty || name.utf8.count > bytesMax else { return nil }

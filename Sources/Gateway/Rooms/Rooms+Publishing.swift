@@ -207,7 +207,7 @@ extension Rooms {
     }
   }
 
-  /// How many publications a page is to have; `nil` if what was asked for is no such number.
+  /// The number of publications that a page is to have; `nil` if the number asked for is out of range.
   func limit(_ asked: Int?) -> Int? {
     guard let asked else { return min(settings.pageDefault, settings.limits.pageMax) }
     return (1...settings.limits.pageMax).contains(asked) ? asked : nil

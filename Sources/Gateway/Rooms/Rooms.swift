@@ -18,9 +18,9 @@ final class Rooms: Part {
   var rooms: ExactDictionary<Room> = [:]
   /// Publications that wait for the store.
   var publishing: Int = 0
-  /// Who is connected: people by their connections.
+  /// The connections of each person who is connected.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
-  /// When it was noted last who is connected.
+  /// The uptime at which it was noted last who is connected, in milliseconds.
   var stampedOnlineAt: Int64 = 0
   /// Numbers the attempts to subscribe.
   var nextAttempt: UInt64 = 1
@@ -34,13 +34,13 @@ final class Rooms: Part {
   /// Has handlers read what they need from the store.
   func start() { people.blocking?.start(store: self) }
 
-  /// How many rooms somebody is in.
+  /// The number of rooms that somebody is in.
   var count: Int { rooms.count }
 
   /// The rooms that somebody is in, in no order.
   var names: [RoomName] { rooms.map(\.0) }
 
-  /// Those who are sent what is published in a room, in the order in which they came.
+  /// The members that are sent what is published in a room, in the order in which they came.
   func members(of room: RoomName) -> [ConnectionID] { rooms[room]?.members ?? [] }
 
   /// Whether every publication that was taken has been written and answered.

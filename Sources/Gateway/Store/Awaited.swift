@@ -12,9 +12,9 @@ enum Awaited {
   /// Older entries, for a follower that lags.
   case catchUp(DocumentID, ConnectionID)
   case publication(RoomPublishing)
-  /// What a subscriber missed; the room may have to go on under another epoch first.
+  /// The publications that a subscriber missed; the room may have to take another epoch first.
   case recovery(RoomSubscribing)
-  /// What a subscriber missed, under another epoch.
+  /// The publications that a subscriber missed, under another epoch.
   case recoveryAnew(RoomSubscribing)
   case page(RoomReading)
   case notes(RequestID, Gateway.NotesRequest)

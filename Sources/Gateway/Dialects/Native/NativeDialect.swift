@@ -48,7 +48,7 @@ final class NativeDialect: Dialect {
       ref: ref, to: connection)
   }
 
-  /// How long to wait before what was refused is tried again; `nil` if that is in vain.
+  /// Milliseconds until a refused message may be sent again; `nil` if that is in vain.
   private func pause(after code: ErrorCode, _ known: Int?) -> Int? {
     code.isRetryable ? known ?? settings.retryAfterMilliseconds : nil
   }
