@@ -93,9 +93,9 @@ extension Gateway {
       }, for: .notes(request, .put))
   }
 
-  private func answer(_ request: RequestID, _ reply: OnceReply) {
-    switch reply {
-    case .created(let note):
+  private func answer(_ request: RequestID, _ making: NoteMaking) {
+    switch making {
+    case .made(let note):
       respond(request, .created(note))
       noteListChanged()
     case .found(let note): respond(request, .json(200, NoteJSON.note(note)))
@@ -110,8 +110,6 @@ extension Gateway {
       respond(
         request,
         .problem(410, .unknownDocument, "the note with this id was deleted; take a new id"))
-    case .unanswered, .answered, .keyReused:
-      preconditionFailure("a store answers the making of a note with the note")
     }
   }
 
@@ -145,74 +143,59 @@ extension Gateway {
     return title
   }
 
+  /// The store has done what a request about notes asks for, or not.
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
-    switch reply {
-    case .notes(let notes):
+    do throws(StoreError) {
       switch kind {
-      case .list(let identity): answer(request, all: notes, identity)
-      case .page(let work): goOn(request, work, notes)
-      default: preconditionFailure("a store answers with notes when asked to list them")
-      }
-    case .note(let note): answer(request, kind, note)
-    case .done: finish(request, kind)
-    case .text(let text):
-      answer(request, kind, text)
-    case .history(let page): respond(request, .json(200, NoteJSON.history(page)))
-    case .versions(let versions):
-      if case .share(let share) = kind {
+      case .list(let identity): answer(request, all: try reply.value(of: .notes), identity)
+      case .page(let work): goOn(request, work, try reply.value(of: .notes))
+      case .create:
+        respond(request, .created(try reply.value(of: .note)))
+        noteListChanged()
+      case .put: answer(request, try reply.value(of: .making))
+      case .rename:
+        let note = try reply.value(of: .note)
+        respond(request, .json(200, NoteJSON.note(note)))
+        documents.renamed(note.id, to: note.title)
+        noteListChanged()
+      case .delete(let id):
+        try reply.value(of: .done)
+        respond(request, Response(status: 204))
+        documents.deleted(id)
+        noteListChanged()
+      case .one(let known):
+        respond(request, NoteText.response(try reply.value(of: .note)).unless(known: known))
+      case .text(let format, let known):
+        let text = try reply.value(of: .text)
+        respond(request, NoteText.response(text, as: format).unless(known: known))
+      case .base(let id, let edit):
+        documents.edit(id, edit.onto(try reply.value(of: .text), for: request))
+      case .restore(let id, let author):
+        let text = try reply.value(of: .text)
+        documents.edit(
+          id,
+          DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
+      case .history:
+        respond(request, .json(200, NoteJSON.history(try reply.value(of: .history))))
+      case .versions:
+        respond(request, .json(200, NoteJSON.versions(try reply.value(of: .versions))))
+      case .saveVersion(let version):
+        try reply.value(of: .done)
+        respond(request, .json(201, NoteJSON.version(version)))
+      case .deleteVersion:
+        try reply.value(of: .done)
+        respond(request, Response(status: 204))
+      // That the note has versions, or none, tells that there is such a note.
+      case .share(let share):
+        _ = try reply.value(of: .versions)
         answer(request, share)
-        return
-      }
-      if case .endShares(let id) = kind {
+      case .endShares(let id):
+        _ = try reply.value(of: .versions)
         finishEndingShares(request, id: id)
-        return
       }
-      respond(request, .json(200, NoteJSON.versions(versions)))
-    case .once(let reply): answer(request, reply)
-    case .failed(let error): answer(request, error)
-    case .document, .entries, .room, .people:
-      preconditionFailure("a store answers a request for notes with notes")
+    } catch {
+      answer(request, error)
     }
-  }
-
-  private func answer(_ request: RequestID, _ kind: NotesRequest, _ text: HistoricText) {
-    switch kind {
-    case .restore(let id, let author):
-      documents.edit(
-        id,
-        DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
-    case .base(let id, let edit): documents.edit(id, edit.onto(text, for: request))
-    case .text(let format, let known):
-      respond(request, NoteText.response(text, as: format).unless(known: known))
-    case .list, .page, .create, .put, .rename, .delete, .one, .history, .versions, .saveVersion,
-      .deleteVersion, .share, .endShares:
-      preconditionFailure("a store answers with a text when asked for one")
-    }
-  }
-
-  private func answer(_ request: RequestID, _ kind: NotesRequest, _ note: NoteSummary) {
-    if case .one(let known) = kind {
-      respond(request, NoteText.response(note).unless(known: known))
-      return
-    }
-    if case .create = kind {
-      respond(request, .created(note))
-    } else {
-      respond(request, .json(200, NoteJSON.note(note)))
-      documents.renamed(note.id, to: note.title)
-    }
-    noteListChanged()
-  }
-
-  private func finish(_ request: RequestID, _ kind: NotesRequest) {
-    if case .saveVersion(let version) = kind {
-      respond(request, .json(201, NoteJSON.version(version)))
-      return
-    }
-    respond(request, Response(status: 204))
-    guard case .delete(let id) = kind else { return }
-    documents.deleted(id)
-    noteListChanged()
   }
 
   private func answer(_ request: RequestID, _ error: StoreError) {

@@ -33,6 +33,11 @@ extension StoreReply {
     return .success(value)
   }
 
+  /// The value of a reply of one type, as ``outcome(of:)``.
+  func value<Value>(of replies: StoreReplies<Value>) throws(StoreError) -> Value {
+    try outcome(of: replies).get()
+  }
+
   /// The reply's name: its content may be users' text.
   private var kind: String {
     switch self {
@@ -119,6 +124,51 @@ extension StoreTask<Void> {
 
 extension StoreReplies<Void> {
   static var done: Self { Self { if case .done = $0 { () } else { nil } } }
+}
+
+// MARK: Notes
+
+extension StoreReplies<[NoteSummary]> {
+  static var notes: Self { Self { if case .notes(let notes) = $0 { notes } else { nil } } }
+}
+
+extension StoreReplies<HistoricText> {
+  static var text: Self { Self { if case .text(let text) = $0 { text } else { nil } } }
+}
+
+extension StoreReplies<HistoryPage> {
+  static var history: Self { Self { if case .history(let page) = $0 { page } else { nil } } }
+}
+
+extension StoreReplies<[NamedVersion]> {
+  static var versions: Self {
+    Self { if case .versions(let versions) = $0 { versions } else { nil } }
+  }
+}
+
+/// The outcome of making a note under an id of its maker's.
+enum NoteMaking {
+  case made(NoteSummary)
+  /// The same owner has made it with the same title; it may have changed since.
+  case found(NoteSummary)
+  /// Another note has this id.
+  case taken
+  /// The note was deleted.
+  case deleted
+}
+
+extension StoreReplies<NoteMaking> {
+  static var making: Self {
+    Self { reply in
+      switch reply {
+      case .once(.created(let note)): .made(note)
+      case .once(.found(let note)): .found(note)
+      case .once(.taken): .taken
+      case .once(.deleted): .deleted
+      default: nil
+      }
+    }
+  }
 }
 
 // MARK: Requests
