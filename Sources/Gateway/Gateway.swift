@@ -105,10 +105,10 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     board = Switchboard(settings: settings, surroundings: surroundings)
     users = UsageBook(board.allowances.user)
     addresses = UsageBook(board.allowances.address)
-    native = NativeDialect(board)
-    whaler = WhalerDialect(board)
-    session = SessionDialect(board)
     documents = Documents(board)
+    native = NativeDialect(board)
+    whaler = WhalerDialect(board, documents)
+    session = SessionDialect(board)
     rooms = Rooms(board, native: native)
     recoveryLog = RecoveryLog(
       name: String(decoding: surroundings.names.next().utf8.prefix(8), as: UTF8.self),

@@ -12,9 +12,9 @@ struct GatewayPartTests {
     "Access": ["Dialects/Bayeux", "HTTP"],
     "Dialects": ["Access", "Documents", "HTTP", "Rooms"],
     "Dialects/Bayeux": ["Access", "Dialects", "HTTP", "Rooms"],
-    "Dialects/Native": ["Access", "Dialects", "Documents"],
+    "Dialects/Native": ["Access", "Dialects", "Documents", "Rooms"],
     "Dialects/SocketIO": ["Access", "Dialects", "HTTP", "Rooms", "Store"],
-    "Dialects/Whaler": ["Access", "Dialects", "Documents"],
+    "Dialects/Whaler": ["Access", "Dialects", "Documents", "Rooms"],
     "Documents": ["Dialects", "Store"],
     "HTTP": ["Access", "Dialects", "Documents", "Rooms", "Store"],
     "Rooms": ["Dialects", "Dialects/Native", "Store"],
@@ -52,6 +52,16 @@ struct GatewayPartTests {
   func gateway(folder: String) throws {
     for file in try tree.files(in: Self.root + "/" + folder, endings: ["swift"]) {
       #expect(!Self.words(in: file).contains("Gateway"), "\(file.path)")
+    }
+  }
+
+  @Test(
+    "no part of the gateway's class stands in the folder of a part of its own",
+    arguments: ["Dialects/Whaler", "Documents", "Rooms", "Store", "Webhooks"])
+  func extensions(folder: String) throws {
+    for file in try tree.files(in: Self.root + "/" + folder, endings: ["swift"]) {
+      #expect(!file.code.contains { $0.hasPrefix("extension Gateway ") }, "\(file.path)")
+      #expect(!file.code.contains { $0.hasPrefix("extension Gateway:") }, "\(file.path)")
     }
   }
 

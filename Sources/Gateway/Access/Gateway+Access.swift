@@ -119,7 +119,7 @@ extension Gateway {
         if !verbs.contains(.presence) { rooms.hide(connection, in: room) }
         continue
       }
-      connection.dialect.lostReading(ofRoom: room, connection, in: self)
+      connection.dialect.lostReading(ofRoom: room, connection, rooms)
       guard connection.isOpen else { return }
     }
   }

@@ -113,7 +113,7 @@ class Dialect: Part {
   func deliver(_ news: inout RoomNews, to connection: Connection) {}
 
   /// Takes a member out of a room that it may not read any more.
-  func lostReading(ofRoom room: RoomName, _ connection: Connection, in gateway: Gateway) {}
+  func lostReading(ofRoom room: RoomName, _ connection: Connection, _ rooms: Rooms) {}
 
   // MARK: The connection
 

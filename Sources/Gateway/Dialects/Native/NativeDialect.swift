@@ -223,9 +223,9 @@ final class NativeDialect: Dialect {
   }
 
   override func lostReading(
-    ofRoom room: RoomName, _ connection: Connection, in gateway: Gateway
+    ofRoom room: RoomName, _ connection: Connection, _ rooms: Rooms
   ) {
-    gateway.rooms.leave(room: room, connection)
+    rooms.leave(room: room, connection)
     send(.unsubscribed(.init(room: room)), ref: pushID(), to: connection)
   }
 

@@ -9,12 +9,14 @@ import WebSocketFrames
 /// as a frame of its own, its own changes with its own message ids. What it cannot be told in
 /// words is told by its one way back to a known state, an unsolicited `resourceConnectionConf`.
 final class WhalerDialect: Dialect {
+  let documents: Documents
   /// Names this process in what it sends of its own accord.
   private let processName: String
   /// The connections with changes that were too many, and not answered yet.
   private var owed: Set<ConnectionID> = []
 
-  init(_ board: Switchboard) {
+  init(_ board: Switchboard, _ documents: Documents) {
+    self.documents = documents
     processName = board.surroundings.names.next()
     super.init(
       board, Traits(listing: .whaler, createsDocuments: true, wantsFramePerEntry: true))
@@ -36,7 +38,7 @@ final class WhalerDialect: Dialect {
     _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
     on connection: Connection, in gateway: Gateway
   ) {
-    gateway.receivedWhaler(message, excess: excess, on: connection)
+    receive(message, excess: excess, on: connection)
   }
 
   override func oversized(_ connection: Connection, bytesMax: Int) { resync(connection) }
@@ -190,7 +192,7 @@ final class WhalerDialect: Dialect {
   }
 
   override func lostReading(
-    ofRoom room: RoomName, _ connection: Connection, in gateway: Gateway
+    ofRoom room: RoomName, _ connection: Connection, _ rooms: Rooms
   ) {
     // Its pool: without a word for it, it is told when it comes back.
     board.close(connection, .unauthorised, "the token no longer grants this pool")

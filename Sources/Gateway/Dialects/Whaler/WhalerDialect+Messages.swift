@@ -4,10 +4,11 @@ import SocketMessages
 import WebSocketFrames
 
 /// Messages of the Whaler family.
-extension Gateway {
-  func receivedWhaler(
-    _ bytes: UnsafeRawBufferPointer, excess: Excess? = nil, on connection: Connection
-  ) {
+extension WhalerDialect {
+  /// A message has come.
+  ///
+  /// - Parameter excess: why it is not to be done, if it is too much.
+  func receive(_ bytes: UnsafeRawBufferPointer, excess: Excess?, on connection: Connection) {
     let message: WhalerClientMessage
     let messageID: String
     do {
@@ -18,11 +19,11 @@ extension Gateway {
       surroundings.log.write(
         .debug, "message not understood", [("code", error.code.rawValue)])
       if excess != nil {
-        whaler.owe(connection)
+        owe(connection)
         return
       }
       // It may have been a change; the client waits for it until it is given a new state.
-      whaler.resync(connection)
+      resync(connection)
       return
     }
     metrics.received[message.metricName, default: 0] += 1
@@ -32,25 +33,25 @@ extension Gateway {
     }
     switch message {
     case .resourceConnection(let resource):
-      joinWhaler(resource.resourceID, messageID: messageID, connection)
+      join(resource.resourceID, messageID: messageID, connection)
     case .docChange(let change): handle(change, messageID: messageID, connection)
     case .unknown: break
     }
   }
 
-  /// Does not do what was too much. A change is answered with a new state as soon as the client may
-  /// send again; for a resource that it has not got it has to come back.
+  /// Defers a message that exceeds the rate limit. A change is answered with a new state as soon as the
+  /// client may send again; for a resource that it has not got it has to come back.
   private func putOff(_ message: WhalerClientMessage, _ connection: Connection) {
     switch message {
     case .docChange(let change) where connection.subscriptions[change.resourceID] != nil:
-      whaler.owe(connection)
+      owe(connection)
     case .docChange, .resourceConnection:
       close(connection, .tooFast, "too much at once; come back later")
     case .unknown: break
     }
   }
 
-  private func joinWhaler(_ id: DocumentID, messageID: String, _ connection: Connection) {
+  private func join(_ id: DocumentID, messageID: String, _ connection: Connection) {
     let limits = settings.limits
     guard !id.isEmpty, id.utf8.count <= limits.documentIDBytesMax,
       connection.subscriptions[id] != nil
@@ -59,7 +60,7 @@ extension Gateway {
       close(connection, .tooMany, "too many documents, or a name that is too long")
       return
     }
-    guard verbs(of: connection, on: .document(id)).contains(.read) else {
+    guard connection.verbs(on: .document(id)).contains(.read) else {
       // It has no word for a refusal.
       close(connection, .unauthorised, "the token does not grant reading this document")
       return
@@ -72,7 +73,7 @@ extension Gateway {
   ) {
     guard let subscription = connection.subscriptions[change.resourceID] else {
       // It has not joined; joining sends it the state, from which it starts anew.
-      joinWhaler(change.resourceID, messageID: pushID(), connection)
+      join(change.resourceID, messageID: pushID(), connection)
       return
     }
     documents.submit(

@@ -1,6 +1,6 @@
 public import GatewayPorts
 
-/// Going on with the store's replies.
+/// Going on with the store's replies, and telling how much waits for it.
 extension Gateway {
   /// The store has done a piece of work.
   public func stored(_ ticket: StoreTicket, reply: StoreReply) {
@@ -21,6 +21,20 @@ extension Gateway {
     case .keeping(let request, let response): finishOnce(request, response)
     case .people(let goOn): goOn(PeopleReply(reply.outcome(of: .people)))
     }
+  }
+
+  /// Requests and bytes that wait for the store, and how long the oldest has waited.
+  package var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) {
+    (backlog.requests, backlog.bytes, backlog.wait(at: surroundings.clock.uptime))
+  }
+
+  /// Why changes are not taken because of what waits for the store; `nil` if they are.
+  var backlogProblem: String? {
+    let wait = backlog.wait(at: surroundings.clock.uptime)
+    if wait >= settings.storeStallMilliseconds {
+      return "the store has not answered for \(wait / 1_000) s: look at the disk; reading goes on"
+    }
+    return backlog.isFull ? "too much waits for the store: look at the disk" : nil
   }
 
   /// Answers requests that did not go to the store because too much waits there.
