@@ -106,7 +106,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     users = UsageBook(board.allowances.user)
     addresses = UsageBook(board.allowances.address)
     documents = Documents(board)
-    native = NativeDialect(board)
+    native = NativeDialect(board, documents)
     whaler = WhalerDialect(board, documents)
     session = SessionDialect(board)
     rooms = Rooms(board, native: native)

@@ -5,7 +5,10 @@ import WebSocketFrames
 
 /// `parley.v1`, as it is spoken to clients.
 final class NativeDialect: Dialect {
-  init(_ board: Switchboard) {
+  let documents: Documents
+
+  init(_ board: Switchboard, _ documents: Documents) {
+    self.documents = documents
     super.init(board, Traits(listing: .native, hearsOfPeople: true, knowsEpochs: true))
   }
 
