@@ -20,27 +20,20 @@ extension Workload {
 /// Many WebSocket connections to one server, on one thread.
 ///
 /// It does as little as a client can, so that it is not the limit of what it measures: frames are
-/// masked once, a whole read is parsed where it stands, and only what is cut off is kept. It holds
-/// the server to the rules of RFC 6455.
+/// masked once, a whole read is parsed where it stands, and only what is cut off is kept.
 final class Client {
   private struct Connection {
     enum Phase { case none, connecting, shaking, open }
     var file: Int32 = -1
     var phase = Phase.none
     var request: [UInt8] = []
-    /// Bytes of an answer to the handshake that has not come to its end.
+    /// Bytes of a frame that has not come to its end.
     var rest: [UInt8] = []
-    /// Reads frames once the handshake is done.
-    var link: Link?
+    /// Fragments of a message of which more will come.
+    var fragments: [UInt8] = []
     /// Bytes that the socket has not taken.
     var unsent: [UInt8] = []
     var isWatchedForWriting = false
-  }
-
-  private final class Link {
-    // Unchecked: what a frame leads to never reads on from within.
-    @exclusivity(unchecked) var reader = FrameReader(
-      side: .client, limits: FrameLimits(messageBytesMax: room))
   }
 
   // The key of RFC 6455, section 1.3: always the same, so that the answer is too.
@@ -197,7 +190,7 @@ final class Client {
     let got = recv(connections[index].file, base + kept, Self.room - kept, 0)
     if got <= 0 {
       if got < 0, errno == EAGAIN {
-        keep(UnsafeMutableRawBufferPointer(rebasing: buffer[..<kept]), of: index)
+        keep(UnsafeRawBufferPointer(rebasing: buffer[..<kept]), of: index)
         return
       }
       if connections[index].phase == .shaking { fail("the server closed during the handshake") }
@@ -205,23 +198,19 @@ final class Client {
       workload.closed(index, self)
       return
     }
-    var bytes = UnsafeMutableRawBufferPointer(start: base, count: kept + got)
+    var bytes = UnsafeRawBufferPointer(start: base, count: kept + got)
     if connections[index].phase == .shaking {
-      guard let length = answerLength(UnsafeRawBufferPointer(bytes)) else {
-        return keep(bytes, of: index)
-      }
-      connections[index].link = Link()
+      guard let length = answerLength(bytes) else { return keep(bytes, of: index) }
       connections[index].phase = .open
       openCount += 1
       handshakes += 1
-      bytes = UnsafeMutableRawBufferPointer(rebasing: bytes[length...])
+      bytes = UnsafeRawBufferPointer(rebasing: bytes[length...])
       workload.opened(index, self)
-      guard connections[index].phase == .open else { return }
     }
-    parse(&bytes, index, workload)
+    parse(bytes, index, workload)
   }
 
-  private func keep(_ bytes: UnsafeMutableRawBufferPointer, of index: Int) {
+  private func keep(_ bytes: UnsafeRawBufferPointer, of index: Int) {
     if !bytes.isEmpty { connections[index].rest += bytes }
   }
 
@@ -236,22 +225,30 @@ final class Client {
     return end + 4
   }
 
-  private func parse(
-    _ bytes: inout UnsafeMutableRawBufferPointer, _ index: Int, _ workload: some Workload
-  ) {
-    guard let link = connections[index].link else { return }
-    while let event = link.reader.next(&bytes) {
-      switch event {
-      case .message(_, let payload): workload.received(index, payload, self)
-      case .ping(let payload): send(.pong(payload, maskKey: Self.maskKey), on: index)
-      case .pong: break
-      case .close:
+  private func parse(_ bytes: UnsafeRawBufferPointer, _ index: Int, _ workload: some Workload) {
+    var bytes = bytes
+    while let head = FrameCoding.head(bytes), bytes.count >= head.length + head.payloadLength {
+      guard !head.isMasked else { fail("the server sends what it should not") }
+      let end = head.length + head.payloadLength
+      let payload = UnsafeRawBufferPointer(rebasing: bytes[head.length..<end])
+      switch head.opcode {
+      case 1 where head.isFinal, 2 where head.isFinal: workload.received(index, payload, self)
+      case 0, 1, 2:
+        connections[index].fragments += payload
+        if head.isFinal {
+          let whole = connections[index].fragments
+          connections[index].fragments = []
+          whole.withUnsafeBytes { workload.received(index, $0, self) }
+        }
+      case 8:
         close(index)
         workload.closed(index, self)
-      case .failure(let error): fail("the server breaks a rule: \(error.reason)")
-      case .compressed, .oversized: fail("the server sends what was not agreed on")
+      case 9: send(.pong(payload, maskKey: Self.maskKey), on: index)
+      default: break
       }
       guard connections[index].phase == .open else { return }
+      bytes = UnsafeRawBufferPointer(rebasing: bytes[end...])
     }
+    keep(bytes, of: index)
   }
 }

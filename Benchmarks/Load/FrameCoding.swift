@@ -1,4 +1,5 @@
-/// WebSocket frames as the null server reads them: without a check.
+/// Headers of WebSocket frames, read without a check: the null server and its clients are to do as
+/// little as can be done. `FrameReader` takes 370 instructions more for each message.
 enum FrameCoding {
   /// A frame's head, if it is all there.
   struct Head {

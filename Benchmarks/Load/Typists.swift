@@ -195,8 +195,7 @@ struct RecentMessages {
   private var next = 0
 
   mutating func decode(_ bytes: UnsafeRawBufferPointer) -> ServerMessage {
-    for entry in entries where entry.bytes.count == bytes.count && bytes.elementsEqual(entry.bytes)
-    {
+    for entry in entries where bytes.holds(entry.bytes) {
       return entry.message
     }
     let message = Native.decode(bytes)
