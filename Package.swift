@@ -30,6 +30,7 @@ let package = Package(
   products: [
     product("OTCore", ["OTCore"]),
     product("SocketMessages", ["JSON", "SocketMessages"]),
+    product("ParleyClientCore", ["ParleyClientCore"]),
     product("Gateway", ["GatewayPorts", "Gateway"]),
     product("ParleyServer", ["ParleyServer"]),
     .executable(name: "parley", targets: ["parley"]),
@@ -45,6 +46,8 @@ let package = Package(
     library("Bayeux", ["JSON"]),
     library("WebSocketFrames"),
     library("HTTP1"),
+    // The client's end.
+    library("ParleyClientCore", ["OTCore", "SocketMessages"]),
     // Ports, and the core behind them.
     library("GatewayPorts", ["OTCore", "WebSocketFrames"]),
     library(
@@ -121,6 +124,9 @@ let package = Package(
     tests(
       "SocketMessagesTests",
       ["SocketMessages", "JSON", "OTCore", "OTWorkloads", "GrowthKit", "CAllocationCount"]),
+    tests(
+      "ParleyClientCoreTests",
+      ["ParleyClientCore", "SocketMessages", "JSON", "OTCore", "OTWorkloads"]),
     tests("SocketIOTests", ["SocketIO", "JSON", "GrowthKit"]),
     tests("BayeuxTests", ["Bayeux", "JSON", "GrowthKit"]),
     tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),

@@ -16,6 +16,7 @@ struct HabitTests {
 
   private static let pure = [
     "OTCore", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "HTTP1",
+    "ParleyClientCore",
   ]
   private static let core = pure + ["GatewayPorts", "Gateway"]
 

@@ -15,6 +15,8 @@ struct LayeringTests {
     "Bayeux": ["JSON"],
     "WebSocketFrames": [],
     "HTTP1": [],
+    // The client's end: also WebAssembly.
+    "ParleyClientCore": ["OTCore", "SocketMessages"],
     // Ports and the core behind them: no C, no adapter, no Foundation.
     "GatewayPorts": ["OTCore", "WebSocketFrames"],
     "Gateway": [

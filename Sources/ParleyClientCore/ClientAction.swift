@@ -1,0 +1,136 @@
+public import OTCore
+public import SocketMessages
+
+/// Something that a client is to do. See the laws of ``ClientMachine``.
+public enum ClientAction: Sendable, Equatable {
+  // The socket, the clock, the app.
+  /// Open a connection that offers `parley.v1`; answered by `opened` or `closed`.
+  case connect
+  /// Close the connection, or stop opening it; nothing of it is passed on from here.
+  case disconnect
+  /// Send a text message.
+  case send([UInt8])
+  /// Wake the client once at this time, instead of at the one named before; `nil` for never.
+  case wake(at: Int64?)
+  /// Get a token, and answer with `token`. Not repeated before the answer.
+  case needToken
+  /// Keep who this client is, in place of what was kept before. A secret.
+  case claim(ClientClaim)
+
+  // The screen.
+  /// The connection's state is another.
+  case line(LineState)
+  /// Something about a note, by its document's id.
+  case note(String, NoteAction)
+  /// Something about a room, by its name.
+  case room(String, RoomAction)
+}
+
+/// Something that is to be done for a note.
+public enum NoteAction: Sendable, Equatable {
+  // The disk.
+  /// Keep the note's unconfirmed edits, in place of what was kept of it before, in one step.
+  ///
+  /// `isRequired`: what is sent behind it goes beyond what was kept before. If it cannot be written,
+  /// what was kept before has to go: a process that went on from that might send edits twice.
+  case keep(KeptNote, isRequired: Bool)
+  /// Nothing of the note is to be kept any longer.
+  case forget
+
+  // The screen.
+  /// The screen starts from this text.
+  case reset(Document)
+  /// An operation for the text on the screen; by another client, or by nobody in particular. It
+  /// made this revision, or the last of several.
+  case apply(TextOperation, by: String?, revision: Int64)
+  /// The note's state is another.
+  case status(NoteStatus)
+  /// Others have come, gone, changed their names, begun to write or stopped:
+  /// ``ClientMachine/people(in:)``.
+  case people
+  /// Others' carets may have moved.
+  case carets
+  /// The note's title is another.
+  case title(String)
+  /// Unconfirmed edits were placed into a text that had moved on a long way: the person should look
+  /// them over.
+  case rebased
+  /// The server's messages did not fit to what is here, and the note is joined again.
+  case outOfStep
+  /// An edit does not fit the text: the screen has another one than the machine, and starts anew
+  /// from the `reset` that follows if there is a text.
+  case misfit
+}
+
+/// A connection's state.
+public enum LineState: Sendable, Equatable {
+  /// Not connected, until the app starts it.
+  case stopped(StopReason)
+  /// A token is being got.
+  case authorising
+  /// A connection is being opened.
+  case connecting
+  /// The connection is open, and the server has not welcomed this client yet.
+  case greeting
+  /// Messages go both ways.
+  case online
+  /// The connection was lost; the next one is opened at this time.
+  case waiting(until: Int64)
+}
+
+/// Why a connection is not opened again by itself.
+public enum StopReason: Sendable, Equatable {
+  /// The app has not started it, or has stopped it.
+  case asked
+  /// The server closed it with a code that says not to come back (4500 to 4999).
+  case closed(code: UInt16)
+  /// The server does not take the hello.
+  case refused(ErrorCode)
+  /// No token was to be had. One that comes later starts it again.
+  case noToken
+}
+
+/// A note's state.
+public struct NoteStatus: Sendable, Equatable {
+  /// The note's phase.
+  public enum Phase: Sendable, Equatable {
+    /// There is no text yet.
+    case joining
+    /// In step with the server.
+    case live
+    /// The text is here, the server is not.
+    case away
+    /// The note could not be opened, or can no longer be read; edits stay here.
+    case failed(NoteFailure)
+    /// The note is gone from the server.
+    case deleted
+    /// The app has closed it.
+    case left
+  }
+
+  /// The phase.
+  public var phase = Phase.joining
+  /// Whether the person may change the text.
+  public var access = ServerMessage.Joined.Access.write
+  /// How many edits the server has not confirmed.
+  public var unconfirmed = 0
+  /// The refusal that holds the unconfirmed edits back, until `retryRefused` or `discard`.
+  public var refusal: ErrorCode?
+  /// The time at which a join or a change that was turned away is tried again.
+  public var retryAt: Int64?
+  /// Whether the unconfirmed edits could not be kept.
+  public var isKeepFailing = false
+
+  /// The state of a note that was just opened.
+  public init() {}
+}
+
+/// Why a note is not followed.
+public enum NoteFailure: Sendable, Equatable {
+  /// The server refuses the join.
+  case refused(ErrorCode)
+  /// The person may no longer read it.
+  case readingLost
+  /// Server and client could not agree about the text, three times.
+  case disagreement
+}

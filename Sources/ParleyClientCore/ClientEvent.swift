@@ -1,0 +1,56 @@
+public import OTCore
+
+/// Something that has happened to a client.
+public enum ClientEvent: Sendable {
+  // The connection.
+  /// The app wants to be connected.
+  case start
+  /// The app wants no connection.
+  case stop
+  /// The connection asked for is open.
+  case opened
+  /// A text message came.
+  case received([UInt8])
+  /// The connection has ended, or could not be opened; 1006 if no code is known.
+  case closed(code: UInt16)
+  /// The time of ``ClientAction/wake(at:)`` has come.
+  case wake
+  /// The network has come back, or has changed.
+  case reachable
+  /// The answer to ``ClientAction/needToken``, `nil` if there is none to be had; or a token unasked.
+  case token(String?)
+  /// The person's name or colour is another.
+  case profile(name: String, color: String?)
+  /// The process may end soon: what is unconfirmed is kept now.
+  case suspending
+
+  /// Something about a note, by its document's id.
+  case note(String, NoteEvent)
+  /// Something about a room, by its name.
+  case room(String, RoomEvent)
+}
+
+/// Something that has happened to a note, by its document's id.
+public enum NoteEvent: Sendable {
+  /// The app opens the note. What was kept of it is given back here, and nowhere else: until then
+  /// the machine knows nothing of it.
+  case open(KeptNote?)
+  /// After a failure, when rights may be others: tries to open the note again.
+  case reopen
+  /// The app closes the note. Unconfirmed edits stay kept.
+  case leave
+  /// An edit was made on the screen: an operation on the text as the screen had it.
+  case edit(TextOperation)
+  /// The person's carets stand here, in scalars of the text on the screen.
+  case select([Selection])
+  /// After a final refusal: sends the edits again, together with those made since.
+  case retryRefused
+  /// Gives up the edits that are not confirmed, and takes the server's text.
+  case discard
+  /// An answer takes long: the change in flight is sent again as it was.
+  case sendAgain
+  /// A keep is on disk, and took so many milliseconds.
+  case kept(took: Int64)
+  /// A keep has failed.
+  case keepFailed
+}

@@ -1,0 +1,252 @@
+public import OTCore
+import SocketMessages
+
+/// What is kept of a note while edits in it are unconfirmed: from it another process goes on, and
+/// whatever became of what was sent, each edit is stored once.
+///
+/// Its coded form is text: a line that names the form, then numbers in decimal, each line ended by a
+/// newline, then the pieces whose lengths are among them. The server's text stands by itself, for it
+/// is as long as the note and stays the same for many edits: where ``textTag`` is the one kept
+/// before, only ``encodedEdits()`` have to be written.
+public struct KeptNote: Sendable {
+  /// The document's id.
+  public let documentID: String
+  /// The client's id under which the edits were sent. Another client that goes on from them finds
+  /// out what became of them, and sends the rest as its own.
+  public let clientID: String
+  /// The note's title.
+  public let title: String
+  /// The change that made the newest revision known.
+  let change: ChangeName?
+  let synchronizer: ClientSynchronizer.Kept
+  /// The server's text at that revision.
+  public let server: Document
+  /// The text on the screen.
+  public let local: Document
+
+  init(
+    documentID: String, clientID: String, title: String, change: ChangeName?,
+    synchronizer: ClientSynchronizer.Kept, server: Document, local: Document
+  ) {
+    self.documentID = documentID
+    self.clientID = clientID
+    self.title = title
+    self.change = change
+    self.synchronizer = synchronizer
+    self.server = server
+    self.local = local
+  }
+
+  /// Tells the server's text of a note from others that it had.
+  public var textTag: String { String(synchronizer.revision) + " " + synchronizer.epoch }
+
+  /// How many edits are in it.
+  public var editCount: Int {
+    (synchronizer.inFlight == nil ? 0 : 1) + synchronizer.bufferedEdits
+      + synchronizer.editsAfterRestoring
+  }
+}
+
+extension KeptNote: Equatable {
+  /// Whether both are the same bytes.
+  public static func == (one: Self, other: Self) -> Bool {
+    one.encodedEdits() == other.encodedEdits() && one.server == other.server
+  }
+}
+
+/// Why bytes are no kept note.
+public enum KeptNoteError: Error, Sendable, Equatable {
+  /// They begin in no form that this version reads; another version has written them.
+  case unknownForm
+  /// They break off, or are no kept note, from this byte on.
+  case unreadable(offset: Int)
+  /// The operations in it do not fit the text beside it.
+  case doesNotFit
+}
+
+extension KeptNote {
+  static let form: StaticString = "parley.note.1\n"
+
+  /// The edits in coded form, without the server's text.
+  ///
+  /// - Complexity: O(edits).
+  public func encodedEdits() -> [UInt8] {
+    var pieces: [[UInt8]] = [
+      Array(documentID.utf8), Array(clientID.utf8), Array(title.utf8),
+      Array(synchronizer.epoch.utf8), Array((change?.clientID ?? "").utf8), [], [], [], [],
+    ]
+    synchronizer.inFlight?.operation.appendJSON(to: &pieces[5])
+    (synchronizer.rebased ?? synchronizer.inFlight?.operation)?.appendJSON(to: &pieces[6])
+    synchronizer.buffer?.appendJSON(to: &pieces[7])
+    synchronizer.afterRestoring?.appendJSON(to: &pieces[8])
+    var bytes: [UInt8] = []
+    Self.form.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    func append(_ number: Int64) {
+      bytes.append(contentsOf: String(number).utf8)
+      bytes.append(UInt8(ascii: "\n"))
+    }
+    append(Int64(synchronizer.revision))
+    append(Int64(synchronizer.nextSequence))
+    append(Int64(synchronizer.inFlight?.sequence ?? 0))
+    append(Int64(synchronizer.inFlight?.revision ?? 0))
+    append(Int64(synchronizer.bufferedEdits))
+    append(Int64(synchronizer.editsAfterRestoring))
+    append(change == nil ? 0 : 1)
+    append(Int64(change?.sequence ?? 0))
+    append(change?.time == nil ? 0 : 1)
+    append(change?.time ?? 0)
+    for piece in pieces { append(Int64(piece.count)) }
+    for piece in pieces { bytes.append(contentsOf: piece) }
+    return bytes
+  }
+
+  /// The server's text, in UTF-8.
+  public func encodedText() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(server.utf8Count)
+    server.forEachChunk { bytes.append(contentsOf: $0) }
+    return bytes
+  }
+
+  /// Reads what ``encodedEdits()`` and ``encodedText()`` have written.
+  public init(edits: [UInt8], text: [UInt8]) throws(KeptNoteError) {
+    var reader = KeptReader(bytes: edits)
+    try reader.form(Self.form)
+    let revision = try reader.count()
+    let nextSequence = try reader.count()
+    let sequence = try reader.count()
+    let base = try reader.count()
+    let bufferedEdits = try reader.count()
+    let editsAfterRestoring = try reader.count()
+    let hasChange = try reader.number() != 0
+    let changeSequence = try reader.count()
+    let hasTime = try reader.number() != 0
+    let time = try reader.number()
+    var lengths: [Int] = []
+    for _ in 0..<9 { lengths.append(try reader.count()) }
+    documentID = try reader.text(lengths[0])
+    clientID = try reader.text(lengths[1])
+    title = try reader.text(lengths[2])
+    let epoch = try reader.text(lengths[3])
+    let changeClient = try reader.text(lengths[4])
+    let sent = try reader.operation(lengths[5])
+    let rebased = try reader.operation(lengths[6])
+    let buffer = try reader.operation(lengths[7])
+    let afterRestoring = try reader.operation(lengths[8])
+    try reader.finish()
+    guard nextSequence >= 1, sent == nil || sequence >= 1 && sequence < nextSequence else {
+      throw .unreadable(offset: 0)
+    }
+    change =
+      hasChange
+      ? ChangeName(clientID: changeClient, sequence: changeSequence, time: hasTime ? time : nil)
+      : nil
+    var kept = ClientSynchronizer.Kept(
+      epoch: epoch, revision: revision, nextSequence: nextSequence, buffer: buffer,
+      bufferedEdits: bufferedEdits, afterRestoring: afterRestoring,
+      editsAfterRestoring: editsAfterRestoring)
+    if let sent {
+      kept.inFlight = .init(sequence: sequence, revision: base, operation: sent)
+      kept.rebased = rebased ?? sent
+    }
+    synchronizer = kept
+    // The pieces must fit together, or the first change that comes would fail instead.
+    do throws(OperationError) {
+      server = try Document.decoding(text)
+      var local = server
+      if let rebased = kept.rebased { try local.apply(rebased) }
+      if let buffer { try local.apply(buffer) }
+      if let afterRestoring { try local.apply(afterRestoring) }
+      self.local = local
+    } catch {
+      throw .doesNotFit
+    }
+  }
+}
+
+extension Document {
+  fileprivate static func decoding(_ bytes: [UInt8]) throws(OperationError) -> Document {
+    let result = bytes.withUnsafeBufferPointer { bytes in
+      do throws(OperationError) {
+        return Result<Document, OperationError>.success(try Document(utf8: bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}
+
+/// Reads numbers and pieces from the front of bytes.
+private struct KeptReader {
+  let bytes: [UInt8]
+  var position = 0
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  mutating func form(_ form: StaticString) throws(KeptNoteError) {
+    let isThis = form.withUTF8Buffer { bytes.starts(with: $0) }
+    guard isThis else { throw .unknownForm }
+    position = form.utf8CodeUnitCount
+  }
+
+  /// A whole number, which may be negative.
+  mutating func number() throws(KeptNoteError) -> Int64 {
+    let start = position
+    var isNegative = false
+    var number: Int64 = 0
+    var digits = 0
+    while position < bytes.count, bytes[position] != UInt8(ascii: "\n") {
+      let byte = bytes[position]
+      position += 1
+      if digits == 0, !isNegative, byte == UInt8(ascii: "-") {
+        isNegative = true
+        continue
+      }
+      digits += 1
+      guard byte >= 0x30, byte <= 0x39, digits <= 18 else { throw .unreadable(offset: start) }
+      number = number &* 10 &+ Int64(byte &- 0x30)
+    }
+    guard digits > 0, position < bytes.count else { throw .unreadable(offset: start) }
+    position += 1
+    return isNegative ? -number : number
+  }
+
+  /// A number from 0 that an `Int` of 32 bits holds, too.
+  mutating func count() throws(KeptNoteError) -> Int {
+    let start = position
+    let number = try number()
+    guard number >= 0, number < Int64(Int32.max) || Int.bitWidth > 32,
+      let count = Int(exactly: number)
+    else { throw .unreadable(offset: start) }
+    return count
+  }
+
+  mutating func piece(_ count: Int) throws(KeptNoteError) -> ArraySlice<UInt8> {
+    guard count <= bytes.count - position else { throw .unreadable(offset: position) }
+    defer { position += count }
+    return bytes[position..<position + count]
+  }
+
+  mutating func text(_ count: Int) throws(KeptNoteError) -> String {
+    let start = position
+    let piece = try piece(count)
+    let text = String(decoding: piece, as: UTF8.self)
+    guard text.utf8.elementsEqual(piece) else { throw .unreadable(offset: start) }
+    return text
+  }
+
+  /// An operation in JSON form; `nil` for no bytes.
+  mutating func operation(_ count: Int) throws(KeptNoteError) -> TextOperation? {
+    guard count > 0 else { return nil }
+    let start = position
+    let piece = try piece(count)
+    let read = piece.withUnsafeBufferPointer { try? TextOperation(json: $0) }
+    guard let read else { throw .unreadable(offset: start) }
+    return read
+  }
+
+  func finish() throws(KeptNoteError) {
+    guard position == bytes.count else { throw .unreadable(offset: position) }
+  }
+}

@@ -1,0 +1,325 @@
+import SocketMessages
+
+/// A client's connection: opens it, says hello, keeps it alive, and opens another after a loss.
+///
+///                 token                                      hello taken
+///     authorising ─────▶ connecting ──opened──▶ greeting ──────────────▶ online
+///       ▲                 ▲  │                    │                        │
+///       │      no tokens  │  └────── loss ────────┤◀────── loss ───────────┘
+///       └── waiting ──────┘◀───── back-off ───────┘
+///
+///     stopped: the app has not started it; or the server wants it not to come back
+///
+/// It knows nothing of notes and rooms.
+struct Line: Sendable {
+  /// What becomes of all that goes over the line.
+  enum Signal {
+    /// Messages can be sent.
+    case online
+    /// They no longer can.
+    case lost
+  }
+
+  /// An answer to a message of the line's own.
+  struct Answered {
+    let line: Signal?
+  }
+
+  private(set) var settings: ClientSettings
+  private(set) var state = LineState.stopped(.asked)
+  /// Who this client is.
+  private(set) var claim: ClientClaim?
+  /// What the server allows.
+  private(set) var limits = Limits()
+  /// One that the server would not know just now.
+  private var doubted: ClientClaim?
+  private var chance: SeededChance
+
+  private var token: String?
+  private var isTokenAsked = false
+  /// Whether a token came that no hello has carried yet.
+  private var isTokenFresh = false
+  private var helloMessage: Int?
+  private var refreshMessage: Int?
+  /// When a refresh that was too much is tried again.
+  private var refreshAt: Int64?
+
+  private var attempts = 0
+  /// The range of the next delay, as the server asked.
+  private var askedDelay: ClosedRange<Int64>?
+  /// When the state has lasted too long: an opening, a silence, a delay.
+  private var stateEnds: Int64?
+  /// Whether a sign of life was asked for.
+  private var isPinged = false
+  private var welcomedAt: Int64 = 0
+
+  init(settings: ClientSettings, claim: ClientClaim?, seed: UInt64) {
+    self.settings = settings
+    self.claim = claim
+    chance = SeededChance(seed: seed)
+  }
+
+  var isOnline: Bool { state == .online }
+
+  /// The next time at which something is to be done.
+  var deadline: Int64? { earlier(stateEnds, refreshAt) }
+
+  private var timing: ClientTiming { settings.timing }
+
+  // MARK: The app
+
+  mutating func start(_ turn: inout Turn) {
+    guard case .stopped = state else { return }
+    attempts = 0
+    connect(&turn)
+  }
+
+  mutating func stop(_ turn: inout Turn) -> Signal? {
+    let signal = release(&turn, hangsUp: true)
+    become(.stopped(.asked), &turn)
+    return signal
+  }
+
+  /// The network has come back: there is no sense in waiting, and the connection may be dead.
+  mutating func reachable(_ turn: inout Turn) {
+    switch state {
+    case .waiting:
+      attempts = 0
+      connect(&turn)
+    case .online: ping(within: timing.probeWithin, &turn)
+    case .stopped, .authorising, .connecting, .greeting: break
+    }
+  }
+
+  mutating func profile(_ name: String, _ color: String?, _ turn: inout Turn) {
+    settings.name = name
+    settings.color = color
+    if isOnline { turn.send(.profile(.init(name: name, color: color))) }
+  }
+
+  mutating func token(_ token: String?, _ turn: inout Turn) {
+    isTokenAsked = false
+    guard let token else {
+      // Without one a connection that stands goes on until the server ends it.
+      if state == .authorising { become(.stopped(.noToken), &turn) }
+      return
+    }
+    self.token = token
+    isTokenFresh = true
+    switch state {
+    case .authorising, .stopped(.noToken): connect(&turn)
+    case .online: refresh(&turn)
+    case .stopped, .connecting, .greeting, .waiting: break
+    }
+  }
+
+  mutating func wake(_ turn: inout Turn) -> Signal? {
+    if let time = refreshAt, time <= turn.now {
+      refreshAt = nil
+      if isOnline { refresh(&turn) }
+    }
+    guard let time = stateEnds, time <= turn.now else { return nil }
+    stateEnds = nil
+    switch state {
+    case .connecting, .greeting: return lose(&turn, hangsUp: true)
+    case .waiting:
+      connect(&turn)
+      return nil
+    case .online where isPinged: return lose(&turn, hangsUp: true)
+    case .online:
+      ping(within: timing.answerWithin, &turn)
+      return nil
+    case .stopped, .authorising: return nil
+    }
+  }
+
+  // MARK: The connection
+
+  private mutating func connect(_ turn: inout Turn) {
+    stateEnds = nil
+    guard !settings.usesTokens || isTokenFresh else {
+      become(.authorising, &turn)
+      ask(&turn)
+      return
+    }
+    become(.connecting, &turn)
+    stateEnds = turn.after(timing.openWithin)
+    turn.actions.append(.connect)
+  }
+
+  private mutating func ask(_ turn: inout Turn) {
+    guard !isTokenAsked else { return }
+    isTokenAsked = true
+    turn.actions.append(.needToken)
+  }
+
+  mutating func opened(_ turn: inout Turn) {
+    guard state == .connecting else { return }
+    become(.greeting, &turn)
+    sayHello(&turn)
+  }
+
+  private mutating func sayHello(_ turn: inout Turn) {
+    isTokenFresh = false
+    helloMessage = turn.send(
+      .hello(
+        .init(name: settings.name, color: settings.color, client: claim, token: token)))
+  }
+
+  /// The socket is closed, for whatever reason.
+  mutating func closed(_ code: UInt16, _ turn: inout Turn) -> Signal? {
+    switch state {
+    case .stopped, .authorising, .waiting: return nil
+    case .connecting, .greeting, .online: break
+    }
+    guard code >= 4500, code <= 4999 else { return lose(&turn, hangsUp: false) }
+    if code == CloseReason.tokenExpired.rawValue, settings.usesTokens {
+      // Another token, and on: but one that ends at once would have this go round and round.
+      guard isOnline, turn.now - welcomedAt >= timing.tokenLeast else {
+        return lose(&turn, hangsUp: false)
+      }
+      let signal = release(&turn, hangsUp: false)
+      connect(&turn)
+      return signal
+    }
+    let signal = release(&turn, hangsUp: false)
+    become(.stopped(.closed(code: code)), &turn)
+    return signal
+  }
+
+  /// Gives the connection up, and waits before the next.
+  private mutating func lose(_ turn: inout Turn, hangsUp: Bool) -> Signal? {
+    let signal = release(&turn, hangsUp: hangsUp)
+    let usual = min(timing.longestDelay, timing.firstDelay << Int64(min(attempts, 20)))
+    attempts = min(attempts + 1, 20)
+    // Spread at random, or all clients of a restarted server would come back in one wave.
+    let delay = chance.draw(from: askedDelay ?? usual / 2...usual)
+    askedDelay = nil
+    let until = turn.after(delay)
+    stateEnds = until
+    become(.waiting(until: until), &turn)
+    return signal
+  }
+
+  /// Lets go of the connection and of all that was to come over it.
+  private mutating func release(_ turn: inout Turn, hangsUp: Bool) -> Signal? {
+    var signal: Signal?
+    switch state {
+    case .stopped, .authorising, .waiting: break
+    case .connecting, .greeting: if hangsUp { turn.actions.append(.disconnect) }
+    case .online:
+      if hangsUp { turn.actions.append(.disconnect) }
+      signal = .lost
+    }
+    if claim == nil { claim = doubted }
+    doubted = nil
+    helloMessage = nil
+    refreshMessage = nil
+    refreshAt = nil
+    stateEnds = nil
+    isPinged = false
+    return signal
+  }
+
+  private mutating func become(_ state: LineState, _ turn: inout Turn) {
+    guard state != self.state else { return }
+    self.state = state
+    turn.actions.append(.line(state))
+  }
+
+  // MARK: Messages
+
+  /// Something came: the connection is alive.
+  mutating func heard(_ turn: inout Turn) {
+    guard isOnline else { return }
+    isPinged = false
+    stateEnds = turn.after(timing.quietBeforePing)
+  }
+
+  private mutating func ping(within milliseconds: Int64, _ turn: inout Turn) {
+    isPinged = true
+    stateEnds = turn.after(milliseconds)
+    turn.send(.ping)
+  }
+
+  mutating func receive(
+    _ message: ServerMessage, answering number: Int?, _ turn: inout Turn
+  ) -> Signal? {
+    switch message {
+    case .welcome(let welcome):
+      guard state == .greeting, number == helloMessage else { return nil }
+      return welcomed(welcome, &turn)
+    case .refreshed:
+      if number == refreshMessage { refreshMessage = nil }
+    case .tokenExpiring:
+      if settings.usesTokens, isOnline { ask(&turn) }
+    case .goodbye(let goodbye):
+      let longest: Int64 = 3_600_000
+      let first = min(max(Int64(goodbye.reconnectAfter.lowerBound), 0), longest)
+      let last = min(max(Int64(goodbye.reconnectAfter.upperBound), 0), longest)
+      askedDelay = first...last
+    default: break
+    }
+    return nil
+  }
+
+  private mutating func welcomed(
+    _ welcome: ServerMessage.Welcome, _ turn: inout Turn
+  ) -> Signal {
+    helloMessage = nil
+    doubted = nil
+    attempts = 0
+    limits = welcome.limits
+    welcomedAt = turn.now
+    let new = ClientClaim(id: welcome.clientID, resumeToken: welcome.resumeToken)
+    let isNews =
+      claim.map { !$0.id.isSame(as: new.id) || !$0.resumeToken.isSame(as: new.resumeToken) } ?? true
+    claim = new
+    if isNews { turn.actions.append(.claim(new)) }
+    become(.online, &turn)
+    isPinged = false
+    stateEnds = turn.after(timing.quietBeforePing)
+    // One that came between the hello and its answer.
+    if isTokenFresh { refresh(&turn) }
+    return .online
+  }
+
+  private mutating func refresh(_ turn: inout Turn) {
+    guard let token else { return }
+    isTokenFresh = false
+    refreshAt = nil
+    refreshMessage = turn.send(.refresh(.init(token: token)))
+  }
+
+  /// An error came in reply to a message; `nil` if it was none of the line's.
+  mutating func failed(
+    _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn
+  ) -> Answered? {
+    if number == refreshMessage {
+      refreshMessage = nil
+      // A token that is refused changes nothing: the connection ends in its time.
+      if error.retryable { refreshAt = turn.after(error.retryAfter, or: timing.retryAfter) }
+      return Answered(line: nil)
+    }
+    guard number == helloMessage else { return nil }
+    helloMessage = nil
+    if error.retryable {
+      if let pause = error.retryAfter {
+        let first = min(max(Int64(pause), 0), 3_600_000)
+        askedDelay = first...2 * first
+      }
+      return Answered(line: lose(&turn, hangsUp: true))
+    }
+    if let claim {
+      // The server does not know this client any more, so it will get to know a new one. Or it is
+      // the token that it does not take: then it hangs up, and the client is who it was.
+      doubted = claim
+      self.claim = nil
+      sayHello(&turn)
+      return Answered(line: nil)
+    }
+    let signal = release(&turn, hangsUp: true)
+    become(.stopped(.refused(error.code)), &turn)
+    return Answered(line: signal)
+  }
+}

@@ -1,0 +1,246 @@
+import OTCore
+import SocketMessages
+
+// Joining, coming back, and joining again when client and server disagree.
+
+extension NoteMachine {
+  /// Asks for the document: for what was missed, or for the whole text.
+  ///
+  /// One join at a time: a second would have the changes between both come twice.
+  mutating func join(fresh isFresh: Bool = false, _ turn: inout Turn) {
+    guard turn.isOnline, pendingJoin == nil, phase != .left else { return }
+    // Whatever was to be tried again: the answer brings it about.
+    putOff = nil
+    retryAt = nil
+    changeMessage = nil
+    phase = replica == nil ? .joining : .away
+    var resume: ResumePoint?
+    if let replica, !isFresh {
+      resume = ResumePoint(
+        epoch: replica.synchronizer.epoch, revision: replica.synchronizer.revision,
+        change: replica.change)
+    }
+    let number = turn.send(.join(.init(documentID: documentID, resume: resume)))
+    pendingJoin = PendingJoin(message: number, isFresh: isFresh)
+  }
+
+  /// The change in flight cannot go in as it was sent. Another copy of it may still be under way:
+  /// the reply to a join tells what became of it.
+  mutating func rejoin(_ turn: inout Turn) {
+    isRefused = true
+    replica?.synchronizer.disconnect()
+    join(&turn)
+  }
+
+  /// What the server says does not fit to what is here: a message got lost, or one side is wrong.
+  /// Joining again brings what was missed; the second time, the whole text.
+  mutating func recover(_ turn: inout Turn) {
+    tell(.outOfStep, &turn)
+    replica?.synchronizer.disconnect()
+    pendingJoin = nil
+    if phase == .live { phase = .away }
+    rejoinCount += 1
+    if rejoinCount <= Self.rejoinsMax {
+      join(fresh: rejoinCount > 1, &turn)
+    } else {
+      settle()
+      phase = .failed(.disagreement)
+      keepNow(&turn)
+    }
+  }
+
+  /// A message that could not be read may have been for this note.
+  mutating func misread(_ turn: inout Turn) {
+    guard phase == .live else { return }
+    recover(&turn)
+    tellStatus(&turn)
+  }
+
+  mutating func joined(
+    _ joined: ServerMessage.Joined, answering number: Int?, _ turn: inout Turn
+  ) {
+    guard let pendingJoin, pendingJoin.message == number else { return }
+    self.pendingJoin = nil
+    defer { tellStatus(&turn) }
+    guard joined.revision >= 0, joined.lastSequence >= 0, joined.revision < .max,
+      joined.lastSequence < .max
+    else { return recover(&turn) }
+    do throws(SynchronizerError) {
+      switch joined.content {
+      case .text(let text): try take(Document(text), joined, &turn)
+      case .changes(let changes): try resume(changes, joined, &turn)
+      }
+    } catch {
+      return recover(&turn)
+    }
+    access = joined.access
+    retitle(joined.title, &turn)
+    people.removeAll()
+    listPeople(
+      joined: joined.presence, updated: [], left: [], count: joined.people, hasPlaces: true, &turn)
+    selectionIsNews = true
+    scheduleSelection(&turn)
+    unconfirmedMoved(&turn)
+  }
+
+  /// The whole text has come: for the first time, because too much has happened since, or because
+  /// the history is another one.
+  private mutating func take(
+    _ text: Document, _ joined: ServerMessage.Joined, _ turn: inout Turn
+  ) throws(SynchronizerError) {
+    guard replica != nil else {
+      clientID = turn.clientID
+      replica = Replica(
+        local: text, server: text, change: joined.change,
+        synchronizer: ClientSynchronizer(
+          epoch: joined.epoch, revision: joined.revision, nextSequence: joined.lastSequence + 1))
+      phase = .live
+      tell(.reset(text), &turn)
+      return
+    }
+    phase = .live
+    clientID = turn.clientID
+    try rebase(
+      onto: text, epoch: joined.epoch, revision: joined.revision,
+      lastSequence: joined.lastSequence, change: joined.change, isSameConnection: false, &turn)
+  }
+
+  /// The server still has everything since: takes what was missed, in order; what of it is this
+  /// client's own is an acknowledgement. What is still in flight then goes out again.
+  private mutating func resume(
+    _ missed: [ServerMessage.Change], _ joined: ServerMessage.Joined, _ turn: inout Turn
+  ) throws(SynchronizerError) {
+    guard let known = replica?.synchronizer, joined.epoch.isSame(as: known.epoch),
+      joined.revision - missed.count == known.revision
+    else {
+      throw .outOfOrder(expected: replica?.synchronizer.revision ?? 0, found: joined.revision)
+    }
+    phase = .live
+    try take(missed, from: known.revision + 1, isMissed: true, &turn)
+    if let change = joined.change { replica?.change = change }
+    // The server did not know this client any more. What of its edits had been stored has just come
+    // by under the old id, so the rest is safe to send under the new one, from the number it expects.
+    // So it is with what it refused: as the same bytes it would be refused again.
+    let isMoved = !isSame(clientID, turn.clientID)
+    clientID = turn.clientID
+    if isMoved || isRefused {
+      try replica?.synchronizer.renumber(lastSequence: joined.lastSequence)
+    }
+    if isMoved || isRefused || isRestored { keeping.goBeyond() }
+    isRefused = false
+    isRestored = false
+    refusal = nil
+    transmit(replica?.synchronizer.reconnect(), &turn)
+  }
+
+  private func isSame(_ one: String?, _ other: String?) -> Bool {
+    guard let one, let other else { return one == nil && other == nil }
+    return one.isSame(as: other)
+  }
+
+  mutating func resync(_ resync: ServerMessage.Resync, _ turn: inout Turn) {
+    guard phase == .live, resync.revision >= 0, resync.lastSequence >= 0,
+      resync.revision < .max, resync.lastSequence < .max
+    else { return }
+    do throws(SynchronizerError) {
+      try rebase(
+        onto: Document(resync.text), epoch: resync.epoch, revision: resync.revision,
+        lastSequence: resync.lastSequence, change: resync.change, isSameConnection: true, &turn)
+      unconfirmedMoved(&turn)
+      tell(.carets, &turn)
+    } catch {
+      recover(&turn)
+    }
+    tellStatus(&turn)
+  }
+
+  /// Carries the edits at hand over to another text.
+  private mutating func rebase(
+    onto text: Document, epoch: String, revision: Int, lastSequence: Int, change: ChangeName?,
+    isSameConnection: Bool, _ turn: inout Turn
+  ) throws(SynchronizerError) {
+    guard var moved = replica else { return }
+    let count = moved.synchronizer.unconfirmedCount
+    let (apply, next) = try moved.synchronizer.rebase(
+      from: moved.server, to: text, epoch: epoch, revision: revision, lastSequence: lastSequence,
+      isSameConnection: isSameConnection)
+    do throws(OperationError) {
+      try moved.local.apply(apply)
+    } catch {
+      throw .operation(error)
+    }
+    moved.server = text
+    moved.change = change
+    replica = moved
+    keeping.goBeyond()
+    isRefused = false
+    isRestored = false
+    refusal = nil
+    putOff = nil
+    retryAt = nil
+    if !apply.isIdentity {
+      movePeople(over: apply, by: nil, isOwn: false)
+      tell(.apply(apply, by: nil, revision: Int64(revision)), &turn)
+    }
+    transmit(next, &turn)
+    if count > 0, unconfirmed > 0 { tell(.rebased, &turn) }
+  }
+
+  /// An error came in reply to a message.
+  ///
+  /// - Returns: whether that message was this note's.
+  mutating func failed(
+    _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn
+  ) -> Bool {
+    defer { tellStatus(&turn) }
+    if let pendingJoin, pendingJoin.message == number {
+      self.pendingJoin = nil
+      if error.retryable {
+        putOff = .join
+        retryAt = turn.after(error.retryAfter, or: timing.retryAfter)
+      } else {
+        phase = error.code == .unknownDocument ? .deleted : .failed(.refused(error.code))
+        keepNow(&turn)
+      }
+      return true
+    }
+    if let changeMessage, changeMessage.number == number {
+      refused(
+        changeMessage.sequence, error.code, retryable: error.retryable,
+        retryAfter: error.retryAfter, &turn)
+      return true
+    }
+    guard selectMessage == number else { return false }
+    selectMessage = nil
+    if error.retryable {
+      selectionIsNews = true
+      selectAt = turn.after(error.retryAfter, or: timing.retryAfter)
+    }
+    return true
+  }
+
+  // MARK: The document itself
+
+  mutating func accessChanged(_ access: ServerMessage.AccessChanged.Access, _ turn: inout Turn) {
+    switch access {
+    case .none:
+      keepNow(&turn)
+      phase = .failed(.readingLost)
+      lost(&turn)
+    case .read: self.access = .read
+    case .write: self.access = .write
+    }
+    tellStatus(&turn)
+  }
+
+  mutating func documentChanged(_ change: ServerMessage.DocumentChanged, _ turn: inout Turn) {
+    if change.deleted {
+      keepNow(&turn)
+      phase = .deleted
+      lost(&turn)
+    } else if let title = change.title {
+      retitle(title, &turn)
+    }
+    tellStatus(&turn)
+  }
+}

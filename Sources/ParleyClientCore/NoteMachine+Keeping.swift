@@ -1,0 +1,113 @@
+import OTCore
+import SocketMessages
+
+// What is kept of a note on disk, and when.
+
+/// What is on disk of a note, as far as this client knows.
+struct Keeping: Sendable {
+  /// When the edits at hand are kept.
+  var at: Int64?
+  /// Whether there is anything on disk.
+  private(set) var isThere = false
+  /// Whether what is sent next goes beyond what is on disk: a process that went on from that would
+  /// send edits twice.
+  private(set) var isOutdated = false
+  /// Whether the last keep has failed.
+  private(set) var isFailing = false
+  /// The last keep: whether it was required, and whether it took the place of what was outdated.
+  private var wasRequired = false
+  private var wasOutdated = false
+  private var delay: Int64?
+
+  /// It goes on from what was kept.
+  mutating func restored() {
+    isThere = true
+    isOutdated = true
+  }
+
+  /// The edits at hand have become another change than what is on disk says.
+  mutating func goBeyond() { isOutdated = isThere }
+
+  /// A keep is asked for.
+  mutating func asked(isRequired: Bool) {
+    at = nil
+    wasRequired = isRequired
+    wasOutdated = isOutdated
+    isThere = true
+    isOutdated = false
+  }
+
+  /// A keep is on disk.
+  mutating func done(took: Int64, _ timing: ClientTiming) {
+    isFailing = false
+    // However long the note: most of the time is the person's.
+    let share = min(max(took, 0), 3_600_000) * timing.keepShare
+    delay = min(max(timing.keepAfter, share), timing.keepWithin)
+  }
+
+  /// A keep has failed, and is to be tried again.
+  mutating func failed(again: Int64?) {
+    isFailing = again != nil
+    at = again
+    // What was there before has gone, see ``NoteAction/keep(_:isRequired:)``; or it is still there.
+    if wasRequired { isThere = false } else { isOutdated = wasOutdated && isThere }
+  }
+
+  /// There is nothing to keep.
+  mutating func forgotten() {
+    at = nil
+    isThere = false
+    isOutdated = false
+    isFailing = false
+  }
+
+  /// Has the edits at hand kept soon.
+  mutating func schedule(_ turn: Turn, _ timing: ClientTiming) {
+    if at == nil { at = turn.after(delay ?? timing.keepAfter) }
+  }
+}
+
+extension NoteMachine {
+  /// The number of unconfirmed edits may be another: keeps them soon, or forgets them.
+  mutating func unconfirmedMoved(_ turn: inout Turn) {
+    if unconfirmed == 0 {
+      forget(&turn)
+      if selectionIsNews { scheduleSelection(&turn) }
+    } else {
+      keeping.schedule(turn, timing)
+    }
+  }
+
+  /// Keeps the edits at hand, if there are any.
+  ///
+  /// - Parameter isRequired: Whether something is sent behind it that goes beyond what is on disk.
+  mutating func keepNow(isRequired: Bool = false, _ turn: inout Turn) {
+    guard unconfirmed > 0, let kept else { return forget(&turn) }
+    keeping.asked(isRequired: isRequired)
+    tell(.keep(kept, isRequired: isRequired), &turn)
+  }
+
+  /// What is on disk must not be older than what is sent, where that goes beyond it: sent under a
+  /// new id or number, or made of other edits. A note that was never kept has nothing to go beyond.
+  mutating func keepBeforeSending(_ turn: inout Turn) {
+    if keeping.isOutdated { keepNow(isRequired: true, &turn) }
+  }
+
+  mutating func keepFailed(_ turn: inout Turn) {
+    keeping.failed(again: unconfirmed > 0 ? turn.after(timing.keepAgain) : nil)
+  }
+
+  mutating func forget(_ turn: inout Turn) {
+    let isThere = keeping.isThere
+    keeping.forgotten()
+    if isThere { tell(.forget, &turn) }
+  }
+
+  /// The state to keep.
+  private var kept: KeptNote? {
+    guard let replica, let clientID else { return nil }
+    return KeptNote(
+      documentID: documentID, clientID: clientID, title: title, change: replica.change,
+      synchronizer: replica.synchronizer.kept, server: replica.server, local: replica.local)
+  }
+}

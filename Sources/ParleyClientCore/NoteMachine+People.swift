@@ -1,0 +1,92 @@
+import OTCore
+import SocketMessages
+
+// The others in a note, and everybody's carets.
+
+extension NoteMachine {
+  mutating func presence(_ presence: ServerMessage.Presence, _ turn: inout Turn) {
+    guard phase == .live else { return }
+    // It names no revision, so its carets may stand on another text.
+    listPeople(
+      joined: presence.joined, updated: presence.updated, left: presence.left,
+      count: presence.people, hasPlaces: false, &turn)
+  }
+
+  mutating func listPeople(
+    joined: [ServerMessage.Participant], updated: [ServerMessage.Participant], left: [String],
+    count: Int?, hasPlaces: Bool, _ turn: inout Turn
+  ) {
+    let placing = hasPlaces ? Placing(replica) : nil
+    people.take(
+      joined: joined, updated: updated, left: left, count: count, except: turn.clientID,
+      place: placing.map { placing in { placing.onScreen($0) } })
+    tell(.people, &turn)
+    tell(.carets, &turn)
+  }
+
+  mutating func selections(_ selections: ServerMessage.Selections, _ turn: inout Turn) {
+    guard phase == .live, let replica, replica.synchronizer.revision == selections.revision else {
+      return
+    }
+    let placed = Placing(replica)?.onScreen(selections.selections) ?? []
+    if people.set(placed, of: selections.clientID) { tell(.carets, &turn) }
+  }
+
+  /// The text on the screen has changed: carets go with it.
+  mutating func movePeople(over operation: TextOperation, by author: String?, isOwn: Bool) {
+    people.move(over: operation, by: author)
+    for index in selections.indices {
+      selections[index] = selections[index].transformed(over: operation, own: isOwn)
+    }
+  }
+
+  // MARK: This person's carets
+
+  mutating func select(_ selections: [Selection], _ turn: inout Turn) {
+    guard selections != self.selections else { return }
+    self.selections = Array(selections.prefix(max(0, turn.limits.selectionsMax)))
+    selectionIsNews = true
+    scheduleSelection(&turn)
+  }
+
+  mutating func scheduleSelection(_ turn: inout Turn) {
+    if selectAt == nil, phase == .live { selectAt = turn.after(timing.selectEvery) }
+  }
+
+  mutating func sendSelection(_ turn: inout Turn) {
+    guard phase == .live, turn.isOnline, selectionIsNews, !selections.isEmpty, let replica,
+      // Positions count in the server's text. While edits are on their way the others move this
+      // caret by the edits themselves; when the last one is confirmed, this is done again.
+      replica.synchronizer.unconfirmedCount == 0
+    else { return }
+    selectionIsNews = false
+    let end = replica.local.scalarCount
+    let inside = selections.map {
+      Selection(anchor: min(max($0.anchor, 0), end), head: min(max($0.head, 0), end))
+    }
+    selectMessage = turn.send(
+      .select(
+        .init(
+          documentID: documentID, revision: replica.synchronizer.revision, selections: inside)))
+  }
+}
+
+/// The way from positions in the server's text to those on the screen.
+private struct Placing {
+  private let end: Int
+  private let pending: TextOperation?
+
+  init?(_ replica: NoteMachine.Replica?) {
+    guard let replica else { return nil }
+    end = replica.server.scalarCount
+    pending = replica.synchronizer.pending
+  }
+
+  func onScreen(_ selections: [Selection]) -> [Selection] {
+    selections.map { selection in
+      let inside = Selection(
+        anchor: min(max(selection.anchor, 0), end), head: min(max(selection.head, 0), end))
+      return pending.map { inside.transformed(over: $0, own: false) } ?? inside
+    }
+  }
+}

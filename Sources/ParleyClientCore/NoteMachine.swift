@@ -1,0 +1,268 @@
+import OTCore
+import SocketMessages
+
+/// One note as this client has it: joins its document, keeps the synchroniser in step with the
+/// server, and says what the screen and the disk have to do.
+///
+///     joining ──joined──▶ live ◀──joined── away        failed · deleted · left
+///                          └──line lost, rejoin──▶┘
+///
+/// The exactly-once rule, seen from here: a change is sent once, and after a loss of the line again
+/// as the same bytes, at the same base revision, under the same number. The synchroniser remembers
+/// the change; the note decides when it goes out.
+struct NoteMachine: Sendable {
+  /// The two texts, and what stands between them.
+  struct Replica: Sendable {
+    /// The text on the screen: with all edits made here.
+    var local: Document
+    /// The server's text at the synchroniser's revision.
+    var server: Document
+    /// The change that made that revision, if it is known.
+    var change: ChangeName?
+    var synchronizer: ClientSynchronizer
+  }
+
+  /// What was turned away for a while.
+  enum PutOff: Sendable {
+    case join
+    case change
+  }
+
+  /// A join that has no answer yet.
+  struct PendingJoin: Sendable {
+    let message: Int
+    /// Whether the whole text was asked for.
+    let isFresh: Bool
+  }
+
+  let documentID: String
+  let timing: ClientTiming
+  var phase = NoteStatus.Phase.joining
+  var access = ServerMessage.Joined.Access.write
+  var title = ""
+  var replica: Replica?
+  /// The id under which the edits at hand were sent.
+  var clientID: String?
+  /// Why the edits at hand are held back.
+  var refusal: ErrorCode?
+
+  // What was asked of the server.
+  var pendingJoin: PendingJoin?
+  var changeMessage: (number: Int, sequence: Int)?
+  var selectMessage: Int?
+  /// Whether the change in flight was refused for where it was made, and goes out as a new one after
+  /// the next join.
+  var isRefused = false
+  /// Whether it goes on from what was kept, and has not heard from the server since.
+  var isRestored = false
+  /// Joins in a row that were to mend a disagreement.
+  var rejoinCount = 0
+  var putOff: PutOff?
+  var retryAt: Int64?
+
+  var keeping = Keeping()
+
+  // People.
+  var people = NotePeople()
+  /// This person's carets, on the screen.
+  var selections: [Selection] = []
+  var selectionIsNews = false
+  var selectAt: Int64?
+
+  private var toldStatus: NoteStatus?
+
+  init(documentID: String, timing: ClientTiming) {
+    self.documentID = documentID
+    self.timing = timing
+  }
+
+  /// How often joining again is tried without a change getting through.
+  static let rejoinsMax = 3
+
+  /// The edits that the server has not confirmed.
+  var unconfirmed: Int { replica?.synchronizer.unconfirmedCount ?? 0 }
+
+  var isLeft: Bool { phase == .left }
+
+  var status: NoteStatus {
+    var status = NoteStatus()
+    status.phase = phase
+    status.access = access
+    status.unconfirmed = unconfirmed
+    status.refusal = refusal
+    status.retryAt = retryAt
+    status.isKeepFailing = keeping.isFailing
+    return status
+  }
+
+  /// The next time at which something is to be done.
+  var deadline: Int64? {
+    earlier(earlier(retryAt, selectAt), earlier(keeping.at, people.deadline))
+  }
+
+  mutating func wake(_ turn: inout Turn) {
+    if let time = keeping.at, time <= turn.now { keepNow(&turn) }
+    if let time = retryAt, time <= turn.now {
+      retryAt = nil
+      let what = putOff
+      putOff = nil
+      switch what {
+      case .join: join(&turn)
+      case .change: resend(&turn)
+      case nil: break
+      }
+    }
+    if let time = selectAt, time <= turn.now {
+      selectAt = nil
+      sendSelection(&turn)
+    }
+    if people.rest(at: turn.now) { tell(.people, &turn) }
+    tellStatus(&turn)
+  }
+
+  // MARK: The app
+
+  mutating func open(_ kept: KeptNote?, _ turn: inout Turn) {
+    if let kept, kept.documentID.isSame(as: documentID) {
+      title = kept.title
+      clientID = kept.clientID
+      replica = Replica(
+        local: kept.local, server: kept.server, change: kept.change,
+        synchronizer: ClientSynchronizer(kept.synchronizer))
+      keeping.restored()
+      isRestored = true
+      phase = .away
+      tell(.reset(kept.local), &turn)
+    }
+    if turn.isOnline { join(&turn) }
+    tellStatus(&turn)
+  }
+
+  mutating func take(_ event: NoteEvent, _ turn: inout Turn) {
+    switch event {
+    case .open: break
+    case .reopen: reopen(&turn)
+    case .leave: leave(&turn)
+    case .edit(let operation): edit(operation, &turn)
+    case .select(let selections): select(selections, &turn)
+    case .retryRefused:
+      if refusal != nil {
+        refusal = nil
+        transmit(replica?.synchronizer.release(), &turn)
+      }
+    case .discard: discard(&turn)
+    case .sendAgain:
+      if phase == .live { transmit(replica?.synchronizer.retry(), &turn) }
+    case .kept(let took):
+      keeping.done(took: took, timing)
+    case .keepFailed: keepFailed(&turn)
+    }
+    tellStatus(&turn)
+  }
+
+  private mutating func reopen(_ turn: inout Turn) {
+    switch phase {
+    case .failed, .deleted: break
+    case .joining, .live, .away, .left: return
+    }
+    phase = replica == nil ? .joining : .away
+    rejoinCount = 0
+    if turn.isOnline { join(&turn) }
+  }
+
+  private mutating func leave(_ turn: inout Turn) {
+    keepNow(&turn)
+    if turn.isOnline, phase == .live || pendingJoin != nil {
+      turn.send(.leave(.init(documentID: documentID)))
+    }
+    settle()
+    phase = .left
+  }
+
+  private mutating func discard(_ turn: inout Turn) {
+    refusal = nil
+    forget(&turn)
+    settle()
+    replica = nil
+    isRefused = false
+    isRestored = false
+    people.removeAll()
+    phase = .joining
+    if turn.isOnline { join(&turn) }
+  }
+
+  /// Nothing is waited for any longer.
+  mutating func settle() {
+    pendingJoin = nil
+    changeMessage = nil
+    selectMessage = nil
+    putOff = nil
+    retryAt = nil
+    selectAt = nil
+  }
+
+  private mutating func edit(_ operation: TextOperation, _ turn: inout Turn) {
+    guard let length = replica?.local.scalarCount, operation.baseLength == length,
+      (try? replica?.local.apply(operation)) != nil
+    else { return misfit(&turn) }
+    let change: ClientSynchronizer.Change?
+    do throws(SynchronizerError) {
+      change = try replica?.synchronizer.edit(operation)
+    } catch {
+      return misfit(&turn)
+    }
+    movePeople(over: operation, by: nil, isOwn: true)
+    selectionIsNews = true
+    transmit(change, &turn)
+    unconfirmedMoved(&turn)
+  }
+
+  /// The screen has another text than this note: it starts anew from the edits that are known.
+  private mutating func misfit(_ turn: inout Turn) {
+    tell(.misfit, &turn)
+    guard let held = replica else { return }
+    var text = held.server
+    if let pending = held.synchronizer.pending { try? text.apply(pending) }
+    replica?.local = text
+    tell(.reset(text), &turn)
+  }
+
+  // MARK: The line
+
+  /// Messages can be sent.
+  mutating func online(_ turn: inout Turn) {
+    join(&turn)
+    tellStatus(&turn)
+  }
+
+  /// Messages no longer can.
+  mutating func lost(_ turn: inout Turn) {
+    settle()
+    if phase == .live { phase = .away }
+    replica?.synchronizer.disconnect()
+    people.removeAll()
+    tell(.people, &turn)
+    tell(.carets, &turn)
+    tellStatus(&turn)
+  }
+
+  // MARK: Telling
+
+  mutating func tell(_ action: NoteAction, _ turn: inout Turn) {
+    turn.actions.append(.note(documentID, action))
+  }
+
+  /// Tells the state if it is another.
+  mutating func tellStatus(_ turn: inout Turn) {
+    let status = status
+    guard status != toldStatus else { return }
+    toldStatus = status
+    tell(.status(status), &turn)
+  }
+
+  mutating func retitle(_ title: String, _ turn: inout Turn) {
+    guard !title.isSame(as: self.title) else { return }
+    self.title = title
+    tell(.title(title), &turn)
+  }
+}

@@ -1,0 +1,138 @@
+public import OTCore
+import SocketMessages
+
+/// Another who has a note open.
+public struct NotePerson: Sendable, Equatable {
+  /// The client's id.
+  public let clientID: String
+  /// The person's name.
+  public var name: String
+  /// The person's colour, `#rrggbb`.
+  public var color: String?
+  /// The person's carets, in scalars of the text on the screen.
+  public var selections: [Selection]
+  /// Whether the person has edited the text a moment ago.
+  public var isWriting: Bool
+}
+
+/// The others who have a note open, in the order of their client ids' bytes.
+struct NotePeople: Sendable {
+  private(set) var all: [NotePerson] = []
+  /// How many are here, this client included, if not all are named.
+  private(set) var count: Int?
+  /// Until when somebody counts as writing.
+  private var writers: [(clientID: String, until: Int64)] = []
+
+  /// When the next one no longer counts as writing.
+  var deadline: Int64? {
+    var next: Int64?
+    for writer in writers { next = earlier(next, writer.until) }
+    return next
+  }
+
+  mutating func removeAll() {
+    all = []
+    count = nil
+    writers = []
+  }
+
+  /// Takes a list of those who came or changed.
+  ///
+  /// - Parameter place: Turns their selections into those on the screen; without it they are passed
+  ///   over, as of a list that names no revision.
+  mutating func take(
+    joined: [ServerMessage.Participant], updated: [ServerMessage.Participant], left: [String],
+    count: Int?, except own: String?, place: (([Selection]) -> [Selection])?
+  ) {
+    self.count = count
+    // Whoever comes again has no carets from before.
+    for participant in joined { enter(participant, except: own, isNew: true, place) }
+    for participant in updated { enter(participant, except: own, isNew: false, place) }
+    for id in left {
+      guard let index = index(of: id) else { continue }
+      all.remove(at: index)
+      writers.removeAll { $0.clientID.isSame(as: id) }
+    }
+  }
+
+  private mutating func enter(
+    _ participant: ServerMessage.Participant, except own: String?, isNew: Bool,
+    _ place: (([Selection]) -> [Selection])?
+  ) {
+    if let own, own.isSame(as: participant.clientID) { return }
+    let at = position(of: participant.clientID)
+    let known = isPlace(at, of: participant.clientID) ? all[at] : nil
+    var person = NotePerson(
+      clientID: participant.clientID, name: participant.name, color: participant.color,
+      selections: isNew ? [] : known?.selections ?? [], isWriting: known?.isWriting ?? false)
+    if let place { person.selections = place(participant.selections) }
+    if known == nil { all.insert(person, at: at) } else { all[at] = person }
+  }
+
+  /// Somebody's carets stand here now, on the screen.
+  mutating func set(_ selections: [Selection], of clientID: String) -> Bool {
+    guard let index = index(of: clientID) else { return false }
+    all[index].selections = selections
+    return true
+  }
+
+  /// The text on the screen has changed.
+  mutating func move(over operation: TextOperation, by clientID: String?) {
+    for index in all.indices where !all[index].selections.isEmpty {
+      let isOwn = clientID.map { $0.isSame(as: all[index].clientID) } ?? false
+      for place in all[index].selections.indices {
+        all[index].selections[place] = all[index].selections[place]
+          .transformed(over: operation, own: isOwn)
+      }
+    }
+  }
+
+  /// Somebody's edit has come.
+  ///
+  /// - Returns: whether that is news.
+  mutating func writes(_ clientID: String, until: Int64) -> Bool {
+    guard let index = index(of: clientID) else { return false }
+    if let writer = writers.firstIndex(where: { $0.clientID.isSame(as: clientID) }) {
+      writers[writer].until = until
+    } else {
+      writers.append((clientID, until))
+    }
+    defer { all[index].isWriting = true }
+    return !all[index].isWriting
+  }
+
+  /// - Returns: whether somebody no longer counts as writing.
+  mutating func rest(at now: Int64) -> Bool {
+    var hasRested = false
+    for writer in writers where writer.until <= now {
+      if let index = index(of: writer.clientID) { all[index].isWriting = false }
+      hasRested = true
+    }
+    if hasRested { writers.removeAll { $0.until <= now } }
+    return hasRested
+  }
+
+  private func index(of clientID: String) -> Int? {
+    let at = position(of: clientID)
+    return isPlace(at, of: clientID) ? at : nil
+  }
+
+  private func isPlace(_ at: Int, of clientID: String) -> Bool {
+    at < all.count && all[at].clientID.isSame(as: clientID)
+  }
+
+  /// Where somebody stands, or would.
+  private func position(of clientID: String) -> Int {
+    var low = 0
+    var high = all.count
+    while low < high {
+      let middle = (low + high) / 2
+      if all[middle].clientID.utf8.lexicographicallyPrecedes(clientID.utf8) {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return low
+  }
+}

@@ -1,0 +1,68 @@
+public import SocketMessages
+
+/// Something that has happened to a room, by its name.
+public enum RoomEvent: Sendable {
+  /// The app wants to hear from the room; seen in it and seeing who is there, if `isPresent`. From
+  /// the position that it was told last, if it kept one.
+  case subscribe(isPresent: Bool, from: RoomPoint?)
+  /// The app wants to hear from it no longer. What it publishes goes on until it is answered.
+  case unsubscribe
+  /// Publish something under a key of its own, until the server has it. The room need not be
+  /// subscribed to.
+  case publish(ClientMessage.Publish, key: String)
+  /// The person types, or has stopped.
+  case typing(Bool)
+  /// A publication was delivered, or read.
+  case receipt(offset: Int64, ReceiptState)
+}
+
+/// Something that is to be done for a room.
+public enum RoomAction: Sendable, Equatable {
+  /// Something was published. An app that keeps where it is keeps this offset with the epoch.
+  case publication(ServerMessage.PastPublication, epoch: String)
+  /// What came between the two is not known any more: fetch anew what the room is about.
+  case gap(after: RoomPoint, through: RoomPoint)
+  /// The room stands here.
+  case position(RoomPoint)
+  /// The server's messages did not fit to what is here, and the room is subscribed to again.
+  case outOfStep
+  /// The room's state is another.
+  case status(RoomStatus)
+  /// Others have come, gone, begun to type or stopped.
+  case people
+  /// A publication of this client's is stored, or was before.
+  case published(key: String, RoomPoint, isRepeated: Bool)
+  /// A publication is refused for good.
+  case publishFailed(key: String, ErrorCode)
+  /// A publication was sent under an id that the server no longer knows: whether it is stored nobody
+  /// can say. Publishing it again is the app's to decide.
+  case publishUnsure(key: String)
+  /// A publication of this person's has come so far with another.
+  case receipt(ServerMessage.Receipt)
+}
+
+/// A room's state.
+public struct RoomStatus: Sendable, Equatable {
+  /// The room's phase.
+  public enum Phase: Sendable, Equatable {
+    /// Not heard from yet.
+    case subscribing
+    /// In step with the server.
+    case live
+    /// The server is not there.
+    case away
+    /// The server ends it.
+    case ended(NoteFailure)
+    /// The app has ended it.
+    case left
+
+    var isEnded: Bool {
+      if case .ended = self { true } else { false }
+    }
+  }
+
+  /// The phase.
+  public var phase: Phase
+  /// How many publications have no answer.
+  public var waiting: Int
+}

@@ -1,0 +1,285 @@
+import ParleyClientCore
+import SocketMessages
+import Testing
+
+@Suite("A client's connection")
+struct LineTests {
+  @Test("says hello, and is online when it is welcomed")
+  func start() {
+    var rig = Rig()
+    #expect(rig.handle(.start) == ["connecting", "connect"])
+    #expect(rig.handle(.opened) == ["greeting", "> hello"])
+    #expect(rig.welcome() == ["claim A", "online"])
+    #expect(rig.handle(.start) == [])
+  }
+
+  @Test("comes back as who it was, and is not told again who it is")
+  func claims() {
+    var rig = Rig(claim: .init(id: "A", resumeToken: "of A"))
+    rig.handle(.start)
+    #expect(rig.handle(.opened) == ["greeting", "> hello A"])
+    #expect(rig.welcome() == ["online"])
+  }
+
+  @Test("a server that does not know it any more makes it a new client")
+  func unknownClaim() {
+    var rig = Rig(claim: .init(id: "A", resumeToken: "of A"))
+    rig.handle(.start)
+    rig.handle(.opened)
+    #expect(rig.fail("hello", .unauthorised) == ["> hello"])
+    #expect(rig.welcome(as: "B") == ["claim B", "online"])
+  }
+
+  @Test("a token that is not taken leaves it who it was")
+  func refusedToken() {
+    var rig = Rig(usesTokens: true, claim: .init(id: "A", resumeToken: "of A"))
+    rig.handle(.start)
+    rig.handle(.token("t"))
+    rig.handle(.opened)
+    #expect(rig.fail("hello", .unauthorised) == ["> hello with t"])
+    #expect(rig.handle(.closed(code: 4502)) == ["stopped"])
+    #expect(rig.machine.state == .stopped(.closed(code: 4502)))
+    #expect(rig.machine.claim?.id == "A")
+  }
+
+  @Test("a hello that is refused for good stops it")
+  func refusedHello() {
+    var rig = Rig()
+    rig.handle(.start)
+    rig.handle(.opened)
+    #expect(rig.fail("hello", .badMessage) == ["disconnect", "stopped"])
+    #expect(rig.machine.state == .stopped(.refused(.badMessage)))
+  }
+
+  @Test("a hello that was too much waits as long as it is told, and at most twice as long")
+  func retryableHello() {
+    var rig = Rig()
+    rig.handle(.start)
+    rig.handle(.opened)
+    #expect(rig.fail("hello", .tooFast, after: 5_000) == ["disconnect", "waiting"])
+    #expect((5_000...10_000).contains(rig.wakeAt ?? 0))
+  }
+
+  @Test("delays double to the longest, each in its second half", arguments: 1...UInt64(30))
+  func backOff(seed: UInt64) {
+    var rig = Rig(seed: seed)
+    rig.handle(.start)
+    var longest: Int64 = 250
+    for _ in 0..<12 {
+      #expect(rig.handle(.closed(code: 1006)) == ["waiting"])
+      #expect((longest / 2...longest).contains((rig.wakeAt ?? 0) - rig.now))
+      #expect(rig.sleep() == ["connecting", "connect"])
+      longest = min(2 * longest, 15_000)
+    }
+    rig.handle(.opened)
+    rig.welcome()
+    rig.handle(.closed(code: 1006))
+    #expect((125...250).contains((rig.wakeAt ?? 0) - rig.now))
+  }
+
+  @Test("two clients with other seeds do not come back at once")
+  func spread() {
+    let delays = (1...UInt64(20)).map { seed in
+      var rig = Rig(seed: seed)
+      rig.handle(.start)
+      rig.handle(.closed(code: 1006))
+      return rig.wakeAt ?? 0
+    }
+    #expect(Set(delays).count > 10)
+  }
+
+  @Test("a goodbye names the next delay, and that alone")
+  func goodbye() {
+    var rig = Rig()
+    rig.connect()
+    rig.receive(.goodbye(.init(reason: "draining", reconnectAfter: 40_000...50_000)))
+    rig.handle(.closed(code: 4002))
+    #expect((40_000...50_000).contains((rig.wakeAt ?? 0) - rig.now))
+    rig.sleep()
+    rig.handle(.closed(code: 1006))
+    #expect((rig.wakeAt ?? 0) - rig.now <= 500)
+  }
+
+  @Test(
+    "codes from 4500 to 4999 stop it", arguments: [4500, 4502, 4505, 4507, 4508, 4999] as [UInt16])
+  func finalCodes(code: UInt16) {
+    var rig = Rig()
+    rig.connect()
+    #expect(rig.handle(.closed(code: code)) == ["stopped"])
+    #expect(rig.machine.state == .stopped(.closed(code: code)))
+    #expect(rig.handle(.start) == ["connecting", "connect"])
+  }
+
+  @Test(
+    "any other code has it come back", arguments: [1000, 1006, 4001, 4006, 4499, 5000] as [UInt16])
+  func otherCodes(code: UInt16) {
+    var rig = Rig()
+    rig.connect()
+    #expect(rig.handle(.closed(code: code)) == ["waiting"])
+  }
+
+  @Test("a connection that is not opened, or not welcomed, is given up", arguments: [false, true])
+  func slowOpening(opens: Bool) {
+    var rig = Rig()
+    rig.handle(.start)
+    if opens { rig.handle(.opened) }
+    #expect(rig.wakeAt == 10_000)
+    #expect(rig.sleep() == ["disconnect", "waiting"])
+  }
+
+  @Test("silence is answered by a ping, silence after that by hanging up")
+  func silence() {
+    var rig = Rig()
+    rig.connect()
+    #expect(rig.wakeAt == 20_000)
+    #expect(rig.sleep() == ["> ping"])
+    rig.now += 5_000
+    rig.receive(.pong(.init(serverTime: 1)))
+    #expect(rig.wakeAt == 45_000)
+    #expect(rig.sleep() == ["> ping"])
+    #expect(rig.wakeAt == 53_000)
+    #expect(rig.sleep() == ["disconnect", "waiting"])
+  }
+
+  @Test("a network that has come back is tried at once; a connection that stands is probed")
+  func reachable() {
+    var rig = Rig()
+    rig.connect()
+    #expect(rig.handle(.reachable) == ["> ping"])
+    #expect(rig.wakeAt == 2_500)
+    #expect(rig.sleep() == ["disconnect", "waiting"])
+    #expect(rig.handle(.reachable) == ["connecting", "connect"])
+    #expect(rig.handle(.reachable) == [])
+  }
+
+  @Test("stopping ends it, and late events of the connection change nothing")
+  func stop() {
+    var rig = Rig()
+    rig.connect()
+    #expect(rig.handle(.stop) == ["disconnect", "stopped"])
+    #expect(rig.handle(.closed(code: 1006)) == [])
+    #expect(rig.handle(.opened) == [])
+    #expect(rig.welcome() == [])
+    #expect(rig.wakeAt == nil)
+  }
+
+  @Test("a device that slept for a day acts on what the clock says")
+  func oversleeping() {
+    var rig = Rig()
+    rig.connect()
+    rig.now = 86_400_000
+    #expect(rig.handle(.wake) == ["> ping"])
+    #expect(rig.wakeAt == 86_408_000)
+  }
+
+  @Test("a clock that goes back is taken for one that stands still")
+  func clockGoesBack() {
+    var rig = Rig()
+    rig.now = 5_000
+    rig.connect()
+    rig.now = 0
+    rig.receive(.pong(.init(serverTime: 1)))
+    #expect(rig.sleep() == ["> ping"])
+    #expect(rig.now == 25_000)
+  }
+
+  // MARK: Tokens
+
+  @Test("a token is asked for before each connection, and goes out with the hello")
+  func tokens() {
+    var rig = Rig(usesTokens: true)
+    #expect(rig.handle(.start) == ["authorising", "token?"])
+    #expect(rig.handle(.token("t1")) == ["connecting", "connect"])
+    #expect(rig.handle(.opened) == ["greeting", "> hello with t1"])
+    rig.welcome()
+    rig.handle(.closed(code: 1006))
+    #expect(rig.sleep() == ["authorising", "token?"])
+    #expect(rig.handle(.token("t2")) == ["connecting", "connect"])
+    #expect(rig.handle(.opened) == ["greeting", "> hello A with t2"])
+  }
+
+  @Test("without a token to be had it stops, until one comes")
+  func noToken() {
+    var rig = Rig(usesTokens: true)
+    rig.handle(.start)
+    #expect(rig.handle(.token(nil)) == ["stopped"])
+    #expect(rig.machine.state == .stopped(.noToken))
+    #expect(rig.handle(.token("t")) == ["connecting", "connect"])
+  }
+
+  @Test("a token that ends soon is refreshed without a break")
+  func refresh() {
+    var rig = Rig(usesTokens: true)
+    rig.handle(.start)
+    rig.handle(.token("t1"))
+    rig.handle(.opened)
+    rig.welcome()
+    #expect(rig.receive(.tokenExpiring(.init(expiresAt: 9))) == ["token?"])
+    #expect(rig.receive(.tokenExpiring(.init(expiresAt: 9))) == [])
+    #expect(rig.handle(.token("t2")) == ["> refresh t2"])
+    #expect(rig.fail("refresh", .tooFast, after: 300) == [])
+    #expect(rig.pass(300) == ["> refresh t2"])
+    #expect(rig.receive(.refreshed(.init(expiresAt: 10)), to: "refresh") == [])
+    #expect(rig.receive(.tokenExpiring(.init(expiresAt: 19))) == ["token?"])
+  }
+
+  @Test("a token that has ended is replaced, and the note goes on")
+  func expired() {
+    var rig = Rig(usesTokens: true)
+    rig.handle(.start)
+    rig.handle(.token("t1"))
+    rig.handle(.opened)
+    rig.welcome()
+    rig.now = 60_000
+    #expect(rig.handle(.closed(code: 4507)) == ["authorising", "token?"])
+    #expect(rig.handle(.token("t2")) == ["connecting", "connect"])
+    #expect(rig.handle(.opened) == ["greeting", "> hello A with t2"])
+  }
+
+  @Test("a refresh that comes late is the next connection's token, and is asked for once")
+  func lateRefresh() {
+    var rig = Rig(usesTokens: true)
+    rig.handle(.start)
+    rig.handle(.token("t1"))
+    rig.handle(.opened)
+    rig.welcome()
+    rig.now = 60_000
+    #expect(rig.receive(.tokenExpiring(.init(expiresAt: 9))) == ["token?"])
+    #expect(rig.handle(.closed(code: 4507)) == ["authorising"])
+    #expect(rig.handle(.token("t2")) == ["connecting", "connect"])
+    #expect(rig.handle(.opened) == ["greeting", "> hello A with t2"])
+  }
+
+  @Test("a token that comes between hello and welcome is handed in after it")
+  func tokenBetween() {
+    var rig = Rig(usesTokens: true)
+    rig.handle(.start)
+    rig.handle(.token("t1"))
+    rig.handle(.opened)
+    #expect(rig.handle(.token("t2")) == [])
+    #expect(rig.welcome() == ["claim A", "online", "> refresh t2"])
+  }
+
+  @Test("tokens that end at once do not have it go round and round")
+  func shortTokens() {
+    var rig = Rig(usesTokens: true)
+    rig.handle(.start)
+    rig.handle(.token("t1"))
+    rig.handle(.opened)
+    rig.welcome()
+    #expect(rig.handle(.closed(code: 4507)) == ["waiting"])
+    #expect(rig.sleep() == ["authorising", "token?"])
+  }
+
+  @Test("a refusal to refresh changes nothing")
+  func refusedRefresh() {
+    var rig = Rig(usesTokens: true)
+    rig.handle(.start)
+    rig.handle(.token("t1"))
+    rig.handle(.opened)
+    rig.welcome()
+    rig.handle(.token("bad"))
+    #expect(rig.fail("refresh", .unauthorised) == [])
+    #expect(rig.machine.state == .online)
+  }
+}

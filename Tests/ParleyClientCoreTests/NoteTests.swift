@@ -1,0 +1,432 @@
+import OTCore
+import ParleyClientCore
+import SocketMessages
+import Testing
+
+@Suite("A client's note")
+struct NoteTests {
+  @Test("is joined when the connection is there, and shows its text")
+  func join() {
+    var rig = Rig()
+    #expect(rig.note(.open(nil)) == ["joining 0"])
+    rig.handle(.start)
+    rig.handle(.opened)
+    #expect(rig.welcome() == ["claim A", "online", "> join n"])
+    #expect(rig.joined(text: "abc") == ["reset abc", "title Title", "live 0"])
+  }
+
+  @Test("one change is on its way, further edits wait in one")
+  func editing() {
+    var rig = Rig()
+    rig.join()
+    #expect(rig.note(.edit(op("=3 +d"))) == ["> change 1@3 =3 +d", "live 1"])
+    #expect(rig.note(.edit(op("=4 +e"))) == ["live 2"])
+    #expect(rig.note(.edit(op("=5 +f"))) == ["live 3"])
+    #expect(rig.acknowledge(1, 4) == ["> change 2@4 =4 +ef", "live 1"])
+    #expect(rig.acknowledge(2, 5) == ["live 0"])
+    #expect(rig.text == "abcdef")
+  }
+
+  @Test("others' changes go left of what is unconfirmed, and to the screen at once")
+  func remote() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    #expect(rig.changes(4, [change("B", 1, "=3 +x")]) == ["apply =3 +x =1"])
+    #expect(rig.text == "abcxd")
+    #expect(rig.acknowledge(1, 5) == ["live 0"])
+  }
+
+  @Test("the change in flight may come back within others' changes")
+  func ownInRange() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    let words = rig.changes(4, [change("B", 1, "+x =3"), change("A", 1, "=4 +d")])
+    #expect(words == ["apply +x =4", "live 0"])
+    #expect(rig.text == "xabcd")
+  }
+
+  @Test("changes that were seen already are passed over")
+  func repeated() {
+    var rig = Rig()
+    rig.join()
+    rig.changes(4, [change("B", 1, "=3 +x")])
+    #expect(rig.changes(4, [change("B", 1, "=3 +x"), change("B", 2, "=4 +y")]) == ["apply =4 +y"])
+  }
+
+  @Test("an edit that does not fit gets the text again", arguments: ["=9 +x", "-4", "+x"])
+  func misfit(notation: String) {
+    var rig = Rig()
+    rig.join()
+    #expect(rig.note(.edit(op(notation))) == ["misfit", "reset abc"])
+    #expect(rig.status?.unconfirmed == 0)
+  }
+
+  @Test("an edit before there is a text changes nothing")
+  func early() {
+    var rig = Rig()
+    rig.connect()
+    rig.note(.open(nil))
+    #expect(rig.note(.edit(op("+x"))) == ["misfit"])
+  }
+
+  // MARK: Coming back
+
+  @Test("after a loss the change in flight goes out as it was, and those behind it later")
+  func resend() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.changes(4, [change("B", 1, "+x =3")])
+    rig.note(.edit(op("=5 +e")))
+    #expect(rig.reconnect() == ["online", "> join n@e:4"])
+    #expect(
+      rig.resumed([change("C", 1, "=4 +y")], revision: 5) == [
+        "apply =4 +y =2", "> change 1@3 =3 +d", "live 2",
+      ])
+    #expect(rig.acknowledge(1, 6) == ["> change 2@6 =6 +e", "live 1"])
+  }
+
+  @Test("what was stored before the loss is not sent again")
+  func storedMeanwhile() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    _ = rig.reconnect()
+    #expect(rig.resumed([change("A", 1, "=3 +d")], revision: 4, last: 1) == ["live 0"])
+    #expect(rig.text == "abcd")
+  }
+
+  @Test("what the server says before the join is answered comes again with the answer")
+  func beforeTheAnswer() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    _ = rig.reconnect()
+    #expect(rig.changes(4, [change("B", 1, "+x =3")]) == [])
+    #expect(rig.acknowledge(1, 4) == [])
+    #expect(rig.refuse(1, .tooLarge) == [])
+    #expect(rig.resync("zzz", revision: 9) == [])
+    #expect(rig.text == "abcd")
+  }
+
+  @Test("one join is under way at a time; an answer to no join is passed over")
+  func oneJoin() {
+    var rig = Rig()
+    rig.connect()
+    rig.note(.open(nil))
+    #expect(rig.note(.reopen) == [])
+    #expect(rig.sent.count { if case .join = $0.message { true } else { false } } == 1)
+    rig.joined(text: "abc")
+    #expect(rig.joined(text: "zzz") == [])
+    #expect(rig.text == "abc")
+  }
+
+  @Test("a join that may succeed later is tried again")
+  func joinAgain() {
+    var rig = Rig()
+    rig.connect()
+    rig.note(.open(nil))
+    rig.fail("join", .busy, after: 700)
+    #expect(rig.pass(699) == [])
+    #expect(rig.pass(1) == ["> join n", "joining 0"])
+  }
+
+  @Test(
+    "a join that is refused for good is told",
+    arguments: [ErrorCode.notAllowed, .tooMany, .damaged, .unknownDocument])
+  func joinRefused(code: ErrorCode) {
+    var rig = Rig()
+    rig.connect()
+    rig.note(.open(nil))
+    let phase: NoteStatus.Phase = code == .unknownDocument ? .deleted : .failed(.refused(code))
+    rig.fail("join", code)
+    #expect(rig.status?.phase == phase)
+    #expect(rig.note(.reopen) == ["> join n", "joining 0"])
+  }
+
+  @Test("where only the text comes, edits are carried over and the person is told")
+  func rebase() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    _ = rig.reconnect()
+    let words = rig.joined(text: "xabc", epoch: "f", revision: 90)
+    #expect(words == ["apply +x =4", "> change 1@90 =4 +d", "rebased", "live 1"])
+    #expect(rig.text == "xabcd")
+  }
+
+  @Test("an edit that is in the text already is not sent again")
+  func rebaseStored() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    _ = rig.reconnect()
+    #expect(rig.joined(text: "xabcd", revision: 90, last: 1) == ["apply +x =4", "live 0"])
+  }
+
+  @Test("a text on the connection that stands overtakes the change in flight")
+  func overtaken() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    #expect(rig.resync("xabc", revision: 90) == ["apply +x =4", "rebased"])
+    #expect(rig.note(.sendAgain) == [])
+    // It was made on what is no more: joining again makes it a change of the new text.
+    #expect(rig.refuse(1, .historyGone) == ["> join n@e:90", "away 1"])
+    #expect(rig.resumed(revision: 90) == ["> change 1@90 =4 +d", "live 1"])
+  }
+
+  @Test("an overtaken change waits only where it was too much")
+  func overtakenTooFast() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.resync("xabc", revision: 90)
+    #expect(rig.refuse(1, .tooFast, after: 100) == ["live 1"])
+    #expect(rig.pass(100).contains("> join n@e:90"))
+  }
+
+  // MARK: Refusals
+
+  @Test("a retryable refusal has the same bytes sent again after its time")
+  func retryable() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    let first = rig.sent.last?.message
+    rig.changes(4, [change("B", 1, "+x =3")])
+    rig.refuse(1, .unavailable, after: 400)
+    #expect(rig.pass(399).filter { $0.hasPrefix(">") } == [])
+    #expect(rig.pass(1).contains("> change 1@3 =3 +d"))
+    #expect(rig.sent.last?.message == first)
+  }
+
+  @Test(
+    "refusals that joining may cure have it join again, and go out as a new change",
+    arguments: [
+      ErrorCode.epochChanged, .historyGone, .futureRevision, .lengthMismatch, .notJoined,
+      .sequenceGap,
+    ])
+  func cured(code: ErrorCode) {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.changes(4, [change("B", 1, "+x =3")])
+    rig.note(.edit(op("=5 +e")))
+    #expect(rig.refuse(1, code) == ["> join n@e:4", "away 2"])
+    #expect(rig.resumed(revision: 4) == ["> change 1@4 =4 +de", "live 1"])
+  }
+
+  @Test("what comes by in the answer was stored after all")
+  func curedButStored() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.refuse(1, .historyGone)
+    #expect(rig.resumed([change("A", 1, "=3 +d")], revision: 4, last: 1) == ["live 0"])
+    #expect(rig.note(.edit(op("=4 +e"))) == ["> change 2@4 =4 +e", "live 1"])
+  }
+
+  @Test("joining again is tried three times in a row; then the edits wait for the person")
+  func threeTries() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    for _ in 0..<3 {
+      #expect(rig.refuse(1, .lengthMismatch).first == "> join n@e:3")
+      rig.resumed(revision: 3)
+    }
+    #expect(rig.refuse(1, .lengthMismatch) == ["keep", "live 1 lengthMismatch"])
+    #expect(rig.text == "abcd")
+  }
+
+  @Test("a change that gets through has the tries begin anew")
+  func triesBeginAnew() {
+    var rig = Rig()
+    rig.join()
+    for sequence in 1...5 {
+      rig.note(.edit(op("=\(2 + sequence) +d")))
+      #expect(rig.refuse(sequence, .lengthMismatch).first == "> join n@e:\(2 + sequence)")
+      rig.resumed(revision: 2 + sequence, last: sequence - 1)
+      rig.acknowledge(sequence, 3 + sequence)
+    }
+    #expect(rig.status?.phase == .live)
+  }
+
+  @Test(
+    "a final refusal holds the edits where their author sees them",
+    arguments: [ErrorCode.tooLarge, .notAllowed, .badOperation, .sequenceReused, .damaged])
+  func held(code: ErrorCode) {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +dd")))
+    #expect(rig.refuse(1, code) == ["keep", "live 1 \(code)"])
+    #expect(rig.note(.edit(op("=3 -1 =1"))) == ["live 2 \(code)"])
+    #expect(rig.changes(4, [change("B", 1, "+x =3")]) == ["apply +x =4"])
+    #expect(rig.text == "xabcd")
+    // The number of a refused change is free again.
+    #expect(rig.note(.retryRefused) == ["> change 1@4 =4 +d", "live 1"])
+    #expect(rig.acknowledge(1, 5) == ["forget", "live 0"])
+  }
+
+  @Test("a change that is too long is not sent, for the server would end the connection over it")
+  func tooLarge() {
+    var limits = Limits()
+    limits.messageBytesMax = 200
+    var rig = Rig()
+    rig.join(limits: limits)
+    let paste = op("=3 +" + String(repeating: "x", count: 300))
+    #expect(rig.note(.edit(paste)) == ["keep", "live 1 tooLarge"])
+    rig.note(.edit(op("=3 -299 =1")))
+    #expect(rig.note(.retryRefused).contains("> change 1@3 =3 +x"))
+  }
+
+  @Test("giving unconfirmed edits up brings the server's text")
+  func discard() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.refuse(1, .notAllowed)
+    #expect(rig.note(.discard) == ["forget", "> join n", "joining 0"])
+    #expect(rig.joined(text: "abc") == ["reset abc", "live 0"])
+  }
+
+  @Test("one that was given up and stored after all is another's change, and no typed text goes")
+  func discardedButStored() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.note(.discard)
+    rig.joined(text: "abc")
+    #expect(rig.note(.edit(op("=3 +e"))) == ["> change 1@3 =3 +e", "live 1"])
+    // The copy that was given up was under way, and is stored now.
+    rig.refuse(1, .sequenceReused)
+    #expect(rig.changes(4, [change("A", 1, "=3 +d")]).prefix(2) == ["out of step", "> join n@e:3"])
+    #expect(
+      rig.resumed([change("A", 1, "=3 +d")], revision: 4, last: 1)
+        == ["apply =3 +d =1", "keep!", "> change 2@4 =4 +e", "live 1"])
+    #expect(rig.text == "abcde")
+  }
+
+  // MARK: Disagreements
+
+  @Test("a revision that is missing has it join again: with what it has, then for the whole text")
+  func outOfStep() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    #expect(rig.changes(9, [change("B", 1, "+x =3")]) == ["out of step", "> join n@e:3", "away 1"])
+    // Another answer that does not fit.
+    #expect(
+      rig.resumed([change("B", 1, "+x =77")], revision: 4) == ["out of step", "> join n"])
+    #expect(rig.joined(text: "xabc", revision: 9).contains("> change 1@9 =4 +d"))
+    #expect(rig.text == "xabcd")
+  }
+
+  @Test("after three joins in vain it fails, and what was typed is kept")
+  func disagreement() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    for _ in 0..<3 {
+      #expect(rig.changes(99, [change("B", 1, "+x")]).first == "out of step")
+      rig.joined(text: "abc")
+    }
+    #expect(rig.changes(99, [change("B", 1, "+x")]) == ["out of step", "keep", "failed 1"])
+    #expect(rig.status?.phase == .failed(.disagreement))
+    #expect(rig.text == "abcd")
+    #expect(rig.disk?.local.text == "abcd")
+  }
+
+  @Test("a message that cannot be read has it join again")
+  func misread() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    #expect(rig.handle(.received(Array("{".utf8))) == ["out of step", "> join n@e:3", "away 1"])
+    rig.resumed(revision: 3)
+    #expect(rig.text == "abcd")
+  }
+
+  @Test("an answer that cannot be read is a refusal")
+  func misreadAnswer() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    let id = rig.sent.last?.id ?? ""
+    let answer = #"{"messageId":"\#(id)","type":"refused","data":{"code":"fromTheFuture"}}"#
+    #expect(rig.handle(.received(Array(answer.utf8))) == ["keep", "live 1 badMessage"])
+  }
+
+  // MARK: A server that knows this client no more
+
+  @Test("what had been stored comes by under the old id; the rest goes out under the new one")
+  func renumber() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.acknowledge(1, 4)
+    rig.note(.edit(op("=4 +e")))
+    rig.note(.edit(op("=5 +f")))
+    rig.pass(150)
+    #expect(rig.disk?.clientID == "A")
+    #expect(rig.reconnect(as: "B") == ["claim B", "online", "> join n@e:4"])
+    // Kept under the new id before anything goes out under it.
+    #expect(rig.resumed(revision: 4).prefix(2) == ["keep!", "> change 1@4 =4 +ef"])
+    #expect(rig.disk?.clientID == "B")
+    #expect(rig.acknowledge(1, 5) == ["forget", "live 0"])
+  }
+
+  @Test("the change in flight was stored under the old id")
+  func renumberStored() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.note(.edit(op("=4 +e")))
+    _ = rig.reconnect(as: "B")
+    #expect(
+      rig.resumed([change("A", 1, "=3 +d")], revision: 4) == ["> change 1@4 =4 +e", "live 1"])
+    #expect(rig.text == "abcde")
+  }
+
+  // MARK: The document itself
+
+  @Test("rights that change are told; without reading there is no following")
+  func access() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.receive(.accessChanged(.init(documentID: "n", access: .read)))
+    #expect(rig.status?.access == .read)
+    #expect(
+      rig.receive(.accessChanged(.init(documentID: "n", access: .none))) == ["keep", "failed 1"])
+    #expect(rig.status?.phase == .failed(.readingLost))
+    #expect(rig.text == "abcd")
+    #expect(rig.note(.reopen) == ["> join n@e:3", "away 1"])
+  }
+
+  @Test("a note that is renamed, or deleted")
+  func documentChanged() {
+    var rig = Rig()
+    rig.join()
+    #expect(
+      rig.receive(.documentChanged(.init(documentID: "n", title: "New", deleted: false)))
+        == ["title New"])
+    rig.note(.edit(op("=3 +d")))
+    #expect(
+      rig.receive(.documentChanged(.init(documentID: "n", title: nil, deleted: true)))
+        == ["keep", "deleted 1"])
+  }
+
+  @Test("leaving keeps what is unconfirmed, and says so to the server")
+  func leave() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    #expect(rig.note(.leave) == ["keep", "> leave", "left 1"])
+    #expect(rig.status == nil)
+    #expect(rig.changes(4, [change("B", 1, "+x =3")]) == [])
+  }
+}

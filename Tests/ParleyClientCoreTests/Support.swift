@@ -1,0 +1,362 @@
+import JSON
+import OTCore
+import OTWorkloads
+import ParleyClientCore
+import SocketMessages
+
+/// An operation from the notation `=3 +text -2`.
+func op(_ notation: String) -> TextOperation { TextOperation(notation: notation) }
+
+/// A client with a server and a disk that a test plays by hand. What the machine asks for is written
+/// down in short words:
+///
+///     connect · disconnect · token? · online · waiting · stopped
+///     > hello A · > join n@e:3 · > change 1@3 =2 +x · > select 3
+///     keep · keep! (required) · forget · reset text · apply =2 +x · live 1 (unconfirmed)
+struct Rig {
+  var machine: ClientMachine
+  var now: Int64 = 0
+  /// The deadline that the machine has named last.
+  private(set) var wakeAt: Int64?
+  /// What is on disk of the note `n`.
+  private(set) var disk: KeptNote?
+  private(set) var claim: ClientClaim?
+  /// What was sent, by its message ids.
+  private(set) var sent: [(id: String, message: ClientMessage)] = []
+  /// The text that a screen would show, if it did what it was told.
+  private(set) var screen: Document?
+
+  init(
+    usesTokens: Bool = false, claim: ClientClaim? = nil, seed: UInt64 = 1,
+    _ change: (inout ClientSettings) -> Void = { _ in }
+  ) {
+    var settings = ClientSettings(name: "Ann", usesTokens: usesTokens)
+    change(&settings)
+    machine = ClientMachine(settings: settings, claim: claim, seed: seed)
+    self.claim = claim
+  }
+
+  /// Hands an event over, and returns what is asked for in words.
+  @discardableResult
+  mutating func handle(_ event: ClientEvent) -> [String] {
+    if case .note("n", .edit(let operation)) = event { try? screen?.apply(operation) }
+    return machine.handle(event, now: now).compactMap { take($0) }
+  }
+
+  @discardableResult
+  mutating func note(_ event: NoteEvent) -> [String] { handle(.note("n", event)) }
+
+  @discardableResult
+  mutating func room(_ event: RoomEvent) -> [String] { handle(.room("r", event)) }
+
+  /// A message of the server comes; in reply to the last message of a kind, or unasked.
+  @discardableResult
+  mutating func receive(_ message: ServerMessage, to kind: String? = nil) -> [String] {
+    var id = "s"
+    if let kind, let last = sent.last(where: { Self.kind($0.message) == kind }) { id = last.id }
+    var bytes: [UInt8] = []
+    message.encode(messageID: id, into: &bytes)
+    return handle(.received(bytes))
+  }
+
+  /// Moves the clock on to what the machine waits for.
+  @discardableResult
+  mutating func sleep() -> [String] {
+    guard let next = wakeAt else { return [] }
+    now = max(now, next)
+    wakeAt = nil
+    return handle(.wake)
+  }
+
+  /// Moves the clock on, waking the machine whenever it asks for it.
+  @discardableResult
+  mutating func pass(_ milliseconds: Int64) -> [String] {
+    let end = now + milliseconds
+    var words: [String] = []
+    while let next = wakeAt, next <= end { words += sleep() }
+    now = end
+    return words
+  }
+
+  // MARK: Whole conversations
+
+  /// Connects and is welcomed.
+  mutating func connect(as id: String = "A", limits: Limits = Limits()) {
+    handle(.start)
+    handle(.opened)
+    welcome(as: id, limits: limits)
+  }
+
+  @discardableResult
+  mutating func welcome(as id: String = "A", limits: Limits = Limits()) -> [String] {
+    receive(
+      .welcome(
+        .init(
+          clientID: id, resumeToken: "of " + id, serverTime: 1, demo: true, capabilities: [],
+          limits: limits)), to: "hello")
+  }
+
+  /// Loses the connection and gets another.
+  mutating func reconnect(as id: String = "A") -> [String] {
+    handle(.closed(code: 1006))
+    handle(.reachable)
+    handle(.opened)
+    return welcome(as: id)
+  }
+
+  /// Connects and joins the note `n` at revision 3.
+  mutating func join(_ text: String = "abc", limits: Limits = Limits()) {
+    connect(limits: limits)
+    note(.open(nil))
+    joined(text: text)
+  }
+
+  @discardableResult
+  mutating func joined(
+    text: String, epoch: String = "e", revision: Int = 3, last: Int = 0
+  ) -> [String] {
+    receive(.joined(Self.joined(.text(text), epoch, revision, last)), to: "join")
+  }
+
+  /// The answer to a join with what was missed after the revision asked for.
+  @discardableResult
+  mutating func resumed(
+    _ changes: [ServerMessage.Change] = [], revision: Int, epoch: String = "e", last: Int = 0
+  ) -> [String] {
+    receive(.joined(Self.joined(.changes(changes), epoch, revision, last)), to: "join")
+  }
+
+  static func joined(
+    _ content: ServerMessage.Joined.Content, _ epoch: String, _ revision: Int, _ last: Int
+  ) -> ServerMessage.Joined {
+    .init(
+      documentID: "n", title: "Title", epoch: epoch, revision: revision, content: content,
+      lastSequence: last, access: .write, presence: [])
+  }
+
+  @discardableResult
+  mutating func acknowledge(_ sequence: Int, _ revision: Int) -> [String] {
+    receive(
+      .acknowledged(.init(documentID: "n", sequence: sequence, revision: revision)), to: "change")
+  }
+
+  @discardableResult
+  mutating func changes(_ revision: Int, _ changes: [ServerMessage.Change]) -> [String] {
+    receive(.changes(.init(documentID: "n", revision: revision, changes: changes)))
+  }
+
+  @discardableResult
+  mutating func refuse(
+    _ sequence: Int, _ code: ErrorCode, after: Int? = nil
+  ) -> [String] {
+    receive(
+      .refused(
+        .init(
+          documentID: "n", sequence: sequence, code: code, message: "",
+          retryable: code.isRetryable, retryAfter: after)), to: "change")
+  }
+
+  @discardableResult
+  mutating func fail(_ kind: String, _ code: ErrorCode, after: Int? = nil) -> [String] {
+    receive(
+      .error(.init(code: code, message: "", retryable: code.isRetryable, retryAfter: after)),
+      to: kind)
+  }
+
+  @discardableResult
+  mutating func resync(
+    _ text: String, epoch: String = "e", revision: Int, last: Int = 0
+  ) -> [String] {
+    receive(
+      .resync(
+        .init(
+          documentID: "n", reason: .lagging, epoch: epoch, revision: revision, text: text,
+          lastSequence: last)))
+  }
+
+  // MARK: The room `r`
+
+  /// The room stands here now.
+  @discardableResult
+  mutating func subscribed(
+    _ offset: Int, epoch: String = "p", recovered: Bool? = nil, _ publications: [Int] = [],
+    present: [String]? = nil
+  ) -> [String] {
+    receive(
+      .subscribed(
+        .init(
+          room: "r", position: RoomPoint(epoch: epoch, offset: offset), isRecovered: recovered,
+          publications: publications.map { .init(offset: $0, time: 1, data: .null) },
+          present: present?.map { .init(personID: $0, name: $0) })), to: "subscribe")
+  }
+
+  @discardableResult
+  mutating func publication(_ offset: Int, epoch: String = "p") -> [String] {
+    receive(
+      .publication(
+        .init(
+          room: "r", epoch: epoch, publication: .init(offset: offset, time: 1, data: .null))))
+  }
+
+  @discardableResult
+  mutating func published(_ offset: Int) -> [String] {
+    receive(
+      .published(
+        .init(room: "r", position: RoomPoint(epoch: "p", offset: offset), isRepeated: false)),
+      to: "publish")
+  }
+
+  /// A new process goes on from what is on disk.
+  func restarted(knowing claim: ClientClaim?) -> Rig {
+    var rig = Rig(claim: claim)
+    rig.now = now
+    rig.disk = disk
+    rig.note(.open(disk))
+    return rig
+  }
+
+  var text: String? { machine.document(of: "n")?.text }
+
+  var status: NoteStatus? { machine.status(of: "n") }
+
+  // MARK: Words
+
+  private mutating func take(_ action: ClientAction) -> String? {
+    switch action {
+    case .connect: return "connect"
+    case .disconnect: return "disconnect"
+    case .needToken: return "token?"
+    case .claim(let claim):
+      self.claim = claim
+      return "claim \(claim.id)"
+    case .wake(let at):
+      wakeAt = at
+      return nil
+    case .send(let bytes):
+      guard let (id, message) = try? bytes.withUnsafeBytes({ try ClientMessage.decode($0) }) else {
+        return "> nonsense"
+      }
+      sent.append((id, message))
+      return "> " + Self.words(message)
+    case .line(let state): return Self.words(state)
+    case .note(_, let action): return take(action)
+    case .room(_, let action): return Self.words(action)
+    }
+  }
+
+  private mutating func take(_ action: NoteAction) -> String? {
+    switch action {
+    case .keep(let kept, let isRequired):
+      disk = kept
+      return isRequired ? "keep!" : "keep"
+    case .forget:
+      disk = nil
+      return "forget"
+    case .reset(let document):
+      screen = document
+      return "reset \(document.text)"
+    case .apply(let operation, _, _):
+      try? screen?.apply(operation)
+      return "apply \(operation.notation)"
+    case .status(let status): return Self.words(status)
+    case .people: return nil
+    case .carets: return nil
+    case .title(let title): return "title \(title)"
+    case .rebased: return "rebased"
+    case .outOfStep: return "out of step"
+    case .misfit: return "misfit"
+    }
+  }
+
+  private static func words(_ state: LineState) -> String {
+    switch state {
+    case .stopped: "stopped"
+    case .authorising: "authorising"
+    case .connecting: "connecting"
+    case .greeting: "greeting"
+    case .online: "online"
+    case .waiting: "waiting"
+    }
+  }
+
+  private static func words(_ status: NoteStatus) -> String {
+    let phase =
+      switch status.phase {
+      case .joining: "joining"
+      case .live: "live"
+      case .away: "away"
+      case .failed: "failed"
+      case .deleted: "deleted"
+      case .left: "left"
+      }
+    return "\(phase) \(status.unconfirmed)" + (status.refusal.map { " \($0)" } ?? "")
+  }
+
+  private static func words(_ action: RoomAction) -> String? {
+    switch action {
+    case .publication(let publication, _): "r has \(publication.offset)"
+    case .gap(let after, let through): "r gap \(after.offset)-\(through.offset)"
+    case .outOfStep: "r out of step"
+    case .position(let position): "r at \(position.offset)"
+    case .status(let status):
+      switch status.phase {
+      case .subscribing: "r subscribing"
+      case .live: "r live"
+      case .away: "r away"
+      case .ended: "r ended"
+      case .left: "r left"
+      }
+    case .people: nil
+    case .published(let key, let position, _): "r stored \(key) \(position.offset)"
+    case .publishFailed(let key, _): "r failed \(key)"
+    case .publishUnsure(let key): "r unsure \(key)"
+    case .receipt(let receipt): "r receipt \(receipt.offset)"
+    }
+  }
+
+  private static func words(_ message: ClientMessage) -> String {
+    switch message {
+    case .hello(let hello):
+      "hello" + (hello.client.map { " \($0.id)" } ?? "") + (hello.token.map { " with \($0)" } ?? "")
+    case .refresh(let refresh): "refresh \(refresh.token)"
+    case .join(let join):
+      "join \(join.documentID)" + (join.resume.map { "@\($0.epoch):\($0.revision)" } ?? "")
+    case .change(let change):
+      "change \(change.sequence)@\(change.revision) \(change.operation.notation)"
+    case .select(let select):
+      "select@\(select.revision) "
+        + select.selections.map { "\($0.anchor)-\($0.head)" }.joined(separator: ",")
+    case .subscribe(let subscribe):
+      "subscribe \(subscribe.room)"
+        + (subscribe.position.map { "@\($0.epoch):\($0.offset)" } ?? "")
+    case .publish(let publish): "publish \(publish.key ?? "")"
+    case .typing(let typing): "typing \(typing.isTyping)"
+    case .receipt(let receipt): "receipt \(receipt.offset)"
+    default: kind(message)
+    }
+  }
+
+  private static func kind(_ message: ClientMessage) -> String {
+    switch message {
+    case .hello: "hello"
+    case .refresh: "refresh"
+    case .join: "join"
+    case .change: "change"
+    case .select: "select"
+    case .leave: "leave"
+    case .profile: "profile"
+    case .ping: "ping"
+    case .subscribe: "subscribe"
+    case .unsubscribe: "unsubscribe"
+    case .publish: "publish"
+    case .typing: "typing"
+    case .receipt: "receipt"
+    default: "other"
+    }
+  }
+}
+
+/// Somebody's change.
+func change(_ client: String, _ sequence: Int, _ notation: String) -> ServerMessage.Change {
+  .init(clientID: client, sequence: sequence, operation: op(notation))
+}
