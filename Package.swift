@@ -112,8 +112,8 @@ let package = Package(
     library(
       "SimulationKit",
       [
-        "OTCore", "OTWorkloads", "JSON", "SocketMessages", "WebSocketFrames", "GatewayPorts",
-        "Gateway",
+        "OTCore", "OTWorkloads", "JSON", "SocketMessages", "WebSocketFrames", "ParleyClientCore",
+        "GatewayPorts", "Gateway",
       ]),
     library("PortConformance", ["OTCore", "OTWorkloads", "GatewayPorts"]),
     // Tests.

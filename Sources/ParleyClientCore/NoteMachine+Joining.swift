@@ -124,7 +124,7 @@ extension NoteMachine {
     let isMoved = !isSame(clientID, turn.clientID)
     clientID = turn.clientID
     if isMoved || isRefused {
-      try replica?.synchronizer.renumber(lastSequence: joined.lastSequence)
+      replica?.synchronizer.renumber(lastSequence: joined.lastSequence)
     }
     if isMoved || isRefused || isRestored { keeping.goBeyond() }
     isRefused = false

@@ -1,305 +1,247 @@
-import GatewayPorts
 package import OTCore
+import ParleyClientCore
 import SocketMessages
 
-/// A `parley.v1` client: says hello, joins one document, types, resumes.
+/// A `parley.v1` client in a simulation: the client that ships, ``ClientMachine``, with a socket, a
+/// disk and a clock that do what the simulation likes.
 ///
-/// It is what a client author would write over `ClientSynchronizer`, and nothing more.
+/// What it adds is a record of what it was shown, and how often what happened.
 package struct NativeTwin {
   /// A revision as this client was shown it.
   package struct Sighting: Sendable {
     package let revision: Int
     package let client: String
     package let sequence: Int
-    /// What it did; `nil` for an own change, of which only the number comes back.
+    /// What it did; `nil` for an acknowledgement, which names the number alone.
     package let operation: TextOperation?
   }
 
-  private struct Replica {
-    /// The local text, own unconfirmed edits included.
-    var document: Document
-    /// The server's text at the synchroniser's revision.
-    var server: Document
-    /// The change that made the synchroniser's revision.
-    var change: ChangeName?
-    var synchronizer: ClientSynchronizer
-  }
-
-  /// The client's id, once the server has given one.
-  package private(set) var clientID: String?
   /// Every revision that was shown or acknowledged to it.
   package private(set) var sightings: [Sighting] = []
   /// What it did and was told.
   package private(set) var tally = Tally()
+  /// When it wants to be woken; in milliseconds of the simulation's uptime.
+  package private(set) var wakeAt: Int64?
+  /// Whether it wants a token.
+  package private(set) var wantsToken = false
+  /// Whether it has hung up.
+  package private(set) var hasHungUp = false
+  /// Whether its process has died in the middle of what it was doing.
+  package private(set) var isDead = false
+  /// Whether its disk takes nothing.
+  package var isDiskFull = false
+  /// After how many further actions its process dies.
+  package var actionsToDeath: Int?
 
-  private var replica: Replica?
-  private var isJoined = false
-  /// Whether the change in flight cannot go in as it was sent.
-  private var isRefused = false
-  /// What was too much, and is sent again after its time.
-  private enum PutOff {
-    case change, join
-  }
-  private var putOff: PutOff?
-  /// Milliseconds that the server wants it to wait; taken by whoever has a clock.
-  package private(set) var pause: Int?
-  private var resumeToken: String?
+  private var machine: ClientMachine
+  private let settings: ClientSettings
   private let documentID: String
-  private let name: String
-  private var messagesSent = 0
+  /// What is on its disk.
+  private var disk: KeptNote?
+  private var claim: ClientClaim?
+  private var wantsConnection = false
+  private var generation: UInt64 = 0
+  /// What is to be sent.
+  private var outgoing: [[UInt8]] = []
+  /// What must not have happened.
+  private var mistake: TwinError?
 
-  package init(name: String, documentID: String) {
-    self.name = name
+  package init(name: String, documentID: String, usesTokens: Bool = false) {
+    settings = ClientSettings(name: name, usesTokens: usesTokens)
     self.documentID = documentID
+    machine = ClientMachine(settings: settings, seed: 0)
+    handle(.note(documentID, .open(nil)), now: 0)
+    outgoing = []
   }
+
+  /// The client's id, once the server has given one.
+  package var clientID: String? { machine.claim?.id }
 
   /// The local text; `nil` before the first join.
-  package var document: Document? { replica?.document }
+  package var document: Document? { machine.document(of: documentID) }
 
   /// The newest revision it was shown or promised.
-  package var revision: Int { replica?.synchronizer.revision ?? 0 }
-
-  /// Whether a change has gone out that has no answer yet.
-  package var isAwaiting: Bool { replica?.synchronizer.unacknowledged != nil }
+  package var revision: Int { Int(machine.revision(of: documentID)?.revision ?? 0) }
 
   /// Whether it is joined and nothing waits for the server.
   package var isSettled: Bool {
-    isJoined && replica?.synchronizer.unconfirmedCount == 0
+    guard let status = machine.status(of: documentID) else { return false }
+    return status.phase == .live && status.unconfirmed == 0
+  }
+
+  // MARK: The line
+
+  /// It may connect now, whatever it is waiting for.
+  ///
+  /// - Parameter token: Gives a token if it asks for one.
+  /// - Returns: whether it opens a connection.
+  package mutating func connects(now: Int64, token: () -> String) -> Bool {
+    switch machine.state {
+    case .stopped: handle(.start, now: now)
+    case .waiting: handle(.reachable, now: now)
+    case .authorising, .connecting, .greeting, .online: break
+    }
+    if wantsToken { answer(token(), now: now) }
+    defer { wantsConnection = false }
+    return wantsConnection
   }
 
   /// A connection has opened: what to send first.
-  package mutating func connected() -> [[UInt8]] {
-    var claim: ClientMessage.Hello.Claim?
-    if let clientID, let resumeToken { claim = .init(id: clientID, resumeToken: resumeToken) }
-    return [encode(.hello(.init(name: name, client: claim))), join()]
-  }
-
-  private mutating func join() -> [UInt8] {
-    let resume = replica.map {
-      ResumePoint(
-        epoch: $0.synchronizer.epoch, revision: $0.synchronizer.revision, change: $0.change)
-    }
-    return encode(.join(.init(documentID: documentID, resume: resume)))
+  package mutating func connected(now: Int64) -> [[UInt8]] {
+    hasHungUp = false
+    handle(.opened, now: now)
+    return takeOutgoing()
   }
 
   /// The connection is gone.
-  package mutating func disconnected() {
-    isJoined = false
-    putOff = nil
-    pause = nil
-    replica?.synchronizer.disconnect()
+  package mutating func disconnected(_ code: UInt16 = 1006, now: Int64) {
+    hasHungUp = false
+    if code == CloseReason.tokenExpired.rawValue { tally[.tokensExpired] += 1 }
+    handle(.closed(code: code), now: now)
+    outgoing = []
   }
 
-  /// Its process ends, and another goes on from what it kept.
-  package mutating func restart() {
-    guard let kept = replica?.synchronizer.kept else { return }
-    isJoined = false
-    replica?.synchronizer = ClientSynchronizer(kept)
+  /// The answer to its wish for a token.
+  package mutating func answer(_ token: String?, now: Int64) {
+    wantsToken = false
+    handle(.token(token), now: now)
+  }
+
+  /// Its time has come.
+  package mutating func wake(now: Int64) throws -> [[UInt8]] {
+    wakeAt = nil
+    handle(.wake, now: now)
+    return try finish()
+  }
+
+  // MARK: Its process
+
+  /// Its process ends, and another goes on from what is on disk.
+  ///
+  /// - Parameters:
+  ///   - keepsFirst: Whether it can keep what is unconfirmed before.
+  ///   - forgetsClaim: Whether it does not know who it was.
+  /// - Returns: the text that was unconfirmed, and is not on disk.
+  package mutating func restart(
+    keepsFirst: Bool, forgetsClaim: Bool = false, now: Int64
+  ) -> (lost: TextOperation, text: Document)? {
+    let unconfirmed = unconfirmedText
+    if keepsFirst { handle(.suspending, now: now) }
+    generation += 1
+    isDead = false
+    actionsToDeath = nil
+    wakeAt = nil
+    wantsToken = false
+    wantsConnection = false
+    outgoing = []
+    if forgetsClaim { claim = nil }
+    // The coded form is what a disk has.
+    let kept = disk.flatMap { try? KeptNote(edits: $0.encodedEdits(), text: $0.encodedText()) }
+    if disk != nil, kept == nil { mistake = .unreadable }
+    machine = ClientMachine(settings: settings, claim: claim, seed: generation)
+    handle(.note(documentID, .open(kept)), now: now)
+    outgoing = []
+    return unconfirmed
+  }
+
+  /// The unconfirmed edits as one operation on the server's text.
+  private var unconfirmedText: (lost: TextOperation, text: Document)? {
+    // On another machine, for this one goes on: what it would keep has both texts.
+    var probe = machine
+    for action in probe.handle(.suspending, now: .min) {
+      guard case .note(_, .keep(let kept, _)) = action else { continue }
+      return (TextOperation(changing: kept.server, into: kept.local), kept.server)
+    }
+    return nil
+  }
+
+  // MARK: Its person
+
+  /// Types: changes the text at once, and returns a message if none is in flight.
+  package mutating func edit(_ operation: TextOperation, now: Int64) throws -> [[UInt8]] {
+    tally[.edits] += 1
+    if machine.status(of: documentID)?.phase != .live { tally[.editsWhileAway] += 1 }
+    handle(.note(documentID, .edit(operation)), now: now)
+    return try finish()
   }
 
   /// Has waited too long for an answer, and sends its change again as it was.
-  package mutating func sendAgain() -> [[UInt8]] {
-    guard isJoined, let change = replica?.synchronizer.retry() else { return [] }
-    tally[.changesSentAgain] += 1
-    return encode(change)
-  }
-
-  /// Takes the time that it was told to wait; ``goOn()`` is to be called after it.
-  package mutating func takePause() -> Int? {
-    defer { pause = nil }
-    return pause
-  }
-
-  /// The time is over.
-  package mutating func goOn() -> [[UInt8]] {
-    defer { putOff = nil }
-    switch putOff {
-    case .join: return [join()]
-    case .change where isJoined && replica?.synchronizer.isOvertaken == true: return joinAgain()
-    case .change where isJoined: return encode(replica?.synchronizer.retry())
-    case .change, nil: return []
-    }
-  }
-
-  /// The change in flight cannot go in as it is. Another copy of it may still be under way: what
-  /// became of it, the join tells.
-  private mutating func joinAgain() -> [[UInt8]] {
-    replica?.synchronizer.disconnect()
-    isJoined = false
-    isRefused = true
-    return [join()]
-  }
-
-  private mutating func putOff(_ what: PutOff, _ milliseconds: Int?) -> [[UInt8]] {
-    putOff = what
-    pause = milliseconds
-    return []
-  }
-
-  /// Types: changes the text at once, and returns a message if none is in flight.
-  package mutating func edit(_ operation: TextOperation) throws -> [[UInt8]] {
-    tally[.edits] += 1
-    if !isJoined { tally[.editsWhileAway] += 1 }
-    try replica?.document.apply(operation)
-    return encode(try replica?.synchronizer.edit(operation))
-  }
-
-  /// Takes a frame, and returns what to send.
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws -> [[UInt8]] {
-    let (_, message) = try ServerMessage.decode(bytes)
-    switch message {
-    case .welcome(let welcome):
-      clientID = welcome.clientID
-      resumeToken = welcome.resumeToken
-      return []
-    case .joined(let joined): return try receive(joined)
-    case .changes(let changes):
-      // Until the join is answered, the answer will hold all of this again.
-      guard isJoined else { return [] }
-      let messages = try receive(changes.changes, from: changes.revision)
-      replica?.change?.time = changes.time
-      return messages
-    case .acknowledged(let answer):
-      guard isJoined else { return [] }
-      tally[answer.revision > revision ? .acknowledgements : .dedupeHits] += 1
-      let isNews = answer.revision > revision
-      let next = try acknowledge(answer.sequence, revision: answer.revision)
-      if isNews { replica?.change?.time = answer.time }
-      return encode(next)
-    case .refused(let refusal):
-      count(refusal.code)
-      // One change sent twice may be refused twice.
-      guard isJoined, refusal.sequence == replica?.synchronizer.changeInFlight?.sequence else {
-        return []
-      }
-      let isOvertaken = replica?.synchronizer.isOvertaken ?? false
-      if refusal.code == .tooFast { return putOff(.change, refusal.retryAfter) }
-      if refusal.retryable, !isOvertaken { return encode(replica?.synchronizer.retry()) }
-      guard isOvertaken || [.historyGone, .epochChanged, .futureRevision].contains(refusal.code)
-      else {
-        throw TwinError.refusedForGood(refusal.code.rawValue)
-      }
-      return joinAgain()
-    case .resync(let resync):
-      guard isJoined else { return [] }
-      tally[resync.reason == .epochChanged ? .epochResyncs : .lagSnapshots] += 1
-      return try restart(
-        text: resync.text, epoch: resync.epoch, revision: resync.revision,
-        lastSequence: resync.lastSequence, change: resync.change, isSameConnection: true)
-    case .error(let error) where error.retryable:
-      // The only request of its own that can be turned away is a join.
-      if error.code == .tooFast {
-        tally[.refusalsTooFast] += 1
-        return putOff(.join, error.retryAfter)
-      }
-      tally[.joinsTurnedAway] += 1
-      return [join()]
-    case .error(let error): throw TwinError.error(error.code.rawValue)
-    case .refreshed, .granted, .tokenExpiring, .accessChanged: return []
-    case .selections, .presence, .left, .subscribed, .unsubscribed, .published, .publication,
-      .roomHistory, .roomPresence, .typing, .receipt, .receipts, .lastOnline, .blocks, .flag,
-      .flags, .following, .resourceUpdate,
-      .documentChanged, .goodbye, .pong, .unknown:
-      return []
-    }
-  }
-
-  private mutating func receive(_ joined: ServerMessage.Joined) throws -> [[UInt8]] {
-    isJoined = true
-    switch joined.content {
-    case .changes(let changes):
-      // Nothing may be sent before all that was missed has been seen.
-      tally[changes.isEmpty ? .resumesWithNothingMissed : .resumesByReplay] += 1
-      let first = joined.revision - changes.count + 1
-      var messages = try receive(changes, from: first)
-      replica?.change = joined.change
-      if isAwaiting {
-        if isRefused {
-          replica?.synchronizer.renumber(lastSequence: joined.lastSequence)
-        } else {
-          tally[.changesSentAgain] += 1
-        }
-      }
-      isRefused = false
-      messages += encode(replica?.synchronizer.reconnect())
-      return messages
-    case .text(let text):
-      guard replica != nil else {
-        replica = Replica(
-          document: Document(text), server: Document(text), change: joined.change,
-          synchronizer: ClientSynchronizer(
-            epoch: joined.epoch, revision: joined.revision, nextSequence: joined.lastSequence + 1))
-        return []
-      }
-      tally[.resumesBySnapshot] += 1
-      isRefused = false
-      return try restart(
-        text: text, epoch: joined.epoch, revision: joined.revision,
-        lastSequence: joined.lastSequence, change: joined.change, isSameConnection: false)
-    }
-  }
-
-  private mutating func receive(
-    _ changes: [ServerMessage.Change], from first: Int
-  ) throws -> [[UInt8]] {
-    var messages: [[UInt8]] = []
-    for (offset, change) in changes.enumerated() {
-      let revision = first + offset
-      if change.clientID == clientID {
-        tally[.ownChangesInRanges] += 1
-        messages += encode(try acknowledge(change.sequence, revision: revision))
-        continue
-      }
-      note(
-        revision, client: change.clientID, sequence: change.sequence, operation: change.operation)
-      try replica?.server.apply(change.operation)
-      if let local = try replica?.synchronizer.receive(change.operation, revision: revision) {
-        try replica?.document.apply(local)
-      }
-    }
+  package mutating func sendAgain(now: Int64) throws -> [[UInt8]] {
+    handle(.note(documentID, .sendAgain), now: now)
+    let messages = try finish()
+    tally[.changesSentAgain] += messages.count
     return messages
   }
 
-  private mutating func acknowledge(
-    _ sequence: Int, revision: Int
-  ) throws -> ClientSynchronizer.Change? {
-    guard let clientID, let known = replica?.synchronizer.revision, revision > known else {
-      return nil
-    }
-    note(revision, client: clientID, sequence: sequence)
-    if let committed = replica?.synchronizer.unacknowledged {
-      try replica?.server.apply(committed)
-    }
-    return try replica?.synchronizer.acknowledge(sequence: sequence, revision: revision)
-  }
+  // MARK: Messages
 
-  private mutating func restart(
-    text: String, epoch: String, revision: Int, lastSequence: Int, change: ChangeName?,
-    isSameConnection: Bool
-  ) throws -> [[UInt8]] {
-    guard var held = replica else { return [] }
-    // Within an epoch revisions never go back.
-    guard epoch != held.synchronizer.epoch || revision >= held.synchronizer.revision else {
-      throw TwinError.wentBack(from: held.synchronizer.revision, to: revision)
+  /// Takes a message, and returns what to send.
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Int64) throws -> [[UInt8]] {
+    let (_, message) = try ServerMessage.decode(bytes)
+    let before = machine.revision(of: documentID)
+    let statusBefore = machine.status(of: documentID)
+    let hadText = document != nil
+    handle(.received(Array(bytes)), now: now)
+    let after = machine.revision(of: documentID)
+    if let before, let after, before.epoch == after.epoch, after.revision < before.revision {
+      // Within an epoch revisions never go back.
+      throw TwinError.wentBack(from: Int(before.revision), to: Int(after.revision))
     }
-    if held.synchronizer.unconfirmedCount > 0 { tally[.mergesOfPendingEdits] += 1 }
-    let new = Document(text)
-    let (local, next) = try held.synchronizer.rebase(
-      from: held.server, to: new, epoch: epoch, revision: revision, lastSequence: lastSequence,
-      isSameConnection: isSameConnection)
-    try held.document.apply(local)
-    held.server = new
-    held.change = change
-    replica = held
-    return encode(next)
+    let isLive = statusBefore?.phase == .live
+    let from = Int(before?.revision ?? 0)
+    let through = Int(after?.revision ?? 0)
+    switch message {
+    case .joined(let joined):
+      switch joined.content {
+      case .changes(let changes):
+        tally[changes.isEmpty ? .resumesWithNothingMissed : .resumesByReplay] += 1
+        note(changes, after: from, through: through, first: joined.revision - changes.count + 1)
+        if sendsChange { tally[.changesSentAgain] += 1 }
+      case .text:
+        if hadText { tally[.resumesBySnapshot] += 1 }
+        if statusBefore?.unconfirmed ?? 0 > 0 { tally[.mergesOfPendingEdits] += 1 }
+      }
+    case .changes(let changes) where isLive:
+      note(changes.changes, after: from, through: through, first: changes.revision)
+    case .acknowledged(let answer) where isLive:
+      tally[answer.revision > from ? .acknowledgements : .dedupeHits] += 1
+      if answer.revision > from, answer.revision <= through {
+        sightings.append(
+          Sighting(
+            revision: answer.revision, client: clientID ?? "", sequence: answer.sequence,
+            operation: nil))
+      }
+    case .refused(let refusal): count(refusal.code)
+    case .resync(let resync) where isLive:
+      tally[resync.reason == .epochChanged ? .epochResyncs : .lagSnapshots] += 1
+      if statusBefore?.unconfirmed ?? 0 > 0 { tally[.mergesOfPendingEdits] += 1 }
+    case .error(let error):
+      if error.code == .tooFast {
+        tally[.refusalsTooFast] += 1
+      } else if error.retryable {
+        tally[.joinsTurnedAway] += 1
+      } else if error.code == .unauthorised {
+        tally[.tokensRefused] += 1
+      } else {
+        throw TwinError.error(error.code.rawValue)
+      }
+    case .refreshed: tally[.tokensRefreshed] += 1
+    default: break
+    }
+    return try finish()
   }
 
   private mutating func note(
-    _ revision: Int, client: String, sequence: Int, operation: TextOperation? = nil
+    _ changes: [ServerMessage.Change], after from: Int, through: Int, first: Int
   ) {
-    replica?.change = ChangeName(clientID: client, sequence: sequence)
-    sightings.append(
-      Sighting(revision: revision, client: client, sequence: sequence, operation: operation))
+    for (offset, change) in changes.enumerated()
+    where first + offset > from && first + offset <= through {
+      if change.clientID == clientID { tally[.ownChangesInRanges] += 1 }
+      sightings.append(
+        Sighting(
+          revision: first + offset, client: change.clientID, sequence: change.sequence,
+          operation: change.operation))
+    }
   }
 
   private mutating func count(_ code: ErrorCode) {
@@ -313,29 +255,91 @@ package struct NativeTwin {
     }
   }
 
-  private mutating func encode(_ change: ClientSynchronizer.Change?) -> [[UInt8]] {
-    guard let change, let epoch = replica?.synchronizer.epoch else { return [] }
-    return [
-      encode(
-        .change(
-          .init(
-            documentID: documentID, epoch: epoch, revision: change.revision,
-            sequence: change.sequence, operation: change.operation)))
-    ]
+  private var sendsChange: Bool {
+    outgoing.contains { bytes in
+      let message = bytes.withUnsafeBytes { try? ClientMessage.decode($0).message }
+      if case .change = message { return true }
+      return false
+    }
   }
 
-  private mutating func encode(_ message: ClientMessage) -> [UInt8] {
-    messagesSent += 1
-    var bytes: [UInt8] = []
-    message.encode(messageID: "\(messagesSent)", into: &bytes)
-    return bytes
+  // MARK: What the machine asks for
+
+  /// What is to be sent; or what must not have happened.
+  package mutating func finish() throws -> [[UInt8]] {
+    if let mistake { throw mistake }
+    return takeOutgoing()
+  }
+
+  private mutating func takeOutgoing() -> [[UInt8]] {
+    defer { outgoing = [] }
+    return outgoing
+  }
+
+  private mutating func handle(_ event: ClientEvent, now: Int64) {
+    guard !isDead else { return }
+    var hasKeepFailed = false
+    for action in machine.handle(event, now: now) {
+      if let left = actionsToDeath {
+        guard left > 0 else {
+          // What it has sent is on its way.
+          isDead = true
+          return
+        }
+        actionsToDeath = left - 1
+      }
+      switch action {
+      case .connect: wantsConnection = true
+      case .disconnect: hasHungUp = true
+      case .send(let bytes): outgoing.append(bytes)
+      case .wake(let at): wakeAt = at
+      case .needToken: wantsToken = true
+      case .claim(let claim): self.claim = claim
+      case .line(.stopped(.refused(let code))):
+        if code != .unauthorised { mistake = .error(code.rawValue) }
+      case .line: break
+      case .note(_, let action): take(action, &hasKeepFailed)
+      case .room: break
+      }
+    }
+    if hasKeepFailed { handle(.note(documentID, .keepFailed), now: now) }
+  }
+
+  private mutating func take(_ action: NoteAction, _ hasKeepFailed: inout Bool) {
+    switch action {
+    case .keep(let kept, let isRequired):
+      tally[.keeps] += 1
+      guard isDiskFull else {
+        disk = kept
+        return
+      }
+      tally[isRequired ? .requiredKeepsFailed : .keepsFailed] += 1
+      if isRequired { disk = nil }
+      hasKeepFailed = true
+    case .forget: disk = nil
+    case .status(let status):
+      if let refusal = status.refusal { mistake = .refusedForGood(refusal.rawValue) }
+      switch status.phase {
+      case .failed, .deleted, .left: mistake = .error("\(status.phase)")
+      case .joining, .live, .away: break
+      }
+    case .outOfStep: mistake = .outOfStep
+    case .misfit: mistake = .misfit
+    case .reset, .apply, .people, .carets, .title, .rebased: break
+    }
   }
 }
 
-/// What a simulated client never expects to be told.
+/// What a simulated client never expects.
 package enum TwinError: Error {
   case refusedForGood(String)
   case error(String)
   /// An older revision, and no other epoch.
   case wentBack(from: Int, to: Int)
+  /// The server's messages do not fit to what the client has.
+  case outOfStep
+  /// What the person typed does not fit to what the client has.
+  case misfit
+  /// What was kept cannot be read.
+  case unreadable
 }

@@ -70,13 +70,13 @@ package struct RoomSimulation {
   private mutating func step() throws {
     let seat = random.below(seats.count)
     switch random.below(24) {
-    case 0, 1, 2: publish(seat)
+    case 0, 1, 2: try publish(seat)
     case 3...9: deliverUp(seat)
     case 10...16: try deliverDown(seat)
     case 17, 18: storeWorks()
     case 19, 20: storeReports()
-    case 21: if seats[seat].link == nil { connect(seat) }
-    case 22: tick(Int64(random.below(400)))
+    case 21: if seats[seat].link == nil { try connect(seat) }
+    case 22: try tick(Int64(random.below(400)))
     default: fault(seat)
     }
   }
@@ -90,22 +90,28 @@ package struct RoomSimulation {
     }
   }
 
-  private mutating func publish(_ seat: Int) {
-    if let message = seats[seat].twin.publish() { seats[seat].link?.upstream.append(message) }
+  private mutating func publish(_ seat: Int) throws {
+    let messages = try seats[seat].twin.publish(now: clock.uptime)
+    seats[seat].link?.upstream += messages
   }
 
-  private mutating func tick(_ milliseconds: Int64) {
+  private mutating func tick(_ milliseconds: Int64) throws {
     clock.advance(milliseconds: milliseconds)
     gateway.ticked()
     perform()
+    for seat in seats.indices where seats[seat].twin.wakeAt ?? .max <= clock.uptime {
+      let messages = try seats[seat].twin.wake(now: clock.uptime)
+      seats[seat].link?.upstream += messages
+      if seats[seat].twin.hasHungUp { disconnect(seat) }
+    }
   }
 
-  private mutating func connect(_ seat: Int) {
+  private mutating func connect(_ seat: Int) throws {
     let id = ConnectionID(nextConnection)
     nextConnection += 1
     gateway.opened(id, as: .native)
     var link = SimulatedLink(id: id)
-    link.upstream = seats[seat].twin.connected()
+    link.upstream = try seats[seat].twin.connected(now: clock.uptime)
     seats[seat].link = link
     perform()
   }
@@ -113,7 +119,7 @@ package struct RoomSimulation {
   private mutating func disconnect(_ seat: Int, tellGateway: Bool = true) {
     guard let link = seats[seat].link else { return }
     seats[seat].link = nil
-    seats[seat].twin.disconnected()
+    seats[seat].twin.disconnected(now: clock.uptime)
     guard tellGateway else { return }
     gateway.closed(link.id)
     perform()
@@ -133,7 +139,8 @@ package struct RoomSimulation {
     case .fragment: break
     case .message(let payload):
       var twin = seats[seat].twin
-      let answers = try payload.withUnsafeBytes { try twin.receive($0) }
+      let now = clock.uptime
+      let answers = try payload.withUnsafeBytes { try twin.receive($0, now: now) }
       seats[seat].twin = twin
       seats[seat].link?.upstream += answers
     }
@@ -184,13 +191,13 @@ package struct RoomSimulation {
     store.commitsToFail = 0
     for _ in 0..<2_000 {
       for seat in seats.indices {
-        if seats[seat].link == nil { connect(seat) }
+        if seats[seat].link == nil { try connect(seat) }
         deliverUp(seat)
         try deliverDown(seat)
       }
       storeWorks()
       storeReports()
-      tick(100)
+      try tick(100)
       if isAtRest { return }
     }
     throw violation("the clients do not come to rest, or see ghosts")

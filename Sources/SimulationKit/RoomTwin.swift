@@ -1,8 +1,9 @@
 import JSON
+import ParleyClientCore
 package import SocketMessages
 
-/// A client of one room: subscribes with presence, publishes under keys until it is answered, and
-/// comes back where it was.
+/// A client of one room in a simulation: the client that ships, ``ClientMachine``, which subscribes
+/// with presence and publishes under keys. It adds a record of what it was shown.
 package struct RoomTwin {
   /// A publication as this client was shown it.
   package struct Sighting: Hashable, Sendable {
@@ -11,152 +12,130 @@ package struct RoomTwin {
     package let data: [UInt8]
   }
 
-  /// What must not be.
+  /// Something that must not be.
   package enum Mistake: Error {
-    case outOfOrder(expected: Int, found: Int)
-    case brokenRecovery
+    /// The room has ended, or a publication was refused.
+    case refused(String)
+    /// The server's messages did not fit, and the client has subscribed again.
+    case outOfStep
   }
 
-  package private(set) var clientID: String?
-  /// Where it is in the room; `nil` before the first subscription.
-  package private(set) var position: RoomPoint?
   package private(set) var sightings: [Sighting] = []
   /// Offsets that it was told it would not be given: after the first, through the second.
   package private(set) var gaps: [ClosedRange<Int>] = []
   /// Keys of its publications that were answered.
   package private(set) var published: Set<String> = []
-  /// Who is there, as far as it was told.
-  package private(set) var present: Set<String> = []
-  package private(set) var isSubscribed = false
 
+  private var machine: ClientMachine
   private let name: String
   private let room: String
-  private var resumeToken: String?
-  private var messagesSent = 0
-  /// Keys that wait for an answer.
-  private var outstanding: [String] = []
   private var keysMade = 0
+  private var hasPosition = false
+  private var outgoing: [[UInt8]] = []
+  private var wantsConnection = false
+  private var mistake: Mistake?
+  /// When it wants to be woken.
+  package private(set) var wakeAt: Int64?
+  /// Whether it has hung up.
+  package private(set) var hasHungUp = false
 
   package init(name: String, room: String) {
     self.name = name
     self.room = room
+    machine = ClientMachine(settings: ClientSettings(name: name), seed: 1)
+    handle(.room(room, .subscribe(isPresent: true, from: nil)), now: 0)
   }
 
-  package var isSettled: Bool { isSubscribed && outstanding.isEmpty }
+  package var clientID: String? { machine.claim?.id }
+  /// Where it is in the room; `nil` before the first subscription.
+  package var position: RoomPoint? { machine.position(inRoom: room) }
+  /// Who is there, as far as it was told.
+  package var present: Set<String> { Set(machine.people(inRoom: room).map(\.personID)) }
+
+  package var isSettled: Bool {
+    guard let status = machine.status(ofRoom: room) else { return false }
+    return status.phase == .live && status.waiting == 0
+  }
 
   /// A connection has opened: what to send first.
-  package mutating func connected() -> [[UInt8]] {
-    var claim: ClientMessage.Hello.Claim?
-    if let clientID, let resumeToken { claim = .init(id: clientID, resumeToken: resumeToken) }
-    var messages = [
-      encode(.hello(.init(name: name, client: claim))),
-      encode(.subscribe(.init(room: room, position: position, isPresent: true))),
-    ]
-    // A key is a person's: who has no id yet publishes when it has.
-    if clientID != nil {
-      for key in outstanding { messages.append(encode(publication(key))) }
+  package mutating func connected(now: Int64) throws -> [[UInt8]] {
+    hasHungUp = false
+    switch machine.state {
+    case .stopped: handle(.start, now: now)
+    default: handle(.reachable, now: now)
     }
-    return messages
+    handle(.opened, now: now)
+    return try finish()
   }
 
   /// The connection is gone.
-  package mutating func disconnected() {
-    isSubscribed = false
-    present = []
+  package mutating func disconnected(now: Int64) {
+    handle(.closed(code: 1006), now: now)
+    hasHungUp = false
+    outgoing = []
   }
 
   /// Publishes, now or with the next connection.
-  package mutating func publish() -> [UInt8]? {
+  package mutating func publish(now: Int64) throws -> [[UInt8]] {
     keysMade += 1
     let key = "\(name)-\(keysMade)"
-    outstanding.append(key)
-    return clientID == nil ? nil : encode(publication(key))
+    let data = JSONValue("\"\(key)\"".utf8) ?? .null
+    handle(
+      .room(room, .publish(.init(room: room, data: data, key: key), key: key)), now: now)
+    return try finish()
   }
 
-  private func publication(_ key: String) -> ClientMessage {
-    .publish(.init(room: room, data: JSONValue("\"\(key)\"".utf8) ?? .null, key: key))
+  /// Its time has come.
+  package mutating func wake(now: Int64) throws -> [[UInt8]] {
+    wakeAt = nil
+    handle(.wake, now: now)
+    return try finish()
   }
 
   /// Takes a frame, and returns what to send.
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws -> [[UInt8]] {
-    let (messageID, message) = try ServerMessage.decode(bytes)
-    switch message {
-    case .welcome(let welcome):
-      let isNew = clientID == nil
-      clientID = welcome.clientID
-      resumeToken = welcome.resumeToken
-      guard isNew else { return [] }
-      var messages: [[UInt8]] = []
-      for key in outstanding { messages.append(encode(publication(key))) }
-      return messages
-    case .subscribed(let subscribed): try take(subscribed)
-    case .publication(let push):
-      guard let position, isSubscribed else { return [] }
-      guard push.publication.offset == position.offset + 1 else {
-        throw Mistake.outOfOrder(
-          expected: position.offset + 1, found: push.publication.offset)
+  package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Int64) throws -> [[UInt8]] {
+    handle(.received(Array(bytes)), now: now)
+    return try finish()
+  }
+
+  private mutating func finish() throws -> [[UInt8]] {
+    if let mistake { throw mistake }
+    defer { outgoing = [] }
+    return outgoing
+  }
+
+  private mutating func handle(_ event: ClientEvent, now: Int64) {
+    for action in machine.handle(event, now: now) {
+      switch action {
+      case .send(let bytes): outgoing.append(bytes)
+      case .wake(let at): wakeAt = at
+      case .disconnect: hasHungUp = true
+      case .room(_, let action): take(action)
+      case .connect, .needToken, .claim, .line, .note: break
       }
-      see(push.publication, epoch: push.epoch)
-    case .published:
-      if let key = keys.removeValue(forKey: messageID) {
-        published.insert(key)
-        outstanding.removeAll { $0 == key }
-      }
-    case .error(let error):
-      // Published again under the same key, or subscribed to again.
-      guard error.retryable else { throw MessageFailure(code: error.code) }
-      if let key = keys.removeValue(forKey: messageID) { return [encode(publication(key))] }
-      return [encode(.subscribe(.init(room: room, position: position, isPresent: true)))]
-    case .roomPresence(let change):
-      present.formUnion(change.joined.map(\.personID))
-      present.subtract(change.left)
-    default: break
     }
-    return []
   }
 
-  /// An error that no retry mends.
-  package struct MessageFailure: Error {
-    package let code: ErrorCode
-  }
-
-  private mutating func take(_ subscribed: ServerMessage.Subscribed) throws {
-    isSubscribed = true
-    present = Set(subscribed.present?.map(\.personID) ?? [])
-    let head = subscribed.position
-    if let position {
-      if subscribed.isRecovered == true {
-        for publication in subscribed.publications {
-          guard publication.offset == self.position.map({ $0.offset + 1 }) else {
-            throw Mistake.brokenRecovery
-          }
-          see(publication, epoch: head.epoch)
-        }
-        guard self.position?.offset == head.offset else { throw Mistake.brokenRecovery }
-      } else {
-        guard subscribed.publications.isEmpty else { throw Mistake.brokenRecovery }
-        if position.offset < head.offset { gaps.append(position.offset + 1...head.offset) }
+  private mutating func take(_ action: RoomAction) {
+    switch action {
+    case .publication(let publication, let epoch):
+      sightings.append(
+        Sighting(epoch: epoch, offset: publication.offset, data: publication.data.utf8))
+    case .gap(let after, let through):
+      if after.offset < through.offset { gaps.append(after.offset + 1...through.offset) }
+    case .position(let head):
+      if !hasPosition, head.offset > 0 { gaps.append(1...head.offset) }
+      hasPosition = true
+    case .published(let key, _, _): published.insert(key)
+    case .publishFailed(let key, let code): mistake = .refused("\(key): \(code)")
+    case .publishUnsure(let key): mistake = .refused("\(key): unsure")
+    case .status(let status):
+      switch status.phase {
+      case .ended(let failure): mistake = .refused("\(failure)")
+      case .subscribing, .live, .away, .left: break
       }
-    } else if head.offset > 0 {
-      gaps.append(1...head.offset)
+    case .outOfStep: mistake = .outOfStep
+    case .people, .receipt: break
     }
-    position = head
-  }
-
-  private mutating func see(_ publication: ServerMessage.PastPublication, epoch: String) {
-    sightings.append(
-      Sighting(epoch: epoch, offset: publication.offset, data: publication.data.utf8))
-    position = RoomPoint(epoch: epoch, offset: publication.offset)
-  }
-
-  private var keys: [String: String] = [:]
-
-  private mutating func encode(_ message: ClientMessage) -> [UInt8] {
-    messagesSent += 1
-    let id = "\(name)/\(messagesSent)"
-    if case .publish(let publish) = message, let key = publish.key { keys[id] = key }
-    var bytes: [UInt8] = []
-    message.encode(messageID: id, into: &bytes)
-    return bytes
   }
 }

@@ -15,7 +15,7 @@ package struct SimulatedLink {
     case message([UInt8])
     /// A fragment; the message's end is still to come.
     case fragment
-    case close
+    case close(CloseCode)
   }
 
   package let id: ConnectionID
@@ -40,7 +40,7 @@ package struct SimulatedLink {
   package mutating func popDownstream() -> Arrival? {
     guard !downstream.isEmpty else { return nil }
     switch downstream.removeFirst() {
-    case .close: return .close
+    case .close(let code): return .close(code)
     case .frame(let frame):
       downstreamBytes -= frame.byteCount
       precondition(frame.isFirst == beginning.isEmpty, "fragments of two messages are mixed")

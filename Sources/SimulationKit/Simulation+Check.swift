@@ -99,8 +99,10 @@ extension Simulation {
     for (mark, seat) in marks.seats.enumerated() where seats[seat].documentID == id {
       let count = inserted[mark, default: 0]
       guard count <= 1 else { throw violation("what client \(seat) typed is in the log twice") }
-      // Deleted by its author before it was sent, or forgotten by the disk.
-      let mayBeMissing = marks.deleted.contains(mark) || lost.contains(mark)
+      // Deleted by its author before it was sent, forgotten by the server's disk, or typed so
+      // shortly before its author's process ended that it was not kept.
+      let mayBeMissing =
+        marks.deleted.contains(mark) || lost.contains(mark) || unkept.contains(mark)
       if count == 0, !mayBeMissing {
         switch seats[seat].client {
         case .native: throw violation("what client \(seat) typed is not in the log")

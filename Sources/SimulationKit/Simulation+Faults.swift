@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import OTCore
 
 /// The store's work, what goes wrong, and how all of it ends.
 extension Simulation {
@@ -92,7 +93,59 @@ extension Simulation {
     case .setClock:
       tally[.clockJumps] += 1
       clock.set(aheadBy: random.clockOffset())
+    case .killClient:
+      guard case .native(var twin) = seats[seat].client else { return }
+      if random.chance(50) {
+        // In the middle of whatever it does next.
+        twin.actionsToDeath = random.below(4)
+        seats[seat].client = .native(twin)
+      } else {
+        revive(seat)
+      }
+    case .fillClientDisk:
+      guard case .native(var twin) = seats[seat].client else { return }
+      twin.isDiskFull.toggle()
+      seats[seat].client = .native(twin)
+    case .forgetClaim:
+      guard case .native = seats[seat].client else { return }
+      tally[.claimsForgotten] += 1
+      // With the server's process: what is on its way under the old id would be stored unnoticed.
+      kill(losingCommits: 0)
+      revive(seat, forgettingClaim: true)
     }
+  }
+
+  /// A client's process ends, and another goes on from what is on its disk.
+  mutating func revive(_ seat: Int, forgettingClaim: Bool = false) {
+    guard case .native = seats[seat].client else { return }
+    trace?("client \(seat) dies")
+    tally[.clientKills] += 1
+    disconnect(seat, forgettingClaim || random.chance(50) ? .told : .haunting)
+    guard case .native(var twin) = seats[seat].client else { return }
+    restart(&twin, of: seat, keepsFirst: false, forgettingClaim: forgettingClaim)
+    seats[seat].client = .native(twin)
+  }
+
+  mutating func restart(
+    _ twin: inout NativeTwin, of seat: Int, keepsFirst: Bool, forgettingClaim: Bool = false
+  ) {
+    let unconfirmed = twin.restart(
+      keepsFirst: keepsFirst, forgetsClaim: forgettingClaim, now: clock.uptime)
+    guard let unconfirmed else { return }
+    // What was typed in the last moment may be gone with the process, and so may what it deleted.
+    let before = Set(Marks.marks(in: unconfirmed.text.text))
+    var after = Set(Marks.marks(in: twin.document?.text ?? ""))
+    let typed = Set(Marks.marks(in: unconfirmed.lost))
+    after.formIntersection(typed)
+    let gone = typed.subtracting(after)
+    if !gone.isEmpty { tally[.clientKillsWithUnkeptText] += 1 }
+    unkept.formUnion(gone.subtracting(before))
+  }
+
+  /// A token for a client: some end soon.
+  mutating func makeToken(for seat: Int) -> String {
+    let lasts = random.chance(70) ? Int64(random.below(4_000)) : 3_600_000
+    return TimedTokens.token(for: "user-\(seat)", until: clock.now + lasts)
   }
 
   private mutating func compact(_ id: DocumentID) {
@@ -159,7 +212,13 @@ extension Simulation {
     store.syncsToFail = 0
     store.isDiskFull = false
     while !ghosts.isEmpty { layGhost(at: 0) }
-    for seat in seats.indices { seats[seat].link?.isStalled = false }
+    for seat in seats.indices {
+      seats[seat].link?.isStalled = false
+      guard case .native(var twin) = seats[seat].client else { continue }
+      twin.isDiskFull = false
+      twin.actionsToDeath = nil
+      seats[seat].client = .native(twin)
+    }
     // Far more rounds than any backlog of such a run can need.
     for _ in 0..<5_000 {
       for seat in seats.indices {
@@ -171,7 +230,7 @@ extension Simulation {
       storeReports()
       endTurn()
       clock.advance(milliseconds: 100)
-      tick()
+      try tick()
       if isAtRest { return }
     }
     throw Violation(seed: seed, what: "the clients do not come to rest")

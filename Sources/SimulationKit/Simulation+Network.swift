@@ -7,20 +7,25 @@ import WebSocketFrames
 extension Simulation {
   mutating func connect(_ seat: Int) {
     let id = ConnectionID(nextConnection)
-    nextConnection += 1
     var link = SimulatedLink(id: id)
     switch seats[seat].client {
     case .native(var twin):
+      if random.chance(20) { restart(&twin, of: seat, keepsFirst: true) }
+      let opens = twin.connects(now: clock.uptime) { makeToken(for: seat) }
+      guard opens, !twin.isDead else { return settle(seat, twin, sending: []) }
+      nextConnection += 1
       gateway.opened(id, as: .native)
-      if random.chance(20) { twin.restart() }
-      link.upstream = twin.connected()
-      seats[seat].client = .native(twin)
+      seats[seat].link = link
+      let messages = twin.connected(now: clock.uptime)
+      settle(seat, twin, sending: messages)
     case .whaler(var twin):
-      gateway.opened(id, as: .whaler(pool: nil))
+      gateway.opened(
+        id, as: .whaler(pool: nil), token: plan.usesTokens ? TimedTokens.endless : nil)
+      nextConnection += 1
       link.upstream = [twin.connect()]
       seats[seat].client = .whaler(twin)
+      seats[seat].link = link
     }
-    seats[seat].link = link
     trace?("client \(seat) opens connection \(id.rawValue)")
     perform()
   }
@@ -35,15 +40,16 @@ extension Simulation {
     case nobody
   }
 
-  mutating func disconnect(_ seat: Int, _ aftermath: Aftermath = .told) {
+  mutating func disconnect(
+    _ seat: Int, _ aftermath: Aftermath = .told, code: CloseCode? = nil
+  ) {
     guard let link = seats[seat].link else { return }
     seats[seat].link = nil
-    seats[seat].goesOnAt = nil
     trace?("client \(seat) loses connection \(link.id.rawValue): \(aftermath)")
     switch seats[seat].client {
     case .native(var twin):
-      twin.disconnected()
-      seats[seat].client = .native(twin)
+      twin.disconnected(code?.rawValue ?? 1006, now: clock.uptime)
+      settle(seat, twin, sending: [])
     case .whaler(var twin):
       twin.disconnected()
       seats[seat].client = .whaler(twin)
@@ -99,23 +105,23 @@ extension Simulation {
     guard let link = seats[seat].link, !link.isStalled else { return }
     guard let item = seats[seat].link?.popDownstream() else { return }
     switch item {
-    case .close: disconnect(seat)
+    case .close(let code): disconnect(seat, code: code)
     case .fragment: network.queuedBytes[link.id] = seats[seat].link?.downstreamBytes
     case .message(let payload):
       condense(payload)
       trace?("\(link.id.rawValue) ▼ \(String(decoding: payload, as: UTF8.self))")
       switch seats[seat].client {
       case .native(var twin):
-        let answers = try payload.withUnsafeBytes { try twin.receive($0) }
-        seats[seat].link?.upstream += answers
-        if let pause = twin.takePause() { seats[seat].goesOnAt = clock.uptime + Int64(pause) }
-        seats[seat].client = .native(twin)
+        let now = clock.uptime
+        let answers = try payload.withUnsafeBytes { try twin.receive($0, now: now) }
+        settle(seat, twin, sending: answers)
       case .whaler(var twin):
         let answer = try payload.withUnsafeBytes { try twin.receive($0) }
         if let answer { seats[seat].link?.upstream.append(answer) }
         seats[seat].client = .whaler(twin)
       }
-      let bytes = seats[seat].link?.downstreamBytes ?? 0
+      // It may have hung up, or died.
+      guard let bytes = seats[seat].link?.downstreamBytes else { return }
       network.queuedBytes[link.id] = bytes
       if bytes == 0 {
         gateway.drained(link.id)
@@ -124,14 +130,34 @@ extension Simulation {
     }
   }
 
-  mutating func tick() {
+  mutating func tick() throws {
     gateway.ticked()
     perform()
-    for seat in seats.indices where seats[seat].goesOnAt ?? .max <= clock.uptime {
-      seats[seat].goesOnAt = nil
+    for seat in seats.indices {
       guard case .native(var twin) = seats[seat].client else { continue }
-      seats[seat].link?.upstream += twin.goOn()
-      seats[seat].client = .native(twin)
+      let now = clock.uptime
+      if twin.wakeAt ?? .max <= now {
+        let messages = try twin.wake(now: now)
+        settle(seat, twin, sending: messages)
+      }
+      // A token takes its time, and sometimes there is none.
+      guard case .native(var asking) = seats[seat].client, asking.wantsToken, random.chance(30)
+      else { continue }
+      asking.answer(random.chance(80) ? makeToken(for: seat) : nil, now: now)
+      let messages = try asking.finish()
+      settle(seat, asking, sending: messages)
+    }
+  }
+
+  /// A native client has done something: what it sends is on its way. It may have hung up, or died.
+  mutating func settle(_ seat: Int, _ twin: NativeTwin, sending messages: [[UInt8]]) {
+    seats[seat].link?.upstream += messages
+    seats[seat].client = .native(twin)
+    if twin.isDead {
+      tally[.clientKillsBetweenActions] += 1
+      revive(seat)
+    } else if twin.hasHungUp {
+      disconnect(seat)
     }
   }
 

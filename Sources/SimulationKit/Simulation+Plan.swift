@@ -16,6 +16,8 @@ extension Simulation {
     package var faultPermille = 0
     /// What may go wrong. One that stands there twice happens twice as often.
     package var faults: [Fault] = []
+    /// Whether native clients need tokens, which end soon.
+    package var usesTokens = false
     /// The gateway's settings; small windows make rare paths common.
     package var settings = GatewaySettings()
 
@@ -47,6 +49,13 @@ extension Simulation {
     case loseTail
     /// The wall clock is set ahead or back by hours.
     case setClock
+    /// A client's process dies, perhaps in the middle of what it does; another goes on from what is
+    /// on its disk.
+    case killClient
+    /// A client's disk takes nothing, or takes it again.
+    case fillClientDisk
+    /// A client's process dies, and the next one does not know who it was.
+    case forgetClaim
   }
 }
 
@@ -72,9 +81,18 @@ extension Simulation.Plan {
     // Whoever loses tails can be told less: most runs hold to what no honest disk breaks.
     if life > 0, random.chance(35) { plan.faults += [.loseTail, .loseTail] }
     if random.chance(40) { plan.faults += [.setClock, .setClock] }
+    if random.chance(50) { plan.faults += [.killClient, .killClient, .fillClientDisk] }
+    plan.usesTokens = random.chance(30)
+    // Without its history a server cannot say what became of another client's changes.
+    let forgets = plan.faults.contains(.compact) || plan.faults.contains(.loseTail)
+    let mayForgetClaims = !forgets && random.chance(70)
     plan.settings = .tight
     plan.settings.windowEntries = [3, 8, 30][random.below(3)]
     plan.settings.lagRevisionsMax = [5, 60, 10_000][random.below(3)]
+    if mayForgetClaims {
+      plan.faults += [.forgetClaim]
+      plan.settings.lagRevisionsMax = 10_000
+    }
     if random.chance(20) { plan.settings.queuedBytesMax = 1_200 }
     if random.chance(20) { plan.settings.waitingMax = 1 }
     // Just enough at once to say hello and to join.

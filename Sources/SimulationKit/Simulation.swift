@@ -50,8 +50,6 @@ package struct Simulation {
     let documentID: DocumentID
     var client: Client
     var link: SimulatedLink?
-    /// When it goes on with what it was told to send later.
-    var goesOnAt: Int64?
   }
 
   /// What the gateway asks of the network while it works.
@@ -82,6 +80,9 @@ package struct Simulation {
   /// Steps until a draining process dies.
   var stepsToDeath: Int?
   var lostTails = 0
+  /// Marks that died unkept with their author's process, or may have been sent by it.
+  var unkept: Set<Int> = []
+  var tokensMade = 0
   let firstCommits: Int
 
   package init(plan: Plan, seed: UInt64) {
@@ -100,7 +101,8 @@ package struct Simulation {
       let id = ids[index % ids.count]
       let client: Client =
         index < plan.natives
-        ? .native(NativeTwin(name: "native-\(index)", documentID: id))
+        ? .native(
+          NativeTwin(name: "native-\(index)", documentID: id, usesTokens: plan.usesTokens))
         : .whaler(WhalerTwin(name: "whaler-\(index)", resourceID: id))
       seats.append(Seat(documentID: id, client: client))
     }
@@ -109,11 +111,14 @@ package struct Simulation {
   static func makeGateway(
     plan: Plan, clock: VirtualClock, network: Network, generation: Int
   ) -> Gateway {
-    Gateway(
-      settings: plan.settings,
+    var settings = plan.settings
+    if plan.usesTokens { settings.isDemo = false }
+    return Gateway(
+      settings: settings,
       surroundings: Gateway.Surroundings(
         clock: clock, names: SeededNames(prefix: "g\(generation)-"), tokens: PlainTokens(),
-        log: NoLog(), queuedBytes: { network.queuedBytes[$0, default: 0] }))
+        log: NoLog(), authenticator: plan.usesTokens ? TimedTokens() : nil,
+        queuedBytes: { network.queuedBytes[$0, default: 0] }))
   }
 
   /// Runs the plan, heals everything, and checks.
@@ -148,13 +153,13 @@ package struct Simulation {
     let seat = random.below(seats.count)
     switch random.below(20) {
     case 0, 1, 2: try type(seat)
-    case 3: random.chance(80) ? try type(seat) : sendAgain(seat)
+    case 3: random.chance(80) ? try type(seat) : try sendAgain(seat)
     case 4, 5, 6, 7, 8, 9: deliverUp(seat)
     case 10, 11, 12, 13, 14, 15: try deliverDown(seat)
     case 16, 17: random.chance(50) ? storeWorks() : storeReports()
     default:
       clock.advance(milliseconds: Int64(random.below(500)))
-      tick()
+      try tick()
       haunt()
       if seats[seat].link == nil { connect(seat) }
     }
@@ -169,9 +174,8 @@ package struct Simulation {
     switch seats[seat].client {
     case .native(var twin):
       // First the edit: it happens without a line, too.
-      let messages = try twin.edit(operation)
-      seats[seat].link?.upstream += messages
-      seats[seat].client = .native(twin)
+      let messages = try twin.edit(operation, now: clock.uptime)
+      settle(seat, twin, sending: messages)
     case .whaler(var twin):
       // Without a line such a client would lose what is typed.
       guard seats[seat].link != nil else { return }
@@ -184,10 +188,10 @@ package struct Simulation {
     trace?("client \(seat) types")
   }
 
-  private mutating func sendAgain(_ seat: Int) {
+  private mutating func sendAgain(_ seat: Int) throws {
     guard case .native(var twin) = seats[seat].client, seats[seat].link != nil else { return }
-    seats[seat].link?.upstream += twin.sendAgain()
-    seats[seat].client = .native(twin)
+    let messages = try twin.sendAgain(now: clock.uptime)
+    settle(seat, twin, sending: messages)
   }
 
   func report() -> Report {

@@ -6,6 +6,7 @@ package struct Tally: Sendable, Equatable {
     case edits
     case editsWhileAway
     case changesSentAgain
+    case keeps
     // What clients were told.
     case acknowledgements
     case ownChangesInRanges
@@ -55,6 +56,16 @@ package struct Tally: Sendable, Equatable {
     case lostChanges
     case lostChangesSeen
     case runsWithSeveralLostTails
+    // What went wrong with clients.
+    case clientKills
+    case clientKillsBetweenActions
+    case clientKillsWithUnkeptText
+    case keepsFailed
+    case requiredKeepsFailed
+    case claimsForgotten
+    case tokensExpired
+    case tokensRefreshed
+    case tokensRefused
 
     /// The event in words: `lagSnapshots` is “lag snapshots”.
     package var words: String {

@@ -44,8 +44,8 @@ struct LayeringTests {
     "OTWorkloads": ["OTCore"],
     "GrowthKit": ["Glibc"],
     "SimulationKit": [
-      "OTCore", "OTWorkloads", "JSON", "SocketMessages", "WebSocketFrames", "GatewayPorts",
-      "Gateway",
+      "OTCore", "OTWorkloads", "JSON", "SocketMessages", "WebSocketFrames", "ParleyClientCore",
+      "GatewayPorts", "Gateway",
       "Synchronization",
     ],
     "PortConformance": ["OTCore", "OTWorkloads", "GatewayPorts"],
