@@ -22,11 +22,8 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     let names: any NameSource
     let tokens: any ResumeTokens
     let log: any LogSink
-    let authenticator: (any Authenticator)?
-    let apiKeys: (any APIKeys)?
-    let ownTokens: (any OwnTokens)?
-    let revocations: (any Revocations)?
-    let users: (any UserSource)?
+    /// For ``Access`` alone.
+    fileprivate let access: Access.Ports
     let people: PeopleHandlers?
     let queuedBytes: (ConnectionID) -> Int
 
@@ -50,11 +47,9 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
       self.names = names
       self.tokens = tokens
       self.log = log
-      self.authenticator = authenticator
-      self.apiKeys = apiKeys
-      self.ownTokens = ownTokens
-      self.revocations = revocations
-      self.users = users
+      access = Access.Ports(
+        authenticator: authenticator, apiKeys: apiKeys, ownTokens: ownTokens,
+        revocations: revocations, users: users)
       self.people = people
       self.queuedBytes = queuedBytes
     }
@@ -65,12 +60,8 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
 
   let documents: Documents
   let rooms: Rooms
-  /// What users have taken of what they may.
-  var users: UsageBook<ExactName>
-  /// What addresses have.
-  var addresses: UsageBook<IPAddress>
-  /// Connections from addresses that are limited, those that carry sessions included.
-  var addressUsages: [ConnectionID: Usage] = [:]
+  /// Who somebody is, and what they have used of their rates.
+  var access: Access
   /// Sessions of Socket.IO.
   var socketIO = SocketIOLinks()
   /// What clients of Socket.IO were sent who may come back.
@@ -85,11 +76,6 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     _modify { yield &board.metrics }
   }
 
-  /// The revocations that all connections have been held to.
-  var seenRevocations = 0
-  /// The users that all connections have been held to.
-  var seenUsers = 0
-
   /// Requests that are done once.
   var once = OnceBook()
   /// Requests that publish several things at once.
@@ -103,8 +89,8 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   /// Makes a gateway without connections.
   public init(settings: GatewaySettings, surroundings: Surroundings) {
     board = Switchboard(settings: settings, surroundings: surroundings)
-    users = UsageBook(board.allowances.user)
-    addresses = UsageBook(board.allowances.address)
+    access = Access(
+      surroundings.access, settings, board.allowances, clock: surroundings.clock)
     documents = Documents(board)
     native = NativeDialect(board, documents)
     whaler = WhalerDialect(board, documents)
@@ -141,7 +127,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     limitedBy limited: IPAddress? = nil
   ) {
     let identity = identity(openingWith: token)
-    count(id, from: limited)
+    access.rates.count(id, from: limited)
     let connection: Connection
     let now = surroundings.clock.now
     switch opening {
@@ -162,7 +148,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
       connection.name = identity.map { name(of: $0, claimed: "Whaler") } ?? "Whaler"
     }
     connection.identity = identity
-    connection.meter = meter(from: limited)
+    connection.meter = access.rates.meter(from: limited)
     if let identity { count(connection, towards: identity) }
     connections[id] = connection
     metrics.connectionsOpened += 1
@@ -211,7 +197,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
 
   /// A connection is gone.
   public func closed(_ id: ConnectionID) {
-    uncount(id)
+    access.rates.uncount(id)
     guard let connection = connections.removeValue(forKey: id) else {
       closedCarrier(id)
       return
@@ -260,9 +246,9 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   /// Time has passed: hellos that did not come, readers that have drained, documents nobody reads.
   public func ticked() {
     let now = surroundings.clock.uptime
-    surroundings.revocations?.refresh(now: surroundings.clock.now)
+    access.refreshRevocations()
     applyRevocations()
-    surroundings.users?.refresh(now: surroundings.clock.now)
+    access.refreshUsers()
     applyUsers()
     tickSocketIO()
     tickBayeux()

@@ -126,16 +126,15 @@ extension Gateway {
 
   /// Gives those who are logged in the rights that they have now.
   func applyUsers() {
-    guard let users = surroundings.users, users.generation != seenUsers else { return }
-    seenUsers = users.generation
+    guard access.hasNewUsers() else { return }
     for connection in connections.values where connection.isOpen {
       if let link = bayeux.byPlace[connection.id] {
-        update(link, from: users)
+        updateIdentities(of: link)
         continue
       }
-      connection.passes = connection.passes.compactMap { $0.updated(from: users) }
+      connection.passes = connection.passes.compactMap { access.updated($0) }
       guard let identity = connection.identity else { continue }
-      guard let updated = identity.updated(from: users) else {
+      guard let updated = access.updated(identity) else {
         closeRevoked(connection)
         continue
       }
@@ -146,9 +145,9 @@ extension Gateway {
   }
 
   /// A session of Bayeux has as many tokens as subscriptions.
-  private func update(_ link: BayeuxLink, from users: any UserSource) {
+  private func updateIdentities(of link: BayeuxLink) {
     for (text, subscription) in link.subscriptions {
-      if let identity = subscription.identity.updated(from: users) {
+      if let identity = access.updated(subscription.identity) {
         link.subscriptions[text]?.identity = identity
       } else {
         // There is no such user any more.
@@ -173,20 +172,17 @@ extension Gateway {
   /// - Returns: How many connections were closed.
   @discardableResult
   func applyRevocations() -> Int {
-    guard let revocations = surroundings.revocations,
-      revocations.generation != seenRevocations
-    else { return 0 }
-    seenRevocations = revocations.generation
+    guard access.hasNewRevocations() else { return 0 }
     var closed = 0
     for connection in connections.values where connection.isOpen {
       if let link = bayeux.byPlace[connection.id] {
         endSubscriptions(of: link)
         if !connection.isOpen { closed += 1 }
-      } else if let identity = connection.identity, revocations.isRevoked(identity) {
+      } else if let identity = connection.identity, access.isRevoked(identity) {
         closeRevoked(connection)
         closed += 1
-      } else if connection.passes.contains(where: { revocations.isRevoked($0) }) {
-        connection.passes.removeAll { revocations.isRevoked($0) }
+      } else if connection.passes.contains(where: { access.isRevoked($0) }) {
+        connection.passes.removeAll { access.isRevoked($0) }
         applyRights(to: connection)
       }
     }
@@ -201,15 +197,6 @@ extension Gateway {
 
 extension Identity {
   fileprivate func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
-
-  /// As the user is now; `nil` if there is none any more.
-  fileprivate func updated(from users: any UserSource) -> Identity? {
-    guard isListed else { return self }
-    guard let user = users.user(user) else { return nil }
-    var identity = self
-    identity.take(user)
-    return identity
-  }
 
   func isSamePerson(as other: Identity?) -> Bool {
     guard let other else { return false }

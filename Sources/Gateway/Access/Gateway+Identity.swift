@@ -7,48 +7,16 @@ import SocketMessages
 /// message. What a client says of itself decides nothing.
 extension Gateway {
   /// Whether anyone may do everything, for no token can be checked.
-  var isDemo: Bool { settings.isDemo && surroundings.authenticator == nil }
+  var isDemo: Bool { access.isDemo }
 
-  /// Who a token belongs to.
+  /// The bearer of a token.
   func identity(for token: String?) throws(AuthenticationError) -> Identity {
-    let identity = try unrevokedIdentity(for: token)
-    if surroundings.revocations?.isRevoked(identity) ?? false { throw .revoked }
-    return identity
-  }
-
-  private func unrevokedIdentity(for token: String?) throws(AuthenticationError) -> Identity {
-    // Links are good in demo mode too, where they narrow what may be done.
-    if let token,
-      let own = try surroundings.ownTokens?.identity(of: token, now: surroundings.clock.now)
-    {
-      return own.isGuest ? own : try unreserved(own)
-    }
-    guard let authenticator = surroundings.authenticator else {
-      guard settings.isDemo else { throw .unknownKey }
-      return .demo
-    }
-    guard let token, !token.isEmpty else { throw .missing }
-    return try unreserved(authenticator.authenticate(token, now: surroundings.clock.now))
-  }
-
-  /// Refuses a token whose user would pass for a link, or for a program.
-  private func unreserved(_ identity: Identity) throws(AuthenticationError) -> Identity {
-    guard !Identity.isReserved(identity.user) else { throw .claims }
-    return identity
+    try access.identity(for: token)
   }
 
   /// The token of a request: `Authorization`, with or without `Bearer`, or `token` in the query if
   /// that is allowed.
-  public func token(in head: RequestHead) -> String? {
-    if let header = head.headers["authorization"], !header.isEmpty {
-      let scheme = header.utf8.prefix(7)
-      // "Bearer " in any case: the letters differ from the capitals by one bit.
-      let isBearer = scheme.elementsEqual("bearer ".utf8) { $0 | 0x20 == $1 }
-      return isBearer ? String(header.dropFirst(7)) : header
-    }
-    guard settings.allowsTokenInURL else { return nil }
-    return QueryFields(head.query)["token"]
-  }
+  public func token(in head: RequestHead) -> String? { access.token(in: head) }
 
   // MARK: Upgrades
 
@@ -89,35 +57,18 @@ extension Gateway {
 
   // MARK: HTTP
 
-  /// Who makes a request, by token or API key; answers it and returns `nil` if that is nobody.
+  /// The identity of a request's maker, by token or API key; answers the request and returns `nil` if
+  /// that is nobody, or they have made too many.
   func identity(of head: RequestHead, _ request: RequestID) -> Identity? {
     if let known = once[request] { return known.identity }
-    do throws(AuthenticationError) {
-      let token = token(in: head)
-      if let token, let keys = surroundings.apiKeys,
-        token.utf8.starts(with: type(of: keys).prefix.utf8)
-      {
-        guard head.entrance == .back || !settings.takesKeysAtBackAlone else {
-          respond(request, .keyElsewhere)
-          return nil
-        }
-        guard let identity = keys.identity(for: token, now: surroundings.clock.now) else {
-          throw .unknownKey
-        }
-        return held(identity, request)
-      }
-      return held(try identity(for: token), request)
-    } catch {
+    switch access.admission(of: head) {
+    case .admitted(let identity): return identity
+    case .refused(.token(let error)):
       log(.notice, "token refused", "\(error)")
       respond(request, .problem(401, .unauthorised, Self.words(for: error)).challenging)
-      return nil
+    case .refused(.keyElsewhere): respond(request, .keyElsewhere)
+    case .refused(.excess(let excess)): respond(request, response(to: passed(excess)))
     }
-  }
-
-  /// Who makes a request, or `nil` if they have made too many; then it is answered.
-  private func held(_ identity: Identity, _ request: RequestID) -> Identity? {
-    guard let response = refusal(ofRequestBy: identity) else { return identity }
-    respond(request, response)
     return nil
   }
 
@@ -134,29 +85,8 @@ extension Gateway {
   }
 
   /// The name that others see: what the token says of its bearer, never what the client does.
-  ///
-  /// Who comes by a link is nobody's user, and may choose a name; it is marked, so that it passes
-  /// for no user's. In an open demo anybody may be called anything.
   func name(of identity: Identity, claimed: String) -> String {
-    if identity.isGuest {
-      if isDemo || claimed.utf8.suffix(Self.guestMark.utf8.count).elementsEqual(Self.guestMark.utf8)
-      {
-        return claimed
-      }
-      return Self.shortened(claimed, to: settings.limits.nameBytesMax - Self.guestMark.utf8.count)
-        + Self.guestMark
-    }
-    if identity.user.isEmpty { return claimed }
-    let name = identity.name.flatMap { $0.isEmpty ? nil : $0 } ?? identity.user
-    return Self.shortened(name, to: settings.limits.nameBytesMax)
-  }
-
-  private static let guestMark = " (guest)"
-
-  private static func shortened(_ name: String, to bytesMax: Int) -> String {
-    var name = name
-    while name.utf8.count > bytesMax { name.unicodeScalars.removeLast() }
-    return name
+    access.name(of: identity, claimed: claimed)
   }
 
   /// What a resume token is signed for: a client's id, and whose it is.

@@ -11,64 +11,17 @@ extension Gateway {
 
   /// Why an upgrade is turned away, counting it as an attempt; `nil` if it may pass.
   func excess(ofConnecting head: RequestHead) -> Excess? {
-    guard let usage = usage(of: head.limitedAddress) else { return nil }
-    return excess(
-      ofConnecting: usage, allowances.address, .addressConnectionsMax,
-      .addressConnectsPerSecondMax)
+    access.rates.excess(ofConnectingFrom: head.limitedAddress).map(passed)
   }
 
   /// Why somebody may not have one more connection, counting it as an attempt.
   func excess(ofConnecting identity: Identity) -> Excess? {
-    guard let usage = usage(of: identity) else { return nil }
-    return excess(
-      ofConnecting: usage, allowances.user, .userConnectionsMax, .userConnectsPerSecondMax)
+    access.rates.excess(ofConnecting: identity).map(passed)
   }
 
-  private func excess(
-    ofConnecting usage: Usage, _ allowance: Allowance, _ number: RateLimit, _ rate: RateLimit
-  ) -> Excess? {
-    if allowance.connectionsMax > 0, usage.connections >= allowance.connectionsMax {
-      return passed(Excess(limit: number, retryAfter: nil))
-    }
-    let wait = usage.connects.draw(1, at: allowance.connects, now: surroundings.clock.uptime)
-    return wait == 0 ? nil : passed(Excess(limit: rate, retryAfter: Int(wait)))
-  }
-
-  /// What an address has taken; `nil` if it is not limited.
-  func usage(of address: IPAddress?) -> Usage? {
-    guard let address else { return nil }
-    return addresses.usage(of: address.subscriber, now: surroundings.clock.uptime)
-  }
-
-  /// What a user has taken; `nil` for nobody, and for guests, who are many under one name.
-  func usage(of identity: Identity) -> Usage? {
-    guard !identity.isGuest, !identity.user.isEmpty else { return nil }
-    return users.usage(of: ExactName(identity.user), now: surroundings.clock.uptime)
-  }
-
-  /// A meter for what comes from an address.
-  func meter(from address: IPAddress?) -> Meter {
-    var meter = Meter()
-    meter.address = usage(of: address)
-    return meter
-  }
-
-  /// Counts a connection towards its address.
-  func count(_ id: ConnectionID, from address: IPAddress?) {
-    guard let usage = usage(of: address) else { return }
-    usage.connections += 1
-    addressUsages[id] = usage
-  }
-
-  /// A connection of an address is gone.
-  func uncount(_ id: ConnectionID) {
-    guard !addressUsages.isEmpty else { return }
-    addressUsages.removeValue(forKey: id)?.connections -= 1
-  }
-
-  /// From here on a connection counts towards its user.
+  /// Counts a connection towards its user from here on.
   func count(_ connection: Connection, towards identity: Identity) {
-    connection.meter.count(towards: usage(of: identity))
+    connection.meter.count(towards: access.rates.usage(of: identity))
   }
 
   // MARK: Messages
@@ -82,18 +35,7 @@ extension Gateway {
 
   /// Counts a publication whose connection says nothing of its user, or says what is too much.
   func excess(ofPublishingBy identity: Identity, bytes: Int) -> Excess? {
-    guard let usage = usage(of: identity) else { return nil }
-    let now = surroundings.clock.uptime
-    let wait = usage.traffic.wait(messages: 1, bytes: bytes, allowances.user, now: now)
-    guard wait.messages == 0, wait.bytes == 0 else {
-      let isOfBytes = wait.bytes > wait.messages
-      return passed(
-        Excess(
-          limit: isOfBytes ? .userBytesPerSecondMax : .userMessagesPerSecondMax,
-          retryAfter: Int(max(wait.bytes, wait.messages))))
-    }
-    usage.traffic.take(messages: 1, bytes: bytes, allowances.user, now: now)
-    return nil
+    access.rates.excess(ofPublishingBy: identity, bytes: bytes).map(passed)
   }
 
   /// Closes a connection that goes on although it was told to wait; whether it was so.
@@ -125,19 +67,7 @@ extension Gateway {
   /// The answer to a request from an address that has made too many, counting it; `nil` if it may
   /// go on.
   public func refusal(ofRequest head: RequestHead) -> Response? {
-    guard let usage = usage(of: head.limitedAddress) else { return nil }
-    return refusal(of: usage, allowances.address, .addressRequestsPerSecondMax)
-  }
-
-  /// The same for the user who makes it.
-  func refusal(ofRequestBy identity: Identity) -> Response? {
-    guard let usage = usage(of: identity) else { return nil }
-    return refusal(of: usage, allowances.user, .userRequestsPerSecondMax)
-  }
-
-  private func refusal(of usage: Usage, _ allowance: Allowance, _ limit: RateLimit) -> Response? {
-    let wait = usage.requests.draw(1, at: allowance.requests, now: surroundings.clock.uptime)
-    return wait == 0 ? nil : response(to: passed(Excess(limit: limit, retryAfter: Int(wait))))
+    access.rates.excess(ofRequestFrom: head.limitedAddress).map { response(to: passed($0)) }
   }
 
   /// 429, with when to try again.
@@ -149,16 +79,15 @@ extension Gateway {
   /// Counts a limit that was passed.
   func count(_ excess: Excess) { metrics.limited[excess.limit.rawValue, default: 0] += 1 }
 
-  private func passed(_ excess: Excess) -> Excess {
+  /// Counts a limit that was passed, and returns it.
+  func passed(_ excess: Excess) -> Excess {
     count(excess)
     return excess
   }
 
   /// Time has passed.
   func tickLimits() {
-    let now = surroundings.clock.uptime
-    users.ticked(now: now)
-    addresses.ticked(now: now)
+    access.rates.ticked()
     if !backlog.isFull { whaler.settleOwed() }
   }
 }

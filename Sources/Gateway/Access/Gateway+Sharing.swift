@@ -24,7 +24,7 @@ extension Gateway {
 
   func share(_ call: Call) {
     let (request, id) = (call.request, call.name)
-    guard surroundings.ownTokens != nil else {
+    guard access.makesTokens else {
       respond(request, .problem(404, .unknownDocument, "this server makes no links"))
       return
     }
@@ -66,8 +66,7 @@ extension Gateway {
   }
 
   func answer(_ request: RequestID, _ share: Share) {
-    guard let tokens = surroundings.ownTokens else { return }
-    let token = tokens.token(for: share.identity)
+    guard let token = access.token(for: share.identity) else { return }
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       // Behind the #, where it reaches no server's log.

@@ -159,7 +159,7 @@ extension Gateway {
   ///
   /// - Returns: How many are asked, or have been looked at.
   private func refreshRights(of meant: [Connection], within seconds: Int) -> Int {
-    surroundings.users?.refresh(now: surroundings.clock.now)
+    access.refreshUsers()
     applyUsers()
     let deadline = surroundings.clock.now + Timestamp(seconds) * 1_000
     var count = 0

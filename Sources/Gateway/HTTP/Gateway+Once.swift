@@ -138,7 +138,7 @@ extension Gateway {
     var stamp = TokenStamp(id: surroundings.names.next(), time: surroundings.clock.now)
     // One of the very millisecond in which others were taken back would count among them. Only at
     // first: what is taken back since stays so, however often the request comes.
-    if surroundings.revocations?.isRevoked(identity(stamp)) ?? false { stamp.time += 1 }
+    if access.isRevoked(identity(stamp)) { stamp.time += 1 }
     once.stamp(request, stamp)
     return stamp
   }

@@ -50,8 +50,7 @@ extension Gateway {
   /// - Returns: How many connections were closed.
   func revoke(_ revocation: Revocation, _ request: RequestID) -> Int? {
     do throws(RevocationError) {
-      guard let revocations = surroundings.revocations else { throw .unwritable }
-      try revocations.add(revocation)
+      try access.revoke(revocation)
     } catch {
       surroundings.log.write(.error, "nothing taken back", [("error", "\(error)")])
       respond(
@@ -75,7 +74,7 @@ extension Gateway {
   func makeToken(_ call: Call) {
     let request = call.request
     guard let fields = accessFields(of: call) else { return }
-    guard let tokens = surroundings.ownTokens else {
+    guard access.makesTokens else {
       respond(request, .problem(404, .unknownDocument, "this server makes no tokens"))
       return
     }
@@ -109,9 +108,8 @@ extension Gateway {
     }
     let stamp = tokenStamp(for: request, bearer)
     let identity = bearer(stamp)
-    let token = tokens.token(for: identity)
     // Tokens have a length and a number of rights that they may have: one over them opens nothing.
-    guard (try? tokens.identity(of: token, now: stamp.time)) != nil else {
+    guard let token = access.token(for: identity), access.opens(token, at: stamp.time) else {
       respond(
         request,
         .problem(413, .tooLarge, "these are too many rights for one token; make several"))

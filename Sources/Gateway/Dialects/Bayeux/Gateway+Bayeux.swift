@@ -13,7 +13,7 @@ extension Gateway {
   func openedBayeux(_ id: ConnectionID, address: String, from limited: IPAddress?) {
     bayeux.byCarrier[id] = []
     bayeux.addresses[id] = address
-    bayeux.meters[id] = meter(from: limited)
+    bayeux.meters[id] = access.rates.meter(from: limited)
   }
 
   /// A message has come over a WebSocket of Bayeux: one object, or an array of them.
@@ -93,7 +93,7 @@ extension Gateway {
     }
     if callback != nil, !settings.allowsTokenInURL { dropTokens(of: &messages) }
     let exchange = BayeuxLink.Exchange(request, head, callback)
-    var meter = meter(from: head.limitedAddress)
+    var meter = access.rates.meter(from: head.limitedAddress)
     let excess = meter.draw(
       messages: messages.count, bytes: json.count, allowances, now: surroundings.clock.uptime)
     if let excess {
@@ -429,7 +429,7 @@ extension Gateway {
 
   private func stands(_ identity: Identity) -> Bool {
     if let end = identity.expiresAt, end <= surroundings.clock.now { return false }
-    return !(surroundings.revocations?.isRevoked(identity) ?? false)
+    return !access.isRevoked(identity)
   }
 
   private func end(_ channel: BayeuxChannel, of link: BayeuxLink) {

@@ -104,7 +104,7 @@ extension Gateway {
       id: place, dialect: session, address: address, openedAt: surroundings.clock.now,
       phase: .ready)
     metrics.connectionsOpened += 1
-    connection.meter = meter(from: limited)
+    connection.meter = access.rates.meter(from: limited)
     connection.client = surroundings.names.next()
     let session = SocketSession(
       id: surroundings.names.next(), generation: generation, overWebSocket: overWebSocket,

@@ -1,0 +1,228 @@
+import GatewayPorts
+import SocketMessages
+
+/// The part of the gateway that decides who somebody is, and whether their tokens still count.
+///
+/// It alone knows authenticator, API keys, the server's own tokens, revocations and the source of users;
+/// the rest of the gateway is given identities and admissions. What becomes of connections whose rights
+/// change is the gateway's affair.
+struct Access {
+  /// Rates of users and addresses, and what they have used of them.
+  var rates: RateLimiter
+
+  private let ports: Ports
+  private let rules: Rules
+  private let clock: any Clock
+  /// The generation of revocations that all connections have been held to.
+  private var seenRevocations = 0
+  /// The generation of users that all connections have been held to.
+  private var seenUsers = 0
+
+  /// Sources of tokens and rights; what is `nil` is not offered.
+  struct Ports {
+    let authenticator: (any Authenticator)?
+    let apiKeys: (any APIKeys)?
+    let ownTokens: (any OwnTokens)?
+    let revocations: (any Revocations)?
+    let users: (any UserSource)?
+  }
+
+  /// The settings that matter here.
+  private struct Rules {
+    let isDemo: Bool
+    let takesKeysAtBackAlone: Bool
+    let allowsTokenInURL: Bool
+    let nameBytesMax: Int
+  }
+
+  /// The decision about a request over HTTP.
+  enum Admission {
+    case admitted(Identity)
+    case refused(Refusal)
+  }
+
+  /// A reason not to answer a request.
+  enum Refusal {
+    /// The token or key does not count.
+    case token(AuthenticationError)
+    /// API keys count at the other entrance.
+    case keyElsewhere
+    /// The user has made too many requests.
+    case excess(Excess)
+  }
+
+  init(
+    _ ports: Ports, _ settings: GatewaySettings, _ allowances: Allowances, clock: any Clock
+  ) {
+    self.ports = ports
+    self.clock = clock
+    rules = Rules(
+      isDemo: settings.isDemo && ports.authenticator == nil,
+      takesKeysAtBackAlone: settings.takesKeysAtBackAlone,
+      allowsTokenInURL: settings.allowsTokenInURL, nameBytesMax: settings.limits.nameBytesMax)
+    rates = RateLimiter(allowances, clock: clock)
+  }
+
+  /// Whether anyone may do everything, for no token can be checked.
+  var isDemo: Bool { rules.isDemo }
+
+  // MARK: Tokens that come
+
+  /// The token of a request: `Authorization`, with or without `Bearer`, or `token` in the query if
+  /// that is allowed.
+  func token(in head: RequestHead) -> String? {
+    if let header = head.headers["authorization"], !header.isEmpty {
+      let scheme = header.utf8.prefix(7)
+      // "Bearer " in any case: the letters differ from the capitals by one bit.
+      let isBearer = scheme.elementsEqual("bearer ".utf8) { $0 | 0x20 == $1 }
+      return isBearer ? String(header.dropFirst(7)) : header
+    }
+    return rules.allowsTokenInURL ? QueryFields(head.query)["token"] : nil
+  }
+
+  /// The bearer of a token.
+  func identity(for token: String?) throws(AuthenticationError) -> Identity {
+    let identity = try unrevokedIdentity(for: token)
+    if isRevoked(identity) { throw .revoked }
+    return identity
+  }
+
+  private func unrevokedIdentity(for token: String?) throws(AuthenticationError) -> Identity {
+    // Links are good in demo mode too, where they narrow what may be done.
+    if let token, let own = try ports.ownTokens?.identity(of: token, now: clock.now) {
+      return own.isGuest ? own : try unreserved(own)
+    }
+    guard let authenticator = ports.authenticator else {
+      guard isDemo else { throw .unknownKey }
+      return .demo
+    }
+    guard let token, !token.isEmpty else { throw .missing }
+    return try unreserved(authenticator.authenticate(token, now: clock.now))
+  }
+
+  /// Refuses a token whose user would pass for a link, or for a program.
+  private func unreserved(_ identity: Identity) throws(AuthenticationError) -> Identity {
+    guard !Identity.isReserved(identity.user) else { throw .claims }
+    return identity
+  }
+
+  /// Whether a token admits a user to a room, made for just that by a backend.
+  func admits(_ roomToken: String, to room: RoomName, user: String) -> Bool {
+    ports.authenticator?.admits(roomToken, to: room, user: user, now: clock.now) ?? false
+  }
+
+  /// Decides whether a request over HTTP is answered, by its token or API key, and counts it towards
+  /// its user.
+  mutating func admission(of head: RequestHead) -> Admission {
+    let identity: Identity
+    let token = token(in: head)
+    if let token, let keys = ports.apiKeys,
+      token.utf8.starts(with: type(of: keys).prefix.utf8)
+    {
+      guard head.entrance == .back || !rules.takesKeysAtBackAlone else {
+        return .refused(.keyElsewhere)
+      }
+      guard let known = keys.identity(for: token, now: clock.now) else {
+        return .refused(.token(.unknownKey))
+      }
+      identity = known
+    } else {
+      do throws(AuthenticationError) {
+        identity = try self.identity(for: token)
+      } catch {
+        return .refused(.token(error))
+      }
+    }
+    if let excess = rates.excess(ofRequestBy: identity) { return .refused(.excess(excess)) }
+    return .admitted(identity)
+  }
+
+  // MARK: Tokens that are made
+
+  /// Whether the server makes tokens of its own.
+  var makesTokens: Bool { ports.ownTokens != nil }
+
+  /// A token that says all of an identity; `nil` where the server makes none.
+  func token(for identity: Identity) -> String? { ports.ownTokens?.token(for: identity) }
+
+  /// Whether a token of the server's own opens anything at a time: tokens have a length and a number of
+  /// rights that they may have.
+  func opens(_ token: String, at time: Timestamp) -> Bool {
+    (try? ports.ownTokens?.identity(of: token, now: time)) != nil
+  }
+
+  // MARK: Taking back
+
+  /// Whether an identity's token was taken back.
+  func isRevoked(_ identity: Identity) -> Bool {
+    ports.revocations?.isRevoked(identity) ?? false
+  }
+
+  /// Takes tokens back, for good: it is on the disk when this returns.
+  func revoke(_ revocation: Revocation) throws(RevocationError) {
+    guard let revocations = ports.revocations else { throw .unwritable }
+    try revocations.add(revocation)
+  }
+
+  /// Reads what was taken back elsewhere.
+  func refreshRevocations() { ports.revocations?.refresh(now: clock.now) }
+
+  /// Whether tokens were taken back since this was asked last.
+  mutating func hasNewRevocations() -> Bool {
+    guard let revocations = ports.revocations, revocations.generation != seenRevocations else {
+      return false
+    }
+    seenRevocations = revocations.generation
+    return true
+  }
+
+  // MARK: Users of the server's own
+
+  /// Reads anew which users there are.
+  func refreshUsers() { ports.users?.refresh(now: clock.now) }
+
+  /// Whether users have come, gone or changed since this was asked last.
+  mutating func hasNewUsers() -> Bool {
+    guard let users = ports.users, users.generation != seenUsers else { return false }
+    seenUsers = users.generation
+    return true
+  }
+
+  /// The identity with the name and rights that its user has now; `nil` if there is no such user any
+  /// more.
+  func updated(_ identity: Identity) -> Identity? {
+    guard identity.isListed, let users = ports.users else { return identity }
+    guard let user = users.user(identity.user) else { return nil }
+    var identity = identity
+    identity.take(user)
+    return identity
+  }
+
+  // MARK: Names
+
+  /// The name that others see: what the token says of its bearer, never what the client does.
+  ///
+  /// A guest by a link is nobody's user, and may choose a name; it is marked, so that it passes for no
+  /// user's. In an open demo anybody may be called anything.
+  func name(of identity: Identity, claimed: String) -> String {
+    if identity.isGuest {
+      if isDemo || claimed.utf8.suffix(Self.guestMark.utf8.count).elementsEqual(Self.guestMark.utf8)
+      {
+        return claimed
+      }
+      return Self.shortened(claimed, to: rules.nameBytesMax - Self.guestMark.utf8.count)
+        + Self.guestMark
+    }
+    if identity.user.isEmpty { return claimed }
+    let name = identity.name.flatMap { $0.isEmpty ? nil : $0 } ?? identity.user
+    return Self.shortened(name, to: rules.nameBytesMax)
+  }
+
+  private static let guestMark = " (guest)"
+
+  private static func shortened(_ name: String, to bytesMax: Int) -> String {
+    var name = name
+    while name.utf8.count > bytesMax { name.unicodeScalars.removeLast() }
+    return name
+  }
+}

@@ -1,0 +1,124 @@
+import GatewayPorts
+
+/// Rates of users and addresses, and what they have used of them over all their connections.
+struct RateLimiter {
+  private let allowances: Allowances
+  private let clock: any Clock
+  private var users: UsageBook<ExactName>
+  private var addresses: UsageBook<IPAddress>
+  /// The usages of addresses by the connections that count towards them, those that carry sessions
+  /// included.
+  private var carriers: [ConnectionID: Usage] = [:]
+
+  init(_ allowances: Allowances, clock: any Clock) {
+    self.allowances = allowances
+    self.clock = clock
+    users = UsageBook(allowances.user)
+    addresses = UsageBook(allowances.address)
+  }
+
+  // MARK: Usages
+
+  /// The usage of an address; `nil` if it is not limited.
+  private mutating func usage(of address: IPAddress?) -> Usage? {
+    guard let address else { return nil }
+    return addresses.usage(of: address.subscriber, now: clock.uptime)
+  }
+
+  /// The usage of a user; `nil` for nobody, and for guests, who are many under one name.
+  mutating func usage(of identity: Identity) -> Usage? {
+    guard !identity.isGuest, !identity.user.isEmpty else { return nil }
+    return users.usage(of: ExactName(identity.user), now: clock.uptime)
+  }
+
+  /// A meter for what comes from an address.
+  mutating func meter(from address: IPAddress?) -> Meter {
+    var meter = Meter()
+    meter.address = usage(of: address)
+    return meter
+  }
+
+  /// Counts a connection towards its address.
+  mutating func count(_ id: ConnectionID, from address: IPAddress?) {
+    guard let usage = usage(of: address) else { return }
+    usage.connections += 1
+    carriers[id] = usage
+  }
+
+  /// Counts a connection no longer, for it is gone.
+  mutating func uncount(_ id: ConnectionID) {
+    guard !carriers.isEmpty else { return }
+    carriers.removeValue(forKey: id)?.connections -= 1
+  }
+
+  /// Forgets usages that no longer matter, from time to time.
+  mutating func ticked() {
+    let now = clock.uptime
+    users.ticked(now: now)
+    addresses.ticked(now: now)
+  }
+
+  // MARK: Excesses
+
+  /// The limit that one more connection from an address would exceed, counting it as an attempt.
+  mutating func excess(ofConnectingFrom address: IPAddress?) -> Excess? {
+    usage(of: address).flatMap {
+      excess(
+        ofConnecting: $0, allowances.address, .addressConnectionsMax, .addressConnectsPerSecondMax)
+    }
+  }
+
+  /// The limit that one more connection of a user would exceed, counting it as an attempt.
+  mutating func excess(ofConnecting identity: Identity) -> Excess? {
+    usage(of: identity).flatMap {
+      excess(ofConnecting: $0, allowances.user, .userConnectionsMax, .userConnectsPerSecondMax)
+    }
+  }
+
+  private func excess(
+    ofConnecting usage: Usage, _ allowance: Allowance, _ number: RateLimit, _ rate: RateLimit
+  ) -> Excess? {
+    if allowance.connectionsMax > 0, usage.connections >= allowance.connectionsMax {
+      return Excess(limit: number, retryAfter: nil)
+    }
+    let wait = usage.connects.draw(1, at: allowance.connects, now: clock.uptime)
+    return wait == 0 ? nil : Excess(limit: rate, retryAfter: Int(wait))
+  }
+
+  /// The limit that a request from an address would exceed, counting it if it does not.
+  mutating func excess(ofRequestFrom address: IPAddress?) -> Excess? {
+    usage(of: address).flatMap {
+      excess(ofRequest: $0, allowances.address, .addressRequestsPerSecondMax)
+    }
+  }
+
+  /// The limit that a request of a user would exceed, counting it if it does not.
+  mutating func excess(ofRequestBy identity: Identity) -> Excess? {
+    usage(of: identity).flatMap {
+      excess(ofRequest: $0, allowances.user, .userRequestsPerSecondMax)
+    }
+  }
+
+  private func excess(
+    ofRequest usage: Usage, _ allowance: Allowance, _ limit: RateLimit
+  ) -> Excess? {
+    let wait = usage.requests.draw(1, at: allowance.requests, now: clock.uptime)
+    return wait == 0 ? nil : Excess(limit: limit, retryAfter: Int(wait))
+  }
+
+  /// The limit that a publication would exceed whose connection says nothing of its user, counting it
+  /// if it does not.
+  mutating func excess(ofPublishingBy identity: Identity, bytes: Int) -> Excess? {
+    guard let usage = usage(of: identity) else { return nil }
+    let now = clock.uptime
+    let wait = usage.traffic.wait(messages: 1, bytes: bytes, allowances.user, now: now)
+    guard wait.messages == 0, wait.bytes == 0 else {
+      let isOfBytes = wait.bytes > wait.messages
+      return Excess(
+        limit: isOfBytes ? .userBytesPerSecondMax : .userMessagesPerSecondMax,
+        retryAfter: Int(max(wait.bytes, wait.messages)))
+    }
+    usage.traffic.take(messages: 1, bytes: bytes, allowances.user, now: now)
+    return nil
+  }
+}
