@@ -53,7 +53,9 @@ let package = Package(
     library(
       "Gateway",
       ["OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "GatewayPorts"]),
-    // Adapters: each wraps one outside system.
+    // Under the adapters: SHA-256 and random bytes, which several need.
+    library("Hashing", ["COpenSSL"]),
+    // Adapters: each wraps one outside system, and none imports another.
     .systemLibrary(
       name: "CLibwebsockets", pkgConfig: "libwebsockets",
       providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-ev", "libev-dev"])]),
@@ -71,8 +73,8 @@ let package = Package(
     library(
       "TransportLibwebsockets",
       ["GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim"]),
-    library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "CryptoOpenSSL"]),
-    library("CryptoOpenSSL", ["JSON", "GatewayPorts", "COpenSSL"]),
+    library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "Hashing"]),
+    library("CryptoOpenSSL", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
     library("HTTPClientCurl", ["CCurl"]),
     // The description of the HTTP API, as a part of the program.
     .target(
@@ -90,7 +92,7 @@ let package = Package(
       dependencies: ["ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite"],
       swiftSettings: settings),
     .executableTarget(
-      name: "ot-bench", dependencies: ["OTCore", "OTWorkloads", "CryptoOpenSSL"],
+      name: "ot-bench", dependencies: ["OTCore", "OTWorkloads", "Hashing"],
       swiftSettings: settings),
     .executableTarget(
       name: "simulate", dependencies: ["SimulationKit"], swiftSettings: settings),
@@ -148,7 +150,7 @@ let package = Package(
     tests(
       "TransportLibwebsocketsTests",
       ["TransportLibwebsockets", "GatewayPorts", "WebSocketFrames", "OTWorkloads"]),
-    tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts"]),
+    tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts", "Hashing"]),
     tests(
       "ParleyServerTests",
       [

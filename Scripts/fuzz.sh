@@ -54,7 +54,7 @@ flags=(
 objects=()
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
 for module in OTCore JSON SocketMessages OTWorkloads SocketIO Bayeux WebSocketFrames GatewayPorts \
-  CryptoOpenSSL HTTP1; do
+  Hashing CryptoOpenSSL HTTP1; do
   sources=$(find "Sources/$module" -name '*.swift' | LC_ALL=C sort)
   # shellcheck disable=SC2086
   stamp=$(echo "$stamp"; cat $sources | cksum)

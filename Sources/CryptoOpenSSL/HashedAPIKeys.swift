@@ -1,4 +1,5 @@
 public import GatewayPorts
+import Hashing
 
 /// API keys from a file that knows their hashes only, read again when it changes.
 ///

@@ -1,4 +1,5 @@
 import COpenSSL
+import Hashing
 
 /// A key with the one algorithm it is for, ready to check or make signatures.
 struct JWTKey: Sendable {

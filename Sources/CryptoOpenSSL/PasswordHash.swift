@@ -1,4 +1,5 @@
 import COpenSSL
+import Hashing
 
 /// A password as it is kept: hashed by scrypt (RFC 7914) with a salt of its own.
 ///

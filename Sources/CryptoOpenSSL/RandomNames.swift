@@ -1,4 +1,5 @@
 public import GatewayPorts
+import Hashing
 
 /// Names of 22 letters and digits, 130 bits that nobody can predict.
 ///

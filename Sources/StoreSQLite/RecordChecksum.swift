@@ -1,4 +1,4 @@
-import CryptoOpenSSL
+import Hashing
 
 /// The first 16 bytes of a SHA-256: a record's own checksum, and a link of its chain.
 struct RecordChecksum: Equatable, Sendable {

@@ -1,5 +1,5 @@
-import CryptoOpenSSL
 public import GatewayPorts
+import Hashing
 
 /// Small values of the store as a whole.
 extension SQLiteStore {

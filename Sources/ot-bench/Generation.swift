@@ -1,5 +1,5 @@
-import CryptoOpenSSL
 import Glibc
+import Hashing
 import OTCore
 import OTWorkloads
 

@@ -1,4 +1,4 @@
-import CryptoOpenSSL
+import Hashing
 import OTCore
 
 /// Runs the workloads of Benchmarks/README.md on their files.

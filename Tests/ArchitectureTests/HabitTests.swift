@@ -15,7 +15,7 @@ struct HabitTests {
   }
 
   private static let pure = [
-    "OTCore", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "HTTP1",
+    "OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "HTTP1",
     "ParleyClientCore",
   ]
   private static let core = pure + ["GatewayPorts", "Gateway"]
@@ -38,8 +38,8 @@ struct HabitTests {
       reason: "the message path is synchronous"),
     Ban(
       targets: core + [
-        "TransportLibwebsockets", "StoreSQLite", "CryptoOpenSSL", "ParleyServer", "parley",
-        "SimulationKit", "OTWorkloads",
+        "TransportLibwebsockets", "StoreSQLite", "CryptoOpenSSL", "Hashing", "ParleyServer",
+        "parley", "SimulationKit", "OTWorkloads",
       ],
       words: ["print(", "debugPrint(", "dump("],
       reason: "programs speak through a log or the terminal"),
@@ -48,7 +48,9 @@ struct HabitTests {
       words: ["unsafeBitCast(", "unowned(unsafe)", "nonisolated(unsafe)"],
       reason: "what the compiler cannot check stays in adapters"),
     Ban(
-      targets: core + ["TransportLibwebsockets", "StoreSQLite", "CryptoOpenSSL", "ParleyServer"],
+      targets: core + [
+        "TransportLibwebsockets", "StoreSQLite", "CryptoOpenSSL", "Hashing", "ParleyServer",
+      ],
       words: ["try!", "as!"],
       reason: "nothing is forced"),
   ]

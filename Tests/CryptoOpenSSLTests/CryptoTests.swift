@@ -1,4 +1,5 @@
 import CryptoOpenSSL
+import Hashing
 import Testing
 
 @Suite("Hashes, names and tokens")

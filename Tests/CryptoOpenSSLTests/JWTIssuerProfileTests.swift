@@ -1,5 +1,6 @@
 import CryptoOpenSSL
 import GatewayPorts
+import Hashing
 import Testing
 
 @Suite("Issuer profiles")

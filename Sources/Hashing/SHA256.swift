@@ -11,6 +11,14 @@ public struct SHA256Digest: Sendable, Hashable {
   /// Bytes 24 to 31.
   public let fourth: UInt64
 
+  /// Makes a digest of its words, such as one that was read from a file.
+  public init(first: UInt64, second: UInt64, third: UInt64, fourth: UInt64) {
+    self.first = first
+    self.second = second
+    self.third = third
+    self.fourth = fourth
+  }
+
   /// All 32 bytes in order.
   public var bytes: [UInt8] {
     var bytes: [UInt8] = []
