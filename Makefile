@@ -9,7 +9,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# One configuration for everything, so that nothing is built twice.
+# One configuration for everything but `make try`, so that nothing is built twice.
 SWIFT_BUILD := swift build -c release
 # `make serve ARGUMENTS="--port 9000"`
 ARGUMENTS ?=
@@ -31,6 +31,16 @@ build: setup-serve page  ## Build the program and the page, without running them
 .PHONY: test
 test: setup-test page lint build-tests  ## Lint, build, and run every test, a real browser included
 	@python3 Scripts/run_tests.py swift fuzz web clients browser
+
+# A suite or a test target, as `swift test --filter` takes it.
+SUITE ?=
+TRY_BUILD := --scratch-path .build/try
+
+.PHONY: try
+try: setup-serve  ## Build for debugging and run one suite: SUITE=GatewayTests
+	@[ -n "$(SUITE)" ] || { echo "Name a suite: make try SUITE=GatewayTests" >&2; exit 2; }
+	@swift build $(TRY_BUILD) --build-tests
+	@swift test $(TRY_BUILD) --disable-xctest --skip-build --filter '$(SUITE)'
 
 .PHONY: format
 format: check-swift  ## Lay out the Swift sources
