@@ -1,4 +1,4 @@
-/// What the server says of its HTTP API, as it stands in `openapi.json` beside this file.
+/// The description of the HTTP API, from `openapi.json` beside this file.
 ///
 /// The description is part of the program: a server tells of itself, and not of the version whose
 /// files happen to be there. It is in a module of its own because compiling it takes a while.

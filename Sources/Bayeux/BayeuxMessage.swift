@@ -1,8 +1,8 @@
 public import JSON
 
-/// What a client of Bayeux sends: one message of those in a frame or a request.
+/// A message of a Bayeux client; a frame or a request may hold several.
 public struct BayeuxMessage: Sendable, Hashable {
-  /// Where it goes; as it was sent, for it may be no channel.
+  /// The channel's name as it was sent; it may be no valid channel.
   public var channel: String
   /// The client's own number for it, as it was sent.
   public var id: JSONValue?
@@ -16,7 +16,7 @@ public struct BayeuxMessage: Sendable, Hashable {
   public var connectionType: String?
   /// Of a subscribe or unsubscribe: channels, as they were sent.
   public var subscriptions: [String]?
-  /// What is published.
+  /// The published data.
   public var data: JSONValue?
   /// `ext.access_token`.
   public var accessToken: String?
@@ -95,14 +95,14 @@ public enum BayeuxError: Sendable, Hashable {
   }
 }
 
-/// What a server of Bayeux answers, and what it passes on.
+/// Messages of a Bayeux server: answers, and publications that it passes on.
 public enum BayeuxReply {
-  /// How clients can connect.
+  /// The connection types that clients may choose from.
   public static let connectionTypes = [
     "long-polling", "cross-origin-long-polling", "callback-polling", "websocket",
   ]
 
-  /// What a client is to do next.
+  /// Advice on the client's next step.
   public struct Advice: Sendable, Hashable {
     /// `retry` or `handshake` or `none`.
     public var reconnect: String

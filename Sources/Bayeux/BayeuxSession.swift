@@ -1,10 +1,10 @@
-/// One client of Bayeux, from its handshake to its end, without I/O.
+/// A session of a Bayeux client, from its handshake to its end, without I/O.
 ///
 /// A connect is held until something happens or its time is over: whoever is answered at once asks
 /// again at once, for ever. On a WebSocket events do not wait for it; between polls they are kept,
 /// up to a limit.
 public struct BayeuxSession: Sendable {
-  /// What the operator decides.
+  /// Settings of the operator.
   public struct Settings: Sendable, Hashable {
     /// Milliseconds for which a connect is held.
     public var holdMilliseconds: Int64 = 30_000
@@ -19,7 +19,7 @@ public struct BayeuxSession: Sendable {
     public init() {}
   }
 
-  /// What is to be done.
+  /// An action for the owner.
   public enum Action: Sendable, Hashable {
     /// Send messages over the WebSocket.
     case send([[UInt8]])
@@ -53,7 +53,7 @@ public struct BayeuxSession: Sendable {
     forgottenAt = now + settings.idleMilliseconds
   }
 
-  /// What every answer to a connect advises.
+  /// The advice in every answer to a connect.
   public var advice: BayeuxReply.Advice {
     BayeuxReply.Advice(
       reconnect: isDismissed ? "none" : "retry", timeout: Int(settings.holdMilliseconds))
@@ -139,8 +139,8 @@ public struct BayeuxSession: Sendable {
     }
   }
 
-  /// What carried the session is gone: a WebSocket, or the request that waited. The client has
-  /// until the session is forgotten to come back.
+  /// Notes that the session's WebSocket or waiting request is gone. The client can return until the
+  /// session expires.
   public mutating func interrupted() {
     carrier = .none
     held = nil

@@ -1,7 +1,7 @@
 package import GatewayPorts
 import Glibc
 
-/// When a file was last written to, as well as can be told.
+/// A stamp that changes when a file is written to.
 package struct FileStamp: Sendable, Equatable {
   private var seconds = 0
   private var nanoseconds = 0

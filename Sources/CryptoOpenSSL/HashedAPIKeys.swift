@@ -26,7 +26,7 @@ public final class HashedAPIKeys: APIKeys {
     identities = try Self.read(path)
   }
 
-  /// Whose the key is.
+  /// Returns the identity of a key's owner.
   public func identity(for key: String, now: Timestamp) -> Identity? {
     if watch.hasChanged(now: now) { reload() }
     // Looked up by its hash: how long that takes tells nothing of any key.
@@ -140,7 +140,7 @@ public final class HashedAPIKeys: APIKeys {
 
 /// Why a file of API keys cannot be used. Says nothing of the keys.
 public struct APIKeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Where, and what was expected.
+  /// The place in the file, and what was expected there.
   public let description: String
 
   init(_ description: String) { self.description = description }

@@ -36,7 +36,7 @@ enum JSONWebKeySet {
   }
 
   private struct Fields {
-    /// By name; fields that hold anything but a string are not of interest.
+    /// The fields that hold strings, by name; others are ignored.
     private var texts: [String: String] = [:]
 
     init(_ reader: inout JSONReader) throws(JSONError) {

@@ -11,7 +11,7 @@ struct JSONWebToken {
   /// The JSON of the claims.
   let payload: [UInt8]
   let signature: [UInt8]
-  /// What the signature is of: the first two parts with their full stop.
+  /// The signed bytes: the first two parts with the full stop between them.
   let signed: [UInt8]
 
   init(_ text: String) throws(AuthenticationError) {
@@ -63,7 +63,7 @@ public enum JWTInspection {
   }
 }
 
-/// What a token says of its bearer.
+/// The claims of a token about its bearer.
 package struct JWTClaims: Sendable, Hashable {
   /// `iss`: who made the token.
   package var issuer: String?

@@ -1,4 +1,4 @@
-/// How a token is signed. What is not here is not accepted, `none` above all.
+/// A signature algorithm of tokens. Any other is rejected, `none` above all.
 public enum JWTAlgorithm: String, Sendable, CaseIterable {
   /// HMAC with SHA-256: who can check a token can make one.
   case hs256 = "HS256"

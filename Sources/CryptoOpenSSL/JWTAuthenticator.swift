@@ -120,7 +120,7 @@ public final class JWTAuthenticator: Authenticator {
     return profile.policy.admits(claims, to: room, user: user, now: now)
   }
 
-  /// What a token says whose signature holds, whatever its time and audience.
+  /// Returns the claims of a token with a valid signature, whatever its time and audience.
   package func claims(of token: String) throws(AuthenticationError) -> JWTClaims {
     try read(token).claims
   }

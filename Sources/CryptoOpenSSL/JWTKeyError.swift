@@ -17,7 +17,7 @@ public enum JWTKeyError: Error, Sendable, Hashable, CustomStringConvertible {
   /// There is no key at all.
   case empty
 
-  /// What was expected, what came, what to do.
+  /// The expectation, what came instead, and what to do.
   public var description: String {
     switch self {
     case .unreadable(let file): "\(file) cannot be read; check the path and its permissions"

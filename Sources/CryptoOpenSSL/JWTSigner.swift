@@ -3,7 +3,7 @@ import JSON
 
 /// Makes JSON Web Tokens.
 public struct JWTSigner: Sendable {
-  /// What a token is to say.
+  /// The claims of a new token.
   public struct Claims: Sendable, Hashable {
     /// `sub`: the user's id.
     public var user: String
@@ -21,7 +21,7 @@ public struct JWTSigner: Sendable {
     public var notBefore: Timestamp?
     /// `exp`, in milliseconds; written in whole seconds.
     public var expiresAt: Timestamp?
-    /// What may be done.
+    /// The rights that the token gives.
     public var grants: [Grant]
     /// The claim that holds the user's id.
     public var userClaim = "sub"

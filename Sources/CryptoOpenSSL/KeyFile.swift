@@ -2,9 +2,9 @@ import Glibc
 
 /// A file with keys, and what they are.
 public struct KeyFile: Sendable, Hashable {
-  /// What is in a file.
+  /// The content of a key file.
   public enum Kind: Sendable, Hashable {
-    /// One PEM public key. Its name, if it has one, is the `kid` of the tokens it checks.
+    /// A PEM public key. Its name, if it has one, is the `kid` of the tokens it verifies.
     case publicKey(id: String?)
     /// A shared secret: the file's bytes without line breaks at the end, or the bytes of what
     /// stands behind `base64url:`.
@@ -13,9 +13,9 @@ public struct KeyFile: Sendable, Hashable {
     case keySet
   }
 
-  /// What is in it.
+  /// The file's content.
   public var kind: Kind
-  /// Where it is.
+  /// The file's path.
   public var path: String
 
   /// Names a file.

@@ -38,7 +38,7 @@ public struct PasswordHash: Sendable, Hashable {
     self.hash = hash
   }
 
-  /// As it is kept.
+  /// The hash in the form in which it is stored.
   public var text: String {
     "scrypt$\(cost)$\(Self.blockSize)$1$\(Base64URL.encode(salt))$\(Base64URL.encode(hash))"
   }
@@ -50,7 +50,7 @@ public struct PasswordHash: Sendable, Hashable {
     return CRYPTO_memcmp(hash, other, hash.count) == 0
   }
 
-  /// What a login costs whose user is not there, so that who is there cannot be told by the time.
+  /// A dummy hash for unknown users, so that timing does not reveal which users exist.
   public static let ofNobody = PasswordHash(password: "")
 
   private static func derive(_ password: String, _ salt: [UInt8], _ cost: Int) -> [UInt8] {

@@ -9,7 +9,7 @@ public final class SelfSignedTokens: OwnTokens {
   /// The key id, and the issuer, of the server's own tokens.
   public static let keyID = "parley:self"
 
-  /// What a token is for.
+  /// The purpose of a token.
   private enum Audience: String, CaseIterable {
     /// Its own rights stand in it.
     case bearer = "parley:self"
@@ -54,7 +54,7 @@ public final class SelfSignedTokens: OwnTokens {
         user: user.id, tokenID: id, issuedAt: issuedAt, expiresAt: expiresAt, grants: []), .refresh)
   }
 
-  /// Whose the token is; `nil` if its key id is another.
+  /// Returns the identity of the token's owner; `nil` if the token names another key.
   public func identity(
     of token: String, now: Timestamp
   ) throws(AuthenticationError) -> Identity? {
@@ -72,7 +72,7 @@ public final class SelfSignedTokens: OwnTokens {
     return identity
   }
 
-  /// Whose token for new tokens it is.
+  /// Returns the identity of a refresh token's owner.
   public func identity(
     ofRefreshToken token: String, now: Timestamp
   ) throws(AuthenticationError) -> Identity {

@@ -16,7 +16,7 @@ public struct ServerCertificate: Sendable, Equatable {
     /// The key belongs to another certificate.
     case mismatch(certificate: String, key: String)
 
-    /// What is in the way, and what to do.
+    /// The obstacle, and what to do about it.
     public var description: String {
       switch self {
       case .unreadable(let path): "\(path) cannot be read; check its path and who may read it"

@@ -11,7 +11,7 @@ public struct WebhookSigner: Sendable {
   /// Signs with these, the newest first.
   public init(secrets: [[UInt8]]) { self.secrets = secrets }
 
-  /// What stands in the header `webhook-signature`; `nil` without a secret.
+  /// Returns the value of the header `webhook-signature`; `nil` without a secret.
   ///
   /// - Parameters:
   ///   - id: what stands in `webhook-id`.

@@ -2,11 +2,11 @@ import GatewayPorts
 import OTCore
 import SocketMessages
 
-/// One open connection: who it is, what it has joined.
+/// An open connection: its identity, and what it has joined.
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class Connection {
-  /// What may follow: `ready` after `greeting`; nothing after `closing`.
+  /// The phase of a connection: `ready` follows `greeting`; nothing follows `closing`.
   enum Phase {
     /// Waits for its hello until the deadline, in milliseconds of uptime.
     case greeting(deadline: Int64)
@@ -19,13 +19,13 @@ final class Connection {
   let id: ConnectionID
   /// The way in which its messages are spoken.
   let dialect: Dialect
-  /// Where its client is, as far as the transport knows; for operators alone.
+  /// The client's address, as far as the transport knows it; for operators alone.
   var address: String
   let openedAt: Timestamp
   var phase: Phase
-  /// Whose it is; `nil` before the hello if the upgrade brought no token.
+  /// The client's identity; `nil` before the hello if the upgrade brought no token.
   var identity: Identity?
-  /// Whose further tokens it holds, whose rights count beside its own.
+  /// Identities of further tokens, whose rights count beside its own.
   var passes: [Identity] = []
   /// Whether it was told that its token ends soon.
   var isWarned = false
@@ -42,15 +42,15 @@ final class Connection {
 
   /// Rooms in which its person is, or would be if they were heard from, and as whom.
   var present: ExactDictionary<PersonID> = [:]
-  /// When it was heard from last, in milliseconds of uptime.
+  /// The time of its last message, in milliseconds of uptime.
   var heardAt: Int64 = 0
   /// Whether it has been silent for so long that its person is shown as gone.
   var isSilent = false
   /// Why messages of it were refused, for the log: once for each reason.
   var refusals: Set<ErrorCode> = []
-  /// What it has sent of signs of life.
+  /// The rate limit of its pings.
   var signs = TokenBucket()
-  /// What it has sent of all messages.
+  /// The rate limit of all its messages.
   var meter = Meter()
 
   init(
@@ -63,8 +63,8 @@ final class Connection {
     self.phase = phase
   }
 
-  /// Whose it is to others: the token's user, or the client where a token is nobody's or
-  /// everybody's.
+  /// The person shown to others: the token's user, or the client where the token names no single
+  /// user.
   var person: PersonID {
     if let identity, !identity.isGuest, !identity.user.isEmpty { identity.user } else { client }
   }
@@ -104,7 +104,7 @@ final class Connection {
 final class Subscription {
   unowned let connection: Connection
   unowned let room: DocumentRoom
-  /// What the connection may do with the document.
+  /// The connection's rights to the document.
   var verbs: Verbs = []
   /// The last revision queued for the connection.
   var revision: Int
@@ -116,7 +116,7 @@ final class Subscription {
   var isLagging = false
   /// The read of entries for it that is under way.
   var catchUpRead: StoreTicket?
-  /// Where the person's carets are, on the document's durable head.
+  /// The person's carets, on the document's durable head.
   var selections: [Selection] = []
   /// Whether the message about to be sent is about the connection itself, too.
   var isConcerned = false

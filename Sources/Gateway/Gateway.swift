@@ -16,7 +16,7 @@ public import WebSocketFrames
 /// An edit is visible to nobody, its author included, before ``stored(_:reply:)`` says that it is
 /// on disk.
 public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
-  /// What the gateway is given from outside.
+  /// The gateway's ports.
   public struct Surroundings {
     let clock: any Clock
     let names: any NameSource
@@ -64,7 +64,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   var access: Access
   /// Sessions of Socket.IO.
   var socketIO = SocketIOLinks()
-  /// What clients of Socket.IO were sent who may come back.
+  /// Events that Socket.IO clients may recover.
   var recoveryLog: RecoveryLog
   /// Sessions of Bayeux.
   var bayeux = BayeuxLinks()

@@ -1,7 +1,7 @@
 public import GatewayPorts
 public import WebSocketFrames
 
-/// What the gateway wants done. Its owner does it, in order.
+/// An action for the gateway's owner; actions are done in order.
 public enum GatewayAction: Sendable {
   /// Queue a frame for a connection.
   case send(Frame, to: ConnectionID)
@@ -11,7 +11,7 @@ public enum GatewayAction: Sendable {
   case respond(RequestID, Response)
   /// Give work to the store; its reply comes back through ``Gateway/stored(_:reply:)``.
   case store(StoreTicket, StoreRequest)
-  /// Nobody waits for a read any more: if it has not begun, it may be answered with a failure.
+  /// Cancels a read: if it has not begun, it may be answered with a failure.
   case forget(StoreTicket)
 }
 

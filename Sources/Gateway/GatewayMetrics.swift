@@ -1,7 +1,7 @@
 public import GatewayPorts
 import SocketMessages
 
-/// What the gateway counts of itself, for whoever operates it.
+/// The gateway's metrics, for its operator.
 ///
 /// Nothing is counted per document, room or person: such labels grow without bound, and would tell
 /// readers of the metrics what the notes are called.
@@ -32,11 +32,11 @@ public struct GatewayMetrics: Sendable {
   public internal(set) var broadcast = Histogram()
 }
 
-/// How many are connected, by how they speak.
+/// The numbers of connections by dialect.
 public struct OpenConnections: Sendable, Hashable {
-  /// Those that speak `parley.v1`.
+  /// Connections that speak `parley.v1`.
   public internal(set) var native = 0
-  /// Those of the Whaler family.
+  /// Connections of the Whaler family.
   public internal(set) var whaler = 0
   /// Sessions of Socket.IO, polling ones included.
   public internal(set) var socketIO = 0

@@ -1,7 +1,7 @@
 public import GatewayPorts
 public import SocketMessages
 
-/// What an operator can set of the gateway's behaviour.
+/// An operator's settings for the gateway.
 public struct GatewaySettings: Sendable {
   /// Limits announced to clients, and held.
   public var limits: Limits
@@ -37,7 +37,7 @@ public struct GatewaySettings: Sendable {
   public var waitingMax: Int
   /// Milliseconds after which a refused change may be tried again.
   public var retryAfterMilliseconds: Int
-  /// What a room remembers unless a rule says otherwise.
+  /// The history limits of a room without a rule of its own.
   public var roomMemory: RoomMemory
   /// Rules for rooms by their names; the first that means a room holds.
   public var roomMemories: [RoomMemoryRule]

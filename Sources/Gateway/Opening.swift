@@ -1,14 +1,14 @@
 public import GatewayPorts
 
-/// What kind of client opened a connection.
+/// The kind of client that opened a connection.
 public enum Opening: Sendable, Equatable {
-  /// One that offered `parley.v1`.
+  /// A client that offered `parley.v1`.
   case native
-  /// One of the Whaler family; the pool is its `ObjectId` header, a room of resource updates.
+  /// A client of the Whaler family; the pool is its `ObjectId` header, a room of resource updates.
   case whaler(pool: String?)
-  /// One that speaks Socket.IO; which session and generation stands in its query.
+  /// A Socket.IO client; its query names session and generation.
   case socketIO(query: String, address: String)
-  /// One that speaks Bayeux.
+  /// A Bayeux client.
   case bayeux(address: String)
 }
 

@@ -1,6 +1,6 @@
-/// What somebody may do with a document or a room.
+/// The rights to a document or a room.
 public struct Verbs: OptionSet, Hashable, Sendable {
-  /// One bit each.
+  /// The rights as bits.
   public let rawValue: UInt8
 
   /// Makes a set of verbs.
@@ -33,7 +33,7 @@ public struct Verbs: OptionSet, Hashable, Sendable {
   }
 }
 
-/// What a right is about.
+/// The documents or rooms that a right applies to.
 public enum Subject: Hashable, Sendable {
   /// A document, by its id.
   case document(String)
@@ -54,7 +54,7 @@ public struct NamePattern: Hashable, Sendable {
     stem = isPrefix ? Array(bytes.dropLast()) : bytes
   }
 
-  /// One name and no other, whatever it ends with.
+  /// Matches exactly one name, even if it ends like a pattern.
   public init(exactly name: String) {
     stem = Array(name.utf8)
     isPrefix = false
@@ -91,7 +91,7 @@ public struct Grant: Hashable, Sendable {
   public var kind: Kind
   /// Which of them.
   public var pattern: NamePattern
-  /// What may be done with them.
+  /// The rights to them.
   public var verbs: Verbs
 
   /// Makes a grant.
@@ -102,7 +102,7 @@ public struct Grant: Hashable, Sendable {
   }
 }
 
-/// Somebody whose token was found valid.
+/// The owner of a valid token.
 public struct Identity: Hashable, Sendable {
   /// The user's id, the token's `sub`.
   public var user: String
@@ -110,11 +110,11 @@ public struct Identity: Hashable, Sendable {
   public var name: String?
   /// The token's own id, for revoking it alone.
   public var tokenID: String?
-  /// When the token was issued.
+  /// The time at which the token was issued.
   public var issuedAt: Timestamp?
   /// From when on the token is no longer valid; `nil` for never.
   public var expiresAt: Timestamp?
-  /// What the user may do.
+  /// The user's rights.
   public var grants: [Grant]
   /// Whether the token is one that many people hold, as that of a shared link: `user` then names
   /// the link, and people are told apart by their client ids alone.
@@ -137,9 +137,9 @@ public struct Identity: Hashable, Sendable {
     self.grants = grants
   }
 
-  /// What the users begin with that are shared links.
+  /// The prefix of the user ids of shared links.
   public static let guestPrefix = "share/"
-  /// What the users begin with that are programs with an API key.
+  /// The prefix of the user ids of programs with an API key.
   public static let programPrefix = "key:"
 
   /// Whether a user's name is one that the server gives itself, to links and to programs: no other
@@ -158,11 +158,11 @@ public struct Identity: Hashable, Sendable {
     self.verbs(on: subject).isSuperset(of: verbs)
   }
 
-  /// What the rooms begin with that are one user's own: the user's id stands behind it. What is sent
-  /// there is for that user alone.
+  /// The prefixes of rooms that belong to one user, whose id follows the prefix. Publications there
+  /// are for that user alone.
   public static let ownRoomPrefixes = ["/user/", "/me/"]
 
-  /// What a room's name begins with if it is another user's own; `nil` for all other rooms. To a
+  /// Returns the prefix of a room that belongs to another user; `nil` for all other rooms. To a
   /// program no room is another's.
   private func prefix(ofAnothers room: String) -> String? {
     guard room.utf8.first == UInt8(ascii: "/"), !Self.isProgram(user),
@@ -195,7 +195,7 @@ public struct Identity: Hashable, Sendable {
     return granted
   }
 
-  /// Whoever comes to an open demo: may do everything, and is nobody in particular.
+  /// The identity of every client of an open demo, with all rights.
   public static let demo = Identity(
     user: "",
     grants: [Grant(.documents, NamePattern("*"), .all), Grant(.rooms, NamePattern("*"), .all)]
@@ -254,7 +254,7 @@ public enum GrantTextError: Error, Sendable, Hashable, CustomStringConvertible {
   /// No verb is called so.
   case verb(String)
 
-  /// What was expected and what came.
+  /// The expectation, and what came instead.
   public var description: String {
     switch self {
     case .form: "expected MATCH=MAY, such as *=read,write"
@@ -267,12 +267,12 @@ public enum GrantTextError: Error, Sendable, Hashable, CustomStringConvertible {
 /// Finds out whose an API key is. Keys are for programs that make HTTP requests; they do not open
 /// WebSockets.
 public protocol APIKeys {
-  /// Whose the key is; `nil` if it is nobody's.
+  /// Returns the identity of a key's owner; `nil` for an unknown key.
   func identity(for key: String, now: Timestamp) -> Identity?
 }
 
 extension APIKeys {
-  /// What every key begins with, so that it is told from a token, and found where it leaked.
+  /// The prefix of every key, which sets it apart from tokens and lets scanners find leaked ones.
   public static var prefix: String { "pk_" }
 }
 
@@ -292,7 +292,7 @@ public protocol Authenticator {
 }
 
 extension Authenticator {
-  /// Nobody, where no such tokens are known.
+  /// Rejects every token, where no room tokens are configured.
   public func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool {
     false
   }

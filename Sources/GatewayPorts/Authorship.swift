@@ -4,7 +4,7 @@ public import OTCore
 public struct AuthorRun: Sendable, Hashable {
   /// The author's name as shown to people; empty where nobody knows any more.
   public var author: String
-  /// How long it is, in Unicode scalars.
+  /// The run's length in Unicode scalars.
   public var count: Int
 
   /// Makes a stretch.
@@ -14,7 +14,7 @@ public struct AuthorRun: Sendable, Hashable {
   }
 }
 
-/// Who wrote which part of a text, followed from operation to operation.
+/// The authors of the parts of a text, tracked from operation to operation.
 ///
 /// Inserted text is its author's wherever it moves to. Neighbouring runs have different authors,
 /// and no run is empty, so equal authorships have equal runs.

@@ -1,7 +1,7 @@
 /// Milliseconds since 1970-01-01T00:00:00Z.
 public typealias Timestamp = Int64
 
-/// Where the gateway gets time from. Handed in, so that a simulation can be its own clock.
+/// The gateway's source of time. Handed in, so that a simulation can be its own clock.
 public protocol Clock {
   /// The wall clock, for what people read.
   var now: Timestamp { get }
@@ -12,6 +12,6 @@ public protocol Clock {
 }
 
 extension Clock {
-  /// As exact as ``uptime``.
+  /// The uptime in microseconds, as precise as ``uptime``.
   public var microseconds: Int64 { uptime * 1_000 }
 }

@@ -1,10 +1,10 @@
-/// How often a duration fell below each of some bounds, as Prometheus counts it.
+/// A histogram of durations, as Prometheus counts them.
 ///
 /// A plain value: what counts on a loop is read on that loop.
 public struct Histogram: Sendable {
   /// The upper bounds of the buckets in microseconds, ascending; beyond the last is one bucket more.
   public let bounds: [Int64]
-  /// How many values fell into each bucket and not into an earlier one; one more than `bounds`.
+  /// The number of values in each bucket and in no earlier one; one element more than `bounds`.
   public private(set) var counts: [Int]
   /// All values together, in microseconds.
   public private(set) var sum: Int64 = 0
@@ -27,10 +27,10 @@ public struct Histogram: Sendable {
     sum += value
   }
 
-  /// How many values were counted.
+  /// The number of values counted.
   public var count: Int { counts.reduce(0, +) }
 
-  /// What was counted after an earlier state of this histogram.
+  /// Returns the values counted since an earlier state of this histogram.
   public func since(_ earlier: Histogram) -> Histogram {
     precondition(bounds == earlier.bounds, "histograms with other bounds are not of one history")
     var later = self

@@ -4,11 +4,11 @@ import OTCore
 public struct NamedVersion: Sendable, Equatable {
   /// The revision.
   public var revision: Int
-  /// What people call it.
+  /// The version's name, as given by a person.
   public var name: String
-  /// Who gave the name, as shown to people.
+  /// The display name of the person who gave the name.
   public var author: String
-  /// When the name was given.
+  /// The time at which the name was given.
   public var time: Timestamp
 
   /// Makes a named version.
@@ -32,11 +32,11 @@ public enum HistoryPoint: Sendable, Equatable {
 public struct HistoricText: Sendable, Equatable {
   /// The revision that it was then.
   public var revision: Int
-  /// When that revision came to be; the note's creation for revision 0.
+  /// The time of that revision; the note's creation for revision 0.
   public var time: Timestamp
   /// The text.
   public var text: String
-  /// Who wrote which part, from the text's start to its end.
+  /// The authors of the text's parts, from its start to its end.
   public var authors: [AuthorRun]
 
   /// Makes a historic text.
@@ -107,13 +107,13 @@ public struct HistoryGroup: Sendable, Equatable {
   public var client: String
   /// The author's name as shown to people.
   public var author: String
-  /// When the first was accepted.
+  /// The time at which the first was accepted.
   public var firstTime: Timestamp
-  /// When the last was accepted.
+  /// The time at which the last was accepted.
   public var lastTime: Timestamp
-  /// How many Unicode scalars they inserted.
+  /// The number of Unicode scalars inserted.
   public var inserted: Int
-  /// How many Unicode scalars they deleted.
+  /// The number of Unicode scalars deleted.
   public var deleted: Int
 
   /// Makes a group of one entry.

@@ -20,8 +20,9 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     isFour ? low & 0xff00_0000 == 0x7f00_0000 : high == 0 && low == 1
   }
 
-  /// What one subscriber of a network provider has: an IPv4 address, or the 64 bits before the part
-  /// of an IPv6 address that every device chooses for itself, and as often as it likes.
+  /// The part that identifies one subscriber of a network provider: an IPv4 address, or the first
+  /// 64 bits of an IPv6 address, since every device chooses the rest for itself, and as often as it
+  /// likes.
   public var subscriber: IPAddress { isFour ? self : IPAddress(high: high, low: 0) }
 
   /// Four numbers with dots, or eight groups with colons (without leaving out any).

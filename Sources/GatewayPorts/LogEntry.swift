@@ -1,21 +1,21 @@
 public import OTCore
 
-/// One operation as it stands in a document's log.
+/// An operation in a document's log.
 public struct LogEntry: Sendable, Equatable {
   /// The revision that this entry brings the document to; the first entry's is 1.
   public var revision: Int
-  /// Who sent it: the client's id, minted by the server.
+  /// The sender's client id, minted by the server.
   public var client: String
   /// The client's own number for it, counting up from 1 for each client and document; 0 if the client
   /// numbers nothing and never sends a change again, which leaves no mark then.
   public var sequence: Int
-  /// What the client sent, condensed, so that a second use of a sequence is told from a re-send.
+  /// A digest of the change as sent, to tell a repetition from a second use of a sequence.
   public var digest: UInt64
   /// The operation after rebasing, applying to revision - 1.
   public var operation: TextOperation
   /// The author's name as shown to people.
   public var author: String
-  /// When the server accepted it.
+  /// The time at which the server accepted it.
   public var time: Timestamp
 
   /// Makes an entry.

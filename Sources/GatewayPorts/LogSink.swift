@@ -1,4 +1,4 @@
-/// How severe a log line is.
+/// The severity of a log line.
 public enum LogLevel: Int, Sendable, Comparable {
   case trace, debug, info, notice, warning, error
 
@@ -6,7 +6,8 @@ public enum LogLevel: Int, Sendable, Comparable {
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Where log lines go. A line is a fixed message with data beside it; never users' text or tokens.
+/// The destination of log lines. A line is a fixed message with data beside it; never users' text
+/// or tokens.
 public protocol LogSink: Sendable {
   /// Lines below this level are not made.
   var level: LogLevel { get }

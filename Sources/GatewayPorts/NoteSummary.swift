@@ -1,7 +1,7 @@
 /// The name of a document: an opaque string.
 public typealias DocumentID = String
 
-/// What a list of notes shows of one.
+/// The summary of a note in a list.
 public struct NoteSummary: Sendable, Equatable {
   /// The document's name.
   public var id: DocumentID
@@ -9,9 +9,9 @@ public struct NoteSummary: Sendable, Equatable {
   public var title: String
   /// The durable revision.
   public var revision: Int
-  /// When it was made.
+  /// The time of the note's creation.
   public var createdAt: Timestamp
-  /// When text or title last changed.
+  /// The time at which text or title last changed.
   public var updatedAt: Timestamp
 
   /// Makes a summary.
@@ -29,7 +29,7 @@ public struct NoteSummary: Sendable, Equatable {
 /// A note's place among all notes, which stand in the order in which they were made, the newest first.
 /// It stays whatever becomes of the note.
 public struct NotePlace: Sendable, Hashable {
-  /// When the note was made.
+  /// The time of the note's creation.
   public var createdAt: Timestamp
   /// Its name: of two made at one time, the one stands first whose name is greater, byte by byte.
   public var id: DocumentID

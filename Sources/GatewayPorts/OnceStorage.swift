@@ -1,15 +1,15 @@
 /// A request that is done once, however often it is sent: whose it is, which, and what it asks for.
 public struct KeyedRequest: Sendable {
-  /// Whose it is; the same key of somebody else names another request.
+  /// The owner of the key; the same key of another owner names another request.
   public var owner: String
   /// The method, the path, and the client's own name for the request.
   public var key: String
-  /// What else decides what is done, such as a query: two requests under one key are the same if
-  /// this and the body are.
+  /// Everything beside the body that decides the work, such as a query: two requests under one key
+  /// are the same if this and the body are.
   public var variant: String
   /// The body, as it was sent.
   public var body: [UInt8]
-  /// When it came.
+  /// The time of the request.
   public var time: Timestamp
 
   /// Names a request.
@@ -32,7 +32,7 @@ public struct KeyedRequest: Sendable {
   }
 }
 
-/// How answers are kept. What is beyond any limit is forgotten, the oldest first.
+/// The limits for kept answers. Answers beyond any limit are dropped, the oldest first.
 public struct AnswerMemory: Sendable, Hashable {
   /// Answers of one owner, at most.
   public var countMax: Int
@@ -69,9 +69,9 @@ public struct NoteDraft: Sendable, Equatable {
   public var id: DocumentID
   /// The title.
   public var title: String
-  /// Who makes it.
+  /// The owner of the new note.
   public var owner: String
-  /// When.
+  /// The time of creation.
   public var time: Timestamp
 
   /// Makes a draft.
@@ -104,7 +104,7 @@ public enum OnceRequest: Sendable {
   }
 }
 
-/// What became of it.
+/// The reply to a keyed request.
 public enum OnceReply: Sendable, Equatable {
   /// Nothing was answered under the key.
   case unanswered

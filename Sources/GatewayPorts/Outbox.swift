@@ -1,4 +1,4 @@
-/// What is to be told outside, kept until it is.
+/// Events for outside services, kept until they are delivered.
 ///
 ///     commit: a change + what to tell of it ─▶ outbox ─▶ take ─▶ delivered ─▶ settle
 ///
@@ -6,7 +6,7 @@
 /// without the other. What was not settled is taken again, after a restart too: it is told at least
 /// once, under the same id each time.
 
-/// Who is told. Each has a queue of its own, so that none waits for another.
+/// A service that receives events. Each has a queue of its own, so that none waits for another.
 public enum OutboxTarget: Int, Sendable, CaseIterable {
   /// An app's backend.
   case webhook = 1
@@ -22,11 +22,11 @@ public enum OutboxTarget: Int, Sendable, CaseIterable {
 public struct OutboxDraft: Sendable, Equatable {
   /// Whom.
   public var target: OutboxTarget
-  /// What kind of news it is.
+  /// The event's type.
   public var type: String
-  /// What it is about: a note's id or a room's name.
+  /// The event's subject: a note's id or a room's name.
   public var subject: String
-  /// When it happened.
+  /// The time of the event.
   public var time: Timestamp
   /// The news, in JSON.
   public var data: [UInt8]
@@ -59,11 +59,11 @@ public struct OutboxEvent: Sendable, Equatable {
   public var id: String
   /// Whom to tell.
   public var target: OutboxTarget
-  /// What kind of news it is.
+  /// The event's type.
   public var type: String
-  /// What it is about.
+  /// The event's subject.
   public var subject: String
-  /// When it happened.
+  /// The time of the event.
   public var time: Timestamp
   /// The news, in JSON.
   public var data: [UInt8]
@@ -87,14 +87,14 @@ public struct OutboxEvent: Sendable, Equatable {
 public struct DeadLetter: Sendable, Equatable {
   /// The event.
   public var event: OutboxEvent
-  /// When it was given up.
+  /// The time at which delivery was given up.
   public var time: Timestamp
   /// Why.
   public var reason: Reason
 
   /// Why an event was given up.
   public enum Reason: Int, Sendable {
-    /// Nobody took it for too long.
+    /// The event was not delivered for too long.
     case tooOld = 1
     /// The receiver said that it wants no more.
     case unwanted
@@ -110,13 +110,13 @@ public struct DeadLetter: Sendable, Equatable {
   }
 }
 
-/// How the queue of one target stands.
+/// The state of one target's queue.
 public struct OutboxStanding: Sendable, Equatable {
   /// Events that wait to be told.
   public var queued: Int
-  /// When the oldest of them happened.
+  /// The time of the oldest event.
   public var oldest: Timestamp?
-  /// When the next one that is held back is due.
+  /// The time at which the next event that is held back is due.
   public var nextDue: Timestamp?
   /// Events given up that are still kept.
   public var deadLetters: Int
@@ -138,11 +138,11 @@ public struct OutboxStanding: Sendable, Equatable {
 
 /// Makes news of what happens in a store.
 public protocol OutboxScribe: Sendable {
-  /// What to tell of a request that has succeeded with this reply; mostly nothing.
+  /// Returns the events that report a request with this reply; mostly none.
   func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft]
 }
 
-/// What an outbox tells, and how much it keeps.
+/// The rules of an outbox: the events it records, and its limits.
 public struct OutboxRules: Sendable {
   /// Makes the news.
   public var scribe: any OutboxScribe
@@ -173,13 +173,13 @@ public enum OutboxRequest: Sendable {
   case deadLetters(limit: Int)
 }
 
-/// What became of it.
+/// The reply to a request to the outbox.
 public enum OutboxReply: Sendable, Equatable {
   /// Done, with nothing to say.
   case done
   /// Events in their order.
   case events([OutboxEvent])
-  /// What was given up.
+  /// The events that were given up.
   case deadLetters([DeadLetter])
   /// Not done.
   case failed(StoreError)
@@ -187,12 +187,13 @@ public enum OutboxReply: Sendable, Equatable {
 
 /// An outbox beside documents: the same store, the same thread.
 public protocol Outbox: DocumentStore {
-  /// What is told; `nil` tells nothing. What waits stays.
+  /// The rules for events; with `nil` none is recorded. Events that wait already are kept.
   var outboxRules: OutboxRules? { get set }
 
   /// Does a piece of work, and returns after it is durable.
   func perform(_ request: OutboxRequest) -> OutboxReply
 
-  /// How the queues stand that may have changed since the last call; at the first call, all.
+  /// Returns the state of each queue that may have changed since the last call, and of all at the
+  /// first.
   func takeOutboxChanges() -> [OutboxTarget: OutboxStanding]
 }

@@ -1,4 +1,4 @@
-/// One publication, by its room and offset.
+/// A publication, by its room and offset.
 public struct PublicationPlace: Sendable, Hashable {
   /// The room.
   public var room: RoomName
@@ -12,7 +12,7 @@ public struct PublicationPlace: Sendable, Hashable {
   }
 }
 
-/// How far a publication has come with somebody; it never goes back.
+/// The stage of a receipt; it never goes back.
 public enum ReceiptStage: Int, Sendable, Comparable {
   case delivered = 1
   case read = 2
@@ -25,7 +25,7 @@ public enum ReceiptStage: Int, Sendable, Comparable {
 public struct Receipt: Sendable, Equatable {
   /// With whom it has come so far.
   public var person: PersonID
-  /// How far.
+  /// The stage reached.
   public var stage: ReceiptStage
 
   /// Makes a receipt.
@@ -39,11 +39,11 @@ public struct Receipt: Sendable, Equatable {
 public struct PublicationFlag: Sendable, Equatable {
   /// Which publication of the room.
   public var offset: Int
-  /// Who reports it.
+  /// The person who reports it.
   public var person: PersonID
   /// Why; empty for no reason given.
   public var reason: String
-  /// When.
+  /// The time of the report.
   public var time: Timestamp
 
   /// Makes a report.
@@ -55,9 +55,9 @@ public struct PublicationFlag: Sendable, Equatable {
   }
 }
 
-/// Somebody whom somebody else does not want to hear of.
+/// A person blocked by another.
 public struct PersonBlock: Sendable, Equatable {
-  /// Who blocks.
+  /// The person who blocks.
   public var person: PersonID
   /// Whom.
   public var blocked: PersonID
@@ -103,7 +103,7 @@ public enum PeopleRequest: Sendable {
   }
 }
 
-/// What became of it.
+/// The reply to a request about people.
 public enum PeopleReply: Sendable, Equatable {
   /// Done, with nothing to say.
   case done

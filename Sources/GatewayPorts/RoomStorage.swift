@@ -8,7 +8,7 @@ public typealias PersonID = String
 public struct RoomPosition: Sendable, Hashable {
   /// Names the history; another one means another history.
   public var epoch: String
-  /// How many publications the room has behind it. They never restart within an epoch.
+  /// The number of publications before this point. It never restarts within an epoch.
   public var offset: Int
 
   /// Makes a position.
@@ -18,14 +18,14 @@ public struct RoomPosition: Sendable, Hashable {
   }
 }
 
-/// What was published in a room.
+/// A publication in a room.
 public struct Publication: Sendable, Equatable {
   /// Its place in the room, counting from 1.
   public var offset: Int
-  /// When the server accepted it; never less than its predecessor's, unless the clock was set back by
-  /// more than ``TimeOrder/pullMax``.
+  /// The time at which the server accepted it; never less than its predecessor's, unless the clock
+  /// was set back by more than ``TimeOrder/pullMax``.
   public var time: Timestamp
-  /// Who published it, stamped by the server; `nil` for a backend.
+  /// The publishing person, stamped by the server; `nil` for a backend.
   public var person: PersonID?
   /// A name that the publisher gave, so that their own app can ignore it.
   public var senderID: String?
@@ -44,7 +44,7 @@ public struct Publication: Sendable, Equatable {
   }
 }
 
-/// What a room remembers. What is beyond either limit is forgotten.
+/// The limits of a room's history. Publications beyond either limit are dropped.
 public struct RoomMemory: Sendable, Hashable {
   /// Newest publications that are kept, at most; 0 keeps none.
   public var publicationsMax: Int
@@ -114,7 +114,7 @@ public enum RoomRequest: Sendable {
   }
 }
 
-/// What became of work with a room.
+/// The reply to a request about a room.
 public enum RoomReply: Sendable, Equatable {
   /// It is published, at this place and time, now or earlier under the same key.
   case published(RoomPosition, time: Timestamp, isRepeated: Bool)
@@ -122,13 +122,13 @@ public enum RoomReply: Sendable, Equatable {
   case keyReused
   /// A part of the history.
   case page(RoomPage)
-  /// How to go on.
+  /// The publications to continue with.
   case recovery(RoomRecovery)
 }
 
 /// A part of a room's history.
 public struct RoomPage: Sendable, Equatable {
-  /// Where the room stands.
+  /// The room's position.
   public var head: RoomPosition
   /// Oldest first.
   public var publications: [Publication]
@@ -146,9 +146,9 @@ public struct RoomPage: Sendable, Equatable {
   }
 }
 
-/// How a subscriber goes on from a position.
+/// The continuation of a subscription from a position.
 public struct RoomRecovery: Sendable, Equatable {
-  /// Where the room stands.
+  /// The room's position.
   public var head: RoomPosition
   /// All that was missed; `nil` if not all of it is known, or none was asked for.
   public var missed: [Publication]?

@@ -11,7 +11,7 @@ public enum StoreError: Error, Sendable, Equatable {
   case compacted(oldestRevision: Int)
   /// The disk is full, or could not be written or synced. Trying again later may succeed.
   case unavailable(String)
-  /// What was read is not what was once written.
+  /// The data read differs from the data once written.
   case damaged(String)
 
   /// Whether the same request may succeed later.

@@ -75,7 +75,7 @@ public enum StoreRequest: Sendable {
   }
 }
 
-/// What became of one request.
+/// The reply to one request.
 public enum StoreReply: Sendable {
   /// Done, with nothing to say.
   case done
@@ -93,11 +93,11 @@ public enum StoreReply: Sendable {
   case history(HistoryPage)
   /// Named versions.
   case versions([NamedVersion])
-  /// What became of work with a room.
+  /// The reply to a request about a room.
   case room(RoomReply)
-  /// What became of work with what people do in rooms.
+  /// The reply to a request about people in rooms.
   case people(PeopleReply)
-  /// What became of work that is done once.
+  /// The reply to a request that is done once.
   case once(OnceReply)
   /// Not done.
   case failed(StoreError)

@@ -1,4 +1,4 @@
-/// How much may come: so much in a second on average, and more at once after a quiet time.
+/// A rate limit: an average per second, and a burst after a quiet time.
 public struct Rate: Sendable, Hashable {
   /// In a second, on average; 0 for as much as comes.
   public var perSecond: Int
@@ -17,23 +17,23 @@ public struct Rate: Sendable, Hashable {
   }
 }
 
-/// What has been taken of a rate: a bucket that holds a burst, and fills at the rate.
+/// Usage of a rate limit: a bucket that holds a burst, and fills at the rate.
 ///
 /// In any time *t* (seconds), what is drawn is at most `rate.perSecond` · *t* + `rate.burst`, in
 /// whole numbers without rounding. What is larger than a whole bucket waits until it is full, and
 /// then leaves a debt, so that the average still holds. The rate is handed in with each call: a
 /// bucket is two words, and a bucket nobody has drawn from is full.
 public struct TokenBucket: Sendable, Hashable {
-  /// What is missing in the bucket, in thousandths: with times in milliseconds and rates in seconds
-  /// nothing has to be divided.
+  /// The amount missing in the bucket, in thousandths: with times in milliseconds and rates in
+  /// seconds nothing has to be divided.
   private var missing: Int64 = 0
-  /// When that was so, in milliseconds of uptime.
+  /// The time of the last update, in milliseconds of uptime.
   private var time: Int64 = 0
 
   /// A full bucket.
   public init() {}
 
-  /// What is missing at a later time.
+  /// Returns the amount missing at a later time.
   private func missing(at rate: Rate, now: Int64) -> Int64 {
     guard missing > 0, now > time else { return missing }
     let (back, isOver) = (now - time).multipliedReportingOverflow(by: Int64(rate.perSecond))

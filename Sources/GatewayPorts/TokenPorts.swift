@@ -2,7 +2,7 @@
 public protocol OwnTokens {
   /// Makes a token that says all of the identity.
   func token(for identity: Identity) -> String
-  /// Whose the token is; `nil` if it is not one of the server's own.
+  /// Returns the identity of a token's owner; `nil` if the token is not one of the server's own.
   func identity(of token: String, now: Timestamp) throws(AuthenticationError) -> Identity?
 }
 
@@ -10,7 +10,7 @@ public protocol OwnTokens {
 public enum Revocation: Hashable, Sendable {
   /// All of a user's tokens that were issued up to now.
   case user(String, before: Timestamp)
-  /// One token, by its own id.
+  /// A single token, by its own id.
   case token(String)
 }
 
@@ -52,7 +52,7 @@ public struct RevokedTokens: Sendable {
   /// Nothing was taken back.
   public init() {}
 
-  /// How many there are.
+  /// The number of entries.
   public var count: Int { users.count + tokens.count }
 
   /// All of them, in no order.

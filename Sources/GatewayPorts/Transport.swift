@@ -35,7 +35,7 @@ public struct RequestHead: Sendable {
   public var method: String
   /// The path as it was sent, without its query, still percent-encoded.
   public var path: String
-  /// What stood behind the `?`, or the empty string.
+  /// The query: the part behind the `?`, or the empty string.
   public var query: String
   /// Headers with their names in lower case. A header that came twice is joined with `, `.
   public var headers: [String: String]
@@ -45,7 +45,7 @@ public struct RequestHead: Sendable {
   public var limitedAddress: IPAddress?
   /// Whether the connection is encrypted.
   public var isSecure: Bool
-  /// Where it came in.
+  /// The entrance by which the request came.
   public var entrance = Entrance.front
 
   /// Makes a request head.
@@ -79,7 +79,7 @@ public struct Response: Sendable {
   }
 }
 
-/// What becomes of a request to upgrade, decided before anything is switched.
+/// The decision on a request to upgrade, made before anything is switched.
 public enum UpgradeDecision: Sendable {
   /// Switch protocols. The subprotocol is one the client offered, or `nil` for none.
   case accept(subprotocol: String?)
@@ -96,7 +96,7 @@ public struct CloseCode: Hashable, Sendable {
   public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 }
 
-/// What a transport tells its owner. Every call comes on the loop's thread.
+/// A transport's owner, which is notified of events. Every call comes on the loop's thread.
 public protocol TransportDelegate: AnyObject {
   /// Decides about an upgrade before the socket is switched.
   func decide(upgrade head: RequestHead) -> UpgradeDecision
@@ -126,7 +126,7 @@ public protocol TransportDelegate: AnyObject {
   func turnEnded() -> Bool
 }
 
-/// What a transport can be asked to do. All but `stop` on the loop's thread.
+/// A transport of connections. Called on the loop's thread alone, but for `stop`.
 public protocol Transport: AnyObject {
   /// Queues a frame; what a tick queued for a connection leaves in one write at its end.
   func send(_ frame: Frame, to connection: ConnectionID)

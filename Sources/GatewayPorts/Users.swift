@@ -1,10 +1,10 @@
-/// Somebody who may log in.
+/// A user who may log in.
 public struct User: Sendable, Hashable {
-  /// What their tokens are issued to: the name they log in with.
+  /// The name that the user logs in with, which is also the subject of their tokens.
   public var id: String
   /// The name that others see.
   public var name: String
-  /// What they may do.
+  /// The user's rights.
   public var grants: [Grant]
 
   /// Makes a user.
@@ -23,7 +23,7 @@ extension Identity {
   }
 }
 
-/// Where users come from: a file, or what an embedder puts in its place.
+/// A source of users: a file, or an embedder's own.
 ///
 /// Asked from several threads.
 public protocol UserSource: AnyObject, Sendable {

@@ -25,7 +25,7 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   /// The least processor time that is measured at the smaller size.
   public static let millisecondsMin: UInt64 = 20
 
-  /// How often a law is measured before it counts as broken.
+  /// The number of measurements after which a law counts as broken.
   public static let attemptsMax = 5
 
   /// The work's name, for tables and failures.

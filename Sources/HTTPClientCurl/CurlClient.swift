@@ -11,9 +11,9 @@ public final class CurlClient {
     public var url: String
     /// Lines of the head, such as `content-type: application/json`.
     public var headers: [String]
-    /// What is sent.
+    /// The request's body.
     public var body: [UInt8]
-    /// How long all of it may take.
+    /// The limit for the whole request, in milliseconds.
     public var timeoutMilliseconds: Int
 
     /// Makes a request.
@@ -25,11 +25,11 @@ public final class CurlClient {
     }
   }
 
-  /// What came of a request.
+  /// The outcome of a request.
   public enum Outcome: Sendable, Equatable {
-    /// Somebody answered, and may have said after how many seconds to ask again.
+    /// The service answered; `retryAfterSeconds` is its `Retry-After`, if it sent one.
     case answered(status: Int, retryAfterSeconds: Int?)
-    /// Nobody did, for this reason. The request may have arrived all the same.
+    /// The request failed for this reason. It may have arrived all the same.
     case failed(String)
   }
 
@@ -102,7 +102,7 @@ public final class CurlClient {
   }
 }
 
-/// One request under way.
+/// A request under way.
 private final class Transfer {
   /// More of an answer than this is not waited for.
   private static let answerBytesMax = 64 << 10
@@ -155,7 +155,7 @@ private final class Transfer {
     precondition(code == CURLE_OK, "libcurl does not take an option: \(code.rawValue)")
   }
 
-  /// What came of it, once it has ended with this code.
+  /// Returns the outcome of a transfer that has ended with this code.
   func outcome(_ code: CURLcode) -> CurlClient.Outcome {
     var status = 0
     CCurl_getLong(handle, CURLINFO_RESPONSE_CODE, &status)

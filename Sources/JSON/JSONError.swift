@@ -1,6 +1,6 @@
 /// Why bytes are not the message they should be. Never holds any of the sender's text.
 @usableFromInline package enum JSONError: Error, Sendable, Equatable {
-  /// What stands at this offset is no JSON.
+  /// The bytes at this offset are not JSON.
   case malformed(offset: Int)
   /// More objects and arrays are open at this offset than a message may have.
   case tooDeep(offset: Int)

@@ -1,6 +1,6 @@
 /// The fields of a JSON object in their order, values as they were written.
 public struct JSONFields: Sendable, Hashable {
-  /// One field.
+  /// A field of an object.
   public struct Field: Sendable, Hashable {
     /// Its name.
     public let name: String

@@ -3,7 +3,7 @@
 /// Field names and types are compared where they are, byte for byte; only what a message keeps
 /// becomes a `String`. Valid as long as the bytes are.
 @usableFromInline package struct JSONText {
-  /// What stands between the quotes.
+  /// The bytes between the quotes.
   @usableFromInline package let content: UnsafeBufferPointer<UInt8>
   @usableFromInline let hasEscapes: Bool
 

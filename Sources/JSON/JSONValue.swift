@@ -23,7 +23,7 @@ public struct JSONValue: Sendable, Hashable {
   /// Takes bytes that were checked when they were received.
   @inlinable package init(trusted utf8: [UInt8]) { self.utf8 = utf8 }
 
-  /// How deep it may be nested, so that it fits into any message.
+  /// The deepest nesting that fits into any message.
   public static let depthMax = 24
 
   /// `null`.

@@ -1,6 +1,6 @@
 /// Writes JSON by appending to a buffer.
 @usableFromInline package enum JSONWriter {
-  /// One object being written; fields stand in the order of the calls.
+  /// An object being written; its fields are in the order of the calls.
   @usableFromInline package struct Object {
     /// Whether no field was written yet.
     @usableFromInline package var isFirst = true

@@ -14,13 +14,13 @@ extension ClientSynchronizer {
     public var inFlight: Change?
     /// The change in flight on the server's text at `revision`.
     public var rebased: TextOperation?
-    /// What waits behind it.
+    /// The operation that waits behind it.
     public var buffer: TextOperation?
-    /// How many edits are in `buffer`.
+    /// The number of edits in `buffer`.
     public var bufferedEdits: Int
-    /// What was typed after an earlier restoration, and before the server was heard.
+    /// The edits typed after an earlier restoration, and before the server was heard.
     public var afterRestoring: TextOperation?
-    /// How many edits are in `afterRestoring`.
+    /// The number of edits in `afterRestoring`.
     public var editsAfterRestoring: Int
 
     /// Makes a state, for ``ClientSynchronizer/init(_:)``.

@@ -47,7 +47,7 @@ public struct ClientSynchronizer: Sendable {
   public internal(set) var epoch: String
   /// The server's newest revision known here.
   public internal(set) var revision: Int
-  /// How large a change may be: what is larger goes out as several, one after the other.
+  /// The limits of one change; a larger one is sent as several, one after the other.
   public var limits = OperationLimits()
   var line = Line.connected
   var nextSequence: Int
@@ -69,7 +69,7 @@ public struct ClientSynchronizer: Sendable {
     if case .refused? = queue.first?.state { true } else { false }
   }
 
-  /// How many edits the server has not acknowledged.
+  /// The number of edits that the server has not acknowledged.
   public var unconfirmedCount: Int { queue.reduce(0) { $0 + $1.edits } }
 
   /// All unconfirmed edits as one operation on the server's text at ``revision``.
@@ -130,7 +130,7 @@ public struct ClientSynchronizer: Sendable {
     return send()
   }
 
-  /// Somebody else's operation has become a revision.
+  /// Receives another client's operation, which has become a revision.
   ///
   /// - Returns: what to apply to the local text.
   /// - Complexity: O(components that are unconfirmed + *n* · log *edits that wait*).

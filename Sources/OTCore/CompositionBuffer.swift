@@ -36,7 +36,7 @@ struct CompositionBuffer: ~Copyable {
     pushRight(Word(.retain, scalars: baseLength))
   }
 
-  /// How many components there are, about.
+  /// The approximate number of components.
   var wordCount: Int { words.count }
   /// Bytes of inserted text.
   var textCount: Int { text.count }
@@ -233,7 +233,7 @@ private struct GapMemory<Element: BitwiseCopyable> {
   var left: UnsafeBufferPointer<Element> { UnsafeBufferPointer(start: memory, count: leftCount) }
   @inline(__always)
   var leftEnd: UnsafeMutablePointer<Element> { memory + leftCount }
-  /// Where the right part begins.
+  /// The start of the right part.
   @inline(__always)
   var right: UnsafeMutablePointer<Element> { memory + (capacity - rightCount) }
 

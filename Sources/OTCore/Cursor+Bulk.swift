@@ -50,7 +50,7 @@ private struct CursorGaps {
     var before: Int
   }
 
-  /// As many people as type at once.
+  /// The number of people who may type at once.
   private static let fingerCount = 4
   /// More than any position.
   private static let far = TextOperation.lengthMax + 1

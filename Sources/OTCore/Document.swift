@@ -9,7 +9,7 @@
 public struct Document: @unchecked Sendable {
   // Unchecked, for a node is written only by whoever holds the one reference to it.
   var root: RopeNode
-  /// Where the leaf of the last edit begins; edits tend to stay there.
+  /// The start of the last edit's leaf; edits tend to stay there.
   var fingerStart = 0
   /// Scalars in that leaf; negative when there is none.
   var fingerCount = -1

@@ -1,5 +1,5 @@
-/// One edit at one place, without memory of its own: retain, then insert and delete in either
-/// order, then retain.
+/// An edit at one place, without memory of its own: retain, then insert and delete in either order,
+/// then retain.
 ///
 /// 24 bytes, so that an operation with one passes in four registers.
 struct InlineEdit: Equatable {
@@ -38,7 +38,7 @@ struct InlineEdit: Equatable {
   var baseLength: Int { Int(prefix) &+ Int(deleted) &+ Int(suffix) }
   @inline(__always)
   var targetLength: Int { Int(prefix) &+ Int(scalars) &+ Int(suffix) }
-  /// What it adds to a text's length.
+  /// The difference that it makes to a text's length.
   @inline(__always)
   var growth: Int { Int(scalars) &- Int(deleted) }
   /// The base position of the insert.

@@ -1,10 +1,10 @@
-/// What lies in a node's block of memory, reached without counting a reference.
+/// The content of a node's block of memory, reached without counting a reference.
 ///
 /// Good only while somebody holds the node: an edit walks down a path whose root the document holds.
 struct NodeMemory {
   let header: UnsafeMutablePointer<RopeHeader>
 
-  /// What lies behind the header, which fills whole steps of 8 bytes.
+  /// The memory behind the header, which fills whole steps of 8 bytes.
   @inline(__always)
   private var elements: UnsafeMutableRawPointer { UnsafeMutableRawPointer(header + 1) }
   /// A leaf's memory.

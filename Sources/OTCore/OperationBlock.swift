@@ -1,4 +1,4 @@
-/// What stands in front of an operation's block.
+/// The header of an operation's block.
 struct OperationBlockTop {
   var base = 0
   var target = 0

@@ -14,7 +14,7 @@ public struct OperationComposer: ~Copyable, @unchecked Sendable {
   /// Composed parts, each of about twice the weight of the next.
   private var parts: [TextOperation] = []
   private var buffer: CompositionBuffer
-  /// Where a buffer is full: an edit moves no more than this.
+  /// The words at which a buffer is full: an edit moves no more than this.
   private static let wordsMax = 1024
   private static let textMax = 1 << 16
 
@@ -73,6 +73,6 @@ public struct OperationComposer: ~Copyable, @unchecked Sendable {
 }
 
 extension TextOperation {
-  /// What a walk over it costs: components, and text by the line of memory.
+  /// The cost of a walk over it: components, and text by the line of memory.
   var weight: Int { componentCount + insertedBytes / 64 }
 }

@@ -22,7 +22,7 @@ struct Pending: Sendable {
   var state: State
   /// Passes through everything that the server is heard to have stored.
   var operation: TextOperation
-  /// How many edits it counts for.
+  /// The number of edits that it counts for.
   var edits = 1
 
   /// The change as it was sent, of one that was.

@@ -15,7 +15,7 @@ package struct RebaseBuffer: ~Copyable {
     var words: UnsafeMutablePointer<Word>
     var count: Int
     var capacity: Int
-    /// What its retains and deletes cover of the base text.
+    /// The scalars of the base text that its retains and deletes cover.
     var scalars: Int
   }
 

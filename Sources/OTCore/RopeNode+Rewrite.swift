@@ -56,7 +56,7 @@ extension RopeNode {
     return result
   }
 
-  /// Where a part ends when a whole is cut into parts that differ by one at most.
+  /// Returns the end of a part when a whole is cut into parts that differ by one at most.
   ///
   /// What division leaves over must not gather in the last part, and the product of two lengths does
   /// not fit into WebAssembly's `Int`.

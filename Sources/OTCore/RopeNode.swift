@@ -1,18 +1,18 @@
-/// What stands in front of a node's memory.
+/// The header of a node's memory.
 struct RopeHeader {
   /// The lengths of all text below.
   var total = TextMetrics.zero
   /// Levels below; 0 for a leaf.
   var height: Int32 = 0
-  /// How many children; 0 for a leaf.
+  /// The number of children; 0 for a leaf.
   var count: Int32 = 0
-  /// Where a leaf's gap begins, in bytes.
+  /// The start of a leaf's gap, in bytes.
   var gapStart: Int32 = 0
-  /// Where a leaf's gap ends.
+  /// The end of a leaf's gap, in bytes.
   var gapEnd: Int32 = 0
   /// Scalars before the gap.
   var gapScalars: Int32 = 0
-  /// How much this node and all others of the rope hold.
+  /// The sizes of this node and all others of the rope.
   var sizes: RopeSizes
 
   init(height: Int = 0, gapEnd: Int = 0, sizes: RopeSizes) {
@@ -35,7 +35,7 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
   var total: TextMetrics { memory.header.pointee.total }
   @inline(__always)
   var height: Int { Int(memory.header.pointee.height) }
-  /// How many children.
+  /// The number of children.
   @inline(__always)
   var count: Int { Int(memory.header.pointee.count) }
   @inline(__always)

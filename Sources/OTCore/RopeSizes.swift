@@ -1,4 +1,4 @@
-/// How much a rope's nodes hold.
+/// The capacities of a rope's nodes.
 ///
 /// Tests take small sizes, so that nodes split and join often. An inner node has memory for
 /// ``fanOutMax`` children at every size, a leaf for just its capacity.

@@ -1,6 +1,6 @@
 /// A place in a text, and how an operation moves it.
 public enum Cursor {
-  /// Where a cursor stands after an operation, in Unicode scalars.
+  /// Returns a cursor's place after an operation, in Unicode scalars.
   ///
   /// An own insert at the cursor moves it right; somebody else's leaves it where it is. A deletion
   /// that spans it collapses it to the deletion's start. A position beyond the text is taken as
@@ -32,7 +32,7 @@ struct CursorWalk {
     self.own = own
   }
 
-  /// Where a cursor stands after the operation; none may stand before the last one asked for.
+  /// Returns a cursor's place after the operation; cursors must be asked for in ascending order.
   @inline(__always)
   mutating func moved(_ position: Int) -> Int {
     // The text of the last cursor may be gone, and this one's place with it.
@@ -60,9 +60,9 @@ struct CursorWalk {
 
 /// A selection: where it began, and where the caret is. Both in Unicode scalars.
 public struct Selection: Sendable, Hashable {
-  /// Where it began.
+  /// The place where the selection began.
   public var anchor: Int
-  /// Where the caret is.
+  /// The place of the caret.
   public var head: Int
 
   /// Makes a selection.
@@ -71,7 +71,7 @@ public struct Selection: Sendable, Hashable {
     self.head = head
   }
 
-  /// Where the selection stands after an operation; see ``Cursor``.
+  /// Returns the selection after an operation; see ``Cursor``.
   public func transformed(over operation: TextOperation, own: Bool) -> Selection {
     Selection(
       anchor: Cursor.transformed(anchor, over: operation, own: own),

@@ -27,7 +27,7 @@ public struct ServerSequencer: Sendable {
   public private(set) var durableDocument: Document
   /// Operations that end at ``revision``, oldest first, behind those that were trimmed.
   private var operations: [TextOperation]
-  /// How many were trimmed and are still in front, without content.
+  /// The number of trimmed operations that are still in front, without content.
   private var trimmed = 0
 
   /// - Parameter recent: the newest operations, ending at `revision`.

@@ -21,7 +21,7 @@
       return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
     }
 
-    /// As ``description``.
+    /// The same text as ``description``.
     public var debugDescription: String { description }
 
     /// Without parts: the texts lie in them.

@@ -33,7 +33,7 @@ private struct TextDifference {
   /// A line or a word.
   private struct Tokens {
     var hashes: [UInt64] = []
-    /// Where each begins, and where the last ends.
+    /// The start of each, and the end of the last.
     var starts: [Int] = []
 
     var count: Int { hashes.count }

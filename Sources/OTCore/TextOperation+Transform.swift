@@ -172,7 +172,7 @@ extension TextOperation {
     }
   }
 
-  /// As ``walk(_:_:_:_:)``, for the result of one operation alone.
+  /// Walks as ``walk(_:_:_:_:)``, for the result of one operation alone.
   ///
   /// - Parameter side: Known where this is inlined, so that each side has a walk of its own.
   /// - Returns: by how much that operation makes the text longer.

@@ -15,14 +15,14 @@
 public struct TextOperation: @unchecked Sendable {
   // Unchecked, for a block is written only by whoever holds the one reference to it.
 
-  /// What a component does.
+  /// The kind of a component.
   public enum Kind: UInt64, Sendable {
     case retain = 0
     case insert = 1
     case delete = 2
   }
 
-  /// One step of an operation.
+  /// A step of an operation.
   public enum Component: Sendable, Hashable {
     /// Keep so many scalars.
     case retain(Int)
@@ -71,7 +71,7 @@ public struct TextOperation: @unchecked Sendable {
   /// All components but those of one short edit; `nil` when ``edit`` says it all, which it may
   /// not even where it could.
   var block: OperationBlock?
-  /// One edit at one place; without meaning beside a block.
+  /// An edit at one place; without meaning beside a block.
   var edit = InlineEdit()
 
   /// An operation on the empty text that does nothing yet.
@@ -100,7 +100,7 @@ public struct TextOperation: @unchecked Sendable {
   /// The length that it leaves, in Unicode scalars.
   public var targetLength: Int { block?.top.pointee.target ?? edit.targetLength }
 
-  /// How many components it has.
+  /// The number of components.
   public var componentCount: Int { block?.wordCount ?? edit.wordCount }
 
   /// Bytes of inserted text, as UTF-8.

@@ -1,4 +1,4 @@
-/// What one user can undo and redo in a text that others change too.
+/// The edits that one user can undo and redo in a text that others change too.
 ///
 /// Only the user's own edits are recorded; everybody else's pass through. The rule:
 ///
@@ -38,7 +38,7 @@
 /// here: own ones by ``record(_:on:selection:milliseconds:)``, all others by ``receive(_:)``. What
 /// ``undo(on:selection:)`` and ``redo(on:selection:)`` return is recorded already.
 public struct UndoHistory: Sendable {
-  /// What to do to the text, and where the caret goes.
+  /// An operation to apply to the text, and the caret's place after it.
   public struct Step: Sendable, Hashable {
     /// To apply to the text and to send, as any edit of the user's.
     public let operation: TextOperation
@@ -56,14 +56,14 @@ public struct UndoHistory: Sendable {
   /// The newest own edit, while another may join it.
   private struct Run: Sendable {
     var isWriting: Bool
-    /// Where the edit ended, in the text as it is.
+    /// The end of the edit, in the present text.
     var place: Int
     var milliseconds: Int64
   }
 
   /// The longest pause within a run of typing.
   public let pauseMilliseconds: Int64
-  /// How many steps are kept; beyond, the oldest is forgotten.
+  /// The number of steps that are kept; beyond it, the oldest is dropped.
   public let stepsMax: Int
 
   private var undos: [Entry] = []
@@ -85,7 +85,7 @@ public struct UndoHistory: Sendable {
   /// Whether there is something to do again.
   public var canRedo: Bool { redos.contains { !$0.operation.isIdentity } }
 
-  /// How many steps can be taken back; of some, nothing may be left.
+  /// The number of steps that can be undone; some may have no effect left.
   public var stepCount: Int { undos.count }
 
   /// The user has made an edit.
@@ -121,7 +121,7 @@ public struct UndoHistory: Sendable {
     }
   }
 
-  /// Somebody else has changed the text.
+  /// Receives another client's change of the text.
   ///
   /// - Parameter operation: What is applied to the user's text: what
   ///   ``ClientSynchronizer/receive(_:revision:)`` returns.
@@ -219,7 +219,7 @@ private struct OneChange {
   var inserted = 0
   var deleted = 0
 
-  /// Where it ended, in the text that it leaves.
+  /// The end of the edit, in the text that it leaves.
   var end: Int { position + inserted }
 
   /// `nil` when the operation changes several places, or none.

@@ -2,7 +2,7 @@
 struct WordReader {
   private var next: UnsafePointer<TextOperation.Word>
   private let end: UnsafePointer<TextOperation.Word>
-  /// What is left of the component at hand; kind 3 at the end.
+  /// The rest of the current component; kind 3 at the end.
   private(set) var word: TextOperation.Word
 
   @inline(__always)

@@ -1,10 +1,10 @@
 package import OTCore
 
-/// One case for every function of the algebra, drawn from a seed, with the reference's opinion.
+/// A test case for every function of the algebra, drawn from a seed, with the reference's results.
 ///
 /// The same seed gives the same case on every machine, so a disagreement is told by its seed.
 package struct OracleCase {
-  /// Where OTCore and the reference part.
+  /// A difference between OTCore and the reference.
   package struct Disagreement: Error, CustomStringConvertible {
     package let seed: UInt64
     package let function: String

@@ -107,7 +107,8 @@ package struct PlainOperation {
     return (aAfterB, bAfterA)
   }
 
-  /// Where a cursor goes: before the scalar that it stood before, or the next one that is left.
+  /// Returns a cursor's new place: before the scalar that it was before, or the next one that is
+  /// left.
   package func moved(_ cursor: Int, insertMovesIt: Bool) -> Int {
     var before = cursor
     var result = 0

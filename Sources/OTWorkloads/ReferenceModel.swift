@@ -5,7 +5,7 @@ package import OTCore
 /// It exists to be obviously right, so that the fast one can be compared with it. An operation is a
 /// list of steps, each about one scalar; nothing is merged, nothing is counted in bytes.
 package struct ReferenceOperation: Equatable {
-  /// What happens to, or before, one scalar of the text.
+  /// A step of an operation, at or before one scalar of the text.
   package enum Step: Equatable {
     case keep
     case remove

@@ -43,7 +43,7 @@ package struct ReferenceUndo {
     undos.append(step)
   }
 
-  /// Somebody else's edit.
+  /// Applies another author's edit.
   package mutating func receive(_ edit: ReferenceOperation) { _ = change(edit) }
 
   package mutating func undo() { Self.take(from: &undos, to: &redos, &cells) }

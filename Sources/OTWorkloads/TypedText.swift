@@ -68,7 +68,7 @@ package struct TypedText {
     return (operation, used)
   }
 
-  /// One edit: so many scalars deleted at a place, and a text put there.
+  /// An edit: a number of scalars deleted at a place, and a text inserted there.
   package struct Patch {
     package var position: Int
     package var deleted: Int
@@ -91,8 +91,8 @@ package struct TypedText {
     }
   }
 
-  /// What somebody with the caret here does next: mostly types a letter, sometimes takes one back,
-  /// rarely pastes, cuts or goes elsewhere.
+  /// Draws an author's next edit at the caret: mostly a typed letter, sometimes a deleted one,
+  /// rarely a paste, a cut or a jump elsewhere.
   package mutating func patch(caret: inout Int, length: Int) -> Patch {
     if random.chance(2) { caret = random.below(length + 1) }
     let kind = random.below(100)
@@ -109,7 +109,7 @@ package struct TypedText {
     return patch
   }
 
-  /// What several people do in turn, each on what the one before left.
+  /// Draws the edits of several people in turn, each on the text that the one before left.
   package mutating func typing(on length: Int, count: Int, people: Int) -> [Patch] {
     var carets = (0..<people).map { _ in random.below(length + 1) }
     var length = length

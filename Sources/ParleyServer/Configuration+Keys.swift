@@ -2,7 +2,7 @@ package import CryptoOpenSSL
 package import GatewayPorts
 
 extension Configuration {
-  /// What checks tokens; `nil` in demo mode.
+  /// The authenticator of tokens; `nil` in demo mode.
   ///
   /// - Throws: `JWTKeyError` for a file that holds no usable key.
   package func authenticator(log: (any LogSink)?) throws(JWTKeyError) -> JWTAuthenticator? {
@@ -71,13 +71,13 @@ extension Configuration {
     return warnings
   }
 
-  /// Who may log in; `nil` if nobody can.
+  /// The users who may log in; `nil` if no user can.
   package func users(log: (any LogSink)?) throws(FileError) -> UserFile? {
     guard let usersFile else { return nil }
     return try UserFile(path: usersFile, log: log)
   }
 
-  /// What knows API keys; `nil` if there are none.
+  /// The API keys; `nil` if there are none.
   package func apiKeys(log: (any LogSink)?) throws(APIKeyFileError) -> HashedAPIKeys? {
     guard let apiKeyFile else { return nil }
     return try HashedAPIKeys(path: apiKeyFile, log: log)

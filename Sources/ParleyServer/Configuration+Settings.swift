@@ -2,12 +2,12 @@ import Gateway
 import GatewayPorts
 import SocketMessages
 
-/// One setting as operators know it: what it is called, what it takes and what it changes.
+/// A setting as operators know it: its names, its value and its effect.
 ///
 /// The name is the key of the configuration file. `ping-interval` is `--ping-interval` as a flag
 /// and `PARLEY_PING_INTERVAL` in the environment.
 package struct Setting: Sendable {
-  /// Where a setting stands in the help.
+  /// A section of the help.
   package enum Section: String, Sendable, CaseIterable {
     case listening = "Listening"
     case access = "Access"
@@ -20,7 +20,7 @@ package struct Setting: Sendable {
     case running = "Running"
   }
 
-  /// How often a setting may be given and whether its flag takes a value.
+  /// The shape of a setting: a flag, one value, or a list of values.
   package enum Shape: Sendable {
     /// `--name` alone means yes.
     case flag
@@ -32,13 +32,13 @@ package struct Setting: Sendable {
 
   /// In lower case, with hyphens.
   package let name: String
-  /// Where it stands in the help.
+  /// The setting's section of the help.
   package let section: Section
-  /// How often it may be given.
+  /// The setting's shape.
   package let shape: Shape
-  /// What the value is called in the help.
+  /// The value's name in the help.
   package let placeholder: String
-  /// One or two sentences without the default.
+  /// The help text: one or two sentences without the default.
   package let help: String
   /// The accepted values, as an error names them.
   package let expected: String
@@ -86,9 +86,9 @@ package struct Setting: Sendable {
     explain = { _ in nil }
   }
 
-  /// What rates and numbers may be; 0 is no limit.
+  /// The range of rates and counts; 0 is no limit.
   static let rates = 0...1_000_000_000
-  /// What rates of bytes may be.
+  /// The range of rates in bytes.
   static let byteRates = 0...(1 << 40)
 
   /// Yes or no.
@@ -121,7 +121,7 @@ package struct Setting: Sendable {
       help: help, read: { $0.isEmpty ? nil : .some($0) }, write: { $0 ?? "" })
   }
 
-  /// Where a service is called, or nowhere.
+  /// A setting for a service's URL, which may be empty.
   static func hook(
     _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
     _ section: Section, help: String
@@ -132,7 +132,7 @@ package struct Setting: Sendable {
       help: help, read: { HookAddress($0) == nil ? nil : .some($0) }, write: { $0 ?? "" })
   }
 
-  /// Where to listen, or nowhere.
+  /// A setting for an address to listen on, which may be empty.
   static func listenAddress(
     _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
     _ section: Section, help: String
@@ -184,7 +184,7 @@ package struct Setting: Sendable {
       write: { ValueText.text($0) })
   }
 
-  /// One of a few words.
+  /// A setting with one of a few words.
   static func choice<Value: Sendable>(
     _ name: String, _ property: any WritableKeyPath<Configuration, Value> & Sendable,
     _ section: Section, _ placeholder: String, of choices: [(word: String, value: Value)],

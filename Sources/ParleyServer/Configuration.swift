@@ -15,7 +15,7 @@ public struct Configuration: Sendable, Equatable {
   public var host = "127.0.0.1"
   /// The port to listen on; 0 takes a free one.
   public var port = 8080
-  /// Where programs with API keys are answered, `HOST:PORT`; without it they are where the page is.
+  /// The address for programs with API keys, `HOST:PORT`; without it they use the page's.
   public var apiListen: String?
   /// Whether a host beyond loopback is accepted while anyone may read and write.
   public var allowOpenNetwork = false
@@ -51,15 +51,15 @@ public struct Configuration: Sendable, Equatable {
   public var issuerProfiles: [String] = []
   /// A room token's `aud` has to name one of these; without any, none is accepted.
   public var roomTokenAudiences: [String] = []
-  /// By how much the clocks of issuer and server may differ.
+  /// The tolerated difference between the clocks of issuer and server.
   public var clockSkew = Duration.seconds(60)
   /// A file with the hashes of API keys.
   public var apiKeyFile: String?
   /// A file of users who log in with passwords. With it the demo mode is off.
   public var usersFile: String?
-  /// How long a token is good for that a login gives.
+  /// The lifetime of access tokens.
   public var accessTokenTime = Duration.seconds(3_600)
-  /// How long a login can be prolonged for.
+  /// The lifetime of refresh tokens.
   public var refreshTokenTime = Duration.seconds(90 * 86_400)
   /// Whether a token may stand in a URL.
   public var allowTokenInURL = false
@@ -96,23 +96,24 @@ public struct Configuration: Sendable, Equatable {
   public var documentsPerConnectionMax = 64
   /// Sessions of Socket.IO and Bayeux at once.
   public var sessionsMax = 10_000
-  /// How long a Socket.IO client may take to authenticate.
+  /// The time within which a Socket.IO client must authenticate.
   public var authenticateTime = Duration.seconds(15)
-  /// How long a Socket.IO client that asked for it may come back to what it had; zero for never.
+  /// The time within which a Socket.IO client may recover its session; zero for never.
   public var recoveryTime = Duration.seconds(120)
   /// Bytes kept of what such clients were sent.
   public var recoveryBytesMax = 8 << 20
   /// Whether every client of Socket.IO 3 or later may come back so, unasked.
   public var recoversAllSessions = false
-  /// How long a Bayeux connect is held.
+  /// The time for which a Bayeux connect is held open.
   public var connectHold = Duration.seconds(30)
   /// Rooms that one connection may be subscribed to.
   public var roomsPerConnectionMax = 64
-  /// How long a native client may take to say hello.
+  /// The time within which a native client must send `hello`.
   public var helloTime = Duration.seconds(10)
-  /// How long a request's head may take to arrive, and its body beside the time for its bytes.
+  /// The time within which a request's head must arrive, and its body beyond the time for its
+  /// bytes.
   public var requestTime = Duration.seconds(10)
-  /// How long an HTTP connection may stay without a request.
+  /// The time after which an idle HTTP connection is closed.
   public var keepAliveTime = Duration.seconds(30)
 
   // MARK: Limits
@@ -131,29 +132,29 @@ public struct Configuration: Sendable, Equatable {
 
   /// Newest publications that a room remembers, unless ``roomHistories`` says otherwise.
   public var roomHistoryMax = 1_000
-  /// How long it remembers each.
+  /// The age at which a room's publications expire.
   public var roomHistoryAgeMax = Duration.seconds(86_400)
   /// Rules for rooms by their names, each `PATTERN=NUMBER/TIME`; the first that means a room holds.
   public var roomHistories: [String] = []
   /// Bytes of a publication's data.
   public var publicationBytesMax = 64 << 10
-  /// How long somebody is shown in a room after their line broke.
+  /// The time for which people stay shown in a room after their connection broke.
   public var presenceGrace = Duration.seconds(5)
   /// People of a document who are all named; more are counted.
   public var presenceListMax = 200
   /// Whether the blocked do not hear of the blocker either.
   public var blocksBothWays = false
-  /// Where followers who are offline are told of what is published, `http://host:port/path`.
+  /// The URL that is notified of publications for followers who are offline,
+  /// `http://host:port/path`.
   public var pushURL: String?
-  /// Where it is told that rooms are occupied and vacated.
+  /// The URL that is notified when rooms are occupied and vacated.
   public var roomEventsURL: String?
-  /// How often it is noted that somebody is still connected: what a server that is killed forgets of
-  /// it is no longer.
+  /// The interval at which connected people are recorded: a killed server loses at most so much.
   public var lastOnlineInterval = Duration.seconds(30)
 
   // MARK: Webhooks
 
-  /// Where an app's backend is told what happens.
+  /// The URL of an app's backend that receives webhooks.
   public var webhookURL: String?
   /// A file with the secrets that calls are signed with, the newest first.
   public var webhookSecretFile: String?
@@ -168,7 +169,7 @@ public struct Configuration: Sendable, Equatable {
   public var webhookBatchBytesMax = 1 << 20
   /// From an event until the call, for others to join it.
   public var webhookBatchDelay = Duration.seconds(1)
-  /// How long a call may take.
+  /// The time limit for a webhook call.
   public var webhookTimeout = Duration.seconds(10)
   /// The first pause after a call that failed.
   public var webhookRetryMin = Duration.seconds(1)
@@ -183,18 +184,18 @@ public struct Configuration: Sendable, Equatable {
 
   // MARK: Running
 
-  /// How long connections have to end in good order when the server is asked to stop.
+  /// The time that connections have to close in good order when the server stops.
   public var drainTime = Duration.seconds(10)
   /// The processor time that one turn of the loop may take before the process ends;
   /// zero for no limit.
   public var turnTimeMax = Duration.seconds(10)
   /// Lines below this level are not written.
   public var logLevel = LogLevel.info
-  /// How log lines look.
+  /// The format of log lines.
   public var logFormat = LogFormat.text
-  /// Where WebSocket messages are answered with themselves, for tests; `nil` is nowhere.
+  /// The path of a WebSocket echo endpoint for tests; `nil` for none.
   public var echoPath: String?
-  /// Who is answered at `/metrics`.
+  /// The audience of `/metrics`.
   public var metricsAudience = MetricsAudience.local
 
   // MARK: History
@@ -222,17 +223,17 @@ public struct Configuration: Sendable, Equatable {
   }
 }
 
-/// Who may read the metrics.
+/// The audience of the metrics.
 public enum MetricsAudience: String, Sendable, CaseIterable {
   /// Programs on this machine that come without a proxy.
   case local
-  /// Whoever can connect.
+  /// Every client that can connect.
   case anyone
-  /// Nobody.
+  /// No client.
   case nobody
 }
 
-/// How log lines look.
+/// The format of log lines.
 public enum LogFormat: String, Sendable, CaseIterable {
   /// For people: time, level, message, `key=value`.
   case text
@@ -241,13 +242,13 @@ public enum LogFormat: String, Sendable, CaseIterable {
 }
 
 extension Configuration {
-  /// Who sends nothing for so long is not shown as present any more.
+  /// The time after which a silent person is no longer shown as present.
   package var presenceLease: Duration {
     get { .milliseconds(limits.presenceLeaseMilliseconds) }
     set { limits.presenceLeaseMilliseconds = newValue.milliseconds }
   }
 
-  /// How long typing lasts that is not renewed.
+  /// The time after which a typing sign expires unless renewed.
   package var typingTime: Duration {
     get { .milliseconds(limits.typingMilliseconds) }
     set { limits.typingMilliseconds = newValue.milliseconds }

@@ -1,4 +1,4 @@
-/// What is wrong with flags, environment or configuration file, for the person who wrote them.
+/// A mistake in flags, environment or configuration file, described for the person who wrote them.
 public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Nothing is called this. `suggestion` is what may have been meant, in the same form.
   case unknownSetting(String, at: SettingPlace, suggestion: String?)
@@ -23,7 +23,7 @@ public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConverti
   /// The page was not found where the setting says, or anywhere it is looked for.
   case noPage(String?)
 
-  /// What was expected, what came, what to do.
+  /// The expectation, what came instead, and what to do.
   public var description: String {
     switch self {
     case .unknownSetting(let name, let place, let suggestion):
@@ -62,9 +62,9 @@ public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConverti
   private func quoted(_ text: String) -> String { text.isEmpty ? "nothing" : "“\(text)”" }
 }
 
-/// Where a value came from.
+/// The source of a setting's value.
 public enum SettingPlace: Sendable, Equatable, CustomStringConvertible {
-  /// Nobody set it.
+  /// The default; the setting was not given.
   case standard
   /// A line of the configuration file, counted from 1.
   case file(String, line: Int)
@@ -73,7 +73,7 @@ public enum SettingPlace: Sendable, Equatable, CustomStringConvertible {
   /// A flag of the command line.
   case flag
 
-  /// As a person would say it.
+  /// The source in words.
   public var description: String {
     switch self {
     case .standard: "default"
@@ -83,7 +83,7 @@ public enum SettingPlace: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// What stands before an error, in the form that editors jump to.
+  /// The prefix of an error, in the form that editors jump to.
   var prefix: String {
     switch self {
     case .standard, .environment, .flag: ""
@@ -91,7 +91,7 @@ public enum SettingPlace: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// What a setting is called in this place.
+  /// Returns the name of a setting in this source.
   func name(of setting: String) -> String {
     switch self {
     case .standard, .file: setting

@@ -7,14 +7,14 @@
 public struct ConfigurationLoader: Sendable {
   /// A configuration and how it came about.
   public struct Result: Sendable {
-    /// What holds.
+    /// The resulting configuration.
     public var configuration: Configuration
     /// The file that was read.
     public var file: String?
     /// Names in the file and the environment that are no settings. `check` refuses them; `serve`
     /// starts all the same, since a newer version's file must not keep an older one from running.
     public var unknown: [ConfigurationError]
-    /// Where each setting that somebody set came from, by its name.
+    /// The source of each setting that was given, by the setting's name.
     public var places: [String: SettingPlace]
   }
 

@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// When to tell one target what waits for it, and what follows from its answers.
+/// Schedules the calls to one target: when to send, retry and give up.
 ///
 ///     quiet ─▶ gathering ─▶ taking ─▶ sending ─▶ settling ─▶ gathering …
 ///                  ▲                     │ nobody took it
@@ -10,7 +10,7 @@ package import GatewayPorts
 /// takes nothing is asked about the same ones, after longer and longer pauses. Times are
 /// milliseconds of uptime unless they are called times of day.
 package struct DeliverySchedule: Sendable {
-  /// What an operator can set.
+  /// Settings of the operator.
   package struct Settings: Sendable, Equatable {
     /// Events in one call, at most.
     package var eventsMax = 100
@@ -29,7 +29,7 @@ package struct DeliverySchedule: Sendable {
     package init() {}
   }
 
-  /// What to do.
+  /// An action for the owner.
   package enum Action: Sendable, Equatable {
     /// Take the oldest events; then ``taken(_:now:)``.
     case take(limit: Int)
@@ -39,15 +39,15 @@ package struct DeliverySchedule: Sendable {
     case settle(told: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason)
   }
 
-  /// What came of sending.
+  /// The outcome of a call.
   package enum Answer: Sendable, Equatable {
-    /// They are told.
+    /// The receiver has taken the events.
     case accepted
     /// The receiver wants none of them, now or later.
     case unwanted
     /// The receiver finds fault with the call itself: perhaps with one event in it.
     case faulted
-    /// Not now; perhaps it was said after how many seconds.
+    /// The receiver asks for a retry, after `Retry-After` seconds if given.
     case failed(retryAfterSeconds: Int?)
   }
 
@@ -55,7 +55,7 @@ package struct DeliverySchedule: Sendable {
     var told: [OutboxEvent] = []
     var givenUp: [OutboxEvent] = []
     var reason = DeadLetter.Reason.tooOld
-    /// When to go on afterwards.
+    /// The end of the pause, in milliseconds.
     var pauseEnd: Int64
   }
 
@@ -83,7 +83,7 @@ package struct DeliverySchedule: Sendable {
 
   private let settings: Settings
   private var state = State.quiet
-  /// When something that is held back is due.
+  /// The time at which the next event that is held back is due.
   private var dueAt: Int64?
   /// Whether something has come since events were taken last.
   private var hasNews = false
@@ -95,7 +95,7 @@ package struct DeliverySchedule: Sendable {
   /// Makes a schedule for a queue that is empty as far as is known.
   package init(_ settings: Settings) { self.settings = settings }
 
-  /// When there is something to do without anything else happening; `nil` for never.
+  /// The time of the next action if no other event comes first; `nil` for never.
   package var wakeAt: Int64? {
     switch state {
     case .quiet: dueAt
@@ -145,7 +145,7 @@ package struct DeliverySchedule: Sendable {
     }
   }
 
-  /// Somebody answered, or nobody.
+  /// Notes the outcome of a call.
   ///
   /// - Parameter chance: from 0 up to 1, so that not everybody comes back at the same time.
   package mutating func answered(
@@ -214,7 +214,7 @@ package struct DeliverySchedule: Sendable {
 
   // MARK: Actions
 
-  /// What to do now; `nil` until something happens or ``wakeAt`` has come.
+  /// Returns the next action; `nil` until an event or ``wakeAt``.
   package mutating func next(now: Int64) -> Action? {
     switch state {
     case .quiet:

@@ -6,9 +6,9 @@ import TransportLibwebsockets
 
 /// Looks whether this machine is fit to run a configuration, without serving.
 package struct Doctor {
-  /// How bad a finding is.
+  /// The severity of a finding.
   package enum Severity: String, Sendable {
-    /// As it should be.
+    /// No problem.
     case fine = "ok"
     /// It will run, but somebody should look at it.
     case warning
@@ -16,13 +16,13 @@ package struct Doctor {
     case problem
   }
 
-  /// One thing that was looked at.
+  /// The result of one check.
   package struct Finding: Sendable {
-    /// How bad it is.
+    /// The finding's severity.
     package let severity: Severity
-    /// What was looked at, in a word.
+    /// The checked subject, in a word.
     package let subject: String
-    /// What was found and, unless it is fine, what to do.
+    /// The finding and, unless it is fine, the remedy.
     package let text: String
   }
 

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What the machine beneath a folder is like.
+/// Properties of the file system of a folder.
 enum FileSystem {
   /// File systems on which a database may not keep its word, by the number that `statfs` gives
   /// (linux/magic.h); what they are and what to do.
@@ -17,7 +17,7 @@ enum FileSystem {
     doubtful[CLinux_fileSystem(path)]
   }
 
-  /// How long a small write and its sync take, the middle one of several, in microseconds.
+  /// Returns the median time of a small write with its sync, in microseconds.
   static func syncTime(in folder: String) throws(FileError) -> Int64 {
     var path = Array("\(folder)/.parley-doctor-XXXXXX".utf8CString)
     let file = mkstemp(&path)

@@ -88,7 +88,7 @@ public enum Files {
     return String(cString: resolved)
   }
 
-  /// What stands before the last slash.
+  /// Returns the part of a path before its last slash.
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])

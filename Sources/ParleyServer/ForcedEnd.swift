@@ -3,7 +3,7 @@ public import GatewayPorts
 
 /// Ends the process without asking anything of a thread, a disk or a reader of the log.
 public enum ForcedEnd {
-  /// What the shell sees of a process that ended so.
+  /// The exit codes of a process that was ended by force.
   public enum ExitCode {
     /// A stop in good order took longer than it may.
     public static let stopTookTooLong: Int32 = 3
@@ -11,7 +11,7 @@ public enum ForcedEnd {
     public static let loopIsStuck: Int32 = 4
   }
 
-  /// How long the last line may take to be written.
+  /// The time limit for writing the last log line.
   private static let lineMilliseconds = 1_000
 
   /// Ends the process after so many milliseconds, unless it has ended by then.

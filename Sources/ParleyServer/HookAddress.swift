@@ -1,4 +1,4 @@
-/// Where a service is called: `https://host:port/path`.
+/// The URL of a service: `https://host:port/path`.
 struct HookAddress: Sendable, Equatable {
   /// All of it.
   let text: String

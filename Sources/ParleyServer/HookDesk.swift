@@ -25,7 +25,7 @@ struct HookDesk {
   private let log: any LogSink
   private let clock = SystemClock()
   private var schedules: [OutboxTarget: DeliverySchedule]
-  /// What follows from the publication whose followers were found.
+  /// Events drafted for the publication whose followers were found.
   private var drafts: [OutboxDraft] = []
   private var crowdedOut = 0
 

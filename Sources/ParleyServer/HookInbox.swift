@@ -4,7 +4,7 @@ import HTTPClientCurl
 
 /// The one way from other threads to the thread that calls services.
 final class HookInbox: Sendable {
-  /// What the thread is told.
+  /// A message to the thread.
   enum Letter: Sendable {
     /// Queues stand otherwise than before.
     case changed([OutboxTarget: OutboxStanding])
@@ -33,7 +33,7 @@ final class HookInbox: Sendable {
     waker.wake()
   }
 
-  /// What has come since the last call; `nil` when the thread is to end.
+  /// Returns the messages since the last call; `nil` when the thread is to end.
   func take() -> [Letter]? {
     state.withLock { state in
       defer { state.letters = [] }
@@ -41,7 +41,7 @@ final class HookInbox: Sendable {
     }
   }
 
-  /// What has been counted.
+  /// The thread's metrics.
   var metrics: HookMetrics { state.withLock { $0.metrics } }
 
   func count(_ body: (inout HookMetrics) -> Void) { state.withLock { body(&$0.metrics) } }

@@ -1,8 +1,8 @@
 package import GatewayPorts
 
-/// What is counted of calls to services.
+/// Metrics of calls to services.
 package struct HookMetrics: Sendable {
-  /// How the queues stand.
+  /// The state of each queue.
   package var standings: [OutboxTarget: OutboxStanding] = [:]
   /// Calls, by what came of them.
   package var calls: [String: Int] = [:]
@@ -21,7 +21,7 @@ package struct HookMetrics: Sendable {
 }
 
 extension OutboxTarget {
-  /// As metrics and log lines name it.
+  /// The name in metrics and log lines.
   var word: String {
     switch self {
     case .webhook: "webhook"
@@ -33,7 +33,7 @@ extension OutboxTarget {
 }
 
 extension DeadLetter.Reason {
-  /// As metrics and listings name it.
+  /// The name in metrics and listings.
   var word: String {
     switch self {
     case .tooOld: "tooOld"

@@ -56,7 +56,7 @@ struct HookRequest {
 }
 
 extension DeliverySchedule.Answer {
-  /// What an answer means.
+  /// Interprets the outcome of a request.
   init(_ outcome: CurlClient.Outcome) {
     switch outcome {
     case .answered(200...299, _): self = .accepted
@@ -71,7 +71,7 @@ extension DeliverySchedule.Answer {
     }
   }
 
-  /// As metrics name it.
+  /// The name in metrics.
   var word: String {
     switch self {
     case .accepted: "accepted"

@@ -4,11 +4,11 @@ import GatewayPorts
 
 /// Which services are called, and how.
 struct HookSettings: Sendable {
-  /// Where each target is called.
+  /// The URL of each target.
   var addresses: [OutboxTarget: HookAddress] = [:]
-  /// When each target is called.
+  /// The schedule of each target.
   var schedules: [OutboxTarget: DeliverySchedule.Settings] = [:]
-  /// How long a call may take.
+  /// The time limit for a call, in milliseconds.
   var timeoutMilliseconds = 10_000
 
   /// Whether there is anything to tell anybody.
@@ -55,7 +55,7 @@ extension Configuration {
       followsRooms: roomEventsURL != nil)
   }
 
-  /// What the store keeps to be told; `nil` for nothing.
+  /// The rules for the store's outbox; `nil` for no events.
   var outboxRules: OutboxRules? {
     scribe.map {
       OutboxRules(
@@ -63,7 +63,7 @@ extension Configuration {
     }
   }
 
-  /// What calls are signed with.
+  /// Reads the secrets that sign calls.
   ///
   /// - Throws: `JWTKeyError` for a file that holds no usable secret.
   func webhookSecrets(log: (any LogSink)?) throws(JWTKeyError) -> WebhookSecrets {

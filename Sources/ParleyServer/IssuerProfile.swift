@@ -9,7 +9,7 @@ import GatewayPorts
 package enum IssuerProfile {
   /// Reasons why a text is not a profile, in one sentence.
   package struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What was expected.
+    /// The expectation.
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -1,4 +1,4 @@
-/// Where to listen, written `HOST:PORT`; an IPv6 address stands in brackets.
+/// An address to listen on, written `HOST:PORT`; an IPv6 address in brackets.
 package struct ListenAddress: Sendable, Equatable {
   /// An IP address, or a name that stands for one of this machine's.
   package let host: String

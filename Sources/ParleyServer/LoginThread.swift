@@ -7,7 +7,7 @@ final class LoginThread: Sendable {
     var request: RequestID
     var user: String
     var password: String
-    /// Where it comes from, for counting what fails.
+    /// The client's address, by which failed attempts are counted.
     var source: String
   }
 

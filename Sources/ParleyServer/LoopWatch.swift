@@ -14,7 +14,7 @@
 /// ``Verdict/silent`` only: the thread waits for something outside, such as a disk with the page's
 /// files or a reader of the log, which an end of the process would not cure.
 package struct LoopWatch: Sendable {
-  /// How the loop's thread was found.
+  /// The state of the loop's thread.
   package enum ThreadState: Sendable {
     /// Running, or ready to run.
     case runnable
@@ -34,7 +34,7 @@ package struct LoopWatch: Sendable {
     package var isWaiting: Bool
     /// The thread's own processor time in nanoseconds; `nil` if the system does not say.
     package var processor: Int64?
-    /// How the thread was found.
+    /// The state of the thread.
     package var state: ThreadState
 
     /// Gathers the values.
@@ -61,7 +61,7 @@ package struct LoopWatch: Sendable {
 
   /// The evidence for a stuck loop.
   package enum Reason: Equatable, Sendable {
-    /// One turn has taken so much of the thread's own processor time.
+    /// A single turn has taken so much of the thread's own processor time.
     case busy(milliseconds: Int64)
     /// Timers have been due for so long, and the thread sleeps on.
     case asleep(milliseconds: Int64)

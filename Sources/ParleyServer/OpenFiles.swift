@@ -1,13 +1,13 @@
 import Glibc
 
-/// How many files and sockets this process may have open.
+/// The limit of open files and sockets of this process.
 package enum OpenFiles {
   /// Beside connections: the database, the page's files, calls to services, the loops.
   static let reserve = 64
   /// Sockets of clients that are being turned away or seen off.
   static let leaving = 1_024
 
-  /// What the system allows now, and what it could be raised to.
+  /// Returns the present limit, and the one to which it can be raised.
   static func limit() -> (soft: Int, hard: Int) {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {

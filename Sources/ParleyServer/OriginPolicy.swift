@@ -83,7 +83,7 @@ package struct OriginPolicy: Sendable {
 }
 
 extension String {
-  /// What stands before the first comma.
+  /// The part before the first comma.
   var firstOfList: String {
     split(separator: ",", maxSplits: 1).first?.trimmingSpaces() ?? ""
   }

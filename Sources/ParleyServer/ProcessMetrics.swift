@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the system knows of this process, under the names that all Prometheus clients use.
+/// Metrics of this process, under the names that all Prometheus clients use.
 struct ProcessMetrics {
   /// Memory in use, in bytes.
   var residentBytes = 0

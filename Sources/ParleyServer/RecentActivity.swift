@@ -1,7 +1,7 @@
 import Gateway
 import GatewayPorts
 
-/// What has been counted until one moment.
+/// A sample of the counters at one moment.
 struct ActivitySample {
   /// The moment, in microseconds of a clock that never goes back.
   var time: Int64 = 0
@@ -16,7 +16,7 @@ struct ActivitySample {
 }
 
 extension ActivitySample {
-  /// What gateway, store and process have counted until now.
+  /// Samples the counters of gateway, store and process.
   init(_ metrics: GatewayMetrics, _ store: StoreMetrics, time: Int64) {
     self.time = time
     messagesReceived = metrics.messagesReceived

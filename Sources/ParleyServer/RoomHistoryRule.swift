@@ -1,7 +1,7 @@
 import Gateway
 import GatewayPorts
 
-/// How an operator writes what the rooms of a pattern remember: `chat-*=500/24h`.
+/// A rule for the history of rooms that match a pattern, written `chat-*=500/24h`.
 struct RoomHistoryRule {
   /// The rule.
   let rule: RoomMemoryRule

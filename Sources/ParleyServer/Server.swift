@@ -199,7 +199,7 @@ public final class Server: Sendable {
     loopGuard.stop()
   }
 
-  /// What ``stop(drainMilliseconds:)`` waits for, in words.
+  /// The step that ``stop(drainMilliseconds:)`` waits for, in words.
   public var stopWaitsFor: String { stopStage.withLock { $0 } }
 }
 
@@ -238,7 +238,7 @@ extension Configuration {
     return transport
   }
 
-  /// What clients are told that they may.
+  /// The limits that are announced to clients.
   package var announcedLimits: Limits { gateway.limits }
 
   var gateway: GatewaySettings {

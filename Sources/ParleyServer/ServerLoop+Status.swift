@@ -3,7 +3,7 @@ import Gateway
 import GatewayPorts
 import TransportLibwebsockets
 
-/// What the server says of itself over HTTP.
+/// Health, metrics and statistics over HTTP.
 ///
 ///     GET /health             whether the process answers
 ///     GET /ready              whether changes are taken
@@ -55,7 +55,7 @@ extension ServerLoop {
       status: 200, headers: [("content-type", PrometheusText.contentType)], body: page.text.bytes)
   }
 
-  /// What has been counted until now.
+  /// A sample of the counters.
   var sample: ActivitySample {
     ActivitySample(
       gateway.metrics, attached.storeThread.metrics, time: SystemClock().microseconds)

@@ -6,11 +6,11 @@ import SocketMessages
 import TransportLibwebsockets
 import WebSocketFrames
 
-/// What runs on the loop thread: the gateway, fed by the transport and the store.
+/// The work of the loop thread: the gateway, fed by the transport and the store.
 ///
 /// Unchecked: made before the loop thread starts, and used on that thread alone from then on.
 final class ServerLoop: TransportDelegate, @unchecked Sendable {
-  /// What the loop works with, once both stand. One reference, since each message asks for it.
+  /// The loop's partners, attached once they are made. One reference, since each message asks for it.
   final class Attachments {
     unowned let transport: LibwebsocketsTransport
     let storeThread: StoreThread
@@ -30,7 +30,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  /// What tells who is there, made on another thread and handed to the loop's.
+  /// The authentication of clients, made on another thread and handed to the loop's.
   struct Access {
     let authenticator: JWTAuthenticator?
     let apiKeys: HashedAPIKeys?
@@ -47,7 +47,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let crossOrigin: CrossOrigin
   private let hosts: HostPolicy
   private let proxies: TrustedProxies
-  /// Anybody can have themselves be refused: only so many of them are logged.
+  /// The rate limit for log lines about refused requests, which clients can cause at will.
   private var loggedRefusals = TokenBucket()
   private let ports: PortRule
   private var files: StaticFiles?

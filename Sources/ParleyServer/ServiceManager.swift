@@ -5,7 +5,7 @@ import Glibc
 /// Without `NOTIFY_SOCKET` in the environment there is none. The messages are short, and one that
 /// cannot be sent at once is dropped.
 public struct ServiceManager: Sendable {
-  /// How often the manager wants to hear from the process, in microseconds; `nil` if it does not.
+  /// The interval at which the manager expects a sign of life, in microseconds; `nil` for none.
   package let watchdogMicroseconds: Int64?
   private let path: String
 

@@ -37,10 +37,10 @@ public struct StandardErrorLog: LogSink {
   }
 }
 
-/// How a log line is spelt.
+/// The spelling of a log line.
 package enum LogLine {
-  /// One line with its newline. Control characters, from whatever a peer sent, are escaped, so
-  /// that a line cannot be forged.
+  /// Returns a line with its newline. Control characters are escaped, so that a peer cannot forge a
+  /// line.
   package static func bytes(
     _ format: LogFormat, _ level: LogLevel, _ message: String,
     _ data: [(key: String, value: String)], seconds: Int, milliseconds: Int

@@ -7,12 +7,12 @@ struct StatisticsPage {
   let gateway: Gateway
   let store: StoreMetrics
   let process: ProcessMetrics
-  /// When the process started.
+  /// The time at which the process started.
   let started: Timestamp
   let now: Timestamp
   let connectionsMax: Int
   let isDemo: Bool
-  /// What has been counted by now, and by a moment some seconds ago.
+  /// The latest sample of the counters, and one from some seconds before.
   let latest: ActivitySample
   let earlier: ActivitySample
 

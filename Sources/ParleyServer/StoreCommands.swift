@@ -4,14 +4,14 @@ import Glibc
 import JSON
 package import StoreSQLite
 
-/// What the program can do with a store beside serving it.
+/// Commands on a store that is not being served.
 package struct StoreCommands {
   private let configuration: Configuration
 
   /// Works on the store of a configuration.
   package init(_ configuration: Configuration) { self.configuration = configuration }
 
-  /// Where the store is.
+  /// The store's path.
   package var path: String { configuration.storePath }
 
   /// Whether there is a store yet.
@@ -101,7 +101,7 @@ package struct StoreCommands {
 }
 
 extension Configuration {
-  /// What is kept of each note's history; all of it if `nil`.
+  /// The part of each note's history that is kept; all of it if `nil`.
   package var retention: Retention? {
     guard historyChangesMin > 0 || historyAgeMin > .zero else { return nil }
     return Retention(

@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// What the store's thread counts of itself.
+/// Metrics of the store's thread.
 package struct StoreMetrics: Sendable {
   /// Requests that wait to be taken.
   package var queued = 0

@@ -9,7 +9,7 @@ package import StoreSQLite
 /// into one commit. So the busier the gateway, the more changes share one sync. Reads that need not
 /// be in order with commits go to a ``StoreReader``, if there is one.
 package final class StoreThread: Sendable {
-  /// What came back for one request.
+  /// The completion of one request.
   package struct Completion: Sendable {
     package let ticket: StoreTicket
     package let reply: StoreReply
@@ -139,7 +139,7 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// What has been counted since the start.
+  /// The counters since the start.
   package var metrics: StoreMetrics {
     state.withLock { state in
       var metrics = state.metrics

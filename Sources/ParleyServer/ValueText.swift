@@ -1,4 +1,4 @@
-/// How values are written in settings, and read back.
+/// The text form of values in settings.
 enum ValueText {
   /// `true`, `yes`, `on`, `1` and their opposites.
   static func bool(_ text: String) -> Bool? {

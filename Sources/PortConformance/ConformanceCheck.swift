@@ -2,7 +2,7 @@ public import GatewayPorts
 
 /// Something that every store of documents must do, as a function over any of them.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
-  /// What must hold.
+  /// The requirement that is checked.
   public let description: String
 
   private let body: @Sendable (StoreRig) throws -> Void
@@ -22,9 +22,9 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
   }
 }
 
-/// What a store did not do as it must.
+/// A requirement that a store does not meet.
 public struct ConformanceFailure: Error, CustomStringConvertible {
-  /// What was expected, and what came.
+  /// The expectation, and what came instead.
   public let description: String
 
   init(_ description: String) { self.description = description }

@@ -1,7 +1,7 @@
 import GatewayPorts
 import OTCore
 
-/// What every store of documents must do, whatever it is made of.
+/// Requirements of every store of documents, whatever it is made of.
 public enum DocumentStoreConformance {
   /// All checks, each for a store of its own.
   public static let checks: [ConformanceCheck] =

@@ -1,7 +1,7 @@
 import GatewayPorts
 import OTCore
 
-/// What every store must know of the past.
+/// Requirements on histories and texts of the past.
 extension DocumentStoreConformance {
   /// A note of six entries: Ann, Ann, Ben, Ben, Ann, Ben; a second apart, but a minute before the
   /// fourth.

@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// What every store must know of work that is done once.
+/// Requirements on requests that are done once.
 extension DocumentStoreConformance {
   static let once: [ConformanceCheck] = [
     ConformanceCheck("an answer is kept with the work, and told apart by owner, key and content") {

@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// What every store must do that also keeps what is to be told outside.
+/// Requirements on stores that keep an outbox.
 extension DocumentStoreConformance {
   static let outbox: [ConformanceCheck] = [
     ConformanceCheck("what is told of a change is there exactly if the change is") { rig in

@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// What every store must know of rooms.
+/// Requirements on rooms.
 extension DocumentStoreConformance {
   static let rooms: [ConformanceCheck] = [
     ConformanceCheck("publications are numbered from 1, and come back as they were") { rig in

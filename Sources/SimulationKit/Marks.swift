@@ -9,7 +9,7 @@ struct Marks {
 
   /// Marks that somebody has deleted, each on a screen where it stood.
   private(set) var deleted: Set<Int> = []
-  /// Who typed each.
+  /// The author of each mark.
   private(set) var seats: [Int] = []
 
   /// A mark nobody has used yet.
@@ -20,7 +20,7 @@ struct Marks {
     return String(Character(scalar))
   }
 
-  /// Somebody applies this edit to this text.
+  /// Notes an edit that an author applies to this text.
   mutating func note(_ operation: TextOperation, on document: Document) {
     var position = 0
     for component in operation.components {

@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// What is done once, in memory: answers, and notes under ids that their makers chose.
+/// Keyed requests in memory: answers, and notes under ids that their makers chose.
 struct MemoryOnce {
   private struct Answer {
     var request: KeyedRequest
@@ -13,7 +13,8 @@ struct MemoryOnce {
     var restMax: Timestamp
     /// Whether the note was deleted.
     var isDeleted = false
-    /// When the id may be used again; `nil` until it was looked up after the deletion.
+    /// The time from which the id may be used again; `nil` until it was looked up after the
+    /// deletion.
     var expires: Timestamp?
   }
 

@@ -1,7 +1,6 @@
 import GatewayPorts
 
-/// What is to be told outside, in memory: a value, so that a commit is taken back by putting it
-/// back.
+/// An outbox in memory: a value, so that a commit is undone by restoring the former one.
 struct MemoryOutbox: Sendable {
   private struct Held {
     var draft: OutboxDraft

@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// What people do in rooms, in memory.
+/// Receipts, membership, blocks and presence times of people, in memory.
 extension MemoryRooms {
   mutating func reply(to request: PeopleRequest) -> PeopleReply {
     switch request {
@@ -88,7 +88,7 @@ extension MemoryRooms {
     }
   }
 
-  /// What one person does with one publication.
+  /// A person and a publication, as a key.
   struct Mark: Hashable, Sendable {
     let place: Place
     let person: PersonID

@@ -6,23 +6,23 @@ public import OTCore
 /// It keeps how to take back each of its newest commits, so that a simulation can lose a tail at a
 /// restart, as a disk does that lied about a sync.
 public final class MemoryStore: DocumentStore, Outbox {
-  /// How many of the commits to come fail. What is in them never happens.
+  /// The number of coming commits that fail. Their requests never happen.
   public var commitsToFail = 0
 
   /// Whether every commit fails, until set to `false` again.
   public var isDiskFull = false
 
-  /// How many of the commits to come fail at their sync: they are on the disk all the same, and a
+  /// The number of coming commits that fail at their sync: they are on the disk all the same, and a
   /// restart may find the last of them, until another commit has taken its place.
   public var syncsToFail = 0
 
   /// Documents whose logs cannot be read.
   public var damagedDocuments: Set<DocumentID> = []
 
-  /// How many commits succeeded, those lost again included.
+  /// The number of commits that succeeded, including those lost again.
   public private(set) var commitCount = 0
 
-  /// How many commits stand.
+  /// The number of commits that are kept.
   public private(set) var keptCommitCount = 0
 
   /// Rooms' histories.
@@ -31,7 +31,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   /// Answers that are kept, and notes under their makers' ids.
   private var once = MemoryOnce()
 
-  /// What is told outside; `nil` tells nothing. What waits stays.
+  /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
   public var outboxRules: OutboxRules?
   private var outbox = MemoryOutbox()
 
@@ -41,7 +41,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   private var records: [Key: Record] = [:]
   /// The writes of a commit whose sync failed, as long as nothing else stands in their place.
   private var unsynced: [StoreRequest] = []
-  /// What takes back the newest commits, each in the order in which it was done.
+  /// The steps that undo the newest commits, each in the order in which it was done.
   private var history: [[Undo]] = []
   private let historyMax: Int
 
@@ -142,7 +142,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     return outbox.reply(to: request, outboxRules)
   }
 
-  /// How all queues stand.
+  /// Returns the state of all queues.
   public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] {
     Dictionary(
       uniqueKeysWithValues: OutboxTarget.allCases.map { ($0, outbox.standing(of: $0)) })

@@ -18,7 +18,7 @@ package struct NativeTwin {
 
   /// Every revision that was shown or acknowledged to it.
   package private(set) var sightings: [Sighting] = []
-  /// What it did and was told.
+  /// The twin's counts of events.
   package private(set) var tally = Tally()
   /// When it wants to be woken; in milliseconds of the simulation's uptime.
   package private(set) var wakeAt: Int64?

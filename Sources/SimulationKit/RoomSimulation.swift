@@ -6,7 +6,7 @@ import WebSocketFrames
 /// A gateway with one room and its subscribers, from one seed: they publish, drop, come back; the
 /// process dies, commits fail. Then everything heals, and what must hold is checked.
 package struct RoomSimulation {
-  /// What did not hold, with the seed that shows it again.
+  /// A broken requirement, with the seed that shows it again.
   package struct Violation: Error, CustomStringConvertible {
     package let seed: UInt64
     package let what: String

@@ -1,16 +1,16 @@
 package import GatewayPorts
 package import WebSocketFrames
 
-/// One connection between a simulated client and the gateway: two queues in order, as TCP gives
-/// them, each as slow as the simulation likes.
+/// A connection between a simulated client and the gateway: two queues in order, as TCP gives them,
+/// each as slow as the simulation likes.
 package struct SimulatedLink {
-  /// What travels down to the client.
+  /// An event on its way to the client.
   package enum Downstream {
     case frame(Frame)
     case close(CloseCode)
   }
 
-  /// What the client hears of it.
+  /// An event that reaches the client.
   package enum Arrival {
     case message([UInt8])
     /// A fragment; the message's end is still to come.
@@ -29,7 +29,7 @@ package struct SimulatedLink {
 
   package init(id: ConnectionID) { self.id = id }
 
-  /// How many messages are under way, in both directions.
+  /// The number of messages under way, in both directions.
   package var messageCount: Int { upstream.count + downstream.count }
 
   package mutating func push(_ item: Downstream) {

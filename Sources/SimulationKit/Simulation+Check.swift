@@ -1,7 +1,7 @@
 import GatewayPorts
 import OTCore
 
-/// What must hold once everything has healed.
+/// Requirements that hold once everything has healed.
 extension Simulation {
   func check() throws(Violation) {
     for id in Set(seats.map(\.documentID)).sorted() {
@@ -72,7 +72,7 @@ extension Simulation {
       && (sighting.operation ?? entry.operation) == entry.operation
   }
 
-  /// What was typed is in the log once, and in the text until somebody deletes it.
+  /// Checks that typed text is in the log once, and in the text until it is deleted.
   ///
   /// A native client's text is never dropped, whatever happens to it on the way: a failed commit, a
   /// refusal, a merge. A Whaler client's may be dropped with its line, but not once it came back.

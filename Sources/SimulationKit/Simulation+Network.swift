@@ -30,7 +30,7 @@ extension Simulation {
     perform()
   }
 
-  /// What becomes of a line that a client has lost.
+  /// The fate of a connection that a client has lost.
   enum Aftermath {
     /// The gateway is told at once.
     case told

@@ -2,7 +2,7 @@ package import Gateway
 import SocketMessages
 
 extension Simulation {
-  /// What a run is made of.
+  /// The plan of a run.
   package struct Plan: Sendable {
     /// Clients that speak `parley.v1`.
     package var natives = 2
@@ -14,7 +14,7 @@ extension Simulation {
     package var steps = 300
     /// Of a thousand steps, those in which one of `faults` happens.
     package var faultPermille = 0
-    /// What may go wrong. One that stands there twice happens twice as often.
+    /// The faults that may occur. A fault listed twice occurs twice as often.
     package var faults: [Fault] = []
     /// Whether native clients need tokens, which end soon.
     package var usesTokens = false
@@ -24,7 +24,7 @@ extension Simulation {
     package init() {}
   }
 
-  /// What can go wrong.
+  /// A fault.
   package enum Fault: Sendable, Hashable, CaseIterable {
     /// A line breaks; what was under way on it is lost.
     case disconnect
@@ -37,9 +37,9 @@ extension Simulation {
     case kill
     /// The process is asked to go down: it refuses changes, says goodbye, and dies a little later.
     case drain
-    /// One commit fails before anything is written.
+    /// A commit fails before anything is written.
     case failCommit
-    /// One commit is written, and its sync fails.
+    /// A commit is written, and its sync fails.
     case failSync
     /// Commits fail until space returns.
     case fillDisk

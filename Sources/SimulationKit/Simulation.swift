@@ -10,16 +10,16 @@ import SocketMessages
 /// heals, and what must hold is checked (`Simulation+Check.swift`). The same seed gives the same
 /// run, to the byte.
 package struct Simulation {
-  /// What did not hold, with the seed that shows it again.
+  /// A broken requirement, with the seed that shows it again.
   package struct Violation: Error, CustomStringConvertible {
     package let seed: UInt64
     package let what: String
     package var description: String { "seed \(seed): \(what)" }
   }
 
-  /// What a run without a violation was.
+  /// The report of a run without a violation.
   package struct Report: Sendable, Equatable {
-    /// What happened how often.
+    /// The counts of events.
     package var tally: Tally
     /// Condenses every byte that travelled, in order: the same for the same seed.
     package var fingerprint: UInt64
@@ -52,7 +52,7 @@ package struct Simulation {
     var link: SimulatedLink?
   }
 
-  /// What the gateway asks of the network while it works.
+  /// The gateway's actions on the network while it works.
   final class Network {
     var queuedBytes: [ConnectionID: Int] = [:]
   }

@@ -1,7 +1,7 @@
 package import OTCore
 import OTWorkloads
 
-/// What chance decides in a simulation, from one seed.
+/// The random choices of a simulation, from one seed.
 package struct SimulationRandom: RandomNumberGenerator {
   private var generator: SplitMix64
 

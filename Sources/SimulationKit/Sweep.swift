@@ -2,17 +2,17 @@ import Synchronization
 
 /// Many seeds, on several threads.
 package final class Sweep: Sendable {
-  /// What the seeds together were.
+  /// The result of all seeds together.
   package struct Result: Sendable {
     /// Seeds without a violation.
     package var runs = 0
-    /// What happened how often in them.
+    /// The counts of events in them.
     package var tally = Tally()
     /// Entries in all of their logs.
     package var revisions = 0
     /// The sum of their fingerprints: the same for the same seeds, in any order.
     package var fingerprint: UInt64 = 0
-    /// What did not hold, by seed.
+    /// The broken requirements, by seed.
     package var violations: [Simulation.Violation] = []
 
     fileprivate mutating func add(_ other: Self) {
@@ -53,7 +53,7 @@ package final class Sweep: Sendable {
     self.progress = progress
   }
 
-  /// What has come out so far; violations in the order of their seeds.
+  /// The result so far; violations in the order of their seeds.
   package var result: Result {
     var result = state.withLock { $0 }
     result.violations.sort { $0.seed < $1.seed }

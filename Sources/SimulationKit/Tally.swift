@@ -1,6 +1,6 @@
-/// How often what happened in simulations: a checker proves something only about what took place.
+/// Counts of the events in simulations: a checker proves something only about what took place.
 package struct Tally: Sendable, Equatable {
-  /// What is counted.
+  /// A kind of event that is counted.
   package enum Event: Int, Sendable, CaseIterable {
     // What clients did.
     case edits
@@ -91,6 +91,6 @@ package struct Tally: Sendable, Equatable {
     for place in counts.indices { counts[place] += other.counts[place] }
   }
 
-  /// What never happened.
+  /// The events that never took place.
   package var missing: [Event] { Event.allCases.filter { self[$0] == 0 } }
 }

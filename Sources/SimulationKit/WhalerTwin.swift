@@ -6,11 +6,11 @@ import SocketMessages
 ///
 /// It counts frames, for the wire carries no revision back.
 package struct WhalerTwin {
-  /// What its one document looks like to it; `nil` before the first state has come.
+  /// The twin's copy of its one document; `nil` before the first state has come.
   package private(set) var document: Document?
-  /// How many operations it has seen, by its own count.
+  /// The number of operations seen, by the twin's own count.
   package private(set) var revision = 0
-  /// How often it was given a new state after the first.
+  /// The number of new states after the first.
   package private(set) var resyncs = 0
 
   /// Its changes that came back to it with their own message ids.

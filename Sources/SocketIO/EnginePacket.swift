@@ -6,7 +6,7 @@ public enum EngineGeneration: Int, Sendable, Hashable, CaseIterable {
   case four = 4
 }
 
-/// One packet of Engine.IO.
+/// A packet of Engine.IO.
 public enum EnginePacket: Sendable, Hashable {
   /// The session begins; JSON.
   case open([UInt8])

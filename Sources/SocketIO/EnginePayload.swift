@@ -74,7 +74,8 @@ public enum EnginePayload {
     return packets
   }
 
-  /// Where as many units end; `nil` if there are not so many, or the end is within a scalar.
+  /// Returns the offset behind so many units; `nil` if there are fewer, or if it is within a
+  /// scalar.
   private static func end(of count: Int, _ units: Units, in bytes: ArraySlice<UInt8>) -> Int? {
     guard units != .bytes else {
       return count <= bytes.count ? bytes.startIndex + count : nil

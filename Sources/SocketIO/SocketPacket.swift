@@ -1,8 +1,8 @@
 public import JSON
 
-/// One packet of Socket.IO, within a message of Engine.IO.
+/// A packet of Socket.IO, within a message of Engine.IO.
 public struct SocketPacket: Sendable, Hashable {
-  /// What it is for.
+  /// The purpose of a packet.
   public enum Kind: UInt8, Sendable, Hashable {
     /// Enters a namespace.
     case connect = 0
@@ -16,7 +16,7 @@ public struct SocketPacket: Sendable, Hashable {
     case failure = 4
   }
 
-  /// What it is for.
+  /// The purpose of a packet.
   public var kind: Kind
   /// Begins with `/`; the default one is just that.
   public var namespace: String

@@ -1,7 +1,6 @@
 public import JSON
 
-/// One session of Socket.IO over Engine.IO, without I/O: what came goes in, what is to be done
-/// comes out.
+/// A session of Socket.IO over Engine.IO, without I/O: events in, actions out.
 ///
 ///     polling ──2probe──▶ probing ──5──▶ websocket
 ///        │                                  │
@@ -10,7 +9,7 @@ public import JSON
 /// A session that polls holds at most one request, and keeps what it cannot send yet up to a limit;
 /// one on a WebSocket keeps nothing.
 public struct SocketSession: Sendable {
-  /// What the operator decides.
+  /// Settings of the operator.
   public struct Settings: Sendable, Hashable {
     /// Milliseconds between two pings.
     public var pingInterval: Int64 = 25_000
@@ -27,7 +26,7 @@ public struct SocketSession: Sendable {
     public init() {}
   }
 
-  /// What is to be done, in order.
+  /// An action for the owner; actions are done in order.
   public enum Action: Sendable, Hashable {
     /// Send a text frame over the WebSocket that carries the session.
     case send([UInt8])
@@ -79,7 +78,7 @@ public struct SocketSession: Sendable {
 
   /// The session's id, which nobody can guess: whoever has it can poll in the client's place.
   public let id: String
-  /// How it is spoken.
+  /// The protocol's generation.
   public let generation: EngineGeneration
   private let settings: Settings
   private var carrier: Carrier
@@ -87,7 +86,7 @@ public struct SocketSession: Sendable {
   private var queue: [[UInt8]] = []
   private var queuedBytes = 0
   private var namespaces: [String] = []
-  /// When the client must have been heard, or the next ping is due.
+  /// The time by which the client must have sent something, or at which the next ping is due.
   private var deadline: Int64
   /// Whether a ping of ours is unanswered. Once it is answered, all that was sent before it has
   /// arrived.

@@ -23,16 +23,16 @@ extension ServerMessage {
 
   /// The token's end is near.
   public struct TokenExpiring: Sendable, Equatable {
-    /// When the connection will be closed.
+    /// The time at which the connection will be closed, in milliseconds since 1970.
     public var expiresAt: Int64
 
     /// Makes a message.
     public init(expiresAt: Int64) { self.expiresAt = expiresAt }
   }
 
-  /// What the client may do with a document it follows is not what it was.
+  /// A change of the client's rights to a document that it follows.
   public struct AccessChanged: Sendable, Equatable {
-    /// What it may do now.
+    /// The client's rights from now on.
     public enum Access: String, Sendable, CaseIterable {
       /// Nothing: it no longer follows.
       case none
@@ -44,7 +44,7 @@ extension ServerMessage {
 
     /// The document.
     public var documentID: String
-    /// What it may do now.
+    /// The client's rights from now on.
     public var access: Access
 
     /// Makes a message.

@@ -4,7 +4,7 @@ public import JSON
 public struct RoomPoint: Sendable, Hashable {
   /// Names the history.
   public var epoch: String
-  /// How many publications stand behind it.
+  /// The number of publications up to this point.
   public var offset: Int
 
   /// Makes a point.
@@ -14,7 +14,7 @@ public struct RoomPoint: Sendable, Hashable {
   }
 }
 
-/// How far a publication has come with somebody.
+/// The stage of a receipt.
 public enum ReceiptState: String, Sendable, CaseIterable {
   /// It has reached a device.
   case delivered
@@ -22,7 +22,7 @@ public enum ReceiptState: String, Sendable, CaseIterable {
   case read
 }
 
-/// What clients send about rooms and the people in them.
+/// Messages of clients about rooms and the people in them.
 extension ClientMessage {
   /// A room to hear from.
   public struct Subscribe: Sendable, Equatable {
@@ -84,7 +84,7 @@ extension ClientMessage {
     public var since: Int?
     /// The last publications before this offset.
     public var before: Int?
-    /// How many, at most.
+    /// The largest number of publications wanted.
     public var limit: Int?
 
     /// Makes a request; with neither offset it is for the newest.
@@ -116,7 +116,7 @@ extension ClientMessage {
     public var room: String
     /// Which publication.
     public var offset: Int
-    /// How far it has come.
+    /// The stage reached.
     public var state: ReceiptState
 
     /// Makes a receipt.
@@ -145,7 +145,7 @@ extension ClientMessage {
   public struct LastOnline: Sendable, Equatable {
     /// A room that they and the asker belong to.
     public var room: String
-    /// Who.
+    /// The people asked about.
     public var people: [String]
 
     /// Makes a request.

@@ -6,8 +6,8 @@ public struct ChangeName: Sendable, Hashable {
   public var clientID: String
   /// The author's number.
   public var sequence: Int
-  /// When the server took it, in milliseconds since 1970. A change that a lost tail takes with it
-  /// and that is sent again has the same author and number, and another time.
+  /// The time at which the server accepted it, in milliseconds since 1970. A change that is lost
+  /// with the tail of a log and sent again has the same author and number, and another time.
   public var time: Int64?
 
   /// Makes a name.
@@ -36,7 +36,7 @@ public struct ResumePoint: Sendable, Equatable {
   }
 }
 
-/// What a `parley.v1` client sends.
+/// A message of a `parley.v1` client.
 public enum ClientMessage: Sendable, Equatable {
   /// The first message of a connection.
   public struct Hello: Sendable, Equatable {
@@ -44,7 +44,7 @@ public enum ClientMessage: Sendable, Equatable {
     public struct Claim: Sendable, Equatable {
       /// The client's id.
       public var id: String
-      /// What `welcome` gave with it.
+      /// The resume token that `welcome` gave with the id.
       public var resumeToken: String
 
       /// Makes a claim.
@@ -58,7 +58,7 @@ public enum ClientMessage: Sendable, Equatable {
     public var name: String
     /// The person's colour, `#rrggbb`.
     public var color: String?
-    /// Who the client was before.
+    /// The client's earlier identity.
     public var client: Claim?
     /// A token that grants rights.
     public var token: String?
@@ -78,7 +78,7 @@ public enum ClientMessage: Sendable, Equatable {
   public struct Join: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// Where to continue; without it the text is sent.
+    /// The point to resume from; without it the whole text is sent.
     public var resume: ResumePoint?
 
     /// Makes a join.

@@ -10,9 +10,9 @@ package struct Envelope: MessageSource {
   private let bytes: UnsafeBufferPointer<UInt8>
   /// The message's name.
   package let messageID: JSONText
-  /// What `data` is.
+  /// The type of `data`.
   package let type: JSONText
-  /// Where `data` stands.
+  /// The range of `data` in the bytes.
   package let data: Range<Int>?
   /// Components that a change's operation may have.
   var operationComponentsMax = Int.max
@@ -142,7 +142,7 @@ package struct Envelope: MessageSource {
   /// A reader of a part that was found before.
   func reader(at range: Range<Int>) -> JSONReader { JSONReader(bytes, range: range) }
 
-  /// What is wrong with this message, under its name.
+  /// Returns an error with this message's id.
   func named(_ error: MessageError) -> MessageError {
     var error = error
     error.messageID = messageID.string

@@ -1,4 +1,4 @@
-/// What went wrong, in a word that programs act on.
+/// The code of an error, on which programs act.
 public enum ErrorCode: String, Sendable, CaseIterable {
   /// The bytes are not a message; the sentence says where and what was expected.
   case badMessage

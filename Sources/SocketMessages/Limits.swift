@@ -1,4 +1,4 @@
-/// What a server allows a client, announced in `welcome`.
+/// The limits for a client, announced in `welcome`.
 public struct Limits: Sendable, Equatable {
   /// Bytes of one message.
   public var messageBytesMax = 4 << 20

@@ -3,7 +3,7 @@ import OTCore
 
 /// Why a message could not be read. Says where and what was expected, never what stood there.
 public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What kind of mistake it is.
+  /// The error's code.
   public var code: ErrorCode
   /// The message's name, if that much could be read.
   public var messageID: String?

@@ -1,18 +1,18 @@
 public import JSON
 
-/// What a server says about rooms and the people in them.
+/// Messages of the server about rooms and the people in them.
 extension ServerMessage {
   /// Answers `subscribe`.
   public struct Subscribed: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Where the room stands: what comes next has the following offset.
+    /// The room's position: the next publication has the following offset.
     public var position: RoomPoint
     /// Whether `publications` is all that came after the position asked for; `nil` if none was.
     public var isRecovered: Bool?
-    /// What was missed, in order.
+    /// The missed publications, in order.
     public var publications: [PastPublication]
-    /// Who is there; `nil` if that was not asked.
+    /// The people present; `nil` if presence was not asked for.
     public var present: [Person]?
 
     /// Makes a reply.
@@ -58,9 +58,9 @@ extension ServerMessage {
   public struct PastPublication: Sendable, Equatable {
     /// Its place, counting from 1.
     public var offset: Int
-    /// When the server accepted it, in milliseconds since 1970.
+    /// The time at which the server accepted it, in milliseconds since 1970.
     public var time: Int64
-    /// Who published it, stamped by the server; `nil` for a backend.
+    /// The publishing person, stamped by the server; `nil` for a backend.
     public var personID: String?
     /// Named by whoever caused it, so that their own app can ignore it.
     public var senderID: String?
@@ -85,7 +85,7 @@ extension ServerMessage {
     public var room: String
     /// Names the history that the offset counts.
     public var epoch: String
-    /// What was published.
+    /// The publication.
     public var publication: PastPublication
 
     /// Makes a push.
@@ -100,7 +100,7 @@ extension ServerMessage {
   public struct RoomHistory: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Where the room stands.
+    /// The room's position.
     public var position: RoomPoint
     /// Oldest first.
     public var publications: [PastPublication]
@@ -122,11 +122,11 @@ extension ServerMessage {
     }
   }
 
-  /// Somebody in a room, however many connections they have.
+  /// A person in a room, with any number of connections.
   public struct Person: Sendable, Equatable {
     /// The token's user, or the client's id where nobody has one.
     public var personID: String
-    /// As shown to others.
+    /// The name shown to others.
     public var name: String
     /// `#rrggbb`.
     public var color: String?
@@ -139,13 +139,13 @@ extension ServerMessage {
     }
   }
 
-  /// Who has come to a room, changed, gone.
+  /// The presence changes in a room.
   public struct RoomPresence: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Who has come.
+    /// People who have entered.
     public var joined: [Person]
-    /// Whose name or colour is another.
+    /// People whose name or colour has changed.
     public var updated: [Person]
     /// The ids of those who have gone.
     public var left: [String]
@@ -159,11 +159,11 @@ extension ServerMessage {
     }
   }
 
-  /// Somebody types in a room, or has stopped.
+  /// A person types in a room, or has stopped.
   public struct Typing: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Who.
+    /// The person's id.
     public var personID: String
     /// Whether they do.
     public var isTyping: Bool
@@ -184,7 +184,7 @@ extension ServerMessage {
     public var offset: Int
     /// With whom it has come so far.
     public var personID: String
-    /// How far.
+    /// The stage reached.
     public var state: ReceiptState
 
     /// Makes a message.
@@ -198,11 +198,11 @@ extension ServerMessage {
 
   /// Answers `receipts`.
   public struct Receipts: Sendable, Equatable {
-    /// How far a publication has come with one person.
+    /// The stage that one person has reported.
     public struct Item: Sendable, Equatable {
       /// With whom.
       public var personID: String
-      /// How far.
+      /// The stage reached.
       public var state: ReceiptState
 
       /// Makes an item.
@@ -216,7 +216,7 @@ extension ServerMessage {
     public var room: String
     /// Which publication.
     public var offset: Int
-    /// Those with whom it has come anywhere.
+    /// The people who have reported a stage.
     public var receipts: [Item]
 
     /// Makes a reply.
@@ -229,13 +229,14 @@ extension ServerMessage {
 
   /// Answers `lastOnline`.
   public struct LastOnline: Sendable, Equatable {
-    /// When somebody was online.
+    /// The time at which a person was last online.
     public struct Item: Sendable, Equatable {
-      /// Who.
+      /// The person's id.
       public var personID: String
       /// Whether they are now.
       public var isOnline: Bool
-      /// When their last connection ended, in milliseconds since 1970; `nil` if none has.
+      /// The time at which their last connection ended, in milliseconds since 1970; `nil` if none
+      /// has.
       public var time: Int64?
 
       /// Makes an item.
@@ -248,7 +249,7 @@ extension ServerMessage {
 
     /// The room.
     public var room: String
-    /// Those of whom the asker may know.
+    /// The people of whom the asker may know.
     public var people: [Item]
 
     /// Makes a reply.
@@ -273,7 +274,7 @@ extension ServerMessage {
     public var room: String
     /// Which publication.
     public var offset: Int
-    /// Who flags it.
+    /// The person who flags it.
     public var personID: String
     /// Whether it is flagged by them.
     public var isFlagged: Bool
@@ -292,15 +293,15 @@ extension ServerMessage {
 
   /// Answers `flags`.
   public struct Flags: Sendable, Equatable {
-    /// One report.
+    /// A report.
     public struct Item: Sendable, Equatable {
       /// Which publication.
       public var offset: Int
-      /// Who flagged it.
+      /// The person who flagged it.
       public var personID: String
       /// Why.
       public var reason: String?
-      /// When, in milliseconds since 1970.
+      /// The time of the report, in milliseconds since 1970.
       public var time: Int64
 
       /// Makes an item.

@@ -1,10 +1,10 @@
 public import OTCore
 
-/// What a server sends to a `parley.v1` client.
+/// A message of the server to a `parley.v1` client.
 public enum ServerMessage: Sendable, Equatable {
   /// Answers `hello`.
   public struct Welcome: Sendable, Equatable {
-    /// What the two ends speak; also the WebSocket subprotocol that a client offers.
+    /// The protocol's name, which is also the WebSocket subprotocol that a client offers.
     public static let protocolName = "parley.v1"
 
     /// The client's id, valid beyond this connection.
@@ -15,9 +15,9 @@ public enum ServerMessage: Sendable, Equatable {
     public var serverTime: Int64
     /// Whether anyone may read and write.
     public var demo: Bool
-    /// What this server offers beside documents.
+    /// The features of this server beside documents.
     public var capabilities: [String]
-    /// What it allows.
+    /// The server's limits.
     public var limits: Limits
 
     /// Makes a welcome.
@@ -34,7 +34,7 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Somebody who follows a document.
+  /// A person who follows a document.
   public struct Participant: Sendable, Equatable {
     /// The client's id.
     public var clientID: String
@@ -42,7 +42,7 @@ public enum ServerMessage: Sendable, Equatable {
     public var name: String
     /// `#rrggbb`.
     public var color: String?
-    /// Where the carets are, at the message's revision.
+    /// The carets, at the message's revision.
     public var selections: [Selection]
 
     /// Makes a participant.
@@ -56,7 +56,7 @@ public enum ServerMessage: Sendable, Equatable {
 
   /// A change as it stands in the log.
   public struct Change: Sendable, Equatable {
-    /// Who made it.
+    /// The client id of its author.
     public var clientID: String
     /// The author's number for it.
     public var sequence: Int
@@ -73,7 +73,7 @@ public enum ServerMessage: Sendable, Equatable {
 
   /// Answers `join`.
   public struct Joined: Sendable, Equatable {
-    /// What brings the client to the revision.
+    /// The content that brings the client to the revision.
     public enum Content: Sendable, Equatable {
       /// The whole text.
       case text(String)
@@ -101,11 +101,11 @@ public enum ServerMessage: Sendable, Equatable {
     public var lastSequence: Int
     /// The change that made the revision, for resuming there; none at revision 0.
     public var change: ChangeName?
-    /// What the client may do.
+    /// The client's rights.
     public var access: Access
     /// The others; beside a count, those of them who acted last.
     public var presence: [Participant]
-    /// How many people are here, this one included, where not all are named.
+    /// The number of people here, this one included, where not all are named.
     public var people: Int?
 
     /// Makes a reply.
@@ -135,7 +135,7 @@ public enum ServerMessage: Sendable, Equatable {
     public var revision: Int
     /// In order, without a gap.
     public var changes: [Change]
-    /// When the server took the last of them, for resuming behind it.
+    /// The time at which the server accepted the last of them, for resuming behind it.
     public var time: Int64?
 
     /// Makes a message.
@@ -155,7 +155,7 @@ public enum ServerMessage: Sendable, Equatable {
     public var sequence: Int
     /// The revision it made.
     public var revision: Int
-    /// When the server took it, for resuming behind it.
+    /// The time at which the server accepted it, for resuming behind it.
     public var time: Int64?
 
     /// Makes a reply.
@@ -238,13 +238,13 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Where somebody's carets are.
+  /// The carets of a person.
   public struct Selections: Sendable, Equatable {
     /// The document.
     public var documentID: String
     /// The revision whose text they are on.
     public var revision: Int
-    /// Whose they are.
+    /// The client id of their owner.
     public var clientID: String
     /// In Unicode scalars.
     public var selections: [Selection]
@@ -258,17 +258,17 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Who has come, changed, gone.
+  /// The presence changes in a document.
   public struct Presence: Sendable, Equatable {
     /// The document.
     public var documentID: String
-    /// Who has come.
+    /// People who have entered.
     public var joined: [Participant]
-    /// Whose name or colour is another.
+    /// People whose name or colour has changed.
     public var updated: [Participant]
     /// The ids of those who have gone, or are only counted from now on.
     public var left: [String]
-    /// How many people are here, the reader included; `nil` where all are named.
+    /// The number of people here, the reader included; `nil` where all are named.
     public var people: Int?
 
     /// Makes a message.

@@ -2,7 +2,7 @@
 public struct SocketMessage<Data> {
   /// Names the message; a reply bears the name of what it answers.
   public var messageID: String
-  /// What `data` is.
+  /// The type of `data`.
   public var type: String
   /// The content.
   public var data: Data

@@ -33,7 +33,7 @@ struct WhalerArrays {
     var insertions = envelope.reader(at: texts)
     var operation = TextOperation()
     var counts = (numbers: 0, texts: 0)
-    /// Where the next mistake is.
+    /// The field in which the next error would be.
     var field = "n"
     do throws(JSONError) {
       var hasLength = try lengths.beginArray()

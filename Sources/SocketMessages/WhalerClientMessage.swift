@@ -1,7 +1,7 @@
 import JSON
 public import OTCore
 
-/// What a client of the Whaler family sends.
+/// A message of a client of the Whaler family.
 public enum WhalerClientMessage: Sendable, Equatable {
   /// Opens a resource.
   public struct ResourceConnection: Sendable, Equatable {

@@ -1,7 +1,7 @@
 import JSON
 public import OTCore
 
-/// What a server sends to a client of the Whaler family.
+/// A message of the server to a client of the Whaler family.
 public enum WhalerServerMessage: Sendable, Equatable {
   /// The state of a resource, answering `resourceConnection` or sent unasked as a new start.
   public struct ResourceConnectionConf: Sendable, Equatable {
@@ -20,7 +20,7 @@ public enum WhalerServerMessage: Sendable, Equatable {
     }
   }
 
-  /// One operation, to everybody, its author included.
+  /// An operation, to every follower, its author included.
   public struct DocChangeReturnOps: Sendable, Equatable {
     /// The resource.
     public var resourceID: String

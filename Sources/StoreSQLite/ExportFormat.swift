@@ -1,12 +1,12 @@
 public import GatewayPorts
 
-/// What a note is written as outside of a store.
+/// A file format of notes outside a store.
 public enum ExportFormat: String, CaseIterable, Sendable {
   /// The text, for a `.md` file.
   case markdown = "md"
   /// The text, for a `.txt` file. The same bytes as `markdown`.
   case text = "txt"
-  /// One JSON object: title, times, revision and text.
+  /// A JSON object: title, times, revision and text.
   case json
   /// A JSON object on each line: the note, each entry of its log, and its named versions.
   case operations = "ops"
@@ -16,10 +16,10 @@ public enum ExportFormat: String, CaseIterable, Sendable {
 public enum ExportError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The store did not do its part.
   case store(StoreError)
-  /// What was to be imported is not what its format says, at this line, counted from 1.
+  /// The file breaks its format at this line, counted from 1.
   case malformed(line: Int, expected: String)
 
-  /// What was expected, what came, what to do.
+  /// The expectation, what came instead, and what to do.
   public var description: String {
     switch self {
     case .store(.unknownDocument): "there is no such note; see the list of notes for its id"

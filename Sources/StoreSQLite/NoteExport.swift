@@ -89,7 +89,7 @@ public struct NoteExport {
     }
   }
 
-  /// What the first line of an export of operations calls itself.
+  /// The format's name in the first line of an export of operations.
   static let operationsFormat = "parley.operations.1"
 
   static let entriesAtOnce = 1_000

@@ -12,7 +12,7 @@ public struct NoteImport {
   /// Imports into a store.
   public init(into store: any DocumentStore) { self.store = store }
 
-  /// What is not in the bytes.
+  /// Properties of an imported note that its bytes do not give.
   public struct Details: Sendable {
     /// The new note's name.
     public var id: DocumentID
@@ -20,9 +20,9 @@ public struct NoteImport {
     public var epoch: String
     /// The title, where the format has none.
     public var title: String
-    /// Who is named as the author of a text, where the format has none.
+    /// The author of the text, where the format names none.
     public var author: String
-    /// Now.
+    /// The time of the import.
     public var time: Timestamp
 
     /// Makes details.
@@ -78,7 +78,7 @@ public struct NoteImport {
       author: details.author, time: details.time)
   }
 
-  /// How many bytes at the start are UTF-8.
+  /// The length of the longest prefix that is valid UTF-8, in bytes.
   private static func validPrefix(_ utf8: [UInt8]) -> Int {
     var decoder = Unicode.UTF8.ForwardParser()
     var iterator = utf8.makeIterator()

@@ -27,7 +27,7 @@ struct RecordChecksum: Equatable, Sendable {
 
 /// Collects a record's fields, each with its length, so that no two records look alike.
 struct RecordHasher: ~Copyable {
-  /// What kind of record it is: no record's checksum serves for another kind.
+  /// The kind of a record, hashed first: a checksum of one kind never fits another.
   enum Kind: UInt8 {
     case origin = 1
     case entry, document, mark, snapshot, secret, version, room, publication, publicationKey

@@ -1,12 +1,12 @@
 public import GatewayPorts
 
-/// How much of a log is kept when it is compacted.
+/// The part of a log that compaction keeps.
 ///
 /// An entry is forgotten when it is neither among the newest nor young. Texts of named versions,
 /// the marks of all clients, and the text itself stay in any case: a client that resumes from
 /// before the base gets a snapshot, and what it re-sends is known by its sequence.
 public struct Retention: Sendable, Equatable {
-  /// How many of the newest entries are kept, however old.
+  /// The number of newest entries that are kept, whatever their age.
   public var entriesMin: Int
   /// Entries younger than this many milliseconds are kept.
   public var ageMin: Timestamp

@@ -7,7 +7,7 @@ struct RoomRow {
   var epoch: String
   /// The offset of the newest publication.
   var head: Int
-  /// When that was accepted.
+  /// The time at which that publication was accepted.
   var time: Timestamp
 
   var position: RoomPosition { RoomPosition(epoch: epoch, offset: head) }
@@ -38,7 +38,7 @@ extension RecordHasher {
     return checksum()
   }
 
-  /// What was published under a key, by which its second use is told from its repetition.
+  /// Digests a publication and its key, to tell a repeated request from another use of the key.
   mutating func digest(of publication: Publication, key: String) -> RecordChecksum {
     begin(.publicationKey)
     add(key)

@@ -9,7 +9,7 @@ struct SQLiteFailure: Error, Equatable {
   /// The code without its extension.
   var primaryCode: Int32 { code & 0xff }
 
-  /// What a caller of the store is told. Without SQL and without anything that was bound.
+  /// The error for callers of the store, without SQL and without bound values.
   var storeError: StoreError {
     switch primaryCode {
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_FORMAT:

@@ -147,5 +147,5 @@ extension SQLiteStore {
   }
 }
 
-/// What to do about damage.
+/// Advice that ends every error about damage.
 let damageAdvice = "run parley check, then restore the newest backup"

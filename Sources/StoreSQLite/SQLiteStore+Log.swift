@@ -217,7 +217,7 @@ struct StoredEntry: ~Copyable {
   /// The author's name as shown to people.
   var author: String { row.text(5) }
 
-  /// When the server accepted it.
+  /// The time at which the server accepted the entry.
   var time: Timestamp { Timestamp(row.integer(6)) }
 
   /// The whole entry.

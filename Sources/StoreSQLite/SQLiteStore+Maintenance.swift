@@ -2,7 +2,7 @@ import CSQLite
 public import GatewayPorts
 import OTCore
 
-/// What keeps a store small and quick, done when nobody waits.
+/// Maintenance that keeps a store small and fast, run while no request waits.
 extension SQLiteStore {
   /// Does one piece of housekeeping: a snapshot, part of a deleted note's log, or a checkpoint.
   ///

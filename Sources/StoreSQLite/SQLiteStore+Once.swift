@@ -160,7 +160,7 @@ extension SQLiteStore {
 }
 
 extension RecordHasher {
-  /// What a request asks for, by which another use of its key is told from its repetition.
+  /// Digests a request, to tell a repetition from another use of its key.
   mutating func digest(of asked: KeyedRequest) -> RecordChecksum {
     begin(.request)
     add(asked.variant)

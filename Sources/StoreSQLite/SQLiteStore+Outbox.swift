@@ -1,6 +1,6 @@
 public import GatewayPorts
 
-/// What is to be told outside, in the same file as what it tells of.
+/// The outbox: events for outside services, in the same file as the changes they report.
 extension SQLiteStore {
   /// Keeps what is to be told of a request, within the request's own part of the transaction.
   func recorded(_ reply: StoreReply, to request: StoreRequest) -> StoreReply {
@@ -37,7 +37,8 @@ extension SQLiteStore {
     }
   }
 
-  /// How the queues stand that may have changed since the last call; at the first call, all.
+  /// Returns the state of each queue that may have changed since the last call, and of all at the
+  /// first.
   public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] {
     var standings: [OutboxTarget: OutboxStanding] = [:]
     for target in changedTargets {

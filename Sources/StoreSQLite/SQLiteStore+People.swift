@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// What people do in rooms besides publishing.
+/// Receipts, membership, blocks and presence times of people in rooms.
 extension SQLiteStore {
   func reply(to request: PeopleRequest) throws(StoreError) -> PeopleReply {
     switch request {

@@ -69,7 +69,7 @@ extension SQLiteStore {
     return .published(row.position, time: publication.time, isRepeated: false)
   }
 
-  /// What became of the publication that had this key before.
+  /// The reply to the earlier publication with this key.
   private func reply(
     to publication: Publication, under key: String, in row: RoomRow
   ) throws(StoreError) -> RoomReply? {
@@ -198,7 +198,7 @@ extension SQLiteStore {
 
   // MARK: Rows
 
-  /// Where a room without a row stands.
+  /// The position of a room that has no row.
   private func standing(of name: RoomName) throws(StoreError) -> RoomPosition {
     RoomPosition(epoch: try firstEpoch(), offset: 0)
   }

@@ -10,7 +10,7 @@ public import GatewayPorts
 /// read from it with `init(reading:)`.
 /// An instance belongs to one thread at a time.
 public final class SQLiteStore: DocumentStore, Outbox {
-  /// Where the store is.
+  /// The path of the database file.
   public let path: String
 
   let connection: SQLiteConnection
@@ -37,20 +37,20 @@ public final class SQLiteStore: DocumentStore, Outbox {
   var nextBelievedRoomTime: Timestamp?
   /// Whether there may be publications of a time when the clock was ahead.
   var hasPublicationsAhead = true
-  /// When expired publications were looked for last.
+  /// The time of the last search for expired publications.
   var roomSweepTime: Timestamp = 0
   /// Whether entries before their log's base may be left.
   var hasCompacted = true
 
-  /// What is told outside; `nil` tells nothing. What waits stays.
+  /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
   public var outboxRules: OutboxRules?
-  /// Queues that may stand otherwise than they were last said to.
+  /// Queues whose state may have changed since it was last reported.
   var changedTargets = Set(OutboxTarget.allCases)
   /// Events that queues were too long for, since the store was opened; those of commits that failed
   /// are counted too.
   var crowdedOut: [OutboxTarget: Int] = [:]
 
-  /// What `maintain` keeps of a log that has grown long; all of it if `nil`.
+  /// The part of a long log that `maintain` keeps; all of it if `nil`.
   ///
   /// Ages are counted from the document's last change, so that a run can be repeated.
   public var retention: Retention?

@@ -1,7 +1,7 @@
 import CSQLite
 import Glibc
 
-/// What a statement's parameter can be.
+/// A value that can be bound to a statement's parameter.
 protocol SQLiteValue {
   /// Binds the value; SQLite has a copy of its own afterwards.
   ///

@@ -6,11 +6,11 @@ struct Snapshot: Sendable {
   var revision: Int
   /// The checksum of the entry at the revision.
   var chain: RecordChecksum
-  /// When that entry was accepted.
+  /// The time at which that entry was accepted.
   var time: Timestamp
   /// UTF-8.
   var text: [UInt8]
-  /// Who wrote what, as `AuthorRunsCoding` has it.
+  /// The authors of the text, encoded by `AuthorRunsCoding`.
   var authors: [UInt8]
 
   /// The text as a document.

@@ -7,12 +7,12 @@ public enum StoreBackupError: Error, Sendable, Equatable, CustomStringConvertibl
   case file(StoreOpenError)
   /// There is a file already where one was to be made.
   case exists(path: String)
-  /// What was copied is not sound; nothing was put in its place.
+  /// The copy is damaged; nothing has been replaced.
   case unsound(StoreFindings)
   /// The copy could not be written.
   case store(StoreError)
 
-  /// What was expected, what came, what to do.
+  /// The expectation, what came instead, and what to do.
   public var description: String {
     switch self {
     case .file(let error): error.description
@@ -28,9 +28,9 @@ public enum StoreBackupError: Error, Sendable, Equatable, CustomStringConvertibl
 
 /// Result of restoring a backup.
 public struct StoreRestoration: Sendable, Equatable {
-  /// What the check of the backup has shown.
+  /// The findings of the backup's check.
   public var findings: StoreFindings
-  /// Where the store that was there has been moved; `nil` if there was none.
+  /// The path to which the replaced store was moved; `nil` if there was none.
   public var replaced: String?
 }
 

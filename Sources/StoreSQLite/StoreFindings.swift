@@ -1,26 +1,26 @@
 public import GatewayPorts
 
-/// What reading all of a store has shown.
+/// The result of reading and verifying all of a store.
 public struct StoreFindings: Sendable, Equatable {
   /// Something that is not as it was written.
   public struct Problem: Sendable, Equatable, CustomStringConvertible {
     /// The document it is about, `nil` for the store as a whole.
     public var document: DocumentID?
-    /// What is wrong and what to do, without anybody's text.
+    /// The problem and its remedy, without any user's text.
     public var description: String
   }
 
-  /// How many notes there are, those included whose own record is damaged.
+  /// The number of notes, including those whose own record is damaged.
   public var notes = 0
-  /// How many entries of logs were read and verified.
+  /// The number of log entries that were read and verified.
   public var entries = 0
-  /// How many snapshots were compared with the fold of their log.
+  /// The number of snapshots that were compared with the fold of their log.
   public var snapshots = 0
-  /// How many named versions there are.
+  /// The number of named versions.
   public var versions = 0
-  /// How many publications of rooms there are.
+  /// The number of publications in rooms.
   public var publications = 0
-  /// What is wrong; empty for a sound store.
+  /// The problems found; empty for a sound store.
   public var problems: [Problem] = []
 
   /// Findings of nothing yet.

@@ -36,7 +36,7 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
     case folder = "a folder"
   }
 
-  /// What was expected, what came, what to do.
+  /// The expectation, what came instead, and what to do.
   public var description: String {
     switch self {
     case .noFolder(let path):

@@ -3,7 +3,7 @@ enum StoreSchema {
   /// `PRLY`, in the file's header, says whose file it is.
   static let applicationID = 0x5052_4c59
 
-  /// One step per format, in order: a store of format *n* takes those from index *n* on.
+  /// The migrations, one for each format: a store of format *n* needs those from index *n* on.
   static let migrations: [String] = [
     // 1
     """

@@ -1,12 +1,12 @@
 import CLibwebsocketsShim
 import Glibc
 
-/// One connected socket, plain or encrypted, which never blocks.
+/// A connected socket, plain or encrypted, that never blocks.
 ///
 /// It remembers what the socket last said: whether there may be bytes to read, and whether there is
 /// room to write.
 final class ByteStream {
-  /// What a read has come to.
+  /// The result of a read.
   enum Reading {
     /// So many bytes.
     case bytes(Int)
@@ -29,8 +29,8 @@ final class ByteStream {
   /// Whether the handshake of TLS is still to be done.
   private(set) var isShaking = false
   private var hasEndedSending = false
-  /// What OpenSSL has encrypted and the socket has not taken: the same bytes must come first in the
-  /// next write.
+  /// Bytes that OpenSSL has encrypted and the socket has not taken: the next write must begin with
+  /// them.
   private var held: [UInt8] = []
 
   /// The longest record of TLS, in bytes of text.

@@ -12,7 +12,7 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   // Unchecked: the loop is confined to its thread, which each call from outside must be on, and
   // what other threads may touch is behind locks.
 
-  /// What was asked for.
+  /// The configuration that the transport was made with.
   public let configuration: Configuration
   /// The way to the loop's thread.
   public let mailbox = LoopMailbox()
@@ -127,7 +127,7 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
     thread.join()
   }
 
-  /// Where the loop stands. From any thread.
+  /// The loop's progress, readable from any thread.
   package var pulse: LoopPulse { loop.pulse }
 
   /// Connections that stand, HTTP included. On the loop's thread.
@@ -161,7 +161,7 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
   }
 }
 
-/// How a transport is to end.
+/// An order to stop: code and reason for the clients, and the time in which to end.
 struct StopOrder: Sendable {
   var code: CloseCode
   var reason: String

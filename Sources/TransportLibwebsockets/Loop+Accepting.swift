@@ -7,7 +7,7 @@ import HTTP1
 struct Door {
   let listener: Int32
   let entrance: Entrance
-  /// What the poller tells of it by: smaller than any connection's name.
+  /// The listener's key in the poller: smaller than any connection's.
   let key: Poller.Key
   /// Whether somebody may wait there.
   var isCalling = false
@@ -61,7 +61,7 @@ extension Loop {
     }
   }
 
-  /// As long as so few are here, those turned away are waited for until they have read why.
+  /// The number of connections up to which a rejected client is given time to read the reason.
   private static let turnedAwayMax = 1_024
 
   /// Answers a connection beyond a limit at once, without waiting for its request. An encrypted one

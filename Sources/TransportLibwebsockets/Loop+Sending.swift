@@ -1,7 +1,7 @@
 import GatewayPorts
 import WebSocketFrames
 
-/// What is queued for connections, and how it gets to their sockets: joined, at the end of a turn.
+/// Sending: what is queued for a connection is joined, and written at the end of a turn.
 extension Loop {
   func send(_ frame: Frame, to id: ConnectionID) {
     guard let session = session(id), let webSocket = session.webSocket, webSocket.closing.isOpen

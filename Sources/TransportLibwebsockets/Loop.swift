@@ -56,9 +56,9 @@ final class Loop {
   @exclusivity(unchecked) private var timed: [Session] = []
   /// The bodies of responses that have not gone yet.
   var waitingBodies: WaitingBodies
-  /// What was read last, for as long as it is handled.
+  /// The buffer for bytes read, valid while they are handled.
   private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-  /// Where small pieces are joined to one write.
+  /// The buffer in which small pieces are joined to one write.
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
   /// Milliseconds of a clock that never goes back, at the beginning of this turn.
@@ -101,7 +101,7 @@ final class Loop {
     scratch.deallocate()
   }
 
-  /// Who counts the connections that come in there.
+  /// Returns the census that counts connections at this entrance.
   func census(of entrance: Entrance) -> Census {
     switch entrance {
     case .front: census

@@ -1,6 +1,6 @@
 import CLibwebsocketsShim
 
-/// Where a transport's loop stands, for other threads to read.
+/// The progress of a transport's loop, for other threads to read.
 ///
 /// The loop writes a few words of memory at each turn and each callback; nothing waits for anything.
 package final class LoopPulse: @unchecked Sendable {
@@ -62,7 +62,7 @@ package final class LoopPulse: @unchecked Sendable {
   /// Turns until now.
   package var turns: UInt64 { parley_pulse_turns(handle) }
 
-  /// What the loop is doing.
+  /// The loop's present stage.
   package var stage: Stage { Stage(rawValue: parley_pulse_stage(handle)) ?? .starting }
 
   /// The loop's thread; `nil` before it has begun and after it has ended.

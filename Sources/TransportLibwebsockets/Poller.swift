@@ -1,7 +1,7 @@
 import CLibwebsocketsShim
 import Glibc
 
-/// One epoll instance, and what wakes it from other threads.
+/// An epoll instance, with a descriptor by which other threads wake it.
 ///
 /// Sockets are watched once, at their edges: an event says that a socket has become readable or has
 /// room, and what was not used of that stays true until the socket says otherwise. So watching costs
@@ -25,7 +25,7 @@ struct Poller: ~Copyable {
   static let wakeKey: Key = 0
 
   private let descriptor: Int32
-  /// What other threads write to, to end a wait.
+  /// The descriptor that other threads write to in order to end a wait.
   let wakeUp: Int32
   private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
 

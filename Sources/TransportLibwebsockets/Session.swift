@@ -2,14 +2,14 @@ import GatewayPorts
 import HTTP1
 import WebSocketFrames
 
-/// One TCP connection: HTTP at first, a WebSocket after an upgrade. Confined to the loop's thread.
+/// A TCP connection: HTTP at first, a WebSocket after an upgrade. Confined to the loop's thread.
 ///
 /// `@exclusivity(unchecked)`, here and in `Loop`, is for values that each message touches several
 /// times. All of it is on one thread, and nothing that is called during an access comes back to the
 /// same value, so that two accesses cannot overlap; the checks were a fifth of an echo.
 final class Session {
   let id: ConnectionID
-  /// Where the client is: the peer's address, or what its proxy has announced.
+  /// The client's address: the peer's, or the one that its proxy has announced.
   var address: String
   let entrance: Entrance
   /// Whether the census knows of it.

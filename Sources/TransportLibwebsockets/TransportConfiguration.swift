@@ -1,7 +1,7 @@
 public import GatewayPorts
 
 extension LibwebsocketsTransport {
-  /// Where a transport listens, and its limits.
+  /// The addresses that a transport listens on, and its limits.
   public struct Configuration: Sendable {
     /// A certificate and its key, in PEM files.
     public struct TLS: Sendable {
@@ -17,7 +17,7 @@ extension LibwebsocketsTransport {
       }
     }
 
-    /// Where to listen.
+    /// An address to listen on.
     public struct Address: Sendable {
       /// A name or an address; a name is bound at every address it stands for.
       public var host: String

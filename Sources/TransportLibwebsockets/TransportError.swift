@@ -15,7 +15,7 @@ public enum TransportError: Error, Sendable, Equatable {
 }
 
 extension TransportError: CustomStringConvertible {
-  /// What was expected, what came, and what to do.
+  /// The expectation, what came instead, and what to do.
   public var description: String {
     switch self {
     case .addressInUse(let host, let port):

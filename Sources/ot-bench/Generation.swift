@@ -128,7 +128,7 @@ struct Generation {
       ], lines: lines)
   }
 
-  /// One operation, as large as a server takes.
+  /// Draws an operation as large as a server accepts.
   private func operation(
     _ name: String, on document: TextFile, seed: UInt64, components: Int
   ) throws {
@@ -251,7 +251,8 @@ struct Generation {
       seen = Array(repeating: 0, count: clients)
     }
 
-    /// What the author has not seen yet goes last, in what the others get.
+    /// Applies an author's operation; what the author has not seen yet comes after it for the
+    /// others.
     mutating func arrive(_ operation: PlainOperation, from author: Int, seen known: Int) {
       lines += Array("[\(author),\(known),".utf8) + Generation.json(operation)
       lines += Array("]\n".utf8)
@@ -268,7 +269,7 @@ struct Generation {
       for client in queues.indices where client != author { queues[client].append(operation) }
     }
 
-    /// How long the text is that an author who has seen so many of the others' operations has.
+    /// Returns the length of an author's text that includes so many of the others' operations.
     func length(for author: Int, seen known: Int) -> Int {
       let first = known - seen[author]
       guard first < queues[author].count else { return text.count }

@@ -189,7 +189,7 @@ struct JSONParser {
   }
 }
 
-/// What ends the program, in words.
+/// An error that ends the program, described for people.
 struct BenchError: Error, CustomStringConvertible {
   let description: String
 

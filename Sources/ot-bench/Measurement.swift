@@ -1,6 +1,6 @@
 import Glibc
 
-/// One row of results: a workload, run again and again.
+/// A row of results: a workload, run again and again.
 struct Measurement {
   var workload: String
   var unit: String

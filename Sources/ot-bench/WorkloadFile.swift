@@ -3,7 +3,7 @@ import OTCore
 
 /// A workload: a header line, then a line for each item.
 struct WorkloadFile {
-  /// One edit of a trace, in Unicode scalars.
+  /// An edit of a trace, in Unicode scalars.
   struct Patch {
     var position: Int
     var deleted: Int

@@ -3,7 +3,7 @@ import ParleyServer
 
 /// The `parley` program: picks the command and turns errors into exit codes.
 enum Program {
-  /// What the shell sees.
+  /// The exit codes of the program.
   enum ExitCode {
     static let success: Int32 = 0
     static let failure: Int32 = 1

@@ -52,10 +52,10 @@ enum ServeCommand {
     return Program.ExitCode.success
   }
 
-  /// What accepted changes have to be written in, however short `drain-time` is.
+  /// The least time for writing accepted changes, however short `drain-time` is.
   private static let leastMilliseconds = 1_000
 
-  /// What a person wants to know at the start.
+  /// The lines printed for people at the start.
   private static func banner(_ configuration: Configuration, file: String?) -> String {
     var lines = ["Parley \(Version.current)"]
     if let file { lines.append("  settings  \(file)") }

@@ -6,7 +6,7 @@ import SocketMessages
 /// A right that is gone is gone for the next message, and for the next push. Whoever can be told is
 /// told: `tokenExpiring`, `accessChanged`, `unsubscribed`, or a close code.
 extension Gateway {
-  /// How long before its end a token's bearer is warned.
+  /// The time before a token's end at which its bearer is warned.
   private static let warningMilliseconds: Timestamp = 60_000
 
   // MARK: Time

@@ -49,7 +49,8 @@ extension Gateway {
     }
   }
 
-  /// Who opened a connection; `nil` if a hello has to tell, or nobody may.
+  /// Returns the identity that opened a connection; `nil` if a hello has to give it, or the token
+  /// is rejected.
   func identity(openingWith token: String?) -> Identity? {
     guard let token else { return isDemo ? .demo : nil }
     return try? identity(for: token)
@@ -79,7 +80,7 @@ extension Gateway {
 
   // MARK: Connections
 
-  /// What a connection may do: by its own token, and by further ones that it was granted.
+  /// Returns a connection's rights: by its own token, and by further ones that it was granted.
   func verbs(of connection: Connection, on subject: Subject) -> Verbs {
     connection.verbs(on: subject)
   }
@@ -89,7 +90,7 @@ extension Gateway {
     access.name(of: identity, claimed: claimed)
   }
 
-  /// What a resume token is signed for: a client's id, and whose it is.
+  /// Returns the subject of a resume token: a client's id and its owner.
   func resumeSubject(_ client: String, of identity: Identity) -> String {
     // With its length, so that no two pairs give one text.
     identity.user.isEmpty ? client : "user \(identity.user.utf8.count) \(identity.user) \(client)"
@@ -99,7 +100,7 @@ extension Gateway {
   static func words(for error: AuthenticationError) -> String {
     switch error {
     case .missing: "a token is needed; none came"
-    case .malformed: "expected a JSON Web Token; what came is none"
+    case .malformed: "the token is not a JSON Web Token"
     case .algorithm: "the token's algorithm is not the one of its key"
     case .unknownKey: "the token's key is not known here"
     case .signature: "the token's signature is not valid"

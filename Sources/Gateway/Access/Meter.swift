@@ -3,7 +3,7 @@ import GatewayPorts
 /// Measures what comes over one connection, for itself, for its user and for its address.
 package struct Meter {
   private var traffic = Traffic()
-  /// What was refused: who does not wait even so uses up the patience there is.
+  /// The rate of refusals: a client that does not slow down after them is closed.
   private var refused = TokenBucket()
   /// Of whoever is logged in.
   package var user: Usage?

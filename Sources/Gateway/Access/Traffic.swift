@@ -7,7 +7,7 @@ package struct Traffic {
 
   package init() {}
 
-  /// How long until so much may come.
+  /// Returns the time until so much is allowed.
   func wait(
     messages count: Int, bytes byteCount: Int, _ allowance: Allowance, now: Int64
   ) -> (messages: Int64, bytes: Int64) {

@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// What one user, or one address, has taken of what it may, over all its connections.
+/// Rate-limit usage of one user, or one address, over all its connections.
 ///
 /// A reference: each connection holds its user's and its address's, so that a message costs no look
 /// into a table.
@@ -31,7 +31,7 @@ package struct UsageBook<Key: Hashable> {
   private var usages: [Key: Usage] = [:]
   private let allowance: Allowance
   private let countMax: Int
-  /// When to look again for what can be forgotten.
+  /// The time of the next search for expired entries.
   private var nextSweep: Int64 = 0
   /// Until when it would be in vain to look for room.
   private var isFullUntil: Int64 = 0
@@ -43,10 +43,10 @@ package struct UsageBook<Key: Hashable> {
     self.countMax = countMax
   }
 
-  /// How many are remembered.
+  /// The number of entries.
   package var count: Int { usages.count }
 
-  /// What somebody has taken so far.
+  /// Returns the usage of a user or an address so far.
   package mutating func usage(of key: Key, now: Int64) -> Usage {
     if let usage = usages[key] { return usage }
     let usage = Usage()

@@ -1,7 +1,7 @@
 import Bayeux
 import SocketIO
 
-/// What an operator can set of the dialects of others.
+/// An operator's settings for the compatibility dialects.
 public struct DialectSettings: Sendable {
   var socketIO: SocketSession.Settings
   var bayeux: BayeuxSession.Settings

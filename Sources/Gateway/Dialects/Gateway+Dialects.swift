@@ -4,7 +4,7 @@ import SocketIO
 import SocketMessages
 import WebSocketFrames
 
-/// Where the dialects of others, which bring sessions of their own, meet the gateway.
+/// Entry points of the compatibility dialects, which have sessions of their own.
 ///
 /// A session that polls has no connection. So each session has a place among the connections under
 /// an id that no transport gives out, and rooms know it by that.

@@ -4,7 +4,7 @@ import JSON
 import SocketIO
 import SocketMessages
 
-/// One publication in the forms of the dialects.
+/// The forms of a publication in the dialects.
 enum RoomView {
   /// `realtime:event`.
   static func socketEvent(_ data: JSONValue, in room: RoomName) -> SocketPacket {
@@ -18,7 +18,7 @@ enum RoomView {
       ])
   }
 
-  /// What those in the room hear: `realtime:resource` for what says what was done to which
+  /// Returns the event for subscribers: `realtime:resource` for data that names an action and a
   /// resource, `realtime:event` for anything else.
   static func socketIO(_ data: JSONValue, in room: RoomName) -> SocketPacket {
     guard var fields = data.fields, fields["action"]?.string != nil,
@@ -70,9 +70,9 @@ enum RoomView {
       ]))
   }
 
-  /// What was published. A message of a group chat, which has neither before it is stored, gets its
-  /// place as id, and its time; one that tells in parts what has happened in the group gets the
-  /// sentence made from them, by which old apps know it.
+  /// Returns the published data. A message of a group chat, which has neither id nor time before it
+  /// is stored, gets its position as id, and its time; one that describes a change of the group in
+  /// parts also gets the sentence made from them, which old apps look for.
   static func placed(_ publication: Publication) -> JSONValue {
     let data = JSONValue(trusted: publication.data)
     guard var fields = data.fields, fields["type"]?.string == GroupChat.PushType.line.rawValue,

@@ -6,7 +6,7 @@ import SocketMessages
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class DocumentRoom {
-  /// What waits until the document, or older entries of it, have been read from the store.
+  /// Work that waits until the document, or older entries of it, have been read from the store.
   enum Waiting {
     case join(ConnectionID, messageID: String, resume: ResumePoint?)
     case change(ConnectionID, messageID: String, LiveDocument.Submission)
@@ -32,11 +32,12 @@ final class DocumentRoom {
     var skipsIdentity = false
   }
 
-  /// How a document comes to another epoch.
+  /// The steps by which a document changes its epoch.
   enum Renewal {
     /// It keeps its own.
     case none
-    /// What was taken is committed first and answered, for everybody is sent the text afterwards.
+    /// Accepted changes are committed and answered first, since every follower is sent the text
+    /// afterwards.
     case settling
     /// The store is being given the epoch: nothing is appended meanwhile.
     case storing
@@ -63,7 +64,7 @@ final class DocumentRoom {
   var historyRead: StoreTicket?
   /// Whether and how far the document is on its way to another epoch.
   var renewal = Renewal.none
-  /// When each change arrived that is not durable yet, in microseconds, oldest first.
+  /// The arrival times of changes that are not durable yet, in microseconds, oldest first.
   var arrivals: [Int64] = []
   /// About how many bytes each change holds that is not durable yet, oldest first.
   var weights: [Int] = []

@@ -49,7 +49,8 @@ extension Documents {
     commit(room)
   }
 
-  /// What native clients sent before they were told of the new epoch was made for the old one.
+  /// Refuses changes that native clients made for the old epoch, before they were notified of the
+  /// new one.
   private func refuseChangesOfAnotherEpoch(waitingFor room: DocumentRoom) {
     for waiting in takeWaiting(room) {
       if case .change(let id, let messageID, let submission) = waiting,

@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// Those who wait until the store has been read or a commit is over.
+/// Requests that wait for a read of the store or the end of a commit.
 extension Documents {
   /// Lets someone wait for a document, or turns them away if too many do.
   func wait(
@@ -42,7 +42,7 @@ extension Documents {
     }
   }
 
-  /// Those who wait, who no longer do.
+  /// Removes and returns the waiting requests.
   func takeWaiting(_ room: DocumentRoom) -> [DocumentRoom.Waiting] {
     defer { room.waiting = [] }
     return room.waiting

@@ -1,8 +1,8 @@
 package import GatewayPorts
 package import OTCore
 
-/// One document's log in memory: the durable part that everybody may see, and behind it the
-/// tentative part that waits for its commit.
+/// A document's log in memory: the durable part, which all followers may see, and after it the
+/// tentative part, which waits for its commit.
 ///
 /// A change is rebased and appended to the tentative part at once, so that the next one can be
 /// rebased over it; it becomes visible only when the store has synced it. If a commit fails, the
@@ -15,7 +15,7 @@ package import OTCore
 /// No I/O happens here: ``takeCommit()`` hands out what is to be written, ``commitSucceeded()`` or
 /// ``commitFailed()`` tells what became of it. At most one commit is under way.
 package struct LiveDocument {
-  /// What a client sent.
+  /// A change as a client sent it.
   package struct Submission {
     /// The author's id, minted by the server.
     package var client: String
@@ -28,7 +28,7 @@ package struct LiveDocument {
     package var operation: TextOperation
     /// The author's name as shown to people.
     package var author: String
-    /// When it arrived.
+    /// The time of its arrival.
     package var time: Timestamp
     /// Whether the author may send it again after a lost connection, and so must keep to one
     /// change in flight. Clients that number nothing never send a change twice.
@@ -48,7 +48,7 @@ package struct LiveDocument {
     }
   }
 
-  /// What became of a submission.
+  /// The outcome of a submission.
   package enum Outcome: Equatable {
     /// Appended as this revision; its acknowledgement follows the commit.
     case accepted(revision: Int)
@@ -91,7 +91,7 @@ package struct LiveDocument {
   package let id: DocumentID
   /// The title shown to people.
   package var title: String
-  /// When the note was made.
+  /// The time of the note's creation.
   package let createdAt: Timestamp
   /// Names this history; another string means another history.
   package private(set) var epoch: String

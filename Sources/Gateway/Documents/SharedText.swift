@@ -16,7 +16,7 @@ struct SharedText {
   let revision: Int
   /// The text as a JSON string.
   private let fragment: Frame
-  /// When it was sent last, in milliseconds of uptime.
+  /// The time at which it was last sent, in milliseconds of uptime.
   var usedAt: Int64
 
   /// Encodes the text that everybody may see.

@@ -2,7 +2,7 @@ import JSON
 
 /// Bodies of requests about links, tokens and revocations.
 enum AccessJSON {
-  /// What a body may hold; each endpoint says what it needs of it.
+  /// The fields that a body may hold; each endpoint says which it requires.
   struct Fields {
     var access: String?
     var expiresIn: Int?

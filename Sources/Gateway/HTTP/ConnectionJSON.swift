@@ -4,12 +4,12 @@ import SocketMessages
 
 /// Connections and rooms as operators read them.
 enum ConnectionJSON {
-  /// How a client speaks.
+  /// The dialect of a client.
   enum Dialect: String {
     case native, whaler, socketIO, bayeux
   }
 
-  /// One connection, and what it costs at the moment.
+  /// A connection, and its present cost.
   struct Item {
     let connection: Connection
     let dialect: Dialect
@@ -17,7 +17,7 @@ enum ConnectionJSON {
     let isLagging: Bool
   }
 
-  /// One room that somebody is in.
+  /// A room that the client is in.
   struct RoomItem {
     let room: RoomName
     let subscribers: Int

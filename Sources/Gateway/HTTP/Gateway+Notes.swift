@@ -4,7 +4,7 @@ import SocketMessages
 
 /// The HTTP surface for notes: making, naming and removing them, and what the store replies.
 extension Gateway {
-  /// What a request for notes is to be answered with.
+  /// A request to the notes API.
   enum NotesRequest {
     case list(Identity)
     case page(NotePageWork)

@@ -2,7 +2,7 @@ import GatewayPorts
 import JSON
 import SocketMessages
 
-/// What operators do over HTTP, with an API key that says it is one.
+/// Requests of operators over HTTP, with an API key that is one for operators.
 ///
 ///     POST /api/revoke                        {"user": "…"}, {"token": "…"} or {"client": "…"}
 ///     POST /api/tokens                        {"user": "…", "rooms": ["orders-*=read"]}
@@ -54,7 +54,7 @@ extension Gateway {
     } catch {
       surroundings.log.write(.error, "nothing taken back", [("error", "\(error)")])
       respond(
-        request, .problem(503, .unavailable, "this cannot be written down now; try again later"))
+        request, .problem(503, .unavailable, "the revocation could not be saved; try again later"))
       return nil
     }
     return applyRevocations()

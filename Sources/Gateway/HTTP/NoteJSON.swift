@@ -27,7 +27,7 @@ enum NoteJSON {
     return body
   }
 
-  /// One note.
+  /// Encodes a note.
   static func note(_ note: NoteSummary) -> [UInt8] {
     var body: [UInt8] = []
     append(note, &body)
@@ -107,7 +107,7 @@ enum NoteJSON {
     return body
   }
 
-  /// One named version.
+  /// Encodes a named version.
   static func version(_ version: NamedVersion) -> [UInt8] {
     var body: [UInt8] = []
     append(version, &body)
@@ -123,7 +123,7 @@ enum NoteJSON {
     }
   }
 
-  /// What a request's body may hold; each endpoint says what it needs of it.
+  /// The fields that a request's body may hold; each endpoint says which it requires.
   struct Fields {
     var title: String?
     var name: String?

@@ -4,7 +4,7 @@ import SocketMessages
 
 /// A note's text as a whole, read and written over HTTP.
 enum NoteText {
-  /// How a text is written.
+  /// A format of texts.
   enum Format {
     /// With revision, time and authors.
     case json

@@ -6,19 +6,20 @@ struct OnceBook {
   struct Work {
     /// The request as the store knows it.
     let keyed: KeyedRequest
-    /// Who makes it: looked at once, so that a request counts once towards what its user may make.
+    /// The identity that makes it: checked once, so that a request counts once towards its user's
+    /// limits.
     let identity: Identity
     /// What it asks for.
     let match: Resource.Match
     /// The same request, sent again before it was answered. Bounded by ``waitingMax``.
     var waiting: [RequestID] = []
-    /// What becomes of its answer.
+    /// The handling of its answer.
     var keeping = Keeping.afterwards
     /// The token that it makes, if it makes one.
     var stamp: TokenStamp?
   }
 
-  /// How an answer is kept.
+  /// The way in which an answer is kept.
   enum Keeping {
     /// Alone, before it is sent: what was done leaves nothing in the store.
     case afterwards
@@ -78,10 +79,10 @@ struct OnceBook {
   }
 }
 
-/// What tells a token from all others with the same rights.
+/// A stamp that tells a token from all others with the same rights.
 struct TokenStamp: Sendable, Equatable {
   /// The token's own id.
   var id: String
-  /// When it was made.
+  /// The time at which the token was made.
   var time: Timestamp
 }

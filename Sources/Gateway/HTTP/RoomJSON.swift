@@ -51,14 +51,14 @@ enum RoomJSON {
 
   // MARK: Writing
 
-  /// Where a publication stands.
+  /// Encodes a publication's position.
   static func published(
     _ room: RoomName, _ position: RoomPosition, isRepeated: Bool
   ) -> [UInt8] {
     result(.published(position, isRepeated: isRepeated), of: room)
   }
 
-  /// What became of one publication of a batch.
+  /// Encodes the outcome of one publication of a batch.
   static func result(_ result: PublishResult, of room: RoomName) -> [UInt8] {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
@@ -98,7 +98,7 @@ enum RoomJSON {
     return body
   }
 
-  /// Who is in a room.
+  /// Encodes the people in a room.
   static func present(_ people: [PersonProfile], in room: RoomName) -> [UInt8] {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in

@@ -33,7 +33,7 @@ public final class StoredBlocking: BlockingHandler {
   private var isKnown = false
   private var isReading = false
   private var blocks: ExactDictionary<ExactSet> = [:]
-  /// Who is blocked by whom, the other way round.
+  /// The blockers of each blocked person.
   private var blockers: ExactDictionary<ExactSet> = [:]
 
   /// - Parameter isMutual: whether the blocked do not hear of the blocker either.

@@ -2,7 +2,7 @@ public import GatewayPorts
 
 /// Knows when people were online last.
 public protocol LastOnlineHandler: AnyObject {
-  /// Somebody's last connection has ended.
+  /// Notes that a person's last connection has ended.
   func ended(_ person: PersonID, at time: Timestamp, store: any PeopleStore)
   /// These are connected. Told from time to time, so that a server that is killed forgets no more
   /// than the time between.

@@ -1,7 +1,7 @@
 public import GatewayPorts
 import SocketMessages
 
-/// What is offered to people in rooms besides publishing, each part by a handler of its own.
+/// The features for people in rooms besides publishing, each with a handler of its own.
 ///
 /// An absent handler is absent from the capabilities in `welcome`, and its messages are answered
 /// with `notOffered`. Embedders replace any of them.
@@ -9,19 +9,19 @@ import SocketMessages
 /// Handlers are called on the gateway's loop, and answer at once or call back later on the same
 /// loop; who calls back of their own accord has the gateway's owner take the actions afterwards.
 public struct PeopleHandlers {
-  /// Who is in which room.
+  /// Presence in rooms.
   public var presence: (any PresenceHandler)?
-  /// Who types.
+  /// Typing signs.
   public var typing: (any TypingHandler)?
-  /// What has been delivered and read.
+  /// Delivery and read receipts.
   public var receipts: (any ReceiptHandler)?
-  /// When people were online last.
+  /// Times at which people were last online.
   public var lastOnline: (any LastOnlineHandler)?
-  /// Who does not want to hear of whom.
+  /// Blocking of people by others.
   public var blocking: (any BlockingHandler)?
-  /// What is reported to moderators.
+  /// Reports to moderators.
   public var moderation: (any ModerationHandler)?
-  /// Who belongs to a room while offline.
+  /// Membership of rooms, which lasts while a person is offline.
   public var membership: (any MembershipHandler)?
   /// Tells those who are offline.
   public var push: (any PushHandler)?

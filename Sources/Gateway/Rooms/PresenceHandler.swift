@@ -1,8 +1,8 @@
 public import GatewayPorts
 
-/// Somebody as others see them.
+/// A person's profile, as others see it.
 public struct PersonProfile: Sendable, Hashable {
-  /// Who.
+  /// The person's id.
   public var id: PersonID
   /// The name shown to others.
   public var name: String
@@ -17,15 +17,15 @@ public struct PersonProfile: Sendable, Hashable {
   }
 }
 
-/// Who has come to a room, changed and gone since the last time.
+/// The presence changes in a room since the last diff.
 public struct PresenceChange: Sendable, Equatable {
   /// The room.
   public var room: RoomName
-  /// Who has come.
+  /// People who have entered.
   public var joined: [PersonProfile]
-  /// Whose name or colour is another.
+  /// People whose name or colour has changed.
   public var updated: [PersonProfile]
-  /// Who has gone.
+  /// People who have left.
   public var left: [PersonID]
 
   /// Makes a change.
@@ -48,14 +48,14 @@ public protocol PresenceHandler: AnyObject {
   /// A connection has left a room. If its line broke, it may come back for a while.
   func leave(
     _ room: RoomName, _ person: PersonID, by connection: ConnectionID, isBroken: Bool, now: Int64)
-  /// Everybody in a room, in no particular order.
+  /// Returns all people in a room, in no particular order.
   func present(in room: RoomName) -> [PersonProfile]
-  /// Everybody whom the changes taken so far add up to: what somebody new has to begin with, for
-  /// the changes to come to fit.
+  /// Returns the presence already announced. New subscribers start from this, so that later diffs
+  /// apply.
   func announced(in room: RoomName) -> [PersonProfile]
   /// Whether somebody is in a room, and how many are.
   func standing(of person: PersonID, in room: RoomName) -> (isPresent: Bool, count: Int)
-  /// What has changed since it was asked last.
+  /// Returns the changes since the last call.
   func takeChanges(now: Int64) -> [PresenceChange]
 }
 
@@ -73,9 +73,9 @@ public final class CountedPresence: PresenceHandler {
 
   private struct Gathering {
     var people: ExactDictionary<Entry> = [:]
-    /// What others have been told.
+    /// The profiles already announced.
     var told: ExactDictionary<PersonProfile> = [:]
-    /// Whose standing may differ from what was told.
+    /// People whose presence may differ from what was announced.
     var touched: ExactSet = []
   }
 

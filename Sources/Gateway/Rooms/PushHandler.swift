@@ -5,14 +5,14 @@ import JSON
 public struct PushNotification: Sendable, Equatable {
   /// Whom to tell.
   public var person: PersonID
-  /// Where it was published.
+  /// The room of the publication.
   public var room: RoomName
   /// Names the history that the offset counts.
   public var epoch: String
-  /// What was published.
+  /// The publication.
   public var publication: Publication
 
-  /// As the body of a call to a push service, in JSON.
+  /// The body of a call to a push service, in JSON.
   ///
   /// `content` and `message_type` are the strings `text` and `type` of the data, if it is an object
   /// that has them, or the data itself if it is a string.

@@ -1,6 +1,6 @@
 public import GatewayPorts
 
-/// What became of a receipt, or of a question for receipts.
+/// The outcome of a receipt, or of a question for receipts.
 public enum ReceiptOutcome: Sendable, Equatable {
   /// The receipt as it now stands; who wrote the publication; whether it rose.
   case noted(Receipt, author: PersonID?, isChanged: Bool)

@@ -1,12 +1,12 @@
 import GatewayPorts
 
-/// Who wants to hear from a room, in the order in which they came.
+/// The subscribers of a room, in the order in which they came.
 ///
 /// The name is an opaque string.
 struct Room {
-  /// Those who are sent what is published.
+  /// Connections that receive publications.
   private(set) var members: [ConnectionID] = []
-  /// Those, and others who wait for what they have missed.
+  /// The members, and connections that wait for what they have missed.
   private var occupants: Set<ConnectionID> = []
 
   var isEmpty: Bool { occupants.isEmpty }

@@ -1,10 +1,10 @@
 public import GatewayPorts
 
-/// How much the rooms of a pattern remember.
+/// A rule for the history limits of rooms that match a pattern.
 public struct RoomMemoryRule: Sendable, Equatable {
   /// Which rooms.
   public var pattern: NamePattern
-  /// What they remember.
+  /// The limits of their histories.
   public var memory: RoomMemory
 
   /// Makes a rule.
@@ -15,7 +15,7 @@ public struct RoomMemoryRule: Sendable, Equatable {
 }
 
 extension GatewaySettings {
-  /// What a room remembers: as the first rule says that means it, or as the default.
+  /// Returns a room's history limits: by the first rule that matches it, or the default.
   func memory(of room: RoomName) -> RoomMemory {
     roomMemories.first { $0.pattern.matches(room) }?.memory ?? roomMemory
   }

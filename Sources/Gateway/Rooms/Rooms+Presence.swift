@@ -3,7 +3,7 @@ import JSON
 import SocketMessages
 import WebSocketFrames
 
-/// Who is connected, who is in which room, and who types.
+/// Presence: connected people, people in rooms, and typing.
 extension Rooms {
   // MARK: Connected
 
@@ -90,8 +90,8 @@ extension Rooms {
     PersonProfile(id: connection.person, name: connection.name, color: connection.color)
   }
 
-  /// Who is in a room, as far as this reader may know and others have been told: the changes to
-  /// come are changes of that. Oneself is there in any case.
+  /// Returns the people in a room as announced so far, as far as this reader may know them; later
+  /// diffs apply to it. The reader is always included.
   func present(in room: RoomName, to reader: Connection) -> [ServerMessage.Person] {
     let own = profile(of: reader)
     let others = (people.presence?.announced(in: room) ?? []).filter {

@@ -119,7 +119,7 @@ extension Rooms {
     }
   }
 
-  /// Everybody who belongs to a room: its followers, and whoever is subscribed to it now.
+  /// Finds all members of a room: its followers, and its present subscribers.
   private func membersOf(
     _ room: RoomName, then goOn: @escaping (Result<ExactSet, StoreError>) -> Void
   ) {

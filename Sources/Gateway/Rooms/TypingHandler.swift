@@ -1,10 +1,10 @@
 public import GatewayPorts
 
-/// Somebody has begun to type in a room, or ended.
+/// A change: a person has begun to type in a room, or stopped.
 public struct TypingChange: Sendable, Equatable {
   /// The room.
   public var room: RoomName
-  /// Who.
+  /// The person's id.
   public var person: PersonID
   /// Whether they type now.
   public var isTyping: Bool
@@ -19,14 +19,14 @@ public struct TypingChange: Sendable, Equatable {
 
 /// Knows who types where. Times are milliseconds of uptime.
 public protocol TypingHandler: AnyObject {
-  /// Somebody types on a connection; what that changes for others.
+  /// Notes that a person types on a connection, and returns the change for others.
   func begin(_ room: RoomName, _ person: PersonID, on connection: ConnectionID, now: Int64)
     -> TypingChange?
   /// They have stopped there.
   func end(_ room: RoomName, on connection: ConnectionID) -> TypingChange?
   /// The connection is gone.
   func disconnected(_ connection: ConnectionID) -> [TypingChange]
-  /// What has ended by time.
+  /// Returns the typing signs that have expired.
   func expire(now: Int64) -> [TypingChange]
 }
 
@@ -34,13 +34,13 @@ public protocol TypingHandler: AnyObject {
 ///
 /// Beginning and ending take the same time however many others type.
 public final class TimedTyping: TypingHandler {
-  /// Where somebody types: on one connection, in one room.
+  /// A place of typing: a connection and a room.
   private struct Place: Hashable {
     let room: ExactName
     let connection: ConnectionID
   }
 
-  /// Who types in a room, on however many connections.
+  /// A person who types in a room, on any number of connections.
   private struct Presence: Hashable {
     let room: ExactName
     let person: ExactName

@@ -3,11 +3,11 @@ import JSON
 
 /// A publication as it is told outside, and kept until it is.
 public struct PublicationNews: Sendable, Equatable {
-  /// Where it was published.
+  /// The room of the publication.
   public var room: RoomName
   /// Names the history that the offset counts.
   public var epoch: String
-  /// What was published.
+  /// The publication.
   public var publication: Publication
 
   /// Makes news of a publication.

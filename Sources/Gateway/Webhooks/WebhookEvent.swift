@@ -17,9 +17,9 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
   case roomVacated = "room.vacated"
   /// Something was published.
   case roomPublished = "room.published"
-  /// Somebody has come to a room.
+  /// A person has entered a room.
   case personJoined = "person.joined"
-  /// Somebody has gone from a room.
+  /// A person has left a room.
   case personLeft = "person.left"
   /// A publication was reported to the moderators.
   case publicationFlagged = "publication.flagged"
@@ -28,7 +28,7 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
   /// The server has started, and all rooms are vacant.
   case serverStarted = "server.started"
 
-  /// What is told unless something else was asked for: all but what may be very much.
+  /// The events that are sent by default: all but the most frequent.
   public static let standard = Set(allCases).subtracting([
     .roomPublished, .personJoined, .personLeft,
   ])

@@ -29,7 +29,7 @@ public struct WebhookScribe: OutboxScribe {
 
   // MARK: What is in the store
 
-  /// What to tell of a request that has succeeded.
+  /// Returns the events that report a request that has succeeded.
   public func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft] {
     switch request {
     case .create(let id, _, _, let time): note(.noteCreated, id, at: time, reply)
@@ -194,7 +194,7 @@ public struct WebhookScribe: OutboxScribe {
     return drafts
   }
 
-  /// Somebody who is offline is to be told.
+  /// Drafts a push notification for people who are offline.
   public func push(_ notification: PushNotification) -> OutboxDraft {
     OutboxDraft(
       target: .push, type: "push", subject: notification.room,

@@ -1,8 +1,8 @@
 public import JSON
 
-/// What has happened, whichever dialect told of it.
+/// An event, from either dialect.
 public enum DomainEvent: Sendable, Hashable {
-  /// What was done to something.
+  /// The action on a resource.
   public enum Action: Sendable, Hashable {
     /// It is new, or was changed: the wire does not tell which.
     case saved
@@ -16,7 +16,7 @@ public enum DomainEvent: Sendable, Hashable {
 
   /// A message: its room, its thread, and its content as far as the wire tells it.
   case message(Action, id: String, place: String, thread: String?, content: JSONFields?)
-  /// One of the receiver's own messages has come back, known by its `source_guid`.
+  /// The echo of one of the receiver's own messages, recognised by its `source_guid`.
   case echo(id: String, sourceGUID: String)
   /// The members of a group or channel; typed where the wire tells who.
   case members(place: String, GroupChat.Change?)
@@ -24,11 +24,11 @@ public enum DomainEvent: Sendable, Hashable {
   case groupInfo(Action, place: String, GroupChat.Change?)
   /// Something happened in a channel last at this time, in milliseconds since 1970.
   case activity(place: String, time: Int, last: Twake.MessageSummary?)
-  /// Somebody likes a message.
+  /// A person likes a message.
   case like(messageID: String, userID: String)
-  /// Somebody types, or has stopped.
+  /// A person types, or has stopped.
   case typing(place: String, userID: String, isTyping: Bool)
-  /// Who is online now, and who no longer, by user id.
+  /// Presence by user id: true for users who are online now.
   case presence([String: Bool])
   /// Counts of what is unread have changed.
   case badges
@@ -47,7 +47,7 @@ public struct DomainRouter: Sendable {
   ///
   /// To be noted before sending: the event may come sooner than the answer.
   private var sent: [String] = []
-  /// How many of them are remembered.
+  /// The number of them that are remembered.
   private let sentMax: Int
 
   /// A router that has sent nothing.
@@ -61,7 +61,7 @@ public struct DomainRouter: Sendable {
 
   // MARK: Group chats over Bayeux
 
-  /// What a push on this channel means.
+  /// Returns the event of a push on this channel.
   public func route(_ push: GroupChat.Push, on channel: String) -> DomainEvent {
     switch push.type {
     case .ping, .subscribe: return .nothing
@@ -107,7 +107,7 @@ public struct DomainRouter: Sendable {
 
   // MARK: Twake over Socket.IO
 
-  /// What a `realtime:event` means.
+  /// Returns the event of a `realtime:event`.
   public func route(_ event: Twake.SocketIOEvent) -> DomainEvent {
     let action: DomainEvent.Action
     switch event.data.action {
@@ -120,7 +120,7 @@ public struct DomainRouter: Sendable {
       content: nil)
   }
 
-  /// What a `realtime:resource` means.
+  /// Returns the event of a `realtime:resource`.
   public func route(_ resource: Twake.SocketIOResource) -> DomainEvent {
     let fields = resource.resource
     let place = fields["id"]?.string ?? resource.path ?? resource.room ?? ""

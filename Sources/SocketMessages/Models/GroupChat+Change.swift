@@ -1,19 +1,19 @@
 import JSON
 
 extension GroupChat {
-  /// What has happened in a group, typed: what a ``SystemEvent`` says.
+  /// A change in a group: a ``SystemEvent`` with typed fields.
   public enum Change: Sendable, Hashable {
-    /// Somebody has added people.
+    /// A person has added people.
     case memberAdded([Person], by: Person)
-    /// Somebody has removed somebody, perhaps themselves.
+    /// A person has removed a member, perhaps themselves.
     case memberRemoved(Person, by: Person)
-    /// Somebody, under their old name here, has taken another.
+    /// A person, under their old name here, has taken another.
     case memberRenamed(Person, to: String)
-    /// Somebody has given the group another name.
+    /// A person has given the group another name.
     case groupRenamed(to: String, by: Person)
-    /// Somebody has given the group another picture, or taken it away.
+    /// A person has given the group another picture, or removed it.
     case avatarChanged(url: String?, by: Person)
-    /// Somebody likes a message.
+    /// A person likes a message.
     case like(messageID: String, by: Person)
   }
 }

@@ -7,19 +7,19 @@ extension GroupChat {
     public var id: String = ""
     /// Its name.
     public var name: String = ""
-    /// What it is for.
+    /// The group's purpose.
     public var description: String?
-    /// Where its picture is.
+    /// The URL of the group's picture.
     public var imageURL: String?
-    /// Who made it.
+    /// The id of the user who made it.
     public var creatorUserID: String?
-    /// When it was made, in seconds since 1970.
+    /// The time at which it was made, in seconds since 1970.
     public var createdAt: Int?
-    /// When it was changed last, in seconds since 1970.
+    /// The time of its last change, in seconds since 1970.
     public var updatedAt: Int?
-    /// Who belongs to it.
+    /// The group's members.
     public var members: [Member] = []
-    /// Where others may join it; none if they may not.
+    /// The URL where others may join; none if they may not.
     public var shareURL: String?
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -41,7 +41,7 @@ extension GroupChat {
     }
   }
 
-  /// Somebody in a group.
+  /// A member of a group.
   public struct Member: JSONModel {
     /// The membership's id.
     public var id: String?
@@ -49,7 +49,7 @@ extension GroupChat {
     public var userID: String = ""
     /// Their name in the group.
     public var nickname: String = ""
-    /// Where their picture is.
+    /// The URL of the member's picture.
     public var imageURL: String?
     /// Whether they want no notifications.
     public var isMuted: Bool = false
@@ -69,7 +69,7 @@ extension GroupChat {
     }
   }
 
-  /// Somebody in a system event.
+  /// A person in a system event.
   public struct Person: JSONModel {
     /// The user's id.
     public var id: String = ""

@@ -3,15 +3,15 @@ public import JSON
 extension GroupChat {
   /// The data of an event on `/user/{id}`, `/group/{id}` or `/direct_message/{a}_{b}`.
   public struct Push: JSONModel {
-    /// What has happened.
+    /// The type of the event.
     public var type: PushType = .line
     /// It in words, to be shown; never to be taken apart.
     public var alert: String?
-    /// What it has happened to.
+    /// The subject of the event.
     public var subject: JSONFields?
-    /// When the server got it, in milliseconds since 1970.
+    /// The time at which the server received it, in milliseconds since 1970.
     public var receivedAt: Int?
-    /// Who types.
+    /// The id of the user who types.
     public var userID: String?
     /// Since when they type, in milliseconds since 1970.
     public var started: Int?
@@ -38,25 +38,25 @@ extension GroupChat {
     public var id: String = ""
     /// The group.
     public var groupID: String?
-    /// Who sent it; `system` for the service.
+    /// The sender's id; `system` for the service.
     public var userID: String = ""
     /// The sender's name.
     public var name: String = ""
-    /// What it says; none if there are attachments alone.
+    /// The text; none if there are attachments alone.
     public var text: String?
     /// The sender's own name for it: the same one is stored once.
     public var sourceGUID: String?
-    /// When it was sent, in seconds since 1970.
+    /// The time at which it was sent, in seconds since 1970.
     public var createdAt: Int = 0
     /// Whether the service says it.
     public var isSystem: Bool = false
     /// Pictures, places and the like.
     public var attachments: [JSONValue] = []
-    /// Where the sender's picture is.
+    /// The URL of the sender's picture.
     public var avatarURL: String?
     /// The users who like it.
     public var likedBy: [String] = []
-    /// What the service says, in its parts.
+    /// The service's message, in its parts.
     public var event: SystemEvent?
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -81,11 +81,11 @@ extension GroupChat {
     }
   }
 
-  /// What has happened in a group, in its parts.
+  /// An event in a group, in its parts.
   public struct SystemEvent: JSONModel {
-    /// What it is.
+    /// The type of the event.
     public var type: SystemEventType = .memberAdded
-    /// Who and what.
+    /// The people and values of the event.
     public var data: JSONFields = JSONFields()
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -100,11 +100,11 @@ extension GroupChat {
     }
   }
 
-  /// Somebody likes a message.
+  /// A like of a message.
   public struct Like: JSONModel {
-    /// Who.
+    /// The user's id.
     public var userID: String = ""
-    /// What they like.
+    /// The liked message.
     public var line: Line = Line()
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -119,7 +119,7 @@ extension GroupChat {
     }
   }
 
-  /// What has happened.
+  /// The type of the event.
   public struct PushType: JSONWord {
     /// The word on the wire.
     public let rawValue: String
@@ -133,15 +133,15 @@ extension GroupChat {
     public static let directMessage = Self(rawValue: "direct_message.create")
     /// The user is a member of a group.
     public static let membership = Self(rawValue: "membership.create")
-    /// Somebody likes a message of the user.
+    /// A like of a message of the user.
     public static let like = Self(rawValue: "like.create")
-    /// Somebody likes a message of the group.
+    /// A like of a message of the group.
     public static let favorite = Self(rawValue: "favorite")
     /// A message was edited.
     public static let messageUpdate = Self(rawValue: "message.update")
     /// A message was deleted.
     public static let messageDeletion = Self(rawValue: "message.deleted")
-    /// Somebody types; valid for five seconds.
+    /// A sign of typing; valid for five seconds.
     public static let typing = Self(rawValue: "typing")
     /// Nothing: the connection stands.
     public static let ping = Self(rawValue: "ping")
@@ -157,7 +157,7 @@ extension GroupChat {
     }
   }
 
-  /// What the service says.
+  /// The type of a message of the service.
   public struct SystemEventType: JSONWord {
     /// The word on the wire.
     public let rawValue: String
@@ -167,15 +167,15 @@ extension GroupChat {
 
     /// People were added.
     public static let memberAdded = Self(rawValue: "membership.announce.added")
-    /// Somebody was removed.
+    /// A member was removed.
     public static let memberRemoved = Self(rawValue: "membership.notifications.removed")
-    /// Somebody has another name.
+    /// A member has another name.
     public static let memberRenamed = Self(rawValue: "membership.nickname_changed")
     /// The group has another name.
     public static let groupRenamed = Self(rawValue: "group.name_change")
     /// The group has another picture.
     public static let avatarChanged = Self(rawValue: "group.avatar_change")
-    /// Somebody likes a message.
+    /// A like of a message.
     public static let like = Self(rawValue: "message.like")
 
     /// The words that have a meaning here.

@@ -2,9 +2,9 @@ public import JSON
 
 /// Goes through the fields of a model, reading them from JSON or writing them to it.
 public struct JSONFieldVisitor {
-  /// What is left of the fields that are read.
+  /// The rest of the fields that are read.
   private(set) var rest = JSONFields()
-  /// What was written so far.
+  /// The fields written so far.
   private(set) var written = JSONFields()
   private let isReading: Bool
 
@@ -108,7 +108,7 @@ public struct JSONFieldVisitor {
   }
 }
 
-/// What can stand in a field of a model.
+/// A type of a model's field.
 public protocol JSONFieldForm {
   /// The type in words, for errors.
   static var jsonExpectation: String { get }
@@ -126,7 +126,7 @@ extension String: JSONFieldForm {
     guard let text = jsonValue.string else { return nil }
     self = text
   }
-  /// As JSON.
+  /// The value as JSON.
   public var jsonValue: JSONValue { JSONValue(self) }
 }
 
@@ -138,7 +138,7 @@ extension Int: JSONFieldForm {
     guard let number = jsonValue.integer else { return nil }
     self = number
   }
-  /// As JSON.
+  /// The value as JSON.
   public var jsonValue: JSONValue { JSONValue(self) }
 }
 
@@ -150,7 +150,7 @@ extension Bool: JSONFieldForm {
     guard let flag = jsonValue.boolean else { return nil }
     self = flag
   }
-  /// As JSON.
+  /// The value as JSON.
   public var jsonValue: JSONValue { JSONValue(self) }
 }
 
@@ -171,7 +171,7 @@ extension JSONFields: JSONFieldForm {
     guard let fields = jsonValue.fields else { return nil }
     self = fields
   }
-  /// As JSON.
+  /// The value as JSON.
   public var jsonValue: JSONValue { JSONValue(self) }
 }
 
@@ -187,7 +187,7 @@ extension Array: JSONFieldForm where Element: JSONFieldForm {
       append(form)
     }
   }
-  /// As JSON.
+  /// The value as JSON.
   public var jsonValue: JSONValue { JSONValue(map(\.jsonValue)) }
 }
 
@@ -210,7 +210,7 @@ extension JSONWord {
     guard let text = jsonValue.string else { return nil }
     self.init(rawValue: text)
   }
-  /// As JSON.
+  /// The value as JSON.
   public var jsonValue: JSONValue { JSONValue(rawValue) }
 }
 

@@ -7,9 +7,9 @@ extension Twake {
     public var token: String = ""
     /// Gets the next pair.
     public var refreshToken: String = ""
-    /// When `token` expires, in seconds since 1970.
+    /// The time at which `token` expires, in seconds since 1970.
     public var expiration: Int = 0
-    /// When `refreshToken` expires, in seconds since 1970.
+    /// The time at which `refreshToken` expires, in seconds since 1970.
     public var refreshExpiration: Int = 0
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -38,17 +38,17 @@ extension Twake {
     public var lastname: String?
     /// The name for mentions.
     public var username: String = ""
-    /// Where their picture is.
+    /// The URL of the user's picture.
     public var thumbnail: String?
     /// Their id in the console.
     public var consoleID: String?
     /// An emoji's code.
     public var statusIcon: String?
-    /// What they say of themselves.
+    /// The user's status text.
     public var status: String?
     /// Their locale.
     public var language: String?
-    /// When they were online last, in milliseconds since 1970.
+    /// The time at which the user was last online, in milliseconds since 1970.
     public var lastActivity: Int = 0
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -78,13 +78,13 @@ extension Twake {
     public var id: String = ""
     /// Its name.
     public var name: String = ""
-    /// Where its logo is.
+    /// The URL of its logo.
     public var logo: String?
-    /// How many belong to it.
+    /// The number of members.
     public var totalMembers: Int = 0
     /// The workspace looked at last.
     public var selectedWorkspace: String?
-    /// What the user may do in it.
+    /// The user's permissions in it.
     public var permissions: [String] = []
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -109,15 +109,15 @@ extension Twake {
     public var id: String = ""
     /// Its name.
     public var name: String = ""
-    /// Where its logo is.
+    /// The URL of its logo.
     public var logo: String?
     /// The company.
     public var companyID: String = ""
-    /// How many belong to it.
+    /// The number of members.
     public var totalMembers: Int = 0
-    /// When the user was there last, in milliseconds since 1970.
+    /// The time of the user's last visit, in milliseconds since 1970.
     public var userLastAccess: Int = 0
-    /// What the user may do in it.
+    /// The user's permissions in it.
     public var permissions: [String] = []
     /// Fields of other versions.
     public var rest = JSONFields()

@@ -9,27 +9,27 @@ extension Twake {
     public var name: String = ""
     /// An emoji; none for a direct channel.
     public var icon: String?
-    /// What it is for.
+    /// The channel's purpose.
     public var description: String?
     /// The company.
     public var companyID: String = ""
     /// The workspace, or `direct`.
     public var workspaceID: String = ""
-    /// How many belong to it.
+    /// The number of members.
     public var membersCount: Int = 0
     /// The users of a direct channel.
     public var members: [String] = []
-    /// Who sees it.
+    /// The channel's visibility.
     public var visibility: ChannelVisibility = .`public`
-    /// When something happened last, in milliseconds since 1970.
+    /// The time of the last activity, in milliseconds since 1970.
     public var lastActivity: Int = 0
     /// The message sent last.
     public var lastMessage: MessageSummary?
-    /// When the user was there last, in milliseconds since 1970.
+    /// The time of the user's last visit, in milliseconds since 1970.
     public var userLastAccess: Int = 0
-    /// What the user has not sent.
+    /// The user's unsent draft.
     public var draft: String?
-    /// What the user may do in it.
+    /// The user's permissions in it.
     public var permissions: [String] = []
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -56,17 +56,17 @@ extension Twake {
     }
   }
 
-  /// What is shown of a message where its channel is listed.
+  /// The summary of a message in a list of channels.
   public struct MessageSummary: JSONModel {
-    /// When it was sent, in milliseconds since 1970.
+    /// The time at which it was sent, in milliseconds since 1970.
     public var date: Int = 0
     /// The user.
     public var sender: String = ""
     /// The user's name.
     public var senderName: String = ""
-    /// Where it was sent.
+    /// The title of the place where it was sent.
     public var title: String = ""
-    /// What it says.
+    /// The text of the message.
     public var text: String?
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -86,7 +86,7 @@ extension Twake {
 
   /// A count of what is unread.
   public struct Badge: JSONModel {
-    /// What is counted in.
+    /// The kind of place that the count is for.
     public var type: BadgeType = .channel
     /// Which company, workspace or channel.
     public var id: String = ""
@@ -106,7 +106,7 @@ extension Twake {
     }
   }
 
-  /// Who sees a channel.
+  /// The visibility of a channel.
   public struct ChannelVisibility: JSONWord {
     /// The word on the wire.
     public let rawValue: String
@@ -114,7 +114,7 @@ extension Twake {
     /// Takes any word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Everybody of the workspace.
+    /// Visible to all members of the workspace.
     public static let `public` = Self(rawValue: "public")
     /// Its members.
     public static let `private` = Self(rawValue: "private")
@@ -142,7 +142,7 @@ extension Twake {
     public static var known: [Self] { [.commons, .directs] }
   }
 
-  /// What unread messages are counted in.
+  /// The kind of place in which unread messages are counted.
   public struct BadgeType: JSONWord {
     /// The word on the wire.
     public let rawValue: String

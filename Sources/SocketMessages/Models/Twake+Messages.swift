@@ -9,19 +9,19 @@ extension Twake {
     public var threadID: String?
     /// The channel.
     public var channelID: String = ""
-    /// How many have answered it.
+    /// The number of answers.
     public var responsesCount: Int = 0
-    /// Who sent it; none if an app did.
+    /// The sender's id; none if an app sent it.
     public var userID: String?
     /// The app that sent it.
     public var appID: String?
-    /// When it was sent, in milliseconds since 1970.
+    /// The time at which it was sent, in milliseconds since 1970.
     public var creationDate: Int = 0
-    /// When it was edited last, in milliseconds since 1970.
+    /// The time of its last edit, in milliseconds since 1970.
     public var modificationDate: Int = 0
-    /// What it says.
+    /// The content of the message.
     public var content: MessageContent = MessageContent()
-    /// What others make of it.
+    /// The reactions of others.
     public var reactions: [Reaction] = []
     /// The sender's name for mentions.
     public var username: String = ""
@@ -29,9 +29,9 @@ extension Twake {
     public var firstname: String?
     /// The sender's last name.
     public var lastname: String?
-    /// Where the sender's picture is.
+    /// The URL of the sender's picture.
     public var thumbnail: String?
-    /// What the user has not sent in its thread.
+    /// The user's unsent draft in its thread.
     public var draft: String?
     /// 1 if the user has read it.
     public var readFlag: Int = 1
@@ -62,9 +62,9 @@ extension Twake {
     }
   }
 
-  /// What a message says.
+  /// The content of a message.
   public struct MessageContent: JSONModel {
-    /// As it was typed; none if there are attachments alone.
+    /// The text as it was typed; none if there are attachments alone.
     public var originalText: String?
     /// The parts it was parsed into: texts, objects, lists.
     public var prepared: [JSONValue] = []
@@ -85,9 +85,9 @@ extension Twake {
   public struct Reaction: JSONModel {
     /// The emoji.
     public var name: String = ""
-    /// Who.
+    /// The users' ids.
     public var users: [String] = []
-    /// How many.
+    /// The number of users.
     public var count: Int = 0
     /// Fields of other versions.
     public var rest = JSONFields()

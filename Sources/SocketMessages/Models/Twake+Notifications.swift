@@ -3,7 +3,7 @@ public import JSON
 extension Twake {
   /// A push notification for a new message.
   public struct FirebaseNotification: JSONModel {
-    /// What is shown.
+    /// The texts that are shown.
     public var headers: NotificationHeaders = NotificationHeaders()
     /// Which message it is for.
     public var payload: NotificationPayload = NotificationPayload()
@@ -20,7 +20,7 @@ extension Twake {
     }
   }
 
-  /// What is shown of a notification.
+  /// The texts of a notification.
   public struct NotificationHeaders: JSONModel {
     /// The title.
     public var title: String = ""
@@ -69,9 +69,9 @@ extension Twake {
 
   /// A notification that the app makes itself.
   public struct LocalNotification: JSONModel {
-    /// What it is for.
+    /// The type of the notification.
     public var type: LocalNotificationType = .message
-    /// What it is about.
+    /// The subject of the notification.
     public var payload: JSONFields = JSONFields()
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -86,7 +86,7 @@ extension Twake {
     }
   }
 
-  /// What a notification is for.
+  /// The type of a notification.
   public struct LocalNotificationType: JSONWord {
     /// The word on the wire.
     public let rawValue: String

@@ -24,7 +24,7 @@ extension Twake {
   public struct MessageData: JSONModel {
     /// `system` if a backend says so.
     public var clientID: String?
-    /// What was done.
+    /// The action.
     public var action: IOEventAction = .update
     /// The message.
     public var messageID: String = ""
@@ -47,15 +47,15 @@ extension Twake {
 
   /// The argument of `realtime:resource`: something has changed.
   public struct SocketIOResource: JSONModel {
-    /// What was done.
+    /// The action.
     public var action: ResourceAction = .updated
     /// The room.
     public var room: String?
-    /// What it was done to.
+    /// The type of the resource.
     public var type: ResourceType = .channel
-    /// Where that stands.
+    /// The path of the resource.
     public var path: String?
-    /// What it is now.
+    /// The resource after the action.
     public var resource: JSONFields = JSONFields()
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -77,7 +77,7 @@ extension Twake {
   public struct SocketIORoom: JSONModel {
     /// The room's name.
     public var key: String = ""
-    /// What it tells of.
+    /// The type of the room.
     public var type: RoomType = .channel
     /// Which one.
     public var id: String = ""
@@ -98,7 +98,7 @@ extension Twake {
     }
   }
 
-  /// What was done to a message.
+  /// The action on a message.
   public struct IOEventAction: JSONWord {
     /// The word on the wire.
     public let rawValue: String
@@ -115,7 +115,7 @@ extension Twake {
     public static var known: [Self] { [.remove, .update] }
   }
 
-  /// What was done to a resource.
+  /// The action on a resource.
   public struct ResourceAction: JSONWord {
     /// The word on the wire.
     public let rawValue: String
@@ -138,7 +138,7 @@ extension Twake {
     public static var known: [Self] { [.created, .saved, .updated, .deleted, .event] }
   }
 
-  /// What a resource is.
+  /// The type of a resource.
   public struct ResourceType: JSONWord {
     /// The word on the wire.
     public let rawValue: String
@@ -152,15 +152,15 @@ extension Twake {
     public static let channel = Self(rawValue: "channel")
     /// The list of channels.
     public static let channels = Self(rawValue: "channels")
-    /// Somebody in a channel.
+    /// A member of a channel.
     public static let channelMember = Self(rawValue: "channel_member")
-    /// When something happened in a channel last.
+    /// The time of the last activity in a channel.
     public static let channelActivity = Self(rawValue: "channel_activity")
     /// The counts of what is unread.
     public static let notificationBadges = Self(rawValue: "user_notification_badges")
     /// Something to be shown.
     public static let desktopNotification = Self(rawValue: "notification:desktop")
-    /// Who is online.
+    /// The users who are online.
     public static let online = Self(rawValue: "user:online")
 
     /// The words that have a meaning here.
@@ -172,7 +172,7 @@ extension Twake {
     }
   }
 
-  /// What a room tells of.
+  /// The type of a room.
   public struct RoomType: JSONWord {
     /// The word on the wire.
     public let rawValue: String
@@ -188,7 +188,7 @@ extension Twake {
     public static let channelsList = Self(rawValue: "channels_list")
     /// The list of direct channels.
     public static let directsList = Self(rawValue: "directs_list")
-    /// What is unread.
+    /// Counts of unread messages.
     public static let notifications = Self(rawValue: "notifications")
 
     /// The words that have a meaning here.

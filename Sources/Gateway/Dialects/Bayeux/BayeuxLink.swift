@@ -41,15 +41,15 @@ final class BayeuxLink {
   var session: BayeuxSession
   /// The session's place among connections, under an id that no transport knows.
   let connection: Connection
-  /// Where the client was when it began; the session is nobody else's.
+  /// The client's address at the start; the session is bound to it.
   let address: String
   /// The WebSocket that carries the session.
   var carrier: ConnectionID?
   /// The request that waits.
   var exchange: Exchange?
-  /// By the channels' texts, which are ASCII.
+  /// The subscriptions by their channels' texts, which are ASCII.
   var subscriptions: [String: Subscription] = [:]
-  /// When the user's own channel is to be given a sign of life, in milliseconds of uptime.
+  /// The time of the next ping on the user's own channel, in milliseconds of uptime.
   var pingAt: Int64
 
   init(session: BayeuxSession, connection: Connection, address: String, pingAt: Int64) {
@@ -67,7 +67,7 @@ final class BayeuxLink {
     }
   }
 
-  /// Those subscriptions that hear a channel.
+  /// Returns the subscriptions that match a channel.
   func hears(_ channel: BayeuxChannel, now: Timestamp) -> Bool {
     if let exact = subscriptions[channel.text], exact.isValid(for: channel, now) { return true }
     return subscriptions.values.contains {
@@ -95,19 +95,19 @@ struct BayeuxPublishing {
 
 /// All sessions of Bayeux.
 struct BayeuxLinks {
-  /// By the clients' secret ids.
+  /// The sessions by the clients' secret ids.
   var bySession: ExactDictionary<BayeuxLink> = [:]
-  /// By their places among connections.
+  /// The sessions by their connection ids.
   var byPlace: [ConnectionID: BayeuxLink] = [:]
-  /// By WebSocket. One may carry several.
+  /// The sessions by WebSocket, which may carry several.
   var byCarrier: [ConnectionID: [BayeuxLink]] = [:]
-  /// Where the clients of the WebSockets are.
+  /// The addresses of the WebSockets' clients.
   var addresses: [ConnectionID: String] = [:]
-  /// What has come over the WebSockets.
+  /// The meters of what was received over the WebSockets.
   var meters: [ConnectionID: Meter] = [:]
-  /// By the request that waits.
+  /// The sessions by the request that waits.
   var byRequest: [RequestID: BayeuxLink] = [:]
-  /// Those with patterns among their subscriptions.
+  /// The sessions with patterns among their subscriptions.
   var withPatterns: [ConnectionID: BayeuxLink] = [:]
   /// The answers to be given after the publication that is being delivered.
   var afterDelivery: [(bytes: [UInt8], way: BayeuxLink.Way)] = []

@@ -529,7 +529,8 @@ extension Gateway {
     isOwn(channel, identity) || identity.may([.read, .presence], .room(channel.room))
   }
 
-  /// What is passed on of a sign of typing: nobody says anything by it who may not publish.
+  /// Returns the part of a typing message that is passed on; it carries no content of its own,
+  /// since typing needs no right to publish.
   private static func typing(_ said: JSONFields?) -> JSONFields {
     var fields = JSONFields([JSONFields.Field("type", JSONValue("typing"))])
     if let started = said?["started"]?.integer {
@@ -579,7 +580,7 @@ extension Gateway {
     }
   }
 
-  /// What Bayeux sessions get over WebSockets is encoded once for all.
+  /// An event encoded once for all Bayeux sessions on WebSockets.
   private struct SharedEvent {
     let bytes: [UInt8]
     let frame: Frame
@@ -614,7 +615,7 @@ extension Gateway {
     act(.send(event.frame, to: carrier))
   }
 
-  /// What waited for a publication's delivery goes on.
+  /// Runs the sends that waited for a publication's delivery.
   func finishDelivery() {
     guard !bayeux.afterDelivery.isEmpty else { return }
     let waiting = bayeux.afterDelivery

@@ -112,7 +112,7 @@ extension Gateway {
       ref: ref, to: connection)
   }
 
-  /// Somebody has, or opens, too many connections.
+  /// Rejects a client over its user's connection limits.
   private func turnAway(_ connection: Connection, _ excess: Excess, ref: String) {
     let words = excess.words(settings.limits)
     guard let pause = excess.retryAfter else {

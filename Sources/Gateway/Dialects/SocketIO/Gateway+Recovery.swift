@@ -76,7 +76,7 @@ extension Gateway {
     socketIO.byRecovery[recovery.id] = link
   }
 
-  /// What a client can come back to.
+  /// Returns the session that a client can recover.
   private func recoverable(
     _ recoveryID: String, _ offset: String?, by link: SocketIOLink
   ) -> SocketIOLink? {
@@ -94,7 +94,7 @@ extension Gateway {
     old.connection.identity?.user.utf8.elementsEqual(identity.user.utf8) ?? false
   }
 
-  /// What a client has not been sent; `nil` if some of it is forgotten.
+  /// Returns the entries that a client has missed; `nil` if some of them have expired.
   private func missed(by link: SocketIOLink, since offset: String?) -> [RecoveryLog.Entry]? {
     guard let recovery = link.recovery else { return nil }
     let place = max(recovery.arrived, recoveryLog.place(offset) ?? 0)

@@ -6,7 +6,7 @@ import WebSocketFrames
 
 /// Carrying sessions of Socket.IO over WebSockets and polls.
 extension Gateway {
-  /// What Engine.IO says to a request that it refuses.
+  /// The error codes of Engine.IO for refused requests.
   private enum Refusal: Int {
     case unknownTransport = 0
     case unknownSession = 1
@@ -49,7 +49,7 @@ extension Gateway {
     return link
   }
 
-  /// As for anything that is not allowed, with the status and the time that say why.
+  /// Returns the answer to a request over a limit, with the status and the time to wait.
   private static func refusal(_ excess: Excess) -> Response {
     var response = Refusal.forbidden.response
     response.status = 429

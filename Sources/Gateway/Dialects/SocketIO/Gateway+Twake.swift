@@ -100,7 +100,7 @@ extension Gateway {
     perform(link.session.end(.dismissed), for: link)
   }
 
-  /// What `unauthorized` and a refused `CONNECT` say for programs.
+  /// Returns the machine-readable data of `unauthorized` and of a refused `CONNECT`.
   static func refusalData(_ reason: String) -> JSONValue {
     JSONValue(
       JSONFields([
@@ -123,7 +123,7 @@ extension Gateway {
     return token.map { access.admits($0, to: room, user: identity.user) } ?? false
   }
 
-  /// Who it is, as long as the token holds.
+  /// Returns the connection's identity, as long as its token is valid.
   private func connectionIdentity(_ connection: Connection) -> Identity? {
     guard let identity = connection.identity else { return nil }
     if let end = identity.expiresAt, end <= surroundings.clock.now { return nil }
@@ -421,7 +421,8 @@ extension Gateway {
       SocketPacket(.acknowledgement, id: id, data: JSONValue([JSONValue(answer)])), to: link)
   }
 
-  /// Whoever is connected is online; what a client says of others, or of itself, changes nothing.
+  /// Answers a `setOnline`: connected users are online, whatever a client says of others or of
+  /// itself.
   private func setOnline(id: Int?, _ link: SocketIOLink) {
     answerOnline([link.connection.person], id: id, link)
   }

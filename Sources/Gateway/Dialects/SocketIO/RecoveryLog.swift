@@ -2,14 +2,14 @@ import GatewayPorts
 import JSON
 import SocketIO
 
-/// What is delivered to readers over Socket.IO.
+/// An event for readers over Socket.IO.
 enum SocketContent {
   /// The same for all readers; `author` is who caused it, if a person did.
   case packet(SocketPacket, author: PersonID?)
   /// A publication, whose place in the room some readers want beside it.
   case publication(Publication, data: JSONValue, epoch: String)
 
-  /// Whose doing it is.
+  /// The event's author.
   var author: PersonID? {
     switch self {
     case .packet(_, let author): author
@@ -40,17 +40,17 @@ enum SocketContent {
   }
 }
 
-/// What clients of Socket.IO were sent who may come back to be given it again (connection state
-/// recovery): one log for all of them, in memory, bounded in bytes and in time.
+/// The events that Socket.IO clients can recover (connection state recovery): one log for all of
+/// them, in memory, bounded in bytes and in time.
 ///
 /// Places count up, and begin with a name that no other run of the server has: a place that a client
 /// kept from before is no place here.
 struct RecoveryLog {
   /// Whom an entry is for.
   enum Audience {
-    /// Everybody in a room.
+    /// All subscribers of a room.
     case room(RoomName)
-    /// One client, by its recovery id.
+    /// A single client, by its recovery id.
     case client(String)
   }
 
@@ -60,7 +60,7 @@ struct RecoveryLog {
     let content: SocketContent
     /// In milliseconds of uptime.
     let time: Int64
-    /// What it counts for, beside its content for itself.
+    /// The bytes that an entry counts for, including its own memory.
     var byteCount: Int { content.byteCount + 128 }
   }
 
@@ -118,7 +118,7 @@ struct RecoveryLog {
     byteCount = 0
   }
 
-  /// What came after a place, oldest first; `nil` if some of it is forgotten.
+  /// Returns the entries after a place, oldest first; `nil` if some of them have expired.
   ///
   /// - Complexity: O(1).
   func entries(after place: UInt64) -> ArraySlice<Entry>? {

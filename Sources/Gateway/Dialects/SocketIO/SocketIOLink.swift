@@ -6,9 +6,9 @@ import WebSocketFrames
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class SocketIOLink {
-  /// What a client needs to come back to what it had (connection state recovery).
+  /// The data by which a client recovers its session (connection state recovery).
   struct Recovery {
-    /// By which the client is known again; a secret.
+    /// The secret id by which the client is recognised.
     let id: String
     /// The place in the log up to which all has arrived, as far as is known.
     var arrived: UInt64
@@ -23,7 +23,7 @@ final class SocketIOLink {
   var session: SocketSession
   /// The session's place among connections, under an id that no transport knows.
   let connection: Connection
-  /// Where the client was when it began; the session is nobody else's.
+  /// The client's address at the start; the session is bound to it.
   var address: String
   /// The WebSocket that carries the session.
   var carrier: ConnectionID?
@@ -74,17 +74,17 @@ final class SocketIOLink {
 
 /// All sessions of Socket.IO.
 struct SocketIOLinks {
-  /// By the sessions' secret ids.
+  /// The sessions by their secret ids.
   var bySession: ExactDictionary<SocketIOLink> = [:]
-  /// By their places among connections.
+  /// The sessions by their connection ids.
   var byPlace: [ConnectionID: SocketIOLink] = [:]
-  /// By WebSocket, those that probe included.
+  /// The sessions by WebSocket, including sockets that probe.
   var byCarrier: [ConnectionID: SocketIOLink] = [:]
-  /// By the poll that waits.
+  /// The sessions by the poll that waits.
   var byPoll: [RequestID: SocketIOLink] = [:]
-  /// By recovery id: those who have one, here or away.
+  /// The sessions that have a recovery id, connected or away, by that id.
   var byRecovery: ExactDictionary<SocketIOLink> = [:]
-  /// Those that are away, in the order in which they went; some have come back.
+  /// Sessions that went away, in that order; some have returned.
   var away: [ConnectionID] = []
   /// The sessions of each user who has any.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
@@ -103,8 +103,7 @@ struct SharedPacket {
   }
 }
 
-/// One content in all the forms that readers in a room want, each encoded once, and only if somebody
-/// wants it.
+/// The forms of one event that readers in a room need, each encoded once, and only if needed.
 struct PacketForms {
   private let content: SocketContent
   private let room: RoomName

@@ -1,0 +1,72 @@
+import Testing
+
+/// Summaries of doc comments, of which each names its subject: a noun for a type or a property, a
+/// verb for a function.
+@Suite("Summaries")
+struct SummaryTests {
+  /// Words that begin a summary without a subject.
+  private static let headless: Set<Substring> = [
+    "What", "Who", "Whose", "Whoever", "Those", "One", "Somebody", "Nobody", "Everybody", "As",
+    "By", "How", "When", "Where",
+  ]
+
+  /// The share of such summaries that a module may have.
+  private static let percentMax = 2
+
+  /// Modules that may have more of them for now. A number here is lowered, never raised.
+  private static let ceilings = ["Gateway": 60, "SocketMessages": 60]
+
+  private let tree = SourceTree()
+
+  @Test("summaries name their subject")
+  func subjects() throws {
+    for module in try tree.folders(in: "Sources") {
+      let files = try tree.files(in: "Sources/\(module)", endings: ["swift"])
+      var count = 0
+      var found: [String] = []
+      for file in files {
+        for summary in Self.summaries(of: file.text) {
+          count += 1
+          if Self.headless.contains(summary.text.prefix { $0.isLetter }) {
+            found.append("\(file.path):\(summary.line): \(summary.text)")
+          }
+        }
+      }
+      let most = Self.ceilings[module] ?? count * Self.percentMax / 100
+      let list = found.joined(separator: "\n")
+      #expect(found.count <= most, "\(module): \(found.count) of \(count) name none\n\(list)")
+    }
+  }
+
+  @Test("the first line of each comment is its summary")
+  func reading() {
+    let text = """
+      /// What it is.
+      ///
+      /// Who reads this.
+      struct A {
+        /// The name.
+        let name: String  /// How so.
+        // What is plain.
+      }
+      """
+    let summaries = Self.summaries(of: text)
+    #expect(summaries.map(\.line) == [1, 5])
+    #expect(summaries.map(\.text) == ["What it is.", "The name."])
+  }
+
+  /// The first line of each doc comment.
+  private static func summaries(of text: String) -> [(line: Int, text: Substring)] {
+    var summaries: [(line: Int, text: Substring)] = []
+    var isInComment = false
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
+      let words = line.drop { $0 == " " }
+      if words.hasPrefix("///"), !isInComment {
+        summaries.append((number + 1, words.dropFirst(3).drop { $0 == " " }))
+      }
+      isInComment = words.hasPrefix("///")
+    }
+    return summaries
+  }
+}
