@@ -81,7 +81,7 @@ public final class HashedAPIKeys: APIKeys {
       guard line.contains(where: { $0 != " " && $0 != "\t" }) else { continue }
       let (digest, identity) = try entry(line, file: path, number: index + 1)
       guard names.insert(identity.user).inserted else {
-        throw APIKeyFileError("\(path):\(index + 1): this name stands in the file twice")
+        throw APIKeyFileError("\(path):\(index + 1): this name is in the file twice")
       }
       identities[digest] = identity
     }

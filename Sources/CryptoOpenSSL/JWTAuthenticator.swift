@@ -88,8 +88,8 @@ public final class JWTAuthenticator: Authenticator {
   /// Secrets that are in use although they are shorter than they should be, each in a sentence.
   public var warnings: [String] {
     sources.filter { $0.keys.contains(where: \.isShort) }.map { source in
-      "the secret in \(source.file.path) has fewer than \(JWTKey.secretBytesMin) bytes: whoever has "
-        + "one token can look for it by trying; change it where the tokens are made as soon as you can"
+      "the secret in \(source.file.path) has fewer than \(JWTKey.secretBytesMin) bytes: an "
+        + "owner of a token can guess it by trying; change it where the tokens are made as soon as you can"
     }
   }
 

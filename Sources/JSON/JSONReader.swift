@@ -4,6 +4,8 @@
 /// may not hold half a surrogate pair; numbers are integers of 53 bits, since nothing on this wire
 /// is anything else; of a key that comes twice the last one counts. Nothing is allocated but the
 /// strings and lists that a caller asks for.
+///
+/// Other modules call it for each field, so what is short or takes a closure is `@inlinable`.
 @usableFromInline package struct JSONReader {
   /// Deeper nesting than this is refused.
   @usableFromInline package static let depthMax = 32

@@ -58,14 +58,14 @@ extension Configuration {
     var warnings: [String] = []
     if alike.count + (usersFile == nil ? 0 : 1) > 1 {
       warnings.append(
-        "users with one name are one person, whoever issued their token ("
+        "users with the same name are one person, whichever issuer signed their token ("
           + (alike + (usersFile == nil ? [] : ["users-file"])).joined(separator: ", ")
           + "); if they are not, give issuer profiles a user-prefix")
     }
     for profile in profiles where profile.secretBytesMin < 32 && profile.policy.honoursClaimedRights
     {
       warnings.append(
-        "whoever finds out the secret of issuer profile \(profile.name ?? "") can sign any rights; "
+        "a leaked secret of issuer profile \(profile.name ?? "") would let its finder sign any rights; "
           + "claim-rights:no limits them to the profile's")
     }
     return warnings

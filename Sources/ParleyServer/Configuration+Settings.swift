@@ -293,7 +293,7 @@ extension Configuration {
     .list(
       "auth-key", \.keyFiles, .access, "[KID=]FILE", expected: "files, each perhaps behind KID=",
       help: "PEM public key (RSA, P-256 or Ed25519) that tokens are checked with; repeat for more. "
-        + "With any key, secret or key set nobody gets in without a token.",
+        + "With any key, secret or key set, every client needs a token.",
       isValid: { !$0.isEmpty }),
     .list(
       "hmac-secret-file", \.secretFiles, .access, "[KID=]FILE",
@@ -312,7 +312,7 @@ extension Configuration {
       isValid: { !$0.isEmpty }),
     .list(
       "issuer", \.issuers, .access, "NAME", expected: "names",
-      help: "A token's iss has to be one of these. Without any, it may be anybody.",
+      help: "A token's iss has to be one of these. Without any, every issuer is accepted.",
       isValid: { !$0.isEmpty }),
     .list(
       "issuer-profile", \.issuerProfiles, .access, "PROFILE", separator: ";",
@@ -343,7 +343,7 @@ extension Configuration {
     .text(
       "users-file", \.usersFile, .access, "FILE",
       help: "File of users who log in with passwords; parley user makes its lines. Read again when "
-        + "it changes. With it nobody gets in without a token."),
+        + "it changes. With it, every client needs a token."),
     .duration(
       "access-token-time", \.accessTokenTime, .access, in: .seconds(10)...(.seconds(86_400)),
       help: "How long a token is good for that a login gives."),
@@ -392,15 +392,15 @@ extension Configuration {
       help: "A Socket.IO client that has not authenticated after this time is disconnected."),
     .duration(
       "recovery-time", \.recoveryTime, .connections, in: .zero...(.seconds(3600)),
-      help: "A Socket.IO client that asked for it may come back this long to what it missed; 0 "
-        + "for never."),
+      help: "Time within which a Socket.IO client that asked for it can recover its session; 0 for "
+        + "never."),
     .bytes(
       "recovery-size-max", \.recoveryBytesMax, .connections, in: (64 << 10)...(1 << 30),
       help: "Bytes kept of what such clients were sent, for all together."),
     .flag(
       "recover-all-sessions", \.recoversAllSessions, .connections,
-      help: "Let every client of Socket.IO 3 or later come back so, unasked: each event then has "
-        + "one more argument."),
+      help: "Let every client of Socket.IO 3 or later recover its session, unasked: each event "
+        + "then has one more argument."),
     .duration(
       "connect-hold", \.connectHold, .connections, in: .seconds(1)...(.seconds(600)),
       help: "A Bayeux connect without an event is answered after this time."),
@@ -435,7 +435,7 @@ extension Configuration {
       help: "An HTTP connection without a request is closed after this time."),
     .number(
       "rate-burst-seconds", \.limits.burstSeconds, .limits, "SECONDS", in: 1...3_600,
-      help: "Of each of the following rates, what comes in so many seconds may come at once."),
+      help: "Burst of each of the following rates, in seconds of that rate."),
     .number(
       "connection-message-rate", \.limits.messagesPerSecondMax, .limits, in: Setting.rates,
       help: "Messages of one connection in a second; 0, as for all rates, is no limit."),
@@ -504,8 +504,8 @@ extension Configuration {
       help: "People present in one room."),
     .number(
       "presence-list-max", \.presenceListMax, .limits, in: 1...10_000,
-      help: "People who follow a note and are all named to each other; of more, a count is told, "
-        + "and the names of so many who acted last."),
+      help: "People following a note up to which all are listed; beyond it, clients get a count, "
+        + "and the names of as many who acted last."),
     .duration(
       "presence-lease", \.presenceLease, .limits, in: .seconds(1)...(.seconds(86_400)),
       help: "Who sends nothing for so long is not shown as present any more."),
@@ -534,21 +534,21 @@ extension Configuration {
       "room-history", \.roomHistories, .rooms, "RULE",
       expected: "rules such as chat-*=500/24h",
       help: "Another memory for the rooms of a pattern, as PATTERN=NUMBER/TIME; a * at its end "
-        + "stands for anything. Repeat for more; the first that means a room holds.",
+        + "matches anything. Repeat for more; the first that matches a room applies.",
       isValid: { RoomHistoryRule($0) != nil }),
     .bytes(
       "publication-size-max", \.publicationBytesMax, .rooms, in: 1...(4 << 20),
       help: "Data of one publication."),
     .duration(
       "presence-grace", \.presenceGrace, .rooms, in: .zero...(.seconds(3600)),
-      help: "Somebody whose line broke is shown in a room for this long."),
+      help: "Time for which people whose connection broke stay shown in a room."),
     .flag(
       "block-both-ways", \.blocksBothWays, .rooms,
-      help: "Whoever is blocked does not hear of the blocker either."),
+      help: "Hide blockers from the people they block, too."),
     .duration(
       "last-online-interval", \.lastOnlineInterval, .rooms, in: .seconds(1)...(.seconds(3600)),
-      help: "How often it is noted that somebody is still connected; a server that is killed "
-        + "forgets no more of it."),
+      help: "Interval at which connected people are recorded; a killed server loses at most so "
+        + "much."),
     .hook(
       "webhook-url", \.webhookURL, .webhooks,
       help: "An app's backend, called with what happens to notes and rooms."),

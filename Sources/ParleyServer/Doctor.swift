@@ -127,9 +127,9 @@ package struct Doctor {
     }
     for warning in configuration.issuerWarnings { note(.warning, "access", warning) }
     if !configuration.isDemo {
-      note(.fine, "access", "nobody gets in without a token")
+      note(.fine, "access", "every client needs a token")
     } else if Configuration.isLoopback(configuration.host) {
-      note(.warning, "access", "whoever can use this machine may read and write: set auth-key")
+      note(.warning, "access", "every user of this machine may read and write: set auth-key")
     } else {
       note(
         .warning, "access",
@@ -162,7 +162,7 @@ package struct Doctor {
     if !addresses.isEmpty, configuration.webhookSecretFile == nil {
       note(
         .warning, "webhooks",
-        "calls are not signed, so anybody can make such: set webhook-secret-file")
+        "calls are not signed, so anyone can forge them: set webhook-secret-file")
     }
     examineOutbox(addresses.map(\.key))
   }

@@ -40,7 +40,7 @@ struct MetricsPage {
     text.gauge(
       "parley_document_subscriptions", "Connections that follow documents, once for each.",
       gateway.documentSubscriptions)
-    text.gauge("parley_rooms", "Rooms that somebody is subscribed to.", gateway.openRooms)
+    text.gauge("parley_rooms", "Rooms with at least one subscriber.", gateway.openRooms)
     text.counter(
       "parley_messages_received_total", "Messages from clients.", label: "type", metrics.received)
     text.counter(
@@ -130,7 +130,7 @@ struct MetricsPage {
       "parley_webhook_dead_letters", "Events given up that are kept.", label: "target",
       standings.map { ($0.key.word, $0.value.deadLetters) })
     text.counter(
-      "parley_webhook_calls_total", "Calls to services, by what came of them.", label: "outcome",
+      "parley_webhook_calls_total", "Calls to services, by outcome.", label: "outcome",
       hooks.calls)
     var events = hooks.events
     if hooks.crowdedOut > 0 { events[DeadLetter.Reason.crowdedOut.word] = hooks.crowdedOut }

@@ -114,7 +114,7 @@ final class StoreReader: Sendable {
         let begin = SystemClock().microseconds
         let reply =
           isForgotten
-          ? StoreReply.failed(.unavailable("nobody waits for this read any more"))
+          ? StoreReply.failed(.unavailable("this read was cancelled: its client is gone"))
           : store.perform([request])[0]
         let end = SystemClock().microseconds
         done(.read(Read(ticket: ticket, reply: reply, microseconds: end - begin)))

@@ -127,7 +127,7 @@ public final class UserFile: UserSource {
       guard line.contains(where: { $0 != " " && $0 != "\t" }) else { continue }
       let entry = try entry(line, place: "\(path):\(index + 1)")
       guard entries.updateValue(entry, forKey: entry.user.id) == nil else {
-        throw FileError("\(path):\(index + 1): this user stands in the file twice")
+        throw FileError("\(path):\(index + 1): this user is in the file twice")
       }
     }
     return entries

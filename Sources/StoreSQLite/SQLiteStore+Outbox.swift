@@ -263,7 +263,7 @@ extension SQLiteStore {
     ).rows(limit) { (row) throws(StoreError) in
       guard let target = OutboxTarget(rawValue: row.integer(6)),
         let reason = DeadLetter.Reason(rawValue: row.integer(8))
-      else { throw .damaged("a dead letter has a field that is none; \(damageAdvice)") }
+      else { throw .damaged("a dead letter has an unknown target or reason; \(damageAdvice)") }
       return DeadLetter(
         event: Self.event(row, target), time: Timestamp(row.integer(7)), reason: reason)
     }

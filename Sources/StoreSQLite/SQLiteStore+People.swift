@@ -90,7 +90,7 @@ extension SQLiteStore {
     ).rows(room, place.offset) {
       row throws(StoreError) in
       guard let stage = ReceiptStage(rawValue: row.integer(1)) else {
-        throw .damaged("a receipt has a state that is none; \(damageAdvice)")
+        throw .damaged("a receipt has an unknown stage; \(damageAdvice)")
       }
       return Receipt(person: row.text(0), stage: stage)
     }

@@ -110,7 +110,7 @@ enum StoreCommand {
       Terminal.output("\(replaced): the store that was there before\n")
     }
     Terminal.output("\(commands.path): restored, \(summary(restored.findings))\n")
-    Terminal.output("every note goes on under a new epoch; clients that come back are told\n")
+    Terminal.output("every note continues under a new epoch; returning clients are notified\n")
     return Program.ExitCode.success
   }
 

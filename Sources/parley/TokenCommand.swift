@@ -117,7 +117,7 @@ enum TokenCommand {
     }
     if token == "-" { token = readLine() ?? "" }
     guard let parts = JWTInspection.parts(of: token) else {
-      Terminal.error("parley token: expected a JSON Web Token; what came is none\n")
+      Terminal.error("parley token: expected a JSON Web Token, but the text is not one\n")
       return Program.ExitCode.failure
     }
     Terminal.output("header  \(printable(parts.header))\nclaims  \(printable(parts.claims))\n")
