@@ -115,7 +115,7 @@ public protocol TransportDelegate: AnyObject {
   func request(_ request: RequestID, head: RequestHead, body: [UInt8])
   /// The client of an unanswered request went away.
   func abandoned(_ request: RequestID)
-  /// A mailbox was posted to (`LoopMailbox.post`).
+  /// Work was posted to the loop, or it was woken from another thread.
   func woken()
   /// Time has passed: called a few times a second, for time-outs.
   func ticked()
@@ -126,7 +126,8 @@ public protocol TransportDelegate: AnyObject {
   func turnEnded() -> Bool
 }
 
-/// A transport of connections. Called on the loop's thread alone, but for `stop`.
+/// A transport of connections, as its delegate uses it: on the loop's thread alone.
+/// ``TransportControl`` is its life cycle.
 public protocol Transport: AnyObject {
   /// Queues a frame; what a tick queued for a connection leaves in one write at its end.
   func send(_ frame: Frame, to connection: ConnectionID)

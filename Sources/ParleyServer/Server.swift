@@ -2,7 +2,7 @@ import CLinux
 import CryptoOpenSSL
 import Gateway
 public import GatewayPorts
-package import SocketMessages
+import SocketMessages
 import StoreSQLite
 import TransportLibwebsockets
 
@@ -17,13 +17,14 @@ import TransportLibwebsockets
 /// They share two queues and nothing else.
 public final class Server: Sendable {
   private let loop: ServerLoop
-  private let transport: LibwebsocketsTransport
+  private let transport: any TransportControl
   private let storeThread: StoreThread
   private let loginThread: LoginThread?
   private let hooks: HookInbox?
   private let loopGuard: LoopGuard
   private let stopStage = Monitor("requests under way")
-  private let configuration: LibwebsocketsTransport.Configuration
+  /// The files of certificate and key; `nil` without encryption.
+  private let tls: (certificatePath: String, keyPath: String)?
   private let log: any LogSink
 
   /// Opens the store and the socket, and begins to serve.
@@ -107,7 +108,7 @@ public final class Server: Sendable {
       loginThread?.stop()
       throw error
     }
-    self.configuration = configuration.transport
+    tls = configuration.transport.tls.map { ($0.certificatePath, $0.keyPath) }
     self.log = log
     self.loop = loop
     self.transport = transport
@@ -140,7 +141,7 @@ public final class Server: Sendable {
   /// Reads again what may have changed on the disk: the certificate and its key. What cannot be
   /// used is logged, and what was there stays. From any thread.
   public func reload() {
-    guard let tls = configuration.tls else {
+    guard let tls else {
       log.write(.notice, "nothing to reload", [])
       return
     }
@@ -178,7 +179,7 @@ public final class Server: Sendable {
     transport.stopAccepting()
     let settled = Monitor(false)
     let loop = loop
-    let stands = transport.mailbox.post {
+    let stands = transport.post {
       loop.drain {
         settled.withLock { $0 = true }
         settled.signal()
@@ -201,82 +202,4 @@ public final class Server: Sendable {
 
   /// The step that ``stop(drainMilliseconds:)`` waits for, in words.
   public var stopWaitsFor: String { stopStage.withLock { $0 } }
-}
-
-extension Configuration {
-  var transport: LibwebsocketsTransport.Configuration {
-    var transport = LibwebsocketsTransport.Configuration(host: host, port: port)
-    if let certificatePath, let certificateKeyPath {
-      transport.tls = .init(certificatePath: certificatePath, keyPath: certificateKeyPath)
-    }
-    if let address = apiListen.flatMap(ListenAddress.init) {
-      transport.back = .init(host: address.host, port: address.port)
-    }
-    transport.messageBytesMax = messageBytesMax
-    // A text that may be sent in a message may be sent in a request.
-    transport.bodyBytesMax = messageBytesMax
-    transport.handshakeSeconds = Int(requestTime.components.seconds)
-    transport.keepAliveSeconds = Int(keepAliveTime.components.seconds)
-    transport.connectionsMax = connectionsMax
-    transport.connectionsPerAddressMax = limits.addressConnectionsMax
-    transport.connectRatePerAddress = Rate(
-      perSecond: limits.addressConnectsPerSecondMax, burstSeconds: limits.burstSeconds)
-    let proxies = TrustedProxies(trustedProxies)
-    transport.isLimited = { proxies.isLimited($0) }
-    if proxyProtocol { transport.isAnnounced = { proxies.trusts($0) } }
-    if !allowedOrigins.isEmpty {
-      let crossOrigin = CrossOrigin(OriginPolicy(allowed: allowedOrigins))
-      transport.responseHeaders = { crossOrigin.headers(for: $0) }
-    }
-    transport.pingSeconds = Int(pingInterval.components.seconds)
-    transport.hangUpSeconds = Int(idleTimeout.components.seconds)
-    transport.queuedBytesMax = 2 * queuedBytesMax
-    transport.responseBytesMax = responseBytesMax
-    transport.overloadResponse = .problem(
-      503, .busy, "too many responses wait for their readers; try again later")
-    transport.overloadResponse.headers.append(("retry-after", "5"))
-    return transport
-  }
-
-  /// The limits that are announced to clients.
-  package var announcedLimits: Limits { gateway.limits }
-
-  var gateway: GatewaySettings {
-    var gateway = GatewaySettings()
-    gateway.isDemo = isDemo
-    gateway.takesKeysAtBackAlone = apiListen != nil
-    gateway.allowsTokenInURL = allowTokenInURL
-    gateway.dialects.allowsLegacyRoomTokens = allowLegacyRoomTokens
-    gateway.dialects.sessionsMax = sessionsMax
-    gateway.dialects.authenticateMilliseconds = Int64(authenticateTime.milliseconds)
-    gateway.dialects.recoveryMilliseconds = Int64(recoveryTime.milliseconds)
-    gateway.dialects.recoveryBytesMax = recoveryBytesMax
-    gateway.dialects.recoversEverybody = recoversAllSessions
-    gateway.dialects.pingInterval = Int64(pingInterval.milliseconds)
-    gateway.dialects.connectHoldMilliseconds = Int64(connectHold.milliseconds)
-    gateway.queuedBytesMax = queuedBytesMax
-    gateway.helloMilliseconds = Int64(helloTime.milliseconds)
-    gateway.limits = limits
-    gateway.historyComponentsMax = historyComponentsMax
-    gateway.limits.messageBytesMax = messageBytesMax
-    gateway.limits.documentScalarsMax = documentScalarsMax
-    gateway.limits.documentsPerConnectionMax = documentsPerConnectionMax
-    gateway.limits.roomsPerConnectionMax = roomsPerConnectionMax
-    gateway.limits.publicationBytesMax = publicationBytesMax
-    // A reply is to find room in the queue, beside others.
-    gateway.pageBytes = min(gateway.pageBytes, queuedBytesMax / 4)
-    gateway.recoveryBytesMax = min(gateway.recoveryBytesMax, queuedBytesMax / 4)
-    gateway.roomMemory = RoomMemory(
-      publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
-    gateway.presenceGraceMilliseconds = Int64(presenceGrace.milliseconds)
-    gateway.presenceListMax = presenceListMax
-    gateway.blocksBothWays = blocksBothWays
-    gateway.lastOnlineMilliseconds = Int64(lastOnlineInterval.milliseconds)
-    gateway.pushesFromOutbox = pushURL != nil
-    gateway.storeRequestsMax = storeQueueMax
-    gateway.storeBytesMax = storeQueueBytesMax
-    gateway.storeStallMilliseconds = Int64(storeStallTime.milliseconds)
-    gateway.roomMemories = roomHistories.compactMap { RoomHistoryRule($0)?.rule }
-    return gateway
-  }
 }

@@ -12,6 +12,7 @@ import WebSocketFrames
 final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// The loop's partners, attached once they are made. One reference, since each message asks for it.
   final class Attachments {
+    // Not `any Transport`: every frame goes this way, and a call by protocol would cost each of them.
     unowned let transport: LibwebsocketsTransport
     let storeThread: StoreThread
     let gateway: Gateway

@@ -4,11 +4,11 @@ public import WebSocketFrames
 /// WebSocket and HTTP on one port, plain or with TLS as libwebsockets sets it up.
 ///
 /// One thread accepts and owns every connection (see `Loop`). It alone calls the delegate, and only
-/// from there may `send`, `close`, `respond` and `queuedBytes` be called. `start`, `boundPort`, `mailbox`, `stopAccepting` and `stop` may be
-/// called from anywhere else.
+/// from there may `send`, `close`, `respond` and `queuedBytes` be called. What `TransportControl`
+/// names may be called from anywhere else.
 ///
 /// What `send` queues during one turn of the loop leaves in one write per connection at its end.
-public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
+public final class LibwebsocketsTransport: Transport, TransportControl, @unchecked Sendable {
   // Unchecked: the loop is confined to its thread, which each call from outside must be on, and
   // what other threads may touch is behind locks.
 
@@ -94,10 +94,16 @@ public final class LibwebsocketsTransport: Transport, @unchecked Sendable {
 
   /// Reads the certificate and its key again from their files; connections that stand are left
   /// alone. From any thread; see first whether the files can be used.
-  public func reloadCertificate(completion: @escaping @Sendable (TransportError?) -> Void) {
+  public func reloadCertificate(completion: @escaping @Sendable ((any Error)?) -> Void) {
     nonisolated(unsafe) let loop = loop
     mailbox.post { completion(loop.tls?.reload()) }
   }
+
+  /// Runs `work` on the loop's thread, in the order of posting, before `woken()` is called.
+  ///
+  /// - Returns: Whether the loop runs; if not, `work` never does.
+  @discardableResult
+  public func post(_ work: @escaping @Sendable () -> Void) -> Bool { mailbox.post(work) }
 
   /// Closes the listening sockets; connections that stand are left alone. From any thread but the
   /// loop's.

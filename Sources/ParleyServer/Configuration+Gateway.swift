@@ -1,0 +1,47 @@
+import Gateway
+import GatewayPorts
+package import SocketMessages
+
+extension Configuration {
+  /// The limits that are announced to clients.
+  package var announcedLimits: Limits { gateway.limits }
+
+  var gateway: GatewaySettings {
+    var gateway = GatewaySettings()
+    gateway.isDemo = isDemo
+    gateway.takesKeysAtBackAlone = apiListen != nil
+    gateway.allowsTokenInURL = allowTokenInURL
+    gateway.dialects.allowsLegacyRoomTokens = allowLegacyRoomTokens
+    gateway.dialects.sessionsMax = sessionsMax
+    gateway.dialects.authenticateMilliseconds = Int64(authenticateTime.milliseconds)
+    gateway.dialects.recoveryMilliseconds = Int64(recoveryTime.milliseconds)
+    gateway.dialects.recoveryBytesMax = recoveryBytesMax
+    gateway.dialects.recoversEverybody = recoversAllSessions
+    gateway.dialects.pingInterval = Int64(pingInterval.milliseconds)
+    gateway.dialects.connectHoldMilliseconds = Int64(connectHold.milliseconds)
+    gateway.queuedBytesMax = queuedBytesMax
+    gateway.helloMilliseconds = Int64(helloTime.milliseconds)
+    gateway.limits = limits
+    gateway.historyComponentsMax = historyComponentsMax
+    gateway.limits.messageBytesMax = messageBytesMax
+    gateway.limits.documentScalarsMax = documentScalarsMax
+    gateway.limits.documentsPerConnectionMax = documentsPerConnectionMax
+    gateway.limits.roomsPerConnectionMax = roomsPerConnectionMax
+    gateway.limits.publicationBytesMax = publicationBytesMax
+    // A reply is to find room in the queue, beside others.
+    gateway.pageBytes = min(gateway.pageBytes, queuedBytesMax / 4)
+    gateway.recoveryBytesMax = min(gateway.recoveryBytesMax, queuedBytesMax / 4)
+    gateway.roomMemory = RoomMemory(
+      publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
+    gateway.presenceGraceMilliseconds = Int64(presenceGrace.milliseconds)
+    gateway.presenceListMax = presenceListMax
+    gateway.blocksBothWays = blocksBothWays
+    gateway.lastOnlineMilliseconds = Int64(lastOnlineInterval.milliseconds)
+    gateway.pushesFromOutbox = pushURL != nil
+    gateway.storeRequestsMax = storeQueueMax
+    gateway.storeBytesMax = storeQueueBytesMax
+    gateway.storeStallMilliseconds = Int64(storeStallTime.milliseconds)
+    gateway.roomMemories = roomHistories.compactMap { RoomHistoryRule($0)?.rule }
+    return gateway
+  }
+}

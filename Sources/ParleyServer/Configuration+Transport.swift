@@ -1,0 +1,40 @@
+import Gateway
+import GatewayPorts
+import SocketMessages
+import TransportLibwebsockets
+
+extension Configuration {
+  var transport: LibwebsocketsTransport.Configuration {
+    var transport = LibwebsocketsTransport.Configuration(host: host, port: port)
+    if let certificatePath, let certificateKeyPath {
+      transport.tls = .init(certificatePath: certificatePath, keyPath: certificateKeyPath)
+    }
+    if let address = apiListen.flatMap(ListenAddress.init) {
+      transport.back = .init(host: address.host, port: address.port)
+    }
+    transport.messageBytesMax = messageBytesMax
+    // A text that may be sent in a message may be sent in a request.
+    transport.bodyBytesMax = messageBytesMax
+    transport.handshakeSeconds = Int(requestTime.components.seconds)
+    transport.keepAliveSeconds = Int(keepAliveTime.components.seconds)
+    transport.connectionsMax = connectionsMax
+    transport.connectionsPerAddressMax = limits.addressConnectionsMax
+    transport.connectRatePerAddress = Rate(
+      perSecond: limits.addressConnectsPerSecondMax, burstSeconds: limits.burstSeconds)
+    let proxies = TrustedProxies(trustedProxies)
+    transport.isLimited = { proxies.isLimited($0) }
+    if proxyProtocol { transport.isAnnounced = { proxies.trusts($0) } }
+    if !allowedOrigins.isEmpty {
+      let crossOrigin = CrossOrigin(OriginPolicy(allowed: allowedOrigins))
+      transport.responseHeaders = { crossOrigin.headers(for: $0) }
+    }
+    transport.pingSeconds = Int(pingInterval.components.seconds)
+    transport.hangUpSeconds = Int(idleTimeout.components.seconds)
+    transport.queuedBytesMax = 2 * queuedBytesMax
+    transport.responseBytesMax = responseBytesMax
+    transport.overloadResponse = .problem(
+      503, .busy, "too many responses wait for their readers; try again later")
+    transport.overloadResponse.headers.append(("retry-after", "5"))
+    return transport
+  }
+}
