@@ -252,7 +252,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     applyUsers()
     tickSocketIO()
     tickBayeux()
-    for connection in connections.values { watchTime(of: connection) }
+    watchTimes()
     for connection in connectionsInOrder({ $0.isOverdue(now: now) }) {
       close(connection, .helloMissing, "no hello came in time")
     }

@@ -32,8 +32,9 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   public let name: String
   /// The smaller of both sizes.
   public let size: Int
-  /// Does the work at a size so many times, and returns the nanoseconds that this took.
-  private let measure: @Sendable (_ size: Int, _ repetitions: Int) -> UInt64
+  /// Prepares inputs of a size, and returns what does the work on them in turn, so many times, and
+  /// says how many nanoseconds that took.
+  private let begin: @Sendable (_ size: Int, _ inputs: Int) -> (_ repetitions: Int) -> UInt64
 
   /// Work that leaves its input as it was, so that one input serves all repetitions.
   ///
@@ -47,11 +48,13 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   ) {
     self.name = name
     self.size = size
-    measure = { size, repetitions in
-      let input = prepare(size)
-      let start = ThreadClock.nanoseconds
-      for _ in 0..<repetitions { run(input) }
-      return ThreadClock.nanoseconds - start
+    begin = { size, count in
+      let inputs = (0..<count).map { _ in prepare(size) }
+      return { repetitions in
+        let start = ThreadClock.nanoseconds
+        for repetition in 0..<repetitions { run(inputs[repetition % count]) }
+        return ThreadClock.nanoseconds - start
+      }
     }
   }
 
@@ -67,15 +70,17 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   ) {
     self.name = name
     self.size = size
-    measure = { size, repetitions in
-      var sum: UInt64 = 0
-      for _ in 0..<repetitions {
-        var input = prepare(size)
-        let start = ThreadClock.nanoseconds
-        change(&input)
-        sum += ThreadClock.nanoseconds - start
+    begin = { size, count in
+      { repetitions in
+        var sum: UInt64 = 0
+        for first in stride(from: 0, to: repetitions, by: count) {
+          var inputs = (first..<min(first + count, repetitions)).map { _ in prepare(size) }
+          let start = ThreadClock.nanoseconds
+          for index in inputs.indices { change(&inputs[index]) }
+          sum += ThreadClock.nanoseconds - start
+        }
+        return sum
       }
-      return sum
     }
   }
 
@@ -96,19 +101,22 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   }
 
   private func measured() -> GrowthFinding {
+    // As many small inputs as are as large as the large one: both fill the caches alike.
+    let measureSmall = begin(size, Self.factor)
     // Warms up what is made once, and finds how often to repeat.
-    var repetitions = 1
-    var small = measure(size, repetitions)
+    var repetitions = Self.factor
+    var small = measureSmall(repetitions)
     let wanted = Self.millisecondsMin * 1_000_000
     while small < wanted {
       repetitions = max(
         repetitions + 1,
         min(repetitions * 8, Int(wanted * 5 / 4 / max(1, small / UInt64(repetitions)))))
-      small = measure(size, repetitions)
+      small = measureSmall(repetitions)
     }
     // A repetition takes longer at the larger size: fewer of them are as exact.
     let fewer = max(1, repetitions / Self.factor)
-    let large = measure(size * Self.factor, fewer) * UInt64(repetitions) / UInt64(fewer)
+    let measureLarge = begin(size * Self.factor, 1)
+    let large = measureLarge(fewer) * UInt64(repetitions) / UInt64(fewer)
     return GrowthFinding(
       name: name, size: size, repetitions: repetitions, small: small, large: large)
   }

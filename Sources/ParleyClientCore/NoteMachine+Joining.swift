@@ -176,8 +176,12 @@ extension NoteMachine {
     isRefused = false
     isRestored = false
     refusal = nil
-    putOff = nil
-    retryAt = nil
+    // A change that was refused, and now is overtaken, gets no other answer: its time to try again is
+    // the time to join again.
+    if putOff != .change || !moved.synchronizer.isOvertaken {
+      putOff = nil
+      retryAt = nil
+    }
     if !apply.isIdentity {
       movePeople(over: apply, by: nil, isOwn: false)
       tell(.apply(apply, by: nil, revision: Int64(revision)), &turn)

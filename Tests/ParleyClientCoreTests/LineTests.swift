@@ -68,7 +68,7 @@ struct LineTests {
     for _ in 0..<12 {
       #expect(rig.handle(.closed(code: 1006)) == ["waiting"])
       #expect((longest / 2...longest).contains((rig.wakeAt ?? 0) - rig.now))
-      #expect(rig.sleep() == ["connecting", "connect"])
+      #expect(rig.awaken() == ["connecting", "connect"])
       longest = min(2 * longest, 15_000)
     }
     rig.handle(.opened)
@@ -95,7 +95,7 @@ struct LineTests {
     rig.receive(.goodbye(.init(reason: "draining", reconnectAfter: 40_000...50_000)))
     rig.handle(.closed(code: 4002))
     #expect((40_000...50_000).contains((rig.wakeAt ?? 0) - rig.now))
-    rig.sleep()
+    rig.awaken()
     rig.handle(.closed(code: 1006))
     #expect((rig.wakeAt ?? 0) - rig.now <= 500)
   }
@@ -124,7 +124,7 @@ struct LineTests {
     rig.handle(.start)
     if opens { rig.handle(.opened) }
     #expect(rig.wakeAt == 10_000)
-    #expect(rig.sleep() == ["disconnect", "waiting"])
+    #expect(rig.awaken() == ["disconnect", "waiting"])
   }
 
   @Test("silence is answered by a ping, silence after that by hanging up")
@@ -132,13 +132,13 @@ struct LineTests {
     var rig = Rig()
     rig.connect()
     #expect(rig.wakeAt == 20_000)
-    #expect(rig.sleep() == ["> ping"])
+    #expect(rig.awaken() == ["> ping"])
     rig.now += 5_000
     rig.receive(.pong(.init(serverTime: 1)))
     #expect(rig.wakeAt == 45_000)
-    #expect(rig.sleep() == ["> ping"])
+    #expect(rig.awaken() == ["> ping"])
     #expect(rig.wakeAt == 53_000)
-    #expect(rig.sleep() == ["disconnect", "waiting"])
+    #expect(rig.awaken() == ["disconnect", "waiting"])
   }
 
   @Test("a network that has come back is tried at once; a connection that stands is probed")
@@ -147,7 +147,7 @@ struct LineTests {
     rig.connect()
     #expect(rig.handle(.reachable) == ["> ping"])
     #expect(rig.wakeAt == 2_500)
-    #expect(rig.sleep() == ["disconnect", "waiting"])
+    #expect(rig.awaken() == ["disconnect", "waiting"])
     #expect(rig.handle(.reachable) == ["connecting", "connect"])
     #expect(rig.handle(.reachable) == [])
   }
@@ -179,7 +179,7 @@ struct LineTests {
     rig.connect()
     rig.now = 0
     rig.receive(.pong(.init(serverTime: 1)))
-    #expect(rig.sleep() == ["> ping"])
+    #expect(rig.awaken() == ["> ping"])
     #expect(rig.now == 25_000)
   }
 
@@ -193,7 +193,7 @@ struct LineTests {
     #expect(rig.handle(.opened) == ["greeting", "> hello with t1"])
     rig.welcome()
     rig.handle(.closed(code: 1006))
-    #expect(rig.sleep() == ["authorising", "token?"])
+    #expect(rig.awaken() == ["authorising", "token?"])
     #expect(rig.handle(.token("t2")) == ["connecting", "connect"])
     #expect(rig.handle(.opened) == ["greeting", "> hello A with t2"])
   }
@@ -268,7 +268,7 @@ struct LineTests {
     rig.handle(.opened)
     rig.welcome()
     #expect(rig.handle(.closed(code: 4507)) == ["waiting"])
-    #expect(rig.sleep() == ["authorising", "token?"])
+    #expect(rig.awaken() == ["authorising", "token?"])
   }
 
   @Test("a refusal to refresh changes nothing")

@@ -188,6 +188,18 @@ struct NoteTests {
     #expect(rig.pass(100).contains("> join n@e:90"))
   }
 
+  @Test("a change that was put off, and is then overtaken, joins again after its time")
+  func overtakenWhilePutOff() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.refuse(1, .busy, after: 100)
+    rig.resync("xabc", epoch: "f", revision: 5)
+    #expect(rig.pass(99).filter { $0.hasPrefix(">") } == [])
+    #expect(rig.pass(1).contains("> join n@f:5"))
+    #expect(rig.resumed(revision: 5, epoch: "f").contains("> change 1@5 =4 +d"))
+  }
+
   // MARK: Refusals
 
   @Test("a retryable refusal has the same bytes sent again after its time")

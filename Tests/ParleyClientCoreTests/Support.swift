@@ -61,7 +61,7 @@ struct Rig {
 
   /// Moves the clock on to what the machine waits for.
   @discardableResult
-  mutating func sleep() -> [String] {
+  mutating func awaken() -> [String] {
     guard let next = wakeAt else { return [] }
     now = max(now, next)
     wakeAt = nil
@@ -73,7 +73,7 @@ struct Rig {
   mutating func pass(_ milliseconds: Int64) -> [String] {
     let end = now + milliseconds
     var words: [String] = []
-    while let next = wakeAt, next <= end { words += sleep() }
+    while let next = wakeAt, next <= end { words += awaken() }
     now = end
     return words
   }

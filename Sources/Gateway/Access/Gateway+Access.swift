@@ -22,7 +22,7 @@ extension Gateway {
   }
 
   /// Holds a connection to the time of its tokens.
-  func watchTime(of connection: Connection) {
+  private func watchTime(of connection: Connection) {
     if let link = bayeux.byPlace[connection.id] {
       let now = surroundings.clock.now
       if link.subscriptions.values.contains(where: { $0.identity.isExpired(at: now) }) {
@@ -37,6 +37,27 @@ extension Gateway {
       let end = connection.identity?.expiresAt, end - Self.warningMilliseconds <= now
     else { return }
     connection.dialect.warn(connection, ofEnd: end)
+  }
+
+  /// Whether a connection's rights have changed with time, or soon will.
+  private func isTimeUp(_ connection: Connection, at now: Timestamp) -> Bool {
+    if let link = bayeux.byPlace[connection.id] {
+      return link.subscriptions.values.contains { $0.identity.isExpired(at: now) }
+    }
+    guard connection.isOpen else { return false }
+    if let end = connection.identity?.expiresAt,
+      end <= now
+        || connection.isReady && !connection.isWarned && end - Self.warningMilliseconds <= now
+    {
+      return true
+    }
+    return connection.passes.contains { $0.isExpired(at: now) }
+  }
+
+  /// Ends the rights whose time is over, and warns of those that end soon.
+  func watchTimes() {
+    let now = surroundings.clock.now
+    for connection in connectionsInOrder({ isTimeUp($0, at: now) }) { watchTime(of: connection) }
   }
 
   /// Takes the rights of those further tokens that have ended.
@@ -127,7 +148,7 @@ extension Gateway {
   /// Gives those who are logged in the rights that they have now.
   func applyUsers() {
     guard access.hasNewUsers() else { return }
-    for connection in connections.values where connection.isOpen {
+    for connection in connectionsInOrder(\.isOpen) {
       if let link = bayeux.byPlace[connection.id] {
         updateIdentities(of: link)
         continue
@@ -174,7 +195,7 @@ extension Gateway {
   func applyRevocations() -> Int {
     guard access.hasNewRevocations() else { return 0 }
     var closed = 0
-    for connection in connections.values where connection.isOpen {
+    for connection in connectionsInOrder(\.isOpen) {
       if let link = bayeux.byPlace[connection.id] {
         endSubscriptions(of: link)
         if !connection.isOpen { closed += 1 }

@@ -120,10 +120,9 @@ extension Rooms {
   /// Ends leases and typing whose time is over, and tells what has changed.
   func tickPeople(now: Int64) {
     let lease = Int64(settings.limits.presenceLeaseMilliseconds)
-    for connection in connections.values
-    where !connection.present.isEmpty && !connection.isSilent
-      && now - connection.heardAt >= lease
-    {
+    for connection in connectionsInOrder({
+      !$0.present.isEmpty && !$0.isSilent && now - $0.heardAt >= lease
+    }) {
       connection.isSilent = true
       for (room, person) in connection.present {
         people.presence?.leave(
