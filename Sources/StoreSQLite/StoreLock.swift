@@ -35,18 +35,22 @@ import Glibc
   mutating func hold(database path: String) throws(StoreOpenError) {
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { throw StoreOpenError(errno: errno, path: path) }
-    var range: flock = .init()
-    range.l_type = Int16(F_WRLCK)
-    range.l_whence = Int16(SEEK_SET)
-    range.l_start = Self.lockedByte
-    range.l_len = 1
-    let status = withUnsafeMutablePointer(to: &range) { fcntl(descriptor, Self.setOwnLock, $0) }
     // A file system without such locks has the other one still.
-    guard status == 0 || (errno != EAGAIN && errno != EACCES) else {
+    guard Self.set(F_WRLCK, on: descriptor) || (errno != EAGAIN && errno != EACCES) else {
       close(descriptor)
       throw .inUse(path: path, process: nil)
     }
     database = descriptor
+  }
+
+  /// Sets or releases the lock on the database's byte; whether that could be done.
+  private static func set(_ type: Int32, on descriptor: Int32) -> Bool {
+    var range: flock = .init()
+    range.l_type = Int16(type)
+    range.l_whence = Int16(SEEK_SET)
+    range.l_start = lockedByte
+    range.l_len = 1
+    return withUnsafeMutablePointer(to: &range) { fcntl(descriptor, setOwnLock, $0) } == 0
   }
 
   /// `F_OFD_SETLK`, which Swift's Glibc leaves out.
@@ -54,8 +58,11 @@ import Glibc
   private static let lockedByte = 1 << 62
 
   deinit {
-    if database >= 0 { close(database) }
-    // Not left to `close`: a child that is just being made may still have the descriptor.
+    // Not left to `close`: a child that is just being made may still have the descriptors.
+    if database >= 0 {
+      _ = Self.set(F_UNLCK, on: database)
+      close(database)
+    }
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }

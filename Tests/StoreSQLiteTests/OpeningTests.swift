@@ -43,6 +43,29 @@ struct OpeningTests {
     #expect(try SQLiteStore(path: folder.file()).load("n").text == "")
   }
 
+  @Test("the next owner may come while a child that is being made still has the first one's files")
+  func unlockBesideChild() throws {
+    var store: SQLiteStore? = try SQLiteStore(path: folder.file())
+    store?.create("n")
+    // A fork copies all descriptors, and its exec closes them only later.
+    let copies = descriptors(of: folder.file()).map { dup($0) }
+    defer { for copy in copies { close(copy) } }
+    #expect(copies.count >= 3, "the lock's, the one with the byte, and SQLite's")
+    store = nil
+    #expect(try SQLiteStore(path: folder.file()).load("n").text == "")
+  }
+
+  /// The open descriptors of a store's files.
+  private func descriptors(of path: String) -> [Int32] {
+    (0..<1_024).filter { descriptor in
+      var buffer = [CChar](repeating: 0, count: 4_096)
+      let count = readlink("/proc/self/fd/\(descriptor)", &buffer, buffer.count - 1)
+      guard count > 0 else { return false }
+      let target = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+      return target.hasPrefix(path)
+    }
+  }
+
   @Test("a missing folder is said to be missing")
   func noFolder() {
     let path = folder.path + "/nowhere/notes.parley"
