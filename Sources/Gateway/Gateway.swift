@@ -60,7 +60,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
 
   let documents: Documents
   let rooms: Rooms
-  /// Who somebody is, and what they have used of their rates.
+  /// Identities and their rights, and the rate limits used so far.
   var access: Access
   /// Sessions of Socket.IO.
   var socketIO = SocketIOLinks()

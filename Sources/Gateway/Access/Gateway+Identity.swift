@@ -73,7 +73,7 @@ extension Gateway {
     return nil
   }
 
-  /// Who makes a request to others; `nil` for whoever is nobody in particular.
+  /// The user that others see as the author of a request; `nil` if the request has no user.
   func person(of identity: Identity) -> PersonID? {
     identity.isGuest || identity.user.isEmpty ? nil : identity.user
   }

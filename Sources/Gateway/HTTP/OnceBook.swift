@@ -9,7 +9,7 @@ struct OnceBook {
     /// The identity that makes it: checked once, so that a request counts once towards its user's
     /// limits.
     let identity: Identity
-    /// What it asks for.
+    /// The resource that the path matches, with the names in it.
     let match: Resource.Match
     /// The same request, sent again before it was answered. Bounded by ``waitingMax``.
     var waiting: [RequestID] = []
@@ -25,7 +25,7 @@ struct OnceBook {
     case afterwards
     /// In the commit of what is done.
     case withWork
-    /// Not at all: it is kept already, or is to be made anew.
+    /// Kept nowhere: the store has the answer already, or the request may be made again.
     case not
   }
 

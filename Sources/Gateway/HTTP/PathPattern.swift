@@ -36,7 +36,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
   }
 
-  /// What stands for the names in a path, still percent-encoded; `nil` if the path does not fit.
+  /// The values of the names in a path, still percent-encoded; `nil` if the path does not match.
   ///
   /// - Parameter path: The path's parts, as ``split(_:)`` gives them.
   /// - Complexity: O(*n*) in the path's length.

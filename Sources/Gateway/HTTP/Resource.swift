@@ -8,13 +8,13 @@ package struct Resource: Sendable {
   let path: PathPattern
   let kind: Kind
 
-  /// What a path is about, which decides what is looked at before a request is answered.
+  /// The subject of a path, which decides the checks before a request is answered.
   enum Kind: Sendable {
     /// The notes as a whole.
     case notes
-    /// One note, which the path names.
+    /// A note that the path names.
     case note
-    /// One room, which the path names.
+    /// A room that the path names.
     case room
     /// Rooms that the body names.
     case rooms
@@ -114,7 +114,7 @@ package struct Resource: Sendable {
 }
 
 extension Route {
-  /// What a path is about that takes such a request.
+  /// The subject of a path that takes such a request.
   fileprivate var kind: Resource.Kind {
     switch right {
     case .nothing, .setting, .password, .refreshToken: .server
