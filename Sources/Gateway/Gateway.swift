@@ -106,6 +106,10 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     rooms.start()
   }
 
+  /// Lets the connections go: they hold their dialects, and these the switchboard that holds the
+  /// connections.
+  deinit { board.connections = [:] }
+
   // MARK: Actions
 
   /// Takes what is to be done, oldest first. Changes are handed to the store by ``endTurn()``.

@@ -1,0 +1,32 @@
+import Gateway
+import GatewayPorts
+import SocketMessages
+import Testing
+
+@Suite("A gateway that is no longer used")
+struct LifetimeTests {
+  private final class Quiet: LogSink {
+    let level = LogLevel.error
+    func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {}
+  }
+
+  /// The log stands for all that a gateway holds: nothing else holds it.
+  @Test("holds nothing, though connections of every dialect were open")
+  func everythingGoes() throws {
+    weak var held: Quiet?
+    do {
+      let log = Quiet()
+      held = log
+      let rig = GatewayRig(isDemo: true, log: log)
+      rig.make("n1")
+      let (native, _) = try rig.greet(nil)
+      rig.ask(native, .join(.init(documentID: "n1")))
+      rig.ask(native, .subscribe(.init(room: "r1")))
+      _ = rig.connectWhaler(pool: "n1", token: nil)
+      _ = rig.connect(as: .socketIO(query: "", address: ""))
+      _ = rig.connect(as: .bayeux(address: ""))
+      #expect(held != nil)
+    }
+    #expect(held == nil)
+  }
+}
