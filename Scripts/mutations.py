@@ -27,6 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PATCHES = ROOT / "Tests" / "Mutations"
 COPY = ROOT / "artifacts" / "mutations"
 PYTHON = os.environ.get("PYTHON", ".venv/bin/python")
+# `debug` builds a changed file in a fraction of the time, and runs seeds several times slower.
+CONFIGURATION = os.environ.get("CONFIGURATION", "release")
 # What the manifest names has to be there; only what a patch needs is built.
 COPIED = ["Package.swift", "Sources", "Tests", "Benchmarks"]
 SECONDS_MAX = 1800
@@ -77,7 +79,7 @@ BUILT = {
 
 def build(kind):
     """Builds what a kind needs; returns what the compiler said if it failed."""
-    command = ["swift", "build", "-c", "release", *BUILT[kind]]
+    command = ["swift", "build", "-c", CONFIGURATION, *BUILT[kind]]
     done = subprocess.run(
         command, cwd=COPY, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
@@ -104,7 +106,7 @@ def execute(command, folder, **environment):
 
 
 def run_seeds(_, jobs):
-    program = COPY / ".build" / "release" / "simulate"
+    program = COPY / ".build" / CONFIGURATION / "simulate"
     status, said = execute([program, "--jobs", str(jobs)], COPY)
     if status == 0:
         return False, "no seed finds it"
@@ -115,7 +117,7 @@ def run_seeds(_, jobs):
 
 
 def run_swift(name, _):
-    command = ["swift", "test", "-c", "release", "--disable-xctest", "--skip-build"]
+    command = ["swift", "test", "-c", CONFIGURATION, "--disable-xctest", "--skip-build"]
     status, said = execute([*command, "--filter", name], COPY)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", said)
     run = re.search(r"Test run with (\d+) tests?\b.* (passed|failed) after", plain)
@@ -134,7 +136,7 @@ def run_swift(name, _):
 
 
 def run_pytest(node, _):
-    program = str(COPY / ".build" / "release" / "parley")
+    program = str(COPY / ".build" / CONFIGURATION / "parley")
     command = [str(ROOT / PYTHON), "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider"]
     status, said = execute(
         [*command, node], ROOT, PARLEY_PROGRAM=program, PARLEY=program,
