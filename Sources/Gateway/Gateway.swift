@@ -61,7 +61,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   let documents: Documents
   let rooms: Rooms
   /// Identities and their rights, and the rate limits used so far.
-  var access: Access
+  let access: Access
   /// Sessions of Socket.IO.
   var socketIO = SocketIOLinks()
   /// Events that Socket.IO clients may recover.
@@ -89,8 +89,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   /// Makes a gateway without connections.
   public init(settings: GatewaySettings, surroundings: Surroundings) {
     board = Switchboard(settings: settings, surroundings: surroundings)
-    access = Access(
-      surroundings.access, settings, board.allowances, clock: surroundings.clock)
+    access = Access(board, surroundings.access)
     documents = Documents(board)
     native = NativeDialect(board, documents)
     whaler = WhalerDialect(board, documents)
@@ -118,6 +117,27 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     return board.takeActions()
   }
 
+  // MARK: Access
+
+  /// The token of a request: `Authorization`, with or without `Bearer`, or `token` in the query if
+  /// that is allowed.
+  public func token(in head: RequestHead) -> String? { access.token(in: head) }
+
+  /// The response to refuse an upgrade with, or `nil` to let it pass.
+  ///
+  /// A Whaler client has to bring its token now (401 without, 403 with a bad one or one that does
+  /// not grant the pool); a `parley.v1` client may, or says it in its hello.
+  public func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
+    if case .socketIO(let query, let address) = opening {
+      return refusal(ofSocketIO: query, address: address, head)
+    }
+    return access.refusal(ofUpgrade: head, as: opening)
+  }
+
+  /// The answer to a request from an address that has made too many, counting it; `nil` if it may
+  /// go on.
+  public func refusal(ofRequest head: RequestHead) -> Response? { access.refusal(ofRequest: head) }
+
   // MARK: Connections
 
   /// A connection is open; a native one says hello next.
@@ -130,7 +150,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     _ id: ConnectionID, as opening: Opening, at address: String = "", token: String? = nil,
     limitedBy limited: IPAddress? = nil
   ) {
-    let identity = identity(openingWith: token)
+    let identity = access.identity(openingWith: token)
     access.rates.count(id, from: limited)
     let connection: Connection
     let now = surroundings.clock.now
@@ -149,11 +169,11 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
       connection = Connection(
         id: id, dialect: whaler, address: address, openedAt: now, phase: .ready)
       connection.client = surroundings.names.next()
-      connection.name = identity.map { name(of: $0, claimed: "Whaler") } ?? "Whaler"
+      connection.name = identity.map { access.name(of: $0, claimed: "Whaler") } ?? "Whaler"
     }
     connection.identity = identity
     connection.meter = access.rates.meter(from: limited)
-    if let identity { count(connection, towards: identity) }
+    if let identity { access.count(connection, towards: identity) }
     connections[id] = connection
     metrics.connectionsOpened += 1
     guard case .whaler(let pool) = opening else { return }

@@ -4,15 +4,15 @@ import SocketMessages
 /// The part of the gateway that decides who somebody is, and whether their tokens still count.
 ///
 /// It alone knows authenticator, API keys, the server's own tokens, revocations and the source of users;
-/// the rest of the gateway is given identities and admissions. What becomes of connections whose rights
-/// change is the gateway's affair.
-struct Access {
+/// the other parts are given identities, or why there is none.
+final class Access: Part {
+  let board: Switchboard
   /// Rates of users and addresses, and what they have used of them.
   var rates: RateLimiter
 
+  /// Whether anyone may do everything, for no token can be checked.
+  let isDemo: Bool
   private let ports: Ports
-  private let rules: Rules
-  private let clock: any Clock
   /// The generation of revocations that all connections have been held to.
   private var seenRevocations = 0
   /// The generation of users that all connections have been held to.
@@ -27,44 +27,12 @@ struct Access {
     let users: (any UserSource)?
   }
 
-  /// The settings that matter here.
-  private struct Rules {
-    let isDemo: Bool
-    let takesKeysAtBackAlone: Bool
-    let allowsTokenInURL: Bool
-    let nameBytesMax: Int
-  }
-
-  /// The decision about a request over HTTP.
-  enum Admission {
-    case admitted(Identity)
-    case refused(Refusal)
-  }
-
-  /// A reason not to answer a request.
-  enum Refusal {
-    /// The token or key does not count.
-    case token(AuthenticationError)
-    /// API keys count at the other entrance.
-    case keyElsewhere
-    /// The user has made too many requests.
-    case excess(Excess)
-  }
-
-  init(
-    _ ports: Ports, _ settings: GatewaySettings, _ allowances: Allowances, clock: any Clock
-  ) {
+  init(_ board: Switchboard, _ ports: Ports) {
+    self.board = board
     self.ports = ports
-    self.clock = clock
-    rules = Rules(
-      isDemo: settings.isDemo && ports.authenticator == nil,
-      takesKeysAtBackAlone: settings.takesKeysAtBackAlone,
-      allowsTokenInURL: settings.allowsTokenInURL, nameBytesMax: settings.limits.nameBytesMax)
-    rates = RateLimiter(allowances, clock: clock)
+    isDemo = board.settings.isDemo && ports.authenticator == nil
+    rates = RateLimiter(board.allowances, clock: board.surroundings.clock)
   }
-
-  /// Whether anyone may do everything, for no token can be checked.
-  var isDemo: Bool { rules.isDemo }
 
   // MARK: Tokens that come
 
@@ -77,7 +45,7 @@ struct Access {
       let isBearer = scheme.elementsEqual("bearer ".utf8) { $0 | 0x20 == $1 }
       return isBearer ? String(header.dropFirst(7)) : header
     }
-    return rules.allowsTokenInURL ? QueryFields(head.query)["token"] : nil
+    return settings.allowsTokenInURL ? QueryFields(head.query)["token"] : nil
   }
 
   /// The bearer of a token.
@@ -89,7 +57,7 @@ struct Access {
 
   private func unrevokedIdentity(for token: String?) throws(AuthenticationError) -> Identity {
     // Links are good in demo mode too, where they narrow what may be done.
-    if let token, let own = try ports.ownTokens?.identity(of: token, now: clock.now) {
+    if let token, let own = try ports.ownTokens?.identity(of: token, now: surroundings.clock.now) {
       return own.isGuest ? own : try unreserved(own)
     }
     guard let authenticator = ports.authenticator else {
@@ -97,7 +65,7 @@ struct Access {
       return .demo
     }
     guard let token, !token.isEmpty else { throw .missing }
-    return try unreserved(authenticator.authenticate(token, now: clock.now))
+    return try unreserved(authenticator.authenticate(token, now: surroundings.clock.now))
   }
 
   /// Refuses a token whose user would pass for a link, or for a program.
@@ -108,33 +76,16 @@ struct Access {
 
   /// Whether a token admits a user to a room, made for just that by a backend.
   func admits(_ roomToken: String, to room: RoomName, user: String) -> Bool {
-    ports.authenticator?.admits(roomToken, to: room, user: user, now: clock.now) ?? false
+    ports.authenticator?.admits(roomToken, to: room, user: user, now: surroundings.clock.now)
+      ?? false
   }
 
-  /// Decides whether a request over HTTP is answered, by its token or API key, and counts it towards
-  /// its user.
-  mutating func admission(of head: RequestHead) -> Admission {
-    let identity: Identity
-    let token = token(in: head)
-    if let token, let keys = ports.apiKeys,
+  /// The program that an API key names; `nil` if the token is no such key.
+  func program(with token: String?) -> Identity?? {
+    guard let token, let keys = ports.apiKeys,
       token.utf8.starts(with: type(of: keys).prefix.utf8)
-    {
-      guard head.entrance == .back || !rules.takesKeysAtBackAlone else {
-        return .refused(.keyElsewhere)
-      }
-      guard let known = keys.identity(for: token, now: clock.now) else {
-        return .refused(.token(.unknownKey))
-      }
-      identity = known
-    } else {
-      do throws(AuthenticationError) {
-        identity = try self.identity(for: token)
-      } catch {
-        return .refused(.token(error))
-      }
-    }
-    if let excess = rates.excess(ofRequestBy: identity) { return .refused(.excess(excess)) }
-    return .admitted(identity)
+    else { return .none }
+    return .some(keys.identity(for: token, now: surroundings.clock.now))
   }
 
   // MARK: Tokens that are made
@@ -165,10 +116,10 @@ struct Access {
   }
 
   /// Reads what was taken back elsewhere.
-  func refreshRevocations() { ports.revocations?.refresh(now: clock.now) }
+  func refreshRevocations() { ports.revocations?.refresh(now: surroundings.clock.now) }
 
   /// Whether tokens were taken back since this was asked last.
-  mutating func hasNewRevocations() -> Bool {
+  func hasNewRevocations() -> Bool {
     guard let revocations = ports.revocations, revocations.generation != seenRevocations else {
       return false
     }
@@ -179,10 +130,10 @@ struct Access {
   // MARK: Users of the server's own
 
   /// Reads anew which users there are.
-  func refreshUsers() { ports.users?.refresh(now: clock.now) }
+  func refreshUsers() { ports.users?.refresh(now: surroundings.clock.now) }
 
   /// Whether users have come, gone or changed since this was asked last.
-  mutating func hasNewUsers() -> Bool {
+  func hasNewUsers() -> Bool {
     guard let users = ports.users, users.generation != seenUsers else { return false }
     seenUsers = users.generation
     return true
@@ -210,12 +161,12 @@ struct Access {
       {
         return claimed
       }
-      return Self.shortened(claimed, to: rules.nameBytesMax - Self.guestMark.utf8.count)
+      return Self.shortened(claimed, to: settings.limits.nameBytesMax - Self.guestMark.utf8.count)
         + Self.guestMark
     }
     if identity.user.isEmpty { return claimed }
     let name = identity.name.flatMap { $0.isEmpty ? nil : $0 } ?? identity.user
-    return Self.shortened(name, to: rules.nameBytesMax)
+    return Self.shortened(name, to: settings.limits.nameBytesMax)
   }
 
   private static let guestMark = " (guest)"

@@ -16,7 +16,7 @@ extension Gateway {
     guard let end = connection.identity?.expiresAt, end <= surroundings.clock.now else {
       return false
     }
-    sendError(.unauthorised, Self.words(for: .expired), ref: "", to: connection)
+    sendError(.unauthorised, AuthenticationError.expired.words, ref: "", to: connection)
     close(connection, .tokenExpired, "the token has expired")
     return true
   }
@@ -109,10 +109,10 @@ extension Gateway {
     _ token: String, ref: String, _ connection: Connection
   ) -> Identity? {
     do throws(AuthenticationError) {
-      return try identity(for: token)
+      return try access.identity(for: token)
     } catch {
       log(.notice, "token refused", "\(error)")
-      sendError(.unauthorised, Self.words(for: error), ref: ref, to: connection)
+      sendError(.unauthorised, error.words, ref: ref, to: connection)
       return nil
     }
   }
@@ -135,7 +135,7 @@ extension Gateway {
       guard connection.isOpen else { return }
     }
     for room in connection.rooms {
-      let verbs = verbs(of: connection, on: .room(room))
+      let verbs = connection.verbs(on: .room(room))
       if verbs.contains(.read) {
         if !verbs.contains(.presence) { rooms.hide(connection, in: room) }
         continue
@@ -180,7 +180,7 @@ extension Gateway {
 
   /// Shows a name that is another now.
   private func takeName(of identity: Identity, _ connection: Connection) {
-    let name = name(of: identity, claimed: connection.name)
+    let name = access.name(of: identity, claimed: connection.name)
     guard !name.utf8.elementsEqual(connection.name.utf8) else { return }
     connection.name = name
     shareProfile(of: connection)
@@ -211,7 +211,7 @@ extension Gateway {
   }
 
   func closeRevoked(_ connection: Connection) {
-    sendError(.unauthorised, Self.words(for: .revoked), ref: "", to: connection)
+    sendError(.unauthorised, AuthenticationError.revoked.words, ref: "", to: connection)
     close(connection, .revoked, "taken back")
   }
 }

@@ -29,7 +29,7 @@ extension Gateway {
       return
     }
     guard let fields = AccessJSON.fields(in: call.body),
-      let access = fields.access.flatMap(ServerMessage.Joined.Access.init(rawValue:))
+      let level = fields.access.flatMap(ServerMessage.Joined.Access.init(rawValue:))
     else {
       respond(
         request,
@@ -47,9 +47,9 @@ extension Gateway {
       return
     }
     var verbs: Verbs = [.read, .presence]
-    if access == .write { verbs.formUnion(.write) }
+    if level == .write { verbs.formUnion(.write) }
     // Nobody gives away what they do not have.
-    guard allows(call.identity, verbs, .document(id), request) else { return }
+    guard access.allows(call.identity, verbs, .document(id), request) else { return }
     func link(_ stamp: TokenStamp) -> Identity {
       var guest = Identity(
         user: Identity.guestPrefix + id, tokenID: stamp.id, issuedAt: stamp.time,
@@ -62,7 +62,7 @@ extension Gateway {
     let guest = link(tokenStamp(for: request, link))
     store(
       .versions(id: id),
-      for: .notes(request, .share(Share(identity: guest, access: access, note: id))))
+      for: .notes(request, .share(Share(identity: guest, access: level, note: id))))
   }
 
   func answer(_ request: RequestID, _ share: Share) {
@@ -74,7 +74,7 @@ extension Gateway {
       object.field("token", token, &body)
       object.field("access", share.access.rawValue, &body)
       object.field("expiresAt", share.identity.expiresAt.map(Int.init), &body)
-      object.field("isProtected", !isDemo, &body)
+      object.field("isProtected", !access.isDemo, &body)
     }
     respond(request, .json(201, body))
   }

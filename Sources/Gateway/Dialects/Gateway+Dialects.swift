@@ -104,7 +104,7 @@ extension Gateway {
     if header.utf8.starts(with: "Token ".utf8) {
       head.headers["authorization"] = "Bearer " + String(header.dropFirst(6))
     }
-    guard let identity = identity(of: head, request) else { return }
+    guard let identity = access.identity(of: head, request) else { return }
     guard let fields = JSONFields(body), let room = fields["room"]?.string,
       let data = fields["data"]
     else {
@@ -112,9 +112,9 @@ extension Gateway {
         request, .problem(400, .badMessage, "expected a JSON object with \"room\" and \"data\""))
       return
     }
-    guard allows(identity, .publish, .room(room), request) else { return }
+    guard access.allows(identity, .publish, .room(room), request) else { return }
     rooms.publish(
-      PublishRequest(room: room, data: data, person: person(of: identity)),
+      PublishRequest(room: room, data: data, person: identity.person),
       for: .backend(request))
   }
 

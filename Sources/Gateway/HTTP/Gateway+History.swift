@@ -107,7 +107,7 @@ extension Gateway {
   func author(
     _ given: String?, _ identity: Identity, _ request: RequestID
   ) -> String? {
-    let author = name(of: identity, claimed: given ?? "")
+    let author = access.name(of: identity, claimed: given ?? "")
     return checkedName(given ?? "", request) && checkedName(author, request) ? author : nil
   }
 

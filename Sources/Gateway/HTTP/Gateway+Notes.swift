@@ -39,7 +39,7 @@ extension Gateway {
   func createNote(_ call: Call) {
     let request = call.request
     let id = surroundings.names.next()
-    guard allows(call.identity, .manage, .document(id), request) else { return }
+    guard access.allows(call.identity, .manage, .document(id), request) else { return }
     let fields = NoteJSON.fields(in: call.body)
     guard let title = title(in: fields, request) else { return }
     if fields?.id != nil {

@@ -57,10 +57,10 @@ extension Gateway {
     let request = call.request
     switch match.resource.kind {
     case .notes, .rooms, .server: return true
-    case .operators: return isOperator(call.identity, request)
+    case .operators: return access.isOperator(call.identity, request)
     case .note:
       return namesNote(call)
-        && allows(
+        && access.allows(
           call.identity, match.resource.verbs(for: call.head.method), .document(call.name), request)
         && !hasVainCondition(call, at: match.resource)
     case .room:
@@ -74,7 +74,7 @@ extension Gateway {
         return false
       }
       guard case .room(let verbs)? = route?.right else { return true }
-      return allows(call.identity, verbs, .room(call.name), request)
+      return access.allows(call.identity, verbs, .room(call.name), request)
     }
   }
 
@@ -114,24 +114,13 @@ extension Gateway {
 
   /// Whether a request is an operator's; answers it if not.
   public func isOperator(_ head: RequestHead, _ request: RequestID) -> Bool {
-    identity(of: head, request).map { isOperator($0, request) } ?? false
+    identity(of: head, request).map { access.isOperator($0, request) } ?? false
   }
 
-  private func isOperator(_ identity: Identity, _ request: RequestID) -> Bool {
-    if !identity.isOperator {
-      respond(request, .problem(403, .notAllowed, "this takes the API key of an operator"))
-    }
-    return identity.isOperator
-  }
-
-  /// Whether a request may do what it wants; answers it if not.
-  func allows(
-    _ identity: Identity, _ verbs: Verbs, _ subject: Subject, _ request: RequestID
-  ) -> Bool {
-    if identity.may(verbs, subject) { return true }
-    log(.info, "request refused", ErrorCode.notAllowed.rawValue)
-    respond(request, .problem(403, .notAllowed, "the token does not grant this"))
-    return false
+  /// The identity of a request's maker, which counts once towards its user's limits; answers the
+  /// request and returns `nil` if that is nobody, or they have made too many.
+  func identity(of head: RequestHead, _ request: RequestID) -> Identity? {
+    once[request]?.identity ?? access.identity(of: head, request)
   }
 }
 

@@ -16,7 +16,7 @@ extension Gateway {
       respond(call.request, .problem(404, .notOffered, "this server does not offer presence"))
       return
     }
-    let reader = person(of: call.identity)
+    let reader = call.identity.person
     let visible = presence.present(in: call.name).filter { somebody in
       !(reader.map { rooms.separates($0, from: somebody.id) } ?? false)
     }
@@ -49,7 +49,7 @@ extension Gateway {
   ) -> PublishRequest {
     PublishRequest(
       room: name, data: data, key: item.key, senderID: item.senderID,
-      person: person(of: identity), pushes: item.pushes)
+      person: identity.person, pushes: item.pushes)
   }
 
   func publishBatch(_ call: Call) {
@@ -128,7 +128,7 @@ extension Gateway {
       return
     }
     rooms.read(
-      name, range, limit: limit, visibleTo: person(of: call.identity), for: .request(request))
+      name, range, limit: limit, visibleTo: call.identity.person, for: .request(request))
   }
 
   /// Answers a request for a part of a room's history.

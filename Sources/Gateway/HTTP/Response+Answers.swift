@@ -67,7 +67,7 @@ extension Response {
 
   /// The answer to a token that is missing (401) or not accepted (403).
   static func refusal(_ error: AuthenticationError) -> Response {
-    problem(error == .missing ? 401 : 403, .unauthorised, Gateway.words(for: error))
+    problem(error == .missing ? 401 : 403, .unauthorised, error.words)
   }
 
   /// The answer to an API key where none counts.

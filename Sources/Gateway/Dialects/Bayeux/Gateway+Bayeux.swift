@@ -353,7 +353,7 @@ extension Gateway {
     }
     let identity: Identity
     do throws(AuthenticationError) {
-      identity = try self.identity(for: message.accessToken)
+      identity = try access.identity(for: message.accessToken)
     } catch {
       log(.notice, "token refused", "\(error)")
       return refuse(.forbidden(first))
@@ -367,10 +367,10 @@ extension Gateway {
         + channels.count(where: { link.subscriptions[$0.text] == nil }) <= subscriptionsMax
     else { return refuse(.forbidden(first)) }
     if !identity.isSamePerson(as: link.connection.identity) {
-      if let excess = excess(ofConnecting: identity) {
+      if let excess = access.excess(ofConnecting: identity) {
         return self.refuse([message], excess, by: way)
       }
-      count(link.connection, towards: identity)
+      access.count(link.connection, towards: identity)
     }
     take(identity, link)
     for channel in channels {
@@ -467,7 +467,7 @@ extension Gateway {
       {
         identity = own.identity
       } else {
-        identity = try self.identity(for: message.accessToken)
+        identity = try access.identity(for: message.accessToken)
       }
     } catch { return refuse(.forbidden(channel.text)) }
     let fields = data.fields
@@ -489,7 +489,7 @@ extension Gateway {
     guard identity.may(.publish, .room(channel.room)) else {
       return refuse(.forbidden(channel.text))
     }
-    if let excess = excess(ofPublishingBy: identity, bytes: data.utf8.count) {
+    if let excess = access.excess(ofPublishingBy: identity, bytes: data.utf8.count) {
       return self.refuse([message], excess, by: way)
     }
     if case .request(let exchange) = way { exchange.pending += 1 }

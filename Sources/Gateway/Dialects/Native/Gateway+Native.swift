@@ -59,11 +59,11 @@ extension Gateway {
       if let known = connection.identity, hello.token == nil {
         identity = known
       } else {
-        identity = try self.identity(for: hello.token)
+        identity = try access.identity(for: hello.token)
       }
     } catch {
       log(.notice, "token refused", "\(error)")
-      sendError(.unauthorised, Self.words(for: error), ref: ref, to: connection)
+      sendError(.unauthorised, error.words, ref: ref, to: connection)
       close(connection, .unauthorised, "unauthorised")
       return
     }
@@ -71,16 +71,16 @@ extension Gateway {
       return
     }
     // What the upgrade brought has been counted there.
-    if connection.identity == nil, let excess = excess(ofConnecting: identity) {
+    if connection.identity == nil, let excess = access.excess(ofConnecting: identity) {
       turnAway(connection, excess, ref: ref)
       return
     }
-    profile.name = name(of: identity, claimed: profile.name)
+    profile.name = access.name(of: identity, claimed: profile.name)
     if let claim = hello.client {
       // Signed for client and user together: a client's id is of no use to anybody else.
       guard
         surroundings.tokens.isValid(
-          claim.resumeToken, for: resumeSubject(claim.id, of: identity))
+          claim.resumeToken, for: identity.resumeSubject(of: claim.id))
       else {
         sendError(
           .unauthorised,
@@ -95,7 +95,7 @@ extension Gateway {
     } else {
       connection.client = surroundings.names.next()
     }
-    if connection.meter.user == nil { count(connection, towards: identity) }
+    if connection.meter.user == nil { access.count(connection, towards: identity) }
     connection.identity = identity
     (connection.name, connection.color) = profile
     connection.phase = .ready
@@ -106,8 +106,8 @@ extension Gateway {
         ServerMessage.Welcome(
           clientID: connection.client,
           resumeToken: surroundings.tokens.token(
-            for: resumeSubject(connection.client, of: identity)),
-          serverTime: surroundings.clock.now, demo: isDemo,
+            for: identity.resumeSubject(of: connection.client)),
+          serverTime: surroundings.clock.now, demo: access.isDemo,
           capabilities: capabilities, limits: settings.limits)),
       ref: ref, to: connection)
   }
@@ -203,7 +203,7 @@ extension Gateway {
     guard let checked = checked(name: profile.name, color: profile.color, ref: ref, connection)
     else { return }
     connection.name =
-      connection.identity.map { name(of: $0, claimed: checked.name) } ?? checked.name
+      connection.identity.map { access.name(of: $0, claimed: checked.name) } ?? checked.name
     connection.color = checked.color
     shareProfile(of: connection)
   }

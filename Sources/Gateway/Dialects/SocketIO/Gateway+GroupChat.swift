@@ -28,7 +28,7 @@ extension Gateway {
     if let token = head.headers["x-access-token"], head.headers["authorization"] == nil {
       head.headers["authorization"] = token
     }
-    guard let identity = identity(of: head, request) else { return true }
+    guard let identity = access.identity(of: head, request) else { return true }
     let room = "/group/" + group
     switch head.method {
     case "GET":
@@ -86,7 +86,7 @@ extension Gateway {
     let limit = min(asked ?? GroupChat.pageMessages, settings.limits.pageMax)
     rooms.read(
       RoomReading(
-        room: room, range: range, limit: limit, filter: .messages(to: person(of: identity)),
+        room: room, range: range, limit: limit, filter: .messages(to: identity.person),
         reader: .groupChat(request, isSince: since != nil)))
   }
 
@@ -139,7 +139,7 @@ extension Gateway {
     rooms.publish(
       PublishRequest(
         room: room, data: JSONValue(push.fields), key: "\(identity.user) \(guid)",
-        person: person(of: identity)),
+        person: identity.person),
       for: .groupChat(request, subject: subject, time: now))
   }
 

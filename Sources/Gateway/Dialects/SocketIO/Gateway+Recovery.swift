@@ -31,15 +31,15 @@ extension Gateway {
     var identity: Identity?
     if let token = fields["token"]?.string {
       do throws(AuthenticationError) {
-        identity = try self.identity(for: token)
+        identity = try access.identity(for: token)
       } catch {
         log(.notice, "token refused", "\(error)")
-        let words = Self.words(for: error)
+        let words = error.words
         perform(
           link.session.refuse("/", message: words, data: Self.refusalData(words)), for: link)
         return
       }
-    } else if isDemo {
+    } else if access.isDemo {
       // Nobody has to say who they are.
       identity = .demo
     }
@@ -129,7 +129,7 @@ extension Gateway {
     old.recovery?.awayUntil = nil
     takeOver(link, by: old)
     old.connection.identity = identity
-    old.connection.name = name(of: identity, claimed: "Twake")
+    old.connection.name = access.name(of: identity, claimed: "Twake")
     cameOnline(old)
     for entry in readable {
       perform(old.session.send(packet(entry, for: old).engineText), for: old)

@@ -61,7 +61,7 @@ extension Gateway {
   /// The response to refuse an upgrade with, or `nil` to let it pass.
   func refusal(ofSocketIO query: String, address: String, _ head: RequestHead) -> Response? {
     let query = QueryFields(query)
-    if let excess = excess(ofConnecting: head) { return Self.refusal(excess) }
+    if let excess = access.excess(ofConnecting: head) { return Self.refusal(excess) }
     guard Self.generation(query) != nil else { return Refusal.unsupportedVersion.response }
     guard query["transport"] == "websocket" else { return Refusal.unknownTransport.response }
     if board.isDraining || query["sid"] == nil && hasTooManySessions { return .overloaded }
@@ -182,7 +182,7 @@ extension Gateway {
         respond(request, Response.overloaded.allowing(head))
         return
       }
-      if let excess = excess(ofConnecting: head) {
+      if let excess = access.excess(ofConnecting: head) {
         respond(request, Self.refusal(excess).allowing(head))
         return
       }

@@ -41,14 +41,14 @@ extension Gateway {
 
   private func authenticate(_ token: String?, _ link: SocketIOLink) {
     do throws(AuthenticationError) {
-      let identity = try identity(for: token)
+      let identity = try access.identity(for: token)
       if isRefused(identity, link) { return }
       let link = take(identity, link)
       // None if what the client came back to is forgotten meanwhile.
       if !link.session.hasEnded { send(SocketPacket(event: "authenticated", []), to: link) }
     } catch {
       log(.notice, "token refused", "\(error)")
-      refuse(Self.words(for: error), link)
+      refuse(error.words, link)
     }
   }
 
@@ -56,7 +56,7 @@ extension Gateway {
   /// come back is none more.
   func isRefused(_ identity: Identity, _ link: SocketIOLink) -> Bool {
     guard link.connection.identity == nil, link.claim == nil,
-      let excess = excess(ofConnecting: identity)
+      let excess = access.excess(ofConnecting: identity)
     else { return false }
     refuse(excess.words(settings.limits), link)
     return true
@@ -77,9 +77,9 @@ extension Gateway {
       leaveTwake(link)
     }
     let isFirst = connection.identity == nil
-    if isFirst { count(connection, towards: identity) }
+    if isFirst { access.count(connection, towards: identity) }
     connection.identity = identity
-    connection.name = name(of: identity, claimed: "Twake")
+    connection.name = access.name(of: identity, claimed: "Twake")
     if isFirst {
       cameOnline(link)
     } else {
@@ -242,7 +242,7 @@ extension Gateway {
   /// words for a room that may not be joined.
   func applyRights(toTwake link: SocketIOLink) {
     for room in Array(link.connection.rooms) where !link.roomsByToken.contains(room) {
-      guard !verbs(of: link.connection, on: .room(room)).contains(.read) else { continue }
+      guard !link.connection.verbs(on: .room(room)).contains(.read) else { continue }
       leaveTwake(room, link)
       reply("realtime:join:error", room, "User is not authorized to join room", to: link)
     }

@@ -1,0 +1,55 @@
+import GatewayPorts
+import SocketMessages
+
+/// Holding users and addresses to their rates.
+extension Access {
+  /// Why an upgrade is turned away, counting it as an attempt; `nil` if it may pass.
+  func excess(ofConnecting head: RequestHead) -> Excess? {
+    rates.excess(ofConnectingFrom: head.limitedAddress).map(passed)
+  }
+
+  /// Why somebody may not have one more connection, counting it as an attempt.
+  func excess(ofConnecting identity: Identity) -> Excess? {
+    rates.excess(ofConnecting: identity).map(passed)
+  }
+
+  /// Counts a connection towards its user from here on.
+  func count(_ connection: Connection, towards identity: Identity) {
+    connection.meter.count(towards: rates.usage(of: identity))
+  }
+
+  /// Counts a publication whose connection says nothing of its user, or says what is too much.
+  func excess(ofPublishingBy identity: Identity, bytes: Int) -> Excess? {
+    rates.excess(ofPublishingBy: identity, bytes: bytes).map(passed)
+  }
+
+  /// The answer to a request from an address that has made too many, counting it; `nil` if it may
+  /// go on.
+  func refusal(ofRequest head: RequestHead) -> Response? {
+    rates.excess(ofRequestFrom: head.limitedAddress).map { response(to: passed($0)) }
+  }
+
+  /// 429, with when to try again.
+  func response(to excess: Excess) -> Response {
+    .tooMany(
+      .problem(429, .tooFast, excess.words(settings.limits)), retryAfter: excess.retryAfter)
+  }
+}
+
+extension Part {
+  /// Counts a message that has come, or says why it is not to be done.
+  func excess(
+    of connection: Connection, messages: Int = 1, bytes: Int, now: Int64
+  ) -> Excess? {
+    connection.meter.draw(messages: messages, bytes: bytes, allowances, now: now).map(passed)
+  }
+
+  /// Counts a limit that was passed.
+  func count(_ excess: Excess) { metrics.limited[excess.limit.rawValue, default: 0] += 1 }
+
+  /// Counts a limit that was passed, and returns it.
+  func passed(_ excess: Excess) -> Excess {
+    count(excess)
+    return excess
+  }
+}

@@ -1,0 +1,111 @@
+import GatewayPorts
+import SocketMessages
+
+/// Who asks over HTTP, and whether they may. Each answers the request if not.
+extension Access {
+  /// The identity of a request's maker, by token or API key; `nil` if that is nobody, or they have
+  /// made too many.
+  func identity(of head: RequestHead, _ request: RequestID) -> Identity? {
+    let identity: Identity
+    let token = token(in: head)
+    do throws(AuthenticationError) {
+      if let program = program(with: token) {
+        guard head.entrance == .back || !settings.takesKeysAtBackAlone else {
+          respond(request, .keyElsewhere)
+          return nil
+        }
+        guard let program else { throw .unknownKey }
+        identity = program
+      } else {
+        identity = try self.identity(for: token)
+      }
+    } catch {
+      log(.notice, "token refused", "\(error)")
+      respond(request, .problem(401, .unauthorised, error.words).challenging)
+      return nil
+    }
+    if let excess = rates.excess(ofRequestBy: identity) {
+      respond(request, response(to: passed(excess)))
+      return nil
+    }
+    return identity
+  }
+
+  /// Whether somebody may do what a request wants.
+  func allows(
+    _ identity: Identity, _ verbs: Verbs, _ subject: Subject, _ request: RequestID
+  ) -> Bool {
+    if identity.may(verbs, subject) { return true }
+    log(.info, "request refused", ErrorCode.notAllowed.rawValue)
+    respond(request, .problem(403, .notAllowed, "the token does not grant this"))
+    return false
+  }
+
+  /// Whether somebody is an operator.
+  func isOperator(_ identity: Identity, _ request: RequestID) -> Bool {
+    if !identity.isOperator {
+      respond(request, .problem(403, .notAllowed, "this takes the API key of an operator"))
+    }
+    return identity.isOperator
+  }
+
+  // MARK: Upgrades
+
+  /// The response to refuse an upgrade with, or `nil` to let it pass.
+  func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
+    if let excess = excess(ofConnecting: head) { return response(to: excess) }
+    if case .bayeux = opening { return nil }
+    guard !isDemo else { return nil }
+    let token = token(in: head)
+    if case .native = opening, token == nil { return nil }
+    do throws(AuthenticationError) {
+      let identity = try identity(for: token)
+      if let excess = excess(ofConnecting: identity) { return response(to: excess) }
+      if case .whaler(let pool?) = opening, !identity.may(.read, .room(pool)) {
+        log(.notice, "pool refused", "no right")
+        return .problem(403, .notAllowed, "the token does not grant this pool")
+      }
+      return nil
+    } catch {
+      log(.notice, "token refused", "\(error)")
+      return .refusal(error)
+    }
+  }
+
+  /// Returns the identity that opened a connection; `nil` if a hello has to give it, or the token
+  /// is rejected.
+  func identity(openingWith token: String?) -> Identity? {
+    guard let token else { return isDemo ? .demo : nil }
+    return try? identity(for: token)
+  }
+}
+
+extension Identity {
+  /// The user that others see as the author of a request; `nil` if the request has no user.
+  var person: PersonID? { isGuest || user.isEmpty ? nil : user }
+
+  /// Returns the subject of a resume token: a client's id and its owner.
+  func resumeSubject(of client: String) -> String {
+    // With its length, so that no two pairs give one text.
+    user.isEmpty ? client : "user \(user.utf8.count) \(user) \(client)"
+  }
+}
+
+extension AuthenticationError {
+  /// Why a token is not accepted, for people.
+  var words: String {
+    switch self {
+    case .missing: "a token is needed; none came"
+    case .malformed: "the token is not a JSON Web Token"
+    case .algorithm: "the token's algorithm is not the one of its key"
+    case .unknownKey: "the token's key is not known here"
+    case .signature: "the token's signature is not valid"
+    case .expired: "the token has expired; get a new one"
+    case .revoked: "the token was taken back"
+    case .notYetValid: "the token is not valid yet; check the clocks"
+    case .audience: "the token is meant for another audience"
+    case .issuer: "the token comes from another issuer"
+    case .claims: "a claim of the token is missing or of the wrong type"
+    }
+  }
+}
