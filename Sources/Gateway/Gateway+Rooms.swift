@@ -30,8 +30,8 @@ extension Gateway: RoomsOwner, PeopleStore {
   func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName) {
     switch publisher {
     case .native: break  // The rooms have told it.
-    case .request(let request): answer(request, result, in: room)
-    case .part(let request, let index): answer(part: index, of: request, result, in: room)
+    case .request(let request): http.answer(request, result, in: room)
+    case .part(let request, let index): http.answer(part: index, of: request, result, in: room)
     case .backend(let request): answer(backend: request, result)
     case .groupChat(let request, let subject, let time):
       answer(groupChat: request, subject, at: time, result)
@@ -50,7 +50,7 @@ extension Gateway: RoomsOwner, PeopleStore {
   func answer(_ reader: RoomReader, _ outcome: StoreOutcome<RoomPage>, of room: RoomName) {
     switch reader {
     case .native: break  // The rooms have told it.
-    case .request(let request): answer(request, outcome, of: room)
+    case .request(let request): http.answer(request, outcome, of: room)
     case .groupChat(let request, let isSince):
       answer(groupChat: request, outcome, isSince: isSince)
     }
@@ -59,11 +59,6 @@ extension Gateway: RoomsOwner, PeopleStore {
   func keepingAnswer(
     of publication: StoreRequest, in room: RoomName, to request: RequestID
   ) -> StoreRequest {
-    keeping(publication, for: request) { reply in
-      guard case .room(.published(let position, _, let isRepeated)) = reply else { return nil }
-      return .published(room, position, isRepeated: isRepeated)
-    }
+    http.keepingAnswer(of: publication, in: room, to: request)
   }
-
-  func noteListChanged() { rooms.publishNoteList() }
 }

@@ -16,9 +16,10 @@ extension Gateway {
     case .recovery(let work): rooms.recovered(work, reply.outcome(of: .recovery))
     case .recoveryAnew(let work): rooms.finish(work, reply.outcome(of: .recovery))
     case .page(let work): rooms.read(work, reply.outcome(of: .page))
-    case .notes(let request, let kind): answer(request, kind, reply)
-    case .answer(let request, let head): foundAnswer(reply.outcome(of: .answer), to: request, head)
-    case .keeping(let request, let response): finishOnce(request, response)
+    case .notes(let request, let kind): http.answer(request, kind, reply)
+    case .answer(let request, let head):
+      http.foundAnswer(reply.outcome(of: .answer), to: request, head)
+    case .keeping(let request, let response): http.finishOnce(request, response)
     case .people(let goOn): goOn(PeopleReply(reply.outcome(of: .people)))
     }
   }

@@ -15,7 +15,7 @@ public import WebSocketFrames
 ///
 /// An edit is visible to nobody, its author included, before ``stored(_:reply:)`` says that it is
 /// on disk.
-public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
+public final class Gateway: Part, SwitchboardOwner {
   /// The gateway's ports.
   public struct Surroundings {
     let clock: any Clock
@@ -62,6 +62,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   let rooms: Rooms
   /// Identities and their rights, and the rate limits used so far.
   let access: Access
+  let http: HTTP
   /// Sessions of Socket.IO.
   var socketIO = SocketIOLinks()
   /// Events that Socket.IO clients may recover.
@@ -75,11 +76,6 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     _read { yield board.metrics }
     _modify { yield &board.metrics }
   }
-
-  /// Requests that are done once.
-  var once = OnceBook()
-  /// Requests that publish several things at once.
-  var batches: [RequestID: PublicationBatch] = [:]
 
   /// The dialects that connections speak.
   let native: NativeDialect
@@ -95,13 +91,15 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     whaler = WhalerDialect(board, documents)
     session = SessionDialect(board)
     rooms = Rooms(board, native: native)
+    http = HTTP(board, documents, rooms, access)
     recoveryLog = RecoveryLog(
       name: String(decoding: surroundings.names.next().utf8.prefix(8), as: UTF8.self),
       bytesMax: settings.dialects.recoveryBytesMax,
       milliseconds: settings.dialects.recoveryLogMilliseconds)
     board.owner = self
-    documents.owner = self
+    documents.owner = http
     rooms.owner = self
+    http.owner = self
     rooms.start()
   }
 
@@ -137,6 +135,21 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
   /// The answer to a request from an address that has made too many, counting it; `nil` if it may
   /// go on.
   public func refusal(ofRequest head: RequestHead) -> Response? { access.refusal(ofRequest: head) }
+
+  // MARK: HTTP
+
+  /// Answers an HTTP request, now or when the store has replied.
+  ///
+  /// - Returns: Whether the path is the gateway's at all.
+  public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
+    requestOfDialect(request, head: head, body: body)
+      || http.request(request, head: head, body: body)
+  }
+
+  /// Whether a request is an operator's; answers it if not.
+  public func isOperator(_ head: RequestHead, _ request: RequestID) -> Bool {
+    access.isOperator(head, request)
+  }
 
   // MARK: Connections
 
@@ -235,11 +248,7 @@ public final class Gateway: Part, SwitchboardOwner, DocumentsOwner {
     }
   }
 
-  /// Answers a request; an answer that is to be kept is kept first.
-  func respond(_ request: RequestID, _ response: Response) {
-    if !once.isEmpty, respondOnce(request, response) { return }
-    act(.respond(request, response))
-  }
+  func respond(_ request: RequestID, _ response: Response) { http.respond(request, response) }
 
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
     if endSession(at: connection.id) { return }

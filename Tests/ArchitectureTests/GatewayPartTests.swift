@@ -18,14 +18,16 @@ struct GatewayPartTests {
     "Documents": ["Dialects", "Store"],
     "HTTP": ["Access", "Dialects", "Documents", "Rooms", "Store"],
     "Rooms": ["Dialects", "Dialects/Native", "Store"],
-    "Store": ["Rooms"],
+    "Store": ["HTTP", "Rooms"],
     "Webhooks": ["HTTP", "Rooms"],
   ]
 
-  /// The parts that hold their own state, by the folder: the type, and the gateway's name for it.
+  /// The parts that hold their own state, by the folder: the type, the gateway's name for it, and how
+  /// many properties are its state at least.
   private static let walled = [
-    "Documents": (type: "Documents", name: "documents"),
-    "Rooms": (type: "Rooms", name: "rooms"),
+    "Documents": (type: "Documents", name: "documents", stateCount: 4),
+    "HTTP": (type: "HTTP", name: "http", stateCount: 2),
+    "Rooms": (type: "Rooms", name: "rooms", stateCount: 4),
   ]
 
   private let tree = SourceTree()
@@ -57,7 +59,7 @@ struct GatewayPartTests {
 
   @Test(
     "no part of the gateway's class stands in the folder of a part of its own",
-    arguments: ["Dialects/Whaler", "Documents", "Rooms", "Store", "Webhooks"])
+    arguments: ["Dialects/Whaler", "Documents", "HTTP", "Rooms", "Store", "Webhooks"])
   func extensions(folder: String) throws {
     for file in try tree.files(in: Self.root + "/" + folder, endings: ["swift"]) {
       #expect(!file.code.contains { $0.hasPrefix("extension Gateway ") }, "\(file.path)")
@@ -72,7 +74,7 @@ struct GatewayPartTests {
       try tree.files(in: Self.root + "/" + folder, endings: ["swift"])
         .first { $0.path.hasSuffix("/\(part.type).swift") })
     let properties = main.code.compactMap { $0.firstMatch(of: /^  var (\w+): [^{]*$/)?.1 }
-    #expect(properties.count > 3, "\(main.path) keeps its state elsewhere")
+    #expect(properties.count >= part.stateCount, "\(main.path) keeps its state elsewhere")
     for file in try tree.files(in: Self.root, endings: ["swift"])
     where Self.folder(of: file) != folder {
       for property in properties {

@@ -41,6 +41,11 @@ extension Access {
     return false
   }
 
+  /// Whether a request is an operator's.
+  func isOperator(_ head: RequestHead, _ request: RequestID) -> Bool {
+    identity(of: head, request).map { isOperator($0, request) } ?? false
+  }
+
   /// Whether somebody is an operator.
   func isOperator(_ identity: Identity, _ request: RequestID) -> Bool {
     if !identity.isOperator {

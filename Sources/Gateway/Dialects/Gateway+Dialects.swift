@@ -123,7 +123,7 @@ extension Gateway {
     switch result {
     case .published: respond(request, .json(200, Array("{}".utf8)))
     case .refused(let code, let message):
-      respond(request, .problem(Self.status(for: code), code, message))
+      respond(request, .problem(code, message))
     }
   }
 

@@ -85,7 +85,7 @@ final class Documents: Part {
   }
 }
 
-/// The gateway, as its documents see it.
+/// Requests over HTTP and the list of notes, as documents see them.
 protocol DocumentsOwner: AnyObject {
   /// A note was made by joining it.
   func noteListChanged()

@@ -81,7 +81,7 @@ enum NoteText {
   }
 }
 
-extension Gateway {
+extension HTTP {
   /// Replaces the whole text. With `base`, what others changed since that revision is kept, and
   /// merged as if the writer had been connected; with `If-Match`, the note must not have changed.
   func replaceText(_ call: Call) {

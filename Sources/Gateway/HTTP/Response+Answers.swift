@@ -33,6 +33,11 @@ extension Response {
     return json(status, body)
   }
 
+  /// An error with the status of its code.
+  static func problem(_ code: ErrorCode, _ message: String) -> Response {
+    problem(code.status, code, message)
+  }
+
   /// An error that says which methods a path takes.
   static func methodNotAllowed(_ methods: String...) -> Response { methodNotAllowed(methods) }
 
@@ -124,5 +129,19 @@ extension Response {
     problem(
       422, .keyReused,
       "the Idempotency-Key was used for another request of this method and path; take a new one")
+  }
+}
+
+extension ErrorCode {
+  /// The status of an answer over HTTP that refuses with this code.
+  var status: Int {
+    switch self {
+    case .tooLarge, .tooMany: 413
+    case .tooFast: 429
+    case .notAllowed, .unauthorised: 403
+    case .keyReused: 409
+    case .unavailable, .busy, .damaged: 503
+    default: 400
+    }
   }
 }

@@ -38,7 +38,7 @@ package struct Route: Sendable {
 
   /// Who answers a request.
   enum Answer: Sendable {
-    case gateway(@Sendable (Gateway, Call) -> Void)
+    case gateway(@Sendable (HTTP, Call) -> Void)
     case server(ServerPage)
   }
 
@@ -75,7 +75,7 @@ package struct Route: Sendable {
   /// A request that the gateway answers.
   init(
     _ method: String, _ path: String, _ right: Right, _ body: BodyType? = nil,
-    looksAtIfMatch: Bool = false, _ answer: @escaping @Sendable (Gateway, Call) -> Void
+    looksAtIfMatch: Bool = false, _ answer: @escaping @Sendable (HTTP, Call) -> Void
   ) {
     self.method = method
     self.path = PathPattern(path)

@@ -17,7 +17,7 @@ enum Awaited {
   /// The publications that a subscriber missed, under another epoch.
   case recoveryAnew(RoomSubscribing)
   case page(RoomReading)
-  case notes(RequestID, Gateway.NotesRequest)
+  case notes(RequestID, HTTP.NotesRequest)
   /// The answer that was given to a request that names itself by a key.
   case answer(RequestID, RequestHead)
   /// Keeping this answer to a request.
@@ -86,5 +86,5 @@ extension StorePurpose<PeopleReply> {
 
 /// The purpose of work that a request about notes asks for.
 enum NotesPurpose {
-  case notes(RequestID, Gateway.NotesRequest)
+  case notes(RequestID, HTTP.NotesRequest)
 }

@@ -155,7 +155,7 @@ extension Gateway {
       subject.set("created_at", JSONValue(Int(time / 1_000)))
       let response = JSONFields([JSONFields.Field("message", JSONValue(subject))])
       respond(request, Self.envelope(isRepeated ? 409 : 201, response))
-    case .refused(let code, let message): refuse(request, Self.status(for: code), message)
+    case .refused(let code, let message): refuse(request, code.status, message)
     }
   }
 }

@@ -3,7 +3,7 @@ import JSON
 import SocketMessages
 
 /// The HTTP surface for notes: making, naming and removing them, and what the store replies.
-extension Gateway {
+extension HTTP {
   /// A request to the notes API.
   enum NotesRequest {
     case list(Identity)
@@ -142,6 +142,9 @@ extension Gateway {
     }
     return title
   }
+
+  /// Shows everybody who looks at the list of notes that it has changed.
+  func noteListChanged() { rooms.publishNoteList() }
 
   /// The store has done what a request about notes asks for, or not.
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {

@@ -6,7 +6,7 @@ import SocketMessages
 /// Without a parameter it is all notes, the newest change first, as people look at them. Whoever goes
 /// through all of them takes pages: these are in the order in which the notes were made, which no
 /// change disturbs. A note that is there from the first page to the last is named once.
-extension Gateway {
+extension HTTP {
   /// Notes of one page unless a number is asked for, and at most.
   private static let notePageDefault = 100
   private static let notePageMax = 1_000

@@ -6,12 +6,12 @@ import SocketMessages
 ///
 ///     POST /api/revoke                        {"user": "…"}, {"token": "…"} or {"client": "…"}
 ///     POST /api/tokens                        {"user": "…", "rooms": ["orders-*=read"]}
-///     GET  /api/connections?user=             who is connected, see Gateway+Connections.swift
+///     GET  /api/connections?user=             who is connected, see HTTP+Connections.swift
 ///     POST /api/connections/{id}/disconnect   {"reconnect": true} ends one
 ///     POST /api/users/{user}/disconnect       ends all of a user's
 ///     POST /api/users/{user}/refresh-rights   has a user's rights looked at anew
 ///     GET  /api/rooms                         the rooms that somebody is in
-extension Gateway {
+extension HTTP {
   /// Seconds that a token made here may be good for.
   private static let tokenSeconds = 1...(366 * 86_400)
   private static let tokenSecondsDefault = 3_600
@@ -30,7 +30,7 @@ extension Gateway {
     case (nil, nil, let client?):
       // A connection alone: its token stays good.
       let connection = connectionsByClient[client].flatMap { connections[$0] }
-      connection.map(closeRevoked)
+      connection.map { owner?.closeRevoked($0) }
       closed = connection == nil ? 0 : 1
     default:
       respond(
@@ -57,7 +57,7 @@ extension Gateway {
         request, .problem(503, .unavailable, "the revocation could not be saved; try again later"))
       return nil
     }
-    return applyRevocations()
+    return owner?.applyRevocations()
   }
 
   /// The fields of a request's body; answers the request if it has none.

@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 
 /// A note's past over HTTP: texts, authors, versions, and bringing an old text back.
-extension Gateway {
+extension HTTP {
   /// Entries of one author with no longer pause between them are shown as one.
   private static let pauseMilliseconds: Timestamp = 60_000
   /// Groups of one answer, at most.

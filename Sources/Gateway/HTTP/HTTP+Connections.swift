@@ -1,18 +1,15 @@
 import GatewayPorts
 import JSON
-import SocketIO
 import SocketMessages
 
 /// Connections and rooms as operators see them, and what they do with them.
-extension Gateway {
+extension HTTP {
   /// Items of one page unless a number is asked for, and at most.
   private static let listDefault = 100
   private static let listMax = 1_000
   /// Seconds that a client may take to bring a newer token.
   private static let refreshSeconds = 1...3_600
   private static let refreshSecondsDefault = 60
-  /// Milliseconds from which each client that is to come back draws its delay.
-  private static let reconnectAfter = 100...2_000
 
   // MARK: Looking
 
@@ -30,21 +27,14 @@ extension Gateway {
     }
     let rest = fitting.drop { $0.id.rawValue <= after }
     let body = ConnectionJSON.list(
-      rest.prefix(limit).map(view), total: fitting.count, hasMore: rest.count > limit)
+      rest.prefix(limit).compactMap(view), total: fitting.count, hasMore: rest.count > limit)
     respond(request, .json(200, body))
   }
 
-  private func view(_ connection: Connection) -> ConnectionJSON.Item {
-    var dialect = connection.dialect.traits.listing
-    var carrier: ConnectionID? = connection.id
-    if let link = socketIO.byPlace[connection.id] {
-      dialect = .socketIO
-      carrier = link.carrier
-    } else if let link = bayeux.byPlace[connection.id] {
-      carrier = link.carrier
-    }
+  private func view(_ connection: Connection) -> ConnectionJSON.Item? {
+    guard let (dialect, carrier) = owner?.listing(of: connection) else { return nil }
     return ConnectionJSON.Item(
-      connection: connection, dialect: dialect ?? .bayeux,
+      connection: connection, dialect: dialect,
       queuedBytes: carrier.map(surroundings.queuedBytes) ?? 0,
       isLagging: documents.isLagging(connection.id))
   }
@@ -87,14 +77,14 @@ extension Gateway {
         .problem(404, .unknownConnection, "no connection has this id, or it has ended"))
       return
     }
-    dismiss(connection, comesBack: fields.reconnect)
+    owner?.dismiss(connection, comesBack: fields.reconnect)
     answer(call, "disconnect", count: 1)
   }
 
   func disconnectUser(_ call: Call) {
     guard let fields = optionalFields(of: call) else { return }
     let meant = connections(of: call.name)
-    for connection in meant { dismiss(connection, comesBack: fields.reconnect) }
+    for connection in meant { owner?.dismiss(connection, comesBack: fields.reconnect) }
     answer(call, "disconnect", count: meant.count)
   }
 
@@ -110,8 +100,8 @@ extension Gateway {
             + "\(Self.refreshSeconds.upperBound) seconds"))
       return
     }
-    answer(
-      call, "refresh-rights", count: refreshRights(of: connections(of: call.name), within: seconds))
+    let count = owner?.refreshRights(of: connections(of: call.name), within: seconds) ?? 0
+    answer(call, "refresh-rights", count: count)
   }
 
   private func connections(of user: String) -> [Connection] {
@@ -134,45 +124,6 @@ extension Gateway {
     var body: [UInt8] = []
     JSONWriter.object(&body) { $0.field("connections", count, &$1) }
     respond(call.request, .json(200, body))
-  }
-
-  /// Ends a connection, and tells its client whether to come back.
-  private func dismiss(_ connection: Connection, comesBack: Bool) {
-    if let link = socketIO.byPlace[connection.id] {
-      // These clients come back when the line ends, unless they were told before.
-      if !comesBack { send(SocketPacket(.disconnect), to: link) }
-      dismiss(link)
-    } else if let link = bayeux.byPlace[connection.id] {
-      endBayeux(link, comesBack: comesBack)
-    } else if comesBack {
-      sendGoodbye(reason: "disconnected", reconnectAfter: Self.reconnectAfter, to: connection)
-      close(connection, .disconnected, "an operator has ended the connection; come back")
-    } else {
-      close(connection, .dismissed, "an operator has ended the connection")
-    }
-  }
-
-  /// Has the rights of connections looked at anew.
-  ///
-  /// Users of the server's own have their rights from there, now. Those of others stand in their
-  /// tokens: their clients are asked for newer ones, and end as if the old ones had.
-  ///
-  /// - Returns: How many are asked, or have been looked at.
-  private func refreshRights(of meant: [Connection], within seconds: Int) -> Int {
-    access.refreshUsers()
-    applyUsers()
-    let deadline = surroundings.clock.now + Timestamp(seconds) * 1_000
-    var count = 0
-    for connection in meant where connection.isOpen {
-      guard let identity = connection.identity, !identity.isGuest else { continue }
-      count += 1
-      if identity.isListed { continue }
-      let end = min(identity.expiresAt ?? deadline, deadline)
-      connection.identity?.expiresAt = end
-      bayeux.byPlace[connection.id]?.endSubscriptions(by: end)
-      if connection.isReady { connection.dialect.warn(connection, ofEnd: end) }
-    }
-    return count
   }
 }
 

@@ -10,7 +10,7 @@ import SocketMessages
 ///     GET  /api/rooms/{room}/presence                 who is there
 ///
 /// A room's name may have slashes in it, as they are or encoded.
-extension Gateway {
+extension HTTP {
   func readRoomPresence(_ call: Call) {
     guard let presence = rooms.people.presence else {
       respond(call.request, .problem(404, .notOffered, "this server does not offer presence"))
@@ -40,7 +40,7 @@ extension Gateway {
     case .published(let position, let isRepeated):
       respond(request, .published(name, position, isRepeated: isRepeated))
     case .refused(let code, let message):
-      respond(request, .problem(Self.status(for: code), code, message))
+      respond(request, .problem(code, message))
     }
   }
 
@@ -139,17 +139,6 @@ extension Gateway {
       surroundings.log.write(.error, "room request failed", [("error", error.logName)])
       respond(
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
-    }
-  }
-
-  static func status(for code: ErrorCode) -> Int {
-    switch code {
-    case .tooLarge, .tooMany: 413
-    case .tooFast: 429
-    case .notAllowed, .unauthorised: 403
-    case .keyReused: 409
-    case .unavailable, .busy, .damaged: 503
-    default: 400
     }
   }
 }

@@ -9,7 +9,7 @@ import SocketMessages
 ///
 /// A link is a token that the server signs: nothing is kept of it. All links of a note belong to one
 /// user of their own, and so end together.
-extension Gateway {
+extension HTTP {
   /// Seconds that a link may be good for.
   private static let shareSeconds = 60...(366 * 86_400)
   /// Seconds that it is if nobody says.

@@ -10,7 +10,7 @@ import SocketMessages
 /// key of its own it sends the request again: the answer to the first is kept in the same commit as
 /// what it did, and given again, with `Idempotency-Replayed: true`. Answers that refuse are not kept:
 /// nothing was done, and the same request may succeed later.
-extension Gateway {
+extension HTTP {
   /// Bytes that a key may have.
   private static let keyBytes = 1...255
 
@@ -116,6 +116,16 @@ extension Gateway {
     let drafts = edits.compactMap { edit in draft(of: edit.request) { _ in .edited(edit.revision) }
     }
     return drafts.isEmpty ? append : .once(.perform(append, keeping: drafts, settings.answers))
+  }
+
+  /// A publication, with the answer to the request that it is all of, if that is to be kept.
+  func keepingAnswer(
+    of publication: StoreRequest, in room: RoomName, to request: RequestID
+  ) -> StoreRequest {
+    keeping(publication, for: request) { reply in
+      guard case .room(.published(let position, _, let isRepeated)) = reply else { return nil }
+      return .published(room, position, isRepeated: isRepeated)
+    }
   }
 
   private func draft(

@@ -1,16 +1,15 @@
-public import GatewayPorts
+import GatewayPorts
 import SocketMessages
 
 /// Requests over HTTP, from the table of routes to the one who answers them.
 ///
-///     dialects ─▶ Resource.find ─▶ body's type ─▶ Idempotency-Key ─▶ who ─▶ which note or room ─▶
+///     Resource.find ─▶ body's type ─▶ Idempotency-Key ─▶ who ─▶ which note or room ─▶
 ///     may they ─▶ If-Match ─▶ method ─▶ Route.answer
-extension Gateway {
+extension HTTP {
   /// Answers an HTTP request, now or when the store has replied.
   ///
   /// - Returns: Whether the path is the gateway's at all.
-  public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
-    if requestOfDialect(request, head: head, body: body) { return true }
+  func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     let match = Resource.find(head.path)
     if !body.isEmpty, head.path.utf8.starts(with: "/api/".utf8) {
       let expected = match?.resource.bodyType(of: head.method) ?? .json
@@ -110,11 +109,6 @@ extension Gateway {
         "If-Match is looked at where a text is written, by PUT of it and by changes, and nowhere "
           + "else; leave it out here"))
     return true
-  }
-
-  /// Whether a request is an operator's; answers it if not.
-  public func isOperator(_ head: RequestHead, _ request: RequestID) -> Bool {
-    identity(of: head, request).map { access.isOperator($0, request) } ?? false
   }
 
   /// The identity of a request's maker, which counts once towards its user's limits; answers the
