@@ -112,7 +112,7 @@ public struct NoteStatus: Sendable, Equatable {
   public var phase = Phase.joining
   /// Whether the person may change the text.
   public var access = ServerMessage.Joined.Access.write
-  /// How many edits the server has not confirmed.
+  /// The number of edits that the server has not confirmed.
   public var unconfirmed = 0
   /// The refusal that holds the unconfirmed edits back, until `retryRefused` or `discard`.
   public var refusal: ErrorCode?

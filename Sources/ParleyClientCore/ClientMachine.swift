@@ -93,7 +93,7 @@ public struct ClientMachine: Sendable {
     return next
   }
 
-  /// What a change of the line means to notes and rooms.
+  /// Passes a change of the line on to notes and rooms.
   private mutating func follow(_ signal: Line.Signal?, _ turn: inout Turn) {
     switch signal {
     case .online:
@@ -260,7 +260,7 @@ public struct ClientMachine: Sendable {
   /// The connection's state.
   public var state: LineState { line.state }
 
-  /// Who this client is to the server; `nil` before its first welcome.
+  /// The client's identity to the server; `nil` before its first welcome.
   public var claim: ClientClaim? { line.claim }
 
   /// A note's text with all edits made here; `nil` before it was joined once.
@@ -295,7 +295,7 @@ public struct ClientMachine: Sendable {
   /// The place of a room's newest publication known.
   public func position(inRoom name: String) -> RoomPoint? { room(name)?.position }
 
-  /// Those who are present in a room, in the order of their ids.
+  /// The people present in a room, in the order of their ids.
   public func people(inRoom name: String) -> [ServerMessage.Person] { room(name)?.people ?? [] }
 
   /// The ids of those who type in a room.

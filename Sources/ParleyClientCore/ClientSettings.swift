@@ -22,7 +22,7 @@ public struct ClientSettings: Sendable {
   }
 }
 
-/// How long a client waits for what, in milliseconds.
+/// A client's delays and timeouts, in milliseconds.
 public struct ClientTiming: Sendable {
   /// The longest delay before the first new connection; it doubles with each attempt, and the
   /// delay is drawn from its second half.

@@ -1,7 +1,7 @@
 public import OTCore
 import SocketMessages
 
-/// What is kept of a note while edits in it are unconfirmed: from it another process goes on, and
+/// A note as it is kept while edits in it are unconfirmed: from it another process goes on, and
 /// whatever became of what was sent, each edit is stored once.
 ///
 /// Its coded form is text: a line that names the form, then numbers in decimal, each line ended by a
@@ -40,7 +40,7 @@ public struct KeptNote: Sendable {
   /// Tells the server's text of a note from others that it had.
   public var textTag: String { String(synchronizer.revision) + " " + synchronizer.epoch }
 
-  /// How many edits are in it.
+  /// The number of edits in it.
   public var editCount: Int {
     (synchronizer.inFlight == nil ? 0 : 1) + synchronizer.bufferedEdits
       + synchronizer.editsAfterRestoring

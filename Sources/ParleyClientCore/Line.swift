@@ -12,7 +12,7 @@ import SocketMessages
 ///
 /// It knows nothing of notes and rooms.
 struct Line: Sendable {
-  /// What becomes of all that goes over the line.
+  /// A change of the line that concerns all that goes over it.
   enum Signal {
     /// Messages can be sent.
     case online
@@ -27,11 +27,11 @@ struct Line: Sendable {
 
   private(set) var settings: ClientSettings
   private(set) var state = LineState.stopped(.asked)
-  /// Who this client is.
+  /// The client's identity.
   private(set) var claim: ClientClaim?
-  /// What the server allows.
+  /// The server's limits.
   private(set) var limits = Limits()
-  /// One that the server would not know just now.
+  /// A claim that the server did not know just now.
   private var doubted: ClientClaim?
   private var chance: SeededChance
 
@@ -41,13 +41,13 @@ struct Line: Sendable {
   private var isTokenFresh = false
   private var helloMessage: Int?
   private var refreshMessage: Int?
-  /// When a refresh that was too much is tried again.
+  /// The time at which a rate-limited refresh is tried again.
   private var refreshAt: Int64?
 
   private var attempts = 0
   /// The range of the next delay, as the server asked.
   private var askedDelay: ClosedRange<Int64>?
-  /// When the state has lasted too long: an opening, a silence, a delay.
+  /// The time at which the state has lasted too long: an opening, a silence, a delay.
   private var stateEnds: Int64?
   /// Whether a sign of life was asked for.
   private var isPinged = false

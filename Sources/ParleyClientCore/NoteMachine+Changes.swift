@@ -52,7 +52,7 @@ extension NoteMachine {
     }
   }
 
-  /// Somebody else's change.
+  /// Applies another client's change.
   private mutating func receive(
     _ operation: TextOperation, _ name: ChangeName, revision: Int, _ turn: inout Turn
   ) throws(SynchronizerError) {

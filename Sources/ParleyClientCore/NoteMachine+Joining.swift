@@ -32,7 +32,7 @@ extension NoteMachine {
     join(&turn)
   }
 
-  /// What the server says does not fit to what is here: a message got lost, or one side is wrong.
+  /// Recovers from a message that does not fit: one got lost, or one side is wrong.
   /// Joining again brings what was missed; the second time, the whole text.
   mutating func recover(_ turn: inout Turn) {
     tell(.outOfStep, &turn)

@@ -3,9 +3,9 @@ import SocketMessages
 
 // What is kept of a note on disk, and when.
 
-/// What is on disk of a note, as far as this client knows.
+/// The state of a note on disk, as far as this client knows.
 struct Keeping: Sendable {
-  /// When the edits at hand are kept.
+  /// The time at which the edits at hand are kept.
   var at: Int64?
   /// Whether there is anything on disk.
   private(set) var isThere = false
@@ -87,7 +87,7 @@ extension NoteMachine {
     tell(.keep(kept, isRequired: isRequired), &turn)
   }
 
-  /// What is on disk must not be older than what is sent, where that goes beyond it: sent under a
+  /// Keeps what is about to be sent where it goes beyond what is on disk: sent under a
   /// new id or number, or made of other edits. A note that was never kept has nothing to go beyond.
   mutating func keepBeforeSending(_ turn: inout Turn) {
     if keeping.isOutdated { keepNow(isRequired: true, &turn) }

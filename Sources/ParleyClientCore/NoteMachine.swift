@@ -1,7 +1,7 @@
 import OTCore
 import SocketMessages
 
-/// One note as this client has it: joins its document, keeps the synchroniser in step with the
+/// A note as this client has it: joins its document, keeps the synchroniser in step with the
 /// server, and says what the screen and the disk have to do.
 ///
 ///     joining ──joined──▶ live ◀──joined── away        failed · deleted · left
@@ -22,7 +22,7 @@ struct NoteMachine: Sendable {
     var synchronizer: ClientSynchronizer
   }
 
-  /// What was turned away for a while.
+  /// Work that was put off for a while.
   enum PutOff: Sendable {
     case join
     case change
@@ -76,7 +76,7 @@ struct NoteMachine: Sendable {
     self.timing = timing
   }
 
-  /// How often joining again is tried without a change getting through.
+  /// The number of times joining again is tried without a change getting through.
   static let rejoinsMax = 3
 
   /// The edits that the server has not confirmed.

@@ -18,12 +18,12 @@ public struct NotePerson: Sendable, Equatable {
 /// The others who have a note open, in the order of their client ids' bytes.
 struct NotePeople: Sendable {
   private(set) var all: [NotePerson] = []
-  /// How many are here, this client included, if not all are named.
+  /// The number of people here, this client included, if not all are named.
   private(set) var count: Int?
   /// Until when somebody counts as writing.
   private var writers: [(clientID: String, until: Int64)] = []
 
-  /// When the next one no longer counts as writing.
+  /// The time at which the next person no longer counts as writing.
   var deadline: Int64? {
     var next: Int64?
     for writer in writers { next = earlier(next, writer.until) }
@@ -69,7 +69,7 @@ struct NotePeople: Sendable {
     if known == nil { all.insert(person, at: at) } else { all[at] = person }
   }
 
-  /// Somebody's carets stand here now, on the screen.
+  /// Sets a person's carets on the screen.
   mutating func set(_ selections: [Selection], of clientID: String) -> Bool {
     guard let index = index(of: clientID) else { return false }
     all[index].selections = selections
@@ -87,7 +87,7 @@ struct NotePeople: Sendable {
     }
   }
 
-  /// Somebody's edit has come.
+  /// Notes an edit by a person.
   ///
   /// - Returns: whether that is news.
   mutating func writes(_ clientID: String, until: Int64) -> Bool {
@@ -121,7 +121,7 @@ struct NotePeople: Sendable {
     at < all.count && all[at].clientID.isSame(as: clientID)
   }
 
-  /// Where somebody stands, or would.
+  /// The index of a person, or the one to insert them at.
   private func position(of clientID: String) -> Int {
     var low = 0
     var high = all.count

@@ -20,7 +20,7 @@ public enum RoomEvent: Sendable {
 public enum RoomAction: Sendable, Equatable {
   /// Something was published. An app that keeps where it is keeps this offset with the epoch.
   case publication(ServerMessage.PastPublication, epoch: String)
-  /// What came between the two is not known any more: fetch anew what the room is about.
+  /// The publications between the two are gone: fetch anew what the room is about.
   case gap(after: RoomPoint, through: RoomPoint)
   /// The room stands here.
   case position(RoomPoint)
@@ -63,6 +63,6 @@ public struct RoomStatus: Sendable, Equatable {
 
   /// The phase.
   public var phase: Phase
-  /// How many publications have no answer.
+  /// The number of publications without an answer.
   public var waiting: Int
 }

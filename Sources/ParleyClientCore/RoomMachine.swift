@@ -1,6 +1,6 @@
 import SocketMessages
 
-/// One room as this client has it: subscribes, takes up where it was, publishes until it is answered.
+/// A room as this client has it: subscribes, resumes where it was, publishes until it is answered.
 ///
 ///     subscribing ──subscribed──▶ live ◀──subscribed── away        ended
 ///                                  └──line lost, misread──▶┘
@@ -34,9 +34,9 @@ struct RoomMachine: Sendable {
   var isPresent = false
   /// The place of the newest publication known.
   private(set) var position: RoomPoint?
-  /// Who is there, in the order of their ids' bytes.
+  /// The people present, in the order of their ids' bytes.
   private(set) var people: [ServerMessage.Person] = []
-  /// Who types.
+  /// The people who type.
   private(set) var typists: [String] = []
   private var subscribeMessage: Int?
   private var retryAt: Int64?
@@ -44,11 +44,11 @@ struct RoomMachine: Sendable {
   private var mendCount = 0
   private var waiting: [Waiting] = []
   private var receipts: [WaitingReceipt] = []
-  /// When receipts that were turned away are said again.
+  /// The time at which refused receipts are sent again.
   private var receiptsAt: Int64?
   private var isTyping = false
   private var typingMessage: Int?
-  /// When typing is said again.
+  /// The time at which typing is announced again.
   private var typingAt: Int64?
 
   init(name: String, timing: ClientTiming) {
@@ -60,7 +60,7 @@ struct RoomMachine: Sendable {
   static let waitingMax = 1_000
   /// Receipts that may wait; of more, the oldest is dropped, for a later one says more.
   static let receiptsMax = 256
-  /// How often subscribing again is tried without a publication getting through.
+  /// The number of times subscribing again is tried without a publication getting through.
   static let mendsMax = 3
 
   /// Whether there is nothing left to do.
@@ -228,7 +228,7 @@ struct RoomMachine: Sendable {
     tell(.position(head), &turn)
   }
 
-  /// What the server says does not fit to what is here: subscribing again brings what was missed.
+  /// Recovers from a message that does not fit: subscribing again brings what was missed.
   private mutating func mend(_ turn: inout Turn) {
     guard isWanted else { return }
     tell(.outOfStep, &turn)
@@ -365,7 +365,7 @@ struct RoomMachine: Sendable {
     }
   }
 
-  /// Where somebody stands, or would.
+  /// The index of a person, or the one to insert them at.
   private func place(of personID: String) -> Int {
     var low = 0
     var high = people.count

@@ -1,15 +1,15 @@
 import SocketMessages
 
-/// One call of ``ClientMachine/handle(_:now:)``: what holds while it lasts, and what it gathers.
+/// A call of ``ClientMachine/handle(_:now:)``: what holds while it lasts, and what it gathers.
 struct Turn {
   let now: Int64
   var actions: [ClientAction] = []
   private(set) var messageCount: Int
   /// Whether messages can be sent.
   private(set) var isOnline: Bool
-  /// Who this client is to the server.
+  /// The client's identity to the server.
   private(set) var clientID: String?
-  /// What the server allows.
+  /// The server's limits.
   private(set) var limits: Limits
 
   init(now: Int64, line: Line, messageCount: Int) {

@@ -12,7 +12,7 @@ package struct NativeTwin {
     package let revision: Int
     package let client: String
     package let sequence: Int
-    /// What it did; `nil` for an acknowledgement, which names the number alone.
+    /// The entry's operation; `nil` for an acknowledgement, which names the number alone.
     package let operation: TextOperation?
   }
 
@@ -20,7 +20,7 @@ package struct NativeTwin {
   package private(set) var sightings: [Sighting] = []
   /// The twin's counts of events.
   package private(set) var tally = Tally()
-  /// When it wants to be woken; in milliseconds of the simulation's uptime.
+  /// The time at which it wants to be woken; in milliseconds of the simulation's uptime.
   package private(set) var wakeAt: Int64?
   /// Whether it wants a token.
   package private(set) var wantsToken = false
@@ -36,14 +36,14 @@ package struct NativeTwin {
   private var machine: ClientMachine
   private let settings: ClientSettings
   private let documentID: String
-  /// What is on its disk.
+  /// The contents of its disk.
   private var disk: KeptNote?
   private var claim: ClientClaim?
   private var wantsConnection = false
   private var generation: UInt64 = 0
-  /// What is to be sent.
+  /// Messages to be sent.
   private var outgoing: [[UInt8]] = []
-  /// What must not have happened.
+  /// The first mistake, which must not have happened.
   private var mistake: TwinError?
 
   package init(name: String, documentID: String, usesTokens: Bool = false) {
@@ -265,7 +265,7 @@ package struct NativeTwin {
 
   // MARK: What the machine asks for
 
-  /// What is to be sent; or what must not have happened.
+  /// Returns the messages to be sent; throws what must not have happened.
   package mutating func finish() throws -> [[UInt8]] {
     if let mistake { throw mistake }
     return takeOutgoing()
@@ -330,7 +330,7 @@ package struct NativeTwin {
   }
 }
 
-/// What a simulated client never expects.
+/// An event that a simulated client never expects.
 package enum TwinError: Error {
   case refusedForGood(String)
   case error(String)
@@ -338,8 +338,8 @@ package enum TwinError: Error {
   case wentBack(from: Int, to: Int)
   /// The server's messages do not fit to what the client has.
   case outOfStep
-  /// What the person typed does not fit to what the client has.
+  /// The typed text does not fit to what the client has.
   case misfit
-  /// What was kept cannot be read.
+  /// The note that was kept cannot be read.
   case unreadable
 }

@@ -34,7 +34,7 @@ package struct RoomTwin {
   private var outgoing: [[UInt8]] = []
   private var wantsConnection = false
   private var mistake: Mistake?
-  /// When it wants to be woken.
+  /// The time at which it wants to be woken.
   package private(set) var wakeAt: Int64?
   /// Whether it has hung up.
   package private(set) var hasHungUp = false
@@ -47,9 +47,9 @@ package struct RoomTwin {
   }
 
   package var clientID: String? { machine.claim?.id }
-  /// Where it is in the room; `nil` before the first subscription.
+  /// The position in the room; `nil` before the first subscription.
   package var position: RoomPoint? { machine.position(inRoom: room) }
-  /// Who is there, as far as it was told.
+  /// The people present, as far as it was told.
   package var present: Set<String> { Set(machine.people(inRoom: room).map(\.personID)) }
 
   package var isSettled: Bool {

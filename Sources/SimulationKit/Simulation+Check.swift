@@ -50,7 +50,7 @@ extension Simulation {
     return document
   }
 
-  /// Whatever a client was shown or promised is in the log, at that revision: it has seen a prefix
+  /// Checks that all a client was shown or promised is in the log, at that revision: a prefix
   /// of the log. Only what a lying disk forgot may have been seen and not be there.
   private func checkSightings(
     of client: Client, _ index: Int, in log: [LogEntry], losses: [LogEntry]

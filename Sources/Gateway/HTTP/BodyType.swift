@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// What the body of a request is expected to be.
+/// The type that the body of a request is expected to have.
 package enum BodyType: String, Sendable {
   case json = "application/json"
   case text = "text/plain"

@@ -13,7 +13,7 @@ enum NoteText {
     /// The text alone, called Markdown.
     case markdown
 
-    /// What a request asks for: `?format=`, else the first type in `Accept` that there is.
+    /// The format that a request asks for: `?format=`, else the first type in `Accept` that there is.
     init?(of call: Call) {
       if let name = call.query["format"] {
         switch name {

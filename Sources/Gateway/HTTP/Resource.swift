@@ -20,7 +20,7 @@ package struct Resource: Sendable {
     case rooms
     /// The work of operators.
     case operators
-    /// What the program around the gateway answers.
+    /// Pages that the program around the gateway answers.
     case server
   }
 
@@ -48,7 +48,7 @@ package struct Resource: Sendable {
   /// The request with a method; `nil` if the path takes no such.
   package func route(_ method: String) -> Route? { routes.first { $0.method == method } }
 
-  /// What the program around the gateway answers here; `nil` if the gateway does.
+  /// The page that the program around the gateway answers here; `nil` if the gateway does.
   package var page: Route.ServerPage? {
     if case .server(let page)? = routes.first?.answer { page } else { nil }
   }

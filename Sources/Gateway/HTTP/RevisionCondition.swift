@@ -1,4 +1,4 @@
-/// What `If-Match` asks for; a header without a value asks for nothing.
+/// The revision that `If-Match` asks for; a header without a value asks for nothing.
 enum RevisionCondition {
   case any
   case revision(Int)

@@ -12,7 +12,7 @@ package struct Route: Sendable {
   package let looksAtIfMatch: Bool
   let answer: Answer
 
-  /// What a request needs to be answered.
+  /// The right that a request needs to be answered.
   package enum Right: Sendable, Hashable {
     /// Nothing, as those need that ask whether the server is well.
     case nothing
@@ -36,13 +36,13 @@ package struct Route: Sendable {
     case operatorKey
   }
 
-  /// Who answers a request.
+  /// The handler of a request.
   enum Answer: Sendable {
     case gateway(@Sendable (HTTP, Call) -> Void)
     case server(ServerPage)
   }
 
-  /// What is answered by the program around the gateway.
+  /// Pages that the program around the gateway answers.
   package enum ServerPage: Sendable, Hashable {
     /// Whether the process answers.
     case health
@@ -52,7 +52,7 @@ package struct Route: Sendable {
     case metrics
     /// The description of the HTTP API.
     case description
-    /// What the server does, for people who operate it.
+    /// Statistics for operators.
     case statistics
     /// Getting tokens for a password.
     case login
@@ -103,7 +103,7 @@ struct Call {
   let request: RequestID
   let head: RequestHead
   let body: [UInt8]
-  /// Who makes it.
+  /// The identity that makes it.
   let identity: Identity
   /// The name in the path, decoded: a note's id, a room's name, a user, a connection's id; empty where
   /// the path has none.
@@ -113,6 +113,6 @@ struct Call {
 
   var query: QueryFields { QueryFields(head.query) }
 
-  /// What its client has already, by `If-None-Match`.
+  /// The entity tags that its client has already, by `If-None-Match`.
   var known: EntityTags? { EntityTags(head.headers["if-none-match"]) }
 }
