@@ -27,10 +27,13 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 
 let package = Package(
   name: "Parley",
+  // For the products of clients; servers run on Linux.
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     product("OTCore", ["OTCore"]),
     product("SocketMessages", ["JSON", "SocketMessages"]),
     product("ParleyClientCore", ["ParleyClientCore"]),
+    product("ParleyClient", ["ParleyClient"]),
     product("Gateway", ["GatewayPorts", "Gateway"]),
     product("ParleyServer", ["ParleyServer"]),
     .executable(name: "parley", targets: ["parley"]),
@@ -48,6 +51,21 @@ let package = Package(
     library("HTTP1"),
     // The client's end.
     library("ParleyClientCore", ["OTCore", "SocketMessages"]),
+    // TLS of clients; not a system library, so that a package that depends on this one needs no
+    // pkg-config.
+    .target(
+      name: "CClientTLS",
+      linkerSettings: [
+        .linkedLibrary("ssl", .when(platforms: [.linux])),
+        .linkedLibrary("crypto", .when(platforms: [.linux])),
+      ]),
+    library("WebSocketClient", ["HTTP1", "WebSocketFrames", "CClientTLS"]),
+    library(
+      "ParleyClient",
+      [
+        "OTCore", "JSON", "SocketMessages", "ParleyClientCore",
+        .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
+      ]),
     // Ports, and the core behind them.
     library("GatewayPorts", ["OTCore", "WebSocketFrames"]),
     library(
@@ -129,6 +147,10 @@ let package = Package(
     tests(
       "ParleyClientCoreTests",
       ["ParleyClientCore", "SocketMessages", "JSON", "OTCore", "OTWorkloads"]),
+    tests("WebSocketClientTests", ["WebSocketClient", "OTWorkloads"]),
+    tests(
+      "ParleyClientTests",
+      ["ParleyClient", "ParleyClientCore", "SocketMessages", "JSON", "OTCore", "OTWorkloads"]),
     tests("SocketIOTests", ["SocketIO", "JSON", "GrowthKit"]),
     tests("BayeuxTests", ["Bayeux", "JSON", "GrowthKit"]),
     tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),

@@ -17,6 +17,15 @@ struct LayeringTests {
     "HTTP1": [],
     // The client's end: also WebAssembly.
     "ParleyClientCore": ["OTCore", "SocketMessages"],
+    // A client's sockets on Linux, and the models of apps and services around the core.
+    "WebSocketClient": [
+      "HTTP1", "WebSocketFrames", "CClientTLS", "Dispatch", "Glibc", "Synchronization",
+    ],
+    "ParleyClient": [
+      "OTCore", "JSON", "SocketMessages", "ParleyClientCore", "WebSocketClient", "Darwin",
+      "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Network", "Observation",
+      "Synchronization",
+    ],
     // Ports and the core behind them: no C, no adapter, no Foundation.
     "GatewayPorts": ["OTCore", "WebSocketFrames"],
     "Gateway": [
@@ -53,7 +62,7 @@ struct LayeringTests {
     "PortConformance": ["OTCore", "OTWorkloads", "GatewayPorts"],
     // System modules and C.
     "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "COpenSSL": [],
-    "CCurl": [], "CLinux": [],
+    "CCurl": [], "CLinux": [], "CClientTLS": [],
   ]
 
   private let tree = SourceTree()
@@ -92,6 +101,7 @@ struct LayeringTests {
       "CLibwebsocketsShim": ["TransportLibwebsockets"],
       "CSQLite": ["StoreSQLite"], "COpenSSL": ["CryptoOpenSSL", "Hashing"],
       "CCurl": ["HTTPClientCurl"], "CLinux": ["ParleyServer"],
+      "CClientTLS": ["WebSocketClient"],
     ]
     for (target, modules) in Self.allowed {
       for module in modules {
@@ -108,6 +118,23 @@ struct LayeringTests {
       // Programs put adapters together.
       #expect(["ParleyServer", "parley"].contains(target), "\(target) may import \(adapter)")
     }
+  }
+
+  @Test("an app that uses the client needs none of the server's libraries")
+  func client() {
+    var found: Set = ["ParleyClient"]
+    var open = ["ParleyClient"]
+    while let next = open.popLast() {
+      for module in Self.allowed[next] ?? [] where found.insert(module).inserted {
+        open.append(module)
+      }
+    }
+    // The system libraries, which are looked for with pkg-config.
+    for library in ["CLibwebsockets", "CSQLite", "COpenSSL", "CCurl"] {
+      #expect(Self.allowed[library] != nil)
+      #expect(!found.contains(library), "ParleyClient needs \(library)")
+    }
+    #expect(found.contains("CClientTLS"))
   }
 
   @Test("imports are read with their attributes and access levels")

@@ -1,0 +1,351 @@
+import OTCore
+import ParleyClientCore
+
+/// A ``ClientMachine`` with its surroundings: does what the machine asks for, and hands back what the
+/// screen has to do.
+///
+/// It lives in the isolation of its owner, the main actor or another. Whatever waits is started by
+/// `spawn`, and ends as an event that the owner hands over to ``handle(_:)``.
+///
+///     owner ──event──▶ driver ──▶ ClientMachine
+///       ▲ │                          │ actions
+///       │ └◀── for the screen ───────┤
+///       └──── event ◀── spawn ◀──────┴──▶ lane: connection and storage, in order
+///
+/// **The lane.** What the machine asks of connection and storage is done in its order, so that what
+/// is kept is on the disk before what is sent behind it leaves. It holds at most ``laneMax`` steps:
+/// when a disk is that slow, the connection is given up and opened again later.
+final class ClientDriver {
+  /// Something that has happened outside.
+  enum Event: Sendable {
+    case core(ClientEvent)
+    /// The client's identity was read, if there was one.
+    case identified(ClientClaim?)
+    /// A note's kept state was read, or could not be.
+    case recalled(String, Result<KeptNote?, StorageFailure>)
+    case connected(Int, Result<any ClientConnection, ConnectFailure>)
+    case received(Int, Result<[UInt8], ConnectionEnd>)
+    case woken(Int)
+    /// A step of the lane that goes to the disk is done.
+    case stored(note: String?, took: Int64, hasFailed: Bool)
+  }
+
+  /// A failure in words, for people.
+  struct ConnectFailure: Error { let reason: String }
+
+  /// A storage that could not be read.
+  struct StorageFailure: Error { let reason: String }
+
+  /// Something for the owner to show.
+  enum Output {
+    case line(LineState)
+    case note(String, NoteAction)
+    case room(String, RoomAction)
+    /// The reason why a connection could not be opened; `nil` once one is open.
+    case problem(String?)
+    /// A note's storage could not be read, in words.
+    case unreadable(String, String)
+  }
+
+  typealias Work = @Sendable () async -> Event?
+
+  private enum Step {
+    case connect(Int)
+    case disconnect
+    case send([UInt8], Int)
+    case keep(KeptNote, isRequired: Bool)
+    case forget(String)
+    case claim(ClientClaim)
+    case recall(String)
+  }
+
+  /// Steps that may wait for the disk.
+  static let laneMax = 4_096
+
+  private let transport: any ClientTransport
+  private let storage: any ClientStorage
+  private let time: any ClientTime
+  private let token: TokenSource?
+  private let spawn: @Sendable (@escaping Work) -> Task<Void, Never>
+  private let settings: ClientSettings
+  private let seed: UInt64
+
+  private var machine: ClientMachine?
+  /// Events from before the client's identity was read.
+  private var early: [ClientEvent] = []
+  private var lane: [Step] = []
+  private var laneHead = 0
+  private var isStoring = false
+  /// Counts connections: what comes of an earlier one is passed over.
+  private var generation = 0
+  private var connection: (any ClientConnection)?
+  private var timer: Task<Void, Never>?
+  private var timerCount = 0
+  private var tokenTask: Task<Void, Never>?
+
+  init(
+    settings: ClientSettings, transport: any ClientTransport, storage: any ClientStorage,
+    time: any ClientTime, token: TokenSource?, seed: UInt64,
+    spawn: @escaping @Sendable (@escaping Work) -> Task<Void, Never>
+  ) {
+    self.settings = settings
+    self.transport = transport
+    self.storage = storage
+    self.time = time
+    self.token = token
+    self.seed = seed
+    self.spawn = spawn
+  }
+
+  deinit {
+    connection?.close()
+    timer?.cancel()
+    tokenTask?.cancel()
+  }
+
+  // MARK: The owner
+
+  /// Reads who the client is; everything else waits for that.
+  func begin() {
+    _ = spawn { [storage] in
+      // Without it the server gives a new identity, under which restored edits go on, too.
+      let value = try? await storage.read(StoredForm.claimKey)
+      return .identified(value.flatMap { StoredForm.claim($0) })
+    }
+  }
+
+  /// Opens a note, with what is kept of it.
+  func open(_ documentID: String) {
+    // After what is on its way to the disk: the note may have been closed a moment ago.
+    lane.append(.recall(documentID))
+    runLane()
+  }
+
+  private func recall(_ documentID: String) {
+    _ = spawn { [storage] in
+      do {
+        let value = try await storage.read(StoredForm.noteKey(documentID))
+        return .recalled(documentID, .success(try value.map { try StoredForm.note($0) }))
+      } catch {
+        return .recalled(documentID, .failure(StorageFailure(reason: "\(error)")))
+      }
+    }
+  }
+
+  /// Takes what has happened; returns what there is to show, in order.
+  func handle(_ event: Event) -> [Output] {
+    var outputs: [Output] = []
+    switch event {
+    case .core(let event): take(event, &outputs)
+    case .identified(let claim):
+      guard machine == nil else { break }
+      machine = ClientMachine(settings: settings, claim: claim, seed: seed)
+      let waiting = early
+      early = []
+      for event in waiting { take(event, &outputs) }
+    case .recalled(let id, .success(let kept)): take(.note(id, .open(kept)), &outputs)
+    case .recalled(let id, .failure(let failure)):
+      outputs.append(.unreadable(id, failure.reason))
+    case .connected(let number, let result): connected(number, result, &outputs)
+    case .received(let number, let result):
+      guard number == generation else { break }
+      switch result {
+      case .success(let bytes):
+        receive()
+        take(.received(bytes), &outputs)
+      case .failure(let end):
+        connection = nil
+        take(.closed(code: end.code), &outputs)
+      }
+    case .woken(let number):
+      if number == timerCount { take(.wake, &outputs) }
+    case .stored(let note, let took, let hasFailed):
+      isStoring = false
+      if let note {
+        take(.note(note, hasFailed ? .keepFailed : .kept(took: took)), &outputs)
+      }
+      runLane()
+    }
+    return outputs
+  }
+
+  /// The machine's people, texts and states; `nil` before the client's identity was read.
+  var view: ClientMachine? { machine }
+
+  private func take(_ event: ClientEvent, _ outputs: inout [Output]) {
+    guard machine != nil else {
+      early.append(event)
+      return
+    }
+    perform(machine?.handle(event, now: time.now) ?? [], &outputs)
+    guard lane.count - laneHead > Self.laneMax else { return }
+    // The disk does not keep up. What waits for the connection is sent anew over the next.
+    let steps = lane[laneHead...].filter { step in
+      if case .send = step { false } else { true }
+    }
+    lane = steps
+    laneHead = 0
+    drop()
+    perform(machine?.handle(.closed(code: 1006), now: time.now) ?? [], &outputs)
+  }
+
+  private func perform(_ actions: [ClientAction], _ outputs: inout [Output]) {
+    for action in actions {
+      switch action {
+      case .connect:
+        generation += 1
+        lane.append(.connect(generation))
+      case .disconnect:
+        // Nothing of it is passed on from here, whenever the lane comes to it.
+        generation += 1
+        lane.append(.disconnect)
+      case .send(let bytes): lane.append(.send(bytes, generation))
+      case .wake(let at): wake(at)
+      case .needToken: askForToken()
+      case .claim(let claim): lane.append(.claim(claim))
+      case .line(let state): outputs.append(.line(state))
+      case .note(_, .keep(let kept, let isRequired)):
+        lane.append(.keep(kept, isRequired: isRequired))
+      case .note(let id, .forget): lane.append(.forget(id))
+      case .note(let id, let action): outputs.append(.note(id, action))
+      case .room(let name, let action): outputs.append(.room(name, action))
+      }
+    }
+    runLane()
+  }
+
+  // MARK: The lane
+
+  private func runLane() {
+    while !isStoring, laneHead < lane.count {
+      let step = lane[laneHead]
+      laneHead += 1
+      if laneHead == lane.count {
+        lane.removeAll(keepingCapacity: true)
+        laneHead = 0
+      } else if laneHead >= 64, laneHead * 2 > lane.count {
+        lane.removeFirst(laneHead)
+        laneHead = 0
+      }
+      perform(step)
+    }
+  }
+
+  private func perform(_ step: Step) {
+    switch step {
+    case .connect(let number): if number == generation { connect(number) }
+    case .disconnect:
+      connection?.close()
+      connection = nil
+    case .send(let bytes, let number): if number == generation { connection?.send(bytes) }
+    case .keep(let kept, let isRequired):
+      store(note: kept.documentID) { storage in
+        let key = StoredForm.noteKey(kept.documentID)
+        do {
+          try await storage.write(StoredForm.bytes(of: kept), for: key)
+        } catch {
+          // A process that went on from the older state might send edits twice.
+          if isRequired { try await storage.remove(key) }
+          throw error
+        }
+      }
+    case .forget(let id):
+      store(note: nil) { storage in try await storage.remove(StoredForm.noteKey(id)) }
+    case .recall(let id): recall(id)
+    case .claim(let claim):
+      store(note: nil) { storage in
+        try await storage.write(StoredForm.bytes(of: claim), for: StoredForm.claimKey)
+      }
+    }
+  }
+
+  private func store(
+    note: String?, _ work: @escaping @Sendable (any ClientStorage) async throws -> Void
+  ) {
+    isStoring = true
+    _ = spawn { [storage, time] in
+      let start = time.now
+      var hasFailed = false
+      do { try await work(storage) } catch { hasFailed = true }
+      return .stored(note: note, took: time.now - start, hasFailed: hasFailed)
+    }
+  }
+
+  // MARK: The connection
+
+  private func connect(_ number: Int) {
+    _ = spawn { [transport] in
+      do {
+        return .connected(number, .success(try await transport.open()))
+      } catch {
+        return .connected(number, .failure(ConnectFailure(reason: "\(error)")))
+      }
+    }
+  }
+
+  private func connected(
+    _ number: Int, _ result: Result<any ClientConnection, ConnectFailure>,
+    _ outputs: inout [Output]
+  ) {
+    switch result {
+    case .success(let connection):
+      guard number == generation else { return connection.close() }
+      self.connection = connection
+      receive()
+      outputs.append(.problem(nil))
+      take(.opened, &outputs)
+    case .failure(let failure):
+      guard number == generation else { return }
+      outputs.append(.problem(failure.reason))
+      take(.closed(code: 1006), &outputs)
+    }
+  }
+
+  private func receive() {
+    guard let connection else { return }
+    _ = spawn { [generation] in
+      do throws(ConnectionEnd) {
+        return .received(generation, .success(try await connection.receive()))
+      } catch {
+        return .received(generation, .failure(error))
+      }
+    }
+  }
+
+  private func drop() {
+    generation += 1
+    connection?.close()
+    connection = nil
+  }
+
+  // MARK: Time and tokens
+
+  private func wake(_ at: Int64?) {
+    timer?.cancel()
+    timer = nil
+    timerCount += 1
+    guard let at else { return }
+    timer = spawn { [time, timerCount] in
+      await time.wait(until: at)
+      return Task.isCancelled ? nil : .woken(timerCount)
+    }
+  }
+
+  private func askForToken() {
+    guard let token else { return }
+    tokenTask?.cancel()
+    tokenTask = spawn { [time] in
+      var pause: Int64 = 1_000
+      while !Task.isCancelled {
+        do {
+          return .core(.token(try await token()))
+        } catch {
+          // The login's server is not there, perhaps: that is no reason to stop for good.
+          await time.wait(until: time.now + pause)
+          pause = min(2 * pause, 30_000)
+        }
+      }
+      return nil
+    }
+  }
+}

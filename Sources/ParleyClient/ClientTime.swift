@@ -1,0 +1,27 @@
+/// A clock that only rises, for back-off, signs of life and saving.
+public protocol ClientTime: Sendable {
+  /// Milliseconds since any beginning.
+  var now: Int64 { get }
+
+  /// Waits until a time; less long if the task is cancelled.
+  func wait(until time: Int64) async
+}
+
+/// The system's clock, which goes on while the device sleeps.
+public struct SystemTime: ClientTime {
+  private let start = ContinuousClock.now
+
+  /// Makes a clock that begins now.
+  public init() {}
+
+  /// Milliseconds since it was made.
+  public var now: Int64 {
+    let passed = start.duration(to: .now).components
+    return passed.seconds * 1_000 + passed.attoseconds / 1_000_000_000_000_000
+  }
+
+  /// Waits until a time; less long if the task is cancelled.
+  public func wait(until time: Int64) async {
+    try? await ContinuousClock().sleep(until: start + .milliseconds(time), tolerance: nil)
+  }
+}

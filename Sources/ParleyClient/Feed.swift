@@ -1,0 +1,140 @@
+import Synchronization
+
+/// A bounded buffer between a model and one reader.
+///
+/// At the bound the elements that wait give way to fewer, which whoever puts the last one in makes of
+/// them: a reader who falls behind costs a bounded memory and is told.
+package final class Feed<Element: Sendable>: Sendable {
+  fileprivate struct State {
+    var waiting: [Element] = []
+    var head = 0
+    var reader: CheckedContinuation<Element?, Never>?
+    var isFinished = false
+  }
+
+  private let state = Mutex(State())
+  private let bound: Int
+
+  package init(bound: Int) { self.bound = bound }
+
+  /// Hands an element over, or has it wait.
+  ///
+  /// - Parameter shorten: Makes fewer of more elements than fit, the new one last among them.
+  package func put(_ element: Element, _ shorten: (ArraySlice<Element>) -> [Element]) {
+    let reader = state.withLock { state -> CheckedContinuation<Element?, Never>? in
+      guard !state.isFinished else { return nil }
+      if let reader = state.reader {
+        state.reader = nil
+        return reader
+      }
+      state.waiting.append(element)
+      if state.waiting.count - state.head > bound {
+        state.waiting = shorten(state.waiting[state.head...])
+        state.head = 0
+      }
+      return nil
+    }
+    reader?.resume(returning: element)
+  }
+
+  /// Ends the sequence after what waits.
+  package func finish() {
+    let reader = state.withLock { state -> CheckedContinuation<Element?, Never>? in
+      state.isFinished = true
+      let reader = state.reader
+      state.reader = nil
+      return reader
+    }
+    reader?.resume(returning: nil)
+  }
+
+  /// Returns the next element; `nil` after the last, or if the task is cancelled.
+  package func next() async -> Element? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let next = state.withLock { state -> Element?? in
+          if state.head < state.waiting.count { return .some(state.take()) }
+          if state.isFinished || Task.isCancelled || state.reader != nil { return .some(nil) }
+          state.reader = continuation
+          return nil
+        }
+        if let next { continuation.resume(returning: next) }
+      }
+    } onCancel: {
+      let reader = state.withLock { state in
+        let reader = state.reader
+        state.reader = nil
+        return reader
+      }
+      reader?.resume(returning: nil)
+    }
+  }
+}
+
+extension Feed.State {
+  fileprivate mutating func take() -> Element {
+    let element = waiting[head]
+    head += 1
+    if head == waiting.count {
+      waiting.removeAll(keepingCapacity: true)
+      head = 0
+    } else if head >= 64, head * 2 > waiting.count {
+      waiting.removeFirst(head)
+      head = 0
+    }
+    return element
+  }
+}
+
+/// The readers of one kind of elements. Those who let go of their sequence are forgotten.
+struct Feeds<Element: Sendable> {
+  private struct Entry { weak var feed: Feed<Element>? }
+
+  private var entries: [Entry] = []
+  private var isFinished = false
+
+  mutating func add(_ feed: Feed<Element>) {
+    entries.removeAll { $0.feed == nil }
+    if isFinished { feed.finish() } else { entries.append(Entry(feed: feed)) }
+  }
+
+  /// Whether anybody reads.
+  var isEmpty: Bool { entries.allSatisfy { $0.feed == nil } }
+
+  func put(_ element: Element, _ shorten: (ArraySlice<Element>) -> [Element]) {
+    for entry in entries { entry.feed?.put(element, shorten) }
+  }
+
+  mutating func finish() {
+    isFinished = true
+    for entry in entries { entry.feed?.finish() }
+    entries = []
+  }
+}
+
+/// Changes of a model as they come, for one loop: `for await update in note.updates`.
+///
+/// It begins where it is made, and ends with the model, or with the task that reads it. Each property
+/// that returns one says how many elements wait for the loop, and what becomes of more.
+public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
+  let feed: Feed<Element>
+  /// The connection, which a loop keeps: without it nothing would come, and the loop would not end.
+  let owner: any AnyObject & Sendable
+
+  /// Reads the elements in order.
+  public struct Iterator: AsyncIteratorProtocol {
+    let feed: Feed<Element>
+    let owner: any AnyObject & Sendable
+
+    /// Returns the next element; `nil` after the last.
+    public func next() async -> Element? { await feed.next() }
+
+    /// Returns the next element; `nil` after the last.
+    public func next(isolation actor: isolated (any Actor)?) async -> Element? {
+      await feed.next()
+    }
+  }
+
+  /// Makes the iterator. There is one loop for one sequence.
+  public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, owner: owner) }
+}

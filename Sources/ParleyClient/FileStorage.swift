@@ -1,0 +1,216 @@
+import Dispatch
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A storage of files in a folder, one for each key.
+///
+/// A value is written beside the old one, synced, and put in its place; then the folder is synced.
+/// The folder is locked while the storage is there, for it is one client's alone.
+public final class FileStorage: ClientStorage {
+  /// Why a storage cannot be used, in the system's words.
+  public struct Failure: Error, Sendable, CustomStringConvertible {
+    /// The step that failed, the file and the reason.
+    public let description: String
+  }
+
+  private let folder: String
+  private let lock: Int32
+  private let queue = DispatchQueue(label: "parley.storage")
+
+  /// Opens a folder, made when it is not there. Blocks for a moment.
+  ///
+  /// - Parameter folder: A folder that is backed up with the device, such as the app's
+  ///   *Application Support*. Nothing else may be in it.
+  /// - Throws: ``Failure`` if the folder cannot be made or another client uses it.
+  public init(folder: String) throws(Failure) {
+    self.folder = folder
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      throw Self.failure("the folder cannot be made", folder)
+    }
+    let path = folder + "/lock"
+    lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    guard lock >= 0 else { throw Self.failure("the folder cannot be used", path) }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      let failure = Self.failure(
+        "another client uses the folder; give each client a folder of its own", folder)
+      close(lock)
+      throw failure
+    }
+  }
+
+  deinit { close(lock) }
+
+  /// Returns the value of a key; `nil` if there is none.
+  public func read(_ key: String) async throws -> [UInt8]? {
+    try await run { () throws(Failure) in try self.contents(of: self.path(of: key)) }
+  }
+
+  /// Writes a value in place of what was there; it is on the disk when this returns.
+  public func write(_ value: [UInt8], for key: String) async throws {
+    try await run { () throws(Failure) in
+      let path = try self.path(of: key)
+      let fresh = path + "~"
+      try self.put(value, into: fresh)
+      guard rename(fresh, path) == 0 else { throw Self.failure("renaming failed", path) }
+      try self.syncFolder()
+    }
+  }
+
+  /// Removes a value, if there is one; it is gone from the disk when this returns.
+  public func remove(_ key: String) async throws {
+    try await run { () throws(Failure) in
+      let path = try self.path(of: key)
+      guard unlink(path) == 0 || errno == ENOENT else {
+        throw Self.failure("removing failed", path)
+      }
+      try self.syncFolder()
+    }
+  }
+
+  /// Returns all keys that begin with a text.
+  public func keys(beginningWith prefix: String) async throws -> [String] {
+    try await run { () throws(Failure) in
+      guard let listing = opendir(self.folder) else {
+        throw Self.failure("listing failed", self.folder)
+      }
+      defer { closedir(listing) }
+      var keys: [String] = []
+      while let entry = readdir(listing) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+          String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if let key = Self.key(of: name), key.hasPrefix(prefix) { keys.append(key) }
+      }
+      return keys
+    }
+  }
+
+  // MARK: Names
+
+  private func path(of key: String) throws(Failure) -> String {
+    let name = Self.name(of: key)
+    guard name.utf8.count <= Self.nameBytesMax else {
+      throw Failure(description: "the key has more bytes than a file's name may have")
+    }
+    return folder + "/" + name
+  }
+
+  private static let nameBytesMax = 250
+  private static let digits = Array("0123456789abcdef")
+
+  /// The name of a key's file: `=`, then lower-case letters, digits and hyphens as they are, and
+  /// other bytes as `%` with two digits. (To some file systems upper and lower case are the same.)
+  static func name(of key: String) -> String {
+    var name = "="
+    for byte in key.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x61...0x7a, 0x2d: name.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        name.append("%")
+        name.append(digits[Int(byte >> 4)])
+        name.append(digits[Int(byte & 15)])
+      }
+    }
+    return name
+  }
+
+  /// The key of a file; `nil` for other files.
+  static func key(of name: String) -> String? {
+    guard name.first == "=" else { return nil }
+    var bytes: [UInt8] = []
+    var rest = name.utf8.dropFirst()
+    while let first = rest.popFirst() {
+      guard first == UInt8(ascii: "%") else {
+        bytes.append(first)
+        continue
+      }
+      guard let byte = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+        return nil
+      }
+      bytes.append(byte)
+      rest = rest.dropFirst(2)
+    }
+    guard let key = String(validating: bytes, as: UTF8.self), self.name(of: key) == name else {
+      return nil
+    }
+    return key
+  }
+
+  // MARK: Files
+
+  private func contents(of path: String) throws(Failure) -> [UInt8]? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      if errno == ENOENT { return nil }
+      throw Self.failure("reading failed", path)
+    }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = piece.withUnsafeMutableBytes { systemRead(file, $0.baseAddress, $0.count) }
+      if count == 0 { return bytes }
+      if count > 0 {
+        bytes += piece[..<count]
+      } else if errno != EINTR {
+        throw Self.failure("reading failed", path)
+      }
+    }
+  }
+
+  private func put(_ value: [UInt8], into path: String) throws(Failure) {
+    let file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw Self.failure("writing failed", path) }
+    defer { close(file) }
+    var rest = value[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        throw Self.failure("writing failed", path)
+      }
+    }
+    guard Self.sync(file) else { throw Self.failure("syncing failed", path) }
+  }
+
+  private func syncFolder() throws(Failure) {
+    let file = open(folder, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw Self.failure("syncing failed", folder) }
+    defer { close(file) }
+    guard fsync(file) == 0 else { throw Self.failure("syncing failed", folder) }
+  }
+
+  private static func sync(_ file: Int32) -> Bool {
+    #if canImport(Darwin)
+      // There `fsync` ends at the drive's own memory.
+      if fcntl(file, F_FULLFSYNC) == 0 { return true }
+    #endif
+    return fsync(file) == 0
+  }
+
+  private static func failure(_ what: String, _ path: String) -> Failure {
+    Failure(description: "\(what): \(String(cString: strerror(errno))) (\(path))")
+  }
+
+  /// Runs blocking work, one after the other.
+  private func run<Value: Sendable>(
+    _ work: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try work() }) }
+    }
+  }
+}
+
+#if canImport(Darwin)
+  private let systemRead = Darwin.read
+  private let systemWrite = Darwin.write
+#else
+  private let systemRead = Glibc.read
+  private let systemWrite = Glibc.write
+#endif

@@ -1,0 +1,275 @@
+import OTCore
+public import Observation
+import ParleyClientCore
+import SocketMessages
+
+/// A view that shows a note's text and is changed by ranges, such as a `UITextView`.
+@MainActor public protocol NoteView: AnyObject {
+  /// Applies another person's edits to the view, in their order. Called at once,
+  /// before anything else can happen on the main actor; the note may not be edited within.
+  func note(_ note: Note, changed edits: [TextEdit])
+
+  /// The text is this one now.
+  func note(_ note: Note, becomes text: String)
+}
+
+/// A note that several people write.
+///
+///     let note = parley.note("n-1")
+///     try await note.opened()
+///     try note.replace(0..<0, with: "Hello ")
+///
+/// Edits are made here at once and sent in the background. While the server is not there they wait,
+/// and are kept on the device. Ranges count UTF-16 units, as `NSRange` does.
+@MainActor @Observable public final class Note: Identifiable {
+  /// The note's id on the server.
+  public nonisolated let id: String
+  /// The title.
+  public private(set) var title = ""
+  /// The state.
+  public private(set) var state = NoteState.opening
+  /// The number of edits that the server has not confirmed; 0 once all are on its disk.
+  public private(set) var unsaved = 0
+  /// Whether this person may write in the note.
+  public private(set) var isWritable = true
+  /// The refusal that holds the edits back: show it, then ``retry()`` or ``discard()``.
+  public private(set) var refusal: Refusal?
+  /// Whether the device's storage does not take the unconfirmed edits.
+  public private(set) var isStorageFailing = false
+  /// Whether edits made offline were put into a text that had moved on a long way, so that the
+  /// person should look them over. Set it to `false` when that was shown.
+  public var isRebased = false
+  /// The others in the note, in the order of their ids.
+  public private(set) var people: [Person] = []
+  /// The number of people in the note where not all are named, this one included.
+  public private(set) var peopleCount: Int?
+
+  /// Rises with each change of the text, for those who observe it.
+  private var textVersion = 0
+  @ObservationIgnored private var screen = NoteScreen()
+  @ObservationIgnored private var cachedText: String?
+  @ObservationIgnored private weak var view: (any NoteView)?
+  @ObservationIgnored private weak var parley: Parley?
+
+  init(id: String, parley: Parley) {
+    self.id = id
+    self.parley = parley
+  }
+
+  // MARK: The text
+
+  /// The text, with all edits made here. Setting it edits what lies between the common beginning and
+  /// end; where the note cannot be written in, nothing happens but that views read it anew.
+  ///
+  /// - Complexity: O(*n*) after each change, O(1) again. Text views do better with ranges.
+  public var text: String {
+    get {
+      _ = textVersion
+      if let cachedText { return cachedText }
+      let text = screen.document?.text ?? ""
+      cachedText = text
+      return text
+    }
+    set {
+      if (try? replaceAll(with: newValue)) == nil { textVersion += 1 }
+    }
+  }
+
+  /// The text's length in UTF-16 units.
+  public var utf16Count: Int {
+    _ = textVersion
+    return screen.document?.utf16Count ?? 0
+  }
+
+  /// Replaces a range of UTF-16 units. A range that cuts a character such as 😀 in two takes all of
+  /// it.
+  ///
+  /// - Complexity: O(log *n*), plus the text inserted.
+  public func replace(_ range: Range<Int>, with text: String) throws(NoteError) {
+    try edit { screen throws(NoteError) in try screen.edit(range, text) }
+  }
+
+  /// Replaces a range of indices of ``text``.
+  public func replace(_ range: Range<String.Index>, with text: String) throws(NoteError) {
+    try replace(utf16Range(of: range), with: text)
+  }
+
+  /// Inserts a text at its end.
+  public func append(_ text: String) throws(NoteError) {
+    try edit { screen throws(NoteError) in try screen.append(text) }
+  }
+
+  /// Makes the text another one, by an edit of what lies between the common beginning and end.
+  ///
+  /// - Complexity: O(*n*).
+  public func replaceAll(with text: String) throws(NoteError) {
+    try edit { screen throws(NoteError) in try screen.replaceAll(with: text) }
+  }
+
+  /// The UTF-16 units of a range of indices of ``text``.
+  public func utf16Range(of range: Range<String.Index>) -> Range<Int> {
+    let units = text.utf16
+    let start = units.distance(from: units.startIndex, to: range.lowerBound)
+    return start..<start + units.distance(from: range.lowerBound, to: range.upperBound)
+  }
+
+  /// The indices of ``text`` of a range of UTF-16 units; `nil` if it does not lie within the text.
+  public func range(ofUTF16 range: Range<Int>) -> Range<String.Index>? {
+    let text = text
+    let units = text.utf16
+    guard range.lowerBound >= 0,
+      let start = units.index(
+        units.startIndex, offsetBy: range.lowerBound, limitedBy: units.endIndex),
+      let end = units.index(start, offsetBy: range.count, limitedBy: units.endIndex)
+    else { return nil }
+    return start..<end
+  }
+
+  private func edit(
+    _ make: (inout NoteScreen) throws(NoteError) -> TextOperation?
+  ) throws(NoteError) {
+    guard let parley else { throw .closed }
+    // In the middle of showing others' changes this text is behind the machine's.
+    guard !parley.isShowing else { throw .isShowing }
+    guard let operation = try make(&screen) else { return }
+    textMoved()
+    parley.handle(.core(.note(id, .edit(operation))))
+    showPeople()
+  }
+
+  // MARK: What a person does
+
+  /// Shows the person's carets to the others; at most the server's `selectionsMax` of them.
+  public func select(_ selections: [TextSelection]) {
+    guard let document = screen.document else { return }
+    parley?.handle(.core(.note(id, .select(selections.map { document.selection($0) }))))
+  }
+
+  /// Sends refused edits again, together with those made since.
+  public func retry() { parley?.handle(.core(.note(id, .retryRefused))) }
+
+  /// Gives up all edits that the server has not confirmed, and takes its text.
+  public func discard() { parley?.handle(.core(.note(id, .discard))) }
+
+  /// Tries again to open a note that failed, when rights may be others.
+  public func reopen() {
+    guard screen.unreadable == nil else {
+      screen.isTriedAgain()
+      show()
+      parley?.open(self)
+      return
+    }
+    parley?.handle(.core(.note(id, .reopen)))
+  }
+
+  /// Closes the note. Unconfirmed edits stay on the device, and are sent when it is opened again.
+  public func close() {
+    parley?.handle(.core(.note(id, .leave)))
+    parley?.forget(self)
+  }
+
+  // MARK: Waiting
+
+  /// Waits until there is a text: the server's, or the one kept on this device.
+  public func opened() async throws(NoteError) {
+    try await wait { screen throws(NoteError) in try screen.isOpened() }
+  }
+
+  /// Waits until the server has all edits on its disk.
+  ///
+  /// - Throws: `refused` if it does not take them. While it is not there this waits.
+  public func saved() async throws(NoteError) {
+    try await wait { screen throws(NoteError) in try screen.isSaved() }
+  }
+
+  private func wait(
+    until isDone: (NoteScreen) throws(NoteError) -> Bool
+  ) async throws(NoteError) {
+    // Without the connection the wait would not end.
+    guard let parley else { throw .closed }
+    defer { withExtendedLifetime(parley) {} }
+    let states = screen.stateFeed()
+    while try !isDone(screen) {
+      guard await states.next() != nil else { throw screen.state == .closed ? .closed : .cancelled }
+    }
+  }
+
+  /// The text as it is, and the changes of others from now on. Own edits are not among them.
+  ///
+  /// 256 changes wait for the loop. When more come, all of them are dropped for one `reset` to the
+  /// text as it is then.
+  public var updates: Updates<NoteUpdate> {
+    Updates(feed: screen.updateFeed(), owner: parley ?? self)
+  }
+
+  /// Has a view follow the text by ranges. There is one at a time, and it is held weakly; `nil` for
+  /// none.
+  public func attach(_ view: (any NoteView)?) {
+    self.view = view
+    if screen.document != nil { view?.note(self, becomes: text) }
+  }
+
+  // MARK: The machine
+
+  func take(_ action: NoteAction) {
+    switch action {
+    case .people: return listPeople()
+    case .carets: return showPeople()
+    default: break
+    }
+    let update = screen.take(action) { id in people.first { $0.id == id }?.name }
+    if update != nil { textMoved() }
+    show()
+    switch update {
+    case .changed(let change): view?.note(self, changed: change.edits)
+    case .reset(let text): view?.note(self, becomes: text)
+    case nil: break
+    }
+  }
+
+  func fail(_ reason: String) {
+    screen.fail(reason)
+    show()
+  }
+
+  private func textMoved() {
+    cachedText = nil
+    textVersion += 1
+  }
+
+  /// Sets what is other than before.
+  private func show() {
+    let status = screen.status
+    if title != screen.title { title = screen.title }
+    if state != screen.state { state = screen.state }
+    if unsaved != status.unconfirmed { unsaved = status.unconfirmed }
+    if isWritable != (status.access == .write) { isWritable = status.access == .write }
+    if refusal != screen.refusal { refusal = screen.refusal }
+    if isStorageFailing != status.isKeepFailing { isStorageFailing = status.isKeepFailing }
+    if screen.isRebased {
+      screen.isRebased = false
+      isRebased = true
+    }
+  }
+
+  private func listPeople() {
+    guard let machine = parley?.machine else { return }
+    let listed = machine.people(in: id)
+    let renewed = people.renewed(by: listed, id: { $0.clientID }, name: { $0.name })
+    if !renewed.elementsEqual(people, by: ===) { people = renewed }
+    let count = machine.peopleCount(in: id)
+    if peopleCount != count { peopleCount = count }
+    showPeople()
+  }
+
+  private func showPeople() {
+    guard let document = screen.document, !people.isEmpty, let machine = parley?.machine else {
+      return
+    }
+    for (person, other) in zip(people, machine.people(in: id)) where person.id == other.clientID {
+      person.set(
+        name: other.name, color: other.color,
+        selections: other.selections.map { document.selection($0) }, isWriting: other.isWriting)
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import OTCore
+import ParleyClientCore
+import SocketMessages
+
+/// A change of a note's text by somebody else.
+public struct NoteChange: Sendable, Hashable {
+  /// The id of the client that made it; `nil` for text that was fetched anew.
+  public let clientID: String?
+  /// The person's name, if that client is here.
+  public let author: String?
+  /// The pieces replaced, each to be applied to the text after those before it.
+  public let edits: [TextEdit]
+  /// The revision that the note has with it.
+  public let revision: Int64
+
+  /// The text that came in, in order.
+  public var inserted: String { edits.map(\.text).joined() }
+}
+
+/// News of a note's text.
+public enum NoteUpdate: Sendable, Hashable {
+  /// A change by another person.
+  case changed(NoteChange)
+  /// The text is this one: at the beginning, and whenever single changes cannot be told.
+  case reset(String)
+}
+
+/// A note's text and state as a screen shows them, without a screen: what ``Note`` and
+/// ``ServiceNote`` share.
+struct NoteScreen {
+  private(set) var document: Document?
+  private(set) var status = NoteStatus()
+  private(set) var title = ""
+  /// The storage could not be read.
+  private(set) var unreadable: String?
+  /// Whether unconfirmed edits were put into a text that had moved on a long way.
+  var isRebased = false
+  private var updates = Feeds<NoteUpdate>()
+  private var states = Feeds<Void>()
+
+  /// A note that is not open.
+  static let closed: NoteScreen = {
+    var screen = NoteScreen()
+    screen.status.phase = .left
+    return screen
+  }()
+
+  /// Changes that wait for one reader.
+  static let updatesMax = 256
+
+  var state: NoteState {
+    if let unreadable { return .failed(.storage(unreadable)) }
+    return NoteState(status.phase)
+  }
+
+  var refusal: Refusal? { status.refusal.map { Refusal($0) } }
+
+  // MARK: The machine
+
+  mutating func take(_ action: NoteAction, author: (String) -> String?) -> NoteUpdate? {
+    switch action {
+    case .reset(let text):
+      document = text
+      let update = NoteUpdate.reset(text.text)
+      put(update)
+      return update
+    case .apply(let operation, let client, let revision):
+      guard let before = document else { return nil }
+      try? document?.apply(operation)
+      let update = NoteUpdate.changed(
+        NoteChange(
+          clientID: client, author: client.flatMap(author),
+          edits: TextEdit.edits(of: operation, on: before), revision: revision))
+      put(update)
+      return update
+    case .status(let status):
+      self.status = status
+      tellState()
+      if status.phase == .left { finish() }
+    case .title(let title): self.title = title
+    case .rebased: isRebased = true
+    case .keep, .forget, .people, .carets, .outOfStep, .misfit: break
+    }
+    return nil
+  }
+
+  mutating func fail(_ reason: String) {
+    unreadable = reason
+    tellState()
+  }
+
+  mutating func isTriedAgain() {
+    unreadable = nil
+    tellState()
+  }
+
+  private mutating func finish() {
+    updates.finish()
+    states.finish()
+  }
+
+  // MARK: Editing
+
+  /// The operation that makes an edit, made on the text here as well.
+  mutating func edit(_ range: Range<Int>, _ text: String) throws(NoteError) -> TextOperation? {
+    let document = try writable()
+    return try make(try document.replacement(of: document.scalars(ofUTF16: range), with: text))
+  }
+
+  /// The operation that makes the text another one, made on the text here as well.
+  mutating func replaceAll(with text: String) throws(NoteError) -> TextOperation? {
+    let document = try writable()
+    guard text.unicodeScalars.count <= TextOperation.lengthMax else { throw .tooLong }
+    return try make(TextOperation(replacing: document, by: Document(text)))
+  }
+
+  mutating func append(_ text: String) throws(NoteError) -> TextOperation? {
+    let document = try writable()
+    let end = document.scalarCount
+    return try make(try document.replacement(of: end..<end, with: text))
+  }
+
+  private mutating func make(_ operation: TextOperation) throws(NoteError) -> TextOperation? {
+    guard !operation.isIdentity else { return nil }
+    do throws(OperationError) {
+      try document?.apply(operation)
+    } catch {
+      throw .tooLong
+    }
+    return operation
+  }
+
+  private func writable() throws(NoteError) -> Document {
+    switch state {
+    case .opening, .live, .offline: break
+    case .failed(let trouble): throw .failed(trouble)
+    case .deleted: throw .deleted
+    case .closed: throw .closed
+    }
+    guard let document else { throw .notOpen }
+    guard status.access == .write else { throw .readOnly }
+    return document
+  }
+
+  // MARK: Readers
+
+  /// The updates from now on, beginning with the text.
+  mutating func updateFeed() -> Feed<NoteUpdate> {
+    let feed = Feed<NoteUpdate>(bound: Self.updatesMax)
+    if let document { feed.put(.reset(document.text)) { Array($0) } }
+    updates.add(feed)
+    return feed
+  }
+
+  private func put(_ update: NoteUpdate) {
+    // Whoever falls behind starts over from the text as it is now.
+    updates.put(update) { _ in [.reset(document?.text ?? "")] }
+  }
+
+  private func tellState() { states.put(()) { _ in [()] } }
+
+  mutating func stateFeed() -> Feed<Void> {
+    let feed = Feed<Void>(bound: 1)
+    states.add(feed)
+    return feed
+  }
+
+  /// Whether there is a text.
+  func isOpened() throws(NoteError) -> Bool {
+    switch state {
+    case .opening: return false
+    case .live, .offline: return true
+    case .failed(let trouble): throw .failed(trouble)
+    case .deleted: throw .deleted
+    case .closed: throw .closed
+    }
+  }
+
+  /// Whether the server has confirmed all edits.
+  func isSaved() throws(NoteError) -> Bool {
+    if status.unconfirmed == 0, document != nil { return true }
+    if let refusal { throw .refused(refusal) }
+    _ = try isOpened()
+    return false
+  }
+}

@@ -1,0 +1,41 @@
+public import Observation
+import ParleyClientCore
+import SocketMessages
+
+/// Another person in a note or a room. The object stays the same as long as the person is there.
+@MainActor @Observable public final class Person: Identifiable {
+  /// The client's id in a note, the person's in a room.
+  public nonisolated let id: String
+  /// The name shown to others.
+  public internal(set) var name: String
+  /// The colour, `#rrggbb`.
+  public internal(set) var color: String?
+  /// The carets in a note, in UTF-16 units of its text; none in a room.
+  public internal(set) var selections: [TextSelection] = []
+  /// Whether the person has edited the note a moment ago, or types in the room.
+  public internal(set) var isWriting = false
+
+  init(id: String, name: String) {
+    self.id = id
+    self.name = name
+  }
+
+  /// Sets what is other than before: each set property has its views drawn again.
+  func set(name: String, color: String?, selections: [TextSelection], isWriting: Bool) {
+    if self.name != name { self.name = name }
+    if self.color != color { self.color = color }
+    if self.selections != selections { self.selections = selections }
+    if self.isWriting != isWriting { self.isWriting = isWriting }
+  }
+}
+
+extension [Person] {
+  /// The people with these ids, in this order; those known before are kept.
+  @MainActor func renewed<Value>(
+    by values: [Value], id: (Value) -> String, name: (Value) -> String
+  ) -> [Person] {
+    var known: [String: Person] = [:]
+    for person in self { known[person.id] = person }
+    return values.map { known[id($0)] ?? Person(id: id($0), name: name($0)) }
+  }
+}

@@ -1,0 +1,139 @@
+import JSON
+import ParleyClientCore
+import SocketMessages
+
+/// A room's state.
+public enum RoomState: Sendable, Hashable {
+  /// No answer from the server yet.
+  case opening
+  /// In step with the server.
+  case live
+  /// The server is not there.
+  case offline
+  /// The server has ended it.
+  case failed(NoteTrouble)
+  /// The app has closed it.
+  case closed
+
+  init(_ phase: RoomStatus.Phase) {
+    switch phase {
+    case .subscribing: self = .opening
+    case .live: self = .live
+    case .away: self = .offline
+    case .ended(let failure): self = .failed(NoteTrouble(failure))
+    case .left: self = .closed
+    }
+  }
+}
+
+/// A room's state as a screen shows it: what ``Room`` and ``ServiceRoom`` share.
+struct RoomScreen {
+  private(set) var state = RoomState.opening
+  private(set) var position: RoomPosition?
+  private var updates = Feeds<RoomUpdate>()
+  private var states = Feeds<Void>()
+  /// Callers that wait for an answer to a publication, by its key.
+  private var publishing: [String: Feed<Result<RoomPosition, PublishError>>] = [:]
+
+  /// Publications that wait for one reader.
+  static let updatesMax = 1_000
+
+  mutating func take(_ action: RoomAction) {
+    switch action {
+    case .publication(let publication, let epoch):
+      let news = Publication(publication, epoch: epoch)
+      position = news.position
+      put(.publication(news))
+    case .gap(let after, let through):
+      put(.gap(after: RoomPosition(after), through: RoomPosition(through)))
+    case .position(let point): position = RoomPosition(point)
+    case .status(let status):
+      state = RoomState(status.phase)
+      states.put(()) { _ in [()] }
+      if case .closed = state {
+        updates.finish()
+        states.finish()
+      }
+    case .published(let key, let point, _): answer(key, .success(RoomPosition(point)))
+    case .publishFailed(let key, let code): answer(key, .failure(.refused(Refusal(code))))
+    case .publishUnsure(let key): answer(key, .failure(.unsure))
+    case .outOfStep, .people, .receipt: break
+    }
+  }
+
+  private func put(_ update: RoomUpdate) {
+    updates.put(update) { Self.shorten($0) }
+  }
+
+  /// Drops the older half, and tells of it by a gap.
+  static func shorten(_ waiting: ArraySlice<RoomUpdate>) -> [RoomUpdate] {
+    let dropped = waiting.prefix(waiting.count / 2 + 1)
+    let rest = waiting.dropFirst(dropped.count)
+    guard let first = dropped.first, let last = dropped.last else { return Array(waiting) }
+    let after =
+      switch first {
+      case .gap(let after, _): after
+      case .publication(let publication):
+        RoomPosition(
+          epoch: publication.position.epoch, offset: publication.position.offset - 1)
+      }
+    let through =
+      switch last {
+      case .gap(_, let through): through
+      case .publication(let publication): publication.position
+      }
+    return [.gap(after: after, through: through)] + rest
+  }
+
+  mutating func updateFeed() -> Feed<RoomUpdate> {
+    let feed = Feed<RoomUpdate>(bound: Self.updatesMax)
+    updates.add(feed)
+    return feed
+  }
+
+  mutating func stateFeed() -> Feed<Void> {
+    let feed = Feed<Void>(bound: 1)
+    states.add(feed)
+    return feed
+  }
+
+  /// Whether the room is followed.
+  func isOpened() throws(NoteTrouble) -> Bool {
+    switch state {
+    case .live: return true
+    case .failed(let trouble): throw trouble
+    case .opening, .offline, .closed: return false
+    }
+  }
+
+  // MARK: Publishing
+
+  /// The event that publishes something, and the feed by which the answer comes.
+  mutating func publish(
+    _ json: [UInt8], in room: String, key: String, senderID: String?
+  ) throws(PublishError) -> (RoomEvent, Feed<Result<RoomPosition, PublishError>>) {
+    guard let data = JSONValue(json) else { throw .notJSON }
+    let feed = publishing[key] ?? Feed(bound: 1)
+    publishing[key] = feed
+    let publication = ClientMessage.Publish(room: room, data: data, key: key, senderID: senderID)
+    return (.publish(publication, key: key), feed)
+  }
+
+  private mutating func answer(_ key: String, _ result: Result<RoomPosition, PublishError>) {
+    publishing.removeValue(forKey: key)?.put(result) { $0.suffix(1) }
+  }
+
+  /// Has nobody wait any longer.
+  mutating func end() {
+    updates.finish()
+    states.finish()
+    for feed in publishing.values { feed.put(.failure(.closed)) { $0.suffix(1) } }
+    publishing = [:]
+  }
+
+  /// A key that nobody has used: 128 random bits.
+  static func newKey() -> String {
+    String(UInt64.random(in: .min ... .max), radix: 36)
+      + String(UInt64.random(in: .min ... .max), radix: 36)
+  }
+}

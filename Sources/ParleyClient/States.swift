@@ -1,0 +1,143 @@
+import ParleyClientCore
+import SocketMessages
+
+/// Returns a token for the next connection; `nil` if the person has to sign in first. It throws where
+/// a later attempt may do: then it is called again after a while.
+public typealias TokenSource = @Sendable () async throws -> String?
+
+/// A connection's state.
+public enum ConnectionState: Sendable, Hashable {
+  /// No connection, and no attempt at one.
+  case stopped(StopCause)
+  /// A token is fetched, or a connection opened.
+  case connecting
+  /// Connected.
+  case online
+  /// The connection was lost, and the next is opened after a pause.
+  case waiting
+
+  init(_ state: LineState) {
+    switch state {
+    case .stopped(.asked): self = .stopped(.asked)
+    case .stopped(.noToken): self = .stopped(.noToken)
+    case .stopped(.closed(let code)): self = .stopped(.closed(code: code))
+    case .stopped(.refused(let code)): self = .stopped(.refused(Refusal(code)))
+    case .authorising, .connecting, .greeting: self = .connecting
+    case .online: self = .online
+    case .waiting: self = .waiting
+    }
+  }
+}
+
+/// Why a client does not connect.
+public enum StopCause: Sendable, Hashable {
+  /// The app has not started it, or has stopped it.
+  case asked
+  /// There is no token: sign in, then ``Parley/signedIn()``.
+  case noToken
+  /// The server does not want it back; a close code of `parley.v1` from 4500 to 4999.
+  case closed(code: UInt16)
+  /// The server does not welcome it.
+  case refused(Refusal)
+}
+
+/// An error code of the server.
+public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The code, such as `notAllowed` or `tooLarge`; all of them stand in Protocol.md.
+  public let code: String
+
+  init(_ code: ErrorCode) { self.code = code.rawValue }
+
+  /// The code in a sentence.
+  public var description: String { "the server answers \(code)" }
+}
+
+/// A note's state.
+public enum NoteState: Sendable, Hashable {
+  /// There is no text yet.
+  case opening
+  /// In step with the server.
+  case live
+  /// The text is here and can be written in; the server is not there.
+  case offline
+  /// The note is not followed. Edits that were not confirmed stay on the device.
+  case failed(NoteTrouble)
+  /// The note is gone from the server.
+  case deleted
+  /// The app has closed it.
+  case closed
+
+  init(_ phase: NoteStatus.Phase) {
+    switch phase {
+    case .joining: self = .opening
+    case .live: self = .live
+    case .away: self = .offline
+    case .failed(let failure): self = .failed(NoteTrouble(failure))
+    case .deleted: self = .deleted
+    case .left: self = .closed
+    }
+  }
+}
+
+/// Why a note or a room is not followed.
+public enum NoteTrouble: Error, Sendable, Hashable {
+  /// The server refuses it.
+  case refused(Refusal)
+  /// The right to read it was taken away.
+  case readingLost
+  /// Server and client could not agree, three times.
+  case disagreement
+  /// The storage on the device could not be read, in words.
+  case storage(String)
+
+  init(_ failure: NoteFailure) {
+    switch failure {
+    case .refused(let code): self = .refused(Refusal(code))
+    case .readingLost: self = .readingLost
+    case .disagreement: self = .disagreement
+    }
+  }
+}
+
+/// Why an edit was not made, or not stored.
+public enum NoteError: Error, Sendable, Hashable {
+  /// There is no text yet; await ``Note/opened()``.
+  case notOpen
+  /// The person may read the note, but not write in it.
+  case readOnly
+  /// The range, in UTF-16 units, does not lie within the text.
+  case outOfRange(Range<Int>, length: Int)
+  /// The text would be longer than any note.
+  case tooLong
+  /// Changes of others are just being shown; edit after that, not within.
+  case isShowing
+  /// The server refuses the edits; see ``Note/retry()`` and ``Note/discard()``.
+  case refused(Refusal)
+  /// The note is not followed.
+  case failed(NoteTrouble)
+  /// The note is gone from the server.
+  case deleted
+  /// The note was closed.
+  case closed
+  /// The task was cancelled.
+  case cancelled
+}
+
+extension NoteError: CustomStringConvertible {
+  /// The reason, and what to do.
+  public var description: String {
+    switch self {
+    case .notOpen: "the note has no text yet; await opened()"
+    case .readOnly: "the note may be read, but not written in"
+    case .outOfRange(let range, let length):
+      "expected a range within 0..<\(length) UTF-16 units, but it is \(range)"
+    case .tooLong: "the text would be longer than any note"
+    case .isShowing: "changes of others are being shown; edit after that"
+    case .refused(let refusal): "\(refusal); retry or discard the edits"
+    case .failed(let trouble): "the note is not followed: \(trouble)"
+    case .deleted: "the note is deleted"
+    case .closed: "the note is closed"
+    case .cancelled: "the task was cancelled"
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import ParleyClientCore
+import SocketMessages
+
+/// Values of a storage: their keys and their bytes.
+enum StoredForm {
+  static let claimKey = "client"
+  static let notePrefix = "note/"
+  static let roomPrefix = "room/"
+
+  static func noteKey(_ documentID: String) -> String { notePrefix + documentID }
+
+  /// Bytes that are no such value.
+  struct Unreadable: Error, CustomStringConvertible {
+    let description = "what is stored of it cannot be read; another version has written it"
+  }
+
+  // A length in decimal, a newline, a piece of that length, and the rest.
+  private static func join(_ first: [UInt8], _ rest: [UInt8]) -> [UInt8] {
+    Array(String(first.count).utf8) + [0x0a] + first + rest
+  }
+
+  private static func split(
+    _ bytes: [UInt8]
+  ) throws(Unreadable) -> (first: [UInt8], rest: [UInt8]) {
+    guard let end = bytes.prefix(20).firstIndex(of: 0x0a),
+      let count = Int(String(decoding: bytes[..<end], as: UTF8.self)), count >= 0,
+      count <= bytes.count - end - 1
+    else { throw Unreadable() }
+    let start = end + 1
+    return (Array(bytes[start..<start + count]), Array(bytes[(start + count)...]))
+  }
+
+  static func bytes(of claim: ClientClaim) -> [UInt8] {
+    join(Array(claim.id.utf8), Array(claim.resumeToken.utf8))
+  }
+
+  static func claim(_ bytes: [UInt8]) -> ClientClaim? {
+    guard let (id, token) = try? split(bytes), !id.isEmpty else { return nil }
+    return ClientClaim(
+      id: String(decoding: id, as: UTF8.self), resumeToken: String(decoding: token, as: UTF8.self))
+  }
+
+  static func bytes(of kept: KeptNote) -> [UInt8] {
+    join(kept.encodedEdits(), kept.encodedText())
+  }
+
+  static func note(_ bytes: [UInt8]) throws -> KeptNote {
+    let (edits, text) = try split(bytes)
+    return try KeptNote(edits: edits, text: text)
+  }
+}

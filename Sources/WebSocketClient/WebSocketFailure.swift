@@ -1,0 +1,55 @@
+/// Why a connection could not be opened.
+public enum WebSocketFailure: Error, Sendable, Hashable {
+  /// The address could not be read: `ws://host:port/path` or `wss://…` is expected.
+  case badURL
+  /// The file of trusted certificates cannot be read, or has none in PEM form.
+  case badCertificates(file: String)
+  /// No address is known for the host.
+  case unknownHost
+  /// No address of the host takes connections, in the system's words.
+  case unreachable(String)
+  /// The server's certificate is not accepted, in OpenSSL's words.
+  case certificate(String)
+  /// The TLS handshake has failed.
+  case encryption
+  /// The server answered the request with this status instead of 101.
+  case status(Int)
+  /// The server's answer is none to a WebSocket request.
+  case notWebSocket(String)
+  /// It took too long.
+  case timedOut
+  /// The caller has given it up.
+  case cancelled
+}
+
+extension WebSocketFailure: CustomStringConvertible {
+  /// The reason, and what to do.
+  public var description: String {
+    switch self {
+    case .badURL: "the server's address is expected as ws://host:port/path or wss://host/path"
+    case .badCertificates(let file): "no certificates in PEM form can be read from \(file)"
+    case .unknownHost: "the server's name is not known here; check the address and the network"
+    case .unreachable(let reason): "the server takes no connection: \(reason)"
+    case .certificate(let reason):
+      "the server's certificate is not accepted: \(reason); if it is of your own authority, name "
+        + "that authority's certificate"
+    case .encryption: "the TLS handshake failed; check that the server speaks TLS on this port"
+    case .status(let status): "the server answered with HTTP status \(status) instead of 101"
+    case .notWebSocket(let reason): "expected a WebSocket server: \(reason)"
+    case .timedOut: "the server did not answer in time"
+    case .cancelled: "the connection was given up"
+    }
+  }
+}
+
+/// The end of an open connection.
+public struct WebSocketEnd: Error, Sendable, Hashable {
+  /// The status of the server's close frame; 1005 if it had none, 1006 if there was no close frame.
+  public let code: UInt16
+
+  /// Makes an end.
+  public init(code: UInt16) { self.code = code }
+
+  /// The connection was lost.
+  public static let lost = WebSocketEnd(code: 1006)
+}

@@ -1,0 +1,64 @@
+/// The address of a WebSocket server: `ws://host:port/path` or `wss://host:port/path`.
+///
+/// `http` and `https` are taken for `ws` and `wss`. A user name, a password and a fragment are not
+/// allowed.
+public struct WebSocketURL: Sendable, Hashable {
+  /// Whether the connection is encrypted.
+  public let isSecure: Bool
+  /// The host's name or address; an IPv6 address without its brackets.
+  public let host: String
+  /// The port.
+  public let port: UInt16
+  /// The path with its query, beginning with a slash.
+  public var path: String
+
+  /// The longest address taken, in bytes.
+  public static let bytesMax = 4_096
+
+  /// Reads an address; `nil` for what is none.
+  ///
+  /// - Complexity: O(*n*) in its length.
+  public init?(_ text: String) {
+    // No control characters, no spaces, nothing beyond ASCII: they could end the request's line.
+    guard text.utf8.count <= Self.bytesMax, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }),
+      let colon = text.firstRange(of: "://")
+    else { return nil }
+    switch text[..<colon.lowerBound].lowercased() {
+    case "ws", "http": isSecure = false
+    case "wss", "https": isSecure = true
+    default: return nil
+    }
+    let rest = text[colon.upperBound...]
+    let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+    let authority = rest[..<end]
+    guard !authority.contains("@"), !rest.contains("#") else { return nil }
+    let tail = rest[end...]
+    path = tail.hasPrefix("/") ? String(tail) : "/" + tail
+    var name = authority
+    var number: Substring?
+    if authority.hasPrefix("[") {
+      guard let close = authority.firstIndex(of: "]") else { return nil }
+      name = authority[authority.index(after: authority.startIndex)..<close]
+      let after = authority[authority.index(after: close)...]
+      if after.hasPrefix(":") { number = after.dropFirst() } else if !after.isEmpty { return nil }
+    } else if let colon = authority.lastIndex(of: ":") {
+      name = authority[..<colon]
+      number = authority[authority.index(after: colon)...]
+      guard !name.contains(":") else { return nil }
+    }
+    guard !name.isEmpty, !name.contains("["), !name.contains("]") else { return nil }
+    host = String(name)
+    if let number {
+      guard let port = UInt16(number), port > 0, number.first != "+" else { return nil }
+      self.port = port
+    } else {
+      port = isSecure ? 443 : 80
+    }
+  }
+
+  /// The value of the `Host` header: the port is left out where it is the scheme's own.
+  package var hostHeader: String {
+    let name = host.contains(":") ? "[\(host)]" : host
+    return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+  }
+}

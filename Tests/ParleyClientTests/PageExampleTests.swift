@@ -1,0 +1,60 @@
+import Foundation
+import ParleyClient
+import Testing
+
+// The Swift of Documentation/SwiftApp.md, to the letter; a test holds the two together. Its app is in
+// AppExample.swift.
+
+@MainActor func greet(in parley: Parley) async throws {
+  let note = parley.note("n-1")
+  try await note.opened()
+  try note.replace(0..<0, with: "Hello ")
+  try await note.saved()
+}
+
+@MainActor func connect(folder: String) throws -> Parley {
+  Parley("wss://notes.example.org", as: "Ann", storage: try FileStorage(folder: folder))
+}
+
+@MainActor func follow(_ parley: Parley, reload: () async -> Void) async {
+  for await update in parley.room("orders").updates {
+    switch update {
+    case .publication(let publication):
+      let order = try? publication.decode(Order.self)
+      print("order", order?.number ?? 0)
+    case .gap: await reload()
+    }
+  }
+}
+
+struct Order: Codable { let number: Int }
+
+func announce(_ service: ParleyService) async throws {
+  try await service.room("orders").publish(Order(number: 7), key: "order-7")
+}
+
+func tick(_ service: ParleyService) async throws {
+  let note = await service.note("todo")
+  try await note.edit { text in
+    text = text.replacing("[ ] tea", with: "[x] tea")
+  }
+  for await update in await note.updates {
+    if case .changed(let change) = update { print(change.author ?? "?", change.inserted) }
+  }
+}
+
+@Suite("The page for apps")
+struct PageExampleTests {
+  @Test("what it shows stands here")
+  func page() throws {
+    let page = try String(
+      contentsOf: GatewayProgram.root.appendingPathComponent("Documentation/SwiftApp.md"),
+      encoding: .utf8)
+    let this = URL(fileURLWithPath: #filePath)
+    let app = this.deletingLastPathComponent().appendingPathComponent("AppExample.swift")
+    let code = try [this, app].map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+    let blocks = page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1)
+    #expect(blocks.count == 6)
+    for block in blocks { #expect(code.contains(block), "\(block)") }
+  }
+}

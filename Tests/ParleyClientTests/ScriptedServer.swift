@@ -1,0 +1,162 @@
+import OTCore
+import ParleyClient
+import ParleyClientCore
+import SocketMessages
+import Synchronization
+
+/// A server of one note, `n`, without sockets: it answers in the call that sends, and a test has it
+/// change the text, refuse, hold back its answers, and end connections.
+final class ScriptedServer: ClientTransport {
+  struct State {
+    var document: Document
+    var log: [TextOperation] = []
+    var sequences: [String: Int] = [:]
+    /// The clients and sequences of the revisions that are not `other`'s.
+    var made: [Int: (client: String, sequence: Int)] = [:]
+    var client = ""
+    var connection: Connection?
+    var connections = 0
+    var changes = 0
+    var refusal: ErrorCode?
+    var holdsAnswers = false
+    var held: [ServerMessage] = []
+    var access = ServerMessage.Joined.Access.write
+  }
+
+  final class Connection: ClientConnection {
+    let server: ScriptedServer
+    let incoming = Feed<[UInt8]>(bound: 100_000)
+
+    init(server: ScriptedServer) { self.server = server }
+
+    func send(_ message: [UInt8]) { server.take(message, from: self) }
+
+    func receive() async throws(ConnectionEnd) -> [UInt8] {
+      guard let bytes = await incoming.next() else { throw ConnectionEnd(code: 1006) }
+      return bytes
+    }
+
+    func close() { incoming.finish() }
+
+    func push(_ message: ServerMessage, to id: String = "s") {
+      var bytes: [UInt8] = []
+      message.encode(messageID: id, into: &bytes)
+      incoming.put(bytes) { Array($0) }
+    }
+  }
+
+  let state: Mutex<State>
+
+  init(_ text: String = "") { state = Mutex(State(document: Document(text))) }
+
+  var text: String { state.withLock { $0.document.text } }
+  /// The changes that came in, repeated ones among them.
+  var changeCount: Int { state.withLock { $0.changes } }
+  var connectionCount: Int { state.withLock { $0.connections } }
+
+  func set(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
+
+  func open() async throws -> any ClientConnection {
+    let connection = Connection(server: self)
+    state.withLock {
+      $0.connection = connection
+      $0.connections += 1
+    }
+    return connection
+  }
+
+  /// Ends the connection.
+  func cut() { state.withLock { $0.connection }?.close() }
+
+  /// Somebody else changes the text.
+  func change(_ operation: (Document) -> TextOperation) {
+    state.withLock { state in
+      let operation = operation(state.document)
+      state.log.append(operation)
+      try? state.document.apply(operation)
+      state.connection?.push(
+        .changes(
+          .init(
+            documentID: "n", revision: state.log.count,
+            changes: [.init(clientID: "other", sequence: state.log.count, operation: operation)])))
+    }
+  }
+
+  /// Gives the answers that were held back.
+  func answer() {
+    state.withLock { state in
+      state.holdsAnswers = false
+      for message in state.held { state.connection?.push(message, to: "c0") }
+      state.held = []
+    }
+  }
+
+  private func take(_ bytes: [UInt8], from connection: Connection) {
+    guard let (id, message) = try? bytes.withUnsafeBytes({ try ClientMessage.decode($0) }) else {
+      return
+    }
+    state.withLock { state in
+      guard state.connection === connection else { return }
+      switch message {
+      case .hello(let hello):
+        state.client = hello.client?.id ?? "A\(state.connections)"
+        connection.push(
+          .welcome(
+            .init(
+              clientID: state.client, resumeToken: "r", serverTime: 1, demo: true,
+              capabilities: [], limits: Limits())), to: id)
+      case .join(let join):
+        var content = ServerMessage.Joined.Content.text(state.document.text)
+        if let resume = join.resume {
+          content = .changes(
+            (resume.revision..<state.log.count).map { index in
+              let author = state.made[index + 1]
+              return .init(
+                clientID: author?.client ?? "other", sequence: author?.sequence ?? index + 1,
+                operation: state.log[index])
+            })
+        }
+        connection.push(
+          .joined(
+            .init(
+              documentID: "n", title: "Title", epoch: "e", revision: state.log.count,
+              content: content, lastSequence: state.sequences[state.client] ?? 0,
+              access: state.access, presence: [])), to: id)
+      case .change(let change):
+        state.changes += 1
+        let reply = state.commit(change)
+        if state.holdsAnswers { state.held.append(reply) } else { connection.push(reply, to: id) }
+      case .ping: connection.push(.pong(.init(serverTime: 1)), to: id)
+      default: break
+      }
+    }
+  }
+}
+
+extension ScriptedServer.State {
+  mutating func commit(_ change: ClientMessage.Change) -> ServerMessage {
+    if let refusal {
+      return .refused(
+        .init(
+          documentID: "n", sequence: change.sequence, code: refusal, message: "",
+          retryable: refusal.isRetryable, retryAfter: nil))
+    }
+    if let (revision, _) = made.first(where: {
+      $0.value.client == client && $0.value.sequence == change.sequence
+    }) {
+      return .acknowledged(
+        .init(documentID: "n", sequence: change.sequence, revision: revision))
+    }
+    var operation = change.operation
+    for earlier in log[change.revision...] {
+      guard let moved = try? TextOperation.transform(earlier, operation) else { break }
+      operation = moved.1
+    }
+    log.append(operation)
+    try? document.apply(operation)
+    made[log.count] = (client, change.sequence)
+    sequences[client] = change.sequence
+    return .acknowledged(
+      .init(documentID: "n", sequence: change.sequence, revision: log.count))
+  }
+}
