@@ -204,6 +204,7 @@ final class ClientDriver {
       case .needToken: askForToken()
       case .claim(let claim): lane.append(.claim(claim))
       case .line(let state): outputs.append(.line(state))
+      case .welcome, .tokenEnds, .refreshed, .resource: break
       case .note(_, .keep(let kept, let isRequired)):
         lane.append(.keep(kept, isRequired: isRequired))
       case .note(let id, .forget): lane.append(.forget(id))

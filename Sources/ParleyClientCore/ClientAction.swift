@@ -20,6 +20,14 @@ public enum ClientAction: Sendable, Equatable {
   // The screen.
   /// The connection's state is another.
   case line(LineState)
+  /// The server has welcomed this client, and says this of itself.
+  indirect case welcome(ServerMessage.Welcome)
+  /// The token in use ends at this time, in milliseconds since 1970 by the server's clock.
+  case tokenEnds(at: Int64)
+  /// The server has taken a newer token (`nil`), or refuses it: then the former one counts on.
+  case refreshed(ErrorCode?)
+  /// The resource of this id has changed, as a room that is subscribed to tells.
+  case resource(String)
   /// Something about a note, by its document's id.
   case note(String, NoteAction)
   /// Something about a room, by its name.

@@ -171,8 +171,9 @@ public struct ClientMachine: Sendable {
     case .typing(let push): withRoom(push.room) { $0.typing(push, &turn) }
     case .receipt(let receipt):
       withRoom(receipt.room) { $0.receipt(receipt, answering: number, &turn) }
+    case .resourceUpdate(let update): turn.actions.append(.resource(update.resourceID))
     case .left, .granted, .roomHistory, .receipts, .lastOnline, .blocks, .flag, .flags,
-      .following, .resourceUpdate, .unknown:
+      .following, .unknown:
       break
     }
   }

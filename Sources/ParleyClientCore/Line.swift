@@ -36,6 +36,10 @@ struct Line: Sendable {
   private var chance: SeededChance
 
   private var token: String?
+  /// The token that a hello or a refresh has carried, while it has no answer.
+  private var sentToken: String?
+  /// The token that the server has taken last.
+  private var goodToken: String?
   private var isTokenAsked = false
   /// Whether a token came that no hello has carried yet.
   private var isTokenFresh = false
@@ -161,6 +165,7 @@ struct Line: Sendable {
 
   private mutating func sayHello(_ turn: inout Turn) {
     isTokenFresh = false
+    sentToken = token
     helloMessage = turn.send(
       .hello(
         .init(name: settings.name, color: settings.color, client: claim, token: token)))
@@ -250,9 +255,14 @@ struct Line: Sendable {
       guard state == .greeting, number == helloMessage else { return nil }
       return welcomed(welcome, &turn)
     case .refreshed:
-      if number == refreshMessage { refreshMessage = nil }
-    case .tokenExpiring:
-      if settings.usesTokens, isOnline { ask(&turn) }
+      guard number == refreshMessage else { return nil }
+      refreshMessage = nil
+      goodToken = sentToken
+      turn.actions.append(.refreshed(nil))
+    case .tokenExpiring(let end):
+      guard isOnline else { return nil }
+      if settings.usesTokens { ask(&turn) }
+      turn.actions.append(.tokenEnds(at: end.expiresAt))
     case .goodbye(let goodbye):
       let longest: Int64 = 3_600_000
       let first = min(max(Int64(goodbye.reconnectAfter.lowerBound), 0), longest)
@@ -275,8 +285,10 @@ struct Line: Sendable {
     let isNews =
       claim.map { !$0.id.isSame(as: new.id) || !$0.resumeToken.isSame(as: new.resumeToken) } ?? true
     claim = new
+    goodToken = sentToken
     if isNews { turn.actions.append(.claim(new)) }
     become(.online, &turn)
+    turn.actions.append(.welcome(welcome))
     isPinged = false
     stateEnds = turn.after(timing.quietBeforePing)
     // One that came between the hello and its answer.
@@ -288,6 +300,7 @@ struct Line: Sendable {
     guard let token else { return }
     isTokenFresh = false
     refreshAt = nil
+    sentToken = token
     refreshMessage = turn.send(.refresh(.init(token: token)))
   }
 
@@ -297,8 +310,14 @@ struct Line: Sendable {
   ) -> Answered? {
     if number == refreshMessage {
       refreshMessage = nil
-      // A token that is refused changes nothing: the connection ends in its time.
-      if error.retryable { refreshAt = turn.after(error.retryAfter, or: timing.retryAfter) }
+      if error.retryable {
+        refreshAt = turn.after(error.retryAfter, or: timing.retryAfter)
+      } else {
+        // A token that is refused changes nothing: the connection ends in its time, and the next one
+        // starts with the token that was taken.
+        if !isTokenFresh { token = goodToken }
+        turn.actions.append(.refreshed(error.code))
+      }
       return Answered(line: nil)
     }
     guard number == helloMessage else { return nil }
@@ -306,7 +325,7 @@ struct Line: Sendable {
     if error.retryable {
       if let pause = error.retryAfter {
         let first = min(max(Int64(pause), 0), 3_600_000)
-        askedDelay = first...2 * first
+        askedDelay = first...(first + first)
       }
       return Answered(line: lose(&turn, hangsUp: true))
     }

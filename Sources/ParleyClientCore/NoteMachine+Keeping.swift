@@ -41,7 +41,8 @@ struct Keeping: Sendable {
   mutating func done(took: Int64, _ timing: ClientTiming) {
     isFailing = false
     // However long the note: most of the time is the person's.
-    let share = min(max(took, 0), 3_600_000) * timing.keepShare
+    // Without a check for overflow, which on 32 bits asks for a library: both are small.
+    let share = min(max(took, 0), 3_600_000) &* timing.keepShare
     delay = min(max(timing.keepAfter, share), timing.keepWithin)
   }
 

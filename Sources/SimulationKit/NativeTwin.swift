@@ -297,7 +297,7 @@ package struct NativeTwin {
       case .claim(let claim): self.claim = claim
       case .line(.stopped(.refused(let code))):
         if code != .unauthorised { mistake = .error(code.rawValue) }
-      case .line: break
+      case .line, .welcome, .tokenEnds, .refreshed, .resource: break
       case .note(_, let action): take(action, &hasKeepFailed)
       case .room: break
       }

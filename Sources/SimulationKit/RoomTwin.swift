@@ -111,7 +111,8 @@ package struct RoomTwin {
       case .wake(let at): wakeAt = at
       case .disconnect: hasHungUp = true
       case .room(_, let action): take(action)
-      case .connect, .needToken, .claim, .line, .note: break
+      case .connect, .needToken, .claim, .line, .welcome, .tokenEnds, .refreshed, .resource, .note:
+        break
       }
     }
   }

@@ -282,4 +282,46 @@ struct LineTests {
     #expect(rig.fail("refresh", .unauthorised) == [])
     #expect(rig.machine.state == .online)
   }
+
+  @Test("after a refusal to refresh, the token that was taken is the next connection's")
+  func refusedRefreshKeepsToken() {
+    var rig = Rig()
+    rig.handle(.token("t1"))
+    rig.handle(.start)
+    rig.handle(.opened)
+    rig.welcome()
+    rig.handle(.token("bad"))
+    rig.told = []
+    rig.fail("refresh", .unauthorised)
+    #expect(rig.told == [.refreshed(.unauthorised)])
+    rig.handle(.closed(code: 1006))
+    rig.awaken()
+    #expect(rig.handle(.opened) == ["greeting", "> hello A with t1"])
+    rig.welcome()
+    rig.handle(.token("t2"))
+    rig.told = []
+    rig.receive(.refreshed(.init(expiresAt: 10)), to: "refresh")
+    #expect(rig.told == [.refreshed(nil)])
+    rig.handle(.closed(code: 1006))
+    rig.awaken()
+    #expect(rig.handle(.opened) == ["greeting", "> hello A with t2"])
+  }
+
+  @Test(
+    "the app hears what the server says of itself, when its token ends, and which resources change")
+  func told() {
+    var rig = Rig()
+    rig.handle(.start)
+    rig.handle(.opened)
+    rig.welcome()
+    guard case .welcome(let welcome) = rig.told.first else {
+      Issue.record("no welcome was told")
+      return
+    }
+    #expect(welcome.clientID == "A")
+    rig.told = []
+    #expect(rig.receive(.tokenExpiring(.init(expiresAt: 9))) == [])
+    rig.receive(.resourceUpdate(.init(resourceID: "r", senderID: nil)))
+    #expect(rig.told == [.tokenEnds(at: 9), .resource("r")])
+  }
 }

@@ -25,6 +25,8 @@ struct Rig {
   private(set) var sent: [(id: String, message: ClientMessage)] = []
   /// The text that a screen would show, if it did what it was told.
   private(set) var screen: Document?
+  /// What the app was told beside the states.
+  var told: [ClientAction] = []
 
   init(
     usesTokens: Bool = false, claim: ClientClaim? = nil, seed: UInt64 = 1,
@@ -239,6 +241,9 @@ struct Rig {
       sent.append((id, message))
       return "> " + Self.words(message)
     case .line(let state): return Self.words(state)
+    case .welcome, .tokenEnds, .refreshed, .resource:
+      told.append(action)
+      return nil
     case .note(_, let action): return take(action)
     case .room(_, let action): return Self.words(action)
     }
