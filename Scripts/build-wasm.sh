@@ -1,38 +1,76 @@
 #!/bin/sh
-# Compiles OTCore and the page's glue to Web/generated/otcore.wasm: Embedded Swift, no imports.
+# Compiles for the page, as Embedded Swift without imports: OTCore with the page's glue (Web/wasm) to
+# Web/generated/otcore.wasm, and the client core behind its door (Web/core) to client.wasm.
 #
 # Nothing is done when no source has changed since.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
-target=Web/generated/otcore.wasm
 swiftc=$(command -v swiftc)
 # The toolchain's own clang and linker; the system's may not know WebAssembly. A resolved path, for
 # swiftc may be a link into the toolchain.
 tools=$(dirname -- "$(readlink -f -- "$swiftc")")
 [ -x "$tools/wasm-ld" ] || tools=$(dirname -- "$swiftc")
 
-sources=$(find Sources/OTCore Web/wasm -name '*.swift' | LC_ALL=C sort)
-stamp=$(cat $sources Web/wasm/shim.c Scripts/build-wasm.sh | cksum; swiftc --version 2>/dev/null | head -n 1)
-if [ -f "$target" ] && [ "$(cat "$target.stamp" 2>/dev/null)" = "$stamp" ]; then
-  exit 0
-fi
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
-
-# One module for both: whole-module optimisation sees across, and nothing else is in there.
-# shellcheck disable=SC2086
-swiftc -target wasm32-unknown-none-wasm -swift-version 6 -enable-experimental-feature Embedded \
-  -wmo -O -parse-as-library -module-name OTWeb \
-  -package-name parley -c $sources -o "$work/otcore.o"
-"$tools/clang" --target=wasm32-unknown-none -O2 -ffreestanding -fno-builtin -mbulk-memory \
-  -nostdlib -Wall -Wextra -Werror -c Web/wasm/shim.c -o "$work/shim.o"
-"$tools/wasm-ld" --no-entry --export-memory --gc-sections --stack-first -z stack-size=262144 \
-  --strip-all "$work/otcore.o" "$work/shim.o" -o "$work/otcore.wasm"
-
 mkdir -p Web/generated
-mv "$work/otcore.wasm" "$target"
-printf '%s' "$stamp" >"$target.stamp"
-echo "OTCore is in $target ($(wc -c <"$target" | tr -d ' ') bytes)"
+
+# stamp_of FOLDER...: what a module made of these is known by.
+stamp_of() {
+  # shellcheck disable=SC2046
+  cat $(find "$@" -name '*.swift' | LC_ALL=C sort) Web/wasm/shim.c Scripts/build-wasm.sh | cksum
+  swiftc --version 2>/dev/null | head -n 1
+}
+
+is_current() { [ -f "$1" ] && [ "$(cat "$1.stamp" 2>/dev/null)" = "$2" ]; }
+
+# compile MODULE FOLDER OPTION...: to $work/MODULE.o
+compile() {
+  module=$1
+  folder=$2
+  shift 2
+  swiftc -target wasm32-unknown-none-wasm -swift-version 6 -enable-experimental-feature Embedded \
+    -wmo -parse-as-library -module-name "$module" -package-name parley -I "$work" "$@" \
+    -c "$folder"/*.swift -o "$work/$module.o"
+}
+
+# link TARGET STAMP OBJECT...
+link() {
+  target=$1
+  stamp=$2
+  shift 2
+  "$tools/clang" --target=wasm32-unknown-none -O2 -ffreestanding -fno-builtin -mbulk-memory \
+    -nostdlib -Wall -Wextra -Werror -c Web/wasm/shim.c -o "$work/shim.o"
+  "$tools/wasm-ld" --no-entry --export-memory --gc-sections --stack-first -z stack-size=262144 \
+    --strip-all "$@" "$work/shim.o" -o "$work/linked.wasm"
+  mv "$work/linked.wasm" "$target"
+  printf '%s' "$stamp" >"$target.stamp"
+  echo "$target: $(wc -c <"$target" | tr -d ' ') bytes, $(gzip -9 -c "$target" | wc -c | tr -d ' ') compressed"
+}
+
+target=Web/generated/otcore.wasm
+stamp=$(stamp_of Sources/OTCore Web/wasm)
+if ! is_current "$target" "$stamp"; then
+  # One module for both: whole-module optimisation sees across, and nothing else is in there.
+  mkdir "$work/one"
+  cp Sources/OTCore/*.swift Web/wasm/*.swift "$work/one"
+  compile OTWeb "$work/one" -O
+  link "$target" "$stamp" "$work/OTWeb.o"
+fi
+
+target=Web/generated/client.wasm
+stamp=$(stamp_of Sources/OTCore Sources/JSON Sources/SocketMessages Sources/ParleyClientCore Web/core)
+if ! is_current "$target" "$stamp"; then
+  objects=
+  for folder in Sources/OTCore Sources/JSON Sources/SocketMessages Sources/ParleyClientCore Web/core; do
+    module=$(basename "$folder")
+    [ "$folder" = Web/core ] && module=ClientDoor
+    compile "$module" "$folder" -Osize -enable-upcoming-feature InternalImportsByDefault \
+      -emit-module -emit-module-path "$work/$module.swiftmodule"
+    objects="$objects $work/$module.o"
+  done
+  # shellcheck disable=SC2086
+  link "$target" "$stamp" $objects
+fi

@@ -1,0 +1,448 @@
+// The client core for the page: one machine behind one door, called from Web/js/core.js.
+//
+// The page writes an event into the input, calls `client_handle`, and does the actions that it finds in
+// the output. A form so plain needs no parser on either side: a byte for the kind, then fields in the
+// order of `readEvent` and `write`. A number is a 64-bit float, for it is a JavaScript number there; a
+// text or a run of bytes is its length as such a number, then its bytes, texts in UTF-8. Positions in a
+// text are UTF-16 units of the text on the screen, as the editor counts.
+
+import OTCore
+import ParleyClientCore
+import SocketMessages
+
+// MARK: Buffers
+
+/// The page runs on one thread, so globals need no lock.
+nonisolated(unsafe) private var input = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
+nonisolated(unsafe) var output = Output()
+nonisolated(unsafe) private var client: Client?
+
+/// Makes room for the input of the next call, and returns where it is.
+@_expose(wasm, "input_reserve")
+@_cdecl("input_reserve")
+public func inputReserve(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
+  let count = max(Int(count), 1)
+  // A large paste's room is given back at the next small call.
+  if input.count < count || input.count > 1 << 20 && count < 1 << 16 {
+    input.deallocate()
+    input = .allocate(capacity: max(count, 4096))
+  }
+  return input.baseAddress
+}
+
+/// Returns where the output of the last call is.
+@_expose(wasm, "output_address")
+@_cdecl("output_address")
+public func outputAddress() -> UnsafePointer<UInt8>? {
+  // The array is not touched until the next call, so the address holds until then.
+  output.bytes.withUnsafeBufferPointer { $0.baseAddress }
+}
+
+/// Returns how many bytes the output of the last call has.
+@_expose(wasm, "output_count")
+@_cdecl("output_count")
+public func outputCount() -> Int32 { Int32(output.bytes.count) }
+
+/// The input of a call: what the page has written.
+func reading(_ count: Int32) -> Input {
+  output.bytes.removeAll(keepingCapacity: true)
+  return Input(UnsafeBufferPointer(rebasing: input[..<Int(count)]))
+}
+
+// MARK: The client
+
+/// Input: name, colour, seed, whether there is a claim, and its id and resume token.
+@_expose(wasm, "client_create")
+@_cdecl("client_create")
+public func clientCreate(_ count: Int32) -> Int32 {
+  var fields = reading(count)
+  let settings = ClientSettings(name: fields.text(), color: fields.text())
+  let seed = UInt64(fields.number())
+  let hasClaim = fields.flag()
+  let claim = ClientClaim(id: fields.text(), resumeToken: fields.text())
+  guard !fields.hasFailed else { return -1 }
+  client = Client(
+    machine: ClientMachine(settings: settings, claim: hasClaim ? claim : nil, seed: seed))
+  return 0
+}
+
+/// Input: an event. Output: the actions. Result: how many; -1 where the input is no event.
+@_expose(wasm, "client_handle")
+@_cdecl("client_handle")
+public func clientHandle(_ count: Int32, _ now: Double) -> Int32 {
+  var fields = reading(count)
+  return client?.handle(&fields, now: Int64(now), &output) ?? -1
+}
+
+/// Output: a note's text on the screen. Result: 1 if there is one.
+@_expose(wasm, "note_text")
+@_cdecl("note_text")
+public func noteText(_ count: Int32) -> Int32 {
+  var fields = reading(count)
+  guard let text = client?.machine.document(of: fields.text()) else { return 0 }
+  text.forEachChunk { output.bytes.append(contentsOf: $0) }
+  return 1
+}
+
+/// Result: a note's newest revision of the server, 0 if there is none.
+@_expose(wasm, "note_revision")
+@_cdecl("note_revision")
+public func noteRevision(_ count: Int32) -> Double {
+  var fields = reading(count)
+  return Double(client?.machine.revision(of: fields.text())?.revision ?? 0)
+}
+
+/// Output: how many are in a note where they are too many to be named, or -1; the number of those who
+/// are; and of each the client's id, name, colour, whether they write, and the number of selections
+/// with each one's anchor and head.
+@_expose(wasm, "note_people")
+@_cdecl("note_people")
+public func notePeople(_ count: Int32) -> Int32 {
+  var fields = reading(count)
+  let id = fields.text()
+  guard let machine = client?.machine else { return 0 }
+  let people = machine.people(in: id)
+  let text = machine.document(of: id)
+  output.number(machine.peopleCount(in: id) ?? -1)
+  output.number(people.count)
+  for person in people {
+    output.text(person.clientID)
+    output.text(person.name)
+    output.text(person.color ?? "")
+    output.number(person.isWriting ? 1 : 0)
+    output.number(person.selections.count)
+    for selection in person.selections {
+      output.number(text?.utf16Offset(ofScalar: selection.anchor) ?? 0)
+      output.number(text?.utf16Offset(ofScalar: selection.head) ?? 0)
+    }
+  }
+  return Int32(people.count)
+}
+
+/// Output: the server's text that the note's first keep without an answer stands on. It is asked for only
+/// where it is not on disk yet, for it is as long as the note. Result: -1 if there is no such keep.
+@_expose(wasm, "kept_text")
+@_cdecl("kept_text")
+public func keptText(_ count: Int32) -> Int32 {
+  var fields = reading(count)
+  guard let kept = client?.firstKeep(of: fields.text()) else { return -1 }
+  output.bytes = kept.encodedText()
+  return 0
+}
+
+/// The machine, with what the door has to know beside.
+private struct Client {
+  var machine: ClientMachine
+  /// Notes that are open, in the order of opening.
+  private var notes: [String] = []
+  /// What the page is to keep, until it answers: each keep is answered by `kept` or `keepFailed`.
+  private var keeps: [KeptNote] = []
+
+  init(machine: ClientMachine) { self.machine = machine }
+
+  func firstKeep(of id: String) -> KeptNote? {
+    keeps.first { $0.documentID.utf8.elementsEqual(id.utf8) }
+  }
+
+  /// A note's first keep has an answer.
+  private mutating func answered(_ id: String) {
+    guard let place = keeps.firstIndex(where: { $0.documentID.utf8.elementsEqual(id.utf8) }) else {
+      return
+    }
+    keeps.remove(at: place)
+  }
+
+  mutating func handle(_ fields: inout Input, now: Int64, _ output: inout Output) -> Int32 {
+    guard let event = readEvent(&fields), !fields.hasFailed else { return -1 }
+    // An operation for the screen is said in the screen's units, so the text before it is held on to.
+    // An edit has no such answer, and is spared the copy.
+    var screens = Screens()
+    if case .note(_, .edit) = event {} else { screens = Screens(of: notes, machine) }
+    if case .note(let id, let event) = event {
+      switch event {
+      case .open: notes.append(id)
+      case .leave: notes.removeAll { $0.utf8.elementsEqual(id.utf8) }
+      case .kept, .keepFailed: answered(id)
+      case .reopen, .edit, .select, .retryRefused, .discard, .sendAgain: break
+      }
+    }
+    let actions = machine.handle(event, now: now)
+    for action in actions { write(action, &screens, &output) }
+    return Int32(actions.count)
+  }
+
+  // MARK: Events
+
+  private func readEvent(_ fields: inout Input) -> ClientEvent? {
+    switch fields.byte() {
+    case 1: .start
+    case 2: .stop
+    case 3: .opened
+    case 4: .received(fields.bytes())
+    case 5: .closed(code: UInt16(truncatingIfNeeded: fields.integer()))
+    case 6: .wake
+    case 7: .reachable
+    case 8: .token(fields.text())
+    case 9: .profile(name: fields.text(), color: fields.text())
+    case 10: .suspending
+    case 20: .note(fields.text(), .open(nil))
+    case 21: restored(&fields)
+    case 22: .note(fields.text(), .reopen)
+    case 23: .note(fields.text(), .leave)
+    case 24: edited(&fields)
+    case 25: selected(&fields)
+    case 26: .note(fields.text(), .retryRefused)
+    case 27: .note(fields.text(), .discard)
+    case 28: .note(fields.text(), .kept(took: Int64(fields.integer())))
+    case 29: .note(fields.text(), .keepFailed)
+    case 40: .room(fields.text(), .subscribe(isPresent: false, from: nil))
+    default: nil
+    }
+  }
+
+  private func restored(_ fields: inout Input) -> ClientEvent? {
+    let id = fields.text()
+    guard let kept = try? KeptNote(edits: fields.bytes(), text: fields.bytes()) else { return nil }
+    return .note(id, .open(kept))
+  }
+
+  /// The number of changes, then of each: from where, how many units are removed, and what is inserted.
+  /// Ascending, in units of the text before all of them.
+  private func edited(_ fields: inout Input) -> ClientEvent? {
+    let id = fields.text()
+    // Without a text there is nothing that an edit could fit to: the machine says so.
+    let text = machine.document(of: id) ?? Document("")
+    let count = fields.integer()
+    var operation = TextOperation(reservingComponents: min(count, 1 << 16) * 3 + 1)
+    var position = 0
+    for _ in 0..<count {
+      let start = fields.integer()
+      let from = text.scalarOffset(ofUTF16: start)
+      let to = text.scalarOffset(ofUTF16: start + fields.integer())
+      let inserted = fields.run()
+      guard position <= from, from <= to, !fields.hasFailed else { return nil }
+      operation.retain(from - position)
+      guard (try? operation.insert(utf8: inserted)) != nil else { return nil }
+      operation.delete(to - from)
+      position = to
+    }
+    guard position <= text.scalarCount else { return nil }
+    operation.retain(text.scalarCount - position)
+    return .note(id, .edit(operation))
+  }
+
+  private func selected(_ fields: inout Input) -> ClientEvent? {
+    let id = fields.text()
+    guard let text = machine.document(of: id) else { return nil }
+    let selection = Selection(
+      anchor: text.scalarOffset(ofUTF16: fields.integer()),
+      head: text.scalarOffset(ofUTF16: fields.integer()))
+    return .note(id, .select([selection]))
+  }
+
+  // MARK: Actions
+
+  private mutating func write(
+    _ action: ClientAction, _ screens: inout Screens, _ output: inout Output
+  ) {
+    switch action {
+    case .connect: output.byte(1)
+    case .disconnect: output.byte(2)
+    case .send(let bytes):
+      output.byte(3)
+      output.run(bytes)
+    case .wake(let time):
+      output.byte(4)
+      output.number(time ?? -1)
+    case .needToken: output.byte(5)
+    case .claim(let claim):
+      output.byte(6)
+      output.text(claim.id)
+      output.text(claim.resumeToken)
+    case .line(let state):
+      output.byte(7)
+      write(state, &output)
+    case .welcome(let welcome):
+      output.byte(8)
+      output.number(welcome.demo ? 1 : 0)
+      output.number(welcome.limits.messageBytesMax)
+      output.number(welcome.limits.documentScalarsMax)
+    case .tokenEnds(let time):
+      output.byte(9)
+      output.number(time)
+    case .refreshed(let code):
+      output.byte(10)
+      output.text(code?.rawValue ?? "")
+    case .resource(let id):
+      output.byte(11)
+      output.text(id)
+    case .note(let id, let action): write(action, of: id, &screens, &output)
+    case .room(let name, let action):
+      output.byte(40)
+      output.text(name)
+      if case .status(let status) = action, status.phase == .live {
+        output.number(1)
+      } else {
+        output.number(0)
+      }
+    }
+  }
+
+  /// The state's name, when it ends, and the code that ended it: of a close, or of an error.
+  private func write(_ state: LineState, _ output: inout Output) {
+    var until: Int64 = -1
+    var code = 0
+    var error = ""
+    let name: String
+    switch state {
+    case .authorising, .connecting, .greeting: name = "connecting"
+    case .online: name = "online"
+    case .waiting(let time):
+      name = "waiting"
+      until = time
+    case .stopped(let reason):
+      name = "stopped"
+      switch reason {
+      case .asked, .noToken: break
+      case .closed(let closeCode): code = Int(closeCode)
+      case .refused(let errorCode): error = errorCode.rawValue
+      }
+    }
+    output.text(name)
+    output.number(until)
+    output.number(code)
+    output.text(error)
+  }
+
+  private mutating func write(
+    _ action: NoteAction, of id: String, _ screens: inout Screens, _ output: inout Output
+  ) {
+    switch action {
+    case .keep(let kept, let isRequired):
+      output.byte(20)
+      output.text(id)
+      output.number(isRequired ? 1 : 0)
+      output.text(kept.clientID)
+      output.text(kept.textTag)
+      output.run(kept.encodedEdits())
+      keeps.append(kept)
+    case .forget:
+      output.byte(21)
+      output.text(id)
+    case .reset(let text):
+      output.byte(22)
+      output.text(id)
+      output.number(text.utf8Count)
+      text.forEachChunk { output.bytes.append(contentsOf: $0) }
+      screens.reset(id, to: text)
+    case .apply(let operation, _, let revision):
+      output.byte(23)
+      output.text(id)
+      output.number(revision)
+      screens.write(operation, to: id, &output)
+    case .status(let status):
+      output.byte(24)
+      output.text(id)
+      write(status, &output)
+    case .people:
+      output.byte(25)
+      output.text(id)
+    case .carets:
+      output.byte(26)
+      output.text(id)
+    case .title(let title):
+      output.byte(27)
+      output.text(id)
+      output.text(title)
+    case .rebased:
+      output.byte(28)
+      output.text(id)
+    case .outOfStep:
+      output.byte(29)
+      output.text(id)
+    case .misfit:
+      output.byte(30)
+      output.text(id)
+    }
+  }
+
+  /// Phase, why it failed, access, unconfirmed edits, what refused them, and whether keeping fails.
+  private func write(_ status: NoteStatus, _ output: inout Output) {
+    var failure = ""
+    switch status.phase {
+    case .joining: output.text("joining")
+    case .live: output.text("live")
+    case .away: output.text("away")
+    case .deleted: output.text("deleted")
+    case .left: output.text("left")
+    case .failed(let reason):
+      output.text("failed")
+      switch reason {
+      case .refused(let code): failure = code.rawValue
+      case .readingLost: failure = "readingLost"
+      case .disagreement: failure = "disagreement"
+      }
+    }
+    output.text(failure)
+    output.text(status.access == .read ? "read" : "write")
+    output.number(status.unconfirmed)
+    output.text(status.refusal?.rawValue ?? "")
+    output.number(status.isKeepFailing ? 1 : 0)
+  }
+}
+
+/// The texts on the screen while the actions of one event are written: each operation counts in the
+/// text that the one before it has left.
+private struct Screens {
+  private var texts: [(id: String, text: Document)] = []
+
+  init() {}
+
+  init(of notes: [String], _ machine: ClientMachine) {
+    for id in notes {
+      if let text = machine.document(of: id) { texts.append((id, text)) }
+    }
+  }
+
+  private func place(of id: String) -> Int? {
+    texts.firstIndex { $0.id.utf8.elementsEqual(id.utf8) }
+  }
+
+  mutating func reset(_ id: String, to text: Document) {
+    if let place = place(of: id) { texts[place].text = text } else { texts.append((id, text)) }
+  }
+
+  /// Writes the number of changes, then of each: from where, how many units are removed, and what is
+  /// inserted.
+  mutating func write(_ operation: TextOperation, to id: String, _ output: inout Output) {
+    guard let place = place(of: id) else { return output.number(0) }
+    let text = texts[place].text
+    var changes: [(from: Int, to: Int, inserted: [UInt8])] = []
+    var position = 0
+    var isOpen = false
+    operation.forEachPacked { kind, length, inserted in
+      if kind == .retain {
+        position += length
+        isOpen = false
+        return
+      }
+      // What stands between two retains is one replacement to the editor.
+      if !isOpen { changes.append((position, position, [])) }
+      isOpen = true
+      if kind == .insert {
+        changes[changes.count - 1].inserted.append(contentsOf: inserted)
+      } else {
+        position += length
+        changes[changes.count - 1].to = position
+      }
+    }
+    output.number(changes.count)
+    for change in changes {
+      let from = text.utf16Offset(ofScalar: change.from)
+      output.number(from)
+      output.number(text.utf16Offset(ofScalar: change.to) - from)
+      output.run(change.inserted)
+    }
+    try? texts[place].text.apply(operation)
+  }
+}

@@ -1,0 +1,45 @@
+// Operations and messages by themselves, for tests and benchmarks in JavaScript that play the server.
+
+import OTCore
+import SocketMessages
+
+/// Input: two operations in JSON form. Output: both moved past each other, the first one's inserts left.
+@_expose(wasm, "operation_transform")
+@_cdecl("operation_transform")
+public func operationTransform(_ count: Int32) -> Int32 {
+  var fields = reading(count)
+  guard let left = try? TextOperation(json: fields.run()),
+    let right = try? TextOperation(json: fields.run()),
+    let (leftAfter, rightAfter) = try? TextOperation.transform(left, right)
+  else { return -1 }
+  for operation in [leftAfter, rightAfter] {
+    var bytes: [UInt8] = []
+    operation.appendJSON(to: &bytes)
+    output.run(bytes)
+  }
+  return 0
+}
+
+/// Input: an operation in JSON form, then a text. Output: the text afterwards.
+@_expose(wasm, "operation_apply")
+@_cdecl("operation_apply")
+public func operationApply(_ count: Int32) -> Int32 {
+  var fields = reading(count)
+  guard let operation = try? TextOperation(json: fields.run()),
+    var text = try? Document(utf8: fields.run()), (try? text.apply(operation)) != nil
+  else { return -1 }
+  text.forEachChunk { output.bytes.append(contentsOf: $0) }
+  return 0
+}
+
+/// Input: a server's message. Result: 1 if this client reads it, 0 if it knows no such type, -1 if it is
+/// none.
+@_expose(wasm, "message_check")
+@_cdecl("message_check")
+public func messageCheck(_ count: Int32) -> Int32 {
+  var fields = reading(count)
+  let message = try? ServerMessage.decode(UnsafeRawBufferPointer(fields.run()))
+  guard let message = message?.message else { return -1 }
+  if case .unknown = message { return 0 }
+  return 1
+}

@@ -1,0 +1,335 @@
+// The door to the client core in WebAssembly (Web/core/Door.swift holds the other half): events go in, actions
+// come out. It knows the form of both, and no rule of the protocol.
+//
+// A byte for the kind, then fields: a number is a 64-bit float, little-endian; a text or a run of bytes is its
+// length as such a number, then its bytes. Positions are UTF-16 units of the editor's text.
+
+/**
+ * An edit of the editor's text: `from` and `to` count UTF-16 units of the text before the edit.
+ * Several together are ascending, do not overlap, and all count in the text before any of them.
+ *
+ * @typedef {{from: number, to: number, insert: string}} TextChange
+ */
+
+/**
+ * How a note stands. joining: no text yet. live: in step with the server. away: the text is here, the line is
+ * not.
+ *
+ * @typedef {"joining" | "live" | "away" | "failed" | "deleted" | "left"} Phase
+ * @typedef {{phase: Phase, failure: string, access: "read" | "write", unconfirmed: number, refusal: string,
+ *   isKeepFailing: boolean}} NoteStatus
+ * @typedef {{clientId: string, name: string, color: string, isWriting: boolean,
+ *   selections: {anchor: number, head: number}[]}} Participant
+ */
+
+/**
+ * Something to be done. Times are those of the clock that events come with.
+ *
+ * @typedef {{kind: "connect"} | {kind: "disconnect"} | {kind: "send", text: string}
+ *   | {kind: "wake", at: number | undefined} | {kind: "needToken"}
+ *   | {kind: "claim", id: string, resumeToken: string}
+ *   | {kind: "line", state: string, until: number, code: number, error: string}
+ *   | {kind: "welcome", demo: boolean, limits: {messageBytesMax: number, documentScalarsMax: number}}
+ *   | {kind: "tokenEnds", at: number} | {kind: "refreshed", problem: string} | {kind: "resource", id: string}
+ *   | {kind: "room", name: string, isLive: boolean}
+ *   | NoteAction} Action
+ * @typedef {{kind: "keep", note: string, isRequired: boolean, clientId: string, tag: string, edits: string}
+ *   | {kind: "forget", note: string} | {kind: "reset", note: string, text: string}
+ *   | {kind: "apply", note: string, revision: number, changes: TextChange[]}
+ *   | {kind: "status", note: string, status: NoteStatus} | {kind: "people", note: string}
+ *   | {kind: "carets", note: string} | {kind: "title", note: string, title: string}
+ *   | {kind: "rebased", note: string} | {kind: "outOfStep", note: string} | {kind: "misfit", note: string}
+ * } NoteAction
+ */
+
+/** Thrown when the core takes no event of this form, such as edits that another version has kept. */
+export class CoreError extends Error {}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Writes an event's fields. */
+class Writer {
+  #bytes = new Uint8Array(256);
+  #view = new DataView(this.#bytes.buffer);
+  #count = 0;
+
+  /** @param {number} kind */
+  constructor(kind) {
+    if (kind > 0) this.#bytes[this.#count++] = kind;
+  }
+
+  get bytes() {
+    return this.#bytes.subarray(0, this.#count);
+  }
+
+  /** @param {number} more */
+  #reserve(more) {
+    if (this.#count + more <= this.#bytes.length) return;
+    const bytes = new Uint8Array(Math.max(this.#bytes.length * 2, this.#count + more));
+    bytes.set(this.bytes);
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer);
+  }
+
+  /** @param {number} number */
+  number(number) {
+    this.#reserve(8);
+    this.#view.setFloat64(this.#count, number, true);
+    this.#count += 8;
+    return this;
+  }
+
+  /** @param {string} text */
+  text(text) {
+    // At most three bytes for each unit.
+    this.#reserve(8 + text.length * 3);
+    const { written = 0 } = encoder.encodeInto(text, this.#bytes.subarray(this.#count + 8));
+    this.number(written);
+    this.#count += written;
+    return this;
+  }
+}
+
+/** Reads fields from the front of bytes, which the next call to the core overwrites. */
+class Reader {
+  #bytes;
+  #view;
+  #position = 0;
+
+  /** @param {Uint8Array} bytes */
+  constructor(bytes) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  byte() {
+    return this.#view.getUint8(this.#position++);
+  }
+
+  number() {
+    this.#position += 8;
+    return this.#view.getFloat64(this.#position - 8, true);
+  }
+
+  text() {
+    const count = this.number();
+    const start = this.#position;
+    this.#position += count;
+    return decoder.decode(this.#bytes.subarray(start, start + count));
+  }
+
+  /** @template Value @param {() => Value} read @returns {Value[]} */
+  list(read) {
+    return Array.from({ length: this.number() }, read);
+  }
+}
+
+/** @param {Reader} fields @returns {Action} In the order in which Door.swift writes them. */
+function readAction(fields) {
+  const kind = fields.byte();
+  switch (kind) {
+    case 1: return { kind: "connect" };
+    case 2: return { kind: "disconnect" };
+    case 3: return { kind: "send", text: fields.text() };
+    case 4: {
+      const at = fields.number();
+      return { kind: "wake", at: at < 0 ? undefined : at };
+    }
+    case 5: return { kind: "needToken" };
+    case 6: return { kind: "claim", id: fields.text(), resumeToken: fields.text() };
+    case 7:
+      return { kind: "line", state: fields.text(), until: fields.number(), code: fields.number(), error: fields.text() };
+    case 8:
+      return {
+        kind: "welcome",
+        demo: fields.number() === 1,
+        limits: { messageBytesMax: fields.number(), documentScalarsMax: fields.number() },
+      };
+    case 9: return { kind: "tokenEnds", at: fields.number() };
+    case 10: return { kind: "refreshed", problem: fields.text() };
+    case 11: return { kind: "resource", id: fields.text() };
+    case 40: return { kind: "room", name: fields.text(), isLive: fields.number() === 1 };
+  }
+  const note = fields.text();
+  switch (kind) {
+    case 20:
+      return {
+        kind: "keep", note, isRequired: fields.number() === 1, clientId: fields.text(), tag: fields.text(),
+        edits: fields.text(),
+      };
+    case 21: return { kind: "forget", note };
+    case 22: return { kind: "reset", note, text: fields.text() };
+    case 23: return { kind: "apply", note, revision: fields.number(), changes: fields.list(() => readChange(fields)) };
+    case 24: return { kind: "status", note, status: readStatus(fields) };
+    case 25: return { kind: "people", note };
+    case 26: return { kind: "carets", note };
+    case 27: return { kind: "title", note, title: fields.text() };
+    case 28: return { kind: "rebased", note };
+    case 29: return { kind: "outOfStep", note };
+    case 30: return { kind: "misfit", note };
+  }
+  throw new CoreError(`the core asks for ${kind}, which this page does not know`);
+}
+
+/** @param {Reader} fields @returns {TextChange} */
+function readChange(fields) {
+  const from = fields.number();
+  return { from, to: from + fields.number(), insert: fields.text() };
+}
+
+/** @param {Reader} fields @returns {NoteStatus} */
+const readStatus = (fields) => ({
+  phase: /** @type {Phase} */ (fields.text()),
+  failure: fields.text(),
+  access: fields.text() === "read" ? "read" : "write",
+  unconfirmed: fields.number(),
+  refusal: fields.text(),
+  isKeepFailing: fields.number() === 1,
+});
+
+const eventKinds = {
+  start: 1, stop: 2, opened: 3, received: 4, closed: 5, wake: 6, reachable: 7, token: 8, profile: 9,
+  suspending: 10, open: 20, restore: 21, reopen: 22, leave: 23, edit: 24, select: 25, retryRefused: 26,
+  discard: 27, kept: 28, keepFailed: 29, subscribe: 40,
+};
+
+/** @typedef {keyof typeof eventKinds} EventKind */
+
+export class Core {
+  /** @type {any} */
+  #exports;
+
+  /** @param {WebAssembly.Instance} instance One for each client: the machine is in its memory. */
+  constructor(instance) {
+    this.#exports = instance.exports;
+  }
+
+  /**
+   * @param {PromiseLike<Response> | Response | BufferSource} source
+   * @returns {Promise<Core>}
+   */
+  static async load(source) {
+    const awaited = await source;
+    if (typeof Response !== "undefined" && awaited instanceof Response) {
+      if (!awaited.ok) throw new CoreError(`the core was not served: ${awaited.status}`);
+      const { instance } = await WebAssembly.instantiateStreaming(awaited);
+      return new Core(instance);
+    }
+    const { instance } = await WebAssembly.instantiate(/** @type {BufferSource} */ (awaited));
+    return new Core(instance);
+  }
+
+  /**
+   * @param {{name: string, color: string}} profile
+   * @param {number} seed Whole, for what is left to chance.
+   * @param {{id: string, resumeToken: string}} [claim] Who this client was before.
+   */
+  create({ name, color }, seed, claim) {
+    const fields = new Writer(0).text(name).text(color).number(seed).number(claim ? 1 : 0);
+    this.#call("client_create", fields.text(claim?.id ?? "").text(claim?.resumeToken ?? ""));
+  }
+
+  /**
+   * Takes what has happened.
+   *
+   * @param {number} now Milliseconds of a clock that is never set back.
+   * @param {EventKind} kind
+   * @param {...(string | number)} fields
+   * @returns {Action[]} To be done in their order.
+   */
+  handle(now, kind, ...fields) {
+    const writer = new Writer(eventKinds[kind]);
+    for (const field of fields) typeof field === "string" ? writer.text(field) : writer.number(field);
+    const count = this.#call("client_handle", writer, now);
+    const reader = new Reader(this.#output());
+    return Array.from({ length: count }, () => readAction(reader));
+  }
+
+  /**
+   * @param {number} now
+   * @param {string} note
+   * @param {TextChange[]} changes
+   */
+  edit(now, note, changes) {
+    const each = changes.flatMap(({ from, to, insert }) => [from, to - from, insert]);
+    return this.handle(now, "edit", note, changes.length, ...each);
+  }
+
+  /** @param {string} note @returns {string | undefined} The text on the screen. */
+  text(note) {
+    return this.#call("note_text", new Writer(0).text(note)) ? decoder.decode(this.#output()) : undefined;
+  }
+
+  /** @param {string} note */
+  revision(note) {
+    return this.#call("note_revision", new Writer(0).text(note));
+  }
+
+  /**
+   * @param {string} note
+   * @returns {{count: number | undefined, all: Participant[]}} How many are here, if not all are named.
+   */
+  people(note) {
+    this.#call("note_people", new Writer(0).text(note));
+    const fields = new Reader(this.#output());
+    const count = fields.number();
+    const all = fields.list(() => ({
+      clientId: fields.text(),
+      name: fields.text(),
+      color: fields.text(),
+      isWriting: fields.number() === 1,
+      selections: fields.list(() => ({ anchor: fields.number(), head: fields.number() })),
+    }));
+    return { count: count < 0 ? undefined : count, all };
+  }
+
+  /**
+   * The server's text that a note's first `keep` without an answer stands on.
+   *
+   * @param {string} note
+   */
+  keptText(note) {
+    this.#call("kept_text", new Writer(0).text(note));
+    return decoder.decode(this.#output());
+  }
+
+  /**
+   * Both operations moved past each other, `left`'s inserts first; all are JSON text. For who plays the server.
+   *
+   * @param {string} left
+   * @param {string} right
+   */
+  transform(left, right) {
+    this.#call("operation_transform", new Writer(0).text(left).text(right));
+    const fields = new Reader(this.#output());
+    return { leftAfterRight: fields.text(), rightAfterLeft: fields.text() };
+  }
+
+  /** @param {string} operation JSON text. @param {string} text */
+  apply(operation, text) {
+    this.#call("operation_apply", new Writer(0).text(operation).text(text));
+    return decoder.decode(this.#output());
+  }
+
+  /** @param {string} message A server's. @returns {boolean} Whether this client knows its type. */
+  knows(message) {
+    return this.#call("message_check", new Writer(0).text(message)) === 1;
+  }
+
+  /** @param {string} name @param {Writer} fields @param {...number} more @returns {number} At least 0. */
+  #call(name, fields, ...more) {
+    const { bytes } = fields;
+    const pointer = this.#exports.input_reserve(bytes.length);
+    new Uint8Array(this.#exports.memory.buffer, pointer, bytes.length).set(bytes);
+    const result = this.#exports[name](bytes.length, ...more);
+    if (result < 0) throw new CoreError(`${name}: the core does not take this`);
+    return result;
+  }
+
+  /** The output of the last call; valid until the next one. */
+  #output() {
+    const { memory, output_address, output_count } = this.#exports;
+    return new Uint8Array(memory.buffer, output_address(), output_count());
+  }
+}
