@@ -80,9 +80,10 @@ setup-test: check-swift  ## Install what the tests need
 	@Scripts/python-environment.sh test
 
 .PHONY: page
-page: setup-serve  ## Fetch CodeMirror and compile OTCore to WebAssembly
+page: setup-serve  ## Fetch CodeMirror, compile the core to WebAssembly, and compress the page's files
 	@if [ -x Scripts/vendor-codemirror.sh ]; then Scripts/vendor-codemirror.sh; fi
 	@if [ -x Scripts/build-wasm.sh ]; then Scripts/build-wasm.sh; fi
+	@Scripts/compress-page.sh
 
 .PHONY: check-swift
 check-swift:

@@ -1,5 +1,5 @@
 import Gateway
-import GatewayPorts
+package import GatewayPorts
 import Glibc
 
 /// The page and its parts, read from a folder.
@@ -7,7 +7,10 @@ import Glibc
 /// A file is read when it is first asked for and kept; a change of its time or size on disk is
 /// noticed at the next request. Only regular files below the folder are served: a path that
 /// climbs out of it, or that a link leads out of it, is not found.
-struct StaticFiles {
+///
+/// A file that has its compressed form beside it (`name.gz`, not older) is sent in that form to whoever
+/// takes it: the gateway itself compresses nothing.
+package struct StaticFiles {
   private struct Entry {
     let modified: Int
     let size: Int
@@ -40,7 +43,7 @@ struct StaticFiles {
   private var oneDown: Entry?
 
   /// Serves the folder at `root`.
-  init(root: String) {
+  package init(root: String) {
     self.root = Self.resolved(root) ?? root
   }
 
@@ -49,7 +52,7 @@ struct StaticFiles {
   /// `/` and `/n/…` are the page, `/admin` is the one for operators; `/assets/…` are the files of
   /// the folder. The page's addresses are relative, so that a proxy may put a path before all of
   /// them; below `/n/` they begin one folder higher.
-  mutating func response(to head: RequestHead) -> Response? {
+  package mutating func response(to head: RequestHead) -> Response? {
     let name: String
     if head.path == "/" || head.path.hasPrefix("/n/") {
       name = "index.html"
@@ -65,16 +68,43 @@ struct StaticFiles {
     guard head.method == "GET" || head.method == "HEAD" else {
       return Response(status: 405, headers: [("allow", "GET, HEAD")])
     }
-    guard let entry = head.path.hasPrefix("/n/") ? pageOneDown() : entry(named: name) else {
+    let isOneDown = head.path.hasPrefix("/n/")
+    guard var entry = isOneDown ? pageOneDown() : entry(named: name) else {
       return Self.notFound
     }
     var headers = Self.securityHeaders
-    headers.append(("etag", entry.tag))
+    var tag = entry.tag
+    if !isOneDown, let compressed = self.entry(named: name + ".gz"),
+      compressed.modified >= entry.modified
+    {
+      headers.append(("vary", "accept-encoding"))
+      if Self.takesGzip(head.headers["accept-encoding"]) {
+        entry = compressed
+        tag = String(compressed.tag.dropLast()) + "-gz\""
+        headers.append(("content-encoding", "gzip"))
+      }
+    }
+    headers.append(("etag", tag))
     headers.append(("cache-control", "no-cache"))
     let ending = name.split(separator: ".").last.map(String.init) ?? ""
     headers.append(("content-type", Self.types[ending] ?? "application/octet-stream"))
     return Response(status: 200, headers: headers, body: entry.body)
       .unless(known: EntityTags(head.headers["if-none-match"]))
+  }
+
+  /// Whether an `accept-encoding` header takes gzip: by its name, or by `*`, and not with a weight of 0.
+  private static func takesGzip(_ header: String?) -> Bool {
+    guard let header else { return false }
+    var takesAny = false
+    for coding in header.split(separator: ",") {
+      let parts = coding.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+      guard let name = parts.first?.lowercased() else { continue }
+      let weight = parts.dropFirst().first { $0.lowercased().hasPrefix("q=") }?.dropFirst(2)
+      let isTaken = weight.map { $0.contains { $0 >= "1" && $0 <= "9" } } ?? true
+      if name == "gzip" || name == "x-gzip" { return isTaken }
+      if name == "*" { takesAny = isTaken }
+    }
+    return takesAny
   }
 
   /// The page as it is found below `/n/`.

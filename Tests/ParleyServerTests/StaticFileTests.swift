@@ -1,0 +1,86 @@
+import GatewayPorts
+import Glibc
+import ParleyServer
+import Testing
+
+@Suite("The page's files")
+struct StaticFileTests {
+  private let folder = TestFolder()
+
+  private func write(_ text: String, to name: String, modified: Int) throws {
+    let path = folder.path + "/" + name
+    let file = try #require(fopen(path, "w"))
+    #expect(fputs(text, file) >= 0)
+    fclose(file)
+    let time = timespec(tv_sec: modified, tv_nsec: 0)
+    #expect(utimensat(AT_FDCWD, path, [time, time], 0) == 0)
+  }
+
+  private func headers(_ response: Response) -> [String: String] {
+    Dictionary(response.headers.map { ($0.name, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
+  }
+
+  private func response(
+    _ path: String, accepting codings: String? = nil, knowing tag: String? = nil
+  ) throws -> Response {
+    var files = StaticFiles(root: folder.path)
+    var headers = ["host": "notes.example"]
+    headers["accept-encoding"] = codings
+    headers["if-none-match"] = tag
+    let response = files.response(
+      to: RequestHead(method: "GET", path: path, headers: headers))
+    return try #require(response)
+  }
+
+  @Test(
+    "whoever takes gzip is sent a file in its compressed form",
+    arguments: [
+      ("gzip", true), ("br, GZIP;q=0.5", true), ("*", true), ("deflate, x-gzip", true),
+      ("gzip ; q=0.001", true),
+      (nil, false), ("", false), ("br", false), ("gzip;q=0", false), ("gzip;q=0.000, *", false),
+      ("*;q=0", false), (",;,", false),
+    ] as [(String?, Bool)])
+  func compressed(codings: String?, isTaken: Bool) throws {
+    try write("plain", to: "app.js", modified: 100)
+    try write("pressed", to: "app.js.gz", modified: 100)
+    let response = try response("/assets/app.js", accepting: codings)
+    let headers = headers(response)
+    #expect(String(decoding: response.body, as: UTF8.self) == (isTaken ? "pressed" : "plain"))
+    #expect(headers["content-encoding"] == (isTaken ? "gzip" : nil))
+    #expect(headers["content-type"] == "text/javascript; charset=utf-8")
+    #expect(headers["vary"] == "accept-encoding")
+  }
+
+  @Test("a compressed form that is older than its file is not sent")
+  func outdated() throws {
+    try write("newer", to: "app.js", modified: 101)
+    try write("pressed", to: "app.js.gz", modified: 100)
+    let response = try response("/assets/app.js", accepting: "gzip")
+    #expect(String(decoding: response.body, as: UTF8.self) == "newer")
+    #expect(headers(response)["content-encoding"] == nil)
+    #expect(headers(response)["vary"] == nil)
+  }
+
+  @Test("both forms have tags of their own, by which they are not sent again")
+  func tags() throws {
+    try write("equal", to: "app.js", modified: 100)
+    try write("sizes", to: "app.js.gz", modified: 100)
+    let plain = try #require(headers(try response("/assets/app.js"))["etag"])
+    let pressed = try #require(
+      headers(try response("/assets/app.js", accepting: "gzip"))["etag"])
+    #expect(plain != pressed)
+    #expect(try response("/assets/app.js", accepting: "gzip", knowing: pressed).status == 304)
+    #expect(try response("/assets/app.js", accepting: "gzip", knowing: plain).status == 200)
+    #expect(try response("/assets/app.js", knowing: plain).status == 304)
+  }
+
+  @Test("the page below a note's address is sent as it is, for its links are others there")
+  func oneDown() throws {
+    try write("<a href=\"assets/x\">", to: "index.html", modified: 100)
+    try write("pressed", to: "index.html.gz", modified: 100)
+    let page = try response("/", accepting: "gzip")
+    #expect(String(decoding: page.body, as: UTF8.self) == "pressed")
+    let below = try response("/n/one", accepting: "gzip")
+    #expect(String(decoding: below.body, as: UTF8.self) == "<a href=\"../assets/x\">")
+  }
+}
