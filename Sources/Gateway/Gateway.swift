@@ -15,7 +15,7 @@ public import WebSocketFrames
 ///
 /// An edit is visible to nobody, its author included, before ``stored(_:reply:)`` says that it is
 /// on disk.
-public final class Gateway: Part, SwitchboardOwner {
+public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
   /// The gateway's ports.
   public struct Surroundings {
     let clock: any Clock
@@ -87,7 +87,7 @@ public final class Gateway: Part, SwitchboardOwner {
     board = Switchboard(settings: settings, surroundings: surroundings)
     access = Access(board, surroundings.access)
     documents = Documents(board)
-    native = NativeDialect(board, documents)
+    native = NativeDialect(board, documents, access)
     whaler = WhalerDialect(board, documents)
     session = SessionDialect(board)
     rooms = Rooms(board, native: native)
@@ -98,6 +98,7 @@ public final class Gateway: Part, SwitchboardOwner {
       milliseconds: settings.dialects.recoveryLogMilliseconds)
     board.owner = self
     documents.owner = http
+    native.owner = self
     rooms.owner = self
     http.owner = self
     rooms.start()
@@ -215,7 +216,7 @@ public final class Gateway: Part, SwitchboardOwner {
     rooms.heard(connection, now: now)
     let excess = excess(of: connection, bytes: message.count, now: now)
     if let excess, closeIfFlooding(connection, excess, now: now) { return }
-    connection.dialect.received(message, kind: kind, excess: excess, on: connection, in: self)
+    connection.dialect.received(message, kind: kind, excess: excess, on: connection, rooms)
   }
 
   /// A message was longer than the limit, and was not read.
@@ -256,6 +257,13 @@ public final class Gateway: Part, SwitchboardOwner {
     metrics.closes[why.rawValue, default: 0] += 1
     leaveEverything(connection, mayComeBack: why != .revoked)
     act(.close(connection.id, code: CloseCode(why.rawValue), reason: reason))
+  }
+
+  /// Tells others of a name and colour that may be new.
+  func shareProfile(of connection: Connection) {
+    rooms.shareRoomProfile(of: connection)
+    for subscription in connection.subscriptions.values
+    where subscription.verbs.contains(.presence) { documents.showProfile(of: subscription) }
   }
 
   /// - Parameter mayComeBack: whether the person is shown in rooms for a while yet.

@@ -49,6 +49,20 @@ extension Part {
     board.close(connection, why, reason)
   }
 
+  func sendError(
+    _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int? = nil,
+    to connection: Connection
+  ) {
+    connection.dialect.sendError(code, message, ref: ref, retryAfter: retryAfter, to: connection)
+  }
+
+  func sendGoodbye(
+    reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
+  ) {
+    connection.dialect.sendGoodbye(
+      reason: reason, reconnectAfter: reconnectAfter, to: connection)
+  }
+
   func respond(_ request: RequestID, _ response: Response) { board.respond(request, response) }
   func act(_ action: GatewayAction) { board.act(action) }
   func pushID() -> String { board.pushID() }

@@ -79,7 +79,7 @@ extension Gateway {
     connection.identity = identity
     connection.isWarned = false
     takeName(of: identity, connection)
-    sendNative(.refreshed(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
+    native.send(.refreshed(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
     applyRights(to: connection)
   }
 
@@ -101,7 +101,7 @@ extension Gateway {
       return
     }
     connection.passes.append(identity)
-    sendNative(.granted(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
+    native.send(.granted(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
     applyRights(to: connection)
   }
 

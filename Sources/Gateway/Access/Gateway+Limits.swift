@@ -19,18 +19,6 @@ extension Gateway {
     return true
   }
 
-  /// Refuses a native message, to be sent again later.
-  func refuse(_ message: ClientMessage, _ excess: Excess, ref: String, _ connection: Connection) {
-    let words = excess.words(settings.limits)
-    if case .change(let change) = message {
-      documents.refuse(
-        change.sequence, .tooFast, words, of: change.documentID, ref: ref,
-        retryAfter: excess.retryAfter, to: connection)
-    } else {
-      sendError(.tooFast, words, ref: ref, retryAfter: excess.retryAfter, to: connection)
-    }
-  }
-
   /// Time has passed.
   func tickLimits() {
     access.rates.ticked()

@@ -41,7 +41,7 @@ class Dialect: Part {
   /// - Parameter excess: why it is not to be done, if it is too much.
   func received(
     _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
-    on connection: Connection, in gateway: Gateway
+    on connection: Connection, _ rooms: Rooms
   ) {}
 
   /// A message was longer than the limit, and was not read.

@@ -6,9 +6,13 @@ import WebSocketFrames
 /// `parley.v1`, as it is spoken to clients.
 final class NativeDialect: Dialect {
   let documents: Documents
+  let access: Access
+  /// Told of what concerns other parts.
+  weak var owner: (any NativeDialectOwner)?
 
-  init(_ board: Switchboard, _ documents: Documents) {
+  init(_ board: Switchboard, _ documents: Documents, _ access: Access) {
     self.documents = documents
+    self.access = access
     super.init(board, Traits(listing: .native, hearsOfPeople: true, knowsEpochs: true))
   }
 
@@ -24,9 +28,9 @@ final class NativeDialect: Dialect {
 
   override func received(
     _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
-    on connection: Connection, in gateway: Gateway
+    on connection: Connection, _ rooms: Rooms
   ) {
-    gateway.receivedNative(message, kind: kind, excess: excess, on: connection)
+    receive(message, kind: kind, excess: excess, on: connection, rooms)
   }
 
   override func oversized(_ connection: Connection, bytesMax: Int) {
@@ -248,6 +252,16 @@ final class NativeDialect: Dialect {
   }
 
   override func count(in open: inout OpenConnections) { open.native += 1 }
+}
+
+/// The gateway, as its `parley.v1` clients' dialect sees it.
+protocol NativeDialectOwner: AnyObject {
+  /// A client has brought a newer token.
+  func handle(refresh: ClientMessage.Refresh, ref: String, _ connection: Connection)
+  /// A client has brought a further token.
+  func handle(grant: ClientMessage.Refresh, ref: String, _ connection: Connection)
+  /// Tells others of a name and colour that may be new.
+  func shareProfile(of connection: Connection)
 }
 
 extension ServerMessage.Change {

@@ -36,7 +36,7 @@ final class WhalerDialect: Dialect {
 
   override func received(
     _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
-    on connection: Connection, in gateway: Gateway
+    on connection: Connection, _ rooms: Rooms
   ) {
     receive(message, excess: excess, on: connection)
   }

@@ -1,0 +1,121 @@
+import GatewayPorts
+import SocketMessages
+
+/// The first message of `parley.v1` clients, which says who they are, and what others see of them.
+extension NativeDialect {
+  func greet(
+    _ hello: ClientMessage.Hello, ref: String, _ connection: Connection, _ rooms: Rooms
+  ) {
+    let identity: Identity
+    do throws(AuthenticationError) {
+      if let known = connection.identity, hello.token == nil {
+        identity = known
+      } else {
+        identity = try access.identity(for: hello.token)
+      }
+    } catch {
+      log(.notice, "token refused", "\(error)")
+      sendError(.unauthorised, error.words, ref: ref, to: connection)
+      close(connection, .unauthorised, "unauthorised")
+      return
+    }
+    guard var profile = checked(name: hello.name, color: hello.color, ref: ref, connection) else {
+      return
+    }
+    // What the upgrade brought has been counted there.
+    if connection.identity == nil, let excess = access.excess(ofConnecting: identity) {
+      turnAway(connection, excess, ref: ref)
+      return
+    }
+    profile.name = access.name(of: identity, claimed: profile.name)
+    if let claim = hello.client {
+      // Signed for client and user together: a client's id is of no use to anybody else.
+      guard
+        surroundings.tokens.isValid(
+          claim.resumeToken, for: identity.resumeSubject(of: claim.id))
+      else {
+        sendError(
+          .unauthorised,
+          "the resume token is not this client's; say hello without a client id to get a new one",
+          ref: ref, to: connection)
+        return
+      }
+      connection.client = claim.id
+      if let olderID = connectionsByClient[claim.id], let older = connections[olderID] {
+        close(older, .replaced, "this client has connected anew")
+      }
+    } else {
+      connection.client = surroundings.names.next()
+    }
+    if connection.meter.user == nil { access.count(connection, towards: identity) }
+    connection.identity = identity
+    (connection.name, connection.color) = profile
+    connection.phase = .ready
+    connectionsByClient[connection.client] = connection.id
+    rooms.goOnline(connection)
+    send(
+      .welcome(
+        ServerMessage.Welcome(
+          clientID: connection.client,
+          resumeToken: surroundings.tokens.token(
+            for: identity.resumeSubject(of: connection.client)),
+          serverTime: surroundings.clock.now, demo: access.isDemo,
+          capabilities: capabilities(rooms), limits: settings.limits)),
+      ref: ref, to: connection)
+  }
+
+  /// Rejects a client over its user's connection limits.
+  private func turnAway(_ connection: Connection, _ excess: Excess, ref: String) {
+    let words = excess.words(settings.limits)
+    guard let pause = excess.retryAfter else {
+      sendError(.tooMany, words, ref: ref, to: connection)
+      close(connection, .tooMany, "too many connections of one user")
+      return
+    }
+    sendError(.tooFast, words, ref: ref, retryAfter: pause, to: connection)
+    sendGoodbye(reason: "tooFast", reconnectAfter: pause...(2 * pause), to: connection)
+    close(connection, .tooFast, "too many connections at once; wait, and come back")
+  }
+
+  private func capabilities(_ rooms: Rooms) -> [String] {
+    let own = ["documents", "presence", "publish", "resume", "roomHistory", "rooms", "selections"]
+    return (own + rooms.people.capabilities).sorted()
+  }
+
+  private func checked(
+    name: String, color: String?, ref: String, _ connection: Connection
+  ) -> (name: String, color: String?)? {
+    guard name.utf8.count <= settings.limits.nameBytesMax else {
+      sendError(
+        .tooLarge,
+        "a name may have \(settings.limits.nameBytesMax) bytes; this one has \(name.utf8.count)",
+        ref: ref, to: connection)
+      return nil
+    }
+    if let color, !Self.isColor(color) {
+      sendError(
+        .badMessage, "expected a colour as # and six hexadecimal digits", ref: ref,
+        to: connection)
+      return nil
+    }
+    return (name, color)
+  }
+
+  private static func isColor(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    return bytes.count == 7 && bytes[0] == UInt8(ascii: "#")
+      && bytes.dropFirst().allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20)
+      }
+  }
+
+  func handle(_ profile: ClientMessage.Profile, ref: String, _ connection: Connection) {
+    guard let checked = checked(name: profile.name, color: profile.color, ref: ref, connection)
+    else { return }
+    connection.name =
+      connection.identity.map { access.name(of: $0, claimed: checked.name) } ?? checked.name
+    connection.color = checked.color
+    owner?.shareProfile(of: connection)
+  }
+}
