@@ -1,5 +1,4 @@
 import GatewayPorts
-import SocketIO
 import SocketMessages
 
 /// Connections, as operators have them listed, ended and looked at anew.
@@ -8,23 +7,13 @@ extension Gateway: HTTPOwner {
   private static let reconnectAfter = 100...2_000
 
   func listing(of connection: Connection) -> (dialect: ConnectionJSON.Dialect, ConnectionID?) {
-    if let link = socketIO.byPlace[connection.id] { return (.socketIO, link.carrier) }
-    let link = bayeux.byPlace[connection.id]
-    return (
-      connection.dialect.traits.listing ?? .bayeux,
-      link == nil ? connection.id : link?.carrier
-    )
+    (connection.dialect.traits.listing, connection.dialect.carrier(of: connection))
   }
 
   /// Ends a connection, and tells its client whether to come back.
   func dismiss(_ connection: Connection, comesBack: Bool) {
-    if let link = socketIO.byPlace[connection.id] {
-      // These clients come back when the line ends, unless they were told before.
-      if !comesBack { send(SocketPacket(.disconnect), to: link) }
-      dismiss(link)
-    } else if let link = bayeux.byPlace[connection.id] {
-      endBayeux(link, comesBack: comesBack)
-    } else if comesBack {
+    if connection.dialect.endSession(of: connection, comesBack: comesBack) { return }
+    if comesBack {
       sendGoodbye(reason: "disconnected", reconnectAfter: Self.reconnectAfter, to: connection)
       close(connection, .disconnected, "an operator has ended the connection; come back")
     } else {
@@ -49,7 +38,7 @@ extension Gateway: HTTPOwner {
       if identity.isListed { continue }
       let end = min(identity.expiresAt ?? deadline, deadline)
       connection.identity?.expiresAt = end
-      bayeux.byPlace[connection.id]?.endSubscriptions(by: end)
+      connection.dialect.endIdentities(of: connection, by: end)
       if connection.isReady { connection.dialect.warn(connection, ofEnd: end) }
     }
     return count

@@ -32,18 +32,18 @@ extension Gateway: RoomsOwner, PeopleStore {
     case .native: break  // The rooms have told it.
     case .request(let request): http.answer(request, result, in: room)
     case .part(let request, let index): http.answer(part: index, of: request, result, in: room)
-    case .backend(let request): answer(backend: request, result)
+    case .backend(let request): apps.answer(backend: request, result)
     case .groupChat(let request, let subject, let time):
-      answer(groupChat: request, subject, at: time, result)
-    case .socketIO(let place): answer(socketIO: place, result, in: room)
-    case .bayeux(let publishing): answer(bayeux: publishing, result)
+      apps.answer(groupChat: request, subject, at: time, result)
+    case .socketIO(let place): socketIO.answer(place, result, in: room)
+    case .bayeux(let publishing): bayeux.answer(publishing, result)
     }
   }
 
   func answer(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
     switch work.subscriber {
     case .native: break  // The rooms have told it.
-    case .socketIO(let place): finishTwake(work, outcome, at: place)
+    case .socketIO(let place): socketIO.finish(work, outcome, at: place)
     }
   }
 
@@ -52,7 +52,7 @@ extension Gateway: RoomsOwner, PeopleStore {
     case .native: break  // The rooms have told it.
     case .request(let request): http.answer(request, outcome, of: room)
     case .groupChat(let request, let isSince):
-      answer(groupChat: request, outcome, isSince: isSince)
+      apps.answer(groupChat: request, outcome, isSince: isSince)
     }
   }
 

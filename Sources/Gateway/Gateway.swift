@@ -63,14 +63,6 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
   /// Identities and their rights, and the rate limits used so far.
   let access: Access
   let http: HTTP
-  /// Sessions of Socket.IO.
-  var socketIO = SocketIOLinks()
-  /// Events that Socket.IO clients may recover.
-  var recoveryLog: RecoveryLog
-  /// Sessions of Bayeux.
-  var bayeux = BayeuxLinks()
-  /// Numbers the places of sessions among the connections.
-  var nextPlace: UInt64 = 1
   /// The counts since the start.
   public internal(set) var metrics: GatewayMetrics {
     _read { yield board.metrics }
@@ -80,7 +72,10 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
   /// The dialects that connections speak.
   let native: NativeDialect
   let whaler: WhalerDialect
-  let session: SessionDialect
+  let socketIO: SocketIODialect
+  let bayeux: BayeuxDialect
+  /// Requests in the words of other apps.
+  let apps: AppRequests
 
   /// Makes a gateway without connections.
   public init(settings: GatewaySettings, surroundings: Surroundings) {
@@ -89,24 +84,28 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
     documents = Documents(board)
     native = NativeDialect(board, documents, access)
     whaler = WhalerDialect(board, documents)
-    session = SessionDialect(board)
     rooms = Rooms(board, native: native)
     http = HTTP(board, documents, rooms, access)
-    recoveryLog = RecoveryLog(
-      name: String(decoding: surroundings.names.next().utf8.prefix(8), as: UTF8.self),
-      bytesMax: settings.dialects.recoveryBytesMax,
-      milliseconds: settings.dialects.recoveryLogMilliseconds)
+    socketIO = SocketIODialect(board, access, rooms)
+    bayeux = BayeuxDialect(board, access, rooms)
+    apps = AppRequests(board, access, rooms)
     board.owner = self
     documents.owner = http
     native.owner = self
+    socketIO.owner = self
+    bayeux.owner = self
     rooms.owner = self
     http.owner = self
     rooms.start()
   }
 
-  /// Lets the connections go: they hold their dialects, and these the switchboard that holds the
-  /// connections.
-  deinit { board.connections = [:] }
+  /// Lets the connections go: they hold their dialects, and these the switchboard and the sessions,
+  /// which hold the connections.
+  deinit {
+    board.connections = [:]
+    socketIO.letGo()
+    bayeux.letGo()
+  }
 
   // MARK: Actions
 
@@ -128,7 +127,7 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
   /// not grant the pool); a `parley.v1` client may, or says it in its hello.
   public func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
     if case .socketIO(let query, let address) = opening {
-      return refusal(ofSocketIO: query, address: address, head)
+      return socketIO.refusal(ofUpgrade: head, query: query, address: address)
     }
     return access.refusal(ofUpgrade: head, as: opening)
   }
@@ -170,10 +169,10 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
     let now = surroundings.clock.now
     switch opening {
     case .socketIO(let query, let place):
-      openedSocketIO(id, query: query, address: place, from: limited)
+      socketIO.opened(id, query: query, address: place, from: limited)
       return
     case .bayeux(let place):
-      openedBayeux(id, address: place, from: limited)
+      bayeux.opened(id, address: place, from: limited)
       return
     case .native:
       connection = Connection(
@@ -252,7 +251,7 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
   func respond(_ request: RequestID, _ response: Response) { http.respond(request, response) }
 
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
-    if endSession(at: connection.id) { return }
+    if connection.dialect.endSession(of: connection, comesBack: true) { return }
     connection.phase = .closing
     metrics.closes[why.rawValue, default: 0] += 1
     leaveEverything(connection, mayComeBack: why != .revoked)
@@ -291,8 +290,8 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
     applyRevocations()
     access.refreshUsers()
     applyUsers()
-    tickSocketIO()
-    tickBayeux()
+    socketIO.ticked()
+    bayeux.ticked()
     watchTimes()
     for connection in connectionsInOrder({ $0.isOverdue(now: now) }) {
       close(connection, .helloMissing, "no hello came in time")

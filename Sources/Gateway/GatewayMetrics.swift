@@ -55,7 +55,7 @@ extension GatewayMetrics {
 extension Gateway {
   /// Connections and sessions that are open, by dialect.
   public var openConnections: OpenConnections {
-    var open = OpenConnections(socketIO: socketIO.bySession.count, bayeux: bayeux.byPlace.count)
+    var open = OpenConnections(socketIO: socketIO.count, bayeux: bayeux.count)
     for connection in connections.values {
       connection.dialect.count(in: &open)
     }

@@ -30,6 +30,8 @@ final class Switchboard {
   private var actions: [GatewayAction] = []
   private var nextPush: UInt64 = 1
   private var nextTicket: UInt64 = 1
+  /// Numbers the places of sessions, with ids that no transport gives out.
+  private var nextPlace: UInt64 = (1 << 63) + 1
   private var awaited: [StoreTicket: Work] = [:]
   /// The reads beside the commits that HTTP clients wait for.
   private var reads: [RequestID: StoreTicket] = [:]
@@ -101,6 +103,12 @@ final class Switchboard {
   func pushID() -> String {
     defer { nextPush += 1 }
     return "s\(nextPush)"
+  }
+
+  /// An id for a session's place among the connections.
+  func placeID() -> ConnectionID {
+    defer { nextPlace += 1 }
+    return ConnectionID(nextPlace)
   }
 
   /// Some connections, oldest first: what is done with them happens in the same order in each run.

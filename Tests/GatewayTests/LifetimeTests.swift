@@ -23,8 +23,11 @@ struct LifetimeTests {
       rig.ask(native, .join(.init(documentID: "n1")))
       rig.ask(native, .subscribe(.init(room: "r1")))
       _ = rig.connectWhaler(pool: "n1", token: nil)
-      _ = rig.connect(as: .socketIO(query: "", address: ""))
-      _ = rig.connect(as: .bayeux(address: ""))
+      _ = rig.connect(as: .socketIO(query: "EIO=4&transport=websocket", address: ""))
+      let bayeux = rig.connect(as: .bayeux(address: ""))
+      rig.say(
+        bayeux,
+        #"{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":["websocket"]}"#)
       #expect(held != nil)
     }
     #expect(held == nil)

@@ -23,16 +23,15 @@ extension Gateway {
 
   /// Holds a connection to the time of its tokens.
   private func watchTime(of connection: Connection) {
-    if let link = bayeux.byPlace[connection.id] {
-      let now = surroundings.clock.now
-      if link.subscriptions.values.contains(where: { $0.identity.isExpired(at: now) }) {
-        endSubscriptions(of: link)
+    let now = surroundings.clock.now
+    if connection.dialect.traits.hasIdentityPerSubscription {
+      if connection.dialect.hasExpiredIdentity(connection, at: now) {
+        applyRights(to: connection)
       }
       return
     }
     guard connection.isOpen, !endIfExpired(connection) else { return }
     endPasses(of: connection)
-    let now = surroundings.clock.now
     guard connection.isReady, !connection.isWarned,
       let end = connection.identity?.expiresAt, end - Self.warningMilliseconds <= now
     else { return }
@@ -41,8 +40,8 @@ extension Gateway {
 
   /// Whether a connection's rights have changed with time, or soon will.
   private func isTimeUp(_ connection: Connection, at now: Timestamp) -> Bool {
-    if let link = bayeux.byPlace[connection.id] {
-      return link.subscriptions.values.contains { $0.identity.isExpired(at: now) }
+    if connection.dialect.traits.hasIdentityPerSubscription {
+      return connection.dialect.hasExpiredIdentity(connection, at: now)
     }
     guard connection.isOpen else { return false }
     if let end = connection.identity?.expiresAt,
@@ -128,8 +127,7 @@ extension Gateway {
 
   /// Brings what a connection follows in line with what it may.
   func applyRights(to connection: Connection) {
-    if let link = socketIO.byPlace[connection.id] { return applyRights(toTwake: link) }
-    if let link = bayeux.byPlace[connection.id] { return endSubscriptions(of: link) }
+    if connection.dialect.applyRights(to: connection) { return }
     for subscription in connection.subscriptions.values.map(\.self) {
       documents.applyRights(to: subscription)
       guard connection.isOpen else { return }
@@ -149,8 +147,8 @@ extension Gateway {
   func applyUsers() {
     guard access.hasNewUsers() else { return }
     for connection in connectionsInOrder(\.isOpen) {
-      if let link = bayeux.byPlace[connection.id] {
-        updateIdentities(of: link)
+      if connection.dialect.traits.hasIdentityPerSubscription {
+        connection.dialect.updateIdentities(of: connection)
         continue
       }
       connection.passes = connection.passes.compactMap { access.updated($0) }
@@ -163,19 +161,6 @@ extension Gateway {
       applyRights(to: connection)
       takeName(of: updated, connection)
     }
-  }
-
-  /// A session of Bayeux has as many tokens as subscriptions.
-  private func updateIdentities(of link: BayeuxLink) {
-    for (text, subscription) in link.subscriptions {
-      if let identity = access.updated(subscription.identity) {
-        link.subscriptions[text]?.identity = identity
-      } else {
-        // There is no such user any more.
-        link.subscriptions[text]?.identity.expiresAt = surroundings.clock.now
-      }
-    }
-    endSubscriptions(of: link)
   }
 
   /// Shows a name that is another now.
@@ -196,8 +181,8 @@ extension Gateway {
     guard access.hasNewRevocations() else { return 0 }
     var closed = 0
     for connection in connectionsInOrder(\.isOpen) {
-      if let link = bayeux.byPlace[connection.id] {
-        endSubscriptions(of: link)
+      if connection.dialect.traits.hasIdentityPerSubscription {
+        applyRights(to: connection)
         if !connection.isOpen { closed += 1 }
       } else if let identity = connection.identity, access.isRevoked(identity) {
         closeRevoked(connection)
@@ -217,7 +202,7 @@ extension Gateway {
 }
 
 extension Identity {
-  fileprivate func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
+  func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
 
   func isSamePerson(as other: Identity?) -> Bool {
     guard let other else { return false }

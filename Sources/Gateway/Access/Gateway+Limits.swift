@@ -10,7 +10,6 @@ extension Gateway {
   /// Closes a connection that goes on although it was told to wait; whether it was so.
   func closeIfFlooding(_ connection: Connection, _ excess: Excess, now: Int64) -> Bool {
     if connection.meter.hasPatience(allowances, now: now) { return false }
-    if endFloodingSession(at: connection.id) { return true }
     let pause = max(excess.retryAfter ?? 0, settings.retryAfterMilliseconds)
     sendError(
       .tooFast, excess.words(settings.limits), ref: "", retryAfter: pause, to: connection)

@@ -11,11 +11,13 @@ import WebSocketFrames
 class Dialect: Part {
   /// The ways in which dialects differ, beside their words.
   struct Traits {
-    /// The name under which operators see its connections; `nil` where the session tells.
-    var listing: ConnectionJSON.Dialect?
+    /// The name under which operators see its connections.
+    let listing: ConnectionJSON.Dialect
     /// Whether its connections are sessions, carried by connections or requests that stand elsewhere.
     /// Sessions have rooms and no documents.
     var isSession = false
+    /// Whether a connection has an identity for each of its subscriptions, and not one for all.
+    var hasIdentityPerSubscription = false
     /// Whether its clients hear of people, in documents and in rooms.
     var hearsOfPeople = false
     /// Whether its clients know which history of a document they follow.
@@ -125,8 +127,33 @@ class Dialect: Part {
   /// - Parameter reconnectAfter: milliseconds, from which the client draws its own delay.
   func sendGoodbye(reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection) {}
 
+  /// The connection that carries the messages of this one; `nil` while a session has none.
+  func carrier(of connection: Connection) -> ConnectionID? { connection.id }
+
   /// Counts a connection.
   func count(in open: inout OpenConnections) {}
+
+  // MARK: Sessions
+
+  /// Ends a session from this side.
+  ///
+  /// - Parameter comesBack: whether its client may begin another.
+  /// - Returns: whether the connection is a session's place.
+  func endSession(of connection: Connection, comesBack: Bool) -> Bool { false }
+
+  /// Brings what a session hears in line with what it may.
+  ///
+  /// - Returns: whether the connection is a session's place.
+  func applyRights(to connection: Connection) -> Bool { false }
+
+  /// Whether the identity of one of its subscriptions has expired.
+  func hasExpiredIdentity(_ connection: Connection, at now: Timestamp) -> Bool { false }
+
+  /// Gives the identities of subscriptions the rights that their users have now.
+  func updateIdentities(of connection: Connection) {}
+
+  /// Lets no subscription last longer whose rights stand in a token.
+  func endIdentities(of connection: Connection, by end: Timestamp) {}
 }
 
 /// A document as a follower joins it.
@@ -137,9 +164,4 @@ struct DocumentJoin {
   let missed: ArraySlice<LogEntry>?
   /// The people who are named; `nil` for who may not see them.
   let others: EncodedParticipants?
-}
-
-/// The sessions' dialect: Socket.IO and Bayeux have words of their own, which go out by their links.
-final class SessionDialect: Dialect {
-  init(_ board: Switchboard) { super.init(board, Traits(isSession: true)) }
 }

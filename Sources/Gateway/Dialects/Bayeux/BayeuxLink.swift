@@ -80,7 +80,7 @@ extension BayeuxLink.Subscription {
   /// Whether the right to hear the channel still stands: of a pattern it is looked at for each.
   func isValid(for channel: BayeuxChannel, _ now: Timestamp) -> Bool {
     if let end = identity.expiresAt, end <= now { return false }
-    return !self.channel.isPattern || Gateway.mayHear(channel, identity)
+    return !self.channel.isPattern || BayeuxDialect.mayHear(channel, identity)
   }
 }
 
@@ -91,26 +91,4 @@ struct BayeuxPublishing {
   /// The answer when it has been taken.
   let reply: [UInt8]
   let way: BayeuxLink.Way
-}
-
-/// All sessions of Bayeux.
-struct BayeuxLinks {
-  /// The sessions by the clients' secret ids.
-  var bySession: ExactDictionary<BayeuxLink> = [:]
-  /// The sessions by their connection ids.
-  var byPlace: [ConnectionID: BayeuxLink] = [:]
-  /// The sessions by WebSocket, which may carry several.
-  var byCarrier: [ConnectionID: [BayeuxLink]] = [:]
-  /// The addresses of the WebSockets' clients.
-  var addresses: [ConnectionID: String] = [:]
-  /// The meters of what was received over the WebSockets.
-  var meters: [ConnectionID: Meter] = [:]
-  /// The sessions by the request that waits.
-  var byRequest: [RequestID: BayeuxLink] = [:]
-  /// The sessions with patterns among their subscriptions.
-  var withPatterns: [ConnectionID: BayeuxLink] = [:]
-  /// The answers to be given after the publication that is being delivered.
-  var afterDelivery: [(bytes: [UInt8], way: BayeuxLink.Way)] = []
-  /// Numbers events.
-  var nextEvent: UInt64 = 1
 }

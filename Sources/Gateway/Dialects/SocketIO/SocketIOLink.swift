@@ -72,26 +72,6 @@ final class SocketIOLink {
   }
 }
 
-/// All sessions of Socket.IO.
-struct SocketIOLinks {
-  /// The sessions by their secret ids.
-  var bySession: ExactDictionary<SocketIOLink> = [:]
-  /// The sessions by their connection ids.
-  var byPlace: [ConnectionID: SocketIOLink] = [:]
-  /// The sessions by WebSocket, including sockets that probe.
-  var byCarrier: [ConnectionID: SocketIOLink] = [:]
-  /// The sessions by the poll that waits.
-  var byPoll: [RequestID: SocketIOLink] = [:]
-  /// The sessions that have a recovery id, connected or away, by that id.
-  var byRecovery: ExactDictionary<SocketIOLink> = [:]
-  /// Sessions that went away, in that order; some have returned.
-  var away: [ConnectionID] = []
-  /// The sessions of each user who has any.
-  var online: ExactDictionary<Set<ConnectionID>> = [:]
-  /// Users whose last session has ended: until when they may come back, and who is told if not.
-  var leaving: ExactDictionary<(until: Int64, rooms: ExactSet)> = [:]
-}
-
 /// A packet encoded once for all who receive it: a frame for WebSockets, bytes for polls.
 struct SharedPacket {
   let bytes: [UInt8]

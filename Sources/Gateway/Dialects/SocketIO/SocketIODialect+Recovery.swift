@@ -20,7 +20,7 @@ import SocketMessages
 ///
 /// The id alone opens nothing where tokens are checked: what was missed comes once the same user has
 /// authenticated, with `token` beside the id or by `authenticate`.
-extension Gateway {
+extension SocketIODialect {
   /// A client of the fourth generation enters.
   func enterTwake(_ link: SocketIOLink, _ credentials: JSONValue?) {
     let fields = credentials?.fields ?? JSONFields()
@@ -66,21 +66,21 @@ extension Gateway {
   }
 
   private func makeRecoverable(_ link: SocketIOLink, ifAsked asks: Bool) {
-    if let id = link.recovery?.id { socketIO.byRecovery[id] = nil }
+    if let id = link.recovery?.id { byRecovery[id] = nil }
     link.recovery = nil
     let dialects = settings.dialects
     guard dialects.recoveryMilliseconds > 0, asks || dialects.recoversEverybody else { return }
     let recovery = SocketIOLink.Recovery(
       id: surroundings.names.next(), arrived: recoveryLog.head, pinged: recoveryLog.head)
     link.recovery = recovery
-    socketIO.byRecovery[recovery.id] = link
+    byRecovery[recovery.id] = link
   }
 
   /// Returns the session that a client can recover.
   private func recoverable(
     _ recoveryID: String, _ offset: String?, by link: SocketIOLink
   ) -> SocketIOLink? {
-    guard let old = socketIO.byRecovery[recoveryID], old !== link, old.connection.identity != nil,
+    guard let old = byRecovery[recoveryID], old !== link, old.connection.identity != nil,
       let missed = missed(by: old, since: offset)
     else { return nil }
     // What a poll cannot take would end the session again, for ever.
@@ -125,7 +125,7 @@ extension Gateway {
       guard case .room(let room) = entry.audience else { return true }
       return old.roomsByToken.contains(room) || identity.may(.read, .room(room))
     }
-    socketIO.away.removeAll { $0 == old.connection.id }
+    away.removeAll { $0 == old.connection.id }
     old.recovery?.awayUntil = nil
     takeOver(link, by: old)
     old.connection.identity = identity
@@ -135,7 +135,7 @@ extension Gateway {
       perform(old.session.send(packet(entry, for: old).engineText), for: old)
     }
     // The token that it comes back with may say less.
-    applyRights(toTwake: old)
+    applyRights(to: old)
     for room in Array(old.connection.rooms) { showOnline(forRoom: room, old) }
     return old
   }
@@ -177,24 +177,24 @@ extension Gateway {
     wentOffline(link)
     link.recovery?.awayUntil =
       surroundings.clock.uptime + settings.dialects.recoveryMilliseconds
-    socketIO.away.append(link.connection.id)
+    away.append(link.connection.id)
     // As many as may be there may be away: those who went first are let go first.
-    while socketIO.away.count > settings.dialects.sessionsMax {
-      let place = socketIO.away.removeFirst()
-      if let link = socketIO.byPlace[place], link.isAway { forget(link) }
+    while away.count > settings.dialects.sessionsMax {
+      let place = away.removeFirst()
+      if let link = byPlace[place], link.isAway { forget(link) }
     }
   }
 
   /// Time has passed.
   func tickRecovery(_ now: Int64) {
-    while let place = socketIO.away.first {
-      if let link = socketIO.byPlace[place], let until = link.recovery?.awayUntil {
+    while let place = away.first {
+      if let link = byPlace[place], let until = link.recovery?.awayUntil {
         guard until <= now else { break }
         forget(link)
       }
-      socketIO.away.removeFirst()
+      away.removeFirst()
     }
-    if socketIO.byRecovery.isEmpty { recoveryLog.forgetAll() }
+    if byRecovery.isEmpty { recoveryLog.forgetAll() }
     recoveryLog.forget(now: now)
   }
 }

@@ -10,11 +10,11 @@ import SocketMessages
 /// A group's messages are the publications of the room `/group/{id}`; a message's id is its place
 /// there. `since_id` gives the ones right after it, oldest first, so that paging leaves no gap;
 /// otherwise the newest come first.
-extension Gateway {
+extension AppRequests {
   /// Answers such a request.
   ///
   /// - Returns: Whether the path is one of these.
-  func requestGroupChat(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
+  func receiveGroupChat(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     let path = head.path.split(separator: "/", omittingEmptySubsequences: false)
     guard path.count == 5, path[1] == "v3", path[2] == "groups", path[4] == "messages" else {
       return false

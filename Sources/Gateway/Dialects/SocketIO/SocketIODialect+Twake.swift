@@ -4,7 +4,7 @@ import SocketIO
 import SocketMessages
 
 /// The events of the Twake family over Socket.IO.
-extension Gateway {
+extension SocketIODialect {
   /// An event has come.
   func receivedTwake(
     _ name: String, _ arguments: [JSONValue], id: Int?, _ link: SocketIOLink
@@ -84,7 +84,7 @@ extension Gateway {
       cameOnline(link)
     } else {
       // The newer token may say less.
-      applyRights(toTwake: link)
+      applyRights(to: link)
     }
     return link
   }
@@ -194,11 +194,11 @@ extension Gateway {
   }
 
   /// Makes a client hear from a room, with what it has missed.
-  func finishTwake(
+  func finish(
     _ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>, at place: ConnectionID
   ) {
     let room = work.room
-    guard let link = socketIO.byPlace[place], !link.isGone,
+    guard let link = byPlace[place], !link.isGone,
       link.connection.attempts[room] == work.attempt
     else { return }
     let connection = link.connection
@@ -240,7 +240,7 @@ extension Gateway {
 
   /// Takes the client out of the rooms that its user may not read any more, and tells it in the
   /// words for a room that may not be joined.
-  func applyRights(toTwake link: SocketIOLink) {
+  func applyRights(to link: SocketIOLink) {
     for room in Array(link.connection.rooms) where !link.roomsByToken.contains(room) {
       guard !link.connection.verbs(on: .room(room)).contains(.read) else { continue }
       leaveTwake(room, link)
@@ -269,8 +269,8 @@ extension Gateway {
   }
 
   /// Tells a client that its event was not taken.
-  func answer(socketIO place: ConnectionID, _ result: PublishResult, in room: RoomName) {
-    guard case .refused(_, let message) = result, let link = socketIO.byPlace[place] else { return }
+  func answer(_ place: ConnectionID, _ result: PublishResult, in room: RoomName) {
+    guard case .refused(_, let message) = result, let link = byPlace[place] else { return }
     reply("realtime:event:error", room, message, to: link)
   }
 
@@ -289,14 +289,14 @@ extension Gateway {
   private func relay(event data: JSONValue, in room: RoomName) {
     let typing = data.fields?["event"]?.fields
     let user = typing?["user_id"]?.string
-    deliverSocketIO(.packet(RoomView.socketEvent(data, in: room), author: user), in: room)
+    deliver(.packet(RoomView.socketEvent(data, in: room), author: user), in: room)
     guard let user else { return }
     var push = GroupChat.Push()
     push.type = .typing
     push.userID = user
     push.started =
       typing?["is_writing"]?.boolean == false ? nil : Int(surroundings.clock.now)
-    deliverBayeux(JSONValue(push.fields), by: user, in: room)
+    owner?.showTyping(JSONValue(push.fields), of: user, in: room)
   }
 
   /// The session has left the default namespace: the user is not there any more.
@@ -325,7 +325,7 @@ extension Gateway {
   }
 
   func cameOnline(_ link: SocketIOLink) {
-    socketIO.online[link.connection.person, default: []].insert(link.connection.id)
+    online[link.connection.person, default: []].insert(link.connection.id)
     rooms.goOnline(link.connection)
   }
 
@@ -333,7 +333,7 @@ extension Gateway {
     let person = link.connection.person
     guard !link.presenceRooms.contains(room) else { return }
     link.presenceRooms.insert(room)
-    if let leaving = socketIO.leaving.removeValue(forKey: person) {
+    if let leaving = self.leaving.removeValue(forKey: person) {
       // It was never gone, for those rooms it does not come back to within the time either.
       for room in leaving.rooms { link.presenceRooms.insert(room) }
       if leaving.rooms.contains(room) { return }
@@ -347,15 +347,15 @@ extension Gateway {
   private func otherSessions(
     of person: PersonID, than link: SocketIOLink
   ) -> [SocketIOLink] {
-    (socketIO.online[person] ?? []).filter { $0 != link.connection.id }
-      .compactMap { socketIO.byPlace[$0] }
+    (online[person] ?? []).filter { $0 != link.connection.id }
+      .compactMap { byPlace[$0] }
   }
 
   func wentOffline(_ link: SocketIOLink) {
     let person = link.connection.person
     rooms.goOffline(link.connection)
-    socketIO.online[person]?.remove(link.connection.id)
-    if socketIO.online[person]?.isEmpty ?? false { socketIO.online[person] = nil }
+    online[person]?.remove(link.connection.id)
+    if online[person]?.isEmpty ?? false { online[person] = nil }
     let rooms = link.presenceRooms
     link.presenceRooms = []
     if let other = otherSessions(of: person, than: link).first {
@@ -363,18 +363,18 @@ extension Gateway {
       for room in rooms { other.presenceRooms.insert(room) }
       return
     }
-    var leaving = socketIO.leaving[person]?.rooms ?? []
+    var leaving = self.leaving[person]?.rooms ?? []
     for room in rooms { leaving.insert(room) }
-    socketIO.leaving[person] = (
+    self.leaving[person] = (
       surroundings.clock.uptime + settings.dialects.graceMilliseconds, leaving
     )
   }
 
   /// Tells of users who have not come back.
   func tickPresence(_ now: Int64) {
-    for (person, leaving) in Array(socketIO.leaving) where leaving.until <= now {
-      socketIO.leaving[person] = nil
-      guard socketIO.online[person] == nil else { continue }
+    for (person, leaving) in Array(self.leaving) where leaving.until <= now {
+      self.leaving[person] = nil
+      guard online[person] == nil else { continue }
       for room in leaving.rooms { tell(room, person, isOnline: false) }
     }
   }
@@ -394,7 +394,7 @@ extension Gateway {
     resource.resource = JSONFields([
       JSONFields.Field("online", JSONValue([JSONValue(entry)]))
     ])
-    deliverSocketIO(
+    deliver(
       .packet(SocketPacket(event: "realtime:resource", [JSONValue(resource.fields)]), author: nil),
       in: room)
   }
@@ -413,7 +413,7 @@ extension Gateway {
     let pairs = users.prefix(1_000).map { user in
       JSONValue([
         JSONValue(user),
-        JSONValue(socketIO.online[user] != nil || socketIO.leaving[user] != nil),
+        JSONValue(online[user] != nil || leaving[user] != nil),
       ])
     }
     let answer = JSONFields([JSONFields.Field("data", JSONValue(Array(pairs)))])

@@ -1,0 +1,169 @@
+import Bayeux
+import GatewayPorts
+import JSON
+import SocketMessages
+import WebSocketFrames
+
+/// Carrying messages over WebSockets and requests.
+extension BayeuxDialect {
+  // MARK: WebSockets
+
+  /// A WebSocket of Bayeux is open.
+  func opened(_ id: ConnectionID, address: String, from limited: IPAddress?) {
+    byCarrier[id] = []
+    addresses[id] = address
+    meters[id] = access.rates.meter(from: limited)
+  }
+
+  /// A message has come over a WebSocket: one object, or an array of them.
+  func received(_ bytes: UnsafeRawBufferPointer, byCarrier id: ConnectionID) {
+    guard byCarrier[id] != nil else { return }
+    guard let messages = BayeuxMessage.decode(bytes) else {
+      act(.close(id, code: CloseCode(CloseReason.badMessage.rawValue), reason: "expected JSON"))
+      return
+    }
+    if messages.isEmpty { send([], overWebSocket: id) }
+    let now = surroundings.clock.uptime
+    let excess = meters[id]?.draw(
+      messages: messages.count, bytes: bytes.count, allowances, now: now)
+    if let excess {
+      count(excess)
+      guard meters[id]?.hasPatience(allowances, now: now) ?? true else {
+        act(
+          .close(
+            id, code: CloseCode(CloseReason.tooFast.rawValue), reason: "too much at once; wait"))
+        return
+      }
+      refuse(messages, excess, by: .webSocket(id))
+      return
+    }
+    for message in messages {
+      handle(message, from: addresses[id] ?? "", by: .webSocket(id))
+    }
+  }
+
+  /// A message on a WebSocket was too long.
+  func oversized(byCarrier id: ConnectionID) {
+    guard byCarrier[id] != nil else { return }
+    act(
+      .close(id, code: CloseCode(CloseReason.messageTooLarge.rawValue), reason: "message too large")
+    )
+  }
+
+  func send(_ messages: [[UInt8]], overWebSocket id: ConnectionID) {
+    act(.send(Frame(.text, payload: BayeuxReply.frame(messages)), to: id))
+  }
+
+  /// A WebSocket is gone.
+  func closed(carrier id: ConnectionID) {
+    addresses[id] = nil
+    meters[id] = nil
+    for link in byCarrier.removeValue(forKey: id) ?? [] {
+      link.carrier = nil
+      link.session.interrupted()
+    }
+  }
+
+  // MARK: Requests
+
+  /// Answers a request, or lets it wait.
+  func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) {
+    let json: [UInt8]
+    var callback: ScriptCallback?
+    switch head.method {
+    case "OPTIONS":
+      respond(request, .preflight(head))
+      return
+    case "POST": json = Self.json(in: body)
+    case "GET":
+      let query = QueryFields(head.query)
+      guard let message = query["message"] else {
+        respond(request, Self.withoutMessage(head.path).allowing(head))
+        return
+      }
+      callback = query["jsonp"].map(ScriptCallback.init) ?? .standard
+      guard callback != nil else {
+        respond(
+          request,
+          Response.problem(
+            400, .badMessage, "expected the name of a function as jsonp, such as __jsonp1__"
+          ).allowing(head))
+        return
+      }
+      json = Array(message.utf8)
+    default:
+      respond(request, Response.methodNotAllowed("GET", "POST").allowing(head))
+      return
+    }
+    guard var messages = BayeuxMessage.decode(json) else {
+      respond(
+        request, Response.problem(400, .badMessage, "expected messages as JSON").allowing(head))
+      return
+    }
+    if callback != nil, !settings.allowsTokenInURL { dropTokens(of: &messages) }
+    let exchange = BayeuxLink.Exchange(request, head, callback)
+    var meter = access.rates.meter(from: head.limitedAddress)
+    let excess = meter.draw(
+      messages: messages.count, bytes: json.count, allowances, now: surroundings.clock.uptime)
+    if let excess {
+      count(excess)
+      refuse(messages, excess, by: .request(exchange))
+    } else {
+      for message in messages { handle(message, from: head.remoteAddress, by: .request(exchange)) }
+    }
+    exchange.isRead = true
+    finish(exchange)
+  }
+
+  /// The JSON of a request: its body, or a form's field.
+  ///
+  /// A form is told by how it begins: pages of other origins send one as plain text, or without any
+  /// type.
+  private static func json(in body: [UInt8]) -> [UInt8] {
+    guard body.starts(with: "message=".utf8) else { return body }
+    let form = String(decoding: body, as: UTF8.self).split(separator: "+").joined(separator: "%20")
+    return QueryFields(form)["message"].map { Array($0.utf8) } ?? []
+  }
+
+  /// Answers a request that reads and has no message: somebody looks for a file here.
+  private static func withoutMessage(_ path: String) -> Response {
+    guard let name = path.utf8.split(separator: UInt8(ascii: "/")).last,
+      name.contains(UInt8(ascii: "."))
+    else { return .problem(400, .badMessage, "expected messages as JSON in the field message") }
+    return .problem(
+      404, .notOffered, "no client is served here; load the one for browsers from Faye's package")
+  }
+
+  /// Takes tokens out of messages that stand in a URL, where logs and histories keep them.
+  private func dropTokens(of messages: inout [BayeuxMessage]) {
+    guard messages.contains(where: { $0.accessToken != nil }) else { return }
+    log(.notice, "token refused", "it is in a URL; see allow-token-in-url")
+    for index in messages.indices { messages[index].accessToken = nil }
+  }
+
+  func finish(_ exchange: BayeuxLink.Exchange) {
+    guard exchange.isRead, exchange.pending == 0, !exchange.isHeld else { return }
+    let json = BayeuxReply.frame(exchange.replies)
+    var response = Response(
+      status: 200, headers: [("content-type", "application/json; charset=utf-8")], body: json)
+    if let callback = exchange.callback {
+      response.headers = [
+        ("content-type", "application/javascript; charset=utf-8"),
+        // Whoever follows a link to it saves a file instead of seeing a page.
+        ("content-disposition", "attachment; filename=f.txt"),
+      ]
+      response.body = callback.script(json)
+    }
+    response.headers.append(("x-content-type-options", "nosniff"))
+    response.headers.append(("cache-control", "no-store"))
+    respond(exchange.request, response.allowing(exchange.head))
+  }
+
+  /// The client of a request went away.
+  func abandoned(_ request: RequestID) {
+    guard let link = byRequest[request] else { return }
+    if let exchange = link.exchange { byRequest[exchange.request] = nil }
+    link.exchange = nil
+    link.session.interrupted()
+  }
+}

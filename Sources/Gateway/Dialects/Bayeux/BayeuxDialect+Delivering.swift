@@ -1,0 +1,74 @@
+import Bayeux
+import GatewayPorts
+import JSON
+import SocketMessages
+import WebSocketFrames
+
+/// Delivering events to those who hear a channel.
+extension BayeuxDialect {
+  /// Passes data on to all who hear a room's channel, but those who have nothing to do with its
+  /// author.
+  func deliver(_ data: JSONValue, by author: PersonID?, in room: RoomName) {
+    guard !byPlace.isEmpty, let channel = BayeuxChannel(room: room) else { return }
+    let event = self.event(data, channel)
+    let now = surroundings.clock.now
+    let isForAll = rooms.isForAll(by: author)
+    // Who hears it by name and by a pattern hears it once.
+    var reached: Set<ConnectionID> = []
+    for member in rooms.members(of: room) {
+      guard let link = byPlace[member] else { continue }
+      if !withPatterns.isEmpty { reached.insert(member) }
+      if link.hears(channel, now: now), isForAll || rooms.isFor(link.connection, by: author) {
+        send(event, to: link)
+      }
+    }
+    for (place, link) in withPatterns where !reached.contains(place) {
+      if link.hears(channel, now: now), isForAll || rooms.isFor(link.connection, by: author) {
+        send(event, to: link)
+      }
+    }
+  }
+
+  /// An event encoded once for all Bayeux sessions on WebSockets.
+  struct SharedEvent {
+    let bytes: [UInt8]
+    let frame: Frame
+
+    init(_ bytes: [UInt8]) {
+      self.bytes = bytes
+      frame = Frame(.text, payload: BayeuxReply.frame([bytes]))
+    }
+  }
+
+  private func event(_ data: JSONValue, _ channel: BayeuxChannel) -> SharedEvent {
+    let bytes = BayeuxReply.event(
+      channel: channel.text, data: data, id: String(nextEvent, radix: 36))
+    nextEvent += 1
+    return SharedEvent(bytes)
+  }
+
+  func deliver(_ data: JSONValue, _ channel: BayeuxChannel, to link: BayeuxLink) {
+    send(event(data, channel), to: link)
+  }
+
+  func send(_ event: SharedEvent, to link: BayeuxLink) {
+    guard link.session.isOnWebSocket, let carrier = link.carrier else {
+      perform(link.session.deliver(event.bytes), for: link)
+      return
+    }
+    guard surroundings.queuedBytes(carrier) <= settings.queuedBytesMax else {
+      act(.close(carrier, code: CloseCode(CloseReason.slowReader.rawValue), reason: "too slow"))
+      perform(link.session.end(), for: link)
+      return
+    }
+    act(.send(event.frame, to: carrier))
+  }
+
+  /// Runs the sends that waited for a publication's delivery.
+  func finishDelivery() {
+    guard !afterDelivery.isEmpty else { return }
+    let waiting = afterDelivery
+    afterDelivery.removeAll()
+    for (bytes, way) in waiting { finish(bytes, by: way) }
+  }
+}

@@ -1,0 +1,125 @@
+import Bayeux
+import GatewayPorts
+import JSON
+import SocketMessages
+import WebSocketFrames
+
+/// Messages of the protocol itself, and where each goes.
+extension BayeuxDialect {
+  func answer(_ bytes: [UInt8], by way: Way) {
+    switch way {
+    case .webSocket(let id): send([bytes], overWebSocket: id)
+    case .request(let exchange): exchange.replies.append(bytes)
+    }
+  }
+
+  func handle(_ message: BayeuxMessage, from address: String, by way: Way) {
+    metrics.received["bayeux", default: 0] += 1
+    switch message.channel {
+    case "": refuse(message, .missing("channel"), by: way)
+    case "/meta/handshake": shakeHands(message, from: address, by: way)
+    case "/meta/connect", "/meta/disconnect", "/meta/subscribe", "/meta/unsubscribe":
+      guard let clientID = message.clientID else {
+        return refuse(message, .missing("clientId"), advice: Self.newHandshake, by: way)
+      }
+      guard let link = bySession[clientID],
+        link.address.utf8.elementsEqual(address.utf8)
+      else {
+        return refuse(message, .unknownClient(clientID), advice: Self.newHandshake, by: way)
+      }
+      switch message.channel {
+      case "/meta/connect": connect(message, link, by: way)
+      case "/meta/disconnect":
+        answer(BayeuxReply.reply(to: message, clientID: clientID), by: way)
+        perform(link.session.end(), for: link)
+      case "/meta/subscribe": subscribe(message, link, by: way)
+      default: unsubscribe(message, link, by: way)
+      }
+    default: publish(message, from: address, by: way)
+    }
+  }
+
+  static let newHandshake = BayeuxReply.Advice(reconnect: "handshake")
+
+  func refuse(
+    _ message: BayeuxMessage, _ error: BayeuxError, clientID: String? = nil,
+    subscription: [String]? = nil, advice: BayeuxReply.Advice? = nil, by way: Way
+  ) {
+    answer(
+      BayeuxReply.reply(
+        to: message, clientID: clientID, error: error, subscription: subscription,
+        advice: advice), by: way)
+  }
+
+  /// Refuses what was too much: messages of the protocol's own with advice when to try again.
+  func refuse(_ messages: [BayeuxMessage], _ excess: Excess, by way: Way) {
+    for message in messages {
+      refuse(
+        message, .tooFast(message.channel), clientID: message.clientID,
+        advice: message.channel.utf8.starts(with: "/meta/".utf8)
+          ? BayeuxReply.Advice(interval: excess.retryAfter ?? settings.retryAfterMilliseconds)
+          : nil,
+        by: way)
+    }
+  }
+
+  private func shakeHands(_ message: BayeuxMessage, from address: String, by way: Way) {
+    func refuse(_ error: BayeuxError) {
+      self.refuse(message, error, advice: Self.newHandshake, by: way)
+    }
+    guard message.version != nil else { return refuse(.missing("version")) }
+    guard let types = message.supportedConnectionTypes else {
+      return refuse(.missing("supportedConnectionTypes"))
+    }
+    guard types.contains(where: BayeuxReply.connectionTypes.contains) else {
+      return refuse(.connectionTypes(types.prefix(16).map { String($0.prefix(64)) }))
+    }
+    guard !board.isDraining, !hasTooManySessions else { return refuse(.unavailable("handshake")) }
+    let now = surroundings.clock.uptime
+    let connection = makePlace(at: address)
+    let link = BayeuxLink(
+      session: BayeuxSession(
+        id: surroundings.names.next(), settings: settings.dialects.bayeux, now: now),
+      connection: connection, address: address, pingAt: now + settings.dialects.pingMilliseconds)
+    byPlace[connection.id] = link
+    bySession[link.session.id] = link
+    answer(
+      BayeuxReply.reply(to: message, clientID: link.session.id, advice: link.session.advice),
+      by: way)
+  }
+
+  private func connect(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {
+    guard let type = message.connectionType else {
+      return refuse(
+        message, .missing("connectionType"), clientID: link.session.id,
+        advice: Self.newHandshake, by: way)
+    }
+    guard BayeuxReply.connectionTypes.contains(type) else {
+      return refuse(
+        message, .connectionTypes([String(type.prefix(64))]), advice: Self.newHandshake, by: way)
+    }
+    let now = surroundings.clock.uptime
+    // Whatever it says of itself, how it comes decides: some declare polling on a WebSocket.
+    switch way {
+    case .webSocket(let id):
+      if link.carrier != id {
+        if let old = link.carrier { byCarrier[old]?.removeAll { $0 === link } }
+        link.carrier = id
+        byCarrier[id, default: []].append(link)
+      }
+      perform(link.session.connect(webSocket: message, now: now), for: link)
+    case .request(let exchange):
+      if let old = link.carrier {
+        byCarrier[old]?.removeAll { $0 === link }
+        link.carrier = nil
+      }
+      // What waits is answered by the actions; then this request takes its place.
+      var actions = link.session.connect(request: message, now: now)
+      if link.exchange != nil, !actions.isEmpty { perform([actions.removeFirst()], for: link) }
+      link.exchange = exchange
+      exchange.isHeld = true
+      byRequest[exchange.request] = link
+      perform(actions, for: link)
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Bayeux
+import GatewayPorts
+import JSON
+import SocketMessages
+import WebSocketFrames
+
+/// Publishing on channels.
+extension BayeuxDialect {
+  func publish(_ message: BayeuxMessage, from address: String, by way: Way) {
+    let link = message.clientID.flatMap { bySession[$0] }
+    if let clientID = message.clientID {
+      guard let link, link.address.utf8.elementsEqual(address.utf8) else {
+        return self.refuse(
+          message, .unknownClient(clientID), advice: Self.newHandshake, by: way)
+      }
+    }
+    func refuse(_ error: BayeuxError) {
+      self.refuse(message, error, clientID: message.clientID, by: way)
+    }
+    guard let channel = BayeuxChannel(message.channel), !channel.isPattern else {
+      return refuse(.invalid(String(message.channel.prefix(64))))
+    }
+    guard !channel.isMeta, !channel.isService else { return refuse(.forbidden(channel.text)) }
+    guard let data = message.data else { return refuse(.missing("data")) }
+    // By a token of its own, or by the one that the channel is heard with.
+    let identity: Identity
+    do throws(AuthenticationError) {
+      if message.accessToken == nil, let own = link?.subscriptions[channel.text],
+        own.isValid(for: channel, surroundings.clock.now)
+      {
+        identity = own.identity
+      } else {
+        identity = try access.identity(for: message.accessToken)
+      }
+    } catch { return refuse(.forbidden(channel.text)) }
+    let fields = data.fields
+    let reply = BayeuxReply.reply(to: message, clientID: message.clientID)
+    switch fields?["type"]?.string {
+    case "ping" where link != nil && Self.mayHear(channel, identity):
+      if let link { deliver(data, channel, to: link) }
+      answer(reply, by: way)
+      return
+    case "typing" where Self.mayType(on: channel, identity):
+      var stamped = Self.typing(fields)
+      let person = identity.user.isEmpty ? link?.connection.client ?? "" : identity.user
+      stamped.set("user_id", JSONValue(person))
+      deliver(JSONValue(stamped), by: person, in: channel.room)
+      answer(reply, by: way)
+      return
+    default: break
+    }
+    guard identity.may(.publish, .room(channel.room)) else {
+      return refuse(.forbidden(channel.text))
+    }
+    if let excess = access.excess(ofPublishingBy: identity, bytes: data.utf8.count) {
+      return self.refuse([message], excess, by: way)
+    }
+    if case .request(let exchange) = way { exchange.pending += 1 }
+    let person = identity.user.isEmpty ? link?.connection.client : identity.user
+    rooms.publish(
+      PublishRequest(
+        room: channel.room, data: Self.stamped(data, identity.user), person: person),
+      for: .bayeux(BayeuxPublishing(message: message, channel: channel, reply: reply, way: way)))
+  }
+
+  /// Tells a publisher what became of its event.
+  func answer(_ publishing: BayeuxPublishing, _ result: PublishResult) {
+    switch result {
+    case .published(_, isRepeated: false):
+      // The publisher hears the event first, then that it was taken.
+      afterDelivery.append((publishing.reply, publishing.way))
+    case .published: finish(publishing.reply, by: publishing.way)
+    case .refused:
+      let message = publishing.message
+      finish(
+        BayeuxReply.reply(
+          to: message, clientID: message.clientID,
+          error: .unavailable(publishing.channel.text)), by: publishing.way)
+    }
+  }
+
+  /// Gives an answer that its exchange has waited for.
+  func finish(_ bytes: [UInt8], by way: Way) {
+    answer(bytes, by: way)
+    guard case .request(let exchange) = way else { return }
+    exchange.pending -= 1
+    finish(exchange)
+  }
+
+  /// Whether somebody may be seen typing on a channel.
+  private static func mayType(on channel: BayeuxChannel, _ identity: Identity) -> Bool {
+    isOwn(channel, identity) || identity.may([.read, .presence], .room(channel.room))
+  }
+
+  /// Returns the part of a typing message that is passed on; it carries no content of its own,
+  /// since typing needs no right to publish.
+  private static func typing(_ said: JSONFields?) -> JSONFields {
+    var fields = JSONFields([JSONFields.Field("type", JSONValue("typing"))])
+    if let started = said?["started"]?.integer {
+      fields.append(JSONFields.Field("started", JSONValue(started)))
+    }
+    return fields
+  }
+
+  /// The data with the sender's own id where a message names its author: nobody speaks for others,
+  /// and no user for the service.
+  private static func stamped(_ data: JSONValue, _ user: String) -> JSONValue {
+    guard !user.isEmpty, var fields = data.fields else { return data }
+    if fields["user_id"] != nil { fields.set("user_id", JSONValue(user)) }
+    if let subject = fields["subject"]?.fields {
+      var subject = JSONFields(subject.all.filter { $0.name != "event" })
+      if subject["user_id"] != nil || fields["type"] != nil {
+        subject.set("user_id", JSONValue(user))
+      }
+      if subject["system"] != nil { subject.set("system", JSONValue(false)) }
+      fields.set("subject", JSONValue(subject))
+    }
+    return JSONValue(fields)
+  }
+}

@@ -1,0 +1,140 @@
+import Bayeux
+import GatewayPorts
+import JSON
+import SocketMessages
+
+/// Sessions of Bayeux, carried by WebSockets and requests.
+///
+/// Nothing outside this folder touches its state.
+final class BayeuxDialect: SessionDialect {
+  typealias Way = BayeuxLink.Way
+
+  /// The sessions by the clients' secret ids.
+  var bySession: ExactDictionary<BayeuxLink> = [:]
+  /// The sessions by their connection ids.
+  var byPlace: [ConnectionID: BayeuxLink] = [:]
+  /// The sessions by WebSocket, which may carry several.
+  var byCarrier: [ConnectionID: [BayeuxLink]] = [:]
+  /// The addresses of the WebSockets' clients.
+  var addresses: [ConnectionID: String] = [:]
+  /// The meters of what was received over the WebSockets.
+  var meters: [ConnectionID: Meter] = [:]
+  /// The sessions by the request that waits.
+  var byRequest: [RequestID: BayeuxLink] = [:]
+  /// The sessions with patterns among their subscriptions.
+  var withPatterns: [ConnectionID: BayeuxLink] = [:]
+  /// The answers to be given after the publication that is being delivered.
+  var afterDelivery: [(bytes: [UInt8], way: BayeuxLink.Way)] = []
+  /// Numbers events.
+  var nextEvent: UInt64 = 1
+
+  init(_ board: Switchboard, _ access: Access, _ rooms: Rooms) {
+    super.init(
+      board, Traits(listing: .bayeux, isSession: true, hasIdentityPerSubscription: true), access,
+      rooms)
+  }
+
+  /// The number of sessions.
+  var count: Int { bySession.count }
+
+  /// Whether there are no sessions.
+  var isEmpty: Bool { byPlace.isEmpty }
+
+  // MARK: The session's connection
+
+  override func carrier(of connection: Connection) -> ConnectionID? {
+    byPlace[connection.id]?.carrier
+  }
+
+  override func endSession(of connection: Connection, comesBack: Bool) -> Bool {
+    guard let link = byPlace[connection.id] else { return false }
+    end(link, comesBack: comesBack)
+    return true
+  }
+
+  override func hasExpiredIdentity(_ connection: Connection, at now: Timestamp) -> Bool {
+    byPlace[connection.id]?.subscriptions.values.contains { $0.identity.isExpired(at: now) }
+      ?? false
+  }
+
+  override func applyRights(to connection: Connection) -> Bool {
+    guard let link = byPlace[connection.id] else { return false }
+    endSubscriptions(of: link)
+    return true
+  }
+
+  override func updateIdentities(of connection: Connection) {
+    guard let link = byPlace[connection.id] else { return }
+    for (text, subscription) in link.subscriptions {
+      if let identity = access.updated(subscription.identity) {
+        link.subscriptions[text]?.identity = identity
+      } else {
+        // There is no such user any more.
+        link.subscriptions[text]?.identity.expiresAt = surroundings.clock.now
+      }
+    }
+    endSubscriptions(of: link)
+  }
+
+  override func endIdentities(of connection: Connection, by end: Timestamp) {
+    byPlace[connection.id]?.endSubscriptions(by: end)
+  }
+
+  /// Does what a session wants done.
+  func perform(_ actions: [BayeuxSession.Action], for link: BayeuxLink) {
+    for action in actions {
+      switch action {
+      case .send(let messages):
+        guard let carrier = link.carrier else { break }
+        send(messages, overWebSocket: carrier)
+      case .answer(let messages):
+        guard let exchange = link.exchange else { break }
+        link.exchange = nil
+        byRequest[exchange.request] = nil
+        exchange.isHeld = false
+        exchange.replies += messages
+        finish(exchange)
+      case .end: forget(link)
+      }
+    }
+  }
+
+  private func forget(_ link: BayeuxLink) {
+    if let carrier = link.carrier { byCarrier[carrier]?.removeAll { $0 === link } }
+    if let exchange = link.exchange {
+      byRequest[exchange.request] = nil
+      exchange.isHeld = false
+      finish(exchange)
+    }
+    bySession[link.session.id] = nil
+    byPlace[link.connection.id] = nil
+    withPatterns[link.connection.id] = nil
+    forget(link.connection)
+  }
+
+  /// Ends a session from this side.
+  ///
+  /// - Parameter comesBack: whether its client is to begin another, as it does unless told.
+  func end(_ link: BayeuxLink, comesBack: Bool = true) {
+    perform(link.session.end(comesBack: comesBack), for: link)
+  }
+
+  /// Lets the sessions go, whose places hold their dialect.
+  func letGo() {
+    (bySession, byPlace, byCarrier, byRequest, withPatterns) = ([:], [:], [:], [:], [:])
+  }
+
+  /// Time has passed.
+  func ticked() {
+    let now = surroundings.clock.uptime
+    for link in Array(byPlace.values) {
+      perform(link.session.ticked(now: now), for: link)
+      guard link.pingAt <= now else { continue }
+      link.pingAt = now + settings.dialects.pingMilliseconds
+      let own = link.subscriptions.values.first { $0.channel.text.utf8.starts(with: "/user/".utf8) }
+      guard let own, !own.channel.isPattern, link.session.isOnWebSocket else { continue }
+      let ping = JSONFields([JSONFields.Field("type", JSONValue("ping"))])
+      deliver(JSONValue(ping), own.channel, to: link)
+    }
+  }
+}

@@ -1,0 +1,287 @@
+import GatewayPorts
+import JSON
+import SocketIO
+import SocketMessages
+import WebSocketFrames
+
+/// Carrying sessions over WebSockets and polls.
+extension SocketIODialect {
+  /// The error codes of Engine.IO for refused requests.
+  enum Refusal: Int {
+    case unknownTransport = 0
+    case unknownSession = 1
+    case badHandshakeMethod = 2
+    case badRequest = 3
+    case forbidden = 4
+    case unsupportedVersion = 5
+
+    var words: String {
+      switch self {
+      case .unknownTransport: "Transport unknown"
+      case .unknownSession: "Session ID unknown"
+      case .badHandshakeMethod: "Bad handshake method"
+      case .badRequest: "Bad request"
+      case .forbidden: "Too many requests"
+      case .unsupportedVersion: "Unsupported protocol version"
+      }
+    }
+
+    var response: Response {
+      var body: [UInt8] = []
+      JSONWriter.object(&body) { object, body in
+        object.field("code", rawValue, &body)
+        object.field("message", words, &body)
+      }
+      return .json(400, body)
+    }
+  }
+
+  static func generation(_ query: QueryFields) -> EngineGeneration? {
+    query["EIO"].flatMap { Int($0) }.flatMap(EngineGeneration.init(rawValue:))
+  }
+
+  /// The session that a request is for, if it is that client's.
+  func link(_ query: QueryFields, address: String) -> SocketIOLink? {
+    guard let sid = query["sid"], let link = bySession[sid],
+      link.address.utf8.elementsEqual(address.utf8),
+      link.session.generation == Self.generation(query)
+    else { return nil }
+    return link
+  }
+
+  /// Returns the answer to a request over a limit, with the status and the time to wait.
+  static func refusal(_ excess: Excess) -> Response {
+    var response = Refusal.forbidden.response
+    response.status = 429
+    return .tooMany(response, retryAfter: excess.retryAfter)
+  }
+
+  // MARK: WebSockets
+
+  /// The response to refuse an upgrade with, or `nil` to let it pass.
+  func refusal(ofUpgrade head: RequestHead, query: String, address: String) -> Response? {
+    let query = QueryFields(query)
+    if let excess = access.excess(ofConnecting: head) { return Self.refusal(excess) }
+    guard Self.generation(query) != nil else { return Refusal.unsupportedVersion.response }
+    guard query["transport"] == "websocket" else { return Refusal.unknownTransport.response }
+    if board.isDraining || query["sid"] == nil && hasTooManySessions { return .overloaded }
+    guard query["sid"] != nil else { return nil }
+    guard let link = link(query, address: address) else { return Refusal.unknownSession.response }
+    return link.session.isOnWebSocket || link.probe != nil ? Refusal.badRequest.response : nil
+  }
+
+  /// A WebSocket of Socket.IO is open.
+  func opened(
+    _ id: ConnectionID, query: String, address: String, from limited: IPAddress?
+  ) {
+    let query = QueryFields(query)
+    if query["sid"] != nil {
+      guard let link = link(query, address: address), link.session.beginProbe() else {
+        act(.close(id, code: CloseCode(1002), reason: "no such session"))
+        return
+      }
+      link.probe = id
+      byCarrier[id] = link
+      return
+    }
+    guard let generation = Self.generation(query) else { return }
+    let link = makeLink(generation, overWebSocket: true, address: address, from: limited)
+    link.carrier = id
+    byCarrier[id] = link
+    perform(link.session.begin(), for: link)
+  }
+
+  func makeLink(
+    _ generation: EngineGeneration, overWebSocket: Bool, address: String,
+    from limited: IPAddress?
+  ) -> SocketIOLink {
+    let connection = makePlace(at: address)
+    connection.meter = access.rates.meter(from: limited)
+    let session = SocketSession(
+      id: surroundings.names.next(), generation: generation, overWebSocket: overWebSocket,
+      settings: settings.dialects.socketIO, now: surroundings.clock.uptime)
+    let link = SocketIOLink(session: session, connection: connection, address: address)
+    link.authenticateBy = surroundings.clock.uptime + settings.dialects.authenticateMilliseconds
+    byPlace[connection.id] = link
+    bySession[session.id] = link
+    return link
+  }
+
+  /// A message has come over a WebSocket.
+  ///
+  /// - Returns: whether the WebSocket carries a session of Socket.IO, or may do so later.
+  func received(
+    _ bytes: UnsafeRawBufferPointer, kind: MessageKind, byCarrier id: ConnectionID
+  ) -> Bool {
+    guard let link = byCarrier[id] else { return false }
+    receive(bytes, kind: kind, on: id, link)
+    return true
+  }
+
+  private func receive(
+    _ bytes: UnsafeRawBufferPointer, kind: MessageKind, on id: ConnectionID, _ link: SocketIOLink
+  ) {
+    let now = surroundings.clock.uptime
+    metrics.received["socketIO", default: 0] += 1
+    let excess = excess(of: link.connection, bytes: bytes.count, now: now)
+    if excess != nil, !link.connection.meter.hasPatience(allowances, now: now) {
+      perform(link.session.end(.flooding), for: link)
+      return
+    }
+    if link.probe == id {
+      guard kind == .text, let actions = link.session.receivedByProbe(bytes, now: now) else {
+        endProbe(of: link)
+        act(.close(id, code: CloseCode(1002), reason: "expected a probe, or the upgrade"))
+        return
+      }
+      perform(actions, for: link)
+    } else if kind == .text {
+      let awaited = link.session.awaitsPong
+      let actions = link.session.received(bytes, now: now)
+      if awaited, !link.session.awaitsPong { noteArrival(link) }
+      perform(actions, for: link, excess: excess)
+    } else {
+      // Binary attachments, which no app of this family sends.
+      perform(link.session.end(.badPacket), for: link)
+    }
+  }
+
+  private func endProbe(of link: SocketIOLink) {
+    if let probe = link.probe { byCarrier[probe] = nil }
+    link.probe = nil
+    link.session.endProbe()
+  }
+
+  /// A message on a WebSocket was too long.
+  ///
+  /// - Returns: as for a message that has come.
+  func oversized(byCarrier id: ConnectionID) -> Bool {
+    guard let link = byCarrier[id] else { return false }
+    perform(link.session.end(.badPacket), for: link)
+    return true
+  }
+
+  /// A WebSocket is gone.
+  ///
+  /// - Returns: as for a message that has come.
+  func closed(carrier id: ConnectionID) -> Bool {
+    guard let link = byCarrier[id] else { return false }
+    if link.probe == id {
+      endProbe(of: link)
+    } else {
+      byCarrier[id] = nil
+      link.carrier = nil
+      perform(link.session.end(.closed), for: link)
+    }
+    return true
+  }
+
+  // MARK: Polling
+
+  /// Answers a request, or lets it wait.
+  func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) {
+    if head.method == "OPTIONS" {
+      respond(request, .preflight(head))
+      return
+    }
+    let query = QueryFields(head.query)
+    func refuse(_ refusal: Refusal) { respond(request, refusal.response.allowing(head)) }
+    guard let generation = Self.generation(query) else { return refuse(.unsupportedVersion) }
+    guard query["transport"] == "polling" else {
+      return refuse(query["transport"] == "websocket" ? .badRequest : .unknownTransport)
+    }
+    // A script's answer would be code for any page that asks.
+    guard query["j"] == nil else { return refuse(.badRequest) }
+    guard query["sid"] != nil else {
+      guard head.method == "GET" else { return refuse(.badHandshakeMethod) }
+      if board.isDraining || hasTooManySessions {
+        respond(request, Response.overloaded.allowing(head))
+        return
+      }
+      if let excess = access.excess(ofConnecting: head) {
+        respond(request, Self.refusal(excess).allowing(head))
+        return
+      }
+      let link = makeLink(
+        generation, overWebSocket: false, address: head.remoteAddress, from: head.limitedAddress)
+      wait(request, head, link)
+      perform(link.session.begin(), for: link)
+      return
+    }
+    guard let link = link(query, address: head.remoteAddress) else {
+      return refuse(.unknownSession)
+    }
+    switch head.method {
+    case "GET":
+      if let old = link.poll {
+        // The client has given it up, or it would not ask again.
+        link.session.abandonPoll()
+        stopWaiting(link)
+        respond(old.request, Self.polled(noop(link.session.generation)).allowing(old.head))
+      }
+      guard let actions = link.session.poll() else { return refuse(.badRequest) }
+      wait(request, head, link)
+      perform(actions, for: link)
+    case "POST":
+      let now = surroundings.clock.uptime
+      let awaited = link.session.awaitsPong
+      guard let actions = link.session.posted(body, now: now) else {
+        refuse(.badRequest)
+        perform(link.session.end(.badPacket), for: link)
+        return
+      }
+      metrics.received["socketIO", default: 0] += 1
+      if awaited, !link.session.awaitsPong { noteArrival(link) }
+      let excess = excess(
+        of: link.connection, messages: max(1, actions.count(where: \.isEvent)),
+        bytes: body.count, now: now)
+      respond(
+        request,
+        Response(status: 200, headers: [("content-type", "text/html")], body: Array("ok".utf8))
+          .allowing(head))
+      perform(actions, for: link, excess: excess)
+    default: refuse(.badHandshakeMethod)
+    }
+  }
+
+  private func noop(_ generation: EngineGeneration) -> [UInt8] {
+    EnginePayload.encode([EnginePacket.noop.text], generation: generation)
+  }
+
+  static func polled(_ body: [UInt8]) -> Response {
+    Response(
+      status: 200,
+      headers: [("content-type", "text/plain; charset=UTF-8"), ("cache-control", "no-store")],
+      body: body)
+  }
+
+  private func wait(_ request: RequestID, _ head: RequestHead, _ link: SocketIOLink) {
+    link.poll = (request, head)
+    byPoll[request] = link
+  }
+
+  func stopWaiting(_ link: SocketIOLink) {
+    if let poll = link.poll { byPoll[poll.request] = nil }
+    link.poll = nil
+  }
+
+  /// The client of a request went away.
+  func abandoned(_ request: RequestID) {
+    guard let link = byPoll[request] else { return }
+    stopWaiting(link)
+    link.session.abandonPoll()
+  }
+}
+
+extension Response {
+  /// Too many are here, or nobody may come now.
+  static var overloaded: Response {
+    .problem(503, .unavailable, "no further sessions now; try again later")
+  }
+}
+
+extension SocketSession.Action {
+  fileprivate var isEvent: Bool {
+    if case .event = self { true } else { false }
+  }
+}

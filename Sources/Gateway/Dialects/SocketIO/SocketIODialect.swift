@@ -1,0 +1,88 @@
+import GatewayPorts
+import SocketIO
+import SocketMessages
+
+/// Sessions of Socket.IO, carried by WebSockets and polls, with the events of the Twake family.
+///
+/// Nothing outside this folder touches its state.
+final class SocketIODialect: SessionDialect {
+  /// The sessions by their secret ids.
+  var bySession: ExactDictionary<SocketIOLink> = [:]
+  /// The sessions by their connection ids.
+  var byPlace: [ConnectionID: SocketIOLink] = [:]
+  /// The sessions by WebSocket, including sockets that probe.
+  var byCarrier: [ConnectionID: SocketIOLink] = [:]
+  /// The sessions by the poll that waits.
+  var byPoll: [RequestID: SocketIOLink] = [:]
+  /// The sessions that have a recovery id, connected or away, by that id.
+  var byRecovery: ExactDictionary<SocketIOLink> = [:]
+  /// Sessions that went away, in that order; some have returned.
+  var away: [ConnectionID] = []
+  /// The sessions of each user who has any.
+  var online: ExactDictionary<Set<ConnectionID>> = [:]
+  /// Users whose last session has ended: until when they may come back, and who is told if not.
+  var leaving: ExactDictionary<(until: Int64, rooms: ExactSet)> = [:]
+  /// Events that clients may recover.
+  var recoveryLog: RecoveryLog
+
+  init(_ board: Switchboard, _ access: Access, _ rooms: Rooms) {
+    recoveryLog = RecoveryLog(
+      name: String(decoding: board.surroundings.names.next().utf8.prefix(8), as: UTF8.self),
+      bytesMax: board.settings.dialects.recoveryBytesMax,
+      milliseconds: board.settings.dialects.recoveryLogMilliseconds)
+    super.init(board, Traits(listing: .socketIO, isSession: true), access, rooms)
+  }
+
+  /// The number of sessions, without those that are away.
+  var count: Int { bySession.count }
+
+  /// Whether there are no sessions, away or not.
+  var isEmpty: Bool { byPlace.isEmpty }
+
+  // MARK: The session's connection
+
+  override func carrier(of connection: Connection) -> ConnectionID? {
+    byPlace[connection.id]?.carrier
+  }
+
+  override func endSession(of connection: Connection, comesBack: Bool) -> Bool {
+    guard let link = byPlace[connection.id] else { return false }
+    // These clients come back when the line ends, unless they were told before.
+    if !comesBack { send(SocketPacket(.disconnect), to: link) }
+    dismiss(link)
+    return true
+  }
+
+  override func applyRights(to connection: Connection) -> Bool {
+    guard let link = byPlace[connection.id] else { return false }
+    applyRights(to: link)
+    return true
+  }
+
+  /// Ends a session from this side, and lets nobody come back to it.
+  private func dismiss(_ link: SocketIOLink) {
+    if link.isAway { forget(link) } else { perform(link.session.end(.dismissed), for: link) }
+  }
+
+  /// Lets the sessions go, whose places hold their dialect.
+  func letGo() {
+    (bySession, byPlace, byCarrier, byPoll, byRecovery) = ([:], [:], [:], [:], [:])
+  }
+
+  /// Time has passed.
+  func ticked() {
+    let now = surroundings.clock.uptime
+    for link in Array(bySession.values) {
+      let awaited = link.session.awaitsPong
+      let actions = link.session.ticked(now: now)
+      if !awaited, link.session.awaitsPong { link.recovery?.pinged = recoveryLog.head }
+      perform(actions, for: link)
+      if let deadline = link.authenticateBy, deadline <= now, !link.session.hasEnded {
+        link.authenticateBy = nil
+        refuse("no authenticate in time", link)
+      }
+    }
+    tickRecovery(now)
+    tickPresence(now)
+  }
+}

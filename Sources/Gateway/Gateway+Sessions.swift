@@ -1,0 +1,76 @@
+public import GatewayPorts
+import JSON
+import SocketMessages
+import WebSocketFrames
+
+/// The sessions of the compatibility dialects: what carries them, and what reaches them from rooms.
+extension Gateway: SessionDialectOwner {
+  // MARK: Carriers
+
+  /// A message has come over a connection that is no place of its own.
+  func receivedByCarrier(
+    _ id: ConnectionID, _ message: UnsafeRawBufferPointer, kind: MessageKind
+  ) {
+    if !socketIO.received(message, kind: kind, byCarrier: id) {
+      bayeux.received(message, byCarrier: id)
+    }
+  }
+
+  /// A message on such a connection was too long.
+  func oversizedByCarrier(_ id: ConnectionID) {
+    if !socketIO.oversized(byCarrier: id) { bayeux.oversized(byCarrier: id) }
+  }
+
+  /// Such a connection is gone.
+  func closedCarrier(_ id: ConnectionID) {
+    if !socketIO.closed(carrier: id) { bayeux.closed(carrier: id) }
+  }
+
+  // MARK: Requests
+
+  /// Answers a request of the dialects, now or later.
+  ///
+  /// - Returns: Whether the path is theirs.
+  func requestOfDialect(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
+    switch Opening(head) {
+    case .socketIO: socketIO.receive(request, head: head, body: body)
+    case .bayeux: bayeux.receive(request, head: head, body: body)
+    case .native, .whaler, nil: return apps.receive(request, head: head, body: body)
+    }
+    return true
+  }
+
+  /// The client of a request that waited went away.
+  public func abandoned(_ request: RequestID) {
+    socketIO.abandoned(request)
+    bayeux.abandoned(request)
+    board.forgetRead(of: request)
+  }
+
+  // MARK: Sessions
+
+  var hasTooManySessions: Bool {
+    socketIO.count + bayeux.count >= settings.dialects.sessionsMax
+  }
+
+  func showTyping(_ typing: JSONValue, of author: PersonID, in room: RoomName) {
+    bayeux.deliver(typing, by: author, in: room)
+  }
+
+  /// Sends a publication to those members of its room who speak such a dialect.
+  func deliverToSessions(_ publication: Publication, epoch: String, in name: RoomName) {
+    if !socketIO.isEmpty || !bayeux.isEmpty {
+      let data = RoomView.placed(publication)
+      socketIO.deliver(.publication(publication, data: data, epoch: epoch), in: name)
+      bayeux.deliver(data, by: publication.person, in: name)
+    }
+    bayeux.finishDelivery()
+  }
+
+  /// Tells them that a resource has changed.
+  func deliverToSessions(_ update: ResourceUpdate, in name: RoomName) {
+    guard !socketIO.isEmpty || !bayeux.isEmpty else { return }
+    socketIO.deliver(.packet(RoomView.socketIO(update, in: name), author: nil), in: name)
+    bayeux.deliver(RoomView.bayeux(update), by: nil, in: name)
+  }
+}
