@@ -126,6 +126,13 @@ let package = Package(
       dependencies: ["OTCore", "JSON", "SocketMessages", "WebSocketFrames", "CEpoll"],
       path: "Benchmarks/Load",
       swiftSettings: settings),
+    // Examples, which the tests run.
+    .executableTarget(
+      name: "example-todo-bot", dependencies: ["ParleyClient"], path: "Examples/TodoBot",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "example-live-list", dependencies: ["ParleyClient"], path: "Examples/LiveList",
+      swiftSettings: settings),
     // Beside.
     library("OTWorkloads", ["OTCore"]),
     library("GrowthKit"),
