@@ -23,6 +23,8 @@ export interface ClientRefresh {
 export interface ClientJoin {
   documentId: string;
   resume?: ResumePoint | null;
+  inFlight?: number | null;
+  pages?: boolean | null;
 }
 
 export interface ResumePoint {
@@ -35,6 +37,17 @@ export interface ChangeName {
   clientId: string;
   sequence: number;
   time?: number | null;
+}
+
+export interface ClientCreate {
+  documentId: string;
+  title: string;
+}
+
+export interface ClientDocumentHistory {
+  documentId: string;
+  resume: ResumePoint;
+  limit?: number | null;
 }
 
 export interface ClientChange {
@@ -214,6 +227,29 @@ export interface ServerParticipant {
   name: string;
   color?: string | null;
   selections?: [number, number][] | null;
+  personId?: string | null;
+}
+
+export interface ServerCreated {
+  documentId: string;
+  title: string;
+  repeated: boolean;
+}
+
+export interface ServerBehind {
+  documentId: string;
+  epoch: string;
+  revision: number;
+  lastSequence: number;
+}
+
+export interface ServerDocumentHistory {
+  documentId: string;
+  epoch: string;
+  revision: number;
+  changes: ServerChange[];
+  time?: number | null;
+  more: boolean;
 }
 
 export interface ServerChanges {
@@ -425,6 +461,8 @@ export type ClientMessage =
   | { messageId: string; type: "refresh"; data: ClientRefresh }
   | { messageId: string; type: "grant"; data: ClientRefresh }
   | { messageId: string; type: "join"; data: ClientJoin }
+  | { messageId: string; type: "create"; data: ClientCreate }
+  | { messageId: string; type: "documentHistory"; data: ClientDocumentHistory }
   | { messageId: string; type: "change"; data: ClientChange }
   | { messageId: string; type: "select"; data: ClientSelect }
   | { messageId: string; type: "leave"; data: ClientLeave }
@@ -452,6 +490,9 @@ export type ServerMessage =
   | { messageId: string; type: "tokenExpiring"; data: ServerTokenExpiring }
   | { messageId: string; type: "accessChanged"; data: ServerAccessChanged }
   | { messageId: string; type: "joined"; data: ServerJoined }
+  | { messageId: string; type: "created"; data: ServerCreated }
+  | { messageId: string; type: "behind"; data: ServerBehind }
+  | { messageId: string; type: "documentHistory"; data: ServerDocumentHistory }
   | { messageId: string; type: "changes"; data: ServerChanges }
   | { messageId: string; type: "acknowledged"; data: ServerAcknowledged }
   | { messageId: string; type: "refused"; data: ServerRefused }

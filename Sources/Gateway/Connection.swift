@@ -36,6 +36,8 @@ final class Connection {
   /// The person's colour, `#rrggbb`.
   var color: String?
   var subscriptions: ExactDictionary<Subscription> = [:]
+  /// The pages of documents' changes that are being read for it.
+  var pageReads: ExactDictionary<StoreTicket> = [:]
   var rooms: ExactSet = []
   /// The attempts to subscribe to rooms that wait for the store, by their numbers.
   var attempts: ExactDictionary<UInt64> = [:]
@@ -65,8 +67,11 @@ final class Connection {
 
   /// The person shown to others: the token's user, or the client where the token names no single
   /// user.
-  var person: PersonID {
-    if let identity, !identity.isGuest, !identity.user.isEmpty { identity.user } else { client }
+  var person: PersonID { user ?? client }
+
+  /// The token's user; `nil` where the token names no single user.
+  var user: PersonID? {
+    if let identity, !identity.isGuest, !identity.user.isEmpty { identity.user } else { nil }
   }
 
   /// The rights that its own token gives it, and further ones that it was granted.

@@ -49,6 +49,9 @@ public struct ClientSynchronizer: Sendable {
   public internal(set) var revision: Int
   /// The limits of one change; a larger one is sent as several, one after the other.
   public var limits = OperationLimits()
+  /// Whether the change sent last is a part of what waited. A state kept before it was sent tells a
+  /// new process that all of that went in one change: keep the state anew first.
+  public private(set) var isPart = false
   var line = Line.connected
   var nextSequence: Int
   /// All unconfirmed edits, oldest first.
@@ -106,6 +109,7 @@ public struct ClientSynchronizer: Sendable {
     nextSequence += 1
     queue.removeAll(keepingCapacity: true)
     queue.append(Pending(state: .sent(change), operation: change.operation))
+    isPart = !parts.isEmpty
     for part in parts { queue.append(Pending(state: .waiting, operation: part)) }
     return change
   }

@@ -60,9 +60,10 @@ public enum NoteAction: Sendable, Equatable {
   case carets
   /// The note's title is another.
   case title(String)
-  /// Unconfirmed edits were placed into a text that had moved on a long way: the person should look
-  /// them over.
-  case rebased
+  /// Unconfirmed edits were placed by the difference of two texts, for the changes between them are
+  /// not known: the person should look them over. They stand here, in scalars of the text on the
+  /// screen: what was inserted, and an empty range for what was deleted.
+  case rebased([Range<Int>])
   /// The server's messages did not fit to what is here, and the note is joined again.
   case outOfStep
   /// An edit does not fit the text: the screen has another one than the machine, and starts anew

@@ -141,6 +141,10 @@ public struct ClientMachine: Sendable {
       failed(error, answering: number, &turn)
     case .joined(let joined):
       withNote(joined.documentID) { $0.joined(joined, answering: number, &turn) }
+    case .behind(let behind):
+      withNote(behind.documentID) { $0.behind(behind, answering: number, &turn) }
+    case .documentHistory(let page):
+      withNote(page.documentID) { $0.missed(page, answering: number, &turn) }
     case .changes(let changes):
       withNote(changes.documentID) { $0.changes(changes, &turn) }
     case .acknowledged(let answer):
@@ -172,7 +176,7 @@ public struct ClientMachine: Sendable {
     case .receipt(let receipt):
       withRoom(receipt.room) { $0.receipt(receipt, answering: number, &turn) }
     case .resourceUpdate(let update): turn.actions.append(.resource(update.resourceID))
-    case .left, .granted, .roomHistory, .receipts, .lastOnline, .blocks, .flag, .flags,
+    case .left, .granted, .created, .roomHistory, .receipts, .lastOnline, .blocks, .flag, .flags,
       .following, .unknown:
       break
     }

@@ -40,6 +40,9 @@ public struct KeptNote: Sendable {
   /// Tells the server's text of a note from others that it had.
   public var textTag: String { String(synchronizer.revision) + " " + synchronizer.epoch }
 
+  /// Whether a change is in flight and others wait behind it.
+  package var isInParts: Bool { synchronizer.inFlight != nil && synchronizer.buffer != nil }
+
   /// The number of edits in it.
   public var editCount: Int {
     (synchronizer.inFlight == nil ? 0 : 1) + synchronizer.bufferedEdits

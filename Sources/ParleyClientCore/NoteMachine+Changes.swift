@@ -159,6 +159,8 @@ extension NoteMachine {
       return refused(
         change.sequence, .tooLarge, retryable: false, retryAfter: nil, &turn)
     }
+    // What is on disk has all that waited as one.
+    if replica.synchronizer.isPart { keeping.goBeyond() }
     keepBeforeSending(&turn)
     changeMessage = (number, change.sequence)
     turn.actions.append(.send(bytes))

@@ -7,20 +7,25 @@ extension NoteMachine {
   /// Asks for the document: for what was missed, or for the whole text.
   ///
   /// One join at a time: a second would have the changes between both come twice.
-  mutating func join(fresh isFresh: Bool = false, _ turn: inout Turn) {
-    guard turn.isOnline, pendingJoin == nil, phase != .left else { return }
+  ///
+  /// - Parameter pages: Whether it reads in pages what is too much for one message. Without, the
+  ///   whole text comes.
+  mutating func join(
+    fresh isFresh: Bool = false, pages: Bool = true, _ turn: inout Turn
+  ) {
+    guard turn.isOnline, pendingJoin == nil, pendingPage == nil, phase != .left else { return }
     // Whatever was to be tried again: the answer brings it about.
     putOff = nil
     retryAt = nil
     changeMessage = nil
     phase = replica == nil ? .joining : .away
-    var resume: ResumePoint?
-    if let replica, !isFresh {
-      resume = ResumePoint(
-        epoch: replica.synchronizer.epoch, revision: replica.synchronizer.revision,
-        change: replica.change)
-    }
-    let number = turn.send(.join(.init(documentID: documentID, resume: resume)))
+    let resume = isFresh ? nil : replica?.resumePoint
+    let number = turn.send(
+      .join(
+        .init(
+          documentID: documentID, resume: resume,
+          inFlight: replica?.synchronizer.changeInFlight?.sequence,
+          pages: resume != nil && pages)))
     pendingJoin = PendingJoin(message: number, isFresh: isFresh)
   }
 
@@ -38,6 +43,7 @@ extension NoteMachine {
     tell(.outOfStep, &turn)
     replica?.synchronizer.disconnect()
     pendingJoin = nil
+    pendingPage = nil
     if phase == .live { phase = .away }
     rejoinCount += 1
     if rejoinCount <= Self.rejoinsMax {
@@ -65,6 +71,7 @@ extension NoteMachine {
     guard joined.revision >= 0, joined.lastSequence >= 0, joined.revision < .max,
       joined.lastSequence < .max
     else { return recover(&turn) }
+    limitChanges(turn)
     do throws(SynchronizerError) {
       switch joined.content {
       case .text(let text): try take(Document(text), joined, &turn)
@@ -94,6 +101,7 @@ extension NoteMachine {
         local: text, server: text, change: joined.change,
         synchronizer: ClientSynchronizer(
           epoch: joined.epoch, revision: joined.revision, nextSequence: joined.lastSequence + 1))
+      limitChanges(turn)
       phase = .live
       tell(.reset(text), &turn)
       return
@@ -187,7 +195,9 @@ extension NoteMachine {
       tell(.apply(apply, by: nil, revision: Int64(revision)), &turn)
     }
     transmit(next, &turn)
-    if count > 0, unconfirmed > 0 { tell(.rebased, &turn) }
+    if count > 0, let pending = replica?.synchronizer.pending {
+      tell(.rebased(pending.changedPlaces), &turn)
+    }
   }
 
   /// An error came in reply to a message.
@@ -197,8 +207,14 @@ extension NoteMachine {
     _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn
   ) -> Bool {
     defer { tellStatus(&turn) }
-    if let pendingJoin, pendingJoin.message == number {
-      self.pendingJoin = nil
+    if pendingPage == number, error.code.meansNoHistory {
+      pendingPage = nil
+      join(pages: false, &turn)
+      return true
+    }
+    if pendingJoin?.message == number || pendingPage == number {
+      pendingJoin = nil
+      pendingPage = nil
       if error.retryable {
         putOff = .join
         retryAt = turn.after(error.retryAfter, or: timing.retryAfter)

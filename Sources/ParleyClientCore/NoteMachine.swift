@@ -48,6 +48,8 @@ struct NoteMachine: Sendable {
 
   // What was asked of the server.
   var pendingJoin: PendingJoin?
+  /// The page of missed changes that was asked for.
+  var pendingPage: Int?
   var changeMessage: (number: Int, sequence: Int)?
   var selectMessage: Int?
   /// Whether the change in flight was refused for where it was made, and goes out as a new one after
@@ -194,6 +196,7 @@ struct NoteMachine: Sendable {
   /// Nothing is waited for any longer.
   mutating func settle() {
     pendingJoin = nil
+    pendingPage = nil
     changeMessage = nil
     selectMessage = nil
     putOff = nil

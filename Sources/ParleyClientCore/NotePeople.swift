@@ -13,6 +13,8 @@ public struct NotePerson: Sendable, Equatable {
   public var selections: [Selection]
   /// Whether the person has edited the text a moment ago.
   public var isWriting: Bool
+  /// The person: two devices of one user have the same.
+  public var personID: String
 }
 
 /// The others who have a note open, in the order of their client ids' bytes.
@@ -64,7 +66,8 @@ struct NotePeople: Sendable {
     let known = isPlace(at, of: participant.clientID) ? all[at] : nil
     var person = NotePerson(
       clientID: participant.clientID, name: participant.name, color: participant.color,
-      selections: isNew ? [] : known?.selections ?? [], isWriting: known?.isWriting ?? false)
+      selections: isNew ? [] : known?.selections ?? [], isWriting: known?.isWriting ?? false,
+      personID: participant.personID ?? participant.clientID)
     if let place { person.selections = place(participant.selections) }
     if known == nil { all.insert(person, at: at) } else { all[at] = person }
   }

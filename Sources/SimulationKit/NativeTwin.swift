@@ -201,6 +201,11 @@ package struct NativeTwin {
         if hadText { tally[.resumesBySnapshot] += 1 }
         if statusBefore?.unconfirmed ?? 0 > 0 { tally[.mergesOfPendingEdits] += 1 }
       }
+    case .behind: tally[.joinsBehind] += 1
+    case .documentHistory(let page):
+      tally[.pagesOfChanges] += 1
+      if statusBefore?.unconfirmed ?? 0 > 0 { tally[.pagesUnderPendingEdits] += 1 }
+      note(page.changes, after: from, through: through, first: page.revision)
     case .changes(let changes) where isLive:
       note(changes.changes, after: from, through: through, first: changes.revision)
     case .acknowledged(let answer) where isLive:
@@ -220,6 +225,8 @@ package struct NativeTwin {
         tally[.refusalsTooFast] += 1
       } else if error.retryable {
         tally[.joinsTurnedAway] += 1
+      } else if Self.endsPaging(error.code) {
+        tally[.pagesWithoutHistory] += 1
       } else if error.code == .unauthorised {
         tally[.tokensRefused] += 1
       } else {
@@ -242,6 +249,10 @@ package struct NativeTwin {
           revision: first + offset, client: change.clientID, sequence: change.sequence,
           operation: change.operation))
     }
+  }
+
+  private static func endsPaging(_ code: ErrorCode) -> Bool {
+    code == .historyGone || code == .epochChanged || code == .futureRevision
   }
 
   private mutating func count(_ code: ErrorCode) {
@@ -309,6 +320,7 @@ package struct NativeTwin {
     switch action {
     case .keep(let kept, let isRequired):
       tally[.keeps] += 1
+      if isRequired, kept.isInParts { tally[.changesInParts] += 1 }
       guard isDiskFull else {
         disk = kept
         return

@@ -95,6 +95,8 @@ extension Simulation.Plan {
     }
     if random.chance(20) { plan.settings.queuedBytesMax = 1_200 }
     if random.chance(20) { plan.settings.waitingMax = 1 }
+    // What was typed offline soon has more places than one change may.
+    if random.chance(25) { plan.settings.limits.operationComponentsMax = 3 + random.below(6) }
     // Just enough at once to say hello and to join.
     if random.chance(20) {
       plan.settings.limits.messagesPerSecondMax = 1 + random.below(3)

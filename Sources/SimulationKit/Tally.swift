@@ -14,6 +14,11 @@ package struct Tally: Sendable, Equatable {
     case resumesWithNothingMissed
     case resumesByReplay
     case resumesBySnapshot
+    case joinsBehind
+    case pagesOfChanges
+    case pagesUnderPendingEdits
+    case pagesWithoutHistory
+    case changesInParts
     case mergesOfPendingEdits
     case lagSnapshots
     case epochResyncs

@@ -4,7 +4,7 @@ import OTCore
 extension ClientMessage {
   /// The types of message, each as it is called on the wire.
   package enum Kind: String, Sendable, CaseIterable {
-    case hello, refresh, grant, join, change, select, leave, profile
+    case hello, refresh, grant, join, create, documentHistory, change, select, leave, profile
     case subscribe, unsubscribe, publish, roomHistory, typing, receipt, receipts, lastOnline
     case block, blocks, flag, flags, follow
     case ping
@@ -17,6 +17,8 @@ extension ClientMessage {
     case .refresh: .refresh
     case .grant: .grant
     case .join: .join
+    case .create: .create
+    case .documentHistory: .documentHistory
     case .change: .change
     case .select: .select
     case .leave: .leave
@@ -75,6 +77,8 @@ extension ClientMessage {
     case "refresh": .refresh(try source.read())
     case "grant": .grant(try source.read())
     case "join": .join(try source.read())
+    case "create": .create(try source.read())
+    case "documentHistory": .documentHistory(try source.read())
     case "leave": .leave(try source.read())
     case "profile": .profile(try source.read())
     case "subscribe": .subscribe(try source.read())
@@ -102,6 +106,8 @@ extension ClientMessage {
       case .hello(let body): fields.show(body)
       case .refresh(let body), .grant(let body): fields.show(body)
       case .join(let body): fields.show(body)
+      case .create(let body): fields.show(body)
+      case .documentHistory(let body): fields.show(body)
       case .change(let body): fields.show(body)
       case .select(let body): fields.show(body)
       case .leave(let body): fields.show(body)

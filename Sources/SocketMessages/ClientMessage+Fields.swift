@@ -51,6 +51,25 @@ extension ClientMessage.Join: MessageObject {
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("documentId", &documentID)
     try fields.optional("resume", &resume)
+    try fields.optional("inFlight", &inFlight)
+    try fields.flag("pages", &pages)
+  }
+}
+
+extension ClientMessage.Create: MessageObject {
+  static var blank: Self { Self(documentID: "", title: "") }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("documentId", &documentID)
+    try fields.required("title", &title)
+  }
+}
+
+extension ClientMessage.DocumentHistory: MessageObject {
+  static var blank: Self { Self(documentID: "", resume: .blank) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("documentId", &documentID)
+    try fields.required("resume", &resume)
+    try fields.optional("limit", &limit)
   }
 }
 

@@ -80,11 +80,52 @@ public enum ClientMessage: Sendable, Equatable {
     public var documentID: String
     /// The point to resume from; without it the whole text is sent.
     public var resume: ResumePoint?
+    /// The number of a change that was sent and not answered. The reply settles it: a change that
+    /// is beyond the reply's last sequence is never stored as it was sent.
+    public var inFlight: Int?
+    /// Whether the reply may be `behind` where too much was missed for one message: the client then
+    /// reads the changes in pages.
+    public var pages: Bool
 
     /// Makes a join.
-    public init(documentID: String, resume: ResumePoint? = nil) {
+    public init(
+      documentID: String, resume: ResumePoint? = nil, inFlight: Int? = nil, pages: Bool = false
+    ) {
       self.documentID = documentID
       self.resume = resume
+      self.inFlight = inFlight
+      self.pages = pages
+    }
+  }
+
+  /// Make a note under an id of the client's choice, which may be asked for again.
+  public struct Create: Sendable, Equatable {
+    /// The new document.
+    public var documentID: String
+    /// The note's title.
+    public var title: String
+
+    /// Makes a create.
+    public init(documentID: String, title: String) {
+      self.documentID = documentID
+      self.title = title
+    }
+  }
+
+  /// Read a page of a document's changes.
+  public struct DocumentHistory: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// The point after which the page begins.
+    public var resume: ResumePoint
+    /// Changes, at most; the server may give fewer.
+    public var limit: Int?
+
+    /// Makes a request.
+    public init(documentID: String, resume: ResumePoint, limit: Int? = nil) {
+      self.documentID = documentID
+      self.resume = resume
+      self.limit = limit
     }
   }
 
@@ -157,6 +198,8 @@ public enum ClientMessage: Sendable, Equatable {
   case refresh(Refresh)
   case grant(Refresh)
   case join(Join)
+  case create(Create)
+  case documentHistory(DocumentHistory)
   case change(Change)
   case select(Select)
   case leave(Leave)

@@ -5,7 +5,8 @@ extension ServerMessage {
   /// The types of message, each as it is called on the wire.
   package enum Kind: String, Sendable, CaseIterable {
     case welcome, refreshed, granted, tokenExpiring, accessChanged
-    case joined, changes, acknowledged, refused, resync, selections, presence, left
+    case joined, created, behind, documentHistory, changes, acknowledged, refused, resync,
+      selections, presence, left
     case subscribed, unsubscribed, published, publication, roomHistory, roomPresence, typing
     case receipt, receipts, lastOnline, blocks, flag, flags, following
     case resourceUpdate, documentChanged, error, goodbye, pong
@@ -20,6 +21,9 @@ extension ServerMessage {
     case .tokenExpiring: .tokenExpiring
     case .accessChanged: .accessChanged
     case .joined: .joined
+    case .created: .created
+    case .behind: .behind
+    case .documentHistory: .documentHistory
     case .changes: .changes
     case .acknowledged: .acknowledged
     case .refused: .refused
@@ -74,6 +78,9 @@ extension ServerMessage {
     case "tokenExpiring": .tokenExpiring(try source.read())
     case "accessChanged": .accessChanged(try source.read())
     case "joined": .joined(try source.read())
+    case "created": .created(try source.read())
+    case "behind": .behind(try source.read())
+    case "documentHistory": .documentHistory(try source.read())
     case "refused": .refused(try source.read())
     case "resync": .resync(try source.read())
     case "left": .left(try source.read())
@@ -129,6 +136,9 @@ extension ServerMessage {
         fields.text = text
         fields.presence = presence
         fields.show(body)
+      case .created(let body): fields.show(body)
+      case .behind(let body): fields.show(body)
+      case .documentHistory(let body): fields.show(body)
       case .changes(let body): fields.show(body)
       case .acknowledged(let body): fields.show(body)
       case .refused(let body): fields.show(body)

@@ -92,6 +92,7 @@ extension ServerMessage.Participant: MessageObject {
     try fields.required("name", &name)
     try fields.optional("color", &color)
     try fields.unlessEmpty("selections", &selections)
+    try fields.optional("personId", &personID)
   }
 }
 
@@ -160,6 +161,39 @@ extension MessageFields {
     guard mode == .writing, let append else { return try required(name, &value) }
     key(name)
     append(&buffer)
+  }
+}
+
+extension ServerMessage.Created: MessageObject {
+  static var blank: Self { Self(documentID: "", title: "", isRepeated: false) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("documentId", &documentID)
+    try fields.required("title", &title)
+    try fields.required("repeated", &isRepeated)
+  }
+}
+
+extension ServerMessage.Behind: MessageObject {
+  static var blank: Self { Self(documentID: "", epoch: "", revision: 0, lastSequence: 0) }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("documentId", &documentID)
+    try fields.required("epoch", &epoch)
+    try fields.required("revision", &revision)
+    try fields.required("lastSequence", &lastSequence)
+  }
+}
+
+extension ServerMessage.DocumentHistory: MessageObject {
+  static var blank: Self {
+    Self(documentID: "", epoch: "", revision: 0, changes: [], hasMore: false)
+  }
+  mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
+    try fields.required("documentId", &documentID)
+    try fields.required("epoch", &epoch)
+    try fields.required("revision", &revision)
+    try fields.required("changes", &changes)
+    try fields.optional("time", &time)
+    try fields.required("more", &hasMore)
   }
 }
 

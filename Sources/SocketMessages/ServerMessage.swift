@@ -44,13 +44,19 @@ public enum ServerMessage: Sendable, Equatable {
     public var color: String?
     /// The carets, at the message's revision.
     public var selections: [Selection]
+    /// The person: the same for all devices of one user. `nil` where the client is the person.
+    public var personID: String?
 
     /// Makes a participant.
-    public init(clientID: String, name: String, color: String?, selections: [Selection]) {
+    public init(
+      clientID: String, name: String, color: String?, selections: [Selection],
+      personID: String? = nil
+    ) {
       self.clientID = clientID
       self.name = name
       self.color = color
       self.selections = selections
+      self.personID = personID
     }
   }
 
@@ -68,6 +74,72 @@ public enum ServerMessage: Sendable, Equatable {
       self.clientID = clientID
       self.sequence = sequence
       self.operation = operation
+    }
+  }
+
+  /// Answers `create`.
+  public struct Created: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// The note's title now.
+    public var title: String
+    /// Whether the same person had made it before.
+    public var isRepeated: Bool
+
+    /// Makes a reply.
+    public init(documentID: String, title: String, isRepeated: Bool) {
+      self.documentID = documentID
+      self.title = title
+      self.isRepeated = isRepeated
+    }
+  }
+
+  /// Answers `join` of a client that reads pages, and has missed too much for one message.
+  public struct Behind: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// Names the history.
+    public var epoch: String
+    /// The newest revision.
+    public var revision: Int
+    /// The sequence of this client's last change that the log holds, 0 for none.
+    public var lastSequence: Int
+
+    /// Makes a reply.
+    public init(documentID: String, epoch: String, revision: Int, lastSequence: Int) {
+      self.documentID = documentID
+      self.epoch = epoch
+      self.revision = revision
+      self.lastSequence = lastSequence
+    }
+  }
+
+  /// Answers `documentHistory` with a page of changes.
+  public struct DocumentHistory: Sendable, Equatable {
+    /// The document.
+    public var documentID: String
+    /// Names the history.
+    public var epoch: String
+    /// The revision of the first change.
+    public var revision: Int
+    /// Each makes the next revision.
+    public var changes: [Change]
+    /// The time of the last of them, in milliseconds since 1970.
+    public var time: Int64?
+    /// Whether there are later changes.
+    public var hasMore: Bool
+
+    /// Makes a reply.
+    public init(
+      documentID: String, epoch: String, revision: Int, changes: [Change], time: Int64? = nil,
+      hasMore: Bool
+    ) {
+      self.documentID = documentID
+      self.epoch = epoch
+      self.revision = revision
+      self.changes = changes
+      self.time = time
+      self.hasMore = hasMore
     }
   }
 
@@ -359,6 +431,9 @@ public enum ServerMessage: Sendable, Equatable {
   case tokenExpiring(TokenExpiring)
   case accessChanged(AccessChanged)
   case joined(Joined)
+  case created(Created)
+  case behind(Behind)
+  case documentHistory(DocumentHistory)
   case changes(Changes)
   case acknowledged(Acknowledged)
   case refused(Refused)

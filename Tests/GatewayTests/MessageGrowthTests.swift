@@ -92,6 +92,24 @@ extension GatewayWork {
           rig.ask(1, .leave(.init(documentID: document)))
         },
       ]
+    case .create:
+      return [
+        GatewayWork("create with a long title", 20_000) { _, _ in
+        } step: { rig, size in
+          rig.ask(0, .create(.init(documentID: "made", title: String(repeating: "é", count: size))))
+        }
+      ]
+    case .documentHistory:
+      return [
+        GatewayWork("documentHistory of revisions", many) { rig, size in
+          rig.enter(1)
+          rig.write(scalars: 1)
+          for _ in 0..<size { rig.change([.insert("a"), .retain(rig.revision)]) }
+        } step: { rig, size in
+          let start = ResumePoint(epoch: QuietRig.epoch, revision: 1)
+          rig.ask(1, .documentHistory(.init(documentID: document, resume: start, limit: size)))
+        }
+      ]
     case .leave:
       return [
         // Beyond the caches at both sizes.

@@ -90,7 +90,7 @@ struct AnyServerTests {
       revision = Int(known?.revision ?? 0)
       let epoch = random.chance(90) ? known?.epoch ?? "e" : "f"
       let message: ServerMessage
-      switch random.below(12) {
+      switch random.below(14) {
       case 0, 1:
         let text = String(repeating: "t", count: random.below(9))
         message = .joined(Rig.joined(.text(text), epoch, number(revision + 3), last()))
@@ -123,9 +123,18 @@ struct AnyServerTests {
         guard mayAcknowledge else { return garble() }
         message = .acknowledged(
           .init(documentID: "n", sequence: sequence(), revision: number(revision + 1)))
+      case 11:
+        message = .behind(
+          .init(
+            documentID: "n", epoch: epoch, revision: number(revision + 3), lastSequence: last()))
+      case 12:
+        message = .documentHistory(
+          .init(
+            documentID: "n", epoch: epoch, revision: number(revision + 1),
+            changes: (0..<random.below(3)).map { _ in anyChange() }, hasMore: random.chance(50)))
       default: return garble()
       }
-      rig.receive(message, to: ["join", "change", "hello", "select"][random.below(4)])
+      rig.receive(message, to: ["join", "change", "hello", "select", "page"][random.below(5)])
     }
 
     /// Bytes that are no message.

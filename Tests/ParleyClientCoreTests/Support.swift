@@ -23,6 +23,8 @@ struct Rig {
   private(set) var claim: ClientClaim?
   /// What was sent, by its message ids.
   private(set) var sent: [(id: String, message: ClientMessage)] = []
+  /// The places of the edits that were moved by a difference.
+  private(set) var moved: [Range<Int>] = []
   /// The text that a screen would show, if it did what it was told.
   private(set) var screen: Document?
   /// What the app was told beside the states.
@@ -134,6 +136,26 @@ struct Rig {
     .init(
       documentID: "n", title: "Title", epoch: epoch, revision: revision, content: content,
       lastSequence: last, access: .write, presence: [])
+  }
+
+  /// The answer to a join that too much was missed for one message.
+  @discardableResult
+  mutating func behind(_ revision: Int, epoch: String = "e", last: Int = 0) -> [String] {
+    receive(
+      .behind(.init(documentID: "n", epoch: epoch, revision: revision, lastSequence: last)),
+      to: "join")
+  }
+
+  /// A page of what was missed, which begins with this revision.
+  @discardableResult
+  mutating func page(
+    _ revision: Int, _ changes: [ServerMessage.Change], epoch: String = "e", more: Bool = false
+  ) -> [String] {
+    receive(
+      .documentHistory(
+        .init(
+          documentID: "n", epoch: epoch, revision: revision, changes: changes, time: 1,
+          hasMore: more)), to: "page")
   }
 
   @discardableResult
@@ -267,7 +289,9 @@ struct Rig {
     case .people: return nil
     case .carets: return nil
     case .title(let title): return "title \(title)"
-    case .rebased: return "rebased"
+    case .rebased(let places):
+      moved = places
+      return "rebased"
     case .outOfStep: return "out of step"
     case .misfit: return "misfit"
     }
@@ -326,6 +350,8 @@ struct Rig {
     case .refresh(let refresh): "refresh \(refresh.token)"
     case .join(let join):
       "join \(join.documentID)" + (join.resume.map { "@\($0.epoch):\($0.revision)" } ?? "")
+    case .documentHistory(let history):
+      "page \(history.documentID)@\(history.resume.epoch):\(history.resume.revision)"
     case .change(let change):
       "change \(change.sequence)@\(change.revision) \(change.operation.notation)"
     case .select(let select):
@@ -346,6 +372,7 @@ struct Rig {
     case .hello: "hello"
     case .refresh: "refresh"
     case .join: "join"
+    case .documentHistory: "page"
     case .change: "change"
     case .select: "select"
     case .leave: "leave"

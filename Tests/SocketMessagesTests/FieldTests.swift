@@ -28,6 +28,10 @@ struct FieldTests {
   static let examples = [
     Example(.client, "hello", ["name": #""n""#]),
     Example(.client, "join", ["documentId": #""d""#]),
+    Example(.client, "create", ["documentId": #""d""#, "title": #""t""#]),
+    Example(
+      .client, "documentHistory",
+      ["documentId": #""d""#, "resume": #"{"epoch":"e","revision":1}"#]),
     Example(
       .client, "change",
       [
@@ -60,6 +64,17 @@ struct FieldTests {
       [
         "documentId": #""d""#, "title": #""t""#, "epoch": #""e""#, "revision": "1",
         "text": #""x""#, "lastSequence": "0", "access": #""write""#, "presence": "[]",
+      ]),
+    Example(
+      .server, "created", ["documentId": #""d""#, "title": #""t""#, "repeated": "false"]),
+    Example(
+      .server, "behind",
+      ["documentId": #""d""#, "epoch": #""e""#, "revision": "1", "lastSequence": "0"]),
+    Example(
+      .server, "documentHistory",
+      [
+        "documentId": #""d""#, "epoch": #""e""#, "revision": "1",
+        "changes": #"[{"clientId":"c","sequence":1,"operation":[1]}]"#, "more": "true",
       ]),
     Example(
       .server, "changes",
@@ -273,7 +288,8 @@ struct FieldTests {
     let plain = try example.dialect.again(example.frame(example.fields))
     // Other values of the same type before each.
     let others = [
-      "string": #""other""#, "number": "99", "boolean": "false", "object": #"{"roomBytesMax":3}"#,
+      "string": #""other""#, "number": "99", "boolean": "false",
+      "object": #"{"roomBytesMax":3,"epoch":"e","revision":9}"#,
       "numbers": "[[8,9]]", "strings": #"["other","other"]"#, "objects": "[]",
     ]
     for index in example.fields.indices {

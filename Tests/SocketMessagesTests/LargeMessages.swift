@@ -68,6 +68,9 @@ enum Large {
         .init(
           documentID: text,
           resume: .init(epoch: text, revision: 1, change: .init(clientID: text, sequence: 1))))
+    case .create: .create(.init(documentID: text, title: text))
+    case .documentHistory:
+      .documentHistory(.init(documentID: text, resume: .init(epoch: text, revision: 1), limit: 1))
     case .change:
       .change(
         .init(
@@ -112,6 +115,12 @@ enum Large {
           documentID: text, title: text, epoch: text, revision: 1,
           content: .changes(changes(size)), lastSequence: 1, access: .write,
           presence: participants(size)))
+    case .created: .created(.init(documentID: text, title: text, isRepeated: true))
+    case .behind: .behind(.init(documentID: text, epoch: text, revision: 1, lastSequence: 1))
+    case .documentHistory:
+      .documentHistory(
+        .init(
+          documentID: text, epoch: text, revision: 1, changes: changes(size), hasMore: true))
     case .changes: .changes(.init(documentID: text, revision: 1, changes: changes(size)))
     case .acknowledged: .acknowledged(.init(documentID: text, sequence: 1, revision: 1))
     case .refused:

@@ -57,7 +57,8 @@ extension SplitMix64 {
 
   mutating func participant() -> ServerMessage.Participant {
     ServerMessage.Participant(
-      clientID: text(), name: text(), color: optional { $0.text() }, selections: selections())
+      clientID: text(), name: text(), color: optional { $0.text() }, selections: selections(),
+      personID: optional { $0.text() })
   }
 
   mutating func change() -> ServerMessage.Change {
@@ -90,7 +91,12 @@ extension SplitMix64 {
           resume: optional {
             ResumePoint(
               epoch: $0.text(), revision: $0.whole(), change: $0.optional { $0.changeName() })
-          })),
+          }, inFlight: optional { $0.whole() }, pages: once(in: 2))),
+      .create(ClientMessage.Create(documentID: text(), title: text())),
+      .documentHistory(
+        ClientMessage.DocumentHistory(
+          documentID: text(), resume: ResumePoint(epoch: text(), revision: whole()),
+          limit: optional { $0.whole() })),
       .change(
         ClientMessage.Change(
           documentID: text(), epoch: text(), revision: whole(), sequence: whole(),
@@ -124,6 +130,15 @@ extension SplitMix64 {
           lastSequence: whole(), change: optional { $0.changeName() },
           access: once(in: 2) ? .read : .write,
           presence: list { $0.participant() }, people: optional { $0.whole() })),
+      .created(
+        ServerMessage.Created(documentID: text(), title: text(), isRepeated: once(in: 2))),
+      .behind(
+        ServerMessage.Behind(
+          documentID: text(), epoch: text(), revision: whole(), lastSequence: whole())),
+      .documentHistory(
+        ServerMessage.DocumentHistory(
+          documentID: text(), epoch: text(), revision: whole(), changes: list { $0.change() },
+          time: optional { Int64($0.whole()) }, hasMore: once(in: 2))),
       .changes(
         ServerMessage.Changes(
           documentID: text(), revision: whole(), changes: list { $0.change() },

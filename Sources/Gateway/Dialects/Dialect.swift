@@ -60,6 +60,18 @@ class Dialect: Part {
   /// Gives a follower the document that it has joined.
   func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {}
 
+  /// Tells a client that reads pages that it has missed too much for one message.
+  func behind(_ live: LiveDocument, messageID: String, _ connection: Connection) {}
+
+  /// Answers that a note was made, now or before.
+  func made(_ note: NoteSummary, isRepeated: Bool, ref: String, _ connection: Connection) {}
+
+  /// Answers with a page of a document's changes.
+  func page(
+    _ entries: ArraySlice<LogEntry>, after revision: Int, of live: LiveDocument, ref: String,
+    _ connection: Connection
+  ) {}
+
   /// Refuses to let a client join a document, now or at all.
   func turnAway(_ connection: Connection, _ code: ErrorCode, _ message: String, ref: String) {}
 

@@ -8,7 +8,8 @@ import SocketMessages
 final class DocumentRoom {
   /// Work that waits until the document, or older entries of it, have been read from the store.
   enum Waiting {
-    case join(ConnectionID, messageID: String, resume: ResumePoint?)
+    case join(ConnectionID, messageID: String, DocumentJoining)
+    case page(ConnectionID, messageID: String, HistoryPageRequest)
     case change(ConnectionID, messageID: String, LiveDocument.Submission)
     case edit(ServerEdit)
     case version(RequestID, NamedVersion)

@@ -108,13 +108,7 @@ extension Documents {
 
   /// Sends the first of these entries, as many as one frame should hold.
   private func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
-    var bytes = 0
-    let count =
-      entries.firstIndex { entry in
-        defer { bytes += 64 + entry.operation.insertedBytes + 8 * entry.operation.componentCount }
-        return bytes > settings.catchUpBytes
-      } ?? entries.endIndex
-    let range = entries[..<count]
+    let range = entries.fitting(settings.catchUpBytes)
     guard let last = range.last else { return }
     subscription.connection.dialect.send(range, to: subscription)
     subscription.revision = last.revision
@@ -132,6 +126,19 @@ extension Documents {
       return
     }
     connection.dialect.resync(subscription, live, reason: reason, messageID: messageID)
+  }
+}
+
+extension ArraySlice<LogEntry> {
+  /// The first entries, as many as a message of about so many bytes should hold; at least one.
+  func fitting(_ bytesMax: Int) -> Self {
+    var bytes = 0
+    let end =
+      firstIndex { entry in
+        defer { bytes += 64 + entry.operation.insertedBytes + 8 * entry.operation.componentCount }
+        return bytes > bytesMax
+      } ?? endIndex
+    return self[..<end]
   }
 }
 

@@ -28,7 +28,7 @@ extension Documents {
       for waiting in takeWaiting(room) {
         // Whoever knows more than the log tries again: with the text and the old epoch it would
         // forget what nobody else can tell.
-        if case .join(let id, let messageID, .some) = waiting {
+        if case .join(let id, let messageID, let joining) = waiting, joining.resume != nil {
           guard let connection = connections[id], connection.isReady else { continue }
           turnAway(
             connection, .unavailable, "the document cannot be given a new epoch now; try again",

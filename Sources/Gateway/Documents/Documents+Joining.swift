@@ -3,35 +3,53 @@ import OTCore
 import SocketMessages
 import WebSocketFrames
 
+/// The wish of a connection to follow a document.
+struct DocumentJoining {
+  /// The point to resume from, if the client has the text.
+  var resume: ResumePoint?
+  /// Whether the client reads in pages what is too much for one message.
+  var pages = false
+}
+
 /// Following a document, and no longer.
 extension Documents {
   /// A connection wants to follow a document.
-  func join(_ id: DocumentID, resume: ResumePoint?, messageID: String, _ connection: Connection) {
+  func join(
+    _ id: DocumentID, _ joining: DocumentJoining, messageID: String, _ connection: Connection
+  ) {
     let room = room(of: id)
+    let resume = joining.resume
     // A client whose change is being committed is told of it first: told now that the log does not
     // hold it, it would send it again as another one.
     guard let live = room.live, !room.isBusy, live.pendingRevision(of: connection.client) == nil
     else {
-      wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
+      wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
       return
     }
     if let resume, resume.epoch == live.epoch {
       if resume.revision > live.durableRevision {
         // Somebody has seen what this log does not hold: its tail is lost. From here on it is
         // another history, and everybody is told so.
-        wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
+        wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
         renewEpoch(of: room)
         return
       }
       // The entry at the revision itself tells whether the client means the same history.
       let first = resume.revision - (resume.change == nil || resume.revision == 0 ? 0 : 1)
-      if first >= 0, first < live.oldestBase,
-        live.durableRevision - first <= settings.lagRevisionsMax
-      {
-        // What the client missed is still in the store: with it, nothing has to be merged.
-        wait(.join(connection.id, messageID: messageID, resume: resume), in: room, connection)
-        readHistory(of: room, after: first, through: live.oldestBase)
-        return
+      if first >= 0, first < live.oldestBase {
+        if live.durableRevision - first <= settings.lagRevisionsMax {
+          // What the client missed is still in the store: with it, nothing has to be merged.
+          wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
+          readHistory(of: room, after: first, through: live.oldestBase)
+          return
+        }
+        if joining.pages, connection.verbs(on: .document(id)).contains(.read) {
+          // It follows nothing until it has read what it missed. No change of it is under way: its
+          // earlier connection has ended, and what came on this one is done.
+          if let subscription = connection.subscriptions[id] { leave(subscription) }
+          connection.dialect.behind(live, messageID: messageID, connection)
+          return
+        }
       }
     }
     finishJoin(room, resume: resume, messageID: messageID, connection)
@@ -109,7 +127,7 @@ extension LiveDocument {
 extension LogEntry {
   /// The name that tells the entry from any other ever written at its revision. The log is only ever
   /// cut at its end, so whoever has seen this entry has seen all that stands before it.
-  fileprivate func name(withTime: Bool) -> ChangeName {
+  func name(withTime: Bool) -> ChangeName {
     ChangeName(clientID: client, sequence: sequence, time: withTime ? time : nil)
   }
 }

@@ -148,6 +148,7 @@ extension Subscription {
   /// The follower, as others see it, without carets.
   fileprivate var person: ServerMessage.Participant {
     .init(
-      clientID: connection.client, name: connection.name, color: connection.color, selections: [])
+      clientID: connection.client, name: connection.name, color: connection.color, selections: [],
+      personID: connection.user)
   }
 }

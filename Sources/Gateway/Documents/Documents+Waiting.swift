@@ -9,7 +9,7 @@ extension Documents {
   ) {
     guard room.waiting.count < settings.waitingMax else {
       switch waiting {
-      case .join(_, let messageID, _):
+      case .join(_, let messageID, _), .page(_, let messageID, _):
         turnAway(
           connection, .busy, "the document is being read and too many wait for it; try again",
           ref: messageID)
@@ -30,9 +30,12 @@ extension Documents {
     guard !room.isBusy else { return }
     for waiting in takeWaiting(room) {
       switch waiting {
-      case .join(let id, let messageID, let resume):
+      case .join(let id, let messageID, let joining):
         guard let connection = connections[id], connection.isReady else { continue }
-        join(room.id, resume: resume, messageID: messageID, connection)
+        join(room.id, joining, messageID: messageID, connection)
+      case .page(let id, let messageID, let page):
+        guard let connection = connections[id], connection.isReady else { continue }
+        readPage(page, of: room, messageID: messageID, connection)
       case .change(let id, let messageID, let submission):
         guard let subscription = connections[id]?.subscriptions[room.id] else { continue }
         submit(submission, messageID: messageID, subscription)
@@ -82,15 +85,18 @@ extension Documents {
     _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, without error: StoreError
   ) {
     switch waiting {
-    case .join(let id, let messageID, let resume):
+    case .page(let id, let messageID, let page):
+      guard let connection = connections[id], connection.isReady else { return }
+      readPage(page, of: room, messageID: messageID, connection)
+    case .join(let id, let messageID, let joining):
       guard let connection = connections[id], connection.isReady else { return }
       // With the whole text it can still join; it merges what it has pending. Only if it knows more
       // than the log, the epoch comes first.
-      let isAhead = resume.map {
+      let isAhead = joining.resume.map {
         $0.epoch == room.live?.epoch && $0.revision > room.live?.durableRevision ?? 0
       }
       join(
-        room.id, resume: isAhead == true ? resume : nil, messageID: messageID, connection)
+        room.id, isAhead == true ? joining : DocumentJoining(), messageID: messageID, connection)
     case .edit(let edit):
       switch error {
       case .compacted:
@@ -130,7 +136,7 @@ extension Documents {
     settledAll(in: room)
     for waiting in takeWaiting(room) {
       switch waiting {
-      case .join(let id, let messageID, _):
+      case .join(let id, let messageID, _), .page(let id, let messageID, _):
         guard let connection = connections[id] else { continue }
         turnAway(connection, code, message, ref: messageID)
       case .edit(let edit):

@@ -11,6 +11,10 @@ enum Awaited {
   case history(DocumentID)
   /// Older entries, for a follower that lags.
   case catchUp(DocumentID, ConnectionID)
+  /// Entries for a page.
+  case documentPage(HistoryPageReading)
+  /// A note that a client makes over its socket.
+  case making(DocumentMaking)
   case publication(RoomPublishing)
   /// The publications that a subscriber missed; the room may have to take another epoch first.
   case recovery(RoomSubscribing)
@@ -47,6 +51,12 @@ extension StorePurpose<[LogEntry]> {
   static func catchUp(_ id: DocumentID, _ connection: ConnectionID) -> Self {
     Self(.catchUp(id, connection))
   }
+
+  static func page(_ reading: HistoryPageReading) -> Self { Self(.documentPage(reading)) }
+}
+
+extension StorePurpose<NoteMaking> {
+  static func making(_ work: DocumentMaking) -> Self { Self(.making(work)) }
 }
 
 extension StorePurpose<Void> {

@@ -157,6 +157,13 @@ enum NoteMaking {
   case deleted
 }
 
+extension StoreTask<NoteMaking> {
+  /// Makes a note, unless it was made by the same owner before.
+  static func make(_ draft: NoteDraft, epoch: String, restMax: Timestamp) -> Self {
+    Self(.once(.create(draft, epoch: epoch, restMax: restMax)))
+  }
+}
+
 extension StoreReplies<NoteMaking> {
   static var making: Self {
     Self { reply in

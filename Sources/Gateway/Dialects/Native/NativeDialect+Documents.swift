@@ -26,7 +26,70 @@ extension NativeDialect {
         .notAllowed, "the token does not grant reading this document", ref: ref, to: connection)
       return
     }
-    documents.join(join.documentID, resume: join.resume, messageID: ref, connection)
+    documents.join(
+      join.documentID, DocumentJoining(resume: join.resume, pages: join.pages), messageID: ref,
+      connection)
+  }
+
+  func handle(_ create: ClientMessage.Create, ref: String, _ connection: Connection) {
+    let limits = settings.limits
+    let id = create.documentID
+    guard !id.isEmpty, id.utf8.count <= limits.documentIDBytesMax else {
+      sendError(
+        .tooLarge, "a document's id has 1 to \(limits.documentIDBytesMax) bytes", ref: ref,
+        to: connection)
+      return
+    }
+    guard create.title.utf8.count <= limits.titleBytesMax else {
+      sendError(
+        .tooLarge,
+        "a title may have \(limits.titleBytesMax) bytes; this one has \(create.title.utf8.count)",
+        ref: ref, to: connection)
+      return
+    }
+    guard connection.verbs(on: .document(id)).contains(.manage), let identity = connection.identity
+    else {
+      sendError(
+        .notAllowed, "the token does not grant making this document", ref: ref, to: connection)
+      return
+    }
+    guard !board.isDraining else {
+      sendError(
+        .unavailable, "the server is going down; ask again when it is back", ref: ref,
+        to: connection)
+      return
+    }
+    documents.make(
+      NoteDraft(
+        id: id, title: create.title, owner: identity.user, time: surroundings.clock.now),
+      messageID: ref, connection)
+  }
+
+  func handle(
+    _ history: ClientMessage.DocumentHistory, ref: String, _ connection: Connection
+  ) {
+    let limits = settings.limits
+    guard !history.documentID.isEmpty,
+      history.documentID.utf8.count <= limits.documentIDBytesMax
+    else {
+      sendError(
+        .tooLarge, "a document's id has 1 to \(limits.documentIDBytesMax) bytes", ref: ref,
+        to: connection)
+      return
+    }
+    guard connection.verbs(on: .document(history.documentID)).contains(.read) else {
+      sendError(
+        .notAllowed, "the token does not grant reading this document", ref: ref, to: connection)
+      return
+    }
+    let limit = history.limit ?? settings.windowEntries
+    guard limit > 0 else {
+      sendError(.badMessage, "expected a limit from 1", ref: ref, to: connection)
+      return
+    }
+    documents.readPage(
+      HistoryPageRequest(resume: history.resume, limit: min(limit, settings.windowEntries)),
+      of: history.documentID, messageID: ref, connection)
   }
 
   func handle(_ change: ClientMessage.Change, ref: String, _ connection: Connection) {

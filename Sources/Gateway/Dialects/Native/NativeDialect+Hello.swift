@@ -78,7 +78,10 @@ extension NativeDialect {
   }
 
   private func capabilities(_ rooms: Rooms) -> [String] {
-    let own = ["documents", "presence", "publish", "resume", "roomHistory", "rooms", "selections"]
+    let own = [
+      "create", "documentHistory", "documents", "presence", "publish", "resume", "roomHistory",
+      "rooms", "selections",
+    ]
     return (own + rooms.people.capabilities).sorted()
   }
 

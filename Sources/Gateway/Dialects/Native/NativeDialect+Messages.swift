@@ -63,6 +63,8 @@ extension NativeDialect {
     case .refresh(let refresh): owner?.handle(refresh: refresh, ref: ref, connection)
     case .grant(let grant): owner?.handle(grant: grant, ref: ref, connection)
     case .join(let join): handle(join, ref: ref, connection)
+    case .create(let create): handle(create, ref: ref, connection)
+    case .documentHistory(let history): handle(history, ref: ref, connection)
     case .change(let change): handle(change, ref: ref, connection)
     case .select(let select): handle(select, ref: ref, connection)
     case .leave(let id):

@@ -88,6 +88,36 @@ final class NativeDialect: Dialect {
     }
   }
 
+  override func behind(_ live: LiveDocument, messageID: String, _ connection: Connection) {
+    send(
+      .behind(
+        .init(
+          documentID: live.id, epoch: live.epoch, revision: live.durableRevision,
+          lastSequence: live.lastDurableSequence(of: connection.client))),
+      ref: messageID, to: connection)
+  }
+
+  override func made(
+    _ note: NoteSummary, isRepeated: Bool, ref: String, _ connection: Connection
+  ) {
+    send(
+      .created(.init(documentID: note.id, title: note.title, isRepeated: isRepeated)), ref: ref,
+      to: connection)
+  }
+
+  override func page(
+    _ entries: ArraySlice<LogEntry>, after revision: Int, of live: LiveDocument, ref: String,
+    _ connection: Connection
+  ) {
+    send(
+      .documentHistory(
+        .init(
+          documentID: live.id, epoch: live.epoch, revision: revision + 1,
+          changes: entries.map(ServerMessage.Change.init), time: entries.last?.time,
+          hasMore: revision + entries.count < live.durableRevision)),
+      ref: ref, to: connection)
+  }
+
   /// Sends a message with the document's newest text, which is encoded for the first who asks for it
   /// and kept until the next revision.
   private func sendText(

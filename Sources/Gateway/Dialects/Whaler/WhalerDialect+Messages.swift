@@ -65,7 +65,7 @@ extension WhalerDialect {
       close(connection, .unauthorised, "the token does not grant reading this document")
       return
     }
-    documents.join(id, resume: nil, messageID: messageID, connection)
+    documents.join(id, DocumentJoining(), messageID: messageID, connection)
   }
 
   private func handle(

@@ -1,0 +1,29 @@
+import GatewayPorts
+import SocketMessages
+
+/// The wish to read changes that somebody has missed.
+struct HistoryPageRequest {
+  /// The point after which the page begins.
+  var resume: ResumePoint
+  /// Changes, at most.
+  var limit: Int
+
+  /// The revision after which entries are read: the one before the resume point, where its own entry
+  /// tells whether the reader means this history.
+  var after: Int { resume.revision - (resume.change == nil || resume.revision == 0 ? 0 : 1) }
+}
+
+/// A page that is being read from the store.
+struct HistoryPageReading {
+  let id: DocumentID
+  let epoch: String
+  let connection: ConnectionID
+  let messageID: String
+  let page: HistoryPageRequest
+}
+
+/// A note that a client makes over its socket, until the store has answered.
+struct DocumentMaking {
+  let connection: ConnectionID
+  let messageID: String
+}

@@ -1,0 +1,39 @@
+import GatewayPorts
+import SocketMessages
+
+/// Making notes over the socket: as `PUT /api/notes/{id}` does, so that a client needs no HTTP and may
+/// ask again after a loss.
+extension Documents {
+  /// Makes a note under an id that its maker chose.
+  func make(_ draft: NoteDraft, messageID: String, _ connection: Connection) {
+    store(
+      .make(draft, epoch: surroundings.names.next(), restMax: settings.answers.ageMax),
+      for: .making(DocumentMaking(connection: connection.id, messageID: messageID)))
+  }
+
+  /// The store has made a note, or not.
+  func made(_ work: DocumentMaking, _ outcome: StoreOutcome<NoteMaking>) {
+    if case .success(.made) = outcome { owner?.noteListChanged() }
+    guard let connection = connections[work.connection], connection.isReady else { return }
+    let dialect = connection.dialect
+    let ref = work.messageID
+    switch outcome {
+    case .success(.made(let note)): dialect.made(note, isRepeated: false, ref: ref, connection)
+    case .success(.found(let note)): dialect.made(note, isRepeated: true, ref: ref, connection)
+    case .success(.taken):
+      dialect.sendError(
+        .idTaken,
+        "another note has this id: it was made by somebody else, or with another title; take a "
+          + "new id",
+        ref: ref, to: connection)
+    case .success(.deleted):
+      dialect.sendError(
+        .unknownDocument, "the note with this id was deleted; take a new id", ref: ref,
+        to: connection)
+    case .failure(let error):
+      surroundings.log.write(.error, "note not made", [("error", error.logName)])
+      dialect.sendError(
+        .unavailable, "the store cannot do this now; try again later", ref: ref, to: connection)
+    }
+  }
+}

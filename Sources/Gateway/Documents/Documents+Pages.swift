@@ -1,0 +1,105 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// Pages of a document's changes, for who was away for long.
+///
+/// A page comes from memory, or from a read of the store beside the commits, and the reader asks for
+/// each: one that is slow has one page under way, and nothing is kept for it. It has as many changes
+/// as a range of a lagging follower has.
+extension Documents {
+  /// A connection asks for a page.
+  func readPage(
+    _ page: HistoryPageRequest, of id: DocumentID, messageID: String, _ connection: Connection
+  ) {
+    // The reader has the last one still before it, or has not waited for it.
+    guard connection.pageReads[id] == nil,
+      connection.pageReads.count < settings.limits.documentsPerConnectionMax,
+      surroundings.queuedBytes(connection.id) <= settings.laggingBytes
+    else {
+      return turnAway(
+        connection, .busy, "read the page before, and ask for the next one then", ref: messageID)
+    }
+    readPage(page, of: room(of: id), messageID: messageID, connection)
+  }
+
+  /// Answers with a page, as soon as the document is there.
+  func readPage(
+    _ page: HistoryPageRequest, of room: DocumentRoom, messageID: String, _ connection: Connection
+  ) {
+    guard let live = room.live else {
+      return wait(.page(connection.id, messageID: messageID, page), in: room, connection)
+    }
+    guard page.resume.epoch == live.epoch else {
+      return turnAwayReader(connection, .epochChanged, ref: messageID)
+    }
+    guard page.resume.revision >= 0, page.resume.revision <= live.durableRevision else {
+      return turnAwayReader(connection, .futureRevision, ref: messageID)
+    }
+    let through = min(live.durableRevision, page.resume.revision + page.limit)
+    if page.after >= live.oldestBase {
+      let entries = live.durableEntries(after: page.after)
+      return answer(
+        page, entries.prefix(through - page.after), of: live, messageID: messageID, connection)
+    }
+    connection.pageReads[room.id] = store(
+      .entries(id: room.id, after: page.after, through: through),
+      for: .page(
+        HistoryPageReading(
+          id: room.id, epoch: live.epoch, connection: connection.id, messageID: messageID,
+          page: page)))
+  }
+
+  /// The entries of a page have been read, or not.
+  func readPage(
+    _ reading: HistoryPageReading, _ outcome: StoreOutcome<[LogEntry]>, _ ticket: StoreTicket
+  ) {
+    guard let connection = connections[reading.connection],
+      connection.pageReads[reading.id] == ticket
+    else { return }
+    connection.pageReads[reading.id] = nil
+    guard connection.isReady else { return }
+    // Read beside the commits: meanwhile the note may have been deleted and made anew.
+    guard let live = documents[reading.id]?.live, live.epoch == reading.epoch else {
+      return turnAwayReader(connection, .unavailable, ref: reading.messageID)
+    }
+    switch outcome {
+    case .success(let entries) where entries.first?.revision == reading.page.after + 1:
+      answer(reading.page, entries[...], of: live, messageID: reading.messageID, connection)
+    case .failure(.unavailable), .failure(.notNext), .failure(.exists):
+      turnAwayReader(connection, .unavailable, ref: reading.messageID)
+    case .success, .failure(.compacted), .failure(.unknownDocument), .failure(.damaged):
+      turnAwayReader(connection, .historyGone, ref: reading.messageID)
+    }
+  }
+
+  private func answer(
+    _ page: HistoryPageRequest, _ entries: ArraySlice<LogEntry>, of live: LiveDocument,
+    messageID: String, _ connection: Connection
+  ) {
+    guard connection.verbs(on: .document(live.id)).contains(.read) else {
+      return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
+    }
+    var entries = entries
+    if page.after < page.resume.revision {
+      // Another change at this revision: the reader has seen what this log has lost.
+      guard let known = page.resume.change, let entry = entries.popFirst(),
+        known == entry.name(withTime: known.time != nil)
+      else { return turnAwayReader(connection, .historyGone, ref: messageID) }
+    }
+    connection.dialect.page(
+      entries.fitting(settings.catchUpBytes), after: page.resume.revision, of: live,
+      ref: messageID, connection)
+  }
+
+  private func turnAwayReader(_ connection: Connection, _ code: ErrorCode, ref: String) {
+    let words =
+      switch code {
+      case .epochChanged: "the document has another history now; join it with its text"
+      case .futureRevision: "there is no such revision; join the document"
+      case .historyGone: "the changes after that revision are no longer kept; join the document"
+      default: "older changes cannot be read now; try again"
+      }
+    turnAway(connection, code, words, ref: ref)
+  }
+}

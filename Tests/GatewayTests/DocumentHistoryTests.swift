@@ -1,0 +1,209 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import SocketMessages
+import Testing
+
+/// Pages of changes over the socket, and joins that are too far behind.
+@Suite("Pages of a document's changes")
+struct DocumentHistoryTests {
+  private static let epoch = "epoch of n1"
+
+  /// A gateway that remembers little, and a note with so many revisions, each a letter at its start.
+  private func rig(
+    revisions: Int, _ change: (inout GatewaySettings) -> Void = { _ in }
+  ) throws -> GatewayRig {
+    let rig = GatewayRig(isDemo: true) {
+      $0.windowEntries = 4
+      $0.lagRevisionsMax = 6
+      change(&$0)
+    }
+    rig.make("n1")
+    let (id, _) = try rig.greet(nil)
+    rig.ask(id, .join(.init(documentID: "n1")))
+    for revision in 0..<revisions {
+      var operation = TextOperation()
+      operation.insert("x")
+      operation.retain(revision)
+      rig.ask(
+        id,
+        .change(
+          .init(
+            documentID: "n1", epoch: Self.epoch, revision: revision, sequence: revision + 1,
+            operation: operation)))
+    }
+    return rig
+  }
+
+  private func page(
+    _ rig: GatewayRig, _ id: UInt64, after revision: Int, epoch: String = Self.epoch,
+    change: ChangeName? = nil, limit: Int? = nil
+  ) throws -> ServerMessage.DocumentHistory {
+    let resume = ResumePoint(epoch: epoch, revision: revision, change: change)
+    let reply = rig.ask(
+      id, .documentHistory(.init(documentID: "n1", resume: resume, limit: limit)))
+    guard case .documentHistory(let page)? = reply else { throw Unexpected(message: reply) }
+    return page
+  }
+
+  private func code(_ reply: ServerMessage?) -> ErrorCode? {
+    if case .error(let failure)? = reply { failure.code } else { nil }
+  }
+
+  @Test("who is too far behind is told, and follows nothing yet", arguments: [false, true])
+  func behind(pages: Bool) throws {
+    let rig = try rig(revisions: 20)
+    let (id, _) = try rig.greet(nil)
+    let resume = ResumePoint(epoch: Self.epoch, revision: 2)
+    let reply = rig.ask(id, .join(.init(documentID: "n1", resume: resume, pages: pages)))
+    switch reply {
+    case .behind(let behind)? where pages:
+      #expect(
+        behind == .init(documentID: "n1", epoch: Self.epoch, revision: 20, lastSequence: 0))
+    case .joined(let joined)? where !pages:
+      #expect(joined.content == .text(String(repeating: "x", count: 20)))
+    default: Issue.record("\(String(describing: reply))")
+    }
+    let change = ClientMessage.Change(
+      documentID: "n1", epoch: Self.epoch, revision: 20, sequence: 1,
+      operation: [.retain(20)])
+    guard case .refused(let refused)? = rig.ask(id, .change(change)) else {
+      #expect(!pages)
+      return
+    }
+    #expect(pages && refused.code == .notJoined)
+  }
+
+  @Test("pages bring every change, from memory and from the store, and no more at once than fit")
+  func pages() throws {
+    let rig = try rig(revisions: 20)
+    let (id, _) = try rig.greet(nil)
+    var revision = 0
+    var name: ChangeName?
+    var sizes: [Int] = []
+    while true {
+      let page = try page(rig, id, after: revision, change: name)
+      #expect(page.revision == revision + 1)
+      #expect(
+        page.changes.map(\.sequence) == Array(revision + 1..<revision + 1 + page.changes.count))
+      sizes.append(page.changes.count)
+      revision += page.changes.count
+      name = page.changes.last.map {
+        ChangeName(clientID: $0.clientID, sequence: $0.sequence, time: page.time)
+      }
+      if !page.hasMore { break }
+    }
+    #expect(revision == 20)
+    #expect(sizes == [4, 4, 4, 4, 4])
+    #expect(try page(rig, id, after: 20).changes == [])
+  }
+
+  @Test("a page has as many bytes as a message should, and one change at least")
+  func bytes() throws {
+    let rig = try rig(revisions: 20) {
+      $0.windowEntries = 1_000
+      $0.catchUpBytes = 200
+    }
+    let (id, _) = try rig.greet(nil)
+    let count = try page(rig, id, after: 0).changes.count
+    #expect((1...4).contains(count))
+    #expect(try page(rig, id, after: 0, limit: 1).changes.count == 1)
+  }
+
+  @Test("another history, another change, and a revision to come give no page")
+  func refused() throws {
+    let rig = try rig(revisions: 20)
+    let (id, welcome) = try rig.greet(nil)
+    func code(_ resume: ResumePoint, limit: Int? = nil) -> ErrorCode? {
+      self.code(
+        rig.ask(id, .documentHistory(.init(documentID: "n1", resume: resume, limit: limit))))
+    }
+    #expect(code(.init(epoch: "other", revision: 1)) == .epochChanged)
+    #expect(code(.init(epoch: Self.epoch, revision: 21)) == .futureRevision)
+    #expect(code(.init(epoch: Self.epoch, revision: -1)) == .futureRevision)
+    #expect(code(.init(epoch: Self.epoch, revision: 1), limit: 0) == .badMessage)
+    let other = ChangeName(clientID: welcome.clientID, sequence: 9)
+    for revision in [3, 19] {
+      #expect(
+        code(.init(epoch: Self.epoch, revision: revision, change: other)) == .historyGone)
+    }
+    let unknown = ClientMessage.DocumentHistory(
+      documentID: "n2", resume: .init(epoch: "e", revision: 0))
+    #expect(self.code(rig.ask(id, .documentHistory(unknown))) == .unknownDocument)
+  }
+
+  @Test("a reader that takes nothing is given no page")
+  func backpressure() throws {
+    let rig = try rig(revisions: 20)
+    let (id, _) = try rig.greet(nil)
+    rig.queues.bytes[id] = 100_000
+    let resume = ResumePoint(epoch: Self.epoch, revision: 0)
+    let reply = rig.ask(id, .documentHistory(.init(documentID: "n1", resume: resume)))
+    #expect(code(reply) == .busy)
+  }
+
+  @Test("a token has to grant reading the document")
+  func rights() throws {
+    let rig = GatewayRig()
+    rig.make("n1")
+    let token = rig.token("ann", [Grant(.documents, NamePattern("n2"), .all)])
+    let (id, _) = try rig.greet(token)
+    let resume = ResumePoint(epoch: Self.epoch, revision: 0)
+    let reply = rig.ask(id, .documentHistory(.init(documentID: "n1", resume: resume)))
+    #expect(code(reply) == .notAllowed)
+  }
+
+  // MARK: Making notes
+
+  @Test("a note is made over the socket, once however often it is asked for")
+  func create() throws {
+    let rig = GatewayRig()
+    let all = [Grant(.documents, NamePattern("*"), .all)]
+    let (ann, _) = try rig.greet(rig.token("ann", all))
+    let (ben, _) = try rig.greet(rig.token("ben", all))
+    func make(_ id: UInt64, title: String = "Title") -> ServerMessage? {
+      rig.ask(id, .create(.init(documentID: "n1", title: title)))
+    }
+    let made = ServerMessage.Created(documentID: "n1", title: "Title", isRepeated: false)
+    #expect(make(ann) == .created(made))
+    var again = made
+    again.isRepeated = true
+    #expect(make(ann) == .created(again))
+    #expect(code(make(ann, title: "Other")) == .idTaken)
+    #expect(code(make(ben)) == .idTaken)
+    guard case .joined? = rig.ask(ann, .join(.init(documentID: "n1"))) else {
+      Issue.record("the note is not there")
+      return
+    }
+  }
+
+  @Test("a note is made by who may manage it, within the limits of names")
+  func createRefused() throws {
+    let rig = GatewayRig { $0.limits.titleBytesMax = 5 }
+    let (id, _) = try rig.greet(
+      rig.token("ann", [Grant(.documents, NamePattern("n*"), .all)]))
+    func code(_ name: String, _ title: String) -> ErrorCode? {
+      self.code(rig.ask(id, .create(.init(documentID: name, title: title))))
+    }
+    #expect(code("n1", "title") == nil)
+    #expect(code("n2", "titles") == .tooLarge)
+    #expect(code("", "t") == .tooLarge)
+    #expect(code(String(repeating: "n", count: 201), "t") == .tooLarge)
+    #expect(code("m1", "t") == .notAllowed)
+  }
+
+  @Test("two devices of one user are one person")
+  func devices() throws {
+    let rig = GatewayRig()
+    rig.make("n1")
+    let token = rig.token("ann", [Grant(.documents, NamePattern("*"), .all)])
+    let (first, _) = try rig.greet(token)
+    rig.ask(first, .join(.init(documentID: "n1")))
+    let (second, _) = try rig.greet(token)
+    guard case .joined(let joined)? = rig.ask(second, .join(.init(documentID: "n1"))) else {
+      Issue.record("not joined")
+      return
+    }
+    #expect(joined.presence.map(\.personID) == ["ann"])
+  }
+}
