@@ -14,8 +14,19 @@ func product(_ name: String, _ targets: [String]) -> Product {
   .`library`(name: name, targets: targets)
 }
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func library(
+  _ name: String, in folder: String? = nil, _ dependencies: [Target.Dependency] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: folder.map { "Sources/\($0)/\(name)" },
+    swiftSettings: settings)
+}
+
+/// A library of the system, as a module.
+func system(_ name: String, _ pkgConfig: String, _ packages: [String]) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/SystemLibraries/\(name)", pkgConfig: pkgConfig,
+    providers: [.apt(packages)])
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [])
@@ -55,11 +66,12 @@ let package = Package(
     // pkg-config.
     .target(
       name: "CClientTLS",
+      path: "Sources/SystemLibraries/CClientTLS",
       linkerSettings: [
         .linkedLibrary("ssl", .when(platforms: [.linux])),
         .linkedLibrary("crypto", .when(platforms: [.linux])),
       ]),
-    library("WebSocketClient", ["HTTP1", "WebSocketFrames", "CClientTLS"]),
+    library("WebSocketClient", in: "Adapters", ["HTTP1", "WebSocketFrames", "CClientTLS"]),
     library(
       "ParleyClient",
       [
@@ -72,28 +84,26 @@ let package = Package(
       "Gateway",
       ["OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "GatewayPorts"]),
     // Under the adapters: SHA-256 and random bytes, which several need.
-    library("Hashing", ["COpenSSL"]),
+    library("Hashing", in: "Adapters", ["COpenSSL"]),
     // Adapters: each wraps one outside system, and none imports another.
-    .systemLibrary(
-      name: "CLibwebsockets", pkgConfig: "libwebsockets",
-      providers: [.apt(["libwebsockets-dev", "libwebsockets-evlib-ev", "libev-dev"])]),
-    .systemLibrary(
-      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(
-      name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    system(
+      "CLibwebsockets", "libwebsockets",
+      ["libwebsockets-dev", "libwebsockets-evlib-ev", "libev-dev"]),
+    system("CSQLite", "sqlite3", ["libsqlite3-dev"]),
+    system("COpenSSL", "libcrypto", ["libssl-dev"]),
+    system("CCurl", "libcurl", ["libcurl4-openssl-dev"]),
     // Questions to the kernel that Swift's Glibc leaves out.
-    .target(name: "CLinux"),
+    .target(name: "CLinux", path: "Sources/SystemLibraries/CLinux"),
     .target(
       name: "CLibwebsocketsShim", dependencies: ["CLibwebsockets"],
+      path: "Sources/SystemLibraries/CLibwebsocketsShim",
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     library(
-      "TransportLibwebsockets",
+      "TransportLibwebsockets", in: "Adapters",
       ["GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim"]),
-    library("StoreSQLite", ["OTCore", "GatewayPorts", "CSQLite", "Hashing"]),
-    library("CryptoOpenSSL", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
-    library("HTTPClientCurl", ["CCurl"]),
+    library("StoreSQLite", in: "Adapters", ["OTCore", "GatewayPorts", "CSQLite", "Hashing"]),
+    library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
+    library("HTTPClientCurl", in: "Adapters", ["CCurl"]),
     // The description of the HTTP API, as a part of the program.
     .target(
       name: "APIDescription", resources: [.embedInCode("openapi.json")], swiftSettings: settings),
@@ -113,7 +123,8 @@ let package = Package(
       name: "ot-bench", dependencies: ["OTCore", "OTWorkloads", "Hashing"],
       swiftSettings: settings),
     .executableTarget(
-      name: "simulate", dependencies: ["SimulationKit"], swiftSettings: settings),
+      name: "simulate", dependencies: ["SimulationKit"], path: "Sources/Kits/simulate",
+      swiftSettings: settings),
     .executableTarget(
       name: "parley-store-bench",
       dependencies: [
@@ -134,15 +145,15 @@ let package = Package(
       name: "example-live-list", dependencies: ["ParleyClient"], path: "Examples/LiveList",
       swiftSettings: settings),
     // Beside.
-    library("OTWorkloads", ["OTCore"]),
-    library("GrowthKit"),
+    library("OTWorkloads", in: "Kits", ["OTCore"]),
+    library("GrowthKit", in: "Kits"),
     library(
-      "SimulationKit",
+      "SimulationKit", in: "Kits",
       [
         "OTCore", "OTWorkloads", "JSON", "SocketMessages", "WebSocketFrames", "ParleyClientCore",
         "GatewayPorts", "Gateway",
       ]),
-    library("PortConformance", ["OTCore", "OTWorkloads", "GatewayPorts"]),
+    library("PortConformance", in: "Kits", ["OTCore", "OTWorkloads", "GatewayPorts"]),
     // Tests.
     tests("ArchitectureTests", []),
     tests(

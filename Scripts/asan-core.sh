@@ -6,8 +6,8 @@ set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 package=$root/.build/asan-core
 mkdir -p "$package/Sources" "$package/Tests"
-for target in Sources/OTCore Sources/OTWorkloads Tests/OTCoreTests; do
-  ln -sfn "$root/$target" "$package/$target"
+for target in Sources/OTCore Sources/Kits/OTWorkloads Tests/OTCoreTests; do
+  ln -sfn "$root/$target" "$package/${target/Kits\//}"
 done
 cat >"$package/Package.swift" <<'MANIFEST'
 // swift-tools-version: 6.2

@@ -46,16 +46,17 @@ dictionary=Fuzz/$target.dict
 flags=(
   -O -swift-version 6 -parse-as-library -wmo -sanitize=fuzzer,address -package-name parley
   -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility
-  -warnings-as-errors -I "$build" -Xcc -fmodule-map-file=Sources/COpenSSL/module.modulemap
+  -warnings-as-errors -I "$build" -Xcc -fmodule-map-file=Sources/SystemLibraries/COpenSSL/module.modulemap
 )
 
 # The modules that a target may import, each after those that it imports itself. Compiled again only
 # when something has changed.
 objects=()
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
-for module in OTCore JSON SocketMessages OTWorkloads SocketIO Bayeux WebSocketFrames GatewayPorts \
-  Hashing CryptoOpenSSL HTTP1; do
-  sources=$(find "Sources/$module" -name '*.swift' | LC_ALL=C sort)
+for folder in OTCore JSON SocketMessages Kits/OTWorkloads SocketIO Bayeux WebSocketFrames \
+  GatewayPorts Adapters/Hashing Adapters/CryptoOpenSSL HTTP1; do
+  module=${folder##*/}
+  sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)
   # shellcheck disable=SC2086
   stamp=$(echo "$stamp"; cat $sources | cksum)
   objects+=("$build/$module.o")

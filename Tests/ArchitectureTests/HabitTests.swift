@@ -58,7 +58,8 @@ struct HabitTests {
   @Test(arguments: bans)
   func `no target does what it may not`(ban: Ban) throws {
     for target in ban.targets {
-      for file in try tree.files(in: "Sources/\(target)", endings: ["swift"]) {
+      let folder = try #require(try tree.modules()[target])
+      for file in try tree.files(in: folder, endings: ["swift"]) {
         for (number, line) in file.code.enumerated() {
           for word in ban.words where Self.contains(line, word) {
             Issue.record("\(file.path):\(number + 1) has “\(word)”: \(ban.reason)")

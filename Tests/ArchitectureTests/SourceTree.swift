@@ -67,6 +67,18 @@ struct SourceTree {
       .sorted()
   }
 
+  /// The folders of the modules in `Sources`, by their names. Some kinds have a folder of their own.
+  func modules() throws -> [String: String] {
+    let kinds = ["Adapters", "Kits", "SystemLibraries"]
+    var modules: [String: String] = [:]
+    for folder in ["Sources"] + kinds.map({ "Sources/" + $0 }) {
+      for name in try folders(in: folder) where !kinds.contains(name) {
+        modules[name] = folder + "/" + name
+      }
+    }
+    return modules
+  }
+
   /// The text files below a folder, whose names have one of the endings.
   ///
   /// What set-up and builds put there is left out.

@@ -17,8 +17,8 @@ struct SummaryTests {
 
   @Test("summaries name their subject")
   func subjects() throws {
-    for module in try tree.folders(in: "Sources") {
-      let files = try tree.files(in: "Sources/\(module)", endings: ["swift"])
+    for (module, folder) in try tree.modules() {
+      let files = try tree.files(in: folder, endings: ["swift"])
       var count = 0
       var found: [String] = []
       for file in files {
