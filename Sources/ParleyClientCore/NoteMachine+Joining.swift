@@ -213,10 +213,11 @@ extension NoteMachine {
       return true
     }
     if pendingJoin?.message == number || pendingPage == number {
+      let isPage = pendingPage == number
       pendingJoin = nil
       pendingPage = nil
       if error.retryable {
-        putOff = .join
+        putOff = isPage ? .page : .join
         retryAt = turn.after(error.retryAfter, or: timing.retryAfter)
       } else {
         phase = error.code == .unknownDocument ? .deleted : .failed(.refused(error.code))

@@ -24,7 +24,7 @@ extension NoteMachine {
     askForPage(&turn)
   }
 
-  private mutating func askForPage(_ turn: inout Turn) {
+  mutating func askForPage(_ turn: inout Turn) {
     guard turn.isOnline, let resume = replica?.resumePoint else { return }
     pendingPage = turn.send(.documentHistory(.init(documentID: documentID, resume: resume)))
   }

@@ -25,6 +25,8 @@ struct NoteMachine: Sendable {
   /// Work that was put off for a while.
   enum PutOff: Sendable {
     case join
+    /// A page of missed changes. To join instead would use up what a rate allows, each time anew.
+    case page
     case change
   }
 
@@ -110,6 +112,7 @@ struct NoteMachine: Sendable {
       putOff = nil
       switch what {
       case .join: join(&turn)
+      case .page: askForPage(&turn)
       case .change: resend(&turn)
       case nil: break
       }

@@ -400,7 +400,7 @@ struct PublicGrowthTests {
       "Document.scalarCount", "Document.utf8Count", "Document.utf16Count", "Document.lineCount",
       "ClientSynchronizer.epoch", "ClientSynchronizer.revision", "ClientSynchronizer.isConnected",
       "ClientSynchronizer.isHeld", "ClientSynchronizer.unconfirmedCount",
-      "ClientSynchronizer.isOvertaken", "ClientSynchronizer.limits",
+      "ClientSynchronizer.isOvertaken", "ClientSynchronizer.isPart", "ClientSynchronizer.limits",
       "ServerSequencer.revision", "ServerSequencer.durableRevision", "ServerSequencer.oldestBase",
     ],
     "hands out what it has": [

@@ -74,12 +74,26 @@ struct AbsenceTests {
     #expect(rig.text == "abc!de")
   }
 
-  @Test("a page that cannot be read now has it join again after a while")
-  func retried() {
+  /// With one message a second a join before each page would let no page through.
+  @Test(
+    "a page that is refused for now is asked for again after a while",
+    arguments: [ErrorCode.unavailable, .busy, .tooFast])
+  func retried(code: ErrorCode) {
     var rig = behind()
-    rig.fail("page", .unavailable, after: 500)
-    #expect(rig.pass(499).filter { $0.hasPrefix(">") } == [])
-    #expect(rig.pass(1).contains("> join n@e:3"))
+    for _ in 0..<2 {
+      rig.fail("page", code, after: 500)
+      #expect(rig.pass(499).filter { $0.hasPrefix(">") } == [])
+      #expect(rig.pass(1).filter { $0.hasPrefix(">") } == ["> page n@e:3"])
+    }
+    #expect(rig.page(4, [change("B", 1, "+x =3")]).last == "> join n@e:4")
+  }
+
+  @Test("a loss while a page is put off has it join again")
+  func lostWhilePutOff() {
+    var rig = behind()
+    rig.fail("page", .tooFast, after: 500)
+    #expect(rig.reconnect().last == "> join n@e:3")
+    #expect(rig.pass(500).filter { $0.hasPrefix("> page") } == [])
   }
 
   @Test("a page that does not fit has it join again", arguments: [3, 5])
