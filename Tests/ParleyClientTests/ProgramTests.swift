@@ -23,7 +23,7 @@ import Testing
 }
 
 @MainActor @Suite("A client and the program", .serialized, .timeLimit(.minutes(5)))
-struct GatewayTests {
+struct ProgramTests {
   @Test("two write in one note, and have one text")
   func together() async throws {
     let server = try GatewayProgram()
