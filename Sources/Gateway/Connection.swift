@@ -37,7 +37,7 @@ final class Connection {
   var color: String?
   var subscriptions: ExactDictionary<Subscription> = [:]
   /// The pages of documents' changes that are being read for it.
-  var pageReads: ExactDictionary<StoreTicket> = [:]
+  var pageReads: ExactDictionary<PageRead> = [:]
   var rooms: ExactSet = []
   /// The attempts to subscribe to rooms that wait for the store, by their numbers.
   var attempts: ExactDictionary<UInt64> = [:]

@@ -13,6 +13,12 @@ struct HistoryPageRequest {
   var after: Int { resume.revision - (resume.change == nil || resume.revision == 0 ? 0 : 1) }
 }
 
+/// What a page waits for that a client has asked for.
+enum PageRead {
+  case document
+  case store(StoreTicket)
+}
+
 /// A page that is being read from the store.
 struct HistoryPageReading {
   let id: DocumentID

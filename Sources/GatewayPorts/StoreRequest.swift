@@ -15,7 +15,10 @@ public enum StoreRequest: Sendable {
   /// Loads a document and the newest `recentMax` entries of its log.
   case load(id: DocumentID, recentMax: Int)
   /// Loads entries `after < revision <= through`, oldest first.
-  case entries(id: DocumentID, after: Int, through: Int)
+  ///
+  /// Beyond `bytesMax` of operations as they are stored it ends early; the first entry does not count,
+  /// and two are given at least, if there are so many.
+  case entries(id: DocumentID, after: Int, through: Int, bytesMax: Int = .max)
   /// Appends entries, whose first revision is the head's + 1. All or none.
   case append(id: DocumentID, epoch: String, entries: [LogEntry])
   /// Offers the text at a revision, so that loading need not replay the log from its start. A store

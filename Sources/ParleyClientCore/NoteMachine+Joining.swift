@@ -26,7 +26,7 @@ extension NoteMachine {
           documentID: documentID, resume: resume,
           inFlight: replica?.synchronizer.changeInFlight?.sequence,
           pages: resume != nil && pages)))
-    pendingJoin = PendingJoin(message: number, isFresh: isFresh)
+    pendingJoin = PendingJoin(message: number, isFresh: isFresh, pages: pages)
   }
 
   /// The change in flight cannot go in as it was sent. Another copy of it may still be under way:
@@ -213,11 +213,11 @@ extension NoteMachine {
       return true
     }
     if pendingJoin?.message == number || pendingPage == number {
-      let isPage = pendingPage == number
+      let join = pendingJoin
       pendingJoin = nil
       pendingPage = nil
       if error.retryable {
-        putOff = isPage ? .page : .join
+        putOff = join.map { .join(fresh: $0.isFresh, pages: $0.pages) } ?? .page
         retryAt = turn.after(error.retryAfter, or: timing.retryAfter)
       } else {
         phase = error.code == .unknownDocument ? .deleted : .failed(.refused(error.code))

@@ -37,17 +37,19 @@ extension NoteMachine {
     self.pendingPage = nil
     defer { tellStatus(&turn) }
     guard let known = replica?.synchronizer, page.epoch.isSame(as: known.epoch),
-      page.revision == known.revision + 1, page.revision <= .max - page.changes.count
+      page.revision == known.revision + 1, page.revision <= .max - page.changes.count,
+      // There is more than was known, or the server would not have sent it reading.
+      !page.changes.isEmpty
     else { return recover(&turn) }
     do throws(SynchronizerError) {
       try take(page.changes, from: page.revision, isMissed: true, &turn)
     } catch {
       return recover(&turn)
     }
-    if !page.changes.isEmpty { replica?.change?.time = page.time }
+    replica?.change?.time = page.time
     unconfirmedMoved(&turn)
     tell(.carets, &turn)
-    if page.hasMore, !page.changes.isEmpty { askForPage(&turn) } else { join(&turn) }
+    if page.hasMore { askForPage(&turn) } else { join(&turn) }
   }
 
   /// Has changes be as large as the server takes them; what is larger goes as several.

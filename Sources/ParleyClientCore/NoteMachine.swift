@@ -23,8 +23,8 @@ struct NoteMachine: Sendable {
   }
 
   /// Work that was put off for a while.
-  enum PutOff: Sendable {
-    case join
+  enum PutOff: Sendable, Equatable {
+    case join(fresh: Bool, pages: Bool)
     /// A page of missed changes. To join instead would use up what a rate allows, each time anew.
     case page
     case change
@@ -35,6 +35,8 @@ struct NoteMachine: Sendable {
     let message: Int
     /// Whether the whole text was asked for.
     let isFresh: Bool
+    /// Whether it may be answered that too much was missed for one message.
+    let pages: Bool
   }
 
   let documentID: String
@@ -111,7 +113,7 @@ struct NoteMachine: Sendable {
       let what = putOff
       putOff = nil
       switch what {
-      case .join: join(&turn)
+      case .join(let isFresh, let pages): join(fresh: isFresh, pages: pages, &turn)
       case .page: askForPage(&turn)
       case .change: resend(&turn)
       case nil: break

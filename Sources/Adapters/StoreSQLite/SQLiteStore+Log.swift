@@ -92,13 +92,16 @@ extension SQLiteStore {
   // MARK: Reading
 
   func entries(
-    _ id: DocumentID, after: Int, through: Int
+    _ id: DocumentID, after: Int, through: Int, bytesMax: Int
   ) throws(StoreError) -> [LogEntry] {
     let row = try existingRow(id)
     let after = max(after, 0)
-    let through = min(through, row.revision)
+    var through = min(through, row.revision)
     guard after < through else { return [] }
     guard after >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
+    if bytesMax < .max {
+      through = try end(of: row, after: after, through: through, bytesMax: bytesMax)
+    }
     var entries: [LogEntry] = []
     entries.reserveCapacity(through - after)
     try walk(
@@ -107,6 +110,26 @@ extension SQLiteStore {
       entries.append(entry.logEntry())
     }
     return entries
+  }
+
+  /// The last revision of entries whose operations have about so many bytes, without reading them.
+  private func end(
+    of row: DocumentRow, after: Int, through: Int, bytesMax: Int
+  ) throws(StoreError) -> Int {
+    let rows = try sql(
+      """
+      SELECT revision, length(operation) FROM log
+      WHERE document = ? AND revision > ? AND revision <= ? ORDER BY revision
+      """)
+    defer { rows.reset() }
+    // The first does not count.
+    rows.bind(row.number, after + 1, through)
+    var bytes = 0
+    while try rows.step() {
+      bytes += rows.integer(1)
+      if bytes > bytesMax { return rows.integer(0) }
+    }
+    return through
   }
 
   /// The checksum of the entry at a revision, which its successor is to prove.

@@ -209,8 +209,9 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return .notes(try notes(after: place, limit: limit))
       case .load(let id, let recentMax):
         return .document(try load(id, recentMax: recentMax))
-      case .entries(let id, let after, let through):
-        return .entries(try entries(id, after: after, through: through))
+      case .entries(let id, let after, let through, let bytesMax):
+        return .entries(
+          try entries(id, after: after, through: through, bytesMax: bytesMax))
       case .append(let id, let epoch, let entries):
         if let last = entries.last { noteTime(last.time) }
         try append(id, epoch: epoch, entries: entries)

@@ -12,14 +12,16 @@ extension Documents {
   func readPage(
     _ page: HistoryPageRequest, of id: DocumentID, messageID: String, _ connection: Connection
   ) {
-    // The reader has the last one still before it, or has not waited for it.
-    guard connection.pageReads[id] == nil,
+    // The reader has the last one still before it, or has not waited for it. Or the disk has too much
+    // to do: those who write go first.
+    guard connection.pageReads[id] == nil, !backlog.isFull,
       connection.pageReads.count < settings.limits.documentsPerConnectionMax,
       surroundings.queuedBytes(connection.id) <= settings.laggingBytes
     else {
       return turnAway(
         connection, .busy, "read the page before, and ask for the next one then", ref: messageID)
     }
+    connection.pageReads[id] = .document
     readPage(page, of: room(of: id), messageID: messageID, connection)
   }
 
@@ -31,10 +33,10 @@ extension Documents {
       return wait(.page(connection.id, messageID: messageID, page), in: room, connection)
     }
     guard page.resume.epoch == live.epoch else {
-      return turnAwayReader(connection, .epochChanged, ref: messageID)
+      return turnAwayReader(of: room.id, connection, .epochChanged, ref: messageID)
     }
     guard page.resume.revision >= 0, page.resume.revision <= live.durableRevision else {
-      return turnAwayReader(connection, .futureRevision, ref: messageID)
+      return turnAwayReader(of: room.id, connection, .futureRevision, ref: messageID)
     }
     let through = min(live.durableRevision, page.resume.revision + page.limit)
     if page.after >= live.oldestBase {
@@ -42,12 +44,14 @@ extension Documents {
       return answer(
         page, entries.prefix(through - page.after), of: live, messageID: messageID, connection)
     }
-    connection.pageReads[room.id] = store(
-      .entries(id: room.id, after: page.after, through: through),
+    let ticket = store(
+      .entries(
+        id: room.id, after: page.after, through: through, bytesMax: settings.catchUpBytes),
       for: .page(
         HistoryPageReading(
           id: room.id, epoch: live.epoch, connection: connection.id, messageID: messageID,
           page: page)))
+    connection.pageReads[room.id] = .store(ticket)
   }
 
   /// The entries of a page have been read, or not.
@@ -55,28 +59,40 @@ extension Documents {
     _ reading: HistoryPageReading, _ outcome: StoreOutcome<[LogEntry]>, _ ticket: StoreTicket
   ) {
     guard let connection = connections[reading.connection],
-      connection.pageReads[reading.id] == ticket
+      case .store(let awaited)? = connection.pageReads[reading.id], awaited == ticket
     else { return }
-    connection.pageReads[reading.id] = nil
-    guard connection.isReady else { return }
+    guard connection.isReady else {
+      connection.pageReads[reading.id] = nil
+      return
+    }
     // Read beside the commits: meanwhile the note may have been deleted and made anew.
     guard let live = documents[reading.id]?.live, live.epoch == reading.epoch else {
-      return turnAwayReader(connection, .unavailable, ref: reading.messageID)
+      return turnAwayReader(
+        of: reading.id, connection, .unavailable, ref: reading.messageID)
     }
     switch outcome {
     case .success(let entries) where entries.first?.revision == reading.page.after + 1:
       answer(reading.page, entries[...], of: live, messageID: reading.messageID, connection)
     case .failure(.unavailable), .failure(.notNext), .failure(.exists):
-      turnAwayReader(connection, .unavailable, ref: reading.messageID)
+      turnAwayReader(of: reading.id, connection, .unavailable, ref: reading.messageID)
     case .success, .failure(.compacted), .failure(.unknownDocument), .failure(.damaged):
-      turnAwayReader(connection, .historyGone, ref: reading.messageID)
+      turnAwayReader(of: reading.id, connection, .historyGone, ref: reading.messageID)
     }
+  }
+
+  /// Has no page be read for a connection that ends: others wait for the store.
+  func forgetPages(of connection: Connection) {
+    for read in connection.pageReads.values {
+      if case .store(let ticket) = read { act(.forget(ticket)) }
+    }
+    connection.pageReads = [:]
   }
 
   private func answer(
     _ page: HistoryPageRequest, _ entries: ArraySlice<LogEntry>, of live: LiveDocument,
     messageID: String, _ connection: Connection
   ) {
+    connection.pageReads[live.id] = nil
     guard connection.verbs(on: .document(live.id)).contains(.read) else {
       return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
     }
@@ -85,14 +101,17 @@ extension Documents {
       // Another change at this revision: the reader has seen what this log has lost.
       guard let known = page.resume.change, let entry = entries.popFirst(),
         known == entry.name(withTime: known.time != nil)
-      else { return turnAwayReader(connection, .historyGone, ref: messageID) }
+      else { return turnAwayReader(of: live.id, connection, .historyGone, ref: messageID) }
     }
     connection.dialect.page(
       entries.fitting(settings.catchUpBytes), after: page.resume.revision, of: live,
       ref: messageID, connection)
   }
 
-  private func turnAwayReader(_ connection: Connection, _ code: ErrorCode, ref: String) {
+  private func turnAwayReader(
+    of id: DocumentID, _ connection: Connection, _ code: ErrorCode, ref: String
+  ) {
+    connection.pageReads[id] = nil
     let words =
       switch code {
       case .epochChanged: "the document has another history now; join it with its text"

@@ -8,6 +8,7 @@ extension Documents {
     _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, _ connection: Connection
   ) {
     guard room.waiting.count < settings.waitingMax else {
+      if case .page = waiting { connection.pageReads[room.id] = nil }
       switch waiting {
       case .join(_, let messageID, _), .page(_, let messageID, _):
         turnAway(
@@ -138,6 +139,7 @@ extension Documents {
       switch waiting {
       case .join(let id, let messageID, _), .page(let id, let messageID, _):
         guard let connection = connections[id] else { continue }
+        if case .page = waiting { connection.pageReads[room.id] = nil }
         turnAway(connection, code, message, ref: messageID)
       case .edit(let edit):
         respond(edit.request, .problem(code == .unknownDocument ? 404 : 503, code, message))

@@ -62,6 +62,7 @@ final class Documents: Part {
   /// A connection has ended, or is about to: it follows nothing any more.
   func leaveAll(_ connection: Connection) {
     lagging.remove(connection.id)
+    forgetPages(of: connection)
     for subscription in connection.subscriptions.values.map(\.self) { leave(subscription) }
   }
 

@@ -84,9 +84,11 @@ extension StoreReplies<StoredDocument> {
 }
 
 extension StoreTask<[LogEntry]> {
-  /// Loads entries `after < revision <= through`, oldest first.
-  static func entries(id: DocumentID, after: Int, through: Int) -> Self {
-    Self(.entries(id: id, after: after, through: through))
+  /// Loads entries `after < revision <= through`, oldest first, as ``StoreRequest`` says.
+  static func entries(
+    id: DocumentID, after: Int, through: Int, bytesMax: Int = .max
+  ) -> Self {
+    Self(.entries(id: id, after: after, through: through, bytesMax: bytesMax))
   }
 }
 

@@ -129,6 +129,14 @@ public enum DocumentStoreConformance {
       try expect(rig.entries("n", after: 4, through: 99), Array(entries[4...]), "an open range")
       try expect(rig.entries("n", after: 6, through: 99), [], "a range beyond the head")
       try expect(rig.entries("n", after: 4, through: 2), [], "a range without entries")
+      for after in 0..<4 {
+        try expect(
+          rig.entries("n", after: after, through: 6, bytesMax: 0),
+          Array(entries[after..<after + 2]), "two entries at least")
+      }
+      try expect(
+        rig.entries("n", after: 0, through: 6, bytesMax: 1 << 20), entries,
+        "entries with few bytes")
     },
     ConformanceCheck("a load brings at most as many entries as asked for") { rig in
       try rig.create("n")

@@ -59,8 +59,10 @@ final class StoreRig {
     return document
   }
 
-  func entries(_ id: DocumentID, after: Int, through: Int) throws -> [LogEntry] {
-    let reply = try one(.entries(id: id, after: after, through: through))
+  func entries(
+    _ id: DocumentID, after: Int, through: Int, bytesMax: Int = .max
+  ) throws -> [LogEntry] {
+    let reply = try one(.entries(id: id, after: after, through: through, bytesMax: bytesMax))
     guard case .entries(let entries) = reply else { throw unexpected(reply, "entries") }
     return entries
   }

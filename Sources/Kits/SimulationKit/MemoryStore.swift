@@ -188,8 +188,15 @@ public final class MemoryStore: DocumentStore, Outbox {
         StoredDocument(
           summary: record.summary, epoch: record.state.epoch, text: record.head().text,
           recent: Array(record.recent(recentMax)), marks: record.marks))
-    case .entries(let id, let after, let through):
-      return .entries(Array(try readable(id).entries(after: after, through: through)))
+    case .entries(let id, let after, let through, let bytesMax):
+      let entries = try readable(id).entries(after: after, through: through)
+      var bytes = 0
+      // The first does not count.
+      let last = entries.dropFirst().firstIndex {
+        bytes += 1 + $0.operation.insertedBytes + 2 * $0.operation.componentCount
+        return bytes > bytesMax
+      }
+      return .entries(Array(last.map { entries[...$0] } ?? entries))
     case .append(let id, let epoch, let entries):
       try append(entries, epoch: epoch, to: record(id), &undo)
       return .done

@@ -42,7 +42,7 @@ extension Simulation {
     case .append(let id, _, let entries):
       "append(\(id), \(entries.map { "\($0.revision): \($0.client)/\($0.sequence)" }))"
     case .load(let id, _): "load(\(id))"
-    case .entries(let id, let after, let through): "entries(\(id), \(after), \(through))"
+    case .entries(let id, let after, let through, _): "entries(\(id), \(after), \(through))"
     case .renewEpoch(let id, let old, let new): "renewEpoch(\(id), \(old), \(new))"
     default: "another request"
     }
