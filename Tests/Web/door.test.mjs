@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { Core, CoreError } from "../../Web/js/door.js";
-import { Random, applied, randomChanges } from "./support.mjs";
+import { ChangeSet, Text } from "../../Web/vendor/codemirror/index.js";
+import { Random, applied, randomChanges, randomText } from "./support.mjs";
 
 const module = readFileSync(new URL("../../Web/generated/client.wasm", import.meta.url));
 
@@ -225,6 +226,94 @@ test("whatever is typed here and elsewhere, the screen has the core's text", asy
       assert.equal(rig.core.revision("d"), 7 + log.length, `seed ${seed}`);
     }
   }
+});
+
+test("changes for the editor are CodeMirror's own", async () => {
+  const rig = await Rig.load();
+  rig.welcome();
+  for (let seed = 1; seed <= 300; seed += 1) {
+    const random = new Random(seed);
+    const text = randomText(random, 8).replace(/\r/g, "");
+    // Where a replacement meets another, CodeMirror decides in its own way which text goes first; on
+    // insertions and deletions by themselves the two have to agree.
+    const isPlain = random.below(2) === 0;
+    const plain = (/** @type {import("../../Web/js/door.js").TextChange[]} */ changes) =>
+      isPlain ? changes.map((c) => (c.insert && c.to > c.from ? { ...c, insert: "" } : c)) : changes;
+    const mine = plain(randomChanges(random, text));
+    const theirs = plain(randomChanges(random, text));
+    rig.join(text);
+    rig.edit(mine);
+    assert.equal(rig.core.text("d"), applied(text, mine), `seed ${seed}`);
+    const document = Text.of(text.split("\n"));
+    const a = ChangeSet.of(mine, text.length, "\n");
+    const b = ChangeSet.of(theirs, text.length, "\n");
+    const operation = operationOf(text, theirs);
+    rig.say("changes", { documentId: "d", revision: 8, changes: [{ clientId: "bo", sequence: 1, operation }] });
+    const changes = rig.told("apply").flatMap((action) => action.changes);
+    const local = ChangeSet.of(changes, applied(text, mine).length, "\n");
+    assert.equal(local.apply(a.apply(document)).toString(), rig.core.text("d"), `seed ${seed}`);
+    if (isPlain) {
+      // Mapped "before": its inserts go before those that it is mapped over.
+      const expected = b.map(a, true).apply(a.apply(document)).toString();
+      assert.equal(rig.core.text("d"), expected, `seed ${seed}`);
+    }
+    rig.handle("leave", "d");
+  }
+});
+
+/** Edits as an operation of the protocol: in scalars. @param {string} text @param {{from: number, to: number, insert: string}[]} changes */
+function operationOf(text, changes) {
+  const scalars = (/** @type {number} */ from, /** @type {number | undefined} */ to) => [...text.slice(from, to)].length;
+  let position = 0;
+  const parts = changes.flatMap(({ from, to, insert }) => {
+    const kept = scalars(position, from);
+    position = to;
+    return [kept, insert, -scalars(from, to)];
+  });
+  return [...parts, scalars(position, undefined)].filter((part) => part !== 0 && part !== "");
+}
+
+test("a note of the largest length allowed is one like any other", async () => {
+  // 4,000,000 scalars: products of lengths are beyond what WebAssembly's integers hold.
+  const text = "0123456789abcde\n".repeat(249_000) + "字".repeat(10_000);
+  const rig = await Rig.load();
+  rig.welcome();
+  rig.join(text);
+  const piece = "fedcba9876543210".repeat(120_000);
+  rig.edit([{ from: 2_000_000, to: 2_000_000, insert: piece }]);
+  assert.deepEqual(rig.last("change").data.operation.map((/** @type {any} */ part) => part.length ?? part), [
+    2_000_000, piece.length, 1_994_000,
+  ]);
+  const operation = ["<", text.length - 1, -1];
+  rig.say("changes", { documentId: "d", revision: 8, changes: [{ clientId: "bo", sequence: 1, operation }] });
+  assert.deepEqual(rig.told("apply").map(({ changes }) => changes), [[
+    { from: 0, to: 0, insert: "<" },
+    { from: text.length + piece.length - 1, to: text.length + piece.length, insert: "" },
+  ]]);
+  const wanted = `<${text.slice(0, 2_000_000)}${piece}${text.slice(2_000_000, -1)}`;
+  assert.equal(rig.core.text("d"), wanted);
+  rig.edit([{ from: 10, to: 3_000_000, insert: "" }]);
+  rig.handle("suspending");
+  const [keep] = rig.told("keep");
+  const again = await Rig.load({ id: "ann", resumeToken: "token of ann" });
+  again.handle("restore", "d", keep.edits, rig.core.keptText("d"));
+  assert.equal(again.screen, wanted.slice(0, 10) + wanted.slice(3_000_000));
+});
+
+test("keeping edits costs as much as the edits, however long the note", async () => {
+  const rig = await Rig.load();
+  rig.welcome();
+  rig.join("word ".repeat(200_000));
+  rig.edit([{ from: 500_000, to: 500_000, insert: "one" }]);
+  rig.edit([{ from: 10, to: 12, insert: "two" }]);
+  rig.handle("suspending");
+  const [keep] = rig.told("keep");
+  assert.ok(keep.edits.length < 300, keep.edits);
+  const again = await Rig.load();
+  // Another text than the one they stand on does not fit.
+  assert.throws(() => again.handle("restore", "d", keep.edits, "word ".repeat(100_000)), CoreError);
+  again.handle("restore", "d", keep.edits, rig.core.keptText("d"));
+  assert.equal(again.screen, rig.screen);
 });
 
 test("carets come in the editor's units", async () => {

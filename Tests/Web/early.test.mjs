@@ -8,7 +8,7 @@ import { EarlyWords } from "../../Web/js/early.js";
 import { RequestError } from "../../Web/js/http.js";
 import { NewNotes } from "../../Web/js/newnote.js";
 import { NoteList } from "../../Web/js/notes.js";
-import { FakeStorage, stopTime } from "./support.mjs";
+import { FakeStorage, World, stopTime } from "./support.mjs";
 
 /** A list whose answers the test gives. */
 class List {
@@ -122,22 +122,30 @@ test("a server that is asked too often is asked again", async (context) => {
   assert.equal(list.asked.length, 2);
 });
 
-test("the list is subscribed to again when the server has time", (context) => {
-  const pass = stopTime(context);
-  globalThis.fetch = /** @type {any} */ (async () => new Response('{"notes":[]}'));
-  /** @type {((reply: any) => void)[]} */
-  const replies = [];
-  const send = (/** @type {string} */ _type, /** @type {any} */ _data, /** @type {any} */ reply) =>
-    replies.push(reply);
-  const line = Object.assign(new Emitter(), { send });
-  new NoteList(/** @type {any} */ (line));
-  line.emit("welcome", {});
-  replies[0]?.({ type: "error", data: { code: "tooFast", retryable: true, retryAfter: 200 } });
-  pass(200);
-  assert.equal(replies.length, 2);
-  replies[1]?.({ type: "error", data: { code: "notAllowed", retryable: false } });
-  pass(5_000);
-  assert.equal(replies.length, 2);
+test("the list is subscribed to again when the server has time", async () => {
+  let fetched = 0;
+  globalThis.fetch = /** @type {any} */ (async () => ((fetched += 1), new Response('{"notes":[]}')));
+  const world = new World();
+  new NoteList(world.connection);
+  world.connection.start();
+  world.welcome();
+  assert.equal(world.count("subscribe"), 1);
+  world.refuse("subscribe", { code: "tooFast", retryable: true, retryAfter: 200 });
+  world.pass(200);
+  assert.equal(world.count("subscribe"), 2);
+  world.refuse("subscribe", { code: "notAllowed" });
+  world.pass(5_000);
+  assert.equal(world.count("subscribe"), 2);
+  // Once after each connection, and the list is fetched then, and whenever it has changed.
+  world.hangUp(1006);
+  world.connection.retryNow();
+  world.welcome();
+  assert.equal(world.count("subscribe"), 3);
+  await turn();
+  const before = fetched;
+  world.say("resourceUpdate", { resourceId: "notes" });
+  await turn();
+  assert.equal(fetched, before + 1);
 });
 
 test("a refusal waits for the person; what is given up is not asked for again", async () => {
@@ -161,7 +169,7 @@ const { fetch } = globalThis;
 afterEach(() => (globalThis.fetch = fetch));
 
 test("a title waits for the server, and holds against the list until then", async () => {
-  const line = Object.assign(new Emitter(), { send: () => true });
+  const line = Object.assign(new Emitter(), { subscribe: () => {} });
   const list = new NoteList(/** @type {any} */ (line));
   let isDown = false;
   let stored = "Old";
@@ -272,7 +280,7 @@ test("long words are written once for many keys, and each note's for itself", (c
 
 test("a title that waits for the server outlives its tab", async () => {
   const storage = new FakeStorage();
-  const line = Object.assign(new Emitter(), { send: () => true });
+  const line = Object.assign(new Emitter(), { subscribe: () => {} });
   const listOf = (/** @type {string} */ tab, /** @type {string[]} */ ...gone) => {
     const drawer = drawerOn(storage, tab);
     for (const other of gone) drawer.add(other);

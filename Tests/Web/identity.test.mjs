@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-import { allPending, pendingOf, removePending, savePending } from "../../Web/js/identity.js";
+import { allPending, pendingOf, removePending, savePending, setPendingAside } from "../../Web/js/identity.js";
 
 /** What `localStorage` is for the page. */
 class Storage {
@@ -120,4 +120,18 @@ test("what is kept of nobody's, and what cannot be read, is told apart", () => {
   for (const key of storage.items.keys()) storage.setItem(key, "{");
   assert.equal(pendingOf("d", "ann", ""), undefined);
   assert.deepEqual(allPending(""), []);
+});
+
+test("edits that are set aside go there with their text, or stay where they were", () => {
+  savePending(record, base("1"));
+  storage.setItem("parley.base.b.ann.d", "another text");
+  const before = new Map(storage.items);
+  // Room for one of the longer names.
+  storage.room = 3 + [...before].reduce((size, [key, value]) => size + key.length + value.length, 0);
+  assert.equal(setPendingAside("d", "ann"), false);
+  assert.deepEqual(new Map([...storage.items].sort()), new Map([...before].sort()));
+  storage.room = Infinity;
+  assert.equal(setPendingAside("d", "ann"), true);
+  assert.equal(pendingOf("d", "ann", "user-1"), undefined);
+  assert.deepEqual([...storage.items.values()].sort(), [...before.values()].sort());
 });

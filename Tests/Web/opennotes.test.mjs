@@ -3,43 +3,15 @@
 import assert from "node:assert/strict";
 import { register } from "node:module";
 import { test } from "node:test";
-import { Emitter } from "../../Web/js/emitter.js";
-import { core } from "./support.mjs";
+import { FakeStorage, Line } from "./support.mjs";
 
-/** @type {Map<string, string>} */
-const stored = new Map();
-Object.defineProperty(globalThis, "localStorage", {
-  value: {
-    getItem: (/** @type {string} */ key) => stored.get(key) ?? null,
-    setItem: (/** @type {string} */ key, /** @type {string} */ value) => void stored.set(key, value),
-    removeItem: (/** @type {string} */ key) => void stored.delete(key),
-  },
-});
-
-/** The line, with a server at its end that answers every join. */
-class Line extends Emitter {
-  identity = { id: "ann", resumeToken: "token" };
-  isOnline = true;
-  /** @type {{type: string, data: any}[]} */
-  sent = [];
-
-  /** @param {string} type @param {any} data */
-  send = (type, data) => void this.sent.push({ type, data });
-  /** @param {string} type @param {string} text */
-  sendEncoded = (type, text) => this.send(type, JSON.parse(text));
-
-  /** @param {string} type @param {object} data */
-  say(type, data) {
-    this.emit("message", { messageId: "s1", type, data: { documentId: "d", ...data } });
-  }
-
-  /** @param {string} type */
-  last = (type) => this.sent.findLast((message) => message.type === type)?.data;
-}
+const storage = new FakeStorage();
+Object.defineProperty(globalThis, "localStorage", { value: storage });
 
 const line = new Line();
+const { connection, core } = line;
 const session = {
-  connection: line,
+  connection,
   core,
   early: { text: () => "", take: () => undefined },
   list: { titleOf: () => "Title" },
@@ -63,10 +35,7 @@ register(
 const { leaveNote, notes, openNote } = await import("../../Web/js/opennotes.js");
 
 /** @param {object} [more] */
-const joined = (more) =>
-  line.say("joined", {
-    title: "Title", epoch: "e", revision: 7, text: "text", lastSequence: 0, access: "write", presence: [], ...more,
-  });
+const joined = (more) => line.tell("joined", { text: "text", ...more });
 /** What is asked of `queueMicrotask` has happened. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -74,24 +43,24 @@ test("a note that failed with unsaved edits has them when it is opened again", a
   const note = openNote("d");
   joined();
   note.edit([{ from: 4, to: 4, insert: "!" }]);
-  line.say("accessChanged", { access: "none" });
+  line.tell("accessChanged", { access: "none" });
   assert.equal(note.phase, "failed");
   leaveNote(note);
   await turn();
   assert.equal(openNote("d"), note);
   assert.equal(note.text, "text!");
   joined({ text: undefined, changes: [] });
-  assert.deepEqual(line.last("change").operation, [4, "!"]);
-  line.say("acknowledged", { sequence: 1, revision: 8 });
+  assert.deepEqual(line.last("change")?.data.operation, [4, "!"]);
+  line.tell("acknowledged", { sequence: 1, revision: 8 });
   await turn();
   assert.equal(notes.size, 0);
-  assert.equal(stored.size, 0);
+  assert.equal(storage.items.size, 0);
 });
 
 test("one that failed with nothing unsaved is given up", async () => {
   const note = openNote("d");
   joined();
-  line.say("accessChanged", { access: "none" });
+  line.tell("accessChanged", { access: "none" });
   leaveNote(note);
   await turn();
   assert.equal(notes.size, 0);
@@ -101,28 +70,68 @@ test("what could not be saved of a deleted note is there when it is looked for a
   const note = openNote("d");
   joined();
   note.edit([{ from: 4, to: 4, insert: "!" }]);
-  line.say("documentChanged", { deleted: true });
+  line.tell("documentChanged", { deleted: true });
   leaveNote(note);
   assert.equal(notes.size, 0);
-  assert.deepEqual([...stored.keys()].sort(), ["parley.base.a.ann.d", "parley.pending.ann.d"]);
+  assert.deepEqual([...storage.items.keys()].sort(), ["parley.base.a.ann.d", "parley.pending.ann.d"]);
   const again = openNote("d");
   assert.equal(again.text, "text!");
-  assert.equal(line.last("join").resume.revision, 7);
+  assert.equal(line.last("join")?.data.resume.revision, 7);
   again.discardUnconfirmed();
   joined();
   await turn();
   assert.equal(notes.size, 0);
-  assert.equal(stored.size, 0);
+  assert.equal(storage.items.size, 0);
 });
 
-test("edits that another version of the page wrote do not keep the note from opening", () => {
-  const { identity } = line;
-  stored.set("parley.pending.ann.d", JSON.stringify({ identity, documentId: "d", title: "", session: "?" }));
+test("edits that a former version of the page has kept go out when the note is opened, and are kept no more", async () => {
+  const identity = { id: "ann", resumeToken: "token of ann" };
+  const session = 'parley.session.3\n7\n1\n1\n0\n0\n1\n0\n0\n0\n0\n7\n0\n0\ne[4,"!"]';
+  storage.setItem("parley.pending.ann.d", JSON.stringify({ identity, documentId: "d", title: "", session, slot: "a", tag: "7 e" }));
+  storage.setItem("parley.base.a.ann.d", "text");
   const note = openNote("d");
-  assert.equal(note.hasText, false);
-  joined();
-  assert.equal(note.text, "text");
-  line.sent = [];
-  line.emit("welcome", {});
-  assert.equal(line.sent.length, 1);
+  assert.equal(note.text, "text!");
+  const count = line.count("change");
+  joined({ text: undefined, changes: [] });
+  assert.equal(line.count("change"), count + 1);
+  assert.deepEqual(line.last("change")?.data.operation, [4, "!"]);
+  line.tell("acknowledged", { sequence: 1, revision: 8 });
+  await turn();
+  assert.equal(line.count("change"), count + 1);
+  assert.equal(storage.items.size, 0);
+});
+
+test("edits that cannot be read do not keep the note from opening, and are set aside", async () => {
+  const identity = { id: "ann", resumeToken: "token of ann" };
+  const record = (/** @type {string} */ session) =>
+    JSON.stringify({ identity, documentId: "d", title: "", session, slot: "b", tag: "7 e" });
+  for (const [index, session] of ["?", "parley.note.1\n7\n", "parley.session.2\n7\n"].entries()) {
+    storage.setItem("parley.pending.ann.d", record(session));
+    storage.setItem("parley.base.b.ann.d", `text ${index}`);
+    const note = openNote("d");
+    /** @type {string[]} */
+    const notices = [];
+    note.on("notice", ({ kind }) => notices.push(kind));
+    assert.equal(note.hasText, false);
+    await turn();
+    assert.deepEqual(notices, ["aside"]);
+    joined();
+    assert.equal(note.text, "text");
+    const joins = line.count("join");
+    line.lose();
+    line.comeBack();
+    assert.equal(line.count("join"), joins + 1);
+    joined({ changes: [] });
+    // What is typed now takes nothing's place, nor does what is set aside later.
+    note.edit([{ from: 0, to: 0, insert: "a" }]);
+    note.persistNow();
+    line.tell("acknowledged", { sequence: line.last("change")?.data.sequence, revision: 8 });
+    leaveNote(note);
+    await turn();
+    for (let number = 0; number <= index; number += 1) {
+      assert.equal(storage.getItem(`parley.aside.${number + 1}.b.ann.d`), `text ${number}`);
+    }
+    assert.equal(storage.getItem(`parley.aside.${index + 1}.ann.d`), record(session));
+    assert.equal(storage.items.size, 2 * (index + 1));
+  }
 });

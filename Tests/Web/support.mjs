@@ -1,11 +1,14 @@
 // What the page's unit tests share.
 
 import { readFileSync } from "node:fs";
-import { Core } from "../../Web/js/core.js";
+import { Connection } from "../../Web/js/connection.js";
+import { Core } from "../../Web/js/door.js";
+import { Note } from "../../Web/js/note.js";
 
-export const core = await Core.load(
-  readFileSync(new URL("../../Web/generated/otcore.wasm", import.meta.url)),
-);
+const compiled = new WebAssembly.Module(readFileSync(new URL("../../Web/generated/client.wasm", import.meta.url)));
+
+/** A client core of its own: the machine is in the instance's memory. */
+export const newCore = () => new Core(new WebAssembly.Instance(compiled));
 
 /**
  * Makes time stand still until a test moves it. (Those of Node 18, which Debian has, forget timers
@@ -119,55 +122,6 @@ export function applied(text, changes) {
   return result + text.slice(position);
 }
 
-/** A server's log of one document, kept with the same algebra: what is committed stays left. */
-export class Sequencer {
-  epoch = "epoch";
-  /** @type {{clientId: string, sequence: number, operation: string, original: string, base: number}[]} */
-  log = [];
-  text;
-
-  constructor(text = "") {
-    this.text = text;
-    this.first = text;
-  }
-
-  get revision() {
-    return this.log.length;
-  }
-
-  /** @param {string} clientId */
-  lastSequence(clientId) {
-    return this.log.reduce((last, entry) => (entry.clientId === clientId ? entry.sequence : last), 0);
-  }
-
-  /**
-   * @param {string} clientId
-   * @param {{sequence: number, revision: number, operation: string}} change
-   * @returns {number} The revision it made, or had made before.
-   */
-  submit(clientId, change) {
-    const known = this.log.findIndex(
-      (entry) => entry.clientId === clientId && entry.sequence === change.sequence,
-    );
-    if (known >= 0) {
-      const entry = this.log[known];
-      if (entry?.original !== change.operation || entry.base !== change.revision) {
-        throw new Error("the same number came with another content");
-      }
-      return known + 1;
-    }
-    if (change.sequence !== this.lastSequence(clientId) + 1) throw new Error("a gap in the numbers");
-    let operation = change.operation;
-    for (const { operation: committed } of this.log.slice(change.revision)) {
-      operation = core.transform(committed, operation).rightAfterLeft;
-    }
-    this.text = core.apply(operation, this.text);
-    const { sequence, operation: original, revision: base } = change;
-    this.log.push({ clientId, sequence, operation, original, base });
-    return this.revision;
-  }
-}
-
 /** What `localStorage` is for the page. */
 export class FakeStorage {
   /** @type {Map<string, string>} */
@@ -192,4 +146,206 @@ export class FakeStorage {
     if (size > this.room) throw new Error("QuotaExceededError");
     this.items.set(key, value);
   };
+}
+
+/** What a server says of itself. */
+const welcome = {
+  protocol: "parley.v1", serverTime: 1_763_712_000_000, demo: false, capabilities: ["documents", "resume"],
+  limits: { messageBytesMax: 100_000, documentScalarsMax: 4_000_000 },
+};
+
+/** A connection around a client core, with sockets, timers and time in the test's hands. */
+export class World {
+  now = 0;
+  /** @type {{at: number, run: () => void}[]} */
+  timers = [];
+  /** @type {any[]} */
+  sockets = [];
+  /** @type {string[]} */
+  statuses = [];
+  /** @type {string | undefined} */
+  token;
+  /** Whether the browser lets a socket be made. */
+  opens = true;
+  /** Called with the type of each message before it goes out. */
+  beforeSending = (/** @type {string} */ _type) => {};
+
+  /** @param {{identity?: {id: string, resumeToken: string}}} [options] */
+  constructor(options) {
+    this.core = newCore();
+    this.connection = new Connection({
+      core: this.core,
+      url: "ws://here/ws",
+      profile: () => ({ name: "Ann", color: "#123456" }),
+      token: () => this.token,
+      identity: options?.identity,
+      surroundings: {
+        open: (url, protocols) => {
+          if (!this.opens) throw new Error("SecurityError");
+          const socket = {
+            url, protocols, readyState: 0, /** @type {any[]} */ sent: [],
+            send: (/** @type {string} */ text) => {
+              const { messageId, type, data } = JSON.parse(text);
+              this.beforeSending(type);
+              socket.sent.push({ messageId, type, data, text: text.slice(text.indexOf('"data":')) });
+            },
+            close() {
+              socket.readyState = 3;
+            },
+          };
+          this.sockets.push(socket);
+          return /** @type {any} */ (socket);
+        },
+        setTimeout: (run, delay) => {
+          const timer = { at: this.now + delay, run };
+          this.timers.push(timer);
+          return timer;
+        },
+        clearTimeout: (timer) => {
+          this.timers = this.timers.filter((other) => other !== timer);
+        },
+        now: () => this.now,
+        random: () => 0.5,
+      },
+    });
+    this.connection.on("status", ({ state }) => this.statuses.push(state));
+  }
+
+  get socket() {
+    return this.sockets[this.sockets.length - 1];
+  }
+
+  /** What went out, on all sockets. */
+  get sent() {
+    return /** @type {{messageId: string, type: string, data: any, text: string}[]} */ (
+      this.sockets.flatMap(({ sent }) => sent)
+    );
+  }
+
+  /** @param {string} type */
+  last = (type) => this.sent.findLast((message) => message.type === type);
+
+  /** @param {string} type */
+  count = (type) => this.sent.filter((message) => message.type === type).length;
+
+  open() {
+    this.socket.readyState = 1;
+    this.socket.onopen();
+  }
+
+  /** @param {string} text */
+  receive(text) {
+    this.socket.onmessage?.({ data: text });
+  }
+
+  /** @param {string} type @param {object} data @param {string} [to] The type of message that it answers. */
+  say(type, data, to) {
+    const messageId = to ? this.last(to)?.messageId : "s1";
+    this.receive(JSON.stringify({ messageId, type, data }));
+  }
+
+  /** @param {string} to The type of message that it answers. @param {{code: string, [field: string]: unknown}} error */
+  refuse(to, error) {
+    this.say("error", { message: "", retryable: false, ...error }, to);
+  }
+
+  /** @param {string} [id] */
+  welcome(id = "ann") {
+    this.open();
+    this.say("welcome", { ...welcome, clientId: id, resumeToken: `token of ${id}` }, "hello");
+  }
+
+  /** @param {number} code */
+  hangUp(code) {
+    this.socket.readyState = 3;
+    this.socket.onclose?.({ code, reason: "" });
+  }
+
+  /** Lets time pass up to the next timer. */
+  tick() {
+    const next = this.timers.sort((a, b) => a.at - b.at).shift();
+    if (!next) throw new Error("nothing is waiting");
+    this.now = Math.max(this.now, next.at);
+    next.run();
+    return this.now;
+  }
+
+  /** @param {number} milliseconds */
+  pass(milliseconds) {
+    const end = this.now + milliseconds;
+    while (this.timers.some(({ at }) => at <= end)) this.tick();
+    this.now = end;
+  }
+}
+
+/** What answers a join of the note "d", all but the text or the changes. */
+const joinedNote = { title: "Title", epoch: "e", revision: 7, lastSequence: 0, access: "write", presence: [] };
+
+/** A world with a line to the server that stands, and is lost and comes back as the test says. */
+export class Line extends World {
+  id = "ann";
+
+  /** @param {{identity?: {id: string, resumeToken: string}}} [options] */
+  constructor(options) {
+    super(options);
+    this.connection.start();
+    this.welcome(this.id);
+  }
+
+  lose() {
+    this.hangUp(1006);
+  }
+
+  comeBack() {
+    this.connection.retryNow();
+    this.welcome(this.id);
+  }
+
+  /** Says something of the note "d"; "joined" answers the join. @param {string} type @param {object} data */
+  tell(type, data) {
+    if (type === "joined") this.say(type, { documentId: "d", ...joinedNote, ...data }, "join");
+    else if (type === "presence") this.say(type, { documentId: "d", joined: [], updated: [], left: [], ...data });
+    else this.say(type, { documentId: "d", ...data });
+  }
+}
+
+/**
+ * A note "d" between an editor and a server, both played by the test.
+ *
+ * @param {object} options
+ * @param {Line} [options.line]
+ * @param {Map<string, import("../../Web/js/note.js").Kept>} [options.kept] Edits in the browser, by client id.
+ * @param {import("../../Web/js/note.js").Kept} [options.restored]
+ * @param {number} [options.room] For so many records.
+ */
+export function openedNote({ line = new Line(), kept = new Map(), restored, room = 9 } = {}) {
+  const screen = { text: "", notices: /** @type {string[]} */ ([]) };
+  const note = new Note({
+    core: line.core,
+    connection: line.connection,
+    documentId: "d",
+    pending: {
+      save: (_note, edits, base) =>
+        (kept.has(edits.identity.id) || kept.size < room) &&
+        Boolean(kept.set(edits.identity.id, { ...edits, base: base.read() })),
+      remove: (_note, clientId) => void kept.delete(clientId),
+    },
+    restored,
+  });
+  screen.text = note.text ?? "";
+  note.on("reset", (event) => (screen.text = event.text));
+  note.on("changes", ({ changes }) => (screen.text = applied(screen.text, changes)));
+  note.on("notice", ({ kind }) => screen.notices.push(kind));
+  const type = (/** @type {number} */ at, /** @type {string} */ insert) => {
+    screen.text = applied(screen.text, [{ from: at, to: at, insert }]);
+    note.edit([{ from: at, to: at, insert }]);
+  };
+  return { line, note, screen, type, kept };
+}
+
+/** @param {string} text @param {object} [more] @param {number} [room] */
+export function joinedWith(text, more, room) {
+  const opened = openedNote({ room });
+  opened.line.tell("joined", { text, ...more });
+  return opened;
 }

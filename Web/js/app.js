@@ -176,7 +176,7 @@ document.addEventListener("click", (event) => {
 /** Writes to the browser's storage what the server does not have. */
 function keep() {
   early.flush();
-  for (const note of notes.values()) note.persistNow();
+  connection.suspend();
 }
 
 addEventListener("popstate", show);

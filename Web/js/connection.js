@@ -1,50 +1,41 @@
-// One socket to the gateway, speaking parley.v1 (Documentation/Protocol.md).
+// What the client core (door.js) asks for, done: the socket, the clock, the browser's storage; and what it says of
+// the line, told to the page. The rules of the protocol are all in the core.
 //
-//   start ─▶ connecting ─(welcome)─▶ online ─(close, silence)─▶ waiting ─(delay, network)─▶ connecting
-//                │                      │
-//                └── final close code ──┴─▶ stopped
-//
-// It knows nothing of documents. It says hello, keeps the line alive, comes back after a loss with
-// growing, random delays, and hands every message on in the order of its arrival.
+// Each event's actions are done in their order, those of one event before those of the next, whatever the page does
+// when it hears of them. What the core says of states is taken over first, so that whoever is told sees them all.
 
 import { Emitter } from "./emitter.js";
 
 /**
+ * @typedef {import("./door.js").Core} Core
+ * @typedef {import("./door.js").Action} Action
+ * @typedef {import("./door.js").NoteAction} NoteAction
+ * @typedef {import("./door.js").EventKind} EventKind
  * @typedef {{id: string, resumeToken: string}} ClientIdentity
- * @typedef {{messageId: string, type: string, data: any}} Message
  * @typedef {"connecting" | "online" | "waiting" | "stopped"} ConnectionState
  * @typedef {{state: ConnectionState, retryAt?: number, code?: number}} ConnectionStatus
- * @typedef {{clientId: string, resumeToken: string, protocol?: string, serverTime?: string | number,
- *   demo?: boolean, capabilities?: string[], limits?: Record<string, number>}} Welcome
+ * @typedef {{demo: boolean, limits: {messageBytesMax: number, documentScalarsMax: number}}} Welcome
  */
 
 const subprotocol = "parley.v1";
 
-/** Milliseconds. */
-const timing = {
-  firstDelay: 250,
-  longestDelay: 15_000,
-  /** A line silent for so long gets a ping … */
-  quietBeforePing: 20_000,
-  /** … and is given up when nothing at all comes back within this time. */
-  answerWithin: 8_000,
-  /** Opening the socket and getting the welcome may take so long. */
-  openWithin: 10_000,
-};
-
 /** Close codes about tokens: none or no valid one, one that has ended, one that was taken back. */
 export const accessCodes = { unauthorised: 4502, ended: 4507, revoked: 4508 };
 
-/** Close codes from 4500 say: do not come back by yourself. */
-const firstFinalCode = 4500;
-const lastFinalCode = 4999;
+/** The code of a server that refuses this client without a close code. */
+const refusedCode = 4500;
+
+/** Messages are held back for a change that was asked for over HTTP for at most so long (milliseconds), … */
+const holdWithin = 10_000;
+/** … and at most so many. */
+const heldMax = 500;
 
 /**
  * @typedef {object} Surroundings What a test replaces.
  * @property {(url: string, protocols: string[]) => WebSocket} open
  * @property {(callback: () => void, delay: number) => any} setTimeout
  * @property {(timer: any) => void} clearTimeout
- * @property {() => number} now Milliseconds.
+ * @property {() => number} now Milliseconds of a clock that is never set back.
  * @property {() => number} random 0 ..< 1.
  */
 
@@ -53,15 +44,25 @@ const browser = {
   open: (url, protocols) => new WebSocket(url, protocols),
   setTimeout: (callback, delay) => setTimeout(callback, delay),
   clearTimeout: (timer) => clearTimeout(timer),
-  now: () => Date.now(),
+  now: () => performance.now(),
   random: () => Math.random(),
 };
 
 /**
- * expiring: the token ends at that time (milliseconds); `refresh` with another goes on without a break.
+ * An open note, as the connection sees it.
  *
- * @typedef {{status: ConnectionStatus, welcome: Welcome, message: Message, lost: void,
- *   expiring: number}} ConnectionEvents
+ * @typedef {object} NoteEnd
+ * @property {(action: NoteAction) => void} take Takes a state over, and tells nobody.
+ * @property {(action: NoteAction) => void} perform
+ */
+
+/**
+ * expiring: the token ends at that time (milliseconds); `refresh` with another goes on without a break. resource:
+ * one has changed. room: a room is heard from, again. document: a note's title is another, or it was deleted.
+ * access: this person's rights to a note are others.
+ *
+ * @typedef {{status: ConnectionStatus, welcome: Welcome, lost: void, expiring: number, resource: string,
+ *   room: string, document: {documentId: string, title?: string, deleted?: boolean}, access: string}} ConnectionEvents
  */
 
 /** @extends {Emitter<ConnectionEvents>} */
@@ -70,45 +71,49 @@ export class Connection extends Emitter {
   status = { state: "stopped" };
   /** @type {Welcome | undefined} */
   welcome;
+  /** @type {ClientIdentity | undefined} */
+  identity;
 
+  #core;
   #url;
   #surroundings;
-  #profile;
   #token;
-  /** @type {ClientIdentity | undefined} */
-  #identity;
-  /** @type {ClientIdentity | undefined} One that the server would not know just now. */
-  #doubted;
+  /** @type {string | undefined} The token that the core has. */
+  #givenToken;
+  /** @type {Map<string, ClientIdentity>} Who this client has been, by client id. */
+  #identities = new Map();
+  /** @type {Map<string, NoteEnd>} */
+  #notes = new Map();
   /** @type {WebSocket | undefined} */
   #socket;
-  /** @type {Map<string, (message: Message) => void>} */
-  #replies = new Map();
-  #messageCount = 0;
-  #attempts = 0;
-  /** @type {[number, number] | undefined} Milliseconds, as the server asked at its goodbye. */
-  #askedDelay;
   /** @type {any} */
   #timer;
+  /** @type {Action[]} Actions that are not done yet. */
+  #actions = [];
+  #isActing = false;
+  /** @type {string[] | undefined} Messages that are held back. */
+  #held;
+  /** @type {((problem: string | undefined) => void)[]} Those who wait for what becomes of a token. */
+  #refreshing = [];
 
   /**
    * @param {object} options
+   * @param {Core} options.core
    * @param {string} options.url
-   * @param {() => {name: string, color: string}} options.profile Asked at every hello.
-   * @param {() => string | undefined} [options.token] Likewise.
+   * @param {() => {name: string, color: string}} options.profile
+   * @param {() => string | undefined} [options.token] Asked before each connection.
    * @param {ClientIdentity} [options.identity] Who this client was before a reload.
    * @param {Partial<Surroundings>} [options.surroundings]
    */
-  constructor({ url, profile, token, identity, surroundings }) {
+  constructor({ core, url, profile, token, identity, surroundings }) {
     super();
+    this.#core = core;
     this.#url = url;
-    this.#profile = profile;
     this.#token = token ?? (() => undefined);
-    this.#identity = identity;
     this.#surroundings = { ...browser, ...surroundings };
-  }
-
-  get identity() {
-    return this.#identity;
+    this.identity = identity;
+    if (identity) this.#identities.set(identity.id, identity);
+    core.create(profile(), Math.floor(this.#surroundings.random() * 2 ** 52), identity);
   }
 
   get isOnline() {
@@ -116,19 +121,37 @@ export class Connection extends Emitter {
   }
 
   start() {
-    if (this.status.state === "stopped") this.#connect();
+    this.#giveToken();
+    this.handle("start");
   }
 
   stop() {
-    this.#release();
-    this.#become({ state: "stopped" });
+    this.handle("stop");
   }
 
   /** Tries again at once, instead of waiting for the delay to pass. */
   retryNow() {
-    if (this.status.state !== "waiting") return;
-    this.#attempts = 0;
-    this.#connect();
+    if (this.status.state === "waiting") this.handle("reachable");
+  }
+
+  /** Asks the server for a sign of life now: the network may have gone. */
+  probe() {
+    if (this.isOnline) this.handle("reachable");
+  }
+
+  /** The page may go away. */
+  suspend() {
+    this.handle("suspending");
+  }
+
+  /** @param {{name: string, color: string}} profile How others see this person from now on. */
+  tellProfile({ name, color }) {
+    this.handle("profile", name, color);
+  }
+
+  /** @param {string} room Is heard from, from now on. */
+  subscribe(room) {
+    this.handle("subscribe", room);
   }
 
   /**
@@ -138,233 +161,234 @@ export class Connection extends Emitter {
    * @returns {Promise<string | undefined>} The code of the error; undefined if the server took it.
    */
   refresh(token) {
+    if (!this.isOnline) return Promise.resolve("unreachable");
     return new Promise((resolve) => {
-      const isSent = this.send("refresh", { token }, ({ type, data }) =>
-        resolve(type === "error" ? String(data.code) : undefined),
-      );
-      if (!isSent) resolve("unreachable");
+      this.#refreshing.push(resolve);
+      this.#givenToken = token;
+      this.handle("token", token);
     });
   }
 
-  /** Asks the server for a sign of life now: the network may have gone. */
-  probe() {
-    if (this.isOnline) this.#ping(2_500);
+  /** @param {string} clientId */
+  identityOf(clientId) {
+    return this.#identities.get(clientId);
   }
 
   /**
-   * Sends a message; nothing is queued for later while the line is down.
+   * @param {string} id
+   * @param {NoteEnd} note
+   */
+  addNote(id, note) {
+    this.#notes.set(id, note);
+  }
+
+  /** @param {string} id */
+  removeNote(id) {
+    this.#notes.delete(id);
+  }
+
+  /**
+   * Holds back what the server says until that has answered something asked for over HTTP.
    *
-   * @param {string} type
-   * @param {object} data
-   * @param {(reply: Message) => void} [onReply]
-   * @returns {boolean} Whether it was handed to the socket.
+   * @template Value
+   * @param {() => Promise<Value>} ask
+   * @param {(answer: Value) => void} before Called with the answer before what was held back is handled.
    */
-  send(type, data, onReply) {
-    return this.sendEncoded(type, JSON.stringify(data), onReply);
+  async holding(ask, before) {
+    this.#held ??= [];
+    const timer = this.#surroundings.setTimeout(() => this.#release(), holdWithin);
+    try {
+      before(await ask());
+    } finally {
+      this.#surroundings.clearTimeout(timer);
+      this.#release();
+    }
+  }
+
+  #release() {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const text of held) this.handle("received", text);
+  }
+
+  // The core.
+
+  get #now() {
+    return Math.floor(this.#surroundings.now());
   }
 
   /**
-   * As `send`, with data that is JSON text already: an operation's bytes stay as they were made.
-   *
-   * @param {string} type
-   * @param {string} data
-   * @param {(reply: Message) => void} [onReply]
-   * @returns {boolean}
+   * @param {EventKind} kind
+   * @param {...(string | number)} fields
    */
-  sendEncoded(type, data, onReply) {
-    if (!this.isOnline) return false;
-    return this.#write(type, data, onReply);
+  handle(kind, ...fields) {
+    this.#act(this.#core.handle(this.#now, kind, ...fields));
   }
 
   /**
-   * @param {string} type
-   * @param {string} data
-   * @param {(reply: Message) => void} [onReply]
+   * @param {string} note
+   * @param {import("./door.js").TextChange[]} changes
    */
-  #write(type, data, onReply) {
-    const socket = this.#socket;
-    if (!socket || socket.readyState !== 1) return false;
-    const messageId = `c${++this.#messageCount}`;
-    if (onReply) this.#replies.set(messageId, onReply);
-    socket.send(`{"messageId":"${messageId}","type":"${type}","data":${data}}`);
-    return true;
+  edit(note, changes) {
+    this.#act(this.#core.edit(this.#now, note, changes));
   }
+
+  /** @param {Action[]} actions */
+  #act(actions) {
+    for (const action of actions) this.#take(action);
+    this.#actions.push(...actions);
+    if (this.#isActing) return;
+    this.#isActing = true;
+    try {
+      for (let action = this.#actions.shift(); action; action = this.#actions.shift()) this.#perform(action);
+    } finally {
+      this.#isActing = false;
+    }
+  }
+
+  /** @param {Action} action */
+  #take(action) {
+    switch (action.kind) {
+      case "claim":
+        this.identity = { id: action.id, resumeToken: action.resumeToken };
+        this.#identities.set(action.id, this.identity);
+        break;
+      case "welcome":
+        this.welcome = { demo: action.demo, limits: action.limits };
+        break;
+      default:
+        if ("note" in action) this.#notes.get(action.note)?.take(action);
+    }
+  }
+
+  /** @param {Action} action */
+  #perform(action) {
+    switch (action.kind) {
+      case "connect":
+        this.#connect();
+        break;
+      case "disconnect":
+        this.#hangUp();
+        break;
+      case "send":
+        if (this.#socket?.readyState === 1) this.#socket.send(action.text);
+        break;
+      case "wake":
+        this.#wakeAt(action.at);
+        break;
+      case "line":
+        this.#become(action);
+        break;
+      case "welcome":
+        this.emit("welcome", { demo: action.demo, limits: action.limits });
+        break;
+      case "tokenEnds":
+        this.emit("expiring", action.at);
+        break;
+      case "refreshed":
+        this.#refreshed(action.problem || undefined);
+        break;
+      case "resource":
+        this.emit("resource", action.id);
+        break;
+      case "room":
+        if (action.isLive) this.emit("room", action.name);
+        break;
+      case "claim":
+      case "needToken":
+        break;
+      default:
+        this.#notes.get(action.note)?.perform(action);
+    }
+  }
+
+  /** @param {number | undefined} at */
+  #wakeAt(at) {
+    this.#surroundings.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (at === undefined) return;
+    // The longest that a browser's timer takes.
+    const delay = Math.min(Math.max(0, at - this.#now), 2 ** 31 - 1);
+    this.#timer = this.#surroundings.setTimeout(() => this.handle("wake"), delay);
+  }
+
+  /** @param {{state: string, until: number, code: number, error: string}} line */
+  #become({ state, until, code, error }) {
+    const before = this.status.state;
+    if (state === before && state === "connecting") return;
+    this.status = { state: /** @type {ConnectionState} */ (state) };
+    if (state === "waiting") this.status.retryAt = Date.now() + until - this.#now;
+    if (error) this.status.code = error === "unauthorised" ? accessCodes.unauthorised : refusedCode;
+    else if (code > 0) this.status.code = code;
+    if (before === "online") {
+      this.#refreshed("unreachable");
+      this.emit("lost", undefined);
+    }
+    this.emit("status", this.status);
+  }
+
+  // The socket, and the token.
 
   #connect() {
-    this.#release();
-    this.#become({ state: "connecting" });
+    this.#hangUp();
+    this.#giveToken();
     /** @type {WebSocket} */
     let socket;
     try {
       socket = this.#surroundings.open(this.#url, [subprotocol]);
     } catch {
-      this.#wait();
+      this.handle("closed", 1006);
       return;
     }
     this.#socket = socket;
-    const isCurrent = () => this.#socket === socket;
-    socket.onopen = () => {
-      if (isCurrent()) this.#sayHello();
+    socket.onopen = () => this.handle("opened");
+    socket.onmessage = ({ data }) => {
+      if (typeof data === "string") this.#receive(data);
     };
-    socket.onmessage = (event) => {
-      if (isCurrent() && typeof event.data === "string") this.#receive(event.data);
-    };
-    socket.onclose = (event) => {
-      if (isCurrent()) this.#closed(event.code);
+    socket.onclose = ({ code }) => {
+      this.#release();
+      this.#hangUp();
+      this.handle("closed", code);
     };
     socket.onerror = () => {};
-    this.#after(timing.openWithin, () => this.#closed(0));
-  }
-
-  #sayHello() {
-    const { name, color } = this.#profile();
-    const client = this.#identity;
-    this.#write("hello", JSON.stringify({ name, color, client, token: this.#token() }), (reply) => {
-      if (reply.type !== "error") return;
-      if (client && !reply.data.retryable) {
-        // The server does not know this client any more, so it will get to know a new one. Or it is
-        // the token that it does not take: then it hangs up, and the client is who it was.
-        this.#identity = undefined;
-        this.#doubted = client;
-        this.#sayHello();
-      } else {
-        this.#failed(reply.data);
-      }
-    });
-  }
-
-  /**
-   * @param {{code?: string, retryable?: boolean, retryAfter?: number}} error
-   *   The reply to a hello.
-   */
-  #failed({ code, retryable, retryAfter }) {
-    if (retryable) {
-      this.#release();
-      if (Number.isFinite(retryAfter)) this.#askedDelay = [Number(retryAfter), 2 * Number(retryAfter)];
-      this.#wait();
-    } else {
-      this.#closed(code === "unauthorised" ? accessCodes.unauthorised : firstFinalCode);
-    }
   }
 
   /** @param {string} text */
   #receive(text) {
-    /** @type {Message} */
-    let message;
-    try {
-      message = JSON.parse(text);
-    } catch {
+    if (!this.#held) {
+      this.handle("received", text);
       return;
     }
-    if (message === null || typeof message !== "object" || typeof message.type !== "string") return;
-    message.data ??= {};
-    if (this.isOnline) this.#watchSilence();
-    switch (message.type) {
-      case "welcome":
-        this.#replies.clear();
-        this.#welcomed(message.data);
-        return;
-      case "pong":
-        return;
-      case "tokenExpiring":
-        this.emit("expiring", message.data.expiresAt);
-        return;
-      case "goodbye": {
-        const range = message.data.reconnectAfter;
-        if (Array.isArray(range) && range.every(Number.isFinite)) {
-          this.#askedDelay = [range[0], range[1] ?? range[0]];
-        }
-        return;
-      }
-    }
-    const onReply = this.#replies.get(message.messageId);
-    if (onReply) {
-      this.#replies.delete(message.messageId);
-      onReply(message);
-    }
-    this.emit("message", message);
+    this.#held.push(text);
+    if (this.#held.length > heldMax) this.#release();
   }
 
-  /** @param {Welcome} welcome */
-  #welcomed(welcome) {
-    this.welcome = welcome;
-    this.#identity = { id: welcome.clientId, resumeToken: welcome.resumeToken };
-    this.#doubted = undefined;
-    this.#attempts = 0;
-    this.#become({ state: "online" });
-    this.#watchSilence();
-    this.emit("welcome", welcome);
-  }
-
-  #watchSilence() {
-    this.#after(timing.quietBeforePing, () => this.#ping(timing.answerWithin));
-  }
-
-  /** @param {number} answerWithin */
-  #ping(answerWithin) {
-    this.#write("ping", "{}");
-    this.#after(answerWithin, () => this.#closed(0));
-  }
-
-  /** @param {number} code 0 when this side gave up. */
-  #closed(code) {
-    this.#release();
-    this.#identity ??= this.#doubted;
-    this.#doubted = undefined;
-    if (code >= firstFinalCode && code <= lastFinalCode) {
-      this.#become({ state: "stopped", code });
-      return;
-    }
-    this.#wait(code);
-  }
-
-  /** @param {number} [code] */
-  #wait(code) {
-    const [shortest, longest] = this.#askedDelay ?? [
-      timing.firstDelay / 2,
-      Math.min(timing.longestDelay, timing.firstDelay * 2 ** this.#attempts),
-    ];
-    this.#askedDelay = undefined;
-    this.#attempts += 1;
-    // Spread at random, or all clients of a restarted server would come back in one wave.
-    const delay = shortest + this.#surroundings.random() * Math.max(0, longest - shortest);
-    this.#become({ state: "waiting", retryAt: this.#surroundings.now() + delay, code });
-    this.#after(delay, () => this.#connect());
-  }
-
-  /** Lets go of the socket, of its timers, and of whoever waits for a reply. */
-  #release() {
-    this.#surroundings.clearTimeout(this.#timer);
+  /** Nothing of a connection that was given up is passed on. */
+  #hangUp() {
     const socket = this.#socket;
-    const wasOnline = this.isOnline;
     this.#socket = undefined;
-    this.#replies.clear();
-    if (socket) {
-      socket.onopen = socket.onmessage = socket.onclose = null;
-      try {
-        socket.close();
-      } catch {
-        // It was closed already.
-      }
-    }
-    if (wasOnline) {
-      this.status = { state: "waiting" };
-      this.emit("lost", undefined);
+    if (this.#held) this.#held = [];
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    try {
+      socket.close();
+    } catch {
+      // It was closed already.
     }
   }
 
-  /**
-   * @param {number} delay Milliseconds.
-   * @param {() => void} action Replaces the one that was waiting.
-   */
-  #after(delay, action) {
-    this.#surroundings.clearTimeout(this.#timer);
-    this.#timer = this.#surroundings.setTimeout(action, delay);
+  #giveToken() {
+    const token = this.#token();
+    if (token === undefined || token === this.#givenToken) return;
+    this.#givenToken = token;
+    this.handle("token", token);
   }
 
-  /** @param {ConnectionStatus} status */
-  #become(status) {
-    this.status = status;
-    this.emit("status", status);
+  /** @param {string | undefined} problem */
+  #refreshed(problem) {
+    if (problem) this.#givenToken = undefined;
+    const waiting = this.#refreshing;
+    this.#refreshing = [];
+    for (const resolve of waiting) resolve(problem);
   }
 }

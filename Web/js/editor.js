@@ -36,7 +36,7 @@ import { withoutCharacters } from "./shortcuts.js";
 
 /**
  * @typedef {import("./note.js").Note} Note
- * @typedef {import("./core.js").TextChange} TextChange
+ * @typedef {import("./door.js").TextChange} TextChange
  */
 
 /** Marks transactions that bring in what the server sent. */

@@ -26,6 +26,8 @@ const identityKey = "parley.client";
 const pendingPrefix = "parley.pending.";
 /** Of the texts that unconfirmed edits stand on. */
 const basePrefix = "parley.base.";
+/** Of edits that this page could not read, and of their texts. */
+const asidePrefix = "parley.aside.";
 
 /** @param {string} clientId */
 const lockName = (clientId) => `parley.client.${clientId}`;
@@ -240,4 +242,46 @@ export function removePending(documentId, clientId) {
   localStorage.removeItem(key);
   for (const slot of /** @type {const} */ (["a", "b"])) localStorage.removeItem(baseKey(documentId, clientId, slot));
   bases.delete(key);
+}
+
+/**
+ * Moves edits that this page cannot read to where none are saved in their place, with their text.
+ *
+ * @param {string} documentId
+ * @param {string} clientId
+ * @returns {boolean} False when the browser has no room for it; then they are where they were.
+ */
+export function setPendingAside(documentId, clientId) {
+  let number = 1;
+  while (localStorage.getItem(`${asidePrefix}${number}.${clientId}.${documentId}`) !== null) number += 1;
+  const aside = `${asidePrefix}${number}`;
+  const key = pendingKey(documentId, clientId);
+  bases.delete(key);
+  /** @type {[string, string][]} */
+  const moves = [
+    [baseKey(documentId, clientId, "a"), `${aside}.a.${clientId}.${documentId}`],
+    [baseKey(documentId, clientId, "b"), `${aside}.b.${clientId}.${documentId}`],
+    [key, `${aside}.${clientId}.${documentId}`],
+  ];
+  for (const [index, [from, to]] of moves.entries()) {
+    if (move(from, to)) continue;
+    for (const [former, place] of moves.slice(0, index)) move(place, former);
+    return false;
+  }
+  return true;
+}
+
+/** @param {string} from @param {string} to @returns {boolean} */
+function move(from, to) {
+  const value = localStorage.getItem(from);
+  if (value === null) return true;
+  // First, for there may be room for one of both only.
+  localStorage.removeItem(from);
+  try {
+    localStorage.setItem(to, value);
+    return true;
+  } catch {
+    localStorage.setItem(from, value);
+    return false;
+  }
 }

@@ -42,7 +42,7 @@ export function standApart(others) {
 let isUnseen = isNewPerson;
 
 function tellProfile() {
-  connection.send("profile", { name: profile.name, color: profile.color });
+  connection.tellProfile(profile);
   page.emit("me", undefined);
 }
 

@@ -18,15 +18,10 @@ const titlePrefix = "title.";
 /** Where it is kept that somebody may not make notes. */
 const deniedPrefix = "parley.no-new-notes.";
 
-/** How long to wait where the server says only that it takes a while; milliseconds. */
-const retryAfter = 1_000;
-
 /** @extends {Emitter<{changed: void}>} */
 export class NoteList extends Emitter {
   /** @type {NoteEntry[] | undefined} As the server has them. */
   #notes;
-  /** @type {any} */
-  #timer;
   #isFetching = false;
   #isStale = false;
   /** @type {Map<string, string>} Titles that wait for the server to be reached. */
@@ -59,33 +54,17 @@ export class NoteList extends Emitter {
       if (typeof title === "string") this.#wanted.set(id, title);
     }
     connection.on("welcome", () => {
-      this.#subscribe(connection);
+      if (this.#isLive()) connection.subscribe(room);
       void this.#renameAsWanted().then(() => this.refresh());
     });
-    connection.on("message", ({ type, data }) => {
-      if (type === "subscribed" && data.room === room) void this.refresh();
-      if (type === "resourceUpdate" && data.resourceId === room) void this.refresh();
-      if (type === "documentChanged") this.#documentChanged(data);
-    });
+    connection.on("room", (name) => name === room && void this.refresh());
+    connection.on("resource", (id) => id === room && void this.refresh());
+    connection.on("document", (change) => this.#documentChanged(change));
   }
 
   /** Undefined until fetched once. */
   get notes() {
     return this.#notes?.map((note) => ({ ...note, title: this.#wanted.get(note.id) ?? note.title }));
-  }
-
-  /**
-   * Later, if the server asks for that: without, the list would stand still.
-   *
-   * @param {Connection} connection
-   */
-  #subscribe(connection) {
-    clearTimeout(this.#timer);
-    if (!this.#isLive()) return;
-    connection.send("subscribe", { room }, ({ type, data }) => {
-      if (type !== "error" || !data.retryable) return;
-      this.#timer = setTimeout(() => this.#subscribe(connection), data.retryAfter ?? retryAfter);
-    });
   }
 
   /** Fetches the list. Calls while it is under way are served by one more fetch after it. */

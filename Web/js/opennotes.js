@@ -1,14 +1,19 @@
 // Notes that are open, and those whose edits, or first words, still have to reach the server.
 
-import { CoreError } from "./core.js";
+import { CoreError } from "./door.js";
 import { wellFormed } from "./editor.js";
-import { pendingOf, removePending, savePending } from "./identity.js";
+import { inCurrentForm } from "./formeredits.js";
+import { pendingOf, removePending, savePending, setPendingAside } from "./identity.js";
 import { Note } from "./note.js";
 import { page } from "./page.js";
 import { connection, core, early, list, ownerNow } from "./session.js";
 
 /** @type {Map<string, Note>} By id. */
 export const notes = new Map();
+
+/** Edits that another version of the page wrote, or that the browser has spoilt. */
+const asideText =
+  "This page cannot read changes to this note that were not sent. They are set aside in this browser's storage.";
 
 const pending = {
   /**
@@ -51,13 +56,17 @@ export function openNote(documentId) {
 function noteAsLeft(documentId) {
   const options = { core, connection, documentId, title: list.titleOf(documentId), pending };
   const { identity } = connection;
-  const restored = identity && pendingOf(documentId, identity.id, ownerNow());
+  const kept = identity && pendingOf(documentId, identity.id, ownerNow());
+  if (!kept) return new Note(options);
   try {
-    return new Note({ ...options, restored });
+    return new Note({ ...options, restored: inCurrentForm(kept, core) });
   } catch (error) {
     if (!(error instanceof CoreError)) throw error;
-    // Written by another version of the page.
-    return new Note(options);
+    setPendingAside(documentId, identity.id);
+    const note = new Note(options);
+    // Once there is somebody to hear it.
+    queueMicrotask(() => note.emit("notice", { kind: "aside", text: asideText }));
+    return note;
   }
 }
 

@@ -1,11 +1,11 @@
 // What the parts of the page share: who this person is and what they may do, the line to the server, the
-// list of notes, and OTCore.
+// list of notes, and the client core.
 
 import { Access, channelBetweenTabs, fragmentOf } from "./access.js";
 import { at } from "./base.js";
 import { Connection } from "./connection.js";
-import { Core } from "./core.js";
 import { byId } from "./dialogs.js";
+import { Core } from "./door.js";
 import { openDrawer } from "./drawer.js";
 import { EarlyWords } from "./early.js";
 import { claimIdentity } from "./identity.js";
@@ -24,7 +24,7 @@ authorise(() => access.token);
 export const ownerNow = () => (access.isLink ? "" : (access.claims?.sub ?? ""));
 
 export const [core, identity, drawer, editorSheet, markdown] = await Promise.all([
-  Core.load(fetch(at("/assets/generated/otcore.wasm"))),
+  Core.load(fetch(at("/assets/generated/client.wasm"))),
   claimIdentity(ownerNow()),
   openDrawer(ownerNow()),
   fetch(at("/assets/css/editor.css"))
@@ -35,6 +35,7 @@ export const [core, identity, drawer, editorSheet, markdown] = await Promise.all
 
 const scheme = location.protocol === "https:" ? "wss" : "ws";
 export const connection = new Connection({
+  core,
   url: `${scheme}://${location.host}${at("/ws")}`,
   profile: () => profile,
   token: () => access.token,

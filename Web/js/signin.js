@@ -225,9 +225,7 @@ export function setUpSignIn() {
   connection.on("status", ({ state }) => {
     if (state === "stopped" && accessTrouble()) void letIn();
   });
-  connection.on("message", ({ type }) => {
-    if (type === "accessChanged") void list.refresh();
-  });
+  connection.on("access", () => void list.refresh());
   access.on("offered", (own) => {
     if (access.pass || accessTrouble()) void signIn(own);
   });
