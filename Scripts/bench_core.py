@@ -301,8 +301,8 @@ def page(rows, used, browser, command, seconds, rounds):
         in_browser = f"""
 ## In the browser
 
-The same sources as WebAssembly, in Chromium, called as the page calls them: operations cross as JSON,
-edits as UTF-16 positions. Elapsed time, on a machine that may have been busy.
+The client core as WebAssembly, in Chromium, called as the page calls it: messages cross as JSON, edits as
+UTF-16 positions. Elapsed time, on a machine that may have been busy.
 
 | what | |
 | --- | ---: |

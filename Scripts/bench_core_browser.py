@@ -1,4 +1,4 @@
-"""OTCore's WebAssembly in Chromium: its size, and what a call takes as the page makes it."""
+"""The client core's WebAssembly in Chromium: its size, and what a call takes as the page makes it."""
 
 import gzip
 import json
@@ -7,13 +7,14 @@ import pathlib
 import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODULE = ROOT / "Web" / "generated" / "otcore.wasm"
+MODULE = ROOT / "Web" / "generated" / "client.wasm"
 ORIGIN = "http://bench.localhost"
 
 PAGE = """
 async ({ pairs, patches }) => {
-  const { Core } = await import("/js/core.js");
-  const core = await Core.load(fetch("/generated/otcore.wasm"));
+  const { Core } = await import("/js/door.js");
+  const module = await WebAssembly.compileStreaming(fetch("/generated/client.wasm"));
+  const core = new Core(new WebAssembly.Instance(module));
   const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
   const timed = (count, body) => {
     const runs = [];
@@ -28,22 +29,51 @@ async ({ pairs, patches }) => {
   const transform = timed(pairs.length, () => {
     for (const [a, b] of pairs) core.transform(a, b);
   });
-  const snapshot = { text: "", epoch: "e", revision: 0, lastSequence: 0 };
+  // A client that is welcomed, and has joined an empty note.
+  const joined = () => {
+    const core = new Core(new WebAssembly.Instance(module));
+    core.create({ name: "Ann", color: "#123456" }, 7);
+    let messageId;
+    const take = (actions) => {
+      for (const { kind, text } of actions) if (kind === "send") messageId = JSON.parse(text).messageId;
+    };
+    const answer = (type, data) => take(core.handle(0, "received", JSON.stringify({ messageId, type, data })));
+    take(core.handle(0, "start"));
+    take(core.handle(0, "opened"));
+    answer("welcome", {
+      protocol: "parley.v1", clientId: "ann", resumeToken: "t", serverTime: 0, demo: false, capabilities: [],
+      limits: {},
+    });
+    take(core.handle(0, "open", "d"));
+    answer("joined", {
+      documentId: "d", title: "", text: "", epoch: "e", revision: 0, lastSequence: 0, access: "write", presence: [],
+    });
+    return core;
+  };
   const texts = [];
   const edit = timed(patches.length, () => {
-    const session = core.openSession({ ...snapshot });
+    const core = joined();
     patches.forEach(({ from, to, insert }, index) => {
-      session.edit([{ from, to, insert }]);
-      session.acknowledge(index + 1, index + 1);
+      core.edit(0, "d", [{ from, to, insert }]);
+      const number = index + 1;
+      core.handle(
+        0, "received",
+        `{"messageId":"s","type":"acknowledged","data":{"documentId":"d","sequence":${number},"revision":${number}}}`,
+      );
     });
-    texts[0] = session.text();
-    session.close();
+    texts[0] = core.text("d");
   });
   const receive = timed(patches.length, () => {
-    const session = core.openSession({ ...snapshot });
-    patches.forEach(({ operation }, index) => session.receive(operation, index + 1));
-    texts[1] = session.text();
-    session.close();
+    const core = joined();
+    patches.forEach(({ operation }, index) => {
+      const number = index + 1;
+      core.handle(
+        0, "received",
+        `{"messageId":"s","type":"changes","data":{"documentId":"d","revision":${number},"changes":` +
+          `[{"clientId":"bo","sequence":${number},"operation":${operation}}]}}`,
+      );
+    });
+    texts[1] = core.text("d");
   });
   return { transform, edit, receive, texts };
 }
@@ -119,5 +149,5 @@ def measure(data):
         },
         row("transform, a small pair, JSON to JSON", found["transform"]),
         row("an own edit and its acknowledgement", found["edit"]),
-        row("a received operation, until the editor has its change", found["receive"]),
+        row("a received message of one operation, until the editor has its change", found["receive"]),
     ]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles for the page, as Embedded Swift without imports: OTCore with the page's glue (Web/wasm) to
-# Web/generated/otcore.wasm, and the client core behind its door (Web/core) to client.wasm.
+# Compiles the client core behind its door (Web/core) for the page, as Embedded Swift without imports, to
+# Web/generated/client.wasm.
 #
 # Nothing is done when no source has changed since.
 set -eu
@@ -20,7 +20,7 @@ mkdir -p Web/generated
 # stamp_of FOLDER...: what a module made of these is known by.
 stamp_of() {
   # shellcheck disable=SC2046
-  cat $(find "$@" -name '*.swift' | LC_ALL=C sort) Web/wasm/shim.c Scripts/build-wasm.sh | cksum
+  cat $(find "$@" -name '*.swift' | LC_ALL=C sort) Web/core/shim.c Scripts/build-wasm.sh | cksum
   swiftc --version 2>/dev/null | head -n 1
 }
 
@@ -42,7 +42,7 @@ link() {
   stamp=$2
   shift 2
   "$tools/clang" --target=wasm32-unknown-none -O2 -ffreestanding -fno-builtin -mbulk-memory \
-    -nostdlib -Wall -Wextra -Werror -c Web/wasm/shim.c -o "$work/shim.o"
+    -nostdlib -Wall -Wextra -Werror -c Web/core/shim.c -o "$work/shim.o"
   "$tools/wasm-ld" --no-entry --export-memory --gc-sections --stack-first -z stack-size=262144 \
     --strip-all "$@" "$work/shim.o" -o "$work/linked.wasm"
   mv "$work/linked.wasm" "$target"
@@ -50,15 +50,8 @@ link() {
   echo "$target: $(wc -c <"$target" | tr -d ' ') bytes, $(gzip -9 -c "$target" | wc -c | tr -d ' ') compressed"
 }
 
-target=Web/generated/otcore.wasm
-stamp=$(stamp_of Sources/OTCore Web/wasm)
-if ! is_current "$target" "$stamp"; then
-  # One module for both: whole-module optimisation sees across, and nothing else is in there.
-  mkdir "$work/one"
-  cp Sources/OTCore/*.swift Web/wasm/*.swift "$work/one"
-  compile OTWeb "$work/one" -O
-  link "$target" "$stamp" "$work/OTWeb.o"
-fi
+# Of former versions.
+rm -f Web/generated/otcore.wasm Web/generated/otcore.wasm.stamp
 
 target=Web/generated/client.wasm
 stamp=$(stamp_of Sources/OTCore Sources/JSON Sources/SocketMessages Sources/ParleyClientCore Web/core)

@@ -21,7 +21,7 @@ install -D -m 644 Packaging/parley.service "$tree/lib/systemd/system/parley.serv
 install -D -m 644 Packaging/parley.conf "$tree/etc/parley/parley.conf"
 mkdir -p "$tree/usr/share/parley/web" "$tree/usr/share/doc/parley"
 cp -R Web/*.html Web/*.svg Web/css Web/js Web/vendor Web/licences "$tree/usr/share/parley/web/"
-install -D -m 644 Web/generated/otcore.wasm "$tree/usr/share/parley/web/generated/otcore.wasm"
+install -D -m 644 Web/generated/client.wasm "$tree/usr/share/parley/web/generated/client.wasm"
 Scripts/compress-page.sh "$tree/usr/share/parley/web"
 cp -R README.md CHANGELOG.md NOTICE Documentation/*.md Packaging/grafana \
   "$tree/usr/share/doc/parley/"

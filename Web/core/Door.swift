@@ -1,4 +1,4 @@
-// The client core for the page: one machine behind one door, called from Web/js/core.js.
+// The client core for the page: one machine behind one door, called from Web/js/door.js.
 //
 // The page writes an event into the input, calls `client_handle`, and does the actions that it finds in
 // the output. A form so plain needs no parser on either side: a byte for the kind, then fields in the
