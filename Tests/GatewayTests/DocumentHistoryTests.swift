@@ -98,6 +98,27 @@ struct DocumentHistoryTests {
     #expect(try page(rig, id, after: 20).changes == [])
   }
 
+  @Test("a reader has one page under way, while the note is read, too")
+  func oneAtATime() throws {
+    let former = try rig(revisions: 20)
+    let rig = GatewayRig(isDemo: true, store: former.store, prefix: "h") { $0.windowEntries = 4 }
+    let (id, _) = try rig.greet(nil)
+    rig.isStepwise = true
+    let request = ClientMessage.documentHistory(
+      .init(documentID: "n1", resume: .init(epoch: Self.epoch, revision: 0)))
+    #expect(rig.ask(id, request) == nil)
+    for _ in 0..<5 { #expect(code(rig.ask(id, request)) == .busy) }
+    // The note, and then the page.
+    #expect(rig.stored.count == 1)
+    rig.storeWorks()
+    #expect(code(rig.ask(id, request)) == .busy)
+    #expect(rig.stored.count == 1)
+    rig.storeWorks()
+    let pages = rig.pushes(id).filter { if case .documentHistory = $0 { true } else { false } }
+    #expect(pages.count == 1)
+    #expect(code(rig.ask(id, request)) == nil)
+  }
+
   @Test("a page has as many bytes as a message should, and one change at least")
   func bytes() throws {
     let rig = try rig(revisions: 20) {

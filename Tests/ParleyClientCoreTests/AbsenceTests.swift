@@ -96,6 +96,32 @@ struct AbsenceTests {
     #expect(rig.pass(500).filter { $0.hasPrefix("> page") } == [])
   }
 
+  @Test("where the history is gone, it asks for the text again, too, when that is put off")
+  func textPutOff() {
+    var rig = behind()
+    rig.fail("page", .historyGone)
+    rig.fail("join", .tooFast, after: 500)
+    #expect(rig.pass(500).filter { $0.hasPrefix(">") } == ["> join n@e:3"])
+    guard case .join(let join)? = rig.sent.last?.message else {
+      Issue.record("it did not join")
+      return
+    }
+    #expect(!join.pages)
+  }
+
+  /// A server that says so again and again would keep the line busy for ever.
+  @Test("a page that brings nothing has it join again, and fail in the end")
+  func emptyPages() {
+    var rig = behind()
+    #expect(rig.page(4, []).first == "out of step")
+    for _ in 0..<4 {
+      rig.behind(9)
+      rig.page(4, [])
+    }
+    #expect(rig.text == "abcde")
+    #expect(rig.behind(9) == [])
+  }
+
   @Test("a page that does not fit has it join again", arguments: [3, 5])
   func outOfStep(revision: Int) {
     var rig = behind()
