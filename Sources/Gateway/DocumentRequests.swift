@@ -13,7 +13,7 @@ struct HistoryPageRequest {
   var after: Int { resume.revision - (resume.change == nil || resume.revision == 0 ? 0 : 1) }
 }
 
-/// What a page waits for that a client has asked for.
+/// The stage of a page that a client has asked for: it waits for its document, or for the store.
 enum PageRead {
   case document
   case store(StoreTicket)

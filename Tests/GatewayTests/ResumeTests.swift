@@ -39,7 +39,7 @@ struct ResumeTests {
   @Test("wherever a client resumes, it is asked which change it knows there", arguments: 0...20)
   func resumePoints(revision: Int) throws {
     let count = 20
-    /// What a join brings that resumes with a change of the author's or of another client.
+    /// The changes that a join brings which resumes with a change of the author or of another client.
     func changes(knowing sequence: Int?, ofAnother: Bool = false) throws -> Int? {
       // A gateway of its own for each: to read history for one brings it into memory for all.
       let rig = GatewayRig(isDemo: true) { $0.windowEntries = 4 }

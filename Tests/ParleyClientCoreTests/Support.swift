@@ -27,7 +27,7 @@ struct Rig {
   private(set) var moved: [Range<Int>] = []
   /// The text that a screen would show, if it did what it was told.
   private(set) var screen: Document?
-  /// What the app was told beside the states.
+  /// Actions for the app beside the states.
   var told: [ClientAction] = []
 
   init(

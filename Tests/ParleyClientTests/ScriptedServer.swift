@@ -68,7 +68,7 @@ final class ScriptedServer: ClientTransport {
   /// Ends the connection.
   func cut() { state.withLock { $0.connection }?.close() }
 
-  /// Somebody else changes the text.
+  /// Changes the text as another client.
   func change(_ operation: (Document) -> TextOperation) {
     state.withLock { state in
       let operation = operation(state.document)

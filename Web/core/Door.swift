@@ -135,7 +135,7 @@ private struct Client {
   var machine: ClientMachine
   /// Notes that are open, in the order of opening.
   private var notes: [String] = []
-  /// What the page is to keep, until it answers: each keep is answered by `kept` or `keepFailed`.
+  /// States for the page to keep, until it answers: each by `kept` or `keepFailed`.
   private var keeps: [KeptNote] = []
 
   init(machine: ClientMachine) { self.machine = machine }

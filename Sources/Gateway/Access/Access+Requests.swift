@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// Who asks over HTTP, and whether they may. Each answers the request if not.
+/// The identity and rights of whoever asks over HTTP. Each check answers the request if it fails.
 extension Access {
   /// The identity of a request's maker, by token or API key; `nil` if that is nobody, or they have
   /// made too many.
