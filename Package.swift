@@ -45,6 +45,7 @@ let package = Package(
     product("SocketMessages", ["JSON", "SocketMessages"]),
     product("ParleyClientCore", ["ParleyClientCore"]),
     product("ParleyClient", ["ParleyClient"]),
+    product("DialectModels", ["JSON", "DialectModels"]),
     product("Gateway", ["GatewayPorts", "Gateway"]),
     product("ParleyServer", ["ParleyServer"]),
     .executable(name: "parley", targets: ["parley"]),
@@ -61,6 +62,7 @@ let package = Package(
     library("WebSocketFrames"),
     library("HTTP1"),
     // The client's end.
+    library("DialectModels", ["JSON"]),
     library("ParleyClientCore", ["OTCore", "SocketMessages"]),
     // TLS of clients; not a system library, so that a package that depends on this one needs no
     // pkg-config.
@@ -162,6 +164,7 @@ let package = Package(
     tests(
       "SocketMessagesTests",
       ["SocketMessages", "JSON", "OTCore", "OTWorkloads", "GrowthKit", "CAllocationCount"]),
+    tests("DialectModelsTests", ["DialectModels", "JSON", "GrowthKit"]),
     tests(
       "ParleyClientCoreTests",
       ["ParleyClientCore", "SocketMessages", "JSON", "OTCore", "OTWorkloads"]),
@@ -178,7 +181,7 @@ let package = Package(
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "WebSocketFrames", "OTCore",
         "SimulationKit",
-        "OTWorkloads", "CAllocationCount", "GrowthKit",
+        "OTWorkloads", "CAllocationCount", "GrowthKit", "DialectModels",
       ]),
     .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
     tests(

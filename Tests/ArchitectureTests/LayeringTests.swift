@@ -15,6 +15,8 @@ struct LayeringTests {
     "Bayeux": ["JSON"],
     "WebSocketFrames": [],
     "HTTP1": [],
+    // The models of other apps, for their clients.
+    "DialectModels": ["JSON"],
     // The client's end: also WebAssembly.
     "ParleyClientCore": ["OTCore", "SocketMessages"],
     // A client's sockets on Linux, and the models of apps and services around the core.

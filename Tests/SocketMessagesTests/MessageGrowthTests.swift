@@ -100,24 +100,6 @@ struct MessageGrowthTests {
     } _: { bytes in
       guard (try? ClientMessage.decode(bytes)) == nil else { preconditionFailure("it was read") }
     },
-    reading("a resource of Twake's") { size, bytes in
-      let names = namesTwice(size)
-      bytes +=
-        (#"{\#(names),"action":"saved","type":"channel","resource":{\#(names)},"#
-        + #""path":"\#(String(repeating: "p", count: size))"}"#).utf8
-    } _: {
-      let model = try Twake.SocketIOResource(json: $0)
-      precondition(!model.rest.all.isEmpty)
-    },
-    GrowthLaw("write a resource of Twake's", size: size) { size in
-      var model = Twake.SocketIOResource()
-      let fields = (0..<size).map { JSONFields.Field("é\($0)", .null) }
-      model.resource = JSONFields(fields)
-      model.rest = JSONFields(fields)
-      return model
-    } run: { model in
-      precondition(model.json.count > model.rest.all.count)
-    },
   ]
 
   @Test("what clients send is read in proportion to its size", arguments: clientLaws)

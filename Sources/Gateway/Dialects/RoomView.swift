@@ -75,18 +75,17 @@ enum RoomView {
   /// parts also gets the sentence made from them, which old apps look for.
   static func placed(_ publication: Publication) -> JSONValue {
     let data = JSONValue(trusted: publication.data)
-    guard var fields = data.fields, fields["type"]?.string == GroupChat.PushType.line.rawValue,
+    guard var fields = data.fields, fields["type"]?.string == GroupChatForm.line,
       var subject = fields["subject"]?.fields, subject["id"] == nil
     else { return data }
     subject.set("id", JSONValue(String(publication.offset)))
     if subject["created_at"] == nil {
       subject.set("created_at", JSONValue(Int(publication.time / 1_000)))
     }
-    if let event = subject["event"]?.fields.flatMap({ try? GroupChat.SystemEvent($0) }),
-      let prose = GroupChat.Change(event)?.prose
-    {
+    if let prose = subject["event"]?.fields.flatMap({ GroupChatForm.prose(of: $0) }) {
       let words = [
-        ("user_id", JSONValue(GroupChat.systemUserID)), ("name", JSONValue(GroupChat.systemName)),
+        ("user_id", JSONValue(GroupChatForm.systemUserID)),
+        ("name", JSONValue(GroupChatForm.systemName)),
         ("text", JSONValue(prose)), ("system", JSONValue(true)),
       ]
       for (name, value) in words where subject[name] == nil { subject.set(name, value) }

@@ -83,7 +83,7 @@ extension AppRequests {
       return refuse(request, 400, "expected since_id or before_id, and a limit, as numbers")
     }
     let range: RoomRange = since.map { .since($0) } ?? before.map { .before($0) } ?? .newest
-    let limit = min(asked ?? GroupChat.pageMessages, settings.limits.pageMax)
+    let limit = min(asked ?? GroupChatForm.pageMessages, settings.limits.pageMax)
     rooms.read(
       RoomReading(
         room: room, range: range, limit: limit, filter: .messages(to: identity.person),
@@ -120,25 +120,15 @@ extension AppRequests {
       return refuse(request, 400, "expected a message with source_guid, and text or attachments")
     }
     let now = surroundings.clock.now
-    var line = GroupChat.Line()
-    line.groupID = group
-    line.userID = identity.user
-    line.name = identity.name ?? identity.user
-    line.text = message["text"]?.string
-    line.sourceGUID = guid
-    line.attachments = message["attachments"]?.elements ?? []
-    // Id and time are those of the publication. Without them a message that is sent again is the
-    // same, byte for byte, and so is known again.
-    var subject = JSONFields(
-      line.fields.all.filter { $0.name != "id" && $0.name != "created_at" })
-    if line.attachments.isEmpty { subject.set("attachments", JSONValue([])) }
-    subject.set("system", JSONValue(false))
-    var push = GroupChat.Push(line, receivedAt: Int(now))
-    push.subject = subject
-    push.receivedAt = nil
+    let name = identity.name ?? identity.user
+    let text = message["text"]?.string
+    let subject = GroupChatForm.subject(
+      group: group, user: identity.user, name: name, text: text, sourceGUID: guid,
+      attachments: message["attachments"]?.elements ?? [])
+    let push = GroupChatForm.push(subject, alert: "\(name): \(text ?? "")")
     rooms.publish(
       PublishRequest(
-        room: room, data: JSONValue(push.fields), key: "\(identity.user) \(guid)",
+        room: room, data: JSONValue(push), key: "\(identity.user) \(guid)",
         person: identity.person),
       for: .groupChat(request, subject: subject, time: now))
   }

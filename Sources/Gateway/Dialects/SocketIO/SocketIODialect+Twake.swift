@@ -291,12 +291,8 @@ extension SocketIODialect {
     let user = typing?["user_id"]?.string
     deliver(.packet(RoomView.socketEvent(data, in: room), author: user), in: room)
     guard let user else { return }
-    var push = GroupChat.Push()
-    push.type = .typing
-    push.userID = user
-    push.started =
-      typing?["is_writing"]?.boolean == false ? nil : Int(surroundings.clock.now)
-    owner?.showTyping(JSONValue(push.fields), of: user, in: room)
+    let started = typing?["is_writing"]?.boolean == false ? nil : Int(surroundings.clock.now)
+    owner?.showTyping(JSONValue(GroupChatForm.typing(user, started: started)), of: user, in: room)
   }
 
   /// The session has left the default namespace: the user is not there any more.
@@ -386,16 +382,16 @@ extension SocketIODialect {
       JSONFields.Field("user_id", JSONValue(person)),
       JSONFields.Field("is_online", JSONValue(isOnline)),
     ])
-    var resource = Twake.SocketIOResource()
-    resource.action = .event
-    resource.room = room
-    resource.type = .online
-    resource.rest.append(JSONFields.Field("path", .null))
-    resource.resource = JSONFields([
-      JSONFields.Field("online", JSONValue([JSONValue(entry)]))
+    let list = JSONFields([JSONFields.Field("online", JSONValue([JSONValue(entry)]))])
+    let resource = JSONFields([
+      JSONFields.Field("action", JSONValue("event")),
+      JSONFields.Field("room", JSONValue(room)),
+      JSONFields.Field("type", JSONValue("user:online")),
+      JSONFields.Field("resource", JSONValue(list)),
+      JSONFields.Field("path", .null),
     ])
     deliver(
-      .packet(SocketPacket(event: "realtime:resource", [JSONValue(resource.fields)]), author: nil),
+      .packet(SocketPacket(event: "realtime:resource", [JSONValue(resource)]), author: nil),
       in: room)
   }
 

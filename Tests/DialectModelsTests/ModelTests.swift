@@ -1,6 +1,6 @@
+import DialectModels
 import Foundation
 import JSON
-import SocketMessages
 import Testing
 
 /// Whether two texts are the same JSON, whatever the order of fields.

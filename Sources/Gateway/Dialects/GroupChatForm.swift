@@ -1,0 +1,95 @@
+import JSON
+
+/// Group chats over Bayeux, as far as the server writes them or looks into them.
+///
+/// Clients have their forms as types, in `DialectModels`; a test compares the two.
+enum GroupChatForm {
+  /// The type of a push for a new message of a group.
+  static let line = "line.create"
+  /// The id of the user who speaks for the service.
+  static let systemUserID = "system"
+  /// The name of the user who speaks for the service.
+  static let systemName = "GroupMe"
+  /// Messages on one page of a group's history.
+  static let pageMessages = 20
+
+  /// The content of a message as it is stored. Id and time are those of the publication: without them
+  /// a message that is sent again is the same, byte for byte, and so is known again.
+  static func subject(
+    group: String, user: String, name: String, text: String?, sourceGUID: String,
+    attachments: [JSONValue]
+  ) -> JSONFields {
+    var subject = JSONFields([
+      JSONFields.Field("group_id", JSONValue(group)), JSONFields.Field("user_id", JSONValue(user)),
+    ])
+    if !name.utf8.isEmpty { subject.append(JSONFields.Field("name", JSONValue(name))) }
+    if let text { subject.append(JSONFields.Field("text", JSONValue(text))) }
+    subject.append(JSONFields.Field("source_guid", JSONValue(sourceGUID)))
+    subject.append(JSONFields.Field("attachments", JSONValue(attachments)))
+    subject.append(JSONFields.Field("system", JSONValue(false)))
+    return subject
+  }
+
+  /// The push for a new message.
+  static func push(_ subject: JSONFields, alert: String) -> JSONFields {
+    JSONFields([
+      JSONFields.Field("type", JSONValue(line)), JSONFields.Field("alert", JSONValue(alert)),
+      JSONFields.Field("subject", JSONValue(subject)),
+    ])
+  }
+
+  /// The push that says that a user types.
+  ///
+  /// - Parameter started: The time in milliseconds since 1970; `nil` for a user who has stopped.
+  static func typing(_ user: String, started: Int?) -> JSONFields {
+    var push = JSONFields([
+      JSONFields.Field("type", JSONValue("typing")), JSONFields.Field("user_id", JSONValue(user)),
+    ])
+    if let started { push.append(JSONFields.Field("started", JSONValue(started))) }
+    return push
+  }
+
+  /// The English sentence by which old apps recognise an event of a group; `nil` for unknown events
+  /// and for those without their parts. Made from the parts; nothing ever goes the other way.
+  static func prose(of event: JSONFields) -> String? {
+    guard let type = event["type"]?.string, let data = event["data"]?.fields else { return nil }
+    switch type {
+    case "membership.announce.added":
+      guard let adder = nickname(data["adder_user"]), let list = data["added_users"]?.elements
+      else { return nil }
+      let names = list.compactMap { nickname($0) }
+      guard !names.isEmpty, names.count == list.count else { return nil }
+      return "\(adder) added \(joined(names)) to the group."
+    case "membership.notifications.removed":
+      guard let remover = nickname(data["remover_user"]),
+        let removed = nickname(data["removed_user"])
+      else { return nil }
+      return "\(remover) removed \(removed) from the group."
+    case "membership.nickname_changed":
+      guard let user = nickname(data["user"]), let name = data["name"]?.string else { return nil }
+      return "\(user) changed name to \(name)"
+    case "group.name_change":
+      guard let user = nickname(data["user"]), let name = data["name"]?.string else { return nil }
+      return "\(user) changed the group's name to \(name)"
+    case "group.avatar_change":
+      return nickname(data["user"]).map { "\($0) changed the group's avatar" }
+    case "message.like":
+      guard let user = nickname(data["user"]), data["message_id"]?.string != nil else {
+        return nil
+      }
+      return "\(user) liked your message"
+    default: return nil
+    }
+  }
+
+  /// The name of a person, who has an id as well.
+  private static func nickname(_ person: JSONValue?) -> String? {
+    guard let fields = person?.fields, fields["id"]?.string != nil else { return nil }
+    return fields["nickname"]?.string
+  }
+
+  private static func joined(_ names: [String]) -> String {
+    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+    return names.dropLast().joined(separator: ", ") + " and " + last
+  }
+}
