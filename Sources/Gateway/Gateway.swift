@@ -15,7 +15,7 @@ public import WebSocketFrames
 ///
 /// An edit is visible to nobody, its author included, before ``stored(_:reply:)`` says that it is
 /// on disk.
-public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
+public final class Gateway: Part, SwitchboardOwner {
   /// The gateway's ports.
   public struct Surroundings {
     let clock: any Clock
@@ -62,6 +62,7 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
   let rooms: Rooms
   /// Identities and their rights, and the rate limits used so far.
   let access: Access
+  let rights: Rights
   let http: HTTP
   /// The counts since the start.
   public internal(set) var metrics: GatewayMetrics {
@@ -85,17 +86,17 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
     native = NativeDialect(board, documents, access)
     whaler = WhalerDialect(board, documents)
     rooms = Rooms(board, native: native)
-    http = HTTP(board, documents, rooms, access)
+    rights = Rights(board, access, documents, rooms)
+    http = HTTP(board, documents, rooms, access, rights)
     socketIO = SocketIODialect(board, access, rooms)
     bayeux = BayeuxDialect(board, access, rooms)
     apps = AppRequests(board, access, rooms)
     board.owner = self
     documents.owner = http
-    native.owner = self
+    native.owner = rights
     socketIO.owner = self
     bayeux.owner = self
     rooms.owner = self
-    http.owner = self
     rooms.start()
   }
 
@@ -164,7 +165,7 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
     limitedBy limited: IPAddress? = nil
   ) {
     let identity = access.identity(openingWith: token)
-    access.rates.count(id, from: limited)
+    access.count(id, from: limited)
     let connection: Connection
     let now = surroundings.clock.now
     switch opening {
@@ -185,7 +186,7 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
       connection.name = identity.map { access.name(of: $0, claimed: "Whaler") } ?? "Whaler"
     }
     connection.identity = identity
-    connection.meter = access.rates.meter(from: limited)
+    connection.meter = access.meter(from: limited)
     if let identity { access.count(connection, towards: identity) }
     connections[id] = connection
     metrics.connectionsOpened += 1
@@ -209,12 +210,11 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
     case .closing: return
     case .greeting, .ready: break
     }
-    if endIfExpired(connection) { return }
-    endPasses(of: connection)
+    guard rights.hold(connection) else { return }
     let now = surroundings.clock.uptime
     rooms.heard(connection, now: now)
     let excess = excess(of: connection, bytes: message.count, now: now)
-    if let excess, closeIfFlooding(connection, excess, now: now) { return }
+    if let excess, rights.closeIfFlooding(connection, excess, now: now) { return }
     connection.dialect.received(message, kind: kind, excess: excess, on: connection, rooms)
   }
 
@@ -234,7 +234,7 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
 
   /// A connection is gone.
   public func closed(_ id: ConnectionID) {
-    access.rates.uncount(id)
+    access.uncount(id)
     guard let connection = connections.removeValue(forKey: id) else {
       closedCarrier(id)
       return
@@ -258,13 +258,6 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
     act(.close(connection.id, code: CloseCode(why.rawValue), reason: reason))
   }
 
-  /// Tells others of a name and colour that may be new.
-  func shareProfile(of connection: Connection) {
-    rooms.shareRoomProfile(of: connection)
-    for subscription in connection.subscriptions.values
-    where subscription.verbs.contains(.presence) { documents.showProfile(of: subscription) }
-  }
-
   /// - Parameter mayComeBack: whether the person is shown in rooms for a while yet.
   func leaveEverything(_ connection: Connection, mayComeBack: Bool = true) {
     documents.leaveAll(connection)
@@ -286,20 +279,17 @@ public final class Gateway: Part, SwitchboardOwner, NativeDialectOwner {
   /// Time has passed: hellos that did not come, readers that have drained, documents nobody reads.
   public func ticked() {
     let now = surroundings.clock.uptime
-    access.refreshRevocations()
-    applyRevocations()
-    access.refreshUsers()
-    applyUsers()
+    rights.ticked()
     socketIO.ticked()
     bayeux.ticked()
-    watchTimes()
     for connection in connectionsInOrder({ $0.isOverdue(now: now) }) {
       close(connection, .helloMissing, "no hello came in time")
     }
     documents.catchUpDrained()
     rooms.tickPeople(now: now)
     documents.tellCounts()
-    tickLimits()
+    access.ticked()
+    if !backlog.isFull { whaler.settleOwed() }
     documents.forgetUnused(now: now)
   }
 

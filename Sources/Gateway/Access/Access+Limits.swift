@@ -3,6 +3,16 @@ import SocketMessages
 
 /// Holding users and addresses to their rates.
 extension Access {
+  /// Counts a connection towards its address, until it is gone.
+  func count(_ id: ConnectionID, from address: IPAddress?) { rates.count(id, from: address) }
+  func uncount(_ id: ConnectionID) { rates.uncount(id) }
+
+  /// A meter for what comes from an address.
+  func meter(from address: IPAddress?) -> Meter { rates.meter(from: address) }
+
+  /// Forgets usages that no longer matter, from time to time.
+  func ticked() { rates.ticked() }
+
   /// Why an upgrade is turned away, counting it as an attempt; `nil` if it may pass.
   func excess(ofConnecting head: RequestHead) -> Excess? {
     rates.excess(ofConnectingFrom: head.limitedAddress).map(passed)

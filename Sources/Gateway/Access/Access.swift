@@ -13,10 +13,6 @@ final class Access: Part {
   /// Whether anyone may do everything, for no token can be checked.
   let isDemo: Bool
   private let ports: Ports
-  /// The generation of revocations that all connections have been held to.
-  private var seenRevocations = 0
-  /// The generation of users that all connections have been held to.
-  private var seenUsers = 0
 
   /// Sources of tokens and rights; what is `nil` is not offered.
   struct Ports {
@@ -118,26 +114,16 @@ final class Access: Part {
   /// Reads what was taken back elsewhere.
   func refreshRevocations() { ports.revocations?.refresh(now: surroundings.clock.now) }
 
-  /// Whether tokens were taken back since this was asked last.
-  func hasNewRevocations() -> Bool {
-    guard let revocations = ports.revocations, revocations.generation != seenRevocations else {
-      return false
-    }
-    seenRevocations = revocations.generation
-    return true
-  }
+  /// A number that is another whenever tokens were taken back.
+  var revocationsGeneration: Int { ports.revocations?.generation ?? 0 }
 
   // MARK: Users of the server's own
 
   /// Reads anew which users there are.
   func refreshUsers() { ports.users?.refresh(now: surroundings.clock.now) }
 
-  /// Whether users have come, gone or changed since this was asked last.
-  func hasNewUsers() -> Bool {
-    guard let users = ports.users, users.generation != seenUsers else { return false }
-    seenUsers = users.generation
-    return true
-  }
+  /// A number that is another whenever users have come, gone or changed.
+  var usersGeneration: Int { ports.users?.generation ?? 0 }
 
   /// The identity with the name and rights that its user has now; `nil` if there is no such user any
   /// more.

@@ -10,6 +10,8 @@ extension HTTP {
   /// Seconds that a client may take to bring a newer token.
   private static let refreshSeconds = 1...3_600
   private static let refreshSecondsDefault = 60
+  /// Milliseconds from which each client that is to come back draws its delay.
+  private static let reconnectAfter = 100...2_000
 
   // MARK: Looking
 
@@ -27,15 +29,15 @@ extension HTTP {
     }
     let rest = fitting.drop { $0.id.rawValue <= after }
     let body = ConnectionJSON.list(
-      rest.prefix(limit).compactMap(view), total: fitting.count, hasMore: rest.count > limit)
+      rest.prefix(limit).map(view), total: fitting.count, hasMore: rest.count > limit)
     respond(request, .json(200, body))
   }
 
-  private func view(_ connection: Connection) -> ConnectionJSON.Item? {
-    guard let (dialect, carrier) = owner?.listing(of: connection) else { return nil }
+  private func view(_ connection: Connection) -> ConnectionJSON.Item {
+    let dialect = connection.dialect
     return ConnectionJSON.Item(
-      connection: connection, dialect: dialect,
-      queuedBytes: carrier.map(surroundings.queuedBytes) ?? 0,
+      connection: connection, dialect: dialect.traits.listing,
+      queuedBytes: dialect.carrier(of: connection).map(surroundings.queuedBytes) ?? 0,
       isLagging: documents.isLagging(connection.id))
   }
 
@@ -77,14 +79,14 @@ extension HTTP {
         .problem(404, .unknownConnection, "no connection has this id, or it has ended"))
       return
     }
-    owner?.dismiss(connection, comesBack: fields.reconnect)
+    dismiss(connection, comesBack: fields.reconnect)
     answer(call, "disconnect", count: 1)
   }
 
   func disconnectUser(_ call: Call) {
     guard let fields = optionalFields(of: call) else { return }
     let meant = connections(of: call.name)
-    for connection in meant { owner?.dismiss(connection, comesBack: fields.reconnect) }
+    for connection in meant { dismiss(connection, comesBack: fields.reconnect) }
     answer(call, "disconnect", count: meant.count)
   }
 
@@ -100,8 +102,19 @@ extension HTTP {
             + "\(Self.refreshSeconds.upperBound) seconds"))
       return
     }
-    let count = owner?.refreshRights(of: connections(of: call.name), within: seconds) ?? 0
+    let count = rights.refresh(connections(of: call.name), within: seconds)
     answer(call, "refresh-rights", count: count)
+  }
+
+  /// Ends a connection, and tells its client whether to come back.
+  private func dismiss(_ connection: Connection, comesBack: Bool) {
+    if connection.dialect.endSession(of: connection, comesBack: comesBack) { return }
+    if comesBack {
+      sendGoodbye(reason: "disconnected", reconnectAfter: Self.reconnectAfter, to: connection)
+      close(connection, .disconnected, "an operator has ended the connection; come back")
+    } else {
+      close(connection, .dismissed, "an operator has ended the connection")
+    }
   }
 
   private func connections(of user: String) -> [Connection] {

@@ -30,7 +30,7 @@ extension HTTP {
     case (nil, nil, let client?):
       // A connection alone: its token stays good.
       let connection = connectionsByClient[client].flatMap { connections[$0] }
-      connection.map { owner?.closeRevoked($0) }
+      connection.map(rights.closeRevoked)
       closed = connection == nil ? 0 : 1
     default:
       respond(
@@ -57,7 +57,7 @@ extension HTTP {
         request, .problem(503, .unavailable, "the revocation could not be saved; try again later"))
       return nil
     }
-    return owner?.applyRevocations()
+    return rights.applyRevocations()
   }
 
   /// The fields of a request's body; answers the request if it has none.

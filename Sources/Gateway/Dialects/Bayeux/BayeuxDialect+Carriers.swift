@@ -12,7 +12,7 @@ extension BayeuxDialect {
   func opened(_ id: ConnectionID, address: String, from limited: IPAddress?) {
     byCarrier[id] = []
     addresses[id] = address
-    meters[id] = access.rates.meter(from: limited)
+    meters[id] = access.meter(from: limited)
   }
 
   /// A message has come over a WebSocket: one object, or an array of them.
@@ -102,7 +102,7 @@ extension BayeuxDialect {
     }
     if callback != nil, !settings.allowsTokenInURL { dropTokens(of: &messages) }
     let exchange = BayeuxLink.Exchange(request, head, callback)
-    var meter = access.rates.meter(from: head.limitedAddress)
+    var meter = access.meter(from: head.limitedAddress)
     let excess = meter.draw(
       messages: messages.count, bytes: json.count, allowances, now: surroundings.clock.uptime)
     if let excess {

@@ -60,8 +60,8 @@ extension NativeDialect {
     switch message {
     case .hello:
       sendError(.notAllowed, "hello was said already", ref: ref, to: connection)
-    case .refresh(let refresh): owner?.handle(refresh: refresh, ref: ref, connection)
-    case .grant(let grant): owner?.handle(grant: grant, ref: ref, connection)
+    case .refresh(let refresh): handle(refresh: refresh, ref: ref, connection)
+    case .grant(let grant): handle(grant: grant, ref: ref, connection)
     case .join(let join): handle(join, ref: ref, connection)
     case .create(let create): handle(create, ref: ref, connection)
     case .documentHistory(let history): handle(history, ref: ref, connection)

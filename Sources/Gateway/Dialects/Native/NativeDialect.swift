@@ -284,12 +284,12 @@ final class NativeDialect: Dialect {
   override func count(in open: inout OpenConnections) { open.native += 1 }
 }
 
-/// The gateway, as its `parley.v1` clients' dialect sees it.
+/// The keeper of connections' rights, as the dialect of `parley.v1` clients sees it.
 protocol NativeDialectOwner: AnyObject {
-  /// A client has brought a newer token.
-  func handle(refresh: ClientMessage.Refresh, ref: String, _ connection: Connection)
-  /// A client has brought a further token.
-  func handle(grant: ClientMessage.Refresh, ref: String, _ connection: Connection)
+  /// Lets a connection be its bearer's by a newer token from here on.
+  func renew(_ connection: Connection, with identity: Identity)
+  /// Brings what a connection follows in line with what it may.
+  func applyRights(to connection: Connection)
   /// Tells others of a name and colour that may be new.
   func shareProfile(of connection: Connection)
 }

@@ -96,7 +96,7 @@ extension SocketIODialect {
     from limited: IPAddress?
   ) -> SocketIOLink {
     let connection = makePlace(at: address)
-    connection.meter = access.rates.meter(from: limited)
+    connection.meter = access.meter(from: limited)
     let session = SocketSession(
       id: surroundings.names.next(), generation: generation, overWebSocket: overWebSocket,
       settings: settings.dialects.socketIO, now: surroundings.clock.uptime)

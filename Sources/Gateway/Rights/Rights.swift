@@ -1,18 +1,75 @@
 import GatewayPorts
 import SocketMessages
 
-/// Rights while a connection stands: they end, are renewed, added to and taken back.
+/// The part of the gateway that holds connections to their rights and rates while they stand: rights
+/// end, are renewed, added to and taken back.
 ///
-/// A right that is gone is gone for the next message, and for the next push. Whoever can be told is
-/// told: `tokenExpiring`, `accessChanged`, `unsubscribed`, or a close code.
-extension Gateway {
+/// A right that is gone is gone for the next message, and for the next push. Its bearer is told by
+/// `tokenExpiring`, `accessChanged`, `unsubscribed`, or a close code. Who somebody is, ``Access`` says;
+/// what follows for a document or a room, these parts do.
+final class Rights: Part {
+  let board: Switchboard
+  let access: Access
+  let documents: Documents
+  let rooms: Rooms
+
+  /// The generation of revocations that all connections have been held to.
+  var seenRevocations: Int = 0
+  /// The generation of users that all connections have been held to.
+  var seenUsers: Int = 0
+
   /// The time before a token's end at which its bearer is warned.
   private static let warningMilliseconds: Timestamp = 60_000
+
+  init(_ board: Switchboard, _ access: Access, _ documents: Documents, _ rooms: Rooms) {
+    self.board = board
+    self.access = access
+    self.documents = documents
+    self.rooms = rooms
+  }
+
+  /// Ends the rights whose time is over or that were taken back, and warns of those that end soon.
+  func ticked() {
+    access.refreshRevocations()
+    applyRevocations()
+    access.refreshUsers()
+    applyUsers()
+    let now = surroundings.clock.now
+    for connection in connectionsInOrder({ isTimeUp($0, at: now) }) { watchTime(of: connection) }
+  }
+
+  // MARK: Messages
+
+  /// Ends what has expired of a connection's tokens, before a message of it is read.
+  ///
+  /// - Returns: Whether the connection goes on.
+  func hold(_ connection: Connection) -> Bool {
+    if endIfExpired(connection) { return false }
+    endPasses(of: connection)
+    return true
+  }
+
+  /// Closes a connection that sends more although it was told to wait.
+  ///
+  /// A message that exceeds a rate is read, answered with when to send it again, and not done, so
+  /// nothing is lost. A client that sends as much again in refused messages is closed with a code
+  /// that says to come back later.
+  ///
+  /// - Returns: Whether the connection was closed.
+  func closeIfFlooding(_ connection: Connection, _ excess: Excess, now: Int64) -> Bool {
+    if connection.meter.hasPatience(allowances, now: now) { return false }
+    let pause = max(excess.retryAfter ?? 0, settings.retryAfterMilliseconds)
+    sendError(
+      .tooFast, excess.words(settings.limits), ref: "", retryAfter: pause, to: connection)
+    sendGoodbye(reason: "tooFast", reconnectAfter: pause...(2 * pause), to: connection)
+    close(connection, .tooFast, "too much at once; wait, come back and resume")
+    return true
+  }
 
   // MARK: Time
 
   /// Ends a connection whose token has ended, and says whether that was so.
-  func endIfExpired(_ connection: Connection) -> Bool {
+  private func endIfExpired(_ connection: Connection) -> Bool {
     guard let end = connection.identity?.expiresAt, end <= surroundings.clock.now else {
       return false
     }
@@ -30,9 +87,7 @@ extension Gateway {
       }
       return
     }
-    guard connection.isOpen, !endIfExpired(connection) else { return }
-    endPasses(of: connection)
-    guard connection.isReady, !connection.isWarned,
+    guard connection.isOpen, hold(connection), connection.isReady, !connection.isWarned,
       let end = connection.identity?.expiresAt, end - Self.warningMilliseconds <= now
     else { return }
     connection.dialect.warn(connection, ofEnd: end)
@@ -53,74 +108,12 @@ extension Gateway {
     return connection.passes.contains { $0.isExpired(at: now) }
   }
 
-  /// Ends the rights whose time is over, and warns of those that end soon.
-  func watchTimes() {
-    let now = surroundings.clock.now
-    for connection in connectionsInOrder({ isTimeUp($0, at: now) }) { watchTime(of: connection) }
-  }
-
   /// Takes the rights of those further tokens that have ended.
-  func endPasses(of connection: Connection) {
+  private func endPasses(of connection: Connection) {
     let now = surroundings.clock.now
     guard connection.passes.contains(where: { $0.isExpired(at: now) }) else { return }
     connection.passes.removeAll { $0.isExpired(at: now) }
     applyRights(to: connection)
-  }
-
-  // MARK: Messages
-
-  func handle(refresh: ClientMessage.Refresh, ref: String, _ connection: Connection) {
-    guard let identity = furtherIdentity(refresh.token, ref: ref, connection) else { return }
-    guard identity.isSamePerson(as: connection.identity) else {
-      refuseStranger(ref: ref, connection)
-      return
-    }
-    connection.identity = identity
-    connection.isWarned = false
-    takeName(of: identity, connection)
-    native.send(.refreshed(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
-    applyRights(to: connection)
-  }
-
-  func handle(grant: ClientMessage.Refresh, ref: String, _ connection: Connection) {
-    guard let identity = furtherIdentity(grant.token, ref: ref, connection) else { return }
-    guard identity.isGuest || identity.isSamePerson(as: connection.identity) else {
-      refuseStranger(ref: ref, connection)
-      return
-    }
-    // The same token again, or a newer one of the same name, takes its own place.
-    connection.passes.removeAll {
-      identity.tokenID != nil && $0.tokenID == identity.tokenID && $0.user == identity.user
-    }
-    let passesMax = settings.limits.grantsMax
-    guard connection.passes.count < passesMax else {
-      sendError(
-        .tooMany, "a connection may have \(passesMax) further tokens; use one for several",
-        ref: ref, to: connection)
-      return
-    }
-    connection.passes.append(identity)
-    native.send(.granted(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
-    applyRights(to: connection)
-  }
-
-  private func furtherIdentity(
-    _ token: String, ref: String, _ connection: Connection
-  ) -> Identity? {
-    do throws(AuthenticationError) {
-      return try access.identity(for: token)
-    } catch {
-      log(.notice, "token refused", "\(error)")
-      sendError(.unauthorised, error.words, ref: ref, to: connection)
-      return nil
-    }
-  }
-
-  private func refuseStranger(ref: String, _ connection: Connection) {
-    log(.notice, "token refused", "another user's")
-    sendError(
-      .unauthorised, "expected a token of this connection's user; it is another's", ref: ref,
-      to: connection)
   }
 
   // MARK: Changed rights
@@ -144,8 +137,9 @@ extension Gateway {
   }
 
   /// Gives those who are logged in the rights that they have now.
-  func applyUsers() {
-    guard access.hasNewUsers() else { return }
+  private func applyUsers() {
+    guard access.usersGeneration != seenUsers else { return }
+    seenUsers = access.usersGeneration
     for connection in connectionsInOrder(\.isOpen) {
       if connection.dialect.traits.hasIdentityPerSubscription {
         connection.dialect.updateIdentities(of: connection)
@@ -163,6 +157,29 @@ extension Gateway {
     }
   }
 
+  /// Has the rights of connections looked at anew.
+  ///
+  /// Users of the server's own have their rights from there, now. Those of others stand in their
+  /// tokens: their clients are asked for newer ones, and end as if the old ones had.
+  ///
+  /// - Returns: How many are asked, or have been looked at.
+  func refresh(_ meant: [Connection], within seconds: Int) -> Int {
+    access.refreshUsers()
+    applyUsers()
+    let deadline = surroundings.clock.now + Timestamp(seconds) * 1_000
+    var count = 0
+    for connection in meant where connection.isOpen {
+      guard let identity = connection.identity, !identity.isGuest else { continue }
+      count += 1
+      if identity.isListed { continue }
+      let end = min(identity.expiresAt ?? deadline, deadline)
+      connection.identity?.expiresAt = end
+      connection.dialect.endIdentities(of: connection, by: end)
+      if connection.isReady { connection.dialect.warn(connection, ofEnd: end) }
+    }
+    return count
+  }
+
   /// Shows a name that is another now.
   private func takeName(of identity: Identity, _ connection: Connection) {
     let name = access.name(of: identity, claimed: connection.name)
@@ -178,7 +195,8 @@ extension Gateway {
   /// - Returns: How many connections were closed.
   @discardableResult
   func applyRevocations() -> Int {
-    guard access.hasNewRevocations() else { return 0 }
+    guard access.revocationsGeneration != seenRevocations else { return 0 }
+    seenRevocations = access.revocationsGeneration
     var closed = 0
     for connection in connectionsInOrder(\.isOpen) {
       if connection.dialect.traits.hasIdentityPerSubscription {
@@ -195,9 +213,24 @@ extension Gateway {
     return closed
   }
 
+  /// Closes a connection as if its token were taken back.
   func closeRevoked(_ connection: Connection) {
     sendError(.unauthorised, AuthenticationError.revoked.words, ref: "", to: connection)
     close(connection, .revoked, "taken back")
+  }
+}
+
+extension Rights: NativeDialectOwner {
+  func renew(_ connection: Connection, with identity: Identity) {
+    connection.identity = identity
+    connection.isWarned = false
+    takeName(of: identity, connection)
+  }
+
+  func shareProfile(of connection: Connection) {
+    rooms.shareRoomProfile(of: connection)
+    for subscription in connection.subscriptions.values
+    where subscription.verbs.contains(.presence) { documents.showProfile(of: subscription) }
   }
 }
 
