@@ -29,7 +29,9 @@ build: setup-serve page  ## Build the program and the page, without running them
 	@$(SWIFT_BUILD) --product parley
 
 .PHONY: test
-test: setup-test page lint build-tests  ## Lint, build, and run every test, a real browser included
+test: setup-test  ## Lint, build, and run every test, a real browser included
+# Side by side: a module is compiled by one core, and the page's modules by one after another.
+	@$(MAKE) -j3 --output-sync=target page lint build-tests
 	@python3 Scripts/run_tests.py swift fuzz web clients browser
 
 # A suite or a test target, as `swift test --filter` takes it.

@@ -7,8 +7,8 @@ Each part is run by its own runner, whose output is shown, and kept whole in art
 part that fails does not keep the next from running. The counts are read from what the runners
 print; a runner that ends badly without having said what failed counts as one failure.
 
-Parts that keep one core busy at most, and wait half of their time, run beside the part before them;
-what they print is shown when that has ended.
+Parts that keep one core busy at most run beside the part before them; what they print is shown when
+that has ended.
 """
 
 import os
@@ -154,8 +154,8 @@ PARTS = {
 }
 
 
-# Clients and browser have servers and folders of their own each.
-RUNS_BESIDE = {"browser"}
+# Clients and browser have servers and folders of their own each; fuzzing and node have no servers.
+RUNS_BESIDE = {"fuzz", "web", "browser"}
 
 
 class Run(threading.Thread):
