@@ -23,7 +23,7 @@ export interface ClientRefresh {
 export interface ClientJoin {
   documentId: string;
   resume?: ResumePoint | null;
-  inFlight?: number | null;
+  unanswered?: ChangeName | null;
   pages?: boolean | null;
 }
 
@@ -211,6 +211,7 @@ export interface ServerJoined {
   changes?: ServerChange[] | null;
   lastSequence: number;
   change?: ChangeName | null;
+  settled?: ChangeName | null;
   access: "read" | "write";
   presence: ServerParticipant[];
   people?: number | null;
@@ -241,6 +242,7 @@ export interface ServerBehind {
   epoch: string;
   revision: number;
   lastSequence: number;
+  settled?: ChangeName | null;
 }
 
 export interface ServerDocumentHistory {

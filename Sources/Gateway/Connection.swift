@@ -38,6 +38,8 @@ final class Connection {
   var subscriptions: ExactDictionary<Subscription> = [:]
   /// The pages of documents' changes that are being read for it.
   var pageReads: ExactDictionary<PageRead> = [:]
+  /// Documents of which it has read pages without following them.
+  var surveyed: ExactSet = []
   var rooms: ExactSet = []
   /// The attempts to subscribe to rooms that wait for the store, by their numbers.
   var attempts: ExactDictionary<UInt64> = [:]
@@ -116,6 +118,9 @@ final class Subscription {
   /// The revision of the text that a native client was sent unasked, 0 if none was. Its changes
   /// that start before are refused: it knows the text, and not what a change became on the way.
   var textRevision = 0
+  /// Whether no new change is taken from it until it joins again: its client is here under another id
+  /// by now, and has been promised that what may still be on the way is not stored.
+  var isFenced = false
   /// Whether the connection has too much queued to be given more; it continues from `revision`
   /// when it has drained.
   var isLagging = false

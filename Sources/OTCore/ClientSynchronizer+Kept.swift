@@ -70,7 +70,7 @@ extension ClientSynchronizer {
   }
 
   /// Goes on from a kept state, disconnected. Keep the state anew before what ``reconnect()`` or
-  /// ``rebase(from:to:epoch:revision:lastSequence:isSameConnection:)`` returns is sent: from then on the
+  /// ``rebase(from:to:epoch:revision:lastSequence:formerSequence:isSameConnection:)`` returns is sent: from then on the
   /// server may have what was typed since.
   ///
   /// An operation that does not start where the one before it ends is left out, with those behind it:

@@ -57,20 +57,22 @@ extension ClientSynchronizer {
   ///   - old: The server's text at ``revision``.
   ///   - new: The server's text at the new revision.
   ///   - lastSequence: The newest change that the server has of this client.
+  ///   - formerSequence: The newest change that the server has under the id that this client had when it
+  ///     sent what is unconfirmed, where it has another one now; `nil` where it is the same.
   ///   - isSameConnection: Whether the snapshot came unasked, on the connection that was there.
   /// - Returns: what to apply to the local text, and the change to send.
   /// - Throws: `operation` when `old` is not the text at ``revision``; nothing has changed then.
   /// - Complexity: O(*old* + *new*), and a bounded number of steps beyond.
   public mutating func rebase(
     from old: Document, to new: Document, epoch: String, revision: Int, lastSequence: Int,
-    isSameConnection: Bool = false
+    formerSequence: Int? = nil, isSameConnection: Bool = false
   ) throws(SynchronizerError) -> (apply: TextOperation, send: Change?) {
     var moved: [Pending] = []
     var local: TextOperation
     do throws(OperationError) {
       var base = old
       for entry in queue {
-        if isStored(entry, lastSequence: lastSequence) {
+        if isStored(entry, lastSequence: formerSequence ?? lastSequence) {
           try base.apply(entry.operation)
         } else {
           moved.append(entry)

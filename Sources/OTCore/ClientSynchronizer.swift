@@ -184,6 +184,9 @@ public struct ClientSynchronizer: Sendable {
     if case .overtaken? = queue.first?.state { true } else { false }
   }
 
+  /// The number of the next change that is not sent yet.
+  package var numberOfNext: Int { nextSequence }
+
   /// The change in flight, as it was sent.
   public var changeInFlight: Change? { queue.first?.change }
 

@@ -1,13 +1,14 @@
 extension TextOperation {
-  /// Cuts the operation, from left to right, into operations to be applied one after the other, each
-  /// within the limits.
+  /// Cuts the operation into operations to be applied one after the other, each within the limits:
+  /// first those that make the text no longer, from left to right, and then the others.
   ///
   ///     =2 +abc =3 -1 =4    within 3 components:
-  ///     =2 +abc =8          the left part first, retaining the rest
-  ///     =8 -1 =4            the right part, retaining what the left one left
+  ///     =5 -1 =4            the part that shortens the text first, retaining the rest
+  ///     =2 +abc =7          the other part, retaining what is left
   ///
-  /// Applying the parts in order equals applying the whole, and composing them gives it back. An
-  /// insertion that is too long for one part is cut between two scalars.
+  /// Applying the parts in order equals applying the whole. On the
+  /// way the text is never longer than the longer one of both ends, so that parts fit where the whole
+  /// does. An insertion that is too long for one part is cut between two scalars.
   ///
   /// - Returns: the operation itself, when it is within the limits.
   /// - Complexity: O(*components*), plus the text copied.
@@ -26,7 +27,7 @@ extension TextOperation {
         }
       }
     }
-    return splitter.finished()
+    return splitter.finished().shrinkingFirst()
   }
 
   /// Whether the operation is within limits.
@@ -48,6 +49,52 @@ extension TextOperation {
     }
     // The last component has no comma behind it.
     return bytes - 1 <= limits.jsonBytesMax
+  }
+}
+
+extension [TextOperation] {
+  /// The parts of an operation, from left to right, in the order in which they are applied.
+  fileprivate func shrinkingFirst() -> [TextOperation] {
+    let growths = map { $0.targetLength - $0.baseLength }
+    guard let firstGrowing = growths.firstIndex(where: { $0 > 0 }),
+      growths[firstGrowing...].contains(where: { $0 <= 0 })
+    else { return self }
+    var shrinking: [TextOperation] = []
+    var growing: [TextOperation] = []
+    // What stands left of a part that shrinks has not grown yet; what stands right of a part that
+    // grows has shrunk.
+    var grown = 0
+    var shrunk = growths.reduce(0) { $0 + Swift.min($1, 0) }
+    for (part, growth) in zip(self, growths) {
+      if growth > 0 {
+        growing.append(part.shifted(before: 0, behind: shrunk))
+        grown += growth
+      } else {
+        shrinking.append(part.shifted(before: -grown, behind: 0))
+        shrunk -= growth
+      }
+    }
+    return shrinking + growing
+  }
+}
+
+extension TextOperation {
+  /// The same insertions and deletions, with so many more scalars retained before and behind them.
+  fileprivate func shifted(before: Int, behind: Int) -> TextOperation {
+    var shifted = TextOperation()
+    var gap = before
+    forEachPacked { kind, length, text in
+      if kind == .retain {
+        gap += length
+        return
+      }
+      shifted.retain(gap)
+      gap = 0
+      if kind == .delete { shifted.delete(length) } else { shifted.insertValid(text) }
+    }
+    shifted.retain(gap + behind)
+    shifted.pack()
+    return shifted
   }
 }
 

@@ -24,9 +24,29 @@ extension NoteMachine {
       .join(
         .init(
           documentID: documentID, resume: resume,
-          inFlight: replica?.synchronizer.changeInFlight?.sequence,
+          unanswered: unanswered,
           pages: resume != nil && pages)))
     pendingJoin = PendingJoin(message: number, isFresh: isFresh, pages: pages)
+  }
+
+  /// The change whose fate the reply to a join is to tell: the one in flight, or the one that an
+  /// earlier process may have sent after its last keep.
+  private var unanswered: ChangeName? {
+    guard let clientID, let synchronizer = replica?.synchronizer else { return nil }
+    if let change = synchronizer.changeInFlight {
+      return ChangeName(clientID: clientID, sequence: change.sequence)
+    }
+    guard isRestored, synchronizer.unconfirmedCount > 0 else { return nil }
+    return ChangeName(clientID: clientID, sequence: synchronizer.numberOfNext)
+  }
+
+  /// The number of the last change under the former id that the log holds, as a reply tells; `nil`
+  /// if the id is still the same, and the reply's `lastSequence` tells it.
+  private func formerSequence(_ settled: ChangeName?, _ turn: Turn) -> Int? {
+    guard let clientID, !isSame(clientID, turn.clientID) else { return nil }
+    // A server that does not tell holds nothing under the new id, and may hold it under the former.
+    guard let settled, clientID.isSame(as: settled.clientID) else { return 0 }
+    return max(settled.sequence, 0)
   }
 
   /// The change in flight cannot go in as it was sent. Another copy of it may still be under way:
@@ -107,10 +127,12 @@ extension NoteMachine {
       return
     }
     phase = .live
+    let former = formerSequence(joined.settled, turn)
     clientID = turn.clientID
     try rebase(
       onto: text, epoch: joined.epoch, revision: joined.revision,
-      lastSequence: joined.lastSequence, change: joined.change, isSameConnection: false, &turn)
+      lastSequence: joined.lastSequence, formerSequence: former, change: joined.change,
+      isSameConnection: false, &turn)
   }
 
   /// The server still has everything since: takes what was missed, in order; what of it is this
@@ -153,7 +175,8 @@ extension NoteMachine {
     do throws(SynchronizerError) {
       try rebase(
         onto: Document(resync.text), epoch: resync.epoch, revision: resync.revision,
-        lastSequence: resync.lastSequence, change: resync.change, isSameConnection: true, &turn)
+        lastSequence: resync.lastSequence, formerSequence: nil, change: resync.change,
+        isSameConnection: true, &turn)
       unconfirmedMoved(&turn)
       tell(.carets, &turn)
     } catch {
@@ -164,14 +187,14 @@ extension NoteMachine {
 
   /// Carries the edits at hand over to another text.
   private mutating func rebase(
-    onto text: Document, epoch: String, revision: Int, lastSequence: Int, change: ChangeName?,
-    isSameConnection: Bool, _ turn: inout Turn
+    onto text: Document, epoch: String, revision: Int, lastSequence: Int, formerSequence: Int?,
+    change: ChangeName?, isSameConnection: Bool, _ turn: inout Turn
   ) throws(SynchronizerError) {
     guard var moved = replica else { return }
     let count = moved.synchronizer.unconfirmedCount
     let (apply, next) = try moved.synchronizer.rebase(
       from: moved.server, to: text, epoch: epoch, revision: revision, lastSequence: lastSequence,
-      isSameConnection: isSameConnection)
+      formerSequence: formerSequence, isSameConnection: isSameConnection)
     do throws(OperationError) {
       try moved.local.apply(apply)
     } catch {

@@ -51,7 +51,7 @@ extension ClientMessage.Join: MessageObject {
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("documentId", &documentID)
     try fields.optional("resume", &resume)
-    try fields.optional("inFlight", &inFlight)
+    try fields.optional("unanswered", &unanswered)
     try fields.flag("pages", &pages)
   }
 }

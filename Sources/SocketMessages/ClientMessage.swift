@@ -80,20 +80,21 @@ public enum ClientMessage: Sendable, Equatable {
     public var documentID: String
     /// The point to resume from; without it the whole text is sent.
     public var resume: ResumePoint?
-    /// The number of a change that was sent and not answered. The reply settles it: a change that
-    /// is beyond the reply's last sequence is never stored as it was sent.
-    public var inFlight: Int?
+    /// The change that was sent and not answered, or may have been: under the client id of then, which
+    /// may be another one by now. The reply settles it, see ``ServerMessage/Joined/settled``.
+    public var unanswered: ChangeName?
     /// Whether the reply may be `behind` where too much was missed for one message: the client then
     /// reads the changes in pages.
     public var pages: Bool
 
     /// Makes a join.
     public init(
-      documentID: String, resume: ResumePoint? = nil, inFlight: Int? = nil, pages: Bool = false
+      documentID: String, resume: ResumePoint? = nil, unanswered: ChangeName? = nil,
+      pages: Bool = false
     ) {
       self.documentID = documentID
       self.resume = resume
-      self.inFlight = inFlight
+      self.unanswered = unanswered
       self.pages = pages
     }
   }

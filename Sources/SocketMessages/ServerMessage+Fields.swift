@@ -119,6 +119,7 @@ extension ServerMessage.Joined: MessageObject {
     try fields.content(&content)
     try fields.required("lastSequence", &lastSequence)
     try fields.optional("change", &change)
+    try fields.optional("settled", &settled)
     try fields.required("access", &access)
     try fields.required("presence", &presence, appendedBy: fields.presence)
     try fields.optional("people", &people)
@@ -180,6 +181,7 @@ extension ServerMessage.Behind: MessageObject {
     try fields.required("epoch", &epoch)
     try fields.required("revision", &revision)
     try fields.required("lastSequence", &lastSequence)
+    try fields.optional("settled", &settled)
   }
 }
 

@@ -104,13 +104,19 @@ public enum ServerMessage: Sendable, Equatable {
     public var revision: Int
     /// The sequence of this client's last change that the log holds, 0 for none.
     public var lastSequence: Int
+    /// What became of the join's unanswered change, see ``Joined/settled``.
+    public var settled: ChangeName?
 
     /// Makes a reply.
-    public init(documentID: String, epoch: String, revision: Int, lastSequence: Int) {
+    public init(
+      documentID: String, epoch: String, revision: Int, lastSequence: Int,
+      settled: ChangeName? = nil
+    ) {
       self.documentID = documentID
       self.epoch = epoch
       self.revision = revision
       self.lastSequence = lastSequence
+      self.settled = settled
     }
   }
 
@@ -173,6 +179,10 @@ public enum ServerMessage: Sendable, Equatable {
     public var lastSequence: Int
     /// The change that made the revision, for resuming there; none at revision 0.
     public var change: ChangeName?
+    /// The last change that the log holds under the client id of the join's unanswered change, with
+    /// sequence 0 for none. An unanswered change beyond it never becomes a revision as it was sent.
+    /// `nil` if none was named, or if that cannot be promised.
+    public var settled: ChangeName?
     /// The client's rights.
     public var access: Access
     /// The others; beside a count, those of them who acted last.
@@ -183,8 +193,8 @@ public enum ServerMessage: Sendable, Equatable {
     /// Makes a reply.
     public init(
       documentID: String, title: String, epoch: String, revision: Int, content: Content,
-      lastSequence: Int, change: ChangeName? = nil, access: Access, presence: [Participant],
-      people: Int? = nil
+      lastSequence: Int, change: ChangeName? = nil, settled: ChangeName? = nil, access: Access,
+      presence: [Participant], people: Int? = nil
     ) {
       self.documentID = documentID
       self.title = title
@@ -193,6 +203,7 @@ public enum ServerMessage: Sendable, Equatable {
       self.content = content
       self.lastSequence = lastSequence
       self.change = change
+      self.settled = settled
       self.access = access
       self.presence = presence
       self.people = people

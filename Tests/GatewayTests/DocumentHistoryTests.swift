@@ -225,6 +225,21 @@ struct DocumentHistoryTests {
       Issue.record("not joined")
       return
     }
-    #expect(joined.presence.map(\.personID) == ["ann"])
+    let id = try #require(joined.presence.first?.personID)
+    #expect(joined.presence.count == 1)
+
+    // A third device hears of two that are one person, and in another note of another.
+    rig.make("n2")
+    let (third, _) = try rig.greet(rig.token("ben", [Grant(.documents, NamePattern("*"), .all)]))
+    func people(_ note: String) -> [String?] {
+      guard case .joined(let joined)? = rig.ask(third, .join(.init(documentID: note))) else {
+        return []
+      }
+      return joined.presence.map(\.personID)
+    }
+    #expect(people("n1") == [id, id])
+    rig.ask(first, .join(.init(documentID: "n2")))
+    #expect(people("n2") != [id])
+    #expect(people("n2").count == 1)
   }
 }

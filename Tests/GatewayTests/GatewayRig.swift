@@ -31,6 +31,8 @@ final class GatewayRig {
   var isStepwise = false
   /// What the store has not done yet.
   private(set) var stored: [(ticket: StoreTicket, request: StoreRequest)] = []
+  /// Work of the store that is wanted no longer.
+  private(set) var forgotten: [StoreTicket] = []
   /// Connections in the order in which they were sent something.
   var recipients: [UInt64] = []
   /// Where the payloads of frames that were sent stand in memory.
@@ -265,7 +267,7 @@ final class GatewayRig {
       closeCodes[connection.rawValue] = code.rawValue
       gateway.closed(connection)
     case .respond(let request, let response): responses[request.rawValue] = response
-    case .forget: break
+    case .forget(let ticket): forgotten.append(ticket)
     case .store(let ticket, let request) where isStepwise: stored.append((ticket, request))
     case .store(let ticket, let request):
       for reply in store.perform([request]) { gateway.stored(ticket, reply: reply) }

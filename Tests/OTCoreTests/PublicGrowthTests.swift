@@ -304,7 +304,7 @@ struct PublicGrowthTests {
         precondition(restored.reconnect() != nil && restored.pending != nil)
       }),
     Row(
-      "ClientSynchronizer.rebase(from:to:epoch:revision:lastSequence:isSameConnection:)",
+      "ClientSynchronizer.rebase(from:to:epoch:revision:lastSequence:formerSequence:isSameConnection:)",
       law: GrowthLaw(
         "rebase on a text", size: 4_000,
         prepareEach: { (waiting($0), Document(text($0)), Document("a" + text($0))) }

@@ -67,7 +67,7 @@ struct AbsenceTests {
       return
     }
     #expect(!join.pages)
-    #expect(join.inFlight == 1)
+    #expect(join.unanswered == ChangeName(clientID: "A", sequence: 1))
     let words = rig.joined(text: "abc!", revision: 9)
     #expect(words.contains("rebased"))
     #expect(rig.moved == [4..<6])

@@ -117,9 +117,10 @@ struct Rig {
 
   @discardableResult
   mutating func joined(
-    text: String, epoch: String = "e", revision: Int = 3, last: Int = 0
+    text: String, epoch: String = "e", revision: Int = 3, last: Int = 0,
+    settled: ChangeName? = nil
   ) -> [String] {
-    receive(.joined(Self.joined(.text(text), epoch, revision, last)), to: "join")
+    receive(.joined(Self.joined(.text(text), epoch, revision, last, settled)), to: "join")
   }
 
   /// The answer to a join with what was missed after the revision asked for.
@@ -131,11 +132,12 @@ struct Rig {
   }
 
   static func joined(
-    _ content: ServerMessage.Joined.Content, _ epoch: String, _ revision: Int, _ last: Int
+    _ content: ServerMessage.Joined.Content, _ epoch: String, _ revision: Int, _ last: Int,
+    _ settled: ChangeName? = nil
   ) -> ServerMessage.Joined {
     .init(
       documentID: "n", title: "Title", epoch: epoch, revision: revision, content: content,
-      lastSequence: last, access: .write, presence: [])
+      lastSequence: last, settled: settled, access: .write, presence: [])
   }
 
   /// The answer to a join that too much was missed for one message.

@@ -91,7 +91,7 @@ extension SplitMix64 {
           resume: optional {
             ResumePoint(
               epoch: $0.text(), revision: $0.whole(), change: $0.optional { $0.changeName() })
-          }, inFlight: optional { $0.whole() }, pages: once(in: 2))),
+          }, unanswered: optional { $0.changeName() }, pages: once(in: 2))),
       .create(ClientMessage.Create(documentID: text(), title: text())),
       .documentHistory(
         ClientMessage.DocumentHistory(

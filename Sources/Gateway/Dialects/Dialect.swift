@@ -61,7 +61,9 @@ class Dialect: Part {
   func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {}
 
   /// Tells a client that reads pages that it has missed too much for one message.
-  func behind(_ live: LiveDocument, messageID: String, _ connection: Connection) {}
+  func behind(
+    _ live: LiveDocument, settled: ChangeName?, messageID: String, _ connection: Connection
+  ) {}
 
   /// Answers that a note was made, now or before.
   func made(_ note: NoteSummary, isRepeated: Bool, ref: String, _ connection: Connection) {}
@@ -174,6 +176,8 @@ struct DocumentJoin {
   let verbs: Verbs
   /// The entries that a resuming client has missed; `nil` when it needs the text instead.
   let missed: ArraySlice<LogEntry>?
+  /// What became of the change without an answer that the join has named.
+  let settled: ChangeName?
   /// The people who are named; `nil` for who may not see them.
   let others: EncodedParticipants?
 }

@@ -75,7 +75,7 @@ final class DocumentRoom {
   var hasDelivered = false
   /// Requests that are answered when their edit is durable, by its revision.
   var editRequests: [Int: RequestID] = [:]
-  /// Uptime since which nobody follows.
+  /// Uptime since which nobody follows or has asked for it.
   private var idleSince: Int64?
   private let idleMilliseconds: Int64
 
@@ -96,6 +96,11 @@ final class DocumentRoom {
 
   func remove(_ subscription: Subscription, now: Int64) {
     subscriptions.removeAll { $0 === subscription }
+    if subscriptions.isEmpty { idleSince = now }
+  }
+
+  /// Notes that somebody has asked for the document who does not follow it.
+  func use(now: Int64) {
     if subscriptions.isEmpty { idleSince = now }
   }
 

@@ -30,7 +30,9 @@ extension Documents {
       wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
       return
     }
-    if (0..<subscription.textRevision).contains(submission.revision), let live = room.live,
+    let isBarred =
+      subscription.isFenced || (0..<subscription.textRevision).contains(submission.revision)
+    if isBarred, let live = room.live,
       submission.sequence >= live.nextSequence(of: connection.client)
     {
       refuseForWantOfHistory(submission, messageID: messageID, subscription)

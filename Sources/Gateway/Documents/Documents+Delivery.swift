@@ -58,7 +58,9 @@ extension Documents {
       } else if behind <= settings.lagRevisionsMax {
         let through = min(live.oldestBase, subscription.revision + settings.windowEntries)
         subscription.catchUpRead = store(
-          .entries(id: live.id, after: subscription.revision, through: through),
+          .entries(
+            id: live.id, after: subscription.revision, through: through,
+            bytesMax: settings.catchUpBytes),
           for: .catchUp(live.id, connection.id))
       } else {
         resync(subscription, reason: .lagging, messageID: pushID())
@@ -80,6 +82,7 @@ extension Documents {
       let subscription = connection.subscriptions[id], subscription.catchUpRead == ticket
     else { return }
     subscription.catchUpRead = nil
+    if case .failure(let error) = outcome { logUnread(error) }
     switch outcome {
     case .success(let entries) where entries.first?.revision == subscription.revision + 1:
       send(entries[...], to: subscription)

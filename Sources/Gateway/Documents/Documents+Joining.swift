@@ -7,6 +7,8 @@ import WebSocketFrames
 struct DocumentJoining {
   /// The point to resume from, if the client has the text.
   var resume: ResumePoint?
+  /// The change without an answer, of this client or of the one that it was before.
+  var unanswered: ChangeName?
   /// Whether the client reads in pages what is too much for one message.
   var pages = false
 }
@@ -21,7 +23,8 @@ extension Documents {
     let resume = joining.resume
     // A client whose change is being committed is told of it first: told now that the log does not
     // hold it, it would send it again as another one.
-    guard let live = room.live, !room.isBusy, live.pendingRevision(of: connection.client) == nil
+    guard let live = room.live, !room.isBusy, live.pendingRevision(of: connection.client) == nil,
+      joining.unanswered.flatMap({ live.pendingRevision(of: $0.clientID) }) == nil
     else {
       wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
       return
@@ -34,8 +37,7 @@ extension Documents {
         renewEpoch(of: room)
         return
       }
-      // The entry at the revision itself tells whether the client means the same history.
-      let first = resume.revision - (resume.change == nil || resume.revision == 0 ? 0 : 1)
+      let first = resume.firstNeeded
       if first >= 0, first < live.oldestBase {
         if live.durableRevision - first <= settings.lagRevisionsMax {
           // What the client missed is still in the store: with it, nothing has to be merged.
@@ -47,16 +49,18 @@ extension Documents {
           // It follows nothing until it has read what it missed. No change of it is under way: its
           // earlier connection has ended, and what came on this one is done.
           if let subscription = connection.subscriptions[id] { leave(subscription) }
-          connection.dialect.behind(live, messageID: messageID, connection)
+          connection.dialect.behind(
+            live, settled: settled(joining.unanswered, in: live, connection),
+            messageID: messageID, connection)
           return
         }
       }
     }
-    finishJoin(room, resume: resume, messageID: messageID, connection)
+    finishJoin(room, joining, messageID: messageID, connection)
   }
 
   private func finishJoin(
-    _ room: DocumentRoom, resume: ResumePoint?, messageID: String, _ connection: Connection
+    _ room: DocumentRoom, _ joining: DocumentJoining, messageID: String, _ connection: Connection
   ) {
     guard let live = room.live else { return }
     let verbs = connection.verbs(on: .document(room.id))
@@ -73,6 +77,7 @@ extension Documents {
       subscription.isLagging = false
       subscription.catchUpRead = nil
       subscription.textRevision = 0
+      subscription.isFenced = false
     } else {
       subscription = Subscription(connection: connection, room: room)
       connection.subscriptions[room.id] = subscription
@@ -87,9 +92,31 @@ extension Documents {
     }
     let sees = connection.dialect.traits.hearsOfPeople && verbs.contains(.presence)
     let join = DocumentJoin(
-      live: live, verbs: verbs, missed: missedEntries(of: live, since: resume),
+      live: live, verbs: verbs, missed: missedEntries(of: live, since: joining.resume),
+      settled: settled(joining.unanswered, in: live, connection),
       others: sees ? namedPeople(of: room) : nil)
     connection.dialect.joined(subscription, join, messageID: messageID)
+  }
+
+  /// The last change that the log holds of the client under whose id a change was sent; from here on
+  /// that change never becomes a revision as it was sent, unless it is one.
+  ///
+  /// Under an id that the client has no longer, a copy may still be on the way on the connection of
+  /// then. That connection is taken no change from until it joins again, which no copy does.
+  ///
+  /// - Returns: `nil` if none is asked about, or where that connection is another user's.
+  private func settled(
+    _ unanswered: ChangeName?, in live: LiveDocument, _ connection: Connection
+  ) -> ChangeName? {
+    guard let unanswered else { return nil }
+    let last = live.lastDurableSequence(of: unanswered.clientID)
+    if last < unanswered.sequence, unanswered.clientID != connection.client,
+      let former = connectionsByClient[unanswered.clientID].flatMap({ connections[$0] })
+    {
+      guard former.identity?.user == connection.identity?.user else { return nil }
+      former.subscriptions[live.id]?.isFenced = true
+    }
+    return ChangeName(clientID: unanswered.clientID, sequence: last)
   }
 
   /// The entries that a resuming client has missed; `nil` when it needs the text instead.
@@ -116,6 +143,18 @@ extension Documents {
     connection.subscriptions[room.id] = nil
     room.remove(subscription, now: surroundings.clock.uptime)
     if subscription.verbs.contains(.presence) { hide(subscription) }
+  }
+}
+
+extension ResumePoint {
+  /// The revision after which entries are needed. The entry at the point itself tells whether the client
+  /// means the same history.
+  fileprivate var firstNeeded: Int { revision - (change == nil || revision == 0 ? 0 : 1) }
+
+  /// Whether entries are needed that a document in memory does not have.
+  func needsHistory(of live: LiveDocument?) -> Bool {
+    guard let live, epoch == live.epoch, revision <= live.durableRevision else { return false }
+    return firstNeeded >= 0 && firstNeeded < live.oldestBase
   }
 }
 

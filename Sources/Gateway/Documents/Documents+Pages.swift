@@ -21,8 +21,33 @@ extension Documents {
       return turnAway(
         connection, .busy, "read the page before, and ask for the next one then", ref: messageID)
     }
+    guard maySurvey(id, connection) else {
+      return turnAway(
+        connection, .busy, "changes of many documents were read; join some, or wait and ask again",
+        ref: messageID)
+    }
     connection.pageReads[id] = .document
-    readPage(page, of: room(of: id), messageID: messageID, connection)
+    let room = room(of: id)
+    room.use(now: surroundings.clock.uptime)
+    readPage(page, of: room, messageID: messageID, connection)
+  }
+
+  /// Whether a connection may read pages of one more document that it does not follow, and takes
+  /// note of it. Each such document is kept in memory for a while.
+  private func maySurvey(_ id: DocumentID, _ connection: Connection) -> Bool {
+    guard connection.subscriptions[id] == nil, !connection.surveyed.contains(id) else {
+      return true
+    }
+    let documentsMax = settings.limits.documentsPerConnectionMax
+    if connection.surveyed.count >= documentsMax {
+      for other in connection.surveyed
+      where documents[other] == nil || connection.subscriptions[other] != nil {
+        connection.surveyed.remove(other)
+      }
+    }
+    guard connection.surveyed.count < documentsMax else { return false }
+    connection.surveyed.insert(id)
+    return true
   }
 
   /// Answers with a page, as soon as the document is there.
@@ -70,6 +95,7 @@ extension Documents {
       return turnAwayReader(
         of: reading.id, connection, .unavailable, ref: reading.messageID)
     }
+    if case .failure(let error) = outcome { logUnread(error) }
     switch outcome {
     case .success(let entries) where entries.first?.revision == reading.page.after + 1:
       answer(reading.page, entries[...], of: live, messageID: reading.messageID, connection)

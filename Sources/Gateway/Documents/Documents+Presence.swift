@@ -9,13 +9,13 @@ import WebSocketFrames
 extension Documents {
   /// Shows a follower to the others.
   func show(_ subscription: Subscription) {
-    subscription.room.presence.enter(subscription.person)
+    subscription.room.presence.enter(person(of: subscription))
     gather(subscription.room)
   }
 
   /// Shows the others the name and colour that a follower has said anew.
   func showProfile(of subscription: Subscription) {
-    subscription.room.presence.update(subscription.person)
+    subscription.room.presence.update(person(of: subscription))
     gather(subscription.room)
   }
 
@@ -67,6 +67,21 @@ extension Documents {
     send(
       Frame { message.encode(messageID: ref, leavingOut: client, into: &$0) },
       to: subscription.connection)
+  }
+
+  /// The follower, as others see it, without carets.
+  private func person(of subscription: Subscription) -> ServerMessage.Participant {
+    let connection = subscription.connection
+    return .init(
+      clientID: connection.client, name: connection.name, color: connection.color, selections: [],
+      personID: connection.user.map { shownID(of: $0, in: subscription.room.id) })
+  }
+
+  /// The name by which devices of one user are known as one person's in a document, and that tells
+  /// nothing else: guests by a link see it, and a user's id may be an address of theirs.
+  private func shownID(of user: PersonID, in id: DocumentID) -> String {
+    // A part of the code, so that it proves nothing. With lengths, so that no two pairs give one text.
+    String(surroundings.tokens.token(for: "person \(id.utf8.count) \(id) \(user)").suffix(20))
   }
 
   // MARK: The ends of turns
@@ -141,14 +156,5 @@ extension Documents {
       else { continue }
       shareSelections(of: subscription)
     }
-  }
-}
-
-extension Subscription {
-  /// The follower, as others see it, without carets.
-  fileprivate var person: ServerMessage.Participant {
-    .init(
-      clientID: connection.client, name: connection.name, color: connection.color, selections: [],
-      personID: connection.user)
   }
 }

@@ -77,7 +77,17 @@ extension Documents {
       room.live?.prepend(entries)
       admitWaiting(room)
     case .failure(let error):
+      logUnread(error)
       for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
+    }
+  }
+
+  /// Notes in the log that entries could not be read, where that is the disk's doing.
+  func logUnread(_ error: StoreError) {
+    switch error {
+    case .damaged, .unavailable:
+      surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
+    case .compacted, .unknownDocument, .exists, .notNext: break
     }
   }
 
@@ -91,13 +101,18 @@ extension Documents {
       readPage(page, of: room, messageID: messageID, connection)
     case .join(let id, let messageID, let joining):
       guard let connection = connections[id], connection.isReady else { return }
-      // With the whole text it can still join; it merges what it has pending. Only if it knows more
-      // than the log, the epoch comes first.
-      let isAhead = joining.resume.map {
-        $0.epoch == room.live?.epoch && $0.revision > room.live?.durableRevision ?? 0
+      var joining = joining
+      if let resume = joining.resume, resume.needsHistory(of: room.live) {
+        if error.isRetryable {
+          // The log has what was missed: with the text instead, the client would have to guess.
+          return turnAway(
+            connection, .unavailable, "older changes cannot be read now; join again",
+            ref: messageID)
+        }
+        // With the whole text it can still join; it merges what it has pending.
+        joining.resume = nil
       }
-      join(
-        room.id, isAhead == true ? joining : DocumentJoining(), messageID: messageID, connection)
+      join(room.id, joining, messageID: messageID, connection)
     case .edit(let edit):
       switch error {
       case .compacted:

@@ -18,6 +18,8 @@ public final class MemoryStore: DocumentStore, Outbox {
 
   /// Documents whose logs cannot be read.
   public var damagedDocuments: Set<DocumentID> = []
+  /// Documents whose entries cannot be read for now.
+  public var unreadableDocuments: Set<DocumentID> = []
 
   /// The number of commits that succeeded, including those lost again.
   public private(set) var commitCount = 0
@@ -66,6 +68,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     syncsToFail = 0
     isDiskFull = false
     damagedDocuments = []
+    unreadableDocuments = []
     outboxRules = nil
     defer { unsynced = [] }
     for _ in 0..<min(max(count, 0), history.count) {
@@ -282,6 +285,9 @@ public final class MemoryStore: DocumentStore, Outbox {
   private func readable(_ id: DocumentID) throws(StoreError) -> Record {
     let record = try record(id)
     guard !damagedDocuments.contains(id) else { throw .damaged("an entry, as ordered") }
+    guard !unreadableDocuments.contains(id) else {
+      throw .unavailable("the disk does not answer, as ordered; try again")
+    }
     return record
   }
 

@@ -199,6 +199,12 @@ package struct NativeTwin {
         if sendsChange { tally[.changesSentAgain] += 1 }
       case .text:
         if hadText { tally[.resumesBySnapshot] += 1 }
+        if let settled = joined.settled, settled.clientID != clientID {
+          tally[.textsUnderNewIds] += 1
+          if statusBefore?.unconfirmed ?? 0 > machine.status(of: documentID)?.unconfirmed ?? 0 {
+            tally[.changesFoundUnderFormerIds] += 1
+          }
+        }
         if statusBefore?.unconfirmed ?? 0 > 0 { tally[.mergesOfPendingEdits] += 1 }
       }
     case .behind: tally[.joinsBehind] += 1

@@ -109,8 +109,6 @@ extension Simulation {
     case .forgetClaim:
       guard case .native = seats[seat].client else { return }
       tally[.claimsForgotten] += 1
-      // With the server's process: what is on its way under the old id would be stored unnoticed.
-      kill(losingCommits: 0)
       revive(seat, forgettingClaim: true)
     }
   }
@@ -120,7 +118,7 @@ extension Simulation {
     guard case .native = seats[seat].client else { return }
     trace?("client \(seat) dies")
     tally[.clientKills] += 1
-    disconnect(seat, forgettingClaim || random.chance(50) ? .told : .haunting)
+    disconnect(seat, random.chance(50) ? .told : .haunting)
     guard case .native(var twin) = seats[seat].client else { return }
     restart(&twin, of: seat, keepsFirst: false, forgettingClaim: forgettingClaim)
     seats[seat].client = .native(twin)

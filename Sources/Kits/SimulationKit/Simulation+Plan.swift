@@ -83,16 +83,10 @@ extension Simulation.Plan {
     if random.chance(40) { plan.faults += [.setClock, .setClock] }
     if random.chance(50) { plan.faults += [.killClient, .killClient, .fillClientDisk] }
     plan.usesTokens = random.chance(30)
-    // Without its history a server cannot say what became of another client's changes.
-    let forgets = plan.faults.contains(.compact) || plan.faults.contains(.loseTail)
-    let mayForgetClaims = !forgets && random.chance(70)
+    if random.chance(50) { plan.faults += [.forgetClaim] }
     plan.settings = .tight
     plan.settings.windowEntries = [3, 8, 30][random.below(3)]
     plan.settings.lagRevisionsMax = [5, 60, 10_000][random.below(3)]
-    if mayForgetClaims {
-      plan.faults += [.forgetClaim]
-      plan.settings.lagRevisionsMax = 10_000
-    }
     if random.chance(20) { plan.settings.queuedBytesMax = 1_200 }
     if random.chance(20) { plan.settings.waitingMax = 1 }
     // What was typed offline soon has more places than one change may.

@@ -68,6 +68,8 @@ package struct Tally: Sendable, Equatable {
     case keepsFailed
     case requiredKeepsFailed
     case claimsForgotten
+    case textsUnderNewIds
+    case changesFoundUnderFormerIds
     case tokensExpired
     case tokensRefreshed
     case tokensRefused

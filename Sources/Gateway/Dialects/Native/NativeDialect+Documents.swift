@@ -27,8 +27,9 @@ extension NativeDialect {
       return
     }
     documents.join(
-      join.documentID, DocumentJoining(resume: join.resume, pages: join.pages), messageID: ref,
-      connection)
+      join.documentID,
+      DocumentJoining(resume: join.resume, unanswered: join.unanswered, pages: join.pages),
+      messageID: ref, connection)
   }
 
   func handle(_ create: ClientMessage.Create, ref: String, _ connection: Connection) {

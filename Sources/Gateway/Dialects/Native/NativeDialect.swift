@@ -71,7 +71,7 @@ final class NativeDialect: Dialect {
       documentID: room.id, title: live.title, epoch: live.epoch, revision: live.durableRevision,
       content: join.missed.map { .changes($0.map(ServerMessage.Change.init)) } ?? .text(""),
       lastSequence: live.lastDurableSequence(of: connection.client), change: live.nameOfHead,
-      access: join.verbs.contains(.write) ? .write : .read, presence: [],
+      settled: join.settled, access: join.verbs.contains(.write) ? .write : .read, presence: [],
       people: join.verbs.contains(.presence) ? room.presence.toldCount : nil)
     func appendOthers(_ buffer: inout [UInt8]) {
       (join.others ?? EncodedParticipants([])).append(to: &buffer, leavingOut: connection.client)
@@ -88,12 +88,14 @@ final class NativeDialect: Dialect {
     }
   }
 
-  override func behind(_ live: LiveDocument, messageID: String, _ connection: Connection) {
+  override func behind(
+    _ live: LiveDocument, settled: ChangeName?, messageID: String, _ connection: Connection
+  ) {
     send(
       .behind(
         .init(
           documentID: live.id, epoch: live.epoch, revision: live.durableRevision,
-          lastSequence: live.lastDurableSequence(of: connection.client))),
+          lastSequence: live.lastDurableSequence(of: connection.client), settled: settled)),
       ref: messageID, to: connection)
   }
 

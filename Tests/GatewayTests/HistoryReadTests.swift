@@ -1,0 +1,241 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+import Synchronization
+import Testing
+
+/// Reads of older changes: what they cost, and what goes wrong with them.
+@Suite("Reads of older changes")
+struct HistoryReadTests {
+  private static let epoch = "epoch of n1"
+
+  private final class Lines: LogSink {
+    private let lines = Mutex<[String]>([])
+    let level = LogLevel.error
+    var all: [String] { lines.withLock { $0 } }
+    func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {
+      guard level >= self.level else { return }
+      let fields = data.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+      lines.withLock { $0.append("\(message) \(fields)") }
+    }
+  }
+
+  /// A gateway that remembers four changes of a note that has twenty.
+  private func rig(
+    log: any LogSink = NoLog(), letters: Int = 1,
+    _ change: (inout GatewaySettings) -> Void = { _ in }
+  ) throws -> GatewayRig {
+    let rig = GatewayRig(isDemo: true, log: log) {
+      $0.windowEntries = 4
+      change(&$0)
+    }
+    rig.make("n1")
+    let (id, _) = try rig.greet(nil)
+    rig.ask(id, .join(.init(documentID: "n1")))
+    for revision in 0..<20 { type(rig, id, revision: revision, letters: letters) }
+    return rig
+  }
+
+  private func type(_ rig: GatewayRig, _ id: UInt64, revision: Int, letters: Int = 1) {
+    var operation = TextOperation()
+    operation.insert(String(repeating: "x", count: letters))
+    operation.retain(revision * letters)
+    rig.ask(
+      id,
+      .change(
+        .init(
+          documentID: "n1", epoch: Self.epoch, revision: revision, sequence: revision + 1,
+          operation: operation)))
+  }
+
+  private func resume(_ revision: Int) -> ResumePoint {
+    ResumePoint(epoch: Self.epoch, revision: revision)
+  }
+
+  private func page(_ rig: GatewayRig, _ id: UInt64, of note: String = "n1") -> ServerMessage? {
+    rig.ask(
+      id,
+      .documentHistory(
+        .init(documentID: note, resume: .init(epoch: "epoch of \(note)", revision: 0))))
+  }
+
+  private func code(_ reply: ServerMessage?) -> ErrorCode? {
+    if case .error(let failure)? = reply { failure.code } else { nil }
+  }
+
+  @Test("a join whose changes cannot be read for now is to be tried again, and loses nothing")
+  func passingError() throws {
+    let rig = try rig()
+    let (id, _) = try rig.greet(nil)
+    rig.store.unreadableDocuments = ["n1"]
+    let join = ClientMessage.join(.init(documentID: "n1", resume: resume(2)))
+    guard case .error(let failure)? = rig.ask(id, join) else {
+      Issue.record("answered with what was not read")
+      return
+    }
+    #expect(failure.code == .unavailable && failure.retryable)
+    rig.store.unreadableDocuments = []
+    guard case .joined(let joined)? = rig.ask(id, join),
+      case .changes(let changes) = joined.content
+    else {
+      Issue.record("not resumed")
+      return
+    }
+    #expect(changes.count == 18)
+  }
+
+  @Test("who waits beside such a join and needs no changes is let in")
+  func passingErrorOfAnother() throws {
+    let rig = try rig()
+    let (late, _) = try rig.greet(nil)
+    let (fresh, _) = try rig.greet(nil)
+    rig.isStepwise = true
+    rig.store.unreadableDocuments = ["n1"]
+    #expect(rig.ask(late, .join(.init(documentID: "n1", resume: resume(2)))) == nil)
+    #expect(rig.ask(fresh, .join(.init(documentID: "n1"))) == nil)
+    rig.storeWorks()
+    #expect(rig.pushes(late).compactMap { code($0) } == [.unavailable])
+    #expect(rig.pushes(fresh).contains { if case .joined = $0 { true } else { false } })
+  }
+
+  @Test("damage is told to the operator, and the text still opens", arguments: [false, true])
+  func damage(pages: Bool) throws {
+    let log = Lines()
+    let rig = try rig(log: log)
+    let (id, _) = try rig.greet(nil)
+    rig.store.damagedDocuments = ["n1"]
+    if pages {
+      #expect(code(page(rig, id)) == .historyGone)
+    } else {
+      guard
+        case .joined(let joined)? = rig.ask(id, .join(.init(documentID: "n1", resume: resume(2))))
+      else {
+        Issue.record("not joined")
+        return
+      }
+      #expect(joined.content == .text(String(repeating: "x", count: 20)))
+    }
+    #expect(log.all == ["changes not readable error=damaged"])
+  }
+
+  @Test("a laggard's read of the store is bounded in bytes")
+  func catchUpBytes() throws {
+    let rig = try rig(letters: 1) {
+      $0.windowEntries = 50
+      $0.catchUpBytes = 2_000
+    }
+    let (writer, _) = try rig.greet(nil)
+    let (slow, _) = try rig.greet(nil)
+    for id in [writer, slow] { rig.ask(id, .join(.init(documentID: "n1"))) }
+    rig.queues.bytes[slow] = .max
+    var length = 20
+    for sequence in 1...200 {
+      var operation = TextOperation()
+      operation.insert(String(repeating: "y", count: 1_000))
+      operation.retain(length)
+      length += 1_000
+      rig.ask(
+        writer,
+        .change(
+          .init(
+            documentID: "n1", epoch: Self.epoch, revision: 19 + sequence, sequence: sequence,
+            operation: operation)))
+    }
+    _ = rig.pushes(slow)
+    rig.queues.bytes[slow] = nil
+    rig.isStepwise = true
+    rig.drain(slow)
+    let reads = rig.stored.compactMap { item -> Int? in
+      if case .entries(_, _, _, let bytesMax) = item.request { bytesMax } else { nil }
+    }
+    #expect(reads == [2_000])
+    rig.isStepwise = false
+    rig.storeWorks()
+    var revision = 20
+    for _ in 0..<400 where revision < 220 {
+      for case .changes(let changes) in rig.pushes(slow) {
+        #expect(changes.revision == revision + 1)
+        #expect(changes.changes.count <= 2)
+        revision += changes.changes.count
+      }
+      rig.drain(slow)
+    }
+    #expect(revision == 220)
+  }
+
+  // MARK: Pages
+
+  @Test("reading pages keeps a note in memory, as following it does")
+  func renewsIdleTime() throws {
+    let rig = try rig { $0.idleDocumentMilliseconds = 1_000 }
+    rig.close(1)
+    let (id, _) = try rig.greet(nil)
+    for _ in 0..<5 {
+      #expect(code(page(rig, id)) == nil)
+      rig.pass(milliseconds: 600)
+    }
+    rig.isStepwise = true
+    #expect(page(rig, id) == nil)
+    let loads = rig.stored.filter { if case .load = $0.request { true } else { false } }
+    #expect(loads.isEmpty)
+  }
+
+  @Test("a connection reads pages of so many notes that it does not follow, and no more at a time")
+  func notesInMemory() throws {
+    let rig = GatewayRig(isDemo: true) {
+      $0.limits.documentsPerConnectionMax = 3
+      $0.idleDocumentMilliseconds = 1_000
+    }
+    for number in 0..<5 { rig.make("m\(number)") }
+    let (id, _) = try rig.greet(nil)
+    for number in 0..<3 { #expect(code(page(rig, id, of: "m\(number)")) == nil) }
+    #expect(code(page(rig, id, of: "m3")) == .busy)
+    #expect(code(page(rig, id, of: "m0")) == nil)
+    // One that it follows counts as that.
+    rig.ask(id, .join(.init(documentID: "m0")))
+    #expect(code(page(rig, id, of: "m3")) == nil)
+    #expect(code(page(rig, id, of: "m4")) == .busy)
+    rig.pass(milliseconds: 1_000)
+    #expect(code(page(rig, id, of: "m4")) == nil)
+  }
+
+  @Test("the page reads of a connection that ends are taken back from the store")
+  func forgotten() throws {
+    let rig = try rig()
+    let (id, _) = try rig.greet(nil)
+    rig.isStepwise = true
+    #expect(page(rig, id) == nil)
+    let read = try #require(rig.stored.last)
+    rig.close(id)
+    #expect(rig.forgotten == [read.ticket])
+    // A reply that comes in spite of it concerns nobody.
+    rig.storeWorks()
+    #expect(rig.pushes(id).isEmpty)
+  }
+
+  @Test("while the disk has too much to do no page is read")
+  func backlog() throws {
+    let rig = try rig { $0.storeRequestsMax = 1 }
+    let (writer, _) = try rig.greet(nil)
+    rig.ask(writer, .join(.init(documentID: "n1")))
+    let (id, _) = try rig.greet(nil)
+    rig.isStepwise = true
+    var operation = TextOperation()
+    operation.retain(20)
+    operation.insert("y")
+    rig.ask(
+      writer,
+      .change(
+        .init(
+          documentID: "n1", epoch: Self.epoch, revision: 20, sequence: 1, operation: operation)))
+    #expect(rig.unreadiness != nil)
+    #expect(code(page(rig, id)) == .busy)
+    rig.isStepwise = false
+    _ = rig.endTurn()
+    rig.storeWorks()
+    #expect(rig.unreadiness == nil)
+    #expect(code(page(rig, id)) == nil)
+  }
+}

@@ -1,0 +1,151 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// What a join tells of a change that was sent under another id.
+@Suite("Settling a change that was sent under a former id")
+struct SettlingTests {
+  private let rig = GatewayRig(isDemo: true)
+
+  init() { rig.make("n1") }
+
+  private func change(
+    at revision: Int, sequence: Int, length: Int? = nil
+  ) -> ClientMessage {
+    var operation = TextOperation()
+    operation.insert("x")
+    operation.retain(length ?? revision)
+    return .change(
+      .init(
+        documentID: "n1", epoch: "epoch of n1", revision: revision, sequence: sequence,
+        operation: operation))
+  }
+
+  private func join(
+    _ id: UInt64, asking unanswered: ChangeName? = nil, on rig: GatewayRig? = nil
+  ) -> ServerMessage.Joined? {
+    let reply = (rig ?? self.rig).ask(id, .join(.init(documentID: "n1", unanswered: unanswered)))
+    if case .joined(let joined)? = reply { return joined }
+    return nil
+  }
+
+  private func code(_ reply: ServerMessage?) -> ErrorCode? {
+    switch reply {
+    case .refused(let refused)?: refused.code
+    case .error(let error)?: error.code
+    default: nil
+    }
+  }
+
+  /// A client that has joined.
+  private func client() throws -> (line: UInt64, id: String) {
+    let (line, welcome) = try rig.greet(nil)
+    #expect(join(line) != nil)
+    return (line, welcome.clientID)
+  }
+
+  @Test("the reply says what the log holds under that id, and nothing to who does not ask")
+  func mark() throws {
+    let former = try client()
+    rig.ask(former.line, change(at: 0, sequence: 1))
+    rig.close(former.line)
+    let (line, _) = try rig.greet(nil)
+    for sequence in 1...2 {
+      let joined = join(line, asking: ChangeName(clientID: former.id, sequence: sequence))
+      #expect(joined?.settled == ChangeName(clientID: former.id, sequence: 1))
+      #expect(joined?.lastSequence == 0)
+    }
+    #expect(
+      join(line, asking: ChangeName(clientID: "nobody", sequence: 1))?.settled
+        == ChangeName(clientID: "nobody", sequence: 0))
+    #expect(join(line)?.settled == nil)
+  }
+
+  @Test("the reply waits for the commit of a change under that id", arguments: [false, true])
+  func pending(fails: Bool) throws {
+    let former = try client()
+    let (line, _) = try rig.greet(nil)
+    rig.isStepwise = true
+    #expect(rig.ask(former.line, change(at: 0, sequence: 1)) == nil)
+    _ = rig.endTurn()
+    rig.close(former.line)
+    #expect(join(line, asking: ChangeName(clientID: former.id, sequence: 1)) == nil)
+    if fails { rig.store.commitsToFail = 1 }
+    rig.storeWorks()
+    let joined = rig.pushes(line).compactMap {
+      if case .joined(let joined) = $0 { joined } else { nil }
+    }
+    #expect(joined.map(\.settled) == [ChangeName(clientID: former.id, sequence: fails ? 0 : 1)])
+    #expect(joined.map(\.revision) == [fails ? 0 : 1])
+  }
+
+  @Test("what is still on the way under that id is not taken, until its connection joins again")
+  func fence() throws {
+    let former = try client()
+    let (line, _) = try rig.greet(nil)
+    let asked = ChangeName(clientID: former.id, sequence: 1)
+    #expect(join(line, asking: asked)?.settled?.sequence == 0)
+    #expect(code(rig.ask(former.line, change(at: 0, sequence: 1))) == .historyGone)
+    #expect(rig.store.log(of: "n1")?.isEmpty == true)
+    #expect(join(former.line) != nil)
+    guard case .acknowledged? = rig.ask(former.line, change(at: 0, sequence: 1)) else {
+      Issue.record("a client that has joined again cannot change")
+      return
+    }
+  }
+
+  @Test("a change that the log holds fences nothing")
+  func noFence() throws {
+    let former = try client()
+    rig.ask(former.line, change(at: 0, sequence: 1))
+    let (line, _) = try rig.greet(nil)
+    #expect(join(line, asking: ChangeName(clientID: former.id, sequence: 1)) != nil)
+    guard case .acknowledged? = rig.ask(former.line, change(at: 1, sequence: 2)) else {
+      Issue.record("a client was fenced whose change is stored")
+      return
+    }
+  }
+
+  @Test("nothing is promised of another user's client, nor is it hindered")
+  func anotherUser() throws {
+    let rig = GatewayRig()
+    rig.make("n1")
+    let all = [Grant(.documents, NamePattern("*"), .all)]
+    let (ann, welcome) = try rig.greet(rig.token("ann", all))
+    #expect(join(ann, on: rig) != nil)
+    let (ben, _) = try rig.greet(rig.token("ben", all))
+    let asked = ChangeName(clientID: welcome.clientID, sequence: 1)
+    #expect(join(ben, asking: asked, on: rig)?.settled == nil)
+    guard case .acknowledged? = rig.ask(ann, change(at: 0, sequence: 1)) else {
+      Issue.record("another user's client was fenced")
+      return
+    }
+    rig.close(ann)
+    #expect(join(ben, asking: asked, on: rig)?.settled?.sequence == 1)
+  }
+
+  @Test("who is sent to read pages is told of it as well")
+  func behind() throws {
+    let rig = GatewayRig(isDemo: true) {
+      $0.windowEntries = 1
+      $0.lagRevisionsMax = 2
+    }
+    rig.make("n1")
+    let (former, welcome) = try rig.greet(nil)
+    #expect(join(former, on: rig) != nil)
+    for revision in 0..<6 { rig.ask(former, change(at: revision, sequence: revision + 1)) }
+    let (line, _) = try rig.greet(nil)
+    let reply = rig.ask(
+      line,
+      .join(
+        .init(
+          documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 1),
+          unanswered: ChangeName(clientID: welcome.clientID, sequence: 7), pages: true)))
+    guard case .behind(let behind)? = reply else { throw Unexpected(message: reply) }
+    #expect(behind.settled == ChangeName(clientID: welcome.clientID, sequence: 6))
+    #expect(code(rig.ask(former, change(at: 6, sequence: 7))) == .historyGone)
+  }
+}
