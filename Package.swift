@@ -42,11 +42,11 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     product("OTCore", ["OTCore"]),
-    product("SocketMessages", ["JSON", "SocketMessages"]),
+    product("SocketMessages", ["JSON", "ParleyModel", "SocketMessages"]),
     product("ParleyClientCore", ["ParleyClientCore"]),
     product("ParleyClient", ["ParleyClient"]),
     product("DialectModels", ["JSON", "DialectModels"]),
-    product("Gateway", ["GatewayPorts", "Gateway"]),
+    product("Gateway", ["JSON", "ParleyModel", "GatewayPorts", "Gateway"]),
     product("ParleyServer", ["ParleyServer"]),
     .executable(name: "parley", targets: ["parley"]),
     .executable(name: "ot-bench", targets: ["ot-bench"]),
@@ -56,7 +56,9 @@ let package = Package(
     library("OTCore"),
     // Wire.
     library("JSON"),
-    library("SocketMessages", ["JSON", "OTCore"]),
+    // Words that wire and ports share.
+    library("ParleyModel", ["JSON"]),
+    library("SocketMessages", ["JSON", "OTCore", "ParleyModel"]),
     library("SocketIO", ["JSON"]),
     library("Bayeux", ["JSON"]),
     library("WebSocketFrames"),
@@ -81,7 +83,7 @@ let package = Package(
         .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
       ]),
     // Ports, and the core behind them.
-    library("GatewayPorts", ["OTCore", "WebSocketFrames"]),
+    library("GatewayPorts", ["OTCore", "JSON", "ParleyModel", "WebSocketFrames"]),
     library(
       "Gateway",
       ["OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "GatewayPorts"]),
@@ -103,7 +105,8 @@ let package = Package(
     library(
       "TransportLibwebsockets", in: "Adapters",
       ["GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim"]),
-    library("StoreSQLite", in: "Adapters", ["OTCore", "GatewayPorts", "CSQLite", "Hashing"]),
+    library(
+      "StoreSQLite", in: "Adapters", ["OTCore", "JSON", "GatewayPorts", "CSQLite", "Hashing"]),
     library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
     library("HTTPClientCurl", in: "Adapters", ["CCurl"]),
     // The description of the HTTP API, as a part of the program.
@@ -155,7 +158,7 @@ let package = Package(
         "OTCore", "OTWorkloads", "JSON", "SocketMessages", "WebSocketFrames", "ParleyClientCore",
         "GatewayPorts", "Gateway",
       ]),
-    library("PortConformance", in: "Kits", ["OTCore", "OTWorkloads", "GatewayPorts"]),
+    library("PortConformance", in: "Kits", ["OTCore", "OTWorkloads", "JSON", "GatewayPorts"]),
     // Tests.
     tests("ArchitectureTests", []),
     tests(
@@ -187,8 +190,8 @@ let package = Package(
     tests(
       "StoreSQLiteTests",
       [
-        "StoreSQLite", "PortConformance", "SimulationKit", "GatewayPorts", "OTCore", "OTWorkloads",
-        "CSQLite", "CSQLiteFaults", "GrowthKit",
+        "StoreSQLite", "PortConformance", "SimulationKit", "GatewayPorts", "JSON", "OTCore",
+        "OTWorkloads", "CSQLite", "CSQLiteFaults", "GrowthKit",
       ]),
     tests(
       "TransportLibwebsocketsTests",

@@ -75,11 +75,11 @@ export interface ClientProfile {
 
 export interface ClientSubscribe {
   room: string;
-  position?: RoomPoint | null;
+  position?: RoomPosition | null;
   presence?: boolean | null;
 }
 
-export interface RoomPoint {
+export interface RoomPosition {
   epoch: string;
   offset: number;
 }
@@ -311,11 +311,11 @@ export interface ServerSubscribed {
   epoch: string;
   offset: number;
   recovered?: boolean | null;
-  publications?: ServerPastPublication[] | null;
-  present?: ServerPerson[] | null;
+  publications?: Publication[] | null;
+  present?: PersonProfile[] | null;
 }
 
-export interface ServerPastPublication {
+export interface Publication {
   offset: number;
   time: number;
   personId?: string | null;
@@ -323,7 +323,7 @@ export interface ServerPastPublication {
   data: unknown;
 }
 
-export interface ServerPerson {
+export interface PersonProfile {
   personId: string;
   name: string;
   color?: string | null;
@@ -354,15 +354,15 @@ export interface ServerRoomHistory {
   room: string;
   epoch: string;
   offset: number;
-  publications: ServerPastPublication[];
+  publications: Publication[];
   gap: boolean;
   more: boolean;
 }
 
-export interface ServerRoomPresence {
+export interface PresenceChange {
   room: string;
-  joined: ServerPerson[];
-  updated: ServerPerson[];
+  joined: PersonProfile[];
+  updated: PersonProfile[];
   left: string[];
 }
 
@@ -382,10 +382,10 @@ export interface ServerReceipt {
 export interface ServerReceipts {
   room: string;
   offset: number;
-  receipts: ServerReceiptsItem[];
+  receipts: Receipt[];
 }
 
-export interface ServerReceiptsItem {
+export interface Receipt {
   personId: string;
   state: "delivered" | "read";
 }
@@ -415,10 +415,10 @@ export interface ServerFlag {
 
 export interface ServerFlags {
   room: string;
-  flags: ServerFlagsItem[];
+  flags: PublicationFlag[];
 }
 
-export interface ServerFlagsItem {
+export interface PublicationFlag {
   offset: number;
   personId: string;
   reason?: string | null;
@@ -507,7 +507,7 @@ export type ServerMessage =
   | { messageId: string; type: "published"; data: ServerPublished }
   | { messageId: string; type: "publication"; data: ServerRoomPublication }
   | { messageId: string; type: "roomHistory"; data: ServerRoomHistory }
-  | { messageId: string; type: "roomPresence"; data: ServerRoomPresence }
+  | { messageId: string; type: "roomPresence"; data: PresenceChange }
   | { messageId: string; type: "typing"; data: ServerTyping }
   | { messageId: string; type: "receipt"; data: ServerReceipt }
   | { messageId: string; type: "receipts"; data: ServerReceipts }

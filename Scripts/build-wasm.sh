@@ -54,10 +54,10 @@ link() {
 rm -f Web/generated/otcore.wasm Web/generated/otcore.wasm.stamp
 
 target=Web/generated/client.wasm
-stamp=$(stamp_of Sources/OTCore Sources/JSON Sources/SocketMessages Sources/ParleyClientCore Web/core)
+stamp=$(stamp_of Sources/OTCore Sources/JSON Sources/ParleyModel Sources/SocketMessages Sources/ParleyClientCore Web/core)
 if ! is_current "$target" "$stamp"; then
   objects=
-  for folder in Sources/OTCore Sources/JSON Sources/SocketMessages Sources/ParleyClientCore Web/core; do
+  for folder in Sources/OTCore Sources/JSON Sources/ParleyModel Sources/SocketMessages Sources/ParleyClientCore Web/core; do
     module=$(basename "$folder")
     [ "$folder" = Web/core ] && module=ClientDoor
     compile "$module" "$folder" -Osize -enable-upcoming-feature InternalImportsByDefault \

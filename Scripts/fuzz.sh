@@ -53,7 +53,7 @@ flags=(
 # when something has changed.
 objects=()
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
-for folder in OTCore JSON SocketMessages Kits/OTWorkloads SocketIO Bayeux WebSocketFrames \
+for folder in OTCore JSON ParleyModel SocketMessages Kits/OTWorkloads SocketIO Bayeux WebSocketFrames \
   GatewayPorts Adapters/Hashing Adapters/CryptoOpenSSL HTTP1 DialectModels; do
   module=${folder##*/}
   sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)

@@ -62,7 +62,7 @@ extension Gateway: SessionDialectOwner {
     if !socketIO.isEmpty || !bayeux.isEmpty {
       let data = RoomView.placed(publication)
       socketIO.deliver(.publication(publication, data: data, epoch: epoch), in: name)
-      bayeux.deliver(data, by: publication.person, in: name)
+      bayeux.deliver(data, by: publication.personID, in: name)
     }
     bayeux.finishDelivery()
   }

@@ -1,6 +1,3 @@
-/// Milliseconds since 1970-01-01T00:00:00Z.
-public typealias Timestamp = Int64
-
 /// The gateway's source of time. Handed in, so that a simulation can be its own clock.
 public protocol Clock {
   /// The wall clock, for what people read.

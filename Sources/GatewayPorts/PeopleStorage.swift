@@ -12,49 +12,6 @@ public struct PublicationPlace: Sendable, Hashable {
   }
 }
 
-/// The stage of a receipt; it never goes back.
-public enum ReceiptStage: Int, Sendable, Comparable {
-  case delivered = 1
-  case read = 2
-
-  /// Orders by number.
-  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// A publication's receipt by one person.
-public struct Receipt: Sendable, Equatable {
-  /// With whom it has come so far.
-  public var person: PersonID
-  /// The stage reached.
-  public var stage: ReceiptStage
-
-  /// Makes a receipt.
-  public init(person: PersonID, stage: ReceiptStage) {
-    self.person = person
-    self.stage = stage
-  }
-}
-
-/// A report of a publication to the moderators.
-public struct PublicationFlag: Sendable, Equatable {
-  /// Which publication of the room.
-  public var offset: Int
-  /// The person who reports it.
-  public var person: PersonID
-  /// Why; empty for no reason given.
-  public var reason: String
-  /// The time of the report.
-  public var time: Timestamp
-
-  /// Makes a report.
-  public init(offset: Int, person: PersonID, reason: String, time: Timestamp) {
-    self.offset = offset
-    self.person = person
-    self.reason = reason
-    self.time = time
-  }
-}
-
 /// A person blocked by another.
 public struct PersonBlock: Sendable, Equatable {
   /// The person who blocks.

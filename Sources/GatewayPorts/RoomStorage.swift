@@ -1,48 +1,4 @@
-/// The name of a room: an opaque string.
-public typealias RoomName = String
-
-/// The id of a person: the user of a token, or a client's id where nobody has one.
-public typealias PersonID = String
-
-/// A place in a room's history.
-public struct RoomPosition: Sendable, Hashable {
-  /// Names the history; another one means another history.
-  public var epoch: String
-  /// The number of publications before this point. It never restarts within an epoch.
-  public var offset: Int
-
-  /// Makes a position.
-  public init(epoch: String, offset: Int) {
-    self.epoch = epoch
-    self.offset = offset
-  }
-}
-
-/// A publication in a room.
-public struct Publication: Sendable, Equatable {
-  /// Its place in the room, counting from 1.
-  public var offset: Int
-  /// The time at which the server accepted it; never less than its predecessor's, unless the clock
-  /// was set back by more than ``TimeOrder/pullMax``.
-  public var time: Timestamp
-  /// The publishing person, stamped by the server; `nil` for a backend.
-  public var person: PersonID?
-  /// A name that the publisher gave, so that their own app can ignore it.
-  public var senderID: String?
-  /// Any JSON, as it was sent.
-  public var data: [UInt8]
-
-  /// Makes a publication.
-  public init(
-    offset: Int, time: Timestamp, person: PersonID? = nil, senderID: String? = nil, data: [UInt8]
-  ) {
-    self.offset = offset
-    self.time = time
-    self.person = person
-    self.senderID = senderID
-    self.data = data
-  }
-}
+public import JSON
 
 /// The limits of a room's history. Publications beyond either limit are dropped.
 public struct RoomMemory: Sendable, Hashable {
@@ -72,12 +28,13 @@ public struct PublicationDraft: Sendable, Equatable {
 
   /// Makes a draft.
   public init(
-    key: String? = nil, time: Timestamp, person: PersonID? = nil, senderID: String? = nil,
-    data: [UInt8], pushes: Bool = false
+    key: String? = nil, time: Timestamp, personID: PersonID? = nil, senderID: String? = nil,
+    data: JSONValue, pushes: Bool = false
   ) {
     self.key = key
     self.pushes = pushes
-    publication = Publication(offset: 0, time: time, person: person, senderID: senderID, data: data)
+    publication = Publication(
+      offset: 0, time: time, personID: personID, senderID: senderID, data: data)
   }
 }
 

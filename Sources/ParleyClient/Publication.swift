@@ -21,9 +21,9 @@ public struct RoomPosition: Sendable, Hashable, Codable {
     self.offset = offset
   }
 
-  init(_ point: RoomPoint) { self.init(epoch: point.epoch, offset: point.offset) }
+  init(_ point: ParleyModel.RoomPosition) { self.init(epoch: point.epoch, offset: point.offset) }
 
-  var point: RoomPoint { RoomPoint(epoch: epoch, offset: offset) }
+  var point: ParleyModel.RoomPosition { .init(epoch: epoch, offset: offset) }
 }
 
 /// Something that was published in a room.
@@ -39,7 +39,7 @@ public struct Publication: Sendable, Hashable {
   /// The content: JSON, as it was published.
   public let json: [UInt8]
 
-  init(_ publication: ServerMessage.PastPublication, epoch: String) {
+  init(_ publication: ParleyModel.Publication, epoch: String) {
     position = RoomPosition(epoch: epoch, offset: publication.offset)
     time = publication.time
     personID = publication.personID

@@ -298,10 +298,10 @@ public struct ClientMachine: Sendable {
   public func status(ofRoom name: String) -> RoomStatus? { room(name)?.status }
 
   /// The place of a room's newest publication known.
-  public func position(inRoom name: String) -> RoomPoint? { room(name)?.position }
+  public func position(inRoom name: String) -> RoomPosition? { room(name)?.position }
 
   /// The people present in a room, in the order of their ids.
-  public func people(inRoom name: String) -> [ServerMessage.Person] { room(name)?.people ?? [] }
+  public func people(inRoom name: String) -> [PersonProfile] { room(name)?.people ?? [] }
 
   /// The ids of those who type in a room.
   public func typists(inRoom name: String) -> [String] { room(name)?.typists ?? [] }

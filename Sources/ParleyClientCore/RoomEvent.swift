@@ -4,7 +4,7 @@ public import SocketMessages
 public enum RoomEvent: Sendable {
   /// The app wants to hear from the room; seen in it and seeing who is there, if `isPresent`. From
   /// the position that it was told last, if it kept one.
-  case subscribe(isPresent: Bool, from: RoomPoint?)
+  case subscribe(isPresent: Bool, from: RoomPosition?)
   /// The app wants to hear from it no longer. What it publishes goes on until it is answered.
   case unsubscribe
   /// Publish something under a key of its own, until the server has it. The room need not be
@@ -13,17 +13,17 @@ public enum RoomEvent: Sendable {
   /// The person types, or has stopped.
   case typing(Bool)
   /// A publication was delivered, or read.
-  case receipt(offset: Int64, ReceiptState)
+  case receipt(offset: Int64, ReceiptStage)
 }
 
 /// Something that is to be done for a room.
 public enum RoomAction: Sendable, Equatable {
   /// Something was published. An app that keeps where it is keeps this offset with the epoch.
-  case publication(ServerMessage.PastPublication, epoch: String)
+  case publication(Publication, epoch: String)
   /// The publications between the two are gone: fetch anew what the room is about.
-  case gap(after: RoomPoint, through: RoomPoint)
+  case gap(after: RoomPosition, through: RoomPosition)
   /// The room stands here.
-  case position(RoomPoint)
+  case position(RoomPosition)
   /// The server's messages did not fit to what is here, and the room is subscribed to again.
   case outOfStep
   /// The room's state is another.
@@ -31,7 +31,7 @@ public enum RoomAction: Sendable, Equatable {
   /// Others have come, gone, begun to type or stopped.
   case people
   /// A publication of this client's is stored, or was before.
-  case published(key: String, RoomPoint, isRepeated: Bool)
+  case published(key: String, RoomPosition, isRepeated: Bool)
   /// A publication is refused for good.
   case publishFailed(key: String, ErrorCode)
   /// A publication was sent under an id that the server no longer knows: whether it is stored nobody

@@ -22,7 +22,7 @@ struct RoomMachine: Sendable {
   /// A receipt that has no answer yet.
   struct WaitingReceipt: Sendable {
     let offset: Int
-    let state: ReceiptState
+    let state: ReceiptStage
     var message: Int?
   }
 
@@ -33,9 +33,9 @@ struct RoomMachine: Sendable {
   var isWanted = false
   var isPresent = false
   /// The place of the newest publication known.
-  private(set) var position: RoomPoint?
+  private(set) var position: RoomPosition?
   /// The people present, in the order of their ids' bytes.
-  private(set) var people: [ServerMessage.Person] = []
+  private(set) var people: [PersonProfile] = []
   /// The people who type.
   private(set) var typists: [String] = []
   private var subscribeMessage: Int?
@@ -266,9 +266,9 @@ struct RoomMachine: Sendable {
   }
 
   private mutating func see(
-    _ publication: ServerMessage.PastPublication, _ epoch: String, _ turn: inout Turn
+    _ publication: Publication, _ epoch: String, _ turn: inout Turn
   ) {
-    position = RoomPoint(epoch: epoch, offset: publication.offset)
+    position = RoomPosition(epoch: epoch, offset: publication.offset)
     tell(.publication(publication, epoch: epoch), &turn)
   }
 
@@ -339,7 +339,7 @@ struct RoomMachine: Sendable {
 
   // MARK: People
 
-  mutating func presence(_ change: ServerMessage.RoomPresence, _ turn: inout Turn) {
+  mutating func presence(_ change: PresenceChange, _ turn: inout Turn) {
     guard phase == .live else { return }
     for person in change.joined + change.updated { enter(person) }
     for id in change.left {
@@ -349,14 +349,14 @@ struct RoomMachine: Sendable {
     tell(.people, &turn)
   }
 
-  private mutating func setPeople(_ present: [ServerMessage.Person], _ turn: inout Turn) {
+  private mutating func setPeople(_ present: [PersonProfile], _ turn: inout Turn) {
     guard !present.isEmpty || !people.isEmpty else { return }
     people = []
     for person in present { enter(person) }
     tell(.people, &turn)
   }
 
-  private mutating func enter(_ person: ServerMessage.Person) {
+  private mutating func enter(_ person: PersonProfile) {
     let at = place(of: person.personID)
     if at < people.count, people[at].personID.isSame(as: person.personID) {
       people[at] = person

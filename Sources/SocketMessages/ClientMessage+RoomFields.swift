@@ -1,10 +1,11 @@
 import JSON
+import ParleyModel
 
 // The fields of what clients send about rooms, each named here alone.
 
-extension ReceiptState: MessageWord {}
+extension ReceiptStage: MessageWord {}
 
-extension RoomPoint: MessageObject {
+extension RoomPosition: MessageObject {
   static var blank: Self { Self(epoch: "", offset: 0) }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("epoch", &epoch)

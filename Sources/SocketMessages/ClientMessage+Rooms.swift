@@ -1,27 +1,5 @@
 public import JSON
 
-/// A place in a room's history.
-public struct RoomPoint: Sendable, Hashable {
-  /// Names the history.
-  public var epoch: String
-  /// The number of publications up to this point.
-  public var offset: Int
-
-  /// Makes a point.
-  public init(epoch: String, offset: Int) {
-    self.epoch = epoch
-    self.offset = offset
-  }
-}
-
-/// The stage of a receipt.
-public enum ReceiptState: String, Sendable, CaseIterable {
-  /// It has reached a device.
-  case delivered
-  /// It has been read.
-  case read
-}
-
 /// Messages of clients about rooms and the people in them.
 extension ClientMessage {
   /// A room to hear from.
@@ -29,12 +7,12 @@ extension ClientMessage {
     /// An opaque name.
     public var room: String
     /// The last publication known: what came after it is sent, or that not all of it is known.
-    public var position: RoomPoint?
+    public var position: RoomPosition?
     /// Whether to be seen in the room, and to see who is there.
     public var isPresent: Bool
 
     /// Makes a subscription.
-    public init(room: String, position: RoomPoint? = nil, isPresent: Bool = false) {
+    public init(room: String, position: RoomPosition? = nil, isPresent: Bool = false) {
       self.room = room
       self.position = position
       self.isPresent = isPresent
@@ -117,10 +95,10 @@ extension ClientMessage {
     /// Which publication.
     public var offset: Int
     /// The stage reached.
-    public var state: ReceiptState
+    public var state: ReceiptStage
 
     /// Makes a receipt.
-    public init(room: String, offset: Int, state: ReceiptState) {
+    public init(room: String, offset: Int, state: ReceiptStage) {
       self.room = room
       self.offset = offset
       self.state = state

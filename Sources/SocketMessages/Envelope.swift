@@ -197,13 +197,13 @@ extension JSONWriter.Object {
   }
 
   /// Writes a place in a room's history as two fields.
-  package mutating func fields(_ point: RoomPoint, _ buffer: inout [UInt8]) {
+  package mutating func fields(_ point: RoomPosition, _ buffer: inout [UInt8]) {
     fields(of: point, &buffer)
   }
 
   /// Writes `publications`.
   package mutating func field(
-    _ publications: [ServerMessage.PastPublication], _ buffer: inout [UInt8]
+    _ publications: [Publication], _ buffer: inout [UInt8]
   ) {
     key("publications", &buffer)
     append(publications, &buffer)
@@ -211,7 +211,7 @@ extension JSONWriter.Object {
 
   /// Writes a list of people.
   package mutating func field(
-    _ name: StaticString, _ people: [ServerMessage.Person], _ buffer: inout [UInt8]
+    _ name: StaticString, _ people: [PersonProfile], _ buffer: inout [UInt8]
   ) {
     key(name, &buffer)
     append(people, &buffer)

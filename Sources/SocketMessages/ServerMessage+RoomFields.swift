@@ -1,4 +1,5 @@
 import JSON
+import ParleyModel
 
 // The fields of what servers send about rooms, each named here alone.
 
@@ -29,7 +30,7 @@ extension ServerMessage.Published: MessageObject {
   }
 }
 
-extension ServerMessage.PastPublication: MessageObject {
+extension Publication: MessageObject {
   static var blank: Self { Self(offset: 0, time: 0, data: .blank) }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("offset", &offset)
@@ -62,7 +63,7 @@ extension ServerMessage.RoomHistory: MessageObject {
   }
 }
 
-extension ServerMessage.Person: MessageObject {
+extension PersonProfile: MessageObject {
   static var blank: Self { Self(personID: "", name: "") }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("personId", &personID)
@@ -71,8 +72,8 @@ extension ServerMessage.Person: MessageObject {
   }
 }
 
-extension ServerMessage.RoomPresence: MessageObject {
-  static var blank: Self { Self(room: "", joined: [], updated: [], left: []) }
+extension PresenceChange: MessageObject {
+  static var blank: Self { Self(room: "") }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("room", &room)
     try fields.required("joined", &joined)
@@ -109,11 +110,11 @@ extension ServerMessage.Receipts: MessageObject {
   }
 }
 
-extension ServerMessage.Receipts.Item: MessageObject {
-  static var blank: Self { Self(personID: "", state: .delivered) }
+extension Receipt: MessageObject {
+  static var blank: Self { Self(personID: "", stage: .delivered) }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("personId", &personID)
-    try fields.required("state", &state)
+    try fields.required("state", &stage)
   }
 }
 
@@ -162,7 +163,7 @@ extension ServerMessage.Flags: MessageObject {
   }
 }
 
-extension ServerMessage.Flags.Item: MessageObject {
+extension PublicationFlag: MessageObject {
   static var blank: Self { Self(offset: 0, personID: "", reason: nil, time: 0) }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("offset", &offset)

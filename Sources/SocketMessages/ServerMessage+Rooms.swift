@@ -1,4 +1,4 @@
-public import JSON
+public import ParleyModel
 
 /// Messages of the server about rooms and the people in them.
 extension ServerMessage {
@@ -7,18 +7,18 @@ extension ServerMessage {
     /// The room.
     public var room: String
     /// The room's position: the next publication has the following offset.
-    public var position: RoomPoint
+    public var position: RoomPosition
     /// Whether `publications` is all that came after the position asked for; `nil` if none was.
     public var isRecovered: Bool?
     /// The missed publications, in order.
-    public var publications: [PastPublication]
+    public var publications: [Publication]
     /// The people present; `nil` if presence was not asked for.
-    public var present: [Person]?
+    public var present: [PersonProfile]?
 
     /// Makes a reply.
     public init(
-      room: String, position: RoomPoint, isRecovered: Bool? = nil,
-      publications: [PastPublication] = [], present: [Person]? = nil
+      room: String, position: RoomPosition, isRecovered: Bool? = nil,
+      publications: [Publication] = [], present: [PersonProfile]? = nil
     ) {
       self.room = room
       self.position = position
@@ -42,40 +42,15 @@ extension ServerMessage {
     /// The room.
     public var room: String
     /// The place it has.
-    public var position: RoomPoint
+    public var position: RoomPosition
     /// Whether it was published before, under the same key.
     public var isRepeated: Bool
 
     /// Makes a reply.
-    public init(room: String, position: RoomPoint, isRepeated: Bool) {
+    public init(room: String, position: RoomPosition, isRepeated: Bool) {
       self.room = room
       self.position = position
       self.isRepeated = isRepeated
-    }
-  }
-
-  /// A publication without the room it is of.
-  public struct PastPublication: Sendable, Equatable {
-    /// Its place, counting from 1.
-    public var offset: Int
-    /// The time at which the server accepted it, in milliseconds since 1970.
-    public var time: Int64
-    /// The publishing person, stamped by the server; `nil` for a backend.
-    public var personID: String?
-    /// Named by whoever caused it, so that their own app can ignore it.
-    public var senderID: String?
-    /// Any JSON.
-    public var data: JSONValue
-
-    /// Makes a publication.
-    public init(
-      offset: Int, time: Int64, personID: String? = nil, senderID: String? = nil, data: JSONValue
-    ) {
-      self.offset = offset
-      self.time = time
-      self.personID = personID
-      self.senderID = senderID
-      self.data = data
     }
   }
 
@@ -86,10 +61,10 @@ extension ServerMessage {
     /// Names the history that the offset counts.
     public var epoch: String
     /// The publication.
-    public var publication: PastPublication
+    public var publication: Publication
 
     /// Makes a push.
-    public init(room: String, epoch: String, publication: PastPublication) {
+    public init(room: String, epoch: String, publication: Publication) {
       self.room = room
       self.epoch = epoch
       self.publication = publication
@@ -101,9 +76,9 @@ extension ServerMessage {
     /// The room.
     public var room: String
     /// The room's position.
-    public var position: RoomPoint
+    public var position: RoomPosition
     /// Oldest first.
-    public var publications: [PastPublication]
+    public var publications: [Publication]
     /// Whether publications right after `since` are no longer kept.
     public var hasGap: Bool
     /// Whether there is more in the same direction.
@@ -111,7 +86,7 @@ extension ServerMessage {
 
     /// Makes a reply.
     public init(
-      room: String, position: RoomPoint, publications: [PastPublication], hasGap: Bool,
+      room: String, position: RoomPosition, publications: [Publication], hasGap: Bool,
       hasMore: Bool
     ) {
       self.room = room
@@ -119,43 +94,6 @@ extension ServerMessage {
       self.publications = publications
       self.hasGap = hasGap
       self.hasMore = hasMore
-    }
-  }
-
-  /// A person in a room, with any number of connections.
-  public struct Person: Sendable, Equatable {
-    /// The token's user, or the client's id where nobody has one.
-    public var personID: String
-    /// The name shown to others.
-    public var name: String
-    /// `#rrggbb`.
-    public var color: String?
-
-    /// Makes a person.
-    public init(personID: String, name: String, color: String? = nil) {
-      self.personID = personID
-      self.name = name
-      self.color = color
-    }
-  }
-
-  /// The presence changes in a room.
-  public struct RoomPresence: Sendable, Equatable {
-    /// The room.
-    public var room: String
-    /// People who have entered.
-    public var joined: [Person]
-    /// People whose name or colour has changed.
-    public var updated: [Person]
-    /// The ids of those who have gone.
-    public var left: [String]
-
-    /// Makes a push.
-    public init(room: String, joined: [Person], updated: [Person], left: [String]) {
-      self.room = room
-      self.joined = joined
-      self.updated = updated
-      self.left = left
     }
   }
 
@@ -185,10 +123,10 @@ extension ServerMessage {
     /// With whom it has come so far.
     public var personID: String
     /// The stage reached.
-    public var state: ReceiptState
+    public var state: ReceiptStage
 
     /// Makes a message.
-    public init(room: String, offset: Int, personID: String, state: ReceiptState) {
+    public init(room: String, offset: Int, personID: String, state: ReceiptStage) {
       self.room = room
       self.offset = offset
       self.personID = personID
@@ -198,29 +136,15 @@ extension ServerMessage {
 
   /// Answers `receipts`.
   public struct Receipts: Sendable, Equatable {
-    /// The stage that one person has reported.
-    public struct Item: Sendable, Equatable {
-      /// With whom.
-      public var personID: String
-      /// The stage reached.
-      public var state: ReceiptState
-
-      /// Makes an item.
-      public init(personID: String, state: ReceiptState) {
-        self.personID = personID
-        self.state = state
-      }
-    }
-
     /// The room.
     public var room: String
     /// Which publication.
     public var offset: Int
     /// The people who have reported a stage.
-    public var receipts: [Item]
+    public var receipts: [ParleyModel.Receipt]
 
     /// Makes a reply.
-    public init(room: String, offset: Int, receipts: [Item]) {
+    public init(room: String, offset: Int, receipts: [ParleyModel.Receipt]) {
       self.room = room
       self.offset = offset
       self.receipts = receipts
@@ -293,33 +217,13 @@ extension ServerMessage {
 
   /// Answers `flags`.
   public struct Flags: Sendable, Equatable {
-    /// A report.
-    public struct Item: Sendable, Equatable {
-      /// Which publication.
-      public var offset: Int
-      /// The person who flagged it.
-      public var personID: String
-      /// Why.
-      public var reason: String?
-      /// The time of the report, in milliseconds since 1970.
-      public var time: Int64
-
-      /// Makes an item.
-      public init(offset: Int, personID: String, reason: String?, time: Int64) {
-        self.offset = offset
-        self.personID = personID
-        self.reason = reason
-        self.time = time
-      }
-    }
-
     /// The room.
     public var room: String
     /// The newest publications' first.
-    public var flags: [Item]
+    public var flags: [PublicationFlag]
 
     /// Makes a reply.
-    public init(room: String, flags: [Item]) {
+    public init(room: String, flags: [PublicationFlag]) {
       self.room = room
       self.flags = flags
     }

@@ -457,7 +457,7 @@ public enum ServerMessage: Sendable, Equatable {
   case published(Published)
   case publication(RoomPublication)
   case roomHistory(RoomHistory)
-  case roomPresence(RoomPresence)
+  case roomPresence(PresenceChange)
   case typing(Typing)
   case receipt(Receipt)
   case receipts(Receipts)

@@ -15,8 +15,8 @@ struct HabitTests {
   }
 
   private static let pure = [
-    "OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "HTTP1",
-    "ParleyClientCore",
+    "OTCore", "JSON", "ParleyModel", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames",
+    "HTTP1", "ParleyClientCore",
   ]
   private static let core = pure + ["GatewayPorts", "Gateway"]
 

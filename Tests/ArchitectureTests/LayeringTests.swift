@@ -10,7 +10,8 @@ struct LayeringTests {
     "OTCore": [],
     // Wire.
     "JSON": [],
-    "SocketMessages": ["JSON", "OTCore"],
+    "ParleyModel": ["JSON"],
+    "SocketMessages": ["JSON", "OTCore", "ParleyModel"],
     "SocketIO": ["JSON"],
     "Bayeux": ["JSON"],
     "WebSocketFrames": [],
@@ -29,7 +30,7 @@ struct LayeringTests {
       "Synchronization",
     ],
     // Ports and the core behind them: no C, no adapter, no Foundation.
-    "GatewayPorts": ["OTCore", "WebSocketFrames"],
+    "GatewayPorts": ["OTCore", "JSON", "ParleyModel", "WebSocketFrames"],
     "Gateway": [
       "OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "GatewayPorts",
     ],
@@ -39,7 +40,7 @@ struct LayeringTests {
     "TransportLibwebsockets": [
       "GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim", "Glibc",
     ],
-    "StoreSQLite": ["OTCore", "GatewayPorts", "Hashing", "CSQLite", "Glibc"],
+    "StoreSQLite": ["OTCore", "JSON", "GatewayPorts", "Hashing", "CSQLite", "Glibc"],
     "CryptoOpenSSL": ["JSON", "GatewayPorts", "Hashing", "COpenSSL", "Glibc"],
     "HTTPClientCurl": ["CCurl"],
     // Programs.
@@ -61,7 +62,7 @@ struct LayeringTests {
       "GatewayPorts", "Gateway",
       "Synchronization",
     ],
-    "PortConformance": ["OTCore", "OTWorkloads", "GatewayPorts"],
+    "PortConformance": ["OTCore", "OTWorkloads", "JSON", "GatewayPorts"],
     // System modules and C.
     "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "COpenSSL": [],
     "CCurl": [], "CLinux": [], "CClientTLS": [],

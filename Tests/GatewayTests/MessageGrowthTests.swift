@@ -201,7 +201,8 @@ extension GatewayWork {
           rig.ask(
             0,
             .subscribe(
-              .init(room: room, position: RoomPoint(epoch: "first", offset: 0), isPresent: true)))
+              .init(room: room, position: RoomPosition(epoch: "first", offset: 0), isPresent: true))
+          )
           rig.tick()
         }
       ]
@@ -273,7 +274,7 @@ extension GatewayWork {
           $0.people($1) {
             .receipt(
               PublicationPlace(room: QuietRig.room, offset: 1),
-              Receipt(person: QuietRig.person($0 + 1), stage: .read))
+              Receipt(personID: QuietRig.person($0 + 1), stage: .read))
           }
         } step: { rig, _ in
           rig.ask(0, .receipts(.init(room: room, offset: 1)))
@@ -356,7 +357,7 @@ extension QuietRig {
     people(count) {
       .flag(
         Self.room,
-        PublicationFlag(offset: $0 + 1, person: Self.person($0 + 2), reason: "why", time: 1))
+        PublicationFlag(offset: $0 + 1, personID: Self.person($0 + 2), reason: "why", time: 1))
     }
   }
 }

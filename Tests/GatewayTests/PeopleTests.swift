@@ -261,7 +261,7 @@ struct PeopleTests {
     for id in [ann, ben, eve] { try subscribe(id, isPresent: false) }
     let offset = try publish(ann)
     for id in [ann, ben, eve] { _ = rig.pushes(id) }
-    func give(_ state: ReceiptState) -> ReceiptState? {
+    func give(_ state: ReceiptStage) -> ReceiptStage? {
       guard
         case .receipt(let receipt) = rig.ask(
           ben, .receipt(.init(room: "r", offset: offset, state: state)))
@@ -280,7 +280,7 @@ struct PeopleTests {
     guard
       case .receipts(let list) = rig.ask(ann, .receipts(.init(room: "r", offset: offset)))
     else { throw Unexpected(message: nil) }
-    #expect(list.receipts == [.init(personID: "ben", state: .read)])
+    #expect(list.receipts == [.init(personID: "ben", stage: .read)])
     #expect(code(rig.ask(eve, .receipts(.init(room: "r", offset: offset)))) == .notAllowed)
     #expect(
       code(rig.ask(ben, .receipt(.init(room: "r", offset: 99, state: .read))))

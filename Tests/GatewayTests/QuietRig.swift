@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import JSON
 import OTCore
 import SimulationKit
 import SocketMessages
@@ -146,7 +147,8 @@ final class QuietRig {
   /// Puts publications of person 0 into the room.
   func publications(_ count: Int) {
     let draft = PublicationDraft(
-      time: clock.now, person: Self.person(0), data: Array(#"{"x":1}"#.utf8))
+      time: clock.now, personID: Self.person(0),
+      data: JSONValue(trusted: Array(#"{"x":1}"#.utf8)))
     let memory = RoomMemory(publicationsMax: 1_000_000, ageMax: 86_400_000)
     _ = store.perform(
       (0..<count).map { _ in

@@ -17,7 +17,7 @@ struct RoomTests {
   }
 
   private func subscribe(
-    _ rig: GatewayRig, _ id: UInt64, _ room: String = "r", from position: RoomPoint? = nil
+    _ rig: GatewayRig, _ id: UInt64, _ room: String = "r", from position: RoomPosition? = nil
   ) throws -> ServerMessage.Subscribed {
     let reply = rig.ask(id, .subscribe(.init(room: room, position: position)))
     guard case .subscribed(let subscribed) = reply else { throw Unexpected(message: reply) }
@@ -42,7 +42,7 @@ struct RoomTests {
     let at = try subscribe(rig, ben).position
     #expect(at.offset == 0)
     let published = try publish(rig, ann, "{\"x\":1.5}")
-    #expect(published.position == RoomPoint(epoch: at.epoch, offset: 1))
+    #expect(published.position == RoomPosition(epoch: at.epoch, offset: 1))
     let pushes = rig.pushes(ben)
     guard case .publication(let push) = pushes.first, pushes.count == 1 else {
       throw Unexpected(message: pushes.first)
@@ -66,14 +66,14 @@ struct RoomTests {
     _ = try publish(rig, ann, "3")
     let (again, _) = try rig.greet(nil)
     let resumed = try subscribe(
-      rig, again, from: RoomPoint(epoch: start.epoch, offset: 1))
+      rig, again, from: RoomPosition(epoch: start.epoch, offset: 1))
     #expect(resumed.isRecovered == true)
     #expect(resumed.publications.map(\.offset) == [2, 3])
     #expect(resumed.position.offset == 3)
     _ = try publish(rig, ann, "4")
     #expect(offsets(rig, again) == [4])
     // Somebody who is at the head misses nothing.
-    let current = try subscribe(rig, ann, from: RoomPoint(epoch: start.epoch, offset: 4))
+    let current = try subscribe(rig, ann, from: RoomPosition(epoch: start.epoch, offset: 4))
     #expect(current.isRecovered == true)
     #expect(current.publications == [])
   }
@@ -89,20 +89,20 @@ struct RoomTests {
     let (ann, _) = try rig.greet(nil)
     let epoch = try subscribe(rig, ann, "short-1").position.epoch
     for number in 1...4 { _ = try publish(rig, ann, "\(number)", in: "short-1") }
-    let gone = try subscribe(rig, ann, "short-1", from: RoomPoint(epoch: epoch, offset: 1))
+    let gone = try subscribe(rig, ann, "short-1", from: RoomPosition(epoch: epoch, offset: 1))
     #expect(gone.isRecovered == false)
     #expect(gone.publications == [])
     #expect(gone.position.offset == 4)
-    let kept = try subscribe(rig, ann, "short-1", from: RoomPoint(epoch: epoch, offset: 2))
+    let kept = try subscribe(rig, ann, "short-1", from: RoomPosition(epoch: epoch, offset: 2))
     #expect(kept.isRecovered == true)
     #expect(kept.publications.map(\.offset) == [3, 4])
     // By age too.
     _ = try publish(rig, ann, "1", in: "long")
     rig.pass(milliseconds: 2_000)
-    let old = try subscribe(rig, ann, "long", from: RoomPoint(epoch: epoch, offset: 0))
+    let old = try subscribe(rig, ann, "long", from: RoomPosition(epoch: epoch, offset: 0))
     #expect(old.isRecovered == false)
     // Of another history.
-    let other = try subscribe(rig, ann, "long", from: RoomPoint(epoch: "other", offset: 1))
+    let other = try subscribe(rig, ann, "long", from: RoomPosition(epoch: "other", offset: 1))
     #expect(other.isRecovered == false)
   }
 
@@ -111,14 +111,14 @@ struct RoomTests {
     let rig = GatewayRig(isDemo: true)
     let (ann, _) = try rig.greet(nil)
     let first = try publish(rig, ann, "1").position
-    let ahead = try subscribe(rig, ann, from: RoomPoint(epoch: first.epoch, offset: 9))
+    let ahead = try subscribe(rig, ann, from: RoomPosition(epoch: first.epoch, offset: 9))
     #expect(ahead.isRecovered == false)
     #expect(ahead.position.epoch != first.epoch)
     #expect(ahead.position.offset == 1)
     let stale = try subscribe(rig, ann, from: first)
     #expect(stale.isRecovered == false)
     #expect(
-      try publish(rig, ann, "2").position == RoomPoint(epoch: ahead.position.epoch, offset: 2))
+      try publish(rig, ann, "2").position == RoomPosition(epoch: ahead.position.epoch, offset: 2))
   }
 
   @Test("a key is delivered once, and refused for anything else")

@@ -39,7 +39,7 @@ struct RoomTests {
   func from() {
     var rig = Rig()
     rig.connect()
-    let words = rig.room(.subscribe(isPresent: false, from: RoomPoint(epoch: "p", offset: 3)))
+    let words = rig.room(.subscribe(isPresent: false, from: RoomPosition(epoch: "p", offset: 3)))
     #expect(words == ["r subscribing", "> subscribe r@p:3"])
   }
 

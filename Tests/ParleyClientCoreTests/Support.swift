@@ -211,7 +211,7 @@ struct Rig {
     receive(
       .subscribed(
         .init(
-          room: "r", position: RoomPoint(epoch: epoch, offset: offset), isRecovered: recovered,
+          room: "r", position: RoomPosition(epoch: epoch, offset: offset), isRecovered: recovered,
           publications: publications.map { .init(offset: $0, time: 1, data: .null) },
           present: present?.map { .init(personID: $0, name: $0) })), to: "subscribe")
   }
@@ -228,7 +228,7 @@ struct Rig {
   mutating func published(_ offset: Int) -> [String] {
     receive(
       .published(
-        .init(room: "r", position: RoomPoint(epoch: "p", offset: offset), isRepeated: false)),
+        .init(room: "r", position: RoomPosition(epoch: "p", offset: offset), isRepeated: false)),
       to: "publish")
   }
 

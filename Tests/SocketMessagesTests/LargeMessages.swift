@@ -45,11 +45,11 @@ enum Large {
       + texts(size).map { .init(clientID: $0, name: $0, color: "#123456", selections: []) }
   }
 
-  static func people(_ size: Int) -> [ServerMessage.Person] {
+  static func people(_ size: Int) -> [PersonProfile] {
     texts(size).map { .init(personID: $0, name: $0) }
   }
 
-  static func publications(_ size: Int) -> [ServerMessage.PastPublication] {
+  static func publications(_ size: Int) -> [Publication] {
     [.init(offset: 1, time: 1, data: value(size))]
       + (0..<size).map { .init(offset: $0, time: 1, personID: "p", data: .null) }
   }
@@ -167,7 +167,7 @@ enum Large {
     case .receipts:
       .receipts(
         .init(
-          room: text, offset: 1, receipts: texts(size).map { .init(personID: $0, state: .read) }))
+          room: text, offset: 1, receipts: texts(size).map { .init(personID: $0, stage: .read) }))
     case .lastOnline:
       .lastOnline(
         .init(

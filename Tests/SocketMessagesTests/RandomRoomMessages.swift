@@ -11,18 +11,18 @@ extension SplitMix64 {
 
   mutating func value() -> JSONValue { JSONValue(element(Self.values).utf8) ?? .null }
 
-  mutating func roomPoint() -> RoomPoint { RoomPoint(epoch: text(), offset: whole()) }
+  mutating func roomPoint() -> RoomPosition { RoomPosition(epoch: text(), offset: whole()) }
 
-  mutating func receiptState() -> ReceiptState { element(ReceiptState.allCases) }
+  mutating func receiptState() -> ReceiptStage { element(ReceiptStage.allCases) }
 
-  mutating func publication() -> ServerMessage.PastPublication {
-    ServerMessage.PastPublication(
+  mutating func publication() -> Publication {
+    Publication(
       offset: whole(), time: Int64(whole()), personID: optional { $0.text() },
       senderID: optional { $0.text() }, data: value())
   }
 
-  mutating func person() -> ServerMessage.Person {
-    ServerMessage.Person(personID: text(), name: text(), color: optional { $0.text() })
+  mutating func person() -> PersonProfile {
+    PersonProfile(personID: text(), name: text(), color: optional { $0.text() })
   }
 
   mutating func clientRoomMessages() -> [ClientMessage] {
@@ -70,7 +70,7 @@ extension SplitMix64 {
           room: text(), position: roomPoint(), publications: list { $0.publication() },
           hasGap: once(in: 2), hasMore: once(in: 2))),
       .roomPresence(
-        ServerMessage.RoomPresence(
+        PresenceChange(
           room: text(), joined: list { $0.person() }, updated: list { $0.person() },
           left: list { $0.text() })),
       .typing(ServerMessage.Typing(room: text(), personID: text(), isTyping: once(in: 2))),
@@ -81,7 +81,7 @@ extension SplitMix64 {
         ServerMessage.Receipts(
           room: text(), offset: whole(),
           receipts: list {
-            ServerMessage.Receipts.Item(personID: $0.text(), state: $0.receiptState())
+            Receipt(personID: $0.text(), stage: $0.receiptState())
           })),
       .lastOnline(
         ServerMessage.LastOnline(
@@ -100,7 +100,7 @@ extension SplitMix64 {
         ServerMessage.Flags(
           room: text(),
           flags: list {
-            ServerMessage.Flags.Item(
+            PublicationFlag(
               offset: $0.whole(), personID: $0.text(), reason: $0.optional { $0.text() },
               time: Int64($0.whole()))
           })),

@@ -58,7 +58,7 @@ enum TypeScript {
     }
   }
 
-  /// `ServerMessage.Receipts.Item` as `ServerReceiptsItem`.
+  /// `Receipt` as `ServerReceiptsItem`.
   private static func name(_ swift: String) -> String {
     swift.split(separator: ".").map { $0.hasSuffix("Message") ? $0.dropLast(7) : $0 }.joined()
   }

@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import OTCore
 import PortConformance
 import StoreSQLite
@@ -109,7 +110,7 @@ struct BackupTests {
       return recovery.head
     }
     func publish(in store: SQLiteStore) {
-      let draft = PublicationDraft(time: 5, data: Array("1".utf8))
+      let draft = PublicationDraft(time: 5, data: JSONValue(trusted: Array("1".utf8)))
       let request = RoomRequest.publish(published, draft, memory: .standard, keyAge: 1)
       #expect(store.error(.room(request)) == nil)
     }

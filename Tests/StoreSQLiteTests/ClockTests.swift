@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import OTCore
 import OTWorkloads
 import StoreSQLite
@@ -105,7 +106,7 @@ struct ClockTests {
   private func publish(
     _ room: RoomName, _ store: SQLiteStore, at time: Timestamp, key: String? = nil
   ) -> Timestamp? {
-    let draft = PublicationDraft(key: key, time: time, data: Array("1".utf8))
+    let draft = PublicationDraft(key: key, time: time, data: JSONValue(trusted: Array("1".utf8)))
     guard
       case .room(.published(_, let accepted, _)) = store.one(
         .room(.publish(room, draft, memory: Self.memory, keyAge: Self.day)))

@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import StoreSQLite
 import Testing
 
@@ -13,7 +14,7 @@ struct EmptyRoomTests {
     _ room: RoomName, _ store: SQLiteStore, at time: Timestamp = 1_000, key: String? = nil,
     memory: RoomMemory = none
   ) -> RoomPosition? {
-    let draft = PublicationDraft(key: key, time: time, data: Array("1".utf8))
+    let draft = PublicationDraft(key: key, time: time, data: JSONValue(trusted: Array("1".utf8)))
     guard
       case .room(.published(let position, _, _)) = store.one(
         .room(.publish(room, draft, memory: memory, keyAge: 1_000)))

@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import GrowthKit
 import OTCore
 import StoreSQLite
@@ -125,7 +126,9 @@ struct StoreGrowthTests {
     func publication(key: String? = nil) -> StoreRequest {
       .room(
         .publish(
-          "r", PublicationDraft(key: key, time: 1, person: "ann", data: Array("1".utf8)),
+          "r",
+          PublicationDraft(
+            key: key, time: 1, personID: "ann", data: JSONValue(trusted: Array("1".utf8))),
           memory: memory, keyAge: 1 << 40))
     }
 
@@ -283,12 +286,12 @@ struct StoreGrowthTests {
       .room(.renewEpoch("r", from: "none", to: "other"))
     },
     Row(.receipt, prepare: { $0.makeReceipts() }) {
-      .people(.receipt(place, Receipt(person: $0.freshName(), stage: .read)))
+      .people(.receipt(place, Receipt(personID: $0.freshName(), stage: .read)))
     },
     Row(.receipts, prepare: { $0.makeReceipts() }) { _ in .people(.receipts(place)) },
     Row(.flag, prepare: { $0.makeFlags() }) {
       .people(
-        .flag("r", PublicationFlag(offset: 1, person: $0.freshName(), reason: "", time: 1)))
+        .flag("r", PublicationFlag(offset: 1, personID: $0.freshName(), time: 1)))
     },
     Row(.unflag, prepare: { $0.makeFlags() }) { _ in .people(.unflag(place, "p1")) },
     Row(.flags, prepare: { $0.makeFlags() }) { _ in .people(.flags("r", limit: 50)) },
@@ -349,14 +352,14 @@ extension StoreGrowthTests.Stage {
     publish(1)
     people {
       .receipt(
-        PublicationPlace(room: "r", offset: 1), Receipt(person: "p\($0)", stage: .delivered))
+        PublicationPlace(room: "r", offset: 1), Receipt(personID: "p\($0)", stage: .delivered))
     }
   }
 
   func makeFlags() {
     publish(1)
     people {
-      .flag("r", PublicationFlag(offset: 1, person: "p\($0)", reason: "", time: 1))
+      .flag("r", PublicationFlag(offset: 1, personID: "p\($0)", time: 1))
     }
   }
 

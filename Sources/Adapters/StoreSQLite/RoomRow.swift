@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 
 /// A room's row: where its history stands.
 struct RoomRow {
@@ -30,11 +31,11 @@ extension RecordHasher {
     add(publication.offset)
     add(Int(publication.time))
     // Whether there is one counts too: nobody is not somebody without a name.
-    add(publication.person == nil ? 0 : 1)
-    add(publication.person ?? "")
+    add(publication.personID == nil ? 0 : 1)
+    add(publication.personID ?? "")
     add(publication.senderID == nil ? 0 : 1)
     add(publication.senderID ?? "")
-    add(publication.data)
+    add(publication.data.utf8)
     return checksum()
   }
 
@@ -42,9 +43,9 @@ extension RecordHasher {
   mutating func digest(of publication: Publication, key: String) -> RecordChecksum {
     begin(.publicationKey)
     add(key)
-    add(publication.person == nil ? 0 : 1)
-    add(publication.person ?? "")
-    add(publication.data)
+    add(publication.personID == nil ? 0 : 1)
+    add(publication.personID ?? "")
+    add(publication.data.utf8)
     return checksum()
   }
 }

@@ -64,13 +64,13 @@ extension SQLiteStore {
     _ receipt: Receipt, of place: PublicationPlace
   ) throws(StoreError) -> PeopleReply {
     guard let (room, author) = try author(of: place) else { return .unknownPublication }
-    if let known = try stage(room, place.offset, receipt.person), known >= receipt.stage {
+    if let known = try stage(room, place.offset, receipt.personID), known >= receipt.stage {
       return .receipt(
-        Receipt(person: receipt.person, stage: known), author: author, isChanged: false)
+        Receipt(personID: receipt.personID, stage: known), author: author, isChanged: false)
     }
     try sql("INSERT OR REPLACE INTO receipts (room, offset, person, state) VALUES (?, ?, ?, ?)")
       .run(
-        room, place.offset, receipt.person, receipt.stage.rawValue)
+        room, place.offset, receipt.personID, receipt.stage.number)
     return .receipt(receipt, author: author, isChanged: true)
   }
 
@@ -80,7 +80,7 @@ extension SQLiteStore {
     try sql("SELECT state FROM receipts WHERE room = ? AND offset = ? AND person = ?").first(
       room, offset, person
     ) { $0.integer(0) }
-    .flatMap(ReceiptStage.init(rawValue:))
+    .flatMap(ReceiptStage.init(number:))
   }
 
   private func receipts(of place: PublicationPlace) throws(StoreError) -> PeopleReply {
@@ -89,10 +89,10 @@ extension SQLiteStore {
       "SELECT person, state FROM receipts WHERE room = ? AND offset = ? ORDER BY person"
     ).rows(room, place.offset) {
       row throws(StoreError) in
-      guard let stage = ReceiptStage(rawValue: row.integer(1)) else {
+      guard let stage = ReceiptStage(number: row.integer(1)) else {
         throw .damaged("a receipt has an unknown stage; \(damageAdvice)")
       }
-      return Receipt(person: row.text(0), stage: stage)
+      return Receipt(personID: row.text(0), stage: stage)
     }
     return .receipts(receipts, author: author)
   }
@@ -104,7 +104,7 @@ extension SQLiteStore {
     guard let (room, _) = try author(of: place) else { return .unknownPublication }
     try sql(
       "INSERT OR REPLACE INTO flags (room, offset, person, reason, time) VALUES (?, ?, ?, ?, ?)"
-    ).run(room, flag.offset, flag.person, flag.reason, flag.time)
+    ).run(room, flag.offset, flag.personID, flag.reason ?? "", flag.time)
     return .done
   }
 
@@ -115,10 +115,11 @@ extension SQLiteStore {
       SELECT offset, person, reason, time FROM flags WHERE room = ?
       ORDER BY offset DESC, person LIMIT ?
       """
-    ).rows(room.number, limit) {
-      PublicationFlag(
-        offset: $0.integer(0), person: $0.text(1), reason: $0.text(2),
-        time: Timestamp($0.integer(3)))
+    ).rows(room.number, limit) { row in
+      let reason = row.text(2)
+      return PublicationFlag(
+        offset: row.integer(0), personID: row.text(1), reason: reason.isEmpty ? nil : reason,
+        time: Timestamp(row.integer(3)))
     }
   }
 
@@ -139,5 +140,20 @@ extension SQLiteStore {
     try sql("SELECT time FROM last_online WHERE person = ?").first(person) {
       Timestamp($0.integer(0))
     }
+  }
+}
+
+extension ReceiptStage {
+  /// The stage as it is kept.
+  fileprivate var number: Int {
+    switch self {
+    case .delivered: 1
+    case .read: 2
+    }
+  }
+
+  fileprivate init?(number: Int) {
+    guard let stage = Self.allCases.first(where: { $0.number == number }) else { return nil }
+    self = stage
   }
 }

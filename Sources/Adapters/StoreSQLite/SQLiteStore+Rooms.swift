@@ -1,4 +1,5 @@
 public import GatewayPorts
+import JSON
 
 /// Rooms' histories: publishing, and reading back with every record verified.
 extension SQLiteStore {
@@ -58,8 +59,8 @@ extension SQLiteStore {
         """
       ).run(
         row.number, publication.offset, publication.time,
-        Self.expiry(publication.time, memory.ageMax), publication.person, publication.senderID,
-        publication.data, hasher.checksum(of: publication, room: row.number))
+        Self.expiry(publication.time, memory.ageMax), publication.personID, publication.senderID,
+        publication.data.utf8, hasher.checksum(of: publication, room: row.number))
     }
     row.head = publication.offset
     row.time = publication.time
@@ -128,7 +129,7 @@ extension SQLiteStore {
     var bytes = 0
     var count = 0
     for publication in found.prefix(limit) {
-      bytes += publication.data.count
+      bytes += publication.data.utf8.count
       if count > 0, bytes > bytesMax { break }
       count += 1
     }
@@ -155,7 +156,7 @@ extension SQLiteStore {
       of: row, after: position.offset, before: .max, limit: count,
       memory, now: now)
     // All or nothing: a part would look like the whole.
-    let bytes = found.reduce(0) { $0 + $1.data.count }
+    let bytes = found.reduce(0) { $0 + $1.data.utf8.count }
     return RoomRecovery(
       head: head, missed: found.count == count && bytes <= bytesMax ? found : nil)
   }
@@ -183,8 +184,8 @@ extension SQLiteStore {
   ) throws(StoreError) -> Publication {
     let publication = Publication(
       offset: statement.integer(0), time: Timestamp(statement.integer(1)),
-      person: statement.optionalText(2), senderID: statement.optionalText(3),
-      data: statement.bytes(4))
+      personID: statement.optionalText(2), senderID: statement.optionalText(3),
+      data: JSONValue(trusted: statement.bytes(4)))
     guard
       statement.withBytes(5, { RecordChecksum($0) })
         == hasher.checksum(of: publication, room: row.number)

@@ -74,7 +74,7 @@ enum RoomView {
   /// is stored, gets its position as id, and its time; one that describes a change of the group in
   /// parts also gets the sentence made from them, which old apps look for.
   static func placed(_ publication: Publication) -> JSONValue {
-    let data = JSONValue(trusted: publication.data)
+    let data = publication.data
     guard var fields = data.fields, fields["type"]?.string == GroupChatForm.line,
       var subject = fields["subject"]?.fields, subject["id"] == nil
     else { return data }

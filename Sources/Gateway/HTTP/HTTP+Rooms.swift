@@ -18,7 +18,7 @@ extension HTTP {
     }
     let reader = call.identity.person
     let visible = presence.present(in: call.name).filter { somebody in
-      !(reader.map { rooms.separates($0, from: somebody.id) } ?? false)
+      !(reader.map { rooms.separates($0, from: somebody.personID) } ?? false)
     }
     respond(call.request, .json(200, RoomJSON.present(visible, in: call.name)))
   }

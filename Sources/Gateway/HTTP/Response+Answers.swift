@@ -1,6 +1,6 @@
 package import GatewayPorts
 import JSON
-package import SocketMessages
+import SocketMessages
 
 /// The forms that answers have.
 extension Response {

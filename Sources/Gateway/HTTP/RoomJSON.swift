@@ -65,7 +65,7 @@ enum RoomJSON {
       object.field("room", room, &body)
       switch result {
       case .published(let position, let isRepeated):
-        object.fields(RoomPoint(epoch: position.epoch, offset: position.offset), &body)
+        object.fields(position, &body)
         object.field("repeated", isRepeated, &body)
       case .refused(let code, let message):
         object.field("code", code.rawValue, &body)
@@ -90,8 +90,8 @@ enum RoomJSON {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       object.field("room", room, &body)
-      object.fields(RoomPoint(epoch: page.head.epoch, offset: page.head.offset), &body)
-      object.field(page.publications.map(ServerMessage.PastPublication.init), &body)
+      object.fields(page.head, &body)
+      object.field(page.publications, &body)
       object.field("gap", page.hasGap, &body)
       object.field("more", page.hasMore, &body)
     }
@@ -103,7 +103,7 @@ enum RoomJSON {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       object.field("room", room, &body)
-      object.field("present", people.map(ServerMessage.Person.init), &body)
+      object.field("present", people, &body)
     }
     return body
   }

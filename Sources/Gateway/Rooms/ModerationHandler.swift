@@ -23,7 +23,7 @@ public final class StoredModeration: ModerationHandler {
     then goOn: @escaping (PeopleReply) -> Void
   ) {
     let place = PublicationPlace(room: room, offset: flag.offset)
-    store.perform(isFlagged ? .flag(room, flag) : .unflag(place, flag.person), then: goOn)
+    store.perform(isFlagged ? .flag(room, flag) : .unflag(place, flag.personID), then: goOn)
   }
 
   /// See ``ModerationHandler``.

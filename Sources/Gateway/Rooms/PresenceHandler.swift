@@ -1,44 +1,5 @@
 public import GatewayPorts
 
-/// A person's profile, as others see it.
-public struct PersonProfile: Sendable, Hashable {
-  /// The person's id.
-  public var id: PersonID
-  /// The name shown to others.
-  public var name: String
-  /// `#rrggbb`.
-  public var color: String?
-
-  /// Makes a profile.
-  public init(id: PersonID, name: String, color: String? = nil) {
-    self.id = id
-    self.name = name
-    self.color = color
-  }
-}
-
-/// The presence changes in a room since the last diff.
-public struct PresenceChange: Sendable, Equatable {
-  /// The room.
-  public var room: RoomName
-  /// People who have entered.
-  public var joined: [PersonProfile]
-  /// People whose name or colour has changed.
-  public var updated: [PersonProfile]
-  /// People who have left.
-  public var left: [PersonID]
-
-  /// Makes a change.
-  public init(
-    room: RoomName, joined: [PersonProfile], updated: [PersonProfile], left: [PersonID]
-  ) {
-    self.room = room
-    self.joined = joined
-    self.updated = updated
-    self.left = left
-  }
-}
-
 /// Knows who is in which room.
 ///
 /// Times are milliseconds of uptime.
@@ -91,12 +52,12 @@ public final class CountedPresence: PresenceHandler {
 
   /// See ``PresenceHandler``.
   public func enter(_ room: RoomName, _ person: PersonProfile, by connection: ConnectionID) {
-    var entry = rooms[room]?.people[person.id] ?? Entry(profile: person)
+    var entry = rooms[room]?.people[person.personID] ?? Entry(profile: person)
     entry.profile = person
     entry.connections.insert(connection)
     entry.graceEnd = nil
-    rooms[room, default: Gathering()].people[person.id] = entry
-    touch(person.id, in: room)
+    rooms[room, default: Gathering()].people[person.personID] = entry
+    touch(person.personID, in: room)
   }
 
   /// See ``PresenceHandler``.
@@ -145,7 +106,7 @@ public final class CountedPresence: PresenceHandler {
     var changes: [PresenceChange] = []
     for room in changed {
       guard var gathering = rooms[room] else { continue }
-      var change = PresenceChange(room: room, joined: [], updated: [], left: [])
+      var change = PresenceChange(room: room)
       for id in gathering.touched {
         switch (gathering.people[id]?.profile, gathering.told[id]) {
         case (let profile?, nil): change.joined.append(profile)

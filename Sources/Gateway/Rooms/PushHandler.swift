@@ -17,7 +17,7 @@ public struct PushNotification: Sendable, Equatable {
   /// `content` and `message_type` are the strings `text` and `type` of the data, if it is an object
   /// that has them, or the data itself if it is a string.
   public var json: [UInt8] {
-    let (content, type) = Self.words(in: publication.data)
+    let (content, type) = Self.words(in: publication.data.utf8)
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       object.field("action", "message", &body)
@@ -26,9 +26,9 @@ public struct PushNotification: Sendable, Equatable {
       object.field("message_entity_id", "\(epoch)/\(publication.offset)", &body)
       object.field("thread_entity_id", room, &body)
       object.field("message_date", Int(publication.time), &body)
-      object.field("message_sender_entity_id", publication.person ?? "", &body)
+      object.field("message_sender_entity_id", publication.personID ?? "", &body)
       object.field("message_type", type, &body)
-      object.field("message_payload", JSONValue(trusted: publication.data), &body)
+      object.field("message_payload", publication.data, &body)
     }
     return body
   }

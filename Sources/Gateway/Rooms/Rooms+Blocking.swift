@@ -85,7 +85,8 @@ extension Rooms {
         continue
       }
       for (room, _) in connection.present {
-        guard let profile = presence.announced(in: room).first(where: { $0.id == other }) else {
+        guard let profile = presence.announced(in: room).first(where: { $0.personID == other })
+        else {
           continue
         }
         if !isVisible {
@@ -95,8 +96,8 @@ extension Rooms {
         }
         native.send(
           .roomPresence(
-            ServerMessage.RoomPresence(
-              room: room, joined: isVisible ? [ServerMessage.Person(profile)] : [], updated: [],
+            PresenceChange(
+              room: room, joined: isVisible ? [profile] : [],
               left: isVisible ? [] : [other])), ref: pushID(), to: connection)
       }
     }

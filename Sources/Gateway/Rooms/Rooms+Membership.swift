@@ -53,7 +53,7 @@ extension Rooms {
 
   /// Whether somebody is to hear of a publication: not its author, nor who is kept from that one.
   private func isFor(_ person: PersonID, _ publication: Publication) -> Bool {
-    guard let author = publication.person else { return true }
+    guard let author = publication.personID else { return true }
     return !author.utf8.elementsEqual(person.utf8)
       && !(people.blocking?.separates(person, from: author) ?? false)
   }

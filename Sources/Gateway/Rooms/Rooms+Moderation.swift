@@ -17,8 +17,8 @@ extension Rooms {
       return
     }
     let flag = PublicationFlag(
-      offset: message.offset, person: connection.person, reason: reason,
-      time: surroundings.clock.now)
+      offset: message.offset, personID: connection.person,
+      reason: reason.isEmpty ? nil : reason, time: surroundings.clock.now)
     moderation.set(flag, in: message.room, isFlagged: message.isFlagged, store: self) {
       [unowned self] reply in
       switch reply {
@@ -27,7 +27,7 @@ extension Rooms {
       case .done, .receipt, .receipts, .flags, .members, .blocks, .lastOnline:
         let news = ServerMessage.flag(
           ServerMessage.Flag(
-            room: message.room, offset: message.offset, personID: flag.person,
+            room: message.room, offset: message.offset, personID: flag.personID,
             isFlagged: message.isFlagged, reason: message.isFlagged ? message.reason : nil))
         native.send(news, ref: ref, to: connection)
         tellModerators(news, in: message.room, except: connection)
@@ -60,11 +60,7 @@ extension Rooms {
           .flags(
             ServerMessage.Flags(
               room: message.room,
-              flags: flags.map {
-                ServerMessage.Flags.Item(
-                  offset: $0.offset, personID: $0.person,
-                  reason: $0.reason.isEmpty ? nil : $0.reason, time: $0.time)
-              })), ref: ref, to: connection)
+              flags: flags)), ref: ref, to: connection)
       case .failure(let error): sendUnavailable(error, ref: ref, to: connection)
       }
     }

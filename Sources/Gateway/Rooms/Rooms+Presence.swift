@@ -87,19 +87,18 @@ extension Rooms {
   }
 
   private func profile(of connection: Connection) -> PersonProfile {
-    PersonProfile(id: connection.person, name: connection.name, color: connection.color)
+    PersonProfile(personID: connection.person, name: connection.name, color: connection.color)
   }
 
   /// Returns the people in a room as announced so far, as far as this reader may know them; later
   /// diffs apply to it. The reader is always included.
-  func present(in room: RoomName, to reader: Connection) -> [ServerMessage.Person] {
+  func present(in room: RoomName, to reader: Connection) -> [PersonProfile] {
     let own = profile(of: reader)
     let others = (people.presence?.announced(in: room) ?? []).filter {
-      $0.id != own.id && !separates(reader, from: $0.id)
+      $0.personID != own.personID && !separates(reader, from: $0.personID)
     }
     return (others + [own])
-      .sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
-      .map(ServerMessage.Person.init)
+      .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
   }
 
   func shareRoomProfile(of connection: Connection) {
@@ -162,15 +161,15 @@ extension Rooms {
       if people.blocking?.concerns(connection.person) ?? false {
         let visible = PresenceChange(
           room: change.room,
-          joined: change.joined.filter { !separates(connection, from: $0.id) },
-          updated: change.updated.filter { !separates(connection, from: $0.id) },
+          joined: change.joined.filter { !separates(connection, from: $0.personID) },
+          updated: change.updated.filter { !separates(connection, from: $0.personID) },
           left: change.left.filter { !separates(connection, from: $0) })
         if !visible.joined.isEmpty || !visible.updated.isEmpty || !visible.left.isEmpty {
-          native.send(.roomPresence(.init(visible)), ref: pushID(), to: connection)
+          native.send(.roomPresence(visible), ref: pushID(), to: connection)
         }
         continue
       }
-      let frame = shared ?? native.frame(.roomPresence(.init(change)), ref: pushID())
+      let frame = shared ?? native.frame(.roomPresence(change), ref: pushID())
       shared = frame
       send(frame, to: connection)
     }
@@ -240,20 +239,6 @@ extension Rooms {
       "there may be \(settings.limits.signsPerSecondMax) signs of life a second, and more came; "
         + "send it again after \(wait) ms", ref: ref, retryAfter: Int(wait), to: connection)
     return false
-  }
-}
-
-extension ServerMessage.Person {
-  init(_ profile: PersonProfile) {
-    self.init(personID: profile.id, name: profile.name, color: profile.color)
-  }
-}
-
-extension ServerMessage.RoomPresence {
-  init(_ change: PresenceChange) {
-    self.init(
-      room: change.room, joined: change.joined.map(ServerMessage.Person.init),
-      updated: change.updated.map(ServerMessage.Person.init), left: change.left)
   }
 }
 

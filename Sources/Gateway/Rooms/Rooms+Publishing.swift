@@ -25,8 +25,8 @@ extension Rooms {
       return
     }
     let draft = PublicationDraft(
-      key: request.key, time: surroundings.clock.now, person: request.person,
-      senderID: request.senderID, data: request.data.utf8, pushes: request.pushes)
+      key: request.key, time: surroundings.clock.now, personID: request.person,
+      senderID: request.senderID, data: request.data, pushes: request.pushes)
     publishing += 1
     let room = request.room
     var work = StoreRequest.room(
@@ -93,7 +93,7 @@ extension Rooms {
       native.send(
         .published(
           ServerMessage.Published(
-            room: room, position: RoomPoint(epoch: position.epoch, offset: position.offset),
+            room: room, position: position,
             isRepeated: isRepeated)),
         ref: ref, to: connection)
     case .refused(let code, let message):
@@ -132,7 +132,7 @@ extension Rooms {
   private func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
     owner?.deliverToSessions(publication, epoch: epoch, in: name)
     guard let room = rooms[name] else { return }
-    let isForAll = isForAll(by: publication.person)
+    let isForAll = isForAll(by: publication.personID)
     var news = RoomNews(.publication(publication, epoch: epoch), in: name)
     for id in room.members {
       guard let connection = connections[id], !connection.dialect.traits.isSession,
@@ -144,7 +144,7 @@ extension Rooms {
 
   /// Whether a publication is for this reader.
   func isFor(_ connection: Connection, _ publication: Publication) -> Bool {
-    isFor(connection, by: publication.person)
+    isFor(connection, by: publication.personID)
   }
 
   /// Whether what somebody has caused is for every reader, so that none need be asked about.
@@ -190,8 +190,8 @@ extension Rooms {
         .roomHistory(
           ServerMessage.RoomHistory(
             room: room,
-            position: RoomPoint(epoch: page.head.epoch, offset: page.head.offset),
-            publications: page.publications.map(ServerMessage.PastPublication.init),
+            position: page.head,
+            publications: page.publications,
             hasGap: page.hasGap, hasMore: page.hasMore)),
         ref: ref, to: connection)
     case .failure(let error): sendUnavailable(error, ref: ref, to: connection)

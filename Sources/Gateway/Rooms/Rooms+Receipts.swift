@@ -11,20 +11,20 @@ extension Rooms {
       givesSign(ref: ref, connection)
     else { return }
     let place = PublicationPlace(room: message.room, offset: message.offset)
-    let receipt = Receipt(person: connection.person, stage: ReceiptStage(message.state))
+    let receipt = Receipt(personID: connection.person, stage: message.state)
     receipts.note(receipt, of: place, store: self) { [unowned self] outcome in
       switch outcome {
       case .noted(let receipt, let author, let isChanged):
         let message = ServerMessage.receipt(
           ServerMessage.Receipt(
-            room: place.room, offset: place.offset, personID: receipt.person,
-            state: ReceiptState(receipt.stage)))
+            room: place.room, offset: place.offset, personID: receipt.personID,
+            state: receipt.stage))
         native.send(message, ref: ref, to: connection)
-        guard isChanged, let author, !author.utf8.elementsEqual(receipt.person.utf8) else {
+        guard isChanged, let author, !author.utf8.elementsEqual(receipt.personID.utf8) else {
           return
         }
         for reader in connections(of: author, who: .read, in: place.room)
-        where !separates(reader, from: receipt.person) {
+        where !separates(reader, from: receipt.personID) {
           native.send(message, ref: pushID(), to: reader)
         }
       case .list: preconditionFailure("a receipt is answered with what stands")
@@ -49,15 +49,12 @@ extension Rooms {
             to: connection)
           return
         }
-        let visible = all.filter { !separates(connection, from: $0.person) }
+        let visible = all.filter { !separates(connection, from: $0.personID) }
         native.send(
           .receipts(
             ServerMessage.Receipts(
               room: place.room, offset: place.offset,
-              receipts: visible.map {
-                ServerMessage.Receipts.Item(
-                  personID: $0.person, state: ReceiptState($0.stage))
-              })), ref: ref, to: connection)
+              receipts: visible)), ref: ref, to: connection)
       case .noted: preconditionFailure("a question for receipts is answered with a list")
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
@@ -134,24 +131,6 @@ extension Rooms {
           for person in followers { members.insert(person) }
           return members
         })
-    }
-  }
-}
-
-extension ReceiptStage {
-  init(_ state: ReceiptState) {
-    switch state {
-    case .delivered: self = .delivered
-    case .read: self = .read
-    }
-  }
-}
-
-extension ReceiptState {
-  init(_ stage: ReceiptStage) {
-    switch stage {
-    case .delivered: self = .delivered
-    case .read: self = .read
     }
   }
 }

@@ -34,7 +34,7 @@ extension Rooms {
     recover(
       RoomSubscribing(
         room: name,
-        position: subscribe.position.map { RoomPosition(epoch: $0.epoch, offset: $0.offset) },
+        position: subscribe.position,
         subscriber: .native(connection.id, subscribe, ref: ref), attempt: attempt))
   }
 
@@ -113,18 +113,10 @@ extension Rooms {
       .subscribed(
         ServerMessage.Subscribed(
           room: subscribe.room,
-          position: RoomPoint(epoch: recovery.head.epoch, offset: recovery.head.offset),
+          position: recovery.head,
           isRecovered: subscribe.position == nil ? nil : recovery.missed != nil,
-          publications: missed.map(ServerMessage.PastPublication.init),
+          publications: missed,
           present: subscribe.isPresent ? present(in: subscribe.room, to: connection) : nil)),
       ref: ref, to: connection)
-  }
-}
-
-extension ServerMessage.PastPublication {
-  init(_ publication: Publication) {
-    self.init(
-      offset: publication.offset, time: publication.time, personID: publication.person,
-      senderID: publication.senderID, data: JSONValue(trusted: publication.data))
   }
 }

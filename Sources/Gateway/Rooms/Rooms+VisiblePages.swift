@@ -69,10 +69,10 @@ extension Rooms {
     case .visible(let person): reader = person
     case .messages(let person):
       // Other things may be published there too, and are no messages.
-      guard JSONValue(trusted: publication.data).fields?["subject"] != nil else { return false }
+      guard publication.data.fields?["subject"] != nil else { return false }
       reader = person
     }
-    guard let reader, let author = publication.person else { return true }
+    guard let reader, let author = publication.personID else { return true }
     return !separates(reader, from: author)
   }
 

@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 
 extension StoreBacklog {
   /// About how many bytes a request holds while it waits; `nil` if it is not counted by itself.
@@ -11,7 +12,7 @@ extension StoreBacklog {
     case .once(.answer(let request, _)): 256 + request.body.count
     case .create(_, _, let title, _), .rename(_, let title, _): 256 + title.utf8.count
     case .snapshot(_, _, _, let text): 256 + text.utf8.count
-    case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.count
+    case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.utf8.count
     case .delete, .note, .list, .notes, .load, .entries, .text, .history, .versions, .saveVersion,
       .deleteVersion, .renewEpoch, .compact, .room, .people, .tell:
       256

@@ -22,7 +22,7 @@ public struct PublicationNews: Sendable, Equatable {
     var room: RoomName?
     var epoch: String?
     var data: JSONValue?
-    var publication = Publication(offset: 0, time: 0, data: [])
+    var publication = Publication(offset: 0, time: 0, data: .null)
     let isRead = json.withUnsafeBufferPointer { bytes in
       var reader = JSONReader(bytes)
       do throws(JSONError) {
@@ -32,7 +32,7 @@ public struct PublicationNews: Sendable, Equatable {
           case "epoch": epoch = try reader.string()
           case "offset": publication.offset = try reader.integer()
           case "time": publication.time = Timestamp(try reader.integer())
-          case "personId": publication.person = try reader.string()
+          case "personId": publication.personID = try reader.string()
           case "senderId": publication.senderID = try reader.string()
           case "data": data = try reader.value()
           default: try reader.skipValue()
@@ -45,7 +45,7 @@ public struct PublicationNews: Sendable, Equatable {
       }
     }
     guard isRead, let room, let epoch, let data else { return nil }
-    publication.data = data.utf8
+    publication.data = data
     self.init(room: room, epoch: epoch, publication: publication)
   }
 
@@ -62,8 +62,8 @@ public struct PublicationNews: Sendable, Equatable {
     object.field("epoch", epoch, &data)
     object.field("offset", publication.offset, &data)
     object.field("time", Int(publication.time), &data)
-    object.field("personId", publication.person, &data)
+    object.field("personId", publication.personID, &data)
     object.field("senderId", publication.senderID, &data)
-    object.field("data", JSONValue(trusted: publication.data), &data)
+    object.field("data", publication.data, &data)
   }
 }

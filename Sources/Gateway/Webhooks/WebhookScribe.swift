@@ -120,7 +120,7 @@ public struct WebhookScribe: OutboxScribe {
       WebhookEvent.publicationFlagged.draft(about: room, at: flag.time) { object, data in
         object.field("room", room, &data)
         object.field("offset", flag.offset, &data)
-        object.field("personId", flag.person, &data)
+        object.field("personId", flag.personID, &data)
         object.field("reason", flag.reason, &data)
       }
     ]
@@ -177,7 +177,7 @@ public struct WebhookScribe: OutboxScribe {
         drafts.append(
           WebhookEvent.personJoined.draft(about: change.room, at: time) { object, data in
             object.field("room", change.room, &data)
-            object.field("personId", person.id, &data)
+            object.field("personId", person.personID, &data)
             object.field("name", person.name, &data)
           })
       }

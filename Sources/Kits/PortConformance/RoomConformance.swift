@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 
 /// Requirements on rooms.
 extension DocumentStoreConformance {
@@ -11,10 +12,11 @@ extension DocumentStoreConformance {
       try expect(rig.publish("r", "[\"\u{1f426}\",1.5]", person: "ann", time: 4), 2, "the second")
       let page = try rig.page("r", .since(0))
       let expected = [
-        Publication(offset: 1, time: 5, data: Array("1".utf8)),
+        Publication(offset: 1, time: 5, data: JSONValue(trusted: Array("1".utf8))),
         // Never earlier than the one before.
         Publication(
-          offset: 2, time: 5, person: "ann", data: Array("[\"\u{1f426}\",1.5]".utf8)),
+          offset: 2, time: 5, personID: "ann",
+          data: JSONValue(trusted: Array("[\"\u{1f426}\",1.5]".utf8))),
       ]
       try expect(page.publications, expected, "the history")
       try expect(page.head, RoomPosition(epoch: first.head.epoch, offset: 2), "the head")
@@ -129,12 +131,12 @@ extension DocumentStoreConformance {
     ConformanceCheck("receipts rise, and never go back") { rig in
       let place = PublicationPlace(room: "r", offset: 1)
       func note(_ stage: ReceiptStage, _ person: PersonID) throws -> PeopleReply {
-        try rig.people(.receipt(place, Receipt(person: person, stage: stage)))
+        try rig.people(.receipt(place, Receipt(personID: person, stage: stage)))
       }
       try expect(note(.read, "ben"), .unknownPublication, "before it is published")
       _ = try rig.publish("r", "1", person: "ann")
-      let delivered = Receipt(person: "ben", stage: .delivered)
-      let read = Receipt(person: "ben", stage: .read)
+      let delivered = Receipt(personID: "ben", stage: .delivered)
+      let read = Receipt(personID: "ben", stage: .read)
       let rises: [(ReceiptStage, Receipt, Bool)] = [
         (.delivered, delivered, true), (.delivered, delivered, false), (.read, read, true),
         (.delivered, read, false), (.read, read, false),
@@ -147,11 +149,11 @@ extension DocumentStoreConformance {
       try rig.restart()
       try expect(
         rig.people(.receipts(place)),
-        .receipts([Receipt(person: "al", stage: .delivered), read], author: "ann"), "all of them")
+        .receipts([Receipt(personID: "al", stage: .delivered), read], author: "ann"), "all of them")
     },
     ConformanceCheck("flags, members, blocks and last times are kept") { rig in
       _ = try rig.publish("r", "1")
-      let flag = PublicationFlag(offset: 1, person: "ben", reason: "spam", time: 9)
+      let flag = PublicationFlag(offset: 1, personID: "ben", reason: "spam", time: 9)
       try expect(rig.people(.flag("r", flag)), .done, "a flag")
       var other = flag
       other.offset = 2
@@ -205,7 +207,8 @@ extension StoreRig {
     try self.room(
       .publish(
         room,
-        PublicationDraft(key: key, time: time, person: person, data: Array(json.utf8)),
+        PublicationDraft(
+          key: key, time: time, personID: person, data: JSONValue(trusted: Array(json.utf8))),
         memory: memory, keyAge: 1_000))
   }
 

@@ -6,23 +6,23 @@ extension MemoryRooms {
     switch request {
     case .receipt(let place, let receipt):
       guard let author = author(of: place) else { return .unknownPublication }
-      let key = Mark(place, receipt.person)
+      let key = Mark(place, receipt.personID)
       if let known = people.receipts[key], known >= receipt.stage {
         return .receipt(
-          Receipt(person: receipt.person, stage: known), author: author, isChanged: false)
+          Receipt(personID: receipt.personID, stage: known), author: author, isChanged: false)
       }
       people.receipts[key] = receipt.stage
       return .receipt(receipt, author: author, isChanged: true)
     case .receipts(let place):
       guard let author = author(of: place) else { return .unknownPublication }
       let receipts = people.receipts.filter { $0.key.place == Place(place) }
-        .map { Receipt(person: $0.key.person, stage: $0.value) }
-        .sorted { $0.person.utf8.lexicographicallyPrecedes($1.person.utf8) }
+        .map { Receipt(personID: $0.key.person, stage: $0.value) }
+        .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
       return .receipts(receipts, author: author)
     case .flag(let room, let flag):
       let place = PublicationPlace(room: room, offset: flag.offset)
       guard author(of: place) != nil else { return .unknownPublication }
-      people.flags[Mark(place, flag.person)] = flag
+      people.flags[Mark(place, flag.personID)] = flag
       return .done
     case .unflag(let place, let person):
       people.flags[Mark(place, person)] = nil
@@ -30,7 +30,7 @@ extension MemoryRooms {
     case .flags(let room, let limit):
       let flags = people.flags.filter { $0.key.place.room == Array(room.utf8) }.values.sorted {
         $0.offset == $1.offset
-          ? $0.person.utf8.lexicographicallyPrecedes($1.person.utf8) : $0.offset > $1.offset
+          ? $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) : $0.offset > $1.offset
       }
       return .flags(Array(flags.prefix(limit)))
     case .member(let room, let person, let isMember):
@@ -66,7 +66,7 @@ extension MemoryRooms {
   private func author(of place: PublicationPlace) -> PersonID?? {
     guard let found = publications(of: place.room).first(where: { $0.offset == place.offset })
     else { return nil }
-    return .some(found.person)
+    return .some(found.personID)
   }
 
   /// All that people have done.

@@ -1,4 +1,5 @@
 package import GatewayPorts
+import JSON
 
 /// Rooms' histories in memory: a value, so that a batch is taken back by putting it back.
 package struct MemoryRooms: Sendable {
@@ -53,7 +54,7 @@ package struct MemoryRooms: Sendable {
     if let key = draft.key.map({ Array($0.utf8) }) {
       if let earlier = room.keys[key], earlier.time + keyAge > publication.time {
         guard earlier.draft.publication.data == draft.publication.data,
-          earlier.draft.publication.person == draft.publication.person
+          earlier.draft.publication.personID == draft.publication.personID
         else { return .keyReused }
         return .published(
           RoomPosition(epoch: room.position.epoch, offset: earlier.offset), time: earlier.time,
@@ -83,7 +84,7 @@ package struct MemoryRooms: Sendable {
     var found: [Publication] = []
     var bytes = 0
     func fits(_ publication: Publication) -> Bool {
-      bytes += publication.data.count
+      bytes += publication.data.utf8.count
       return found.isEmpty || (found.count < limit && bytes <= bytesMax)
     }
     switch range {
@@ -122,7 +123,7 @@ package struct MemoryRooms: Sendable {
     let missed = kept(room, memory, now: now).filter { $0.offset > position.offset }
     let isWhole =
       missed.count == room.position.offset - position.offset && missed.count <= limit
-      && missed.reduce(0) { $0 + $1.data.count } <= bytesMax
+      && missed.reduce(0) { $0 + $1.data.utf8.count } <= bytesMax
     return RoomRecovery(head: room.position, missed: isWhole ? missed : nil)
   }
 }

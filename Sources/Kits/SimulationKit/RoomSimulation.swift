@@ -1,5 +1,6 @@
 package import Gateway
 import GatewayPorts
+import JSON
 import SocketMessages
 import WebSocketFrames
 
@@ -235,7 +236,7 @@ package struct RoomSimulation {
       }
       for sighting in twin.sightings
       where !log.indices.contains(sighting.offset - 1)
-        || log[sighting.offset - 1].data != sighting.data
+        || log[sighting.offset - 1].data.utf8 != sighting.data
       {
         throw violation("client \(index) saw another publication at \(sighting.offset)")
       }
@@ -244,7 +245,7 @@ package struct RoomSimulation {
         throw violation("client \(index) missed a publication and was not told")
       }
       for key in twin.published
-      where !log.contains(where: { $0.data == Array("\"\(key)\"".utf8) }) {
+      where !log.contains(where: { $0.data.utf8 == Array("\"\(key)\"".utf8) }) {
         throw violation("\(key) was answered and is not in the log")
       }
     }

@@ -48,7 +48,7 @@ package struct RoomTwin {
 
   package var clientID: String? { machine.claim?.id }
   /// The position in the room; `nil` before the first subscription.
-  package var position: RoomPoint? { machine.position(inRoom: room) }
+  package var position: RoomPosition? { machine.position(inRoom: room) }
   /// The people present, as far as it was told.
   package var present: Set<String> { Set(machine.people(inRoom: room).map(\.personID)) }
 

@@ -256,7 +256,7 @@ final class NativeDialect: Dialect {
       .publication(
         ServerMessage.RoomPublication(
           room: news.room, epoch: epoch,
-          publication: ServerMessage.PastPublication(publication)))
+          publication: publication))
     case .update(let update): .resourceUpdate(update)
     }
   }

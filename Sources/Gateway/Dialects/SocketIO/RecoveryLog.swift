@@ -13,7 +13,7 @@ enum SocketContent {
   var author: PersonID? {
     switch self {
     case .packet(_, let author): author
-    case .publication(let publication, _, _): publication.person
+    case .publication(let publication, _, _): publication.personID
     }
   }
 
