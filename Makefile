@@ -205,6 +205,16 @@ docs: check-swift  ## Build OTCore's documentation to .build/docs
 deb: setup-serve page  ## Make a Debian package of the program and its page
 	@Scripts/make-deb.sh
 
+.PHONY: dist image install-test
+dist: setup-serve page  ## Make a tarball that runs without a compiler and without packages
+	@Scripts/install-packages.sh dist
+	@Scripts/make-dist.sh
+image: setup-serve page  ## Make a container image, as an archive to load
+	@Scripts/install-packages.sh dist
+	@Scripts/make-image.sh
+install-test: image deb  ## Install tarball, package and image in bare roots, and use them (as root)
+	@python3 Scripts/install_test.py
+
 .PHONY: clean
 clean:  ## Remove what was built (not .venv, not the vendored page parts)
 	rm -rf .build artifacts Web/generated

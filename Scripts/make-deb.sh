@@ -7,27 +7,14 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 
-swift build -c release --static-swift-stdlib --product parley --scratch-path .build/static
-program=$(swift build -c release --static-swift-stdlib --scratch-path .build/static --show-bin-path)/parley
-version=$("$program" --version | cut -d ' ' -f 2)
-architecture=$(dpkg --print-architecture)
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree
-install -D -m 755 "$program" "$tree/usr/bin/parley"
-strip --strip-unneeded "$tree/usr/bin/parley"
+version=$(Scripts/stage-program.sh "$tree/usr")
+architecture=$(dpkg --print-architecture)
 install -D -m 644 Packaging/parley.service "$tree/lib/systemd/system/parley.service"
 install -D -m 644 Packaging/parley.conf "$tree/etc/parley/parley.conf"
-mkdir -p "$tree/usr/share/parley/web" "$tree/usr/share/doc/parley"
-cp -R Web/*.html Web/*.svg Web/css Web/js Web/vendor Web/licences "$tree/usr/share/parley/web/"
-install -D -m 644 Web/generated/client.wasm "$tree/usr/share/parley/web/generated/client.wasm"
-Scripts/compress-page.sh "$tree/usr/share/parley/web"
-cp -R README.md CHANGELOG.md NOTICE Documentation/*.md Packaging/grafana \
-  "$tree/usr/share/doc/parley/"
-install -m 644 LICENSE "$tree/usr/share/doc/parley/copyright"
 find "$tree" -type d -exec chmod 755 {} +
-find "$tree/usr/share" -type f -exec chmod 644 {} +
 
 mkdir "$tree/DEBIAN"
 install -m 755 Packaging/debian/{postinst,prerm,postrm} "$tree/DEBIAN/"

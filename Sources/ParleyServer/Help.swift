@@ -10,6 +10,7 @@ package enum Help {
       serve   Run the gateway: page, notes and WebSockets on one port
       check   Say what a configuration means and whether its store is sound, then exit
       doctor  Look whether this machine is fit to run it: files, TLS, disk, clock …
+      health  Ask the running server whether it takes changes
       backup  Copy the store, while a server may be running
       restore Put a backup in the store's place
       notes   List the notes with their ids
@@ -181,6 +182,20 @@ package enum Help {
     nothing.
 
       Exit codes: 0 nothing is in the way, 1 something is, 2 flags or configuration are wrong.
+
+    """
+  }
+
+  /// `parley health --help`.
+  package static var health: String {
+    """
+    Usage: parley health [FLAGS OF SERVE]
+
+    Asks the server that runs on this machine with these settings whether it takes changes, for at
+    most five seconds. Its certificate is not judged.
+
+      Exit codes: 0 it takes changes, 1 it does not or does not answer, 2 flags or configuration are
+      wrong.
 
     """
   }

@@ -30,6 +30,9 @@ enum Program {
     case "doctor":
       if wantsHelp { return show(Help.doctor) }
       return DoctorCommand.run(rest, executable: executable(arguments))
+    case "health":
+      if wantsHelp { return show(Help.health) }
+      return HealthCommand.run(rest)
     case "token":
       if wantsHelp { return show(Help.token) }
       return TokenCommand.run(rest)
@@ -50,6 +53,7 @@ enum Program {
       case "serve": return show(Help.serve)
       case "check": return show(Help.check)
       case "doctor": return show(Help.doctor)
+      case "health": return show(Help.health)
       case "token": return show(Help.token)
       case "revoke": return show(Help.revoke)
       case "user": return show(Help.user)

@@ -5,19 +5,23 @@ import CCurl
 /// What is answered is of no interest but its status. Redirects are not followed: what is sent is
 /// for the one who was named. An instance belongs to one thread; only ``Waker/wake()`` is for any.
 public final class CurlClient {
-  /// A POST request.
+  /// A request: a POST of its body, or a GET without one.
   public struct Request: Sendable {
     /// `http://` or `https://`.
     public var url: String
     /// Lines of the head, such as `content-type: application/json`.
     public var headers: [String]
-    /// The request's body.
-    public var body: [UInt8]
+    /// The body to post; `nil` for a GET.
+    public var body: [UInt8]?
     /// The limit for the whole request, in milliseconds.
     public var timeoutMilliseconds: Int
+    /// Accept any certificate: for a server on this machine, whose certificate has another name.
+    public var acceptsAnyCertificate = false
+    /// Begin with a header of the PROXY protocol, version 1, as a proxy does.
+    public var sendsProxyHeader = false
 
     /// Makes a request.
-    public init(url: String, headers: [String], body: [UInt8], timeoutMilliseconds: Int) {
+    public init(url: String, headers: [String], body: [UInt8]?, timeoutMilliseconds: Int) {
       self.url = url
       self.headers = headers
       self.body = body
@@ -123,17 +127,22 @@ private final class Transfer {
     headers = curl_slist_append(headers, "expect:")
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
-    set(CURLOPT_POST, 1)
     set(CURLOPT_URL, request.url)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     // What is on this machine is never asked for elsewhere, whatever the environment says.
     set(CURLOPT_NOPROXY, "localhost,127.0.0.1,::1")
     check(CCurl_setPointer(handle, CURLOPT_HTTPHEADER, headers))
-    check(CCurl_setSize(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
-    check(
-      request.body.withUnsafeBytes {
-        CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress)
-      })
+    if let body = request.body {
+      set(CURLOPT_POST, 1)
+      check(CCurl_setSize(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)))
+      check(
+        body.withUnsafeBytes { CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) })
+    }
+    if request.acceptsAnyCertificate {
+      set(CURLOPT_SSL_VERIFYPEER, 0)
+      set(CURLOPT_SSL_VERIFYHOST, 0)
+    }
+    if request.sendsProxyHeader { set(CURLOPT_HAPROXYPROTOCOL, 1) }
     check(CCurl_dropBody(handle, answerBytesLeft))
   }
 

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Makes a container image from the tarball's files, without a registry and without a base image:
+# .build/parley-VERSION-image-ARCHITECTURE.tar, which `docker load` and `podman load` take.
+#
+# In it are the program, the libraries it uses, certificates to check others by, and two users; no shell.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+Scripts/make-dist.sh
+tarball=$(ls -t .build/parley-*-linux-"$(uname -m)".tar.gz | head -n 1)
+version=$(basename "$tarball" | cut -d - -f 2)
+
+work=$(mktemp -d)
+# Storage of its own, so that nothing is left on the machine.
+# The health check is a part of this form of an image alone.
+export BUILDAH_FORMAT=docker
+buildah=(buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run")
+trap '"${buildah[@]}" rm --all >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
+
+root=$work/root
+mkdir -p "$root"/{data,dev,etc/ssl/certs,proc,sys,tmp,usr}
+tar --extract --gzip --strip-components=1 --directory "$root/usr" --file "$tarball"
+# The C library that the tarball leaves to the system, where the loader looks for it.
+loader=$(ldd /bin/true | awk '/ld-linux/ { print $1 }')
+install -D -m 755 "$(realpath "$loader")" "$root$loader"
+for library in libc libm libdl libpthread librt libresolv; do
+  path=$(ldconfig -p | awk -v name="$library.so" 'index($1, name) == 1 && !found++ { print $NF }')
+  install -D -m 755 "$(realpath "$path")" "$root/lib/$(uname -m)-linux-gnu/$(basename "$path")"
+done
+cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+printf 'root:x:0:0:root:/:/sbin/nologin\nparley:x:10001:10001:Parley:/data:/sbin/nologin\n' \
+  >"$root/etc/passwd"
+printf 'root:x:0:\nparley:x:10001:\n' >"$root/etc/group"
+printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
+chmod 1777 "$root/tmp"
+chmod 700 "$root/data"
+chown 10001:10001 "$root/data"
+
+container=$("${buildah[@]}" from scratch)
+# An archive keeps the owners of its files.
+tar --create --sort=name --numeric-owner --directory "$root" --file "$work/root.tar" .
+"${buildah[@]}" add --quiet "$container" "$work/root.tar" / >/dev/null
+"${buildah[@]}" config \
+  --entrypoint '["/usr/bin/parley"]' --cmd serve --user 10001:10001 --workingdir /data \
+  --volume /data --port 8080 --stop-signal SIGTERM \
+  --env PARLEY_HOST=0.0.0.0 --env PARLEY_PORT=8080 --env PARLEY_DATA_DIR=/data \
+  --env SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
+  --healthcheck 'CMD /usr/bin/parley health' --healthcheck-interval 10s \
+  --healthcheck-timeout 6s --healthcheck-start-period 30s \
+  --label org.opencontainers.image.title=Parley \
+  --label "org.opencontainers.image.version=$version" \
+  --label org.opencontainers.image.licenses=Apache-2.0 \
+  "$container"
+image=$("${buildah[@]}" commit --quiet \
+  --timestamp "${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}" "$container")
+
+archive=.build/parley-$version-image-$(uname -m).tar
+rm -f "$archive"
+"${buildah[@]}" push --quiet "$image" "docker-archive:$archive:parley:$version"
+echo "The image is $archive ($(du -k "$archive" | cut -f 1) kB)"

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Builds the program with Swift's library inside, and lays it out with its page and its documents as
+# an installation has them: Scripts/stage-program.sh PREFIX makes PREFIX/bin/parley,
+# PREFIX/share/parley/web and PREFIX/share/doc/parley. Prints the program's version.
+set -euo pipefail
+
+prefix=${1:?"a folder"}
+cd "$(dirname "$0")/.."
+
+build=(swift build -c release --static-swift-stdlib --product parley --scratch-path .build/static)
+"${build[@]}" >&2
+program=$("${build[@]}" --show-bin-path)/parley
+
+install -D -m 755 "$program" "$prefix/bin/parley"
+strip --strip-unneeded "$prefix/bin/parley"
+
+web=$prefix/share/parley/web
+mkdir -p "$web" "$prefix/share/doc/parley"
+cp -R Web/*.html Web/*.svg Web/css Web/js Web/vendor Web/licences "$web/"
+install -D -m 644 Web/generated/client.wasm "$web/generated/client.wasm"
+Scripts/compress-page.sh "$web"
+
+cp -R README.md CHANGELOG.md NOTICE Documentation/*.md Packaging/grafana Packaging/parley.conf \
+  "$prefix/share/doc/parley/"
+install -m 644 LICENSE "$prefix/share/doc/parley/copyright"
+find "$prefix" -type d -exec chmod 755 {} +
+find "$prefix/share" -type f -exec chmod 644 {} +
+
+"$program" --version | cut -d ' ' -f 2
