@@ -8,7 +8,7 @@ extension Gateway {
     case .document(let id): documents.loaded(id, reply.outcome(of: .document))
     case .creation(let id): documents.created(id, reply.outcome(of: .note))
     case .renewal(let id, let epoch): documents.renewed(id, to: epoch, reply.outcome(of: .done))
-    case .commit(let id): documents.committed(id, reply.outcome(of: .done))
+    case .commit(let id): documents.committed(id, reply.outcome(of: .appending))
     case .history(let id): documents.readHistory(of: id, reply.outcome(of: .entries), ticket)
     case .catchUp(let id, let connection):
       documents.readForCatchUp(id, connection, reply.outcome(of: .entries), ticket)

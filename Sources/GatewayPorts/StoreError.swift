@@ -4,8 +4,8 @@ public enum StoreError: Error, Sendable, Equatable {
   case unknownDocument
   /// The name is taken.
   case exists
-  /// The entry does not follow the head: another revision, another epoch, or an operation that
-  /// starts from another length.
+  /// The entry does not follow the head: a revision beyond the next one, another epoch, or an
+  /// operation that starts from another length.
   case notNext(headRevision: Int)
   /// The entries or the text asked for have been compacted away; the oldest that is left is named.
   case compacted(oldestRevision: Int)

@@ -20,6 +20,9 @@ public enum StoreRequest: Sendable {
   /// and two are given at least, if there are so many.
   case entries(id: DocumentID, after: Int, through: Int, bytesMax: Int = .max)
   /// Appends entries, whose first revision is the head's + 1. All or none.
+  ///
+  /// If another writer of the store was first, so that the log has other entries at these revisions,
+  /// nothing is appended, and the reply is ``StoreReply/lostRace(_:)``.
   case append(id: DocumentID, epoch: String, entries: [LogEntry])
   /// Offers the text at a revision, so that loading need not replay the log from its start. A store
   /// that takes snapshots by itself need not keep it.
@@ -80,6 +83,10 @@ public enum StoreRequest: Sendable {
 
 /// The reply to one request.
 public enum StoreReply: Sendable {
+  /// Nothing was appended, for another writer was first: the entries that the log has from the first
+  /// revision on that was to be appended, oldest first. At least one, and about
+  /// ``lostRaceBytesMax`` bytes of operations at most; then there may be more.
+  case lostRace([LogEntry])
   /// Done, with nothing to say.
   case done
   /// The note as it now stands.
@@ -104,4 +111,17 @@ public enum StoreReply: Sendable {
   case once(OnceReply)
   /// Not done.
   case failed(StoreError)
+
+  /// Bytes of operations that come with a lost race, about.
+  public static let lostRaceBytesMax = 1 << 20
+
+  /// Whether the work was done.
+  public var isDone: Bool {
+    switch self {
+    case .failed, .lostRace: false
+    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .room, .people,
+      .once:
+      true
+    }
+  }
 }

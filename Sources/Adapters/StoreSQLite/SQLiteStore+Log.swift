@@ -3,12 +3,19 @@ import OTCore
 
 /// Documents' logs: appending, and reading back with every link verified.
 extension SQLiteStore {
+  /// Appends entries, unless the log has others at their revisions.
   func append(
     _ id: DocumentID, epoch: String, entries: [LogEntry]
-  ) throws(StoreError) {
+  ) throws(StoreError) -> StoreReply {
     var row = try existingRow(id)
     guard epoch.utf8.elementsEqual(row.epoch.utf8) else {
       throw .notNext(headRevision: row.revision)
+    }
+    if let first = entries.first, 0 < first.revision, first.revision <= row.revision {
+      return .lostRace(
+        try self.entries(
+          id, after: first.revision - 1, through: row.revision,
+          bytesMax: StoreReply.lostRaceBytesMax))
     }
     let headRevision = row.revision
     for entry in entries {
@@ -45,6 +52,7 @@ extension SQLiteStore {
       row.unsnapped += operation.count + 64
     }
     if !entries.isEmpty { try write(row) }
+    return .done
   }
 
   /// Keeps what a client's newest entry is, and returns by how much the sum of marks changes.

@@ -9,7 +9,7 @@ extension SQLiteStore {
       return .once(try answer(to: asked))
     case .perform(let work, let drafts, let memory):
       let reply = reply(to: work)
-      if case .failed = reply { return reply }
+      guard reply.isDone else { return reply }
       for draft in drafts {
         guard let answer = draft.write(reply) else { continue }
         try keep(answer, to: draft.request, memory)

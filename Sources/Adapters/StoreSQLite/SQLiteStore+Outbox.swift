@@ -4,8 +4,7 @@ public import GatewayPorts
 extension SQLiteStore {
   /// Keeps what is to be told of a request, within the request's own part of the transaction.
   func recorded(_ reply: StoreReply, to request: StoreRequest) -> StoreReply {
-    guard let outboxRules else { return reply }
-    if case .failed = reply { return reply }
+    guard let outboxRules, reply.isDone else { return reply }
     do throws(StoreError) {
       for draft in outboxRules.scribe.drafts(for: request, reply) { try add(draft) }
       return reply

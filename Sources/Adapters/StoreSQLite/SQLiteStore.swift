@@ -214,8 +214,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
           try entries(id, after: after, through: through, bytesMax: bytesMax))
       case .append(let id, let epoch, let entries):
         if let last = entries.last { noteTime(last.time) }
-        try append(id, epoch: epoch, entries: entries)
-        return .done
+        return try append(id, epoch: epoch, entries: entries)
       case .snapshot(let id, let epoch, let revision, let text):
         try offerSnapshot(id, epoch: epoch, revision: revision, text: text)
         return .done

@@ -33,6 +33,13 @@ final class DocumentRoom {
     var skipsIdentity = false
   }
 
+  /// An edit over HTTP that waits for its commit.
+  struct PendingEdit {
+    var request: RequestID
+    /// The revision that the head must have had; any if `nil`.
+    var expected: Int?
+  }
+
   /// The steps by which a document changes its epoch.
   enum Renewal {
     /// It keeps its own.
@@ -73,8 +80,8 @@ final class DocumentRoom {
   var awaitsCommit = false
   /// Whether changes of it were delivered in this turn.
   var hasDelivered = false
-  /// Requests that are answered when their edit is durable, by its revision.
-  var editRequests: [Int: RequestID] = [:]
+  /// Edits over HTTP that are answered when they are durable, by their revisions.
+  var pendingEdits: [Int: PendingEdit] = [:]
   /// Uptime since which nobody follows or has asked for it.
   private var idleSince: Int64?
   private let idleMilliseconds: Int64

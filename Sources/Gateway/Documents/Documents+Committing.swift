@@ -51,52 +51,74 @@ extension Documents {
   private func keepingAnswers(
     of append: StoreRequest, _ entries: [LogEntry], in room: DocumentRoom
   ) -> StoreRequest {
-    guard !room.editRequests.isEmpty, let owner else { return append }
+    guard !room.pendingEdits.isEmpty, let owner else { return append }
     let edits = entries.compactMap { entry in
-      room.editRequests[entry.revision].map { (request: $0, revision: entry.revision) }
+      room.pendingEdits[entry.revision].map { (request: $0.request, revision: entry.revision) }
     }
     return owner.keepingAnswers(of: append, to: edits)
   }
 
   /// A commit is over.
-  func committed(_ id: DocumentID, _ outcome: StoreOutcome<Void>) {
+  func committed(_ id: DocumentID, _ outcome: StoreOutcome<Appending>) {
     // Nobody waits for it if the note was deleted, be it that its name was joined again since.
     guard let room = documents[id], room.live != nil else { return }
     switch outcome {
-    case .success:
+    case .success(.appended):
       storeFailure = nil
       guard let entries = room.live?.commitSucceeded() else { return }
-      room.sharedText = nil
-      // Its carets are of the revision before.
-      room.named = nil
       measure(entries.count, in: room)
-      deliver(entries, in: room)
-      room.hasDelivered = true
-      delivered.append(room)
-      answerEdits(entries, in: room)
-      room.live?.trim(keeping: settings.windowEntries)
-      admitWaiting(room)
-      commit(room)
-      storeEpoch(of: room)
-    case .failure(let error):
-      surroundings.log.write(.error, "commit failed", [("error", error.logName)])
-      storeFailure = error
-      guard let fallen = room.live?.commitFailed() else { return }
-      settledAll(in: room)
-      room.arrivals.removeAll()
-      refuseFallen(fallen, error, in: room)
-      admitWaiting(room)
-      storeEpoch(of: room)
-      if !error.isRetryable {
-        // The log is not what this process thinks it is: read it again.
-        turnAway(room, .unavailable, "the document is being read again; join it anew")
-        for subscription in room.subscriptions {
-          let connection = subscription.connection
-          connection.dialect.sendError(
-            .unavailable, "the document is being read again; join it anew", ref: pushID(),
-            to: connection)
-          close(connection, .rejoin, "join again")
-        }
+      publish(entries, in: room)
+      goOn(room)
+    case .success(.lostRace(let entries)):
+      guard room.live?.isFollowed(by: entries) ?? false else {
+        fail(.damaged("the log has another history"), in: room)
+        return
+      }
+      storeFailure = nil
+      overtaken(by: entries, in: room)
+      goOn(room)
+    case .failure(let error): fail(error, in: room)
+    }
+  }
+
+  /// Brings durable entries to followers, and answers the edits among them.
+  func publish(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
+    room.sharedText = nil
+    // Its carets are of the revision before.
+    room.named = nil
+    deliver(entries, in: room)
+    room.hasDelivered = true
+    delivered.append(room)
+    answerEdits(entries, in: room)
+  }
+
+  /// Does what waited for a commit to be over.
+  private func goOn(_ room: DocumentRoom) {
+    room.live?.trim(keeping: settings.windowEntries)
+    admitWaiting(room)
+    commit(room)
+    storeEpoch(of: room)
+  }
+
+  /// A commit has failed: all that was not durable is refused.
+  private func fail(_ error: StoreError, in room: DocumentRoom) {
+    surroundings.log.write(.error, "commit failed", [("error", error.logName)])
+    storeFailure = error
+    guard let fallen = room.live?.commitFailed() else { return }
+    settledAll(in: room)
+    room.arrivals.removeAll()
+    refuseFallen(fallen, error, in: room)
+    admitWaiting(room)
+    storeEpoch(of: room)
+    if !error.isRetryable {
+      // The log is not what this process thinks it is: read it again.
+      turnAway(room, .unavailable, "the document is being read again; join it anew")
+      for subscription in room.subscriptions {
+        let connection = subscription.connection
+        connection.dialect.sendError(
+          .unavailable, "the document is being read again; join it anew", ref: pushID(),
+          to: connection)
+        close(connection, .rejoin, "join again")
       }
     }
   }
@@ -114,9 +136,10 @@ extension Documents {
   /// Refuses the changes of a commit that failed, and those that were made on it.
   private func refuseFallen(_ fallen: [LogEntry], _ error: StoreError, in room: DocumentRoom) {
     for entry in fallen {
-      if let request = room.editRequests.removeValue(forKey: entry.revision) {
+      if let edit = room.pendingEdits.removeValue(forKey: entry.revision) {
         respond(
-          request, .problem(503, .unavailable, "the edit could not be written; try again later"))
+          edit.request,
+          .problem(503, .unavailable, "the edit could not be written; try again later"))
       }
     }
     for subscription in room.subscriptions {

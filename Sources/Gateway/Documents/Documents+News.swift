@@ -16,8 +16,8 @@ extension Documents {
     guard let room = documents[id] else { return }
     tell(room, .deleted)
     for subscription in room.subscriptions { subscription.connection.subscriptions[id] = nil }
-    for (_, edit) in room.editRequests {
-      respond(edit, .problem(404, .unknownDocument, "the note was deleted"))
+    for edit in room.pendingEdits.values {
+      respond(edit.request, .problem(404, .unknownDocument, "the note was deleted"))
     }
     for case .join(let waiting, _, _) in room.waiting {
       guard let connection = connections[waiting] else { continue }

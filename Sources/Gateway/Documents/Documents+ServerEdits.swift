@@ -24,11 +24,7 @@ extension Documents {
   func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
     if let expected = edit.expected, expected != live.headRevision {
-      var response = Response.problem(
-        412, .outdated,
-        "the note is at revision \(live.headRevision), not at \(expected); read it again")
-      response.setRevision(live.headRevision)
-      respond(edit.request, response)
+      respondOutdated(edit.request, expected: expected, head: live.headRevision)
       return
     }
     let operation: TextOperation
@@ -54,17 +50,16 @@ extension Documents {
       historyComponentsMax: settings.historyComponentsMax)
     switch outcome {
     case .accepted(let revision):
-      room.editRequests[revision] = edit.request
+      room.pendingEdits[revision] = .init(request: edit.request, expected: edit.expected)
       room.arrivals.append(surroundings.clock.microseconds)
       took(operation, in: room)
       commit(room)
     case .refused(let refusal):
-      let (code, message) = refusal.words(sequence: 0)
-      respond(edit.request, .problem(code == .tooLarge ? 413 : 409, code, message))
-    case .tooMuchHistory: refuseForWantOfHistory(edit)
+      respond(edit.request, refusal)
+    case .tooMuchHistory: refuseForWantOfHistory(edit.request)
     case .needsHistory(let after, let through):
       guard live.durableRevision - after <= settings.lagRevisionsMax else {
-        refuseForWantOfHistory(edit)
+        refuseForWantOfHistory(edit.request)
         return
       }
       room.waiting.append(.edit(edit))
@@ -74,18 +69,32 @@ extension Documents {
     }
   }
 
-  private func refuseForWantOfHistory(_ edit: DocumentRoom.ServerEdit) {
+  /// Answers an edit that does not fit the document.
+  func respond(_ request: RequestID, _ refusal: LiveDocument.Refusal) {
+    let (code, message) = refusal.words(sequence: 0)
+    respond(request, .problem(code == .tooLarge ? 413 : 409, code, message))
+  }
+
+  /// Answers an edit that expected another revision.
+  func respondOutdated(_ request: RequestID, expected: Int, head: Int) {
+    var response = Response.problem(
+      412, .outdated, "the note is at revision \(head), not at \(expected); read it again")
+    response.setRevision(head)
+    respond(request, response)
+  }
+
+  func refuseForWantOfHistory(_ request: RequestID) {
     respond(
-      edit.request,
+      request,
       .problem(410, .historyGone, "that revision is too far back; read the note again"))
   }
 
   /// Answers the edits that have become durable.
   func answerEdits(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
-    guard !room.editRequests.isEmpty else { return }
+    guard !room.pendingEdits.isEmpty else { return }
     for entry in entries {
-      if let request = room.editRequests.removeValue(forKey: entry.revision) {
-        respond(request, .edited(entry.revision))
+      if let edit = room.pendingEdits.removeValue(forKey: entry.revision) {
+        respond(edit.request, .edited(entry.revision))
       }
     }
   }

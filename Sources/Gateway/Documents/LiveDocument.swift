@@ -101,8 +101,9 @@ package struct LiveDocument {
   private var window: [LogEntry]
   /// The last change of each client, tentative ones included.
   private var marks: [String: ClientMark]
-  /// The mark that each tentative entry replaced, for taking it back; `nil` for an entry without a mark.
-  private var markUndo: [(client: String, mark: ClientMark?)?] = []
+  /// For each tentative entry the change as it was sent, to be rebased anew, and the mark of its
+  /// client that it replaced.
+  private var tentative: [(submission: Submission, replaced: ClientMark?)] = []
   /// The last revision of the commit under way.
   private var committingThrough: Int?
 
@@ -137,8 +138,9 @@ package struct LiveDocument {
   /// The last change of a client that the durable log holds; 0 if it holds none.
   package func lastDurableSequence(of client: String) -> Int {
     // A tentative mark's predecessor is the first undo record of that client.
-    for case let undo? in markUndo where undo.client == client {
-      return undo.mark?.sequence ?? 0
+    for (submission, replaced) in tentative
+    where submission.isResendable && submission.client == client {
+      return replaced?.sequence ?? 0
     }
     return marks[client]?.sequence ?? 0
   }
@@ -227,12 +229,9 @@ package struct LiveDocument {
         revision: revision, client: submission.client,
         sequence: submission.isResendable ? submission.sequence : 0, digest: digest,
         operation: stored, author: submission.author, time: time))
-    guard submission.isResendable else {
-      // Nobody will ask for it again, so nothing is kept to know it by.
-      markUndo.append(nil)
-      return .accepted(revision: revision)
-    }
-    markUndo.append((submission.client, mark))
+    tentative.append((submission, mark))
+    // Nobody will ask for another again, so nothing is kept to know it by.
+    guard submission.isResendable else { return .accepted(revision: revision) }
     marks[submission.client] = ClientMark(
       sequence: submission.sequence, revision: revision, digest: digest)
     return .accepted(revision: revision)
@@ -273,7 +272,7 @@ package struct LiveDocument {
     let before = durableRevision
     committingThrough = nil
     sequencer.markDurable(through: through)
-    markUndo.removeFirst(through - before)
+    tentative.removeFirst(through - before)
     return durableEntries(after: before)
   }
 
@@ -283,9 +282,67 @@ package struct LiveDocument {
     let fallen = Array(window.suffix(headRevision - durableRevision))
     window.removeLast(fallen.count)
     sequencer.rollBack()
-    for case let undo? in markUndo.reversed() { marks[undo.client] = undo.mark }
-    markUndo.removeAll()
+    for (submission, replaced) in tentative.reversed() where submission.isResendable {
+      marks[submission.client] = replaced
+    }
+    tentative.removeAll()
     return fallen
+  }
+
+  // MARK: Other writers
+
+  /// Takes the tentative part back, as if it had never been submitted, for another writer of the log
+  /// was first.
+  ///
+  /// A tentative entry is never rebased further: transforming it over foreign entries, by way of the
+  /// tentative ones before it, gives another change than the one that was sent. So what was sent is
+  /// submitted anew:
+  ///
+  ///     withdraw() ─▶ what was sent ─▶ adopt(their entries) ─▶ submit(what was sent) ─▶ next commit
+  ///
+  /// - Returns: What was sent, oldest first, with the revisions that it had.
+  package mutating func withdraw() -> [(revision: Int, submission: Submission)] {
+    let first = durableRevision + 1
+    let sent = tentative.enumerated().map { (first + $0.offset, $0.element.submission) }
+    _ = commitFailed()
+    return sent
+  }
+
+  /// Whether entries are those that follow the durable head.
+  package func isFollowed(by entries: [LogEntry]) -> Bool {
+    var revision = durableRevision
+    var length = durableDocument.scalarCount
+    for entry in entries {
+      guard entry.revision == revision + 1, entry.operation.baseLength == length else {
+        return false
+      }
+      revision = entry.revision
+      length = entry.operation.targetLength
+    }
+    return !entries.isEmpty
+  }
+
+  /// Appends entries that another writer has made durable, and returns them.
+  ///
+  /// - Precondition: ``isSettled``, and ``isFollowed(by:)`` them.
+  package mutating func adopt(_ entries: [LogEntry]) -> ArraySlice<LogEntry> {
+    precondition(
+      isSettled && isFollowed(by: entries),
+      "entries from \(entries.first?.revision ?? 0) on do not follow \(durableRevision)")
+    let before = durableRevision
+    for entry in entries {
+      do throws(SequencerError) {
+        _ = try sequencer.submit(entry.operation, at: entry.revision - 1)
+      } catch {
+        preconditionFailure("the stored entry of revision \(entry.revision) does not apply")
+      }
+      window.append(entry)
+      guard entry.sequence > 0 else { continue }
+      marks[entry.client] = ClientMark(
+        sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
+    }
+    sequencer.markDurable(through: headRevision)
+    return durableEntries(after: before)
   }
 
   /// Puts older entries, read from the store, before the window.

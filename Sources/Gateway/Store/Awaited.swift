@@ -59,9 +59,11 @@ extension StorePurpose<NoteMaking> {
   static func making(_ work: DocumentMaking) -> Self { Self(.making(work)) }
 }
 
-extension StorePurpose<Void> {
+extension StorePurpose<Appending> {
   static func commit(_ id: DocumentID) -> Self { Self(.commit(id)) }
+}
 
+extension StorePurpose<Void> {
   static func renewal(_ id: DocumentID, epoch: String) -> Self {
     Self(.renewal(id, epoch: epoch))
   }

@@ -42,6 +42,7 @@ extension StoreReply {
   private var kind: String {
     switch self {
     case .done: "done"
+    case .lostRace: "a lost race"
     case .note: "a note"
     case .notes: "notes"
     case .document: "a document"
@@ -115,12 +116,33 @@ extension StoreTask<Void> {
     Self(.renewEpoch(id: id, from: old, to: new))
   }
 
-  /// Appends entries; with answers to keep, in the same commit.
-  static func append(_ request: StoreRequest) -> Self { Self(request) }
-
   /// Keeps an answer.
   static func keep(_ answer: AnswerDraft, _ memory: AnswerMemory) -> Self {
     Self(.once(.perform(.tell([]), keeping: [answer], memory)))
+  }
+}
+
+/// The outcome of appending to a log.
+enum Appending {
+  case appended
+  /// Another writer of the store was first: these entries, of which there may be more.
+  case lostRace([LogEntry])
+}
+
+extension StoreTask<Appending> {
+  /// Appends entries; with answers to keep, in the same commit.
+  static func append(_ request: StoreRequest) -> Self { Self(request) }
+}
+
+extension StoreReplies<Appending> {
+  static var appending: Self {
+    Self { reply in
+      switch reply {
+      case .done: .appended
+      case .lostRace(let entries): .lostRace(entries)
+      default: nil
+      }
+    }
   }
 }
 

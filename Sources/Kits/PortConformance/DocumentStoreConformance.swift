@@ -151,8 +151,9 @@ public enum DocumentStoreConformance {
       try rig.create("n")
       try rig.append("n", entry(1, op("ab")))
       let wrong: [(String, [LogEntry])] = [
-        (StoreRig.epoch, [entry(1, op(2))]),
+        (StoreRig.epoch, [entry(0, op(2))]),
         (StoreRig.epoch, [entry(3, op(2))]),
+        ("another", [entry(1, op("ab"))]),
         (StoreRig.epoch, [entry(2, op(1))]),
         (StoreRig.epoch, [entry(2, op(3))]),
         (StoreRig.epoch, [entry(2, op(2, "c")), entry(4, op(3))]),
@@ -166,6 +167,34 @@ public enum DocumentStoreConformance {
       }
       try rig.append("n", entry(2, op(2, "c")), entry(3, op(3, "d")))
       try expect(text: rig.load("n").text, "abcd", "the text")
+    },
+    ConformanceCheck("who loses the race for a revision is given what the log has") { rig in
+      try rig.create("n")
+      let log = [
+        entry(1, op("ab")), entry(2, op(2, "c"), client: "ben", sequence: 1),
+        entry(3, op(3, "d"), client: "ben", sequence: 2),
+      ]
+      try rig.append("n", log[0], log[1], log[2])
+      for first in 1...3 {
+        let late = entry(first, op("x"), client: "late", sequence: 1)
+        let append = StoreRequest.append(id: "n", epoch: StoreRig.epoch, entries: [late])
+        try expect(rig.lostRace(rig.perform(append)[0]), Array(log[(first - 1)...]), "missed")
+      }
+      try expect(rig.load("n").recent, log, "the log")
+      try expect(rig.load("n").marks["late"], nil, "the mark of who lost")
+      try rig.append("n", entry(4, op(4, "x"), client: "late", sequence: 1))
+      try expect(text: rig.load("n").text, "abcdx", "the text")
+    },
+    ConformanceCheck("a lost race leaves its batch alone") { rig in
+      try rig.create("n")
+      try rig.append("n", entry(1, op("a")))
+      let replies = try rig.perform(
+        .append(id: "n", epoch: StoreRig.epoch, entries: [entry(1, op("b"), client: "ben")]),
+        .append(id: "n", epoch: StoreRig.epoch, entries: [entry(2, op(1, "c"), client: "ben")]))
+      try expect(rig.lostRace(replies[0]), [entry(1, op("a"))], "missed")
+      try rig.done(replies[1])
+      try rig.restart()
+      try expect(text: rig.load("n").text, "ac", "the text")
     },
     ConformanceCheck("each client's newest entry is marked") { rig in
       try rig.create("n")

@@ -43,6 +43,11 @@ extension DocumentStoreConformance {
             keeping: [AnswerDraft(asked) { _ in [1] }], .standard)))
       try expect(rig.error(replies[1]), .notNext(headRevision: 0), "the reply")
       try expect(rig.once(.answer(asked, .standard)), .unanswered, "after that")
+      try rig.append("n", entry(1, op("y")))
+      let late = try rig.keeping(
+        .append(id: "n", epoch: StoreRig.epoch, entries: [entry(1, op("x"))]), asked)
+      try expect(rig.lostRace(late), [entry(1, op("y"))], "the race")
+      try expect(rig.once(.answer(asked, .standard)), .unanswered, "after a lost race")
       try expect(rig.list().count, 1, "the notes")
     },
     ConformanceCheck("several answers of one commit are kept, and none where none is to be") {

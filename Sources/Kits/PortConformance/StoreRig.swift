@@ -114,6 +114,11 @@ final class StoreRig {
     guard case .done = reply else { throw unexpected(reply, "done") }
   }
 
+  func lostRace(_ reply: StoreReply) throws -> [LogEntry] {
+    guard case .lostRace(let entries) = reply else { throw unexpected(reply, "a lost race") }
+    return entries
+  }
+
   func error(_ reply: StoreReply) throws -> StoreError {
     guard case .failed(let error) = reply else { throw unexpected(reply, "a failure") }
     return error

@@ -128,7 +128,7 @@ public final class MemoryStore: DocumentStore, Outbox {
 
   /// Keeps what is to be told of a request, in the same commit.
   private func record(_ request: StoreRequest, _ reply: StoreReply, _ undo: inout [Undo]) {
-    guard let outboxRules, request.isWriting else { return }
+    guard let outboxRules, request.isWriting, reply.isDone else { return }
     let drafts = outboxRules.scribe.drafts(for: request, reply)
     guard !drafts.isEmpty else { return }
     undo.append(.outbox(outbox))
@@ -201,8 +201,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       }
       return .entries(Array(last.map { entries[...$0] } ?? entries))
     case .append(let id, let epoch, let entries):
-      try append(entries, epoch: epoch, to: record(id), &undo)
-      return .done
+      return try append(entries, epoch: epoch, to: record(id), &undo)
     case .snapshot(let id, let epoch, let revision, let text):
       try check(text, at: revision, epoch: epoch, of: record(id))
       return .done
@@ -263,7 +262,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .answer(let asked, _): return .once(once.answer(to: asked))
     case .perform(let work, let drafts, let memory):
       let reply = try reply(to: work, &undo)
-      if case .failed = reply { return reply }
+      guard reply.isDone else { return reply }
       undo.append(.once(once))
       for draft in drafts {
         if let answer = draft.write(reply) { once.keep(answer, to: draft.request, memory) }
@@ -306,8 +305,12 @@ public final class MemoryStore: DocumentStore, Outbox {
 
   private func append(
     _ entries: [LogEntry], epoch: String, to record: Record, _ undo: inout [Undo]
-  ) throws(StoreError) {
+  ) throws(StoreError) -> StoreReply {
     let headRevision = record.entries.count
+    guard epoch == record.state.epoch else { throw .notNext(headRevision: headRevision) }
+    if let first = entries.first, 0 < first.revision, first.revision <= headRevision {
+      return .lostRace(Array(try record.entries(after: first.revision - 1, through: .max)))
+    }
     var length = record.length
     for (index, entry) in entries.enumerated() {
       guard
@@ -315,7 +318,6 @@ public final class MemoryStore: DocumentStore, Outbox {
       else { throw .notNext(headRevision: headRevision) }
       length = entry.operation.targetLength
     }
-    guard epoch == record.state.epoch else { throw .notNext(headRevision: headRevision) }
     undo.append(.changed(record, record.state))
     for entry in entries {
       if entry.sequence > 0 {
@@ -327,6 +329,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     }
     record.entries.append(contentsOf: entries)
     record.summary.revision = record.entries.count
+    return .done
   }
 
   /// A snapshot is not needed here, so it is checked instead.
