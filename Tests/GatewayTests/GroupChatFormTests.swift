@@ -1,8 +1,7 @@
 import DialectModels
+import Gateway
 import JSON
 import Testing
-
-@testable import Gateway
 
 /// The few forms that the server has of its own, beside the models that clients have.
 @Suite("Forms of group chats")

@@ -1,21 +1,21 @@
-import JSON
+package import JSON
 
 /// Group chats over Bayeux, as far as the server writes them or looks into them.
 ///
 /// Clients have their forms as types, in `DialectModels`; a test compares the two.
-enum GroupChatForm {
+package enum GroupChatForm {
   /// The type of a push for a new message of a group.
-  static let line = "line.create"
+  package static let line = "line.create"
   /// The id of the user who speaks for the service.
-  static let systemUserID = "system"
+  package static let systemUserID = "system"
   /// The name of the user who speaks for the service.
-  static let systemName = "GroupMe"
+  package static let systemName = "GroupMe"
   /// Messages on one page of a group's history.
-  static let pageMessages = 20
+  package static let pageMessages = 20
 
   /// The content of a message as it is stored. Id and time are those of the publication: without them
   /// a message that is sent again is the same, byte for byte, and so is known again.
-  static func subject(
+  package static func subject(
     group: String, user: String, name: String, text: String?, sourceGUID: String,
     attachments: [JSONValue]
   ) -> JSONFields {
@@ -31,7 +31,7 @@ enum GroupChatForm {
   }
 
   /// The push for a new message.
-  static func push(_ subject: JSONFields, alert: String) -> JSONFields {
+  package static func push(_ subject: JSONFields, alert: String) -> JSONFields {
     JSONFields([
       JSONFields.Field("type", JSONValue(line)), JSONFields.Field("alert", JSONValue(alert)),
       JSONFields.Field("subject", JSONValue(subject)),
@@ -41,7 +41,7 @@ enum GroupChatForm {
   /// The push that says that a user types.
   ///
   /// - Parameter started: The time in milliseconds since 1970; `nil` for a user who has stopped.
-  static func typing(_ user: String, started: Int?) -> JSONFields {
+  package static func typing(_ user: String, started: Int?) -> JSONFields {
     var push = JSONFields([
       JSONFields.Field("type", JSONValue("typing")), JSONFields.Field("user_id", JSONValue(user)),
     ])
@@ -51,7 +51,7 @@ enum GroupChatForm {
 
   /// The English sentence by which old apps recognise an event of a group; `nil` for unknown events
   /// and for those without their parts. Made from the parts; nothing ever goes the other way.
-  static func prose(of event: JSONFields) -> String? {
+  package static func prose(of event: JSONFields) -> String? {
     guard let type = event["type"]?.string, let data = event["data"]?.fields else { return nil }
     switch type {
     case "membership.announce.added":
