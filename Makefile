@@ -166,7 +166,7 @@ soak: setup-test build  ## Everything at once for SECONDS_SOAK=3600: nothing los
 	@$(PYTHON) Tests/Clients/soak_run.py --seconds $(SECONDS_SOAK)
 
 # What runs on several threads or wraps a C library.
-SANITIZED := GatewayTests|TransportLibwebsocketsTests|StoreSQLiteTests|CryptoOpenSSLTests|ParleyServerTests
+SANITIZED := GatewayTests|TransportLibwebsocketsTests|StoreSQLiteTests|CryptoOpenSSLTests|ParleyServerTests|ParleyClientTests|WebSocketClientTests
 
 .PHONY: tsan asan
 tsan: setup-serve  ## Gateway and adapters under ThreadSanitizer

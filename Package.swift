@@ -122,7 +122,9 @@ let package = Package(
       ]),
     .executableTarget(
       name: "parley",
-      dependencies: ["ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite"],
+      dependencies: [
+        "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "ParleyClient",
+      ],
       swiftSettings: settings),
     .executableTarget(
       name: "ot-bench", dependencies: ["OTCore", "OTWorkloads", "Hashing"],
@@ -174,7 +176,10 @@ let package = Package(
     tests("WebSocketClientTests", ["WebSocketClient", "OTWorkloads"]),
     tests(
       "ParleyClientTests",
-      ["ParleyClient", "ParleyClientCore", "SocketMessages", "JSON", "OTCore", "OTWorkloads"]),
+      [
+        "ParleyClient", "ParleyClientCore", "WebSocketClient", "SocketMessages", "JSON", "OTCore",
+        "OTWorkloads",
+      ]),
     tests("SocketIOTests", ["SocketIO", "JSON", "GrowthKit"]),
     tests("BayeuxTests", ["Bayeux", "JSON", "GrowthKit"]),
     tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),

@@ -13,10 +13,15 @@ final class GatewayProgram: Sendable {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// `PARLEY_PROGRAM`, or the program of the build that these tests are part of.
+  /// `PARLEY_PROGRAM`, or the program of the build that these tests are part of: it is beside them.
   static var program: URL {
     if let path = ProcessInfo.processInfo.environment["PARLEY_PROGRAM"] {
       return URL(fileURLWithPath: path)
+    }
+    if let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
+      let program = URL(fileURLWithPath: tests).deletingLastPathComponent()
+        .appendingPathComponent("parley")
+      if FileManager.default.isExecutableFile(atPath: program.path) { return program }
     }
     #if DEBUG
       let folder = "debug"
@@ -30,10 +35,19 @@ final class GatewayProgram: Sendable {
   let port: UInt16
   private let process: Process
 
-  init(_ flags: String...) throws {
-    folder = FileManager.default.temporaryDirectory
+  convenience init(_ flags: String...) throws { try self.init(in: Self.newFolder(), flags: flags) }
+
+  /// A new folder for a server's files.
+  static func newFolder() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("parley-client-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+  }
+
+  /// Serves from a folder, which goes with it.
+  init(in folder: URL, flags: [String]) throws {
+    self.folder = folder
     try Data("a secret for these tests, of 32 bytes or more\n".utf8)
       .write(to: folder.appendingPathComponent("secret"))
     let program = Self.program

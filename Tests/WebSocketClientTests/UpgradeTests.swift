@@ -96,6 +96,13 @@ struct UpgradeTests {
     #expect(throws: failure) { try upgrade.take(Array(answer.utf8)) }
   }
 
+  @Test("space around a header's value is none of it")
+  func space() throws {
+    var upgrade = Upgrade(key: Self.key, subprotocol: "chat")
+    let answer = Self.answer.replacing("websocket\r\n", with: "\t websocket \t\r\n")
+    #expect(try upgrade.take(Array(answer.utf8)) == answer.utf8.count)
+  }
+
   @Test("an answer without an end is refused at its bound")
   func bound() throws {
     var upgrade = Upgrade(key: Self.key, subprotocol: nil)

@@ -26,6 +26,8 @@
     private var queue = FrameQueue(bytesMax: 2 * WebSocketConnection.outgoingBytesMax)
     private var closing = ClosingHandshake(side: .client)
     private let openBy: Int64
+    /// The time at which the next address is tried: a network may swallow what is sent to one.
+    private var addressBy: Int64 = .max
     /// The events of the socket that are waited for.
     private(set) var events: Int16 = 0
     /// Whether reading stopped before there was nothing left, in a buffer that `poll` does not see.
@@ -53,7 +55,7 @@
       reader = FrameReader(
         side: .client, limits: FrameLimits(messageBytesMax: options.messageBytesMax))
       openBy = now + options.openMilliseconds
-      connectNext(reason: 0)
+      connectNext(reason: 0, now)
     }
 
     var isOver: Bool { stage == .over }
@@ -65,7 +67,7 @@
     /// The next time at which something is to be done, in milliseconds.
     var deadline: Int64? {
       if hasMore { return 0 }
-      return stage == .open ? closing.deadline : openBy
+      return stage == .open ? closing.deadline : min(openBy, addressBy)
     }
 
     /// The system has said what the socket is ready for.
@@ -82,7 +84,7 @@
       guard let connection, !connection.isAbandoned else { return end() }
       if stage != .open, now >= openBy { return fail(.timedOut) }
       do throws(WebSocketFailure) {
-        if stage == .connecting { try finishConnecting() }
+        if stage == .connecting { try finishConnecting(now) }
         if stage == .shaking { try shake() }
         if stage == .upgrading { try answer(memory, now) }
       } catch {
@@ -97,13 +99,15 @@
 
     // MARK: Opening
 
-    private func connectNext(reason: Int32) {
+    private func connectNext(reason: Int32, _ now: Int64) {
       var reason = reason
+      addressBy = .max
       while let address = addresses.popFirst() {
         if let wire = Wire(address) {
           self.wire = consume wire
           events = Int16(POLLOUT)
           isConnectDecided = false
+          if !addresses.isEmpty { addressBy = now + options.addressMilliseconds }
           return
         }
         reason = errno
@@ -111,12 +115,17 @@
       fail(.unreachable(String(cString: strerror(reason))))
     }
 
-    private func finishConnecting() throws(WebSocketFailure) {
-      guard isConnectDecided, let error = wire?.connectError else { return }
+    private func finishConnecting(_ now: Int64) throws(WebSocketFailure) {
+      guard isConnectDecided, let error = wire?.connectError else {
+        guard now >= addressBy else { return }
+        wire = nil
+        return connectNext(reason: ETIMEDOUT, now)
+      }
       guard error == 0 else {
         wire = nil
-        return connectNext(reason: error)
+        return connectNext(reason: error, now)
       }
+      addressBy = .max
       if url.isSecure { try wire?.encrypt(for: url.host, trusting: options.certificatesFile) }
       stage = .shaking
     }

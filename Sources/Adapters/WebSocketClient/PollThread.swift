@@ -43,11 +43,11 @@
     /// Opens a connection; the answer goes to it.
     func open(
       _ url: WebSocketURL, _ options: WebSocketConnection.Options,
-      for connection: WebSocketConnection
+      _ addresses: [SocketAddress]?, for connection: WebSocketConnection
     ) {
       // Looking a name up blocks.
       DispatchQueue.global().async { [weak connection] in
-        let addresses = SocketAddress.all(of: url.host, port: url.port)
+        let addresses = addresses ?? SocketAddress.all(of: url.host, port: url.port)
         guard !addresses.isEmpty else {
           connection?.opened(.failure(.unknownHost))
           return
@@ -162,12 +162,12 @@
   }
 
   /// An address to connect to.
-  struct SocketAddress: Sendable {
+  package struct SocketAddress: Sendable {
     let family: Int32
     let bytes: [UInt8]
 
     /// The addresses of a host, in the order to try them. Blocks.
-    static func all(of host: String, port: UInt16) -> [SocketAddress] {
+    package static func all(of host: String, port: UInt16) -> [SocketAddress] {
       var hints = addrinfo()
       hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
       var first: UnsafeMutablePointer<addrinfo>?

@@ -67,7 +67,8 @@ package struct Upgrade {
         throw .notWebSocket("a header has no colon")
       }
       let name = line[..<colon].lowercased()
-      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      var value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      while value.last == " " || value.last == "\t" { value.removeLast() }
       guard fields[name] == nil || !Self.single.contains(name) else {
         throw .notWebSocket("\(name) came twice")
       }

@@ -23,6 +23,9 @@
       public var messageBytesMax = 256 << 20
       /// The time for opening the connection, in milliseconds.
       public var openMilliseconds: Int64 = 30_000
+      /// The time for each address of the host but the last, before the next is tried, in
+      /// milliseconds.
+      public var addressMilliseconds: Int64 = 2_000
 
       /// Makes options.
       public init(subprotocol: String? = nil, certificatesFile: String? = nil) {
@@ -42,9 +45,7 @@
     fileprivate struct State {
       var opened: Opened?
       var opener: CheckedContinuation<Opened, Never>?
-      var inbox: [[UInt8]] = []
-      var inboxHead = 0
-      var inboxBytes = 0
+      var inbox = Inbox()
       var receiver: CheckedContinuation<Received, Never>?
       var end: WebSocketEnd?
       var outgoing: [[UInt8]] = []
@@ -67,6 +68,13 @@
     public static func open(
       _ url: WebSocketURL, _ options: Options = Options()
     ) async throws(WebSocketFailure) -> WebSocketConnection {
+      try await open(url, options, addresses: nil)
+    }
+
+    /// Opens a connection to addresses, in their order, instead of those of the URL's host.
+    package static func open(
+      _ url: WebSocketURL, _ options: Options, addresses: [SocketAddress]?
+    ) async throws(WebSocketFailure) -> WebSocketConnection {
       let connection = WebSocketConnection()
       let opened = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
@@ -75,7 +83,7 @@
             return state.opened
           }
           if let isOver { return continuation.resume(returning: isOver) }
-          PollThread.shared.open(url, options, for: connection)
+          PollThread.shared.open(url, options, addresses, for: connection)
         }
       } onCancel: {
         connection.opened(.failure(.cancelled))
@@ -106,7 +114,10 @@
         await withCheckedContinuation { continuation in
           let (next, isRoomier) = state.withLock { state -> (Received?, Bool) in
             precondition(state.receiver == nil, "two callers of receive()")
-            if state.inboxHead < state.inbox.count { return state.take() }
+            let wasFull = state.inbox.byteCount >= Self.inboxBytesMax
+            if let message = state.inbox.popFirst() {
+              return (.success(message), wasFull && state.inbox.byteCount < Self.inboxBytesMax)
+            }
             if let end = state.end { return (.failure(end), false) }
             if Task.isCancelled { return (.failure(.lost), false) }
             state.receiver = continuation
@@ -154,7 +165,7 @@
     }
 
     /// Whether more may be read.
-    var hasRoom: Bool { state.withLock { $0.inboxBytes < Self.inboxBytesMax } }
+    var hasRoom: Bool { state.withLock { $0.inbox.byteCount < Self.inboxBytesMax } }
 
     func received(_ message: [UInt8]) {
       let receiver = state.withLock { state -> CheckedContinuation<Received, Never>? in
@@ -163,7 +174,6 @@
           return receiver
         }
         state.inbox.append(message)
-        state.inboxBytes += message.count
         return nil
       }
       receiver?.resume(returning: .success(message))
@@ -191,22 +201,6 @@
         state.outgoingBytes = 0
         return (isTooMuch ? nil : messages, state.close)
       }
-    }
-  }
-
-  extension WebSocketConnection.State {
-    /// The first message that waits, and whether reading can go on since it was taken.
-    fileprivate mutating func take() -> (Result<[UInt8], WebSocketEnd>?, Bool) {
-      let message = inbox[inboxHead]
-      inbox[inboxHead] = []
-      inboxHead += 1
-      if inboxHead == inbox.count {
-        inbox.removeAll(keepingCapacity: true)
-        inboxHead = 0
-      }
-      let wasFull = inboxBytes >= WebSocketConnection.inboxBytesMax
-      inboxBytes -= message.count
-      return (.success(message), wasFull && inboxBytes < WebSocketConnection.inboxBytesMax)
     }
   }
 #endif

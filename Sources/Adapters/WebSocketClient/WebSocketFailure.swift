@@ -8,8 +8,8 @@ public enum WebSocketFailure: Error, Sendable, Hashable {
   case unknownHost
   /// No address of the host takes connections, in the system's words.
   case unreachable(String)
-  /// The server's certificate is not accepted, in OpenSSL's words.
-  case certificate(String)
+  /// The server's certificate is not accepted.
+  case certificate(CertificateObjection)
   /// The TLS handshake has failed.
   case encryption
   /// The server answered the request with this status instead of 101.
@@ -22,6 +22,36 @@ public enum WebSocketFailure: Error, Sendable, Hashable {
   case cancelled
 }
 
+/// Why a server's certificate is not accepted.
+public enum CertificateObjection: Sendable, Hashable {
+  /// It was issued by an authority that is not trusted here, or by itself.
+  case unknownAuthority
+  /// It is for another host than the one in the address.
+  case wrongHost
+  /// Its time is over.
+  case expired
+  /// Its time has not begun.
+  case notYetValid
+  /// Another reason, in OpenSSL's words.
+  case other(String)
+}
+
+extension CertificateObjection: CustomStringConvertible {
+  /// The reason, and what to do.
+  public var description: String {
+    switch self {
+    case .unknownAuthority:
+      "it was issued by an authority that is not trusted here; if that is your own, name a file "
+        + "with the authority's certificate"
+    case .wrongHost:
+      "it is for another host than the one in the address; connect by a name that is in it"
+    case .expired: "it has expired; the server needs a new one, or the clock here is wrong"
+    case .notYetValid: "its time has not begun; the clock here may be wrong"
+    case .other(let reason): reason
+    }
+  }
+}
+
 extension WebSocketFailure: CustomStringConvertible {
   /// The reason, and what to do.
   public var description: String {
@@ -30,9 +60,8 @@ extension WebSocketFailure: CustomStringConvertible {
     case .badCertificates(let file): "no certificates in PEM form can be read from \(file)"
     case .unknownHost: "the server's name is not known here; check the address and the network"
     case .unreachable(let reason): "the server takes no connection: \(reason)"
-    case .certificate(let reason):
-      "the server's certificate is not accepted: \(reason); if it is of your own authority, name "
-        + "that authority's certificate"
+    case .certificate(let objection):
+      "the server's certificate is not accepted: \(objection)"
     case .encryption: "the TLS handshake failed; check that the server speaks TLS on this port"
     case .status(let status): "the server answered with HTTP status \(status) instead of 101"
     case .notWebSocket(let reason): "expected a WebSocket server: \(reason)"

@@ -71,8 +71,18 @@
       case Int32(parley_client_tls_wants_read): return POLLIN
       case Int32(parley_client_tls_wants_write): return POLLOUT
       default:
-        guard let objection = parley_client_tls_objection(ssl) else { throw .encryption }
-        throw .certificate(String(cString: objection))
+        throw objection(to: ssl).map { .certificate($0) } ?? .encryption
+      }
+    }
+
+    private func objection(to ssl: OpaquePointer) -> CertificateObjection? {
+      switch parley_client_tls_objection_kind(ssl) {
+      case Int32(parley_client_tls_no_objection): nil
+      case Int32(parley_client_tls_unknown_authority): .unknownAuthority
+      case Int32(parley_client_tls_wrong_host): .wrongHost
+      case Int32(parley_client_tls_expired): .expired
+      case Int32(parley_client_tls_not_yet_valid): .notYetValid
+      default: .other(parley_client_tls_objection(ssl).map { String(cString: $0) } ?? "")
       }
     }
 

@@ -62,6 +62,23 @@ int parley_client_tls_shake(struct ssl_st *ssl) {
   return result == 1 ? 1 : answer(ssl, result);
 }
 
+int parley_client_tls_objection_kind(struct ssl_st *ssl) {
+  switch (SSL_get_verify_result(ssl)) {
+    case X509_V_OK: return parley_client_tls_no_objection;
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_CERT_UNTRUSTED: return parley_client_tls_unknown_authority;
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH: return parley_client_tls_wrong_host;
+    case X509_V_ERR_CERT_HAS_EXPIRED: return parley_client_tls_expired;
+    case X509_V_ERR_CERT_NOT_YET_VALID: return parley_client_tls_not_yet_valid;
+    default: return parley_client_tls_other_objection;
+  }
+}
+
 const char *parley_client_tls_objection(struct ssl_st *ssl) {
   long result = SSL_get_verify_result(ssl);
   return result == X509_V_OK ? NULL : X509_verify_cert_error_string(result);

@@ -29,7 +29,18 @@ struct ssl_st *_Nullable parley_client_tls_open(
 
 // 1 once the handshake is done.
 int parley_client_tls_shake(struct ssl_st *_Nonnull ssl);
-// Why the certificate was not accepted, in OpenSSL's words; NULL if that is not why it failed.
+// The kinds of objections to a certificate.
+enum {
+  parley_client_tls_no_objection = 0,
+  parley_client_tls_unknown_authority = 1,
+  parley_client_tls_wrong_host = 2,
+  parley_client_tls_expired = 3,
+  parley_client_tls_not_yet_valid = 4,
+  parley_client_tls_other_objection = 5,
+};
+// Why the certificate was not accepted; no_objection if that is not why it failed.
+int parley_client_tls_objection_kind(struct ssl_st *_Nonnull ssl);
+// The same in OpenSSL's words.
 const char *_Nullable parley_client_tls_objection(struct ssl_st *_Nonnull ssl);
 int parley_client_tls_read(struct ssl_st *_Nonnull ssl, void *_Nonnull bytes, int room);
 int parley_client_tls_write(struct ssl_st *_Nonnull ssl, const void *_Nonnull bytes, int count);

@@ -1,0 +1,38 @@
+/// Messages that wait for the caller, oldest first.
+///
+/// Its memory is in proportion to what waits, also where it never runs empty.
+package struct Inbox {
+  private var messages: [[UInt8]] = []
+  private var head = 0
+  /// The bytes that wait.
+  package private(set) var byteCount = 0
+
+  package init() {}
+
+  /// The places held, those of messages that were taken among them.
+  package var placeCount: Int { messages.count }
+
+  package mutating func append(_ message: [UInt8]) {
+    messages.append(message)
+    byteCount += message.count
+  }
+
+  /// The message that has waited longest.
+  ///
+  /// - Complexity: O(1), averaged over all calls.
+  package mutating func popFirst() -> [UInt8]? {
+    guard head < messages.count else { return nil }
+    let message = messages[head]
+    messages[head] = []
+    head += 1
+    byteCount -= message.count
+    if head == messages.count {
+      messages.removeAll(keepingCapacity: true)
+      head = 0
+    } else if head >= 64, head * 2 > messages.count {
+      messages.removeFirst(head)
+      head = 0
+    }
+    return message
+  }
+}
