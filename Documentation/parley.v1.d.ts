@@ -153,6 +153,7 @@ export interface ServerWelcome {
   demo: boolean;
   capabilities: string[];
   limits: Limits;
+  personId?: string | null;
 }
 
 export interface Limits {

@@ -19,10 +19,14 @@ final class ClientDriver {
   /// Something that has happened outside.
   enum Event: Sendable {
     case core(ClientEvent)
-    /// The client's identity was read, if there was one.
-    case identified(ClientClaim?)
-    /// A note's kept state was read, or could not be.
-    case recalled(String, Result<KeptNote?, StorageFailure>)
+    /// The client's identity was read, if there was one, and its person's.
+    case identified(ClientClaim?, person: String?)
+    /// A note's kept state was read, or could not be; the number tells which opening asked for it.
+    case recalled(String, Int, Result<KeptNote?, StorageFailure>)
+    /// A token was got; the number tells which question it answers.
+    case token(Int, String?)
+    /// The storage was asked whether it holds edits of the former person.
+    case searched(holdsEdits: Bool)
     case connected(Int, Result<any ClientConnection, ConnectFailure>)
     case received(Int, Result<[UInt8], ConnectionEnd>)
     case woken(Int)
@@ -49,14 +53,22 @@ final class ClientDriver {
 
   typealias Work = @Sendable () async -> Event?
 
-  private enum Step {
+  private enum Step: Sendable {
     case connect(Int)
     case disconnect
     case send([UInt8], Int)
     case keep(KeptNote, isRequired: Bool)
     case forget(String)
-    case claim(ClientClaim)
-    case recall(String)
+    case claim(ClientClaim, person: String?)
+    case recall(String, Int)
+
+    /// Whether the disk is to change.
+    var isStorage: Bool {
+      switch self {
+      case .keep, .forget, .claim: true
+      case .connect, .disconnect, .send, .recall: false
+      }
+    }
   }
 
   /// Steps that may wait for the disk.
@@ -67,7 +79,7 @@ final class ClientDriver {
   private let time: any ClientTime
   private let token: TokenSource?
   private let spawn: @Sendable (@escaping Work) -> Task<Void, Never>
-  private let settings: ClientSettings
+  private var settings: ClientSettings
   private let seed: UInt64
 
   private var machine: ClientMachine?
@@ -75,13 +87,18 @@ final class ClientDriver {
   private var early: [ClientEvent] = []
   private var lane: [Step] = []
   private var laneHead = 0
-  private var isStoring = false
+  /// The step that the disk is busy with.
+  private var storing: Task<Void, Never>?
+  /// The notes that are being opened, with the number of the opening.
+  private var opening: [String: Int] = [:]
+  private var openingCount = 0
   /// Counts connections: what comes of an earlier one is passed over.
   private var generation = 0
   private var connection: (any ClientConnection)?
   private var timer: Task<Void, Never>?
   private var timerCount = 0
   private var tokenTask: Task<Void, Never>?
+  private var tokenCount = 0
 
   init(
     settings: ClientSettings, transport: any ClientTransport, storage: any ClientStorage,
@@ -89,6 +106,7 @@ final class ClientDriver {
     spawn: @escaping @Sendable (@escaping Work) -> Task<Void, Never>
   ) {
     self.settings = settings
+    self.settings.isOnePersons = true
     self.transport = transport
     self.storage = storage
     self.time = time
@@ -101,6 +119,18 @@ final class ClientDriver {
     connection?.close()
     timer?.cancel()
     tokenTask?.cancel()
+    Self.finish(lane[laneHead...].filter(\.isStorage), after: storing, in: storage)
+  }
+
+  /// What was on its way to the disk still gets there, in its order.
+  private static func finish(
+    _ steps: [Step], after earlier: Task<Void, Never>?, in storage: any ClientStorage
+  ) {
+    guard !steps.isEmpty else { return }
+    Task {
+      await earlier?.value
+      for step in steps { try? await store(step, in: storage) }
+    }
   }
 
   // MARK: The owner
@@ -110,24 +140,29 @@ final class ClientDriver {
     _ = spawn { [storage] in
       // Without it the server gives a new identity, under which restored edits go on, too.
       let value = try? await storage.read(StoredForm.claimKey)
-      return .identified(value.flatMap { StoredForm.claim($0) })
+      let person = try? await storage.read(StoredForm.personKey)
+      return .identified(
+        value.flatMap { StoredForm.claim($0) },
+        person: person.flatMap { String(validating: $0, as: UTF8.self) })
     }
   }
 
   /// Opens a note, with what is kept of it.
   func open(_ documentID: String) {
     // After what is on its way to the disk: the note may have been closed a moment ago.
-    lane.append(.recall(documentID))
+    openingCount += 1
+    opening[documentID] = openingCount
+    lane.append(.recall(documentID, openingCount))
     runLane()
   }
 
-  private func recall(_ documentID: String) {
+  private func recall(_ documentID: String, _ number: Int) {
     _ = spawn { [storage] in
       do {
         let value = try await storage.read(StoredForm.noteKey(documentID))
-        return .recalled(documentID, .success(try value.map { try StoredForm.note($0) }))
+        return .recalled(documentID, number, .success(try value.map { try StoredForm.note($0) }))
       } catch {
-        return .recalled(documentID, .failure(StorageFailure(reason: "\(error)")))
+        return .recalled(documentID, number, .failure(StorageFailure(reason: "\(error)")))
       }
     }
   }
@@ -136,16 +171,32 @@ final class ClientDriver {
   func handle(_ event: Event) -> [Output] {
     var outputs: [Output] = []
     switch event {
-    case .core(let event): take(event, &outputs)
-    case .identified(let claim):
+    case .core(let event):
+      switch event {
+      case .note(let id, .leave): opening[id] = nil
+      case .stop: tokenCount += 1
+      default: break
+      }
+      take(event, &outputs)
+    case .identified(let claim, let person):
       guard machine == nil else { break }
-      machine = ClientMachine(settings: settings, claim: claim, seed: seed)
+      machine = ClientMachine(settings: settings, claim: claim, person: person, seed: seed)
       let waiting = early
       early = []
       for event in waiting { take(event, &outputs) }
-    case .recalled(let id, .success(let kept)): take(.note(id, .open(kept)), &outputs)
-    case .recalled(let id, .failure(let failure)):
-      outputs.append(.unreadable(id, failure.reason))
+    case .recalled(let id, let number, let result):
+      // A note that was closed in the meantime is not opened.
+      guard opening[id] == number else { break }
+      opening[id] = nil
+      switch result {
+      case .success(let kept): take(.note(id, .open(kept)), &outputs)
+      case .failure(let failure): outputs.append(.unreadable(id, failure.reason))
+      }
+    case .token(let number, let token):
+      // The answer to an earlier question may be another person's.
+      if number == tokenCount { take(.token(token), &outputs) }
+    case .searched(let holdsEdits):
+      if !holdsEdits, machine?.waitingCount == 0 { take(.changePerson, &outputs) }
     case .connected(let number, let result): connected(number, result, &outputs)
     case .received(let number, let result):
       guard number == generation else { break }
@@ -160,7 +211,7 @@ final class ClientDriver {
     case .woken(let number):
       if number == timerCount { take(.wake, &outputs) }
     case .stored(let note, let took, let hasFailed):
-      isStoring = false
+      storing = nil
       if let note {
         take(.note(note, hasFailed ? .keepFailed : .kept(took: took)), &outputs)
       }
@@ -202,11 +253,14 @@ final class ClientDriver {
       case .send(let bytes): lane.append(.send(bytes, generation))
       case .wake(let at): wake(at)
       case .needToken: askForToken()
-      case .claim(let claim): lane.append(.claim(claim))
+      case .claim(let claim): lane.append(.claim(claim, person: machine?.person))
+      case .line(.stopped(.otherPerson)):
+        outputs.append(.line(.stopped(.otherPerson)))
+        searchForEdits()
       case .line(let state): outputs.append(.line(state))
       case .welcome, .tokenEnds, .refreshed, .resource: break
       case .note(_, .keep(let kept, let isRequired)):
-        lane.append(.keep(kept, isRequired: isRequired))
+        keep(kept, isRequired: isRequired)
       case .note(let id, .forget): lane.append(.forget(id))
       case .note(let id, let action): outputs.append(.note(id, action))
       case .room(let name, let action): outputs.append(.room(name, action))
@@ -217,8 +271,33 @@ final class ClientDriver {
 
   // MARK: The lane
 
+  /// Has a note's state kept. One that still waits gives way to it: it goes as early as that, for
+  /// however slow a disk is, it has one state of a note to write.
+  private func keep(_ kept: KeptNote, isRequired: Bool) {
+    for index in lane[laneHead...].indices.reversed() {
+      switch lane[index] {
+      case .keep(let earlier, let wasRequired)
+      where Self.isSame(earlier.documentID, kept.documentID):
+        lane[index] = .keep(kept, isRequired: isRequired || wasRequired)
+        return
+      case .forget(let id) where Self.isSame(id, kept.documentID):
+        lane.append(.keep(kept, isRequired: isRequired))
+        return
+      case .recall(let id, _) where Self.isSame(id, kept.documentID):
+        lane.append(.keep(kept, isRequired: isRequired))
+        return
+      default: break
+      }
+    }
+    lane.append(.keep(kept, isRequired: isRequired))
+  }
+
+  private static func isSame(_ one: String, _ other: String) -> Bool {
+    one.utf8.elementsEqual(other.utf8)
+  }
+
   private func runLane() {
-    while !isStoring, laneHead < lane.count {
+    while storing == nil, laneHead < lane.count {
       let step = lane[laneHead]
       laneHead += 1
       if laneHead == lane.count {
@@ -239,36 +318,50 @@ final class ClientDriver {
       connection?.close()
       connection = nil
     case .send(let bytes, let number): if number == generation { connection?.send(bytes) }
-    case .keep(let kept, let isRequired):
-      store(note: kept.documentID) { storage in
-        let key = StoredForm.noteKey(kept.documentID)
-        do {
-          try await storage.write(StoredForm.bytes(of: kept), for: key)
-        } catch {
-          // A process that went on from the older state might send edits twice.
-          if isRequired { try await storage.remove(key) }
-          throw error
-        }
-      }
-    case .forget(let id):
-      store(note: nil) { storage in try await storage.remove(StoredForm.noteKey(id)) }
-    case .recall(let id): recall(id)
-    case .claim(let claim):
-      store(note: nil) { storage in
-        try await storage.write(StoredForm.bytes(of: claim), for: StoredForm.claimKey)
-      }
+    case .recall(let id, let number): recall(id, number)
+    case .keep(let kept, _): store(step, note: kept.documentID)
+    case .forget, .claim: store(step, note: nil)
     }
   }
 
-  private func store(
-    note: String?, _ work: @escaping @Sendable (any ClientStorage) async throws -> Void
-  ) {
-    isStoring = true
-    _ = spawn { [storage, time] in
+  private func store(_ step: Step, note: String?) {
+    storing = spawn { [storage, time] in
       let start = time.now
       var hasFailed = false
-      do { try await work(storage) } catch { hasFailed = true }
+      do { try await Self.store(step, in: storage) } catch { hasFailed = true }
       return .stored(note: note, took: time.now - start, hasFailed: hasFailed)
+    }
+  }
+
+  private static func store(_ step: Step, in storage: any ClientStorage) async throws {
+    switch step {
+    case .keep(let kept, let isRequired):
+      let key = StoredForm.noteKey(kept.documentID)
+      do {
+        try await storage.write(StoredForm.bytes(of: kept), for: key)
+      } catch {
+        // A process that went on from the older state might send edits twice.
+        if isRequired { try await storage.remove(key) }
+        throw error
+      }
+    case .forget(let id): try await storage.remove(StoredForm.noteKey(id))
+    case .claim(let claim, let person):
+      // The person first: a claim alone would be anybody's.
+      if let person {
+        try await storage.write(Array(person.utf8), for: StoredForm.personKey)
+      } else {
+        try await storage.remove(StoredForm.personKey)
+      }
+      try await storage.write(StoredForm.bytes(of: claim), for: StoredForm.claimKey)
+    case .connect, .disconnect, .send, .recall: break
+    }
+  }
+
+  /// The server takes the client for another person: that may be, unless the former one's edits wait.
+  private func searchForEdits() {
+    _ = spawn { [storage] in
+      let keys = try? await storage.keys(beginningWith: StoredForm.notePrefix)
+      return .searched(holdsEdits: keys?.isEmpty != true)
     }
   }
 
@@ -335,11 +428,12 @@ final class ClientDriver {
   private func askForToken() {
     guard let token else { return }
     tokenTask?.cancel()
-    tokenTask = spawn { [time] in
+    tokenCount += 1
+    tokenTask = spawn { [time, tokenCount] in
       var pause: Int64 = 1_000
       while !Task.isCancelled {
         do {
-          return .core(.token(try await token()))
+          return .token(tokenCount, try await token())
         } catch {
           // The login's server is not there, perhaps: that is no reason to stop for good.
           await time.wait(until: time.now + pause)

@@ -28,7 +28,10 @@ public final class FileStorage: ClientStorage {
   /// - Throws: ``Failure`` if the folder cannot be made or another client uses it.
   public init(folder: String) throws(Failure) {
     self.folder = folder
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+    if mkdir(folder, 0o700) == 0 {
+      // A folder that is gone after a power cut would take all that is synced in it along.
+      try Self.syncFolder(folder + "/..")
+    } else if errno != EEXIST {
       throw Self.failure("the folder cannot be made", folder)
     }
     let path = folder + "/lock"
@@ -54,9 +57,15 @@ public final class FileStorage: ClientStorage {
     try await run { () throws(Failure) in
       let path = try self.path(of: key)
       let fresh = path + "~"
-      try self.put(value, into: fresh)
-      guard rename(fresh, path) == 0 else { throw Self.failure("renaming failed", path) }
-      try self.syncFolder()
+      do throws(Failure) {
+        try self.put(value, into: fresh)
+        guard rename(fresh, path) == 0 else { throw Self.failure("renaming failed", path) }
+      } catch {
+        // A half of it would take room from the next attempt on a disk that is full.
+        unlink(fresh)
+        throw error
+      }
+      try Self.syncFolder(self.folder)
     }
   }
 
@@ -67,7 +76,7 @@ public final class FileStorage: ClientStorage {
       guard unlink(path) == 0 || errno == ENOENT else {
         throw Self.failure("removing failed", path)
       }
-      try self.syncFolder()
+      try Self.syncFolder(self.folder)
     }
   }
 
@@ -178,11 +187,11 @@ public final class FileStorage: ClientStorage {
     guard Self.sync(file) else { throw Self.failure("syncing failed", path) }
   }
 
-  private func syncFolder() throws(Failure) {
+  private static func syncFolder(_ folder: String) throws(Failure) {
     let file = open(folder, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw Self.failure("syncing failed", folder) }
+    guard file >= 0 else { throw failure("syncing failed", folder) }
     defer { close(file) }
-    guard fsync(file) == 0 else { throw Self.failure("syncing failed", folder) }
+    guard fsync(file) == 0 else { throw failure("syncing failed", folder) }
   }
 
   private static func sync(_ file: Int32) -> Bool {

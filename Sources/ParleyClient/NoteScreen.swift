@@ -114,6 +114,19 @@ struct NoteScreen {
     return try make(TextOperation(replacing: document, by: Document(text)))
   }
 
+  mutating func merge(
+    _ changed: String, madeFrom base: String
+  ) throws(NoteError) -> TextOperation? {
+    let document = try writable()
+    guard changed.unicodeScalars.count <= TextOperation.lengthMax else { throw .tooLong }
+    let base = Document(base)
+    let wanted = TextOperation(changing: base, into: Document(changed))
+    let passed = TextOperation(changing: base, into: document)
+    // Both start from the same text, so that this cannot fail but for a text that is too long.
+    guard let moved = try? TextOperation.transform(passed, wanted).bAfterA else { throw .tooLong }
+    return try make(moved)
+  }
+
   mutating func append(_ text: String) throws(NoteError) -> TextOperation? {
     let document = try writable()
     let end = document.scalarCount

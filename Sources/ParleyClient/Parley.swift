@@ -24,6 +24,8 @@ import ParleyClientCore
   @ObservationIgnored private var driver: ClientDriver?
   @ObservationIgnored private var notes: [String: Note] = [:]
   @ObservationIgnored private var rooms: [String: Room] = [:]
+  /// Callers that wait for answers from rooms that are closed.
+  @ObservationIgnored private var publishing: [String: Publishing] = [:]
   @ObservationIgnored private var outputs: [ClientDriver.Output] = []
   /// Whether news of the machine are being shown just now.
   @ObservationIgnored private(set) var isShowing = false
@@ -109,7 +111,13 @@ import ParleyClientCore
 
   func forget(_ note: Note) { if notes[note.id] === note { notes[note.id] = nil } }
 
-  func forget(_ room: Room) { if rooms[room.name] === room { rooms[room.name] = nil } }
+  func forget(_ room: Room) {
+    guard rooms[room.name] === room else { return }
+    rooms[room.name] = nil
+    if !room.publishing.isEmpty {
+      publishing[room.name, default: Publishing()].merge(room.publishing)
+    }
+  }
 
   // MARK: What happens outside
 
@@ -120,6 +128,9 @@ import ParleyClientCore
   public func stop() { handle(.core(.stop)) }
 
   /// Asks for a token again, after the person has signed in.
+  ///
+  /// It may be another person only while nothing of the former one's waits: then notes and rooms go
+  /// on as theirs. Otherwise the connection stops with ``StopCause/otherPerson``.
   public func signedIn() {
     handle(.core(.stop))
     handle(.core(.start))
@@ -164,7 +175,10 @@ import ParleyClientCore
       let state = ConnectionState(state)
       if connection != state { connection = state }
     case .note(let id, let action): notes[id]?.take(action)
-    case .room(let name, let action): rooms[name]?.take(action)
+    case .room(let name, let action):
+      rooms[name]?.take(action)
+      publishing[name]?.take(action)
+      if publishing[name]?.isEmpty == true { publishing[name] = nil }
     case .problem(let reason): if problem != reason { problem = reason }
     case .unreadable(let id, let reason): notes[id]?.fail(reason)
     }

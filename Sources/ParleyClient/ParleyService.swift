@@ -16,6 +16,8 @@ public actor ParleyService {
   private let driver: ClientDriver
   private var notes: [String: NoteScreen] = [:]
   private var rooms: [String: RoomScreen] = [:]
+  /// Callers that wait for answers from rooms that are closed.
+  private var publishing: [String: Publishing] = [:]
   private var states = Feeds<ConnectionState>()
 
   /// Connects to a server.
@@ -109,7 +111,10 @@ public actor ParleyService {
       case .note(let id, let action):
         let people = driver.view?.people(in: id) ?? []
         _ = notes[id]?.take(action) { client in people.first { $0.clientID == client }?.name }
-      case .room(let name, let action): rooms[name]?.take(action)
+      case .room(let name, let action):
+        rooms[name]?.take(action)
+        publishing[name]?.take(action)
+        if publishing[name]?.isEmpty == true { publishing[name] = nil }
       case .problem(let reason): problem = reason
       case .unreadable(let id, let reason): notes[id]?.fail(reason)
       }
@@ -178,7 +183,8 @@ public actor ParleyService {
 
   func close(room name: String) {
     handle(.core(.room(name, .unsubscribe)))
-    rooms.removeValue(forKey: name)
+    guard let room = rooms.removeValue(forKey: name), !room.publishing.isEmpty else { return }
+    publishing[name, default: Publishing()].merge(room.publishing)
   }
 }
 

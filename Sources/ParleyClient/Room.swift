@@ -102,7 +102,8 @@ import SocketMessages
     if case .people = action { listPeople() }
   }
 
-  func end() { screen.end() }
+  /// Callers that wait for answers.
+  var publishing: Publishing { screen.publishing }
 
   private func listPeople() {
     guard let machine = parley?.machine else { return }

@@ -32,8 +32,7 @@ struct RoomScreen {
   private(set) var position: RoomPosition?
   private var updates = Feeds<RoomUpdate>()
   private var states = Feeds<Void>()
-  /// Callers that wait for an answer to a publication, by its key.
-  private var publishing: [String: Feed<Result<RoomPosition, PublishError>>] = [:]
+  private(set) var publishing = Publishing()
 
   /// Publications that wait for one reader.
   static let updatesMax = 1_000
@@ -54,9 +53,7 @@ struct RoomScreen {
         updates.finish()
         states.finish()
       }
-    case .published(let key, let point, _): answer(key, .success(RoomPosition(point)))
-    case .publishFailed(let key, let code): answer(key, .failure(.refused(Refusal(code))))
-    case .publishUnsure(let key): answer(key, .failure(.unsure))
+    case .published, .publishFailed, .publishUnsure: publishing.take(action)
     case .outOfStep, .people, .receipt: break
     }
   }
@@ -111,24 +108,11 @@ struct RoomScreen {
   /// The event that publishes something, and the feed by which the answer comes.
   mutating func publish(
     _ json: [UInt8], in room: String, key: String, senderID: String?
-  ) throws(PublishError) -> (RoomEvent, Feed<Result<RoomPosition, PublishError>>) {
+  ) throws(PublishError) -> (RoomEvent, Feed<Publishing.Answer>) {
     guard let data = JSONValue(json) else { throw .notJSON }
-    let feed = publishing[key] ?? Feed(bound: 1)
-    publishing[key] = feed
+    let feed = publishing.wait(for: key)
     let publication = ClientMessage.Publish(room: room, data: data, key: key, senderID: senderID)
     return (.publish(publication, key: key), feed)
-  }
-
-  private mutating func answer(_ key: String, _ result: Result<RoomPosition, PublishError>) {
-    publishing.removeValue(forKey: key)?.put(result) { $0.suffix(1) }
-  }
-
-  /// Has nobody wait any longer.
-  mutating func end() {
-    updates.finish()
-    states.finish()
-    for feed in publishing.values { feed.put(.failure(.closed)) { $0.suffix(1) } }
-    publishing = [:]
   }
 
   /// A key that nobody has used: 128 random bits.

@@ -63,6 +63,22 @@ public struct ServiceNote: Sendable, Identifiable {
     try await saved()
   }
 
+  /// Makes in the note the changes that lead from one text to another, found line by line and word by
+  /// word, wherever the note has moved on from the first one: for programs that edit a copy. Returns
+  /// once the server has them on its disk.
+  ///
+  /// - Parameters:
+  ///   - base: A text that the note had, or one near to it.
+  ///   - changed: What the copy has become.
+  /// - Complexity: O(*n*), and a bounded number of steps beyond.
+  public func merge(_ changed: String, madeFrom base: String) async throws(NoteError) {
+    try await opened()
+    try await service.edit(id) { screen throws(NoteError) in
+      try screen.merge(changed, madeFrom: base)
+    }
+    try await saved()
+  }
+
   /// Gives up all edits that the server has not confirmed, and takes its text.
   public func discard() async { await service.send(.discard, to: id) }
 

@@ -20,6 +20,7 @@ public enum ConnectionState: Sendable, Hashable {
     switch state {
     case .stopped(.asked): self = .stopped(.asked)
     case .stopped(.noToken): self = .stopped(.noToken)
+    case .stopped(.otherPerson): self = .stopped(.otherPerson)
     case .stopped(.closed(let code)): self = .stopped(.closed(code: code))
     case .stopped(.refused(let code)): self = .stopped(.refused(Refusal(code)))
     case .authorising, .connecting, .greeting: self = .connecting
@@ -35,6 +36,10 @@ public enum StopCause: Sendable, Hashable {
   case asked
   /// There is no token: sign in, then ``Parley/signedIn()``.
   case noToken
+  /// The token is another person's than before, and edits or publications of the former person wait.
+  /// They are kept, and never sent as another's: sign in as the former person, or connect with a
+  /// storage of this person's own.
+  case otherPerson
   /// The server does not want it back; a close code of `parley.v1` from 4500 to 4999.
   case closed(code: UInt16)
   /// The server does not welcome it.

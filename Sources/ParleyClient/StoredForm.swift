@@ -4,6 +4,7 @@ import SocketMessages
 /// Values of a storage: their keys and their bytes.
 enum StoredForm {
   static let claimKey = "client"
+  static let personKey = "person"
   static let notePrefix = "note/"
   static let roomPrefix = "room/"
 

@@ -80,11 +80,13 @@
     }
 
     private func opened(_ result: Result<Void, any Error>) {
-      let opener = state.withLock { state in
+      let (opener, session) = state.withLock { state in
         let opener = state.opener
         state.opener = nil
-        return opener
+        return (opener, state.session)
       }
+      // A session holds its delegate, and so itself, until it is told to end.
+      if case .failure = result { session?.invalidateAndCancel() }
       opener?.resume(with: result)
     }
   }

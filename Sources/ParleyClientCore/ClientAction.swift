@@ -97,6 +97,9 @@ public enum StopReason: Sendable, Equatable {
   case refused(ErrorCode)
   /// No token was to be had. One that comes later starts it again.
   case noToken
+  /// The server takes the client for another person than before; see
+  /// ``ClientEvent/changePerson``. Nothing was sent but the hello.
+  case otherPerson
 }
 
 /// A note's state.

@@ -21,6 +21,8 @@ public enum ClientEvent: Sendable {
   case token(String?)
   /// The person's name or colour is another.
   case profile(name: String, color: String?)
+  /// Nothing of the former person waits, so that the client may be another's: it starts anew.
+  case changePerson
   /// The process may end soon: what is unconfirmed is kept now.
   case suspending
 

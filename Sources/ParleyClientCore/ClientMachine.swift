@@ -40,9 +40,12 @@ public struct ClientMachine: Sendable {
   /// - Parameters:
   ///   - settings: The person's name and colour, and whether tokens are used.
   ///   - claim: The client's identity before its process ended, from ``ClientAction/claim(_:)``.
+  ///   - person: The person whose client it was then, from ``person``.
   ///   - seed: For the back-off. Another one for each client, or all of them come back at once.
-  public init(settings: ClientSettings, claim: ClientClaim? = nil, seed: UInt64) {
-    line = Line(settings: settings, claim: claim, seed: seed)
+  public init(
+    settings: ClientSettings, claim: ClientClaim? = nil, person: String? = nil, seed: UInt64
+  ) {
+    line = Line(settings: settings, claim: claim, person: person, seed: seed)
   }
 
   /// Takes what has happened, and returns what to do.
@@ -71,6 +74,7 @@ public struct ClientMachine: Sendable {
     case .closed(let code): follow(line.closed(code, &turn), &turn)
     case .reachable: line.reachable(&turn)
     case .token(let token): line.token(token, &turn)
+    case .changePerson: line.changePerson(&turn)
     case .profile(let name, let color): line.profile(name, color, &turn)
     case .wake:
       // An earlier wake has had its time: the next one is said anew.
@@ -267,6 +271,17 @@ public struct ClientMachine: Sendable {
 
   /// The client's identity to the server; `nil` before its first welcome.
   public var claim: ClientClaim? { line.claim }
+
+  /// The person that the server has taken the client for; `nil` where it names none.
+  public var person: String? { line.person }
+
+  /// The number of edits, and of publications, in what is open that the server has not confirmed.
+  public var waitingCount: Int {
+    var count = 0
+    for note in notes { count += note.unconfirmed }
+    for room in rooms { count += room.status.waiting }
+    return count
+  }
 
   /// A note's text with all edits made here; `nil` before it was joined once.
   public func document(of documentID: String) -> Document? {

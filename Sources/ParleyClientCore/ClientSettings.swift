@@ -11,6 +11,9 @@ public struct ClientSettings: Sendable {
   public var color: String?
   /// Whether a token is asked for before each connection.
   public var usesTokens: Bool
+  /// Whether a client that the server takes for another person than before stops, so that nobody's
+  /// edits go out under somebody else's name.
+  public var isOnePersons = false
   /// Times in milliseconds.
   public var timing = ClientTiming()
 

@@ -29,6 +29,8 @@ struct Line: Sendable {
   private(set) var state = LineState.stopped(.asked)
   /// The client's identity.
   private(set) var claim: ClientClaim?
+  /// The person that the server has taken it for.
+  private(set) var person: String?
   /// The server's limits.
   private(set) var limits = Limits()
   /// A claim that the server did not know just now.
@@ -57,9 +59,10 @@ struct Line: Sendable {
   private var isPinged = false
   private var welcomedAt: Int64 = 0
 
-  init(settings: ClientSettings, claim: ClientClaim?, seed: UInt64) {
+  init(settings: ClientSettings, claim: ClientClaim?, person: String?, seed: UInt64) {
     self.settings = settings
     self.claim = claim
+    self.person = person
     chance = SeededChance(seed: seed)
   }
 
@@ -80,8 +83,20 @@ struct Line: Sendable {
 
   mutating func stop(_ turn: inout Turn) -> Signal? {
     let signal = release(&turn, hangsUp: true)
+    // Whoever starts it again may be somebody else: a token from before, or one that is on its way,
+    // is not theirs.
+    isTokenAsked = false
+    isTokenFresh = false
     become(.stopped(.asked), &turn)
     return signal
+  }
+
+  /// The client is somebody else's from here: it has no identity yet.
+  mutating func changePerson(_ turn: inout Turn) {
+    guard state == .stopped(.otherPerson) else { return }
+    claim = nil
+    person = nil
+    start(&turn)
   }
 
   /// The network has come back: there is no sense in waiting, and the connection may be dead.
@@ -275,7 +290,13 @@ struct Line: Sendable {
 
   private mutating func welcomed(
     _ welcome: ServerMessage.Welcome, _ turn: inout Turn
-  ) -> Signal {
+  ) -> Signal? {
+    if settings.isOnePersons, let person, !(welcome.personID?.isSame(as: person) ?? false) {
+      // Whoever that is: the edits at hand are not theirs. The client stays who it was.
+      let signal = release(&turn, hangsUp: true)
+      become(.stopped(.otherPerson), &turn)
+      return signal
+    }
     helloMessage = nil
     doubted = nil
     attempts = 0
@@ -285,8 +306,10 @@ struct Line: Sendable {
     let isNews =
       claim.map { !$0.id.isSame(as: new.id) || !$0.resumeToken.isSame(as: new.resumeToken) } ?? true
     claim = new
+    let isOther = (person == nil) != (welcome.personID == nil)
+    person = welcome.personID
     goodToken = sentToken
-    if isNews { turn.actions.append(.claim(new)) }
+    if isNews || isOther { turn.actions.append(.claim(new)) }
     become(.online, &turn)
     turn.actions.append(.welcome(welcome))
     isPinged = false

@@ -22,6 +22,7 @@ extension ServerMessage.Welcome: MessageObject {
     try fields.required("demo", &demo)
     try fields.required("capabilities", &capabilities)
     try fields.required("limits", &limits)
+    try fields.optional("personId", &personID)
   }
 }
 

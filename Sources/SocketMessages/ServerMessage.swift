@@ -19,12 +19,15 @@ public enum ServerMessage: Sendable, Equatable {
     public var capabilities: [String]
     /// The server's limits.
     public var limits: Limits
+    /// The person that the server takes this client for, by their token; `nil` where there is none.
+    public var personID: String?
 
     /// Makes a welcome.
     public init(
       clientID: String, resumeToken: String, serverTime: Int64, demo: Bool,
-      capabilities: [String], limits: Limits
+      capabilities: [String], limits: Limits, personID: String? = nil
     ) {
+      self.personID = personID
       self.clientID = clientID
       self.resumeToken = resumeToken
       self.serverTime = serverTime

@@ -39,8 +39,11 @@ actor ScriptedStorage: ClientStorage {
 
   private(set) var values: [String: [UInt8]] = [:]
   private(set) var writes: [String] = []
+  private(set) var reads: [String] = []
+  private(set) var isWriting = false
   private var isBroken = false
   private var gate: Feed<Void>?
+  private var readers: [Feed<Void>]?
 
   init(_ values: [String: [UInt8]] = [:]) { self.values = values }
 
@@ -54,12 +57,29 @@ actor ScriptedStorage: ClientStorage {
     gate = nil
   }
 
-  func read(_ key: String) throws -> [UInt8]? {
+  /// Has every read wait until ``letThroughReading()``.
+  func holdReading() { readers = [] }
+
+  func letThroughReading() {
+    let waiting = readers ?? []
+    readers = nil
+    for reader in waiting { reader.finish() }
+  }
+
+  func read(_ key: String) async throws -> [UInt8]? {
+    if readers != nil {
+      let reader = Feed<Void>(bound: 1)
+      readers?.append(reader)
+      _ = await reader.next()
+    }
+    reads.append(key)
     if isBroken { throw Broken() }
     return values[key]
   }
 
   func write(_ value: [UInt8], for key: String) async throws {
+    isWriting = true
+    defer { isWriting = false }
     if let gate { _ = await gate.next() }
     if isBroken { throw Broken() }
     values[key] = value

@@ -43,6 +43,16 @@ func tick(_ service: ParleyService) async throws {
   }
 }
 
+func save(_ edited: String, copiedFrom base: String, in note: ServiceNote) async throws {
+  try await note.merge(edited, madeFrom: base)
+}
+
+func connectToOurs() -> ParleyService {
+  ParleyService(
+    transport: SystemTransport("wss://notes.internal", trusting: "/etc/ssl/our-authority.pem"),
+    as: "bot")
+}
+
 @Suite("The page for apps")
 struct PageExampleTests {
   @Test("what it shows stands here")
@@ -54,7 +64,7 @@ struct PageExampleTests {
     let app = this.deletingLastPathComponent().appendingPathComponent("AppExample.swift")
     let code = try [this, app].map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     let blocks = page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1)
-    #expect(blocks.count == 6)
+    #expect(blocks.count == 8)
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
 }

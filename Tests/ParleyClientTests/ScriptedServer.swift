@@ -21,6 +21,14 @@ final class ScriptedServer: ClientTransport {
     var holdsAnswers = false
     var held: [ServerMessage] = []
     var access = ServerMessage.Joined.Access.write
+    /// The person whose the tokens are.
+    var person: String?
+    var tokens: [String] = []
+    var joins = 0
+    /// The messages that publish, and have no answer yet.
+    var publications: [(id: String, room: String)] = []
+    /// The identities given out, with their person.
+    var clients: [String: String?] = [:]
   }
 
   final class Connection: ClientConnection {
@@ -82,6 +90,23 @@ final class ScriptedServer: ClientTransport {
     }
   }
 
+  var tokens: [String] { state.withLock { $0.tokens } }
+  /// The publications that have no answer yet.
+  var publicationCount: Int { state.withLock { $0.publications.count } }
+
+  /// Answers all that was published, as the first publication of its room.
+  func answerPublications() {
+    state.withLock { state in
+      for (id, room) in state.publications {
+        state.connection?.push(
+          .published(
+            .init(room: room, position: RoomPoint(epoch: "e", offset: 1), isRepeated: false)),
+          to: id)
+      }
+      state.publications = []
+    }
+  }
+
   /// Gives the answers that were held back.
   func answer() {
     state.withLock { state in
@@ -99,13 +124,24 @@ final class ScriptedServer: ClientTransport {
       guard state.connection === connection else { return }
       switch message {
       case .hello(let hello):
+        if let token = hello.token { state.tokens.append(token) }
+        if let claim = hello.client, let owner = state.clients[claim.id], owner != state.person {
+          // A resume token counts for its own person alone.
+          connection.push(
+            .error(
+              .init(code: .unauthorised, message: "", retryable: false, retryAfter: nil)), to: id)
+          return
+        }
         state.client = hello.client?.id ?? "A\(state.connections)"
+        state.clients[state.client] = state.person
         connection.push(
           .welcome(
             .init(
               clientID: state.client, resumeToken: "r", serverTime: 1, demo: true,
-              capabilities: [], limits: Limits())), to: id)
+              capabilities: [], limits: Limits(), personID: state.person)), to: id)
+      case .publish(let publish): state.publications.append((id, publish.room))
       case .join(let join):
+        state.joins += 1
         var content = ServerMessage.Joined.Content.text(state.document.text)
         if let resume = join.resume {
           content = .changes(

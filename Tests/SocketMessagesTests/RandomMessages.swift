@@ -116,7 +116,7 @@ extension SplitMix64 {
       .welcome(
         ServerMessage.Welcome(
           clientID: text(), resumeToken: text(), serverTime: Int64(whole()), demo: once(in: 2),
-          capabilities: list { $0.text() }, limits: limits)),
+          capabilities: list { $0.text() }, limits: limits, personID: optional { $0.text() })),
       .refreshed(ServerMessage.Refreshed(expiresAt: optional { Int64($0.whole()) })),
       .granted(ServerMessage.Refreshed(expiresAt: optional { Int64($0.whole()) })),
       .tokenExpiring(ServerMessage.TokenExpiring(expiresAt: Int64(whole()))),

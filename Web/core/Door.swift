@@ -303,7 +303,7 @@ private struct Client {
     case .stopped(let reason):
       name = "stopped"
       switch reason {
-      case .asked, .noToken: break
+      case .asked, .noToken, .otherPerson: break
       case .closed(let closeCode): code = Int(closeCode)
       case .refused(let errorCode): error = errorCode.rawValue
       }

@@ -60,7 +60,7 @@ extension NativeDialect {
           resumeToken: surroundings.tokens.token(
             for: identity.resumeSubject(of: connection.client)),
           serverTime: surroundings.clock.now, demo: access.isDemo,
-          capabilities: capabilities(rooms), limits: settings.limits)),
+          capabilities: capabilities(rooms), limits: settings.limits, personID: identity.person)),
       ref: ref, to: connection)
   }
 

@@ -1,0 +1,222 @@
+import OTCore
+import ParleyClient
+import ParleyClientCore
+import SocketMessages
+import Synchronization
+import Testing
+
+/// A client whose disk, tokens and rooms do not behave.
+@MainActor @Suite("A client and what surrounds it", .timeLimit(.minutes(5)))
+struct SurroundingsTests {
+  private func connect(
+    _ server: ScriptedServer, storage: any ClientStorage = MemoryStorage(),
+    time: any ClientTime = ManualTime(), token: TokenSource? = nil
+  ) -> Parley {
+    Parley(transport: server, as: "Ann", storage: storage, time: time, token: token, seed: 1)
+  }
+
+  // MARK: Opening and closing
+
+  @Test("a note that is closed before it was read from the disk is not joined")
+  func closedEarly() async throws {
+    let server = ScriptedServer("abc")
+    let storage = ScriptedStorage()
+    let parley = connect(server, storage: storage)
+    await until { parley.connection == .online }
+    await storage.holdReading()
+    let note = parley.note("n")
+    note.close()
+    let again = parley.note("n")
+    again.close()
+    await storage.letThroughReading()
+    while await storage.reads.filter({ $0 == "note/n" }).count < 2 { await Task.yield() }
+    // One more question to the storage is answered after those.
+    let third = parley.note("n")
+    try await third.opened()
+    #expect(server.state.withLock { $0.joins } == 1)
+  }
+
+  @Test("what waits for the disk gets there, though nobody holds the client any longer")
+  func releasedEarly() async throws {
+    let server = ScriptedServer("abc")
+    server.set { $0.holdsAnswers = true }
+    let storage = ScriptedStorage()
+    do {
+      let parley = connect(server, storage: storage)
+      let note = parley.note("n")
+      try await note.opened()
+      try note.append("1")
+      await storage.hold()
+      parley.willSuspend()
+      while await !storage.isWriting { await Task.yield() }
+      try note.append("2")
+      parley.willSuspend()
+    }
+    await storage.letThrough()
+    while await storage.writes.filter({ $0 == "note/n" }).count < 2 { await Task.yield() }
+    let parley = connect(ScriptedServer(), storage: storage)
+    let note = parley.note("n")
+    try await note.opened()
+    #expect(note.text == "abc12")
+  }
+
+  @Test("however slow the disk is, one state of a note waits for it, the newest")
+  func slowDisk() async throws {
+    let server = ScriptedServer("")
+    server.set { $0.holdsAnswers = true }
+    let storage = ScriptedStorage()
+    let time = ManualTime()
+    let parley = connect(server, storage: storage, time: time)
+    let note = parley.note("n")
+    try await note.opened()
+    try note.append("x")
+    await storage.hold()
+    parley.willSuspend()
+    while await !storage.isWriting { await Task.yield() }
+    for _ in 0..<5_000 {
+      try note.append("x")
+      parley.willSuspend()
+    }
+    #expect(parley.connection == .online)
+    await storage.letThrough()
+    try note.append("!")
+    parley.willSuspend()
+    while try await !storage.holds("!", in: "note/n") { await Task.yield() }
+    #expect(await storage.writes.filter { $0 == "note/n" }.count <= 3)
+  }
+
+  // MARK: Rooms
+
+  @Test("two who publish under one key at once both get the answer")
+  func oneKey() async throws {
+    var publishing = Publishing()
+    let waiting = [publishing.wait(for: "k"), publishing.wait(for: "k")]
+    publishing.take(.published(key: "k", RoomPoint(epoch: "e", offset: 3), isRepeated: false))
+    for feed in waiting {
+      #expect(try await feed.next()?.get() == RoomPosition(epoch: "e", offset: 3))
+    }
+    #expect(publishing.isEmpty)
+  }
+
+  @Test("a room that is closed still answers those who publish in it")
+  func closedRoom() async throws {
+    let server = ScriptedServer()
+    let parley = connect(server)
+    await until { parley.connection == .online }
+    let room = parley.room("r")
+    let publishing = Task { try await room.publish(json: Array("1".utf8)) }
+    while server.publicationCount == 0 { await Task.yield() }
+    room.close()
+    server.answerPublications()
+    #expect(try await publishing.value.offset == 1)
+    let service = ParleyService(
+      transport: server, as: "bot", time: ManualTime(), token: nil, seed: 1)
+    let other = await service.room("r")
+    let another = Task { try await other.publish(json: Array("1".utf8)) }
+    while server.publicationCount == 0 { await Task.yield() }
+    await other.close()
+    server.answerPublications()
+    #expect(try await another.value.offset == 1)
+  }
+
+  // MARK: People
+
+  @Test("a token that comes after another was asked for is not taken")
+  func lateToken() async throws {
+    let server = ScriptedServer("abc")
+    let gates = Gates()
+    let parley = connect(server) { await gates.next() }
+    while await gates.count < 1 { await Task.yield() }
+    parley.signedIn()
+    while await gates.count < 2 { await Task.yield() }
+    await gates.open(0, "of ann")
+    for _ in 0..<50 { await Task.yield() }
+    #expect(server.tokens.isEmpty)
+    await gates.open(1, "of ben")
+    try await parley.note("n").opened()
+    #expect(server.tokens == ["of ben"])
+  }
+
+  private actor Gates {
+    private var gates: [Feed<String>] = []
+    var count: Int { gates.count }
+
+    func next() async -> String? {
+      let gate = Feed<String>(bound: 1)
+      gates.append(gate)
+      return await gate.next()
+    }
+
+    func open(_ index: Int, _ token: String) { gates[index].put(token) { Array($0) } }
+  }
+
+  @Test("edits of one person are kept, and never sent with a token of another's")
+  func otherPerson() async throws {
+    let server = ScriptedServer("abc")
+    server.set { $0.person = "ann" }
+    let storage = ScriptedStorage()
+    let parley = connect(server, storage: storage) { "token" }
+    let note = parley.note("n")
+    try await note.opened()
+    server.set { $0.refusal = .busy }
+    try note.append("1")
+    parley.willSuspend()
+    while await !storage.writes.contains("note/n") { await Task.yield() }
+    let before = server.changeCount
+    server.set {
+      $0.person = "ben"
+      $0.refusal = nil
+    }
+    parley.signedIn()
+    await until { parley.connection == .stopped(.otherPerson) }
+    try note.append("2")
+    parley.willSuspend()
+    while try await !storage.holds("\"2\"", in: "note/n") { await Task.yield() }
+    #expect(server.changeCount == before)
+    #expect(note.unsaved == 2)
+
+    // Nor by another process on the same storage.
+    let second = connect(server, storage: storage) { "token" }
+    let again = second.note("n")
+    try await again.opened()
+    await until { second.connection == .stopped(.otherPerson) }
+    #expect(again.text == "abc12")
+    #expect(server.changeCount == before)
+
+    // They are still the former person's, who sends them.
+    server.set { $0.person = "ann" }
+    second.signedIn()
+    try await again.saved()
+    #expect(server.text == "abc12")
+  }
+
+  @Test("without edits that wait another person may sign in, and the notes are theirs")
+  func nextPerson() async throws {
+    let server = ScriptedServer("abc")
+    server.set { $0.person = "ann" }
+    let storage = ScriptedStorage()
+    let parley = connect(server, storage: storage) { "token" }
+    let note = parley.note("n")
+    try await note.opened()
+    try note.append("1")
+    try await note.saved()
+    while await storage.values["note/n"] != nil { await Task.yield() }
+    server.set { $0.person = "ben" }
+    parley.signedIn()
+    await until { parley.connection == .stopped(.otherPerson) || parley.connection == .online }
+    await until { parley.connection == .online }
+    await until { note.state == .live }
+    try note.append("2")
+    try await note.saved()
+    #expect(server.text == "abc12")
+    while await storage.values["person"] != Array("ben".utf8) { await Task.yield() }
+  }
+}
+
+extension ScriptedStorage {
+  /// Whether a value has this text in it.
+  func holds(_ text: String, in key: String) throws -> Bool {
+    guard let value = values[key] else { return false }
+    return String(decoding: value, as: UTF8.self).contains(text)
+  }
+}
