@@ -71,6 +71,11 @@ public struct ConfigurationLoader: Sendable {
   /// Not a setting, for a file cannot name itself.
   static let fileSetting = "config"
   static let fileVariable = "PARLEY_CONFIG"
+  /// The variables of `parley note`, which a person may have beside those of a server.
+  private static let noteVariables: Set<String> = [
+    "PARLEY_SERVER", "PARLEY_TOKEN", "PARLEY_TOKEN_FILE", "PARLEY_NAME", "PARLEY_TRUST",
+    "PARLEY_NOTE",
+  ]
 
   private func flags(_ arguments: [String]) throws(ConfigurationError) -> [String: Given] {
     var given: [String: Given] = [:]
@@ -116,7 +121,7 @@ public struct ConfigurationLoader: Sendable {
       uniqueKeysWithValues: Configuration.settings.map { ($0.variable, $0.name) }
         + [(Self.fileVariable, Self.fileSetting)])
     for (variable, value) in environment.sorted(by: { $0.key < $1.key })
-    where variable.hasPrefix("PARLEY_") {
+    where variable.hasPrefix("PARLEY_") && !Self.noteVariables.contains(variable) {
       if let name = names[variable] {
         given[name] = Given(values: [value], place: .environment)
       } else {

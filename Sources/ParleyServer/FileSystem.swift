@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// Properties of the file system of a folder.
-enum FileSystem {
+package enum FileSystem {
   /// File systems on which a database may not keep its word, by the number that `statfs` gives
   /// (linux/magic.h); what they are and what to do.
   private static let doubtful: [UInt: String] = [
@@ -39,6 +39,11 @@ enum FileSystem {
       times.append(clock.microseconds - begin)
     }
     return times.sorted()[times.count / 2]
+  }
+
+  /// Has two files change places in one step; whether they have. Some file systems cannot do it.
+  package static func exchange(_ path: String, _ other: String) -> Bool {
+    CLinux_exchange(path, other) == 0
   }
 
   /// Whether the kernel says that a time service keeps its clock right.

@@ -22,6 +22,7 @@ package enum Help {
       revoke  Take tokens back before their time
       user    Add a user who logs in with a password
       apikey  Make a key with which a program may publish, read or write over HTTP
+      note    Read, follow and edit a note on a running server, in a terminal or a script
 
     parley COMMAND --help lists the flags of a command.
     parley --version prints the version.
@@ -122,6 +123,46 @@ package enum Help {
     A program sends the key as “Authorization: Bearer KEY”. To take a key back, remove its line.
 
       Exit codes: 0 all is well, 1 the file cannot be written, 2 the arguments are wrong.
+
+    """
+
+  /// `parley note --help`.
+  package static let note = """
+    Usage: parley note cat NOTE
+           parley note tail NOTE [--lines N]
+           parley note append NOTE [TEXT]
+           parley note edit NOTE FILE [--take note|file]
+           parley note watch NOTE --exec COMMAND [--rest TIME]
+
+    Works with a note of a running server, as one of its clients. NOTE is the note's id.
+
+    cat prints the text. tail prints the last lines (--lines, 10), then each line that is added at
+    the end. append adds TEXT and a newline, or what comes on standard input as it is, and ends
+    once the server has it on its disk.
+
+    edit keeps a file and a note the same: each save of the file is merged into the note, word by
+    word, and what others write is put into the file. A file that is not there is made. One that has
+    another text than the note is left alone, unless --take says which of the two counts. Edit it
+    with any editor; a file that an editor replaces, or removes and makes again, is followed. Files
+    that are not UTF-8, contain a NUL, or are over 16 MB are not taken.
+
+    watch runs a command with sh, the text on its standard input, at the start and whenever the text
+    has rested for a while (--rest, 1s). PARLEY_NOTE is the note's id. One command runs at a time.
+
+      --server URL       the server [PARLEY_SERVER, or ws://127.0.0.1:8080]
+      --token-file FILE  a file with a token, read before each connection, so that it may be
+                         renewed [PARLEY_TOKEN_FILE; the token itself may be in PARLEY_TOKEN]
+      --name NAME        what others see [PARLEY_NAME, or the name of the user]
+      --trust FILE       certificates in PEM form that are trusted instead of the system's
+                         [PARLEY_TRUST]
+      --wait TIME        how long to wait for the server at the start, and for its confirmation at
+                         the end [10s]
+
+    tail, edit and watch connect again after a loss. SIGINT, SIGTERM and SIGHUP end them; edit
+    sends the last save first. A second signal ends them at once.
+
+      Exit codes: 0 done, or stopped when asked to; 1 the server, the note or the file is not to
+      be had; 2 the arguments are wrong; 3 stopped before the server confirmed all edits.
 
     """
 

@@ -8,6 +8,8 @@ enum Program {
     static let success: Int32 = 0
     static let failure: Int32 = 1
     static let usage: Int32 = 2
+    /// `parley note` ended before the server had confirmed all edits.
+    static let unconfirmed: Int32 = 3
   }
 
   /// Runs the command that the arguments name; returns the exit code.
@@ -45,6 +47,9 @@ enum Program {
     case "apikey":
       if wantsHelp { return show(Help.apiKey) }
       return APIKeyCommand.run(rest)
+    case "note":
+      if wantsHelp { return show(Help.note) }
+      return NoteCommand.run(rest)
     case let name where StoreCommand.names.contains(name):
       if wantsHelp { return show(Help.store) }
       return StoreCommand.run(name, rest)
@@ -58,6 +63,7 @@ enum Program {
       case "revoke": return show(Help.revoke)
       case "user": return show(Help.user)
       case "apikey": return show(Help.apiKey)
+      case "note": return show(Help.note)
       case let name? where StoreCommand.names.contains(name): return show(Help.store)
       default: return show(Help.program)
       }

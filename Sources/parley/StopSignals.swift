@@ -13,6 +13,9 @@ struct StopSignals {
     while Self.next() == SIGHUP { reload() }
   }
 
+  /// Returns the first of the signals that has come, SIGHUP among them.
+  func first() -> Int32 { Self.next() }
+
   /// From now on a signal ends the process at once, as a person who presses Ctrl-C again expects.
   func endAtNext() {
     var thread = pthread_t()

@@ -51,7 +51,10 @@ struct LayeringTests {
       "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "Glibc", "Synchronization",
       "FoundationEssentials",
     ],
-    "parley": ["ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "Glibc"],
+    "parley": [
+      "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "Glibc", "ParleyClient",
+      "Dispatch", "Synchronization",
+    ],
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials", "Hashing"],
     "simulate": ["SimulationKit", "Glibc"],
     // Beside.

@@ -100,7 +100,7 @@ final class ScriptedServer: ClientTransport {
       for (id, room) in state.publications {
         state.connection?.push(
           .published(
-            .init(room: room, position: RoomPoint(epoch: "e", offset: 1), isRepeated: false)),
+            .init(room: room, position: .init(epoch: "e", offset: 1), isRepeated: false)),
           to: id)
       }
       state.publications = []

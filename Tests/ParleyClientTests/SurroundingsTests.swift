@@ -91,7 +91,7 @@ struct SurroundingsTests {
   func oneKey() async throws {
     var publishing = Publishing()
     let waiting = [publishing.wait(for: "k"), publishing.wait(for: "k")]
-    publishing.take(.published(key: "k", RoomPoint(epoch: "e", offset: 3), isRepeated: false))
+    publishing.take(.published(key: "k", .init(epoch: "e", offset: 3), isRepeated: false))
     for feed in waiting {
       #expect(try await feed.next()?.get() == RoomPosition(epoch: "e", offset: 3))
     }

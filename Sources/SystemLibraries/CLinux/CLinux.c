@@ -1,6 +1,10 @@
+#define _GNU_SOURCE
+
 #include "CLinux.h"
 
+#include <fcntl.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <sys/timex.h>
 #include <sys/vfs.h>
 
@@ -17,4 +21,8 @@ int CLinux_isClockSynchronised(void) {
 void CLinux_returnLargeBlocks(void) {
   // Set once, it stays: by itself it grows to 32 MiB with what is freed.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
+}
+
+int CLinux_exchange(const char *path, const char *other) {
+  return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_EXCHANGE);
 }

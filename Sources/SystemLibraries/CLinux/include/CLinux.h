@@ -13,4 +13,7 @@ int CLinux_isClockSynchronised(void);
 /// kept for later. Before threads are started.
 void CLinux_returnLargeBlocks(void);
 
+/// Has two files change places, in one step; 0 if they have, else -1 with the reason in errno.
+int CLinux_exchange(const char *path, const char *other);
+
 #endif

@@ -1,0 +1,117 @@
+import Dispatch
+import ParleyClient
+import ParleyServer
+import Synchronization
+
+/// `parley note`: a note of a running server, by the client for Swift.
+enum NoteCommand {
+  /// Runs one of its commands; returns the exit code.
+  static func run(_ arguments: [String]) -> Int32 {
+    let options: NoteOptions
+    do throws(NoteOptions.UsageError) {
+      options = try NoteOptions(Array(arguments.dropFirst()), environment: Program.environment)
+      try check(arguments.first, options)
+    } catch {
+      Terminal.error("parley note: \(error); parley note --help says more\n")
+      return Program.ExitCode.usage
+    }
+    // Before any thread is started, so that all of them inherit it.
+    let signals = StopSignals()
+    let code = Mutex(Program.ExitCode.failure)
+    let done = DispatchSemaphore(value: 0)
+    let result = Result(code: code)
+    let name = arguments[0]
+    Task {
+      let session = NoteSession(options)
+      let outcome = await session.run(make(name, session), until: signals)
+      result.code.withLock { $0 = outcome }
+      done.signal()
+    }
+    done.wait()
+    return result.code.withLock { $0 }
+  }
+
+  private final class Result: Sendable {
+    let code: Mutex<Int32>
+    init(code: consuming Mutex<Int32>) { self.code = code }
+  }
+
+  private static func check(
+    _ command: String?, _ options: NoteOptions
+  ) throws(NoteOptions.UsageError) {
+    let most: Int
+    switch command {
+    case "cat", "tail": most = 1
+    case "append": most = 2
+    case "edit":
+      most = 2
+      guard options.words.count == 2 else { throw .init("expected a note's id and a file") }
+    case "watch":
+      most = 1
+      guard options.command != nil else { throw .init("expected --exec COMMAND") }
+    default: throw .init("expected cat, tail, append, edit or watch")
+    }
+    guard let id = options.words.first, !id.isEmpty else { throw .init("expected a note's id") }
+    guard options.words.count <= most else {
+      throw .init("expected no more than \(most) words, but \(options.words.count) came")
+    }
+  }
+
+  private static func make(_ name: String, _ session: NoteSession) -> any NoteTask {
+    switch name {
+    case "cat": CatTask(session)
+    case "tail": TailTask(session)
+    case "append": AppendTask(session)
+    case "edit": EditTask(session)
+    default: WatchTask(session)
+    }
+  }
+}
+
+/// What one of the commands does.
+protocol NoteTask: Sendable {
+  /// Does it; for those that go on, until the task is cancelled.
+  func run() async throws
+  /// Ends it after a signal.
+  func finish() async throws
+}
+
+/// `parley note cat`.
+struct CatTask: NoteTask {
+  let session: NoteSession
+
+  init(_ session: NoteSession) { self.session = session }
+
+  func run() async throws {
+    let note = try await session.open()
+    Terminal.output(try await note.text())
+  }
+
+  func finish() {}
+}
+
+/// `parley note append`.
+struct AppendTask: NoteTask {
+  let session: NoteSession
+
+  init(_ session: NoteSession) { self.session = session }
+
+  func run() async throws {
+    let text: String
+    if session.options.words.count == 2 {
+      text = session.options.words[1] + "\n"
+    } else {
+      guard let bytes = TextFile.standardInput(bytesMax: TextFile.bytesMax) else {
+        throw NoteFailure("standard input has over \(TextFile.bytesMax >> 20) MB")
+      }
+      text = try TextFile.text(bytes, named: "standard input")
+    }
+    let note = try await session.open()
+    try await session.confirmed { () throws(NoteError) in try await note.append(text) }
+  }
+
+  func finish() throws {
+    throw NoteFailure(
+      "stopped before the server confirmed it", code: Program.ExitCode.unconfirmed)
+  }
+}

@@ -1,0 +1,146 @@
+import Dispatch
+import ParleyClient
+
+/// A client that works on one note for a command.
+final class NoteSession: Sendable {
+  let options: NoteOptions
+  private let service: ParleyService
+
+  init(_ options: NoteOptions) {
+    self.options = options
+    var token: TokenSource?
+    if options.usesTokens { token = { try options.currentToken() } }
+    service = ParleyService(
+      transport: SystemTransport(options.server, trusting: options.trust), as: options.name,
+      token: token)
+  }
+
+  var noteID: String { options.words.first ?? "" }
+
+  private enum Outcome: Sendable {
+    case done
+    case signal(Int32)
+    case stopped(StopCause)
+    case failed(NoteFailure)
+  }
+
+  /// Runs a command until it is done, a signal comes or the server will not have it.
+  ///
+  /// - Returns: The exit code.
+  func run(_ task: any NoteTask, until signals: StopSignals) async -> Int32 {
+    let (signalled, signal) = AsyncStream.makeStream(
+      of: Int32.self, bufferingPolicy: .bufferingNewest(1))
+    DispatchQueue.global().async {
+      signal.yield(signals.first())
+      signals.endAtNext()
+    }
+    let outcome = await withTaskGroup(of: Outcome?.self) { group in
+      group.addTask { await Self.outcome { try await task.run() } }
+      group.addTask {
+        for await number in signalled { return .signal(number) }
+        return nil
+      }
+      group.addTask { [service] in
+        for await state in await service.connections {
+          if case .stopped(let cause) = state, cause != .asked { return .stopped(cause) }
+        }
+        return nil
+      }
+      var outcome: Outcome?
+      while outcome == nil, let next = await group.next() { outcome = next }
+      group.cancelAll()
+      return outcome ?? .done
+    }
+    var end = outcome
+    if case .signal = outcome { end = await Self.outcome { try await task.finish() } }
+    await service.stop()
+    switch end {
+    case .done, .signal: return Program.ExitCode.success
+    case .stopped(let cause):
+      Terminal.error("parley note: \(Self.words(cause))\n")
+      return Program.ExitCode.failure
+    case .failed(let failure):
+      Terminal.error("parley note: \(failure)\n")
+      return failure.code
+    }
+  }
+
+  private static func outcome(_ body: () async throws -> Void) async -> Outcome {
+    do {
+      try await body()
+      return .done
+    } catch let failure as NoteFailure {
+      return .failed(failure)
+    } catch {
+      return .failed(NoteFailure("\(error)"))
+    }
+  }
+
+  private static func words(_ cause: StopCause) -> String {
+    switch cause {
+    case .asked: "the connection was ended"
+    case .noToken: "there is no token; give --token-file or PARLEY_TOKEN"
+    case .otherPerson: "the token is another person's now; start anew"
+    case .closed(let code): "the server has closed the connection for good, with code \(code)"
+    case .refused(let refusal): "\(refusal); it may want a token: --token-file or PARLEY_TOKEN"
+    }
+  }
+
+  // MARK: The note
+
+  /// Opens the note, within the time to wait for the server.
+  func open() async throws -> ServiceNote {
+    let note = await service.note(noteID)
+    try await within(options.waitMilliseconds) { () throws(NoteError) in
+      try await note.opened()
+    } otherwise: { [service] in
+      let reason = await service.problem ?? "the server did not answer in time"
+      return NoteFailure(reason)
+    }
+    return note
+  }
+
+  /// Waits for the server's confirmation, within the time to wait for it.
+  func confirmed(_ work: @escaping @Sendable () async throws(NoteError) -> Void) async throws {
+    try await within(options.waitMilliseconds, work) {
+      NoteFailure(
+        "the server has not confirmed the edits in time", code: Program.ExitCode.unconfirmed)
+    }
+  }
+
+  private func within(
+    _ milliseconds: Int, _ work: @escaping @Sendable () async throws(NoteError) -> Void,
+    otherwise: @escaping @Sendable () async -> NoteFailure
+  ) async throws {
+    let failure = await withTaskGroup(of: NoteFailure?.self) { group in
+      group.addTask {
+        do throws(NoteError) {
+          try await work()
+          return nil
+        } catch {
+          return NoteFailure(Self.words(error))
+        }
+      }
+      group.addTask {
+        do {
+          try await ContinuousClock().sleep(for: .milliseconds(milliseconds))
+        } catch { return nil }
+        return await otherwise()
+      }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      return first
+    }
+    if let failure { throw failure }
+  }
+
+  private static func words(_ error: NoteError) -> String {
+    switch error {
+    case .deleted: "there is no such note"
+    case .failed(.refused(let refusal)): "the note cannot be opened: \(refusal)"
+    case .failed(.readingLost): "the right to read the note was taken away"
+    case .refused(let refusal): "\(refusal)"
+    default: "\(error)"
+    }
+  }
+}

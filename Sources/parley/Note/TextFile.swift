@@ -1,0 +1,126 @@
+import Glibc
+import ParleyServer
+
+/// Files of text on this machine, as `parley note` reads and writes them.
+enum TextFile {
+  /// The largest file taken, in bytes: as many as the longest note may have.
+  static let bytesMax = 16 << 20
+
+  /// What tells that a file was written to, or has another in its place.
+  struct Stamp: Equatable {
+    let device: UInt64
+    let number: UInt64
+    let size: Int64
+    let seconds: Int
+    let nanoseconds: Int
+
+    /// `nil` if there is no such file.
+    init?(_ path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      device = UInt64(status.st_dev)
+      number = UInt64(status.st_ino)
+      size = Int64(status.st_size)
+      seconds = status.st_mtim.tv_sec
+      nanoseconds = status.st_mtim.tv_nsec
+    }
+  }
+
+  /// All of a file; `nil` if it cannot be read or has more bytes.
+  static func contents(of path: String, bytesMax: Int) -> [UInt8]? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    return read(file, bytesMax: bytesMax)
+  }
+
+  static func standardInput(bytesMax: Int) -> [UInt8]? { read(STDIN_FILENO, bytesMax: bytesMax) }
+
+  private static func read(_ file: Int32, bytesMax: Int) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = Glibc.read(file, &piece, piece.count)
+      if count == 0 { return bytes }
+      if count > 0 {
+        bytes += piece[..<count]
+        if bytes.count > bytesMax { return nil }
+      } else if errno != EINTR {
+        return nil
+      }
+    }
+  }
+
+  /// The text of bytes that are one.
+  static func text(_ bytes: [UInt8], named name: String) throws(NoteFailure) -> String {
+    guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+      throw NoteFailure("\(name) is no text: expected UTF-8 without NUL")
+    }
+    return text
+  }
+
+  /// Reads a file of text.
+  static func read(_ path: String) throws(NoteFailure) -> String {
+    guard let stamp = Stamp(path) else {
+      throw NoteFailure("\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    // Before it is read: there may be much of it.
+    guard stamp.size <= Int64(bytesMax) else {
+      throw NoteFailure("\(path) has over \(bytesMax >> 20) MB, which no note may have")
+    }
+    guard let bytes = contents(of: path, bytesMax: bytesMax) else {
+      throw NoteFailure("\(path) cannot be read, or has over \(bytesMax >> 20) MB")
+    }
+    return try text(bytes, named: path)
+  }
+
+  /// Puts a text into a file in one step.
+  ///
+  /// - Returns: The text that was in it at that moment, which somebody may have saved just before; `nil`
+  ///   if there was no file, or the file system cannot say.
+  static func replace(_ path: String, by text: String) throws(NoteFailure) -> String? {
+    // A link stays one.
+    var target = path
+    if let resolved = realpath(path, nil) {
+      target = String(cString: resolved)
+      free(resolved)
+    }
+    let fresh = target + ".parley~"
+    unlink(fresh)
+    var status = stat()
+    let isThere = stat(target, &status) == 0
+    let file = open(fresh, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure(fresh) }
+    defer { unlink(fresh) }
+    // The old one's rights; without any, those that the user gives new files.
+    let mask = umask(0)
+    umask(mask)
+    fchmod(file, isThere ? status.st_mode & 0o777 : 0o666 & ~mask)
+    var rest = Array(text.utf8)[...]
+    var hasFailed = false
+    while !rest.isEmpty, !hasFailed {
+      let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+      if count > 0 { rest = rest.dropFirst(count) } else { hasFailed = errno != EINTR }
+    }
+    hasFailed = hasFailed || fsync(file) != 0
+    let reason = errno
+    close(file)
+    errno = reason
+    guard !hasFailed else { throw failure(fresh) }
+    if isThere, FileSystem.exchange(fresh, target) {
+      do throws(NoteFailure) {
+        return try read(fresh)
+      } catch {
+        // Somebody has just saved what is no text: it is theirs, and stays.
+        _ = FileSystem.exchange(fresh, target)
+        throw error
+      }
+    }
+    guard rename(fresh, target) == 0 else { throw failure(target) }
+    return nil
+  }
+
+  private static func failure(_ path: String) -> NoteFailure {
+    NoteFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+  }
+}
