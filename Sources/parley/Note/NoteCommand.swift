@@ -68,7 +68,7 @@ enum NoteCommand {
   }
 }
 
-/// What one of the commands does.
+/// A command at work.
 protocol NoteTask: Sendable {
   /// Does it; for those that go on, until the task is cancelled.
   func run() async throws

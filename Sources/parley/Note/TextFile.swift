@@ -6,7 +6,7 @@ enum TextFile {
   /// The largest file taken, in bytes: as many as the longest note may have.
   static let bytesMax = 16 << 20
 
-  /// What tells that a file was written to, or has another in its place.
+  /// A file as it is now: another stamp means that it was written to, or has another in its place.
   struct Stamp: Equatable {
     let device: UInt64
     let number: UInt64
