@@ -9,6 +9,7 @@ export interface ClientHello {
   color?: string | null;
   client?: ClientHelloClaim | null;
   token?: string | null;
+  numbers?: boolean | null;
 }
 
 export interface ClientHelloClaim {
@@ -216,6 +217,7 @@ export interface ServerJoined {
   access: "read" | "write";
   presence: ServerParticipant[];
   people?: number | null;
+  numbers?: ServerNumbers | null;
 }
 
 export interface ServerChange {
@@ -230,6 +232,17 @@ export interface ServerParticipant {
   color?: string | null;
   selections?: [number, number][] | null;
   personId?: string | null;
+}
+
+export interface ServerNumbers {
+  document: number;
+  time: number;
+  authors: ServerAuthor[];
+}
+
+export interface ServerAuthor {
+  number: number;
+  clientId: string;
 }
 
 export interface ServerCreated {
@@ -305,6 +318,11 @@ export interface ServerPresence {
 
 export interface ServerLeft {
   documentId: string;
+}
+
+export interface ServerNumberedChanges {
+  c: (number | Operation)[];
+  authors?: ServerAuthor[] | null;
 }
 
 export interface ServerSubscribed {
@@ -503,6 +521,7 @@ export type ServerMessage =
   | { messageId: string; type: "selections"; data: ServerSelections }
   | { messageId: string; type: "presence"; data: ServerPresence }
   | { messageId: string; type: "left"; data: ServerLeft }
+  | { messageId: string; type: "c"; data: ServerNumberedChanges }
   | { messageId: string; type: "subscribed"; data: ServerSubscribed }
   | { messageId: string; type: "unsubscribed"; data: ServerUnsubscribed }
   | { messageId: string; type: "published"; data: ServerPublished }

@@ -31,6 +31,8 @@ final class Connection {
   var isWarned = false
   /// The client's id: minted by the server, outliving connections.
   var client = ""
+  /// Whether it takes changes with numbers in place of ids.
+  var takesNumbers = false
   /// The person's name as shown to others.
   var name = ""
   /// The person's colour, `#rrggbb`.
@@ -121,6 +123,8 @@ final class Subscription {
   /// Whether no new change is taken from it until it joins again: its client is here under another id
   /// by now, and has been promised that what may still be on the way is not stored.
   var isFenced = false
+  /// The newest author's number that it was told.
+  var numberKnown = 0
   /// Whether the connection has too much queued to be given more; it continues from `revision`
   /// when it has drained.
   var isLagging = false

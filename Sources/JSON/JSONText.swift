@@ -12,6 +12,11 @@
     self.hasEscapes = hasEscapes
   }
 
+  /// A text without a byte.
+  package static var empty: JSONText {
+    JSONText(content: UnsafeBufferPointer(start: nil, count: 0), hasEscapes: false)
+  }
+
   /// Whether it is this text, escapes resolved.
   @inlinable package static func == (text: JSONText, expected: StaticString) -> Bool {
     let count = expected.utf8CodeUnitCount

@@ -151,6 +151,11 @@ public struct ClientMachine: Sendable {
       withNote(page.documentID) { $0.missed(page, answering: number, &turn) }
     case .changes(let changes):
       withNote(changes.documentID) { $0.changes(changes, &turn) }
+    case .numberedChanges(let changes):
+      // One of no note here is passed over, as one with an unknown id is.
+      guard let index = notes.firstIndex(where: { $0.numbers?.document == changes.run.document })
+      else { return }
+      notes[index].changes(changes, &turn)
     case .acknowledged(let answer):
       withNote(answer.documentID) { $0.acknowledged(answer, &turn) }
     case .refused(let refusal):

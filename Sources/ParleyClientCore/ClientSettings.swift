@@ -14,6 +14,8 @@ public struct ClientSettings: Sendable {
   /// Whether a client that the server takes for another person than before stops, so that nobody's
   /// edits go out under somebody else's name.
   public var isOnePersons = false
+  /// Whether the server may send changes with numbers in place of ids, where it can.
+  public var takesNumbers = true
   /// Times in milliseconds.
   public var timing = ClientTiming()
 

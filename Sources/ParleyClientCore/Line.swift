@@ -183,7 +183,9 @@ struct Line: Sendable {
     sentToken = token
     helloMessage = turn.send(
       .hello(
-        .init(name: settings.name, color: settings.color, client: claim, token: token)))
+        .init(
+          name: settings.name, color: settings.color, client: claim, token: token,
+          takesNumbers: settings.takesNumbers)))
   }
 
   /// The socket is closed, for whatever reason.

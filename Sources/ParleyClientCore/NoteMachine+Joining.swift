@@ -92,6 +92,7 @@ extension NoteMachine {
       joined.lastSequence < .max
     else { return recover(&turn) }
     limitChanges(turn)
+    numbers = joined.numbers.map { NoteNumbers($0) }
     do throws(SynchronizerError) {
       switch joined.content {
       case .text(let text): try take(Document(text), joined, &turn)

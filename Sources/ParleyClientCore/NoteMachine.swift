@@ -68,6 +68,9 @@ struct NoteMachine: Sendable {
 
   var keeping = Keeping()
 
+  /// The numbers of the document and its authors on this connection.
+  var numbers: NoteNumbers?
+
   // People.
   var people = NotePeople()
   /// This person's carets, on the screen.
@@ -246,6 +249,7 @@ struct NoteMachine: Sendable {
   /// Messages no longer can.
   mutating func lost(_ turn: inout Turn) {
     settle()
+    numbers = nil
     if phase == .live { phase = .away }
     replica?.synchronizer.disconnect()
     people.removeAll()

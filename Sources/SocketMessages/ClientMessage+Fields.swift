@@ -28,6 +28,7 @@ extension ClientMessage.Hello: MessageObject {
     try fields.optional("color", &color)
     try fields.optional("client", &client)
     try fields.optional("token", &token)
+    try fields.flag("numbers", &takesNumbers)
   }
 }
 

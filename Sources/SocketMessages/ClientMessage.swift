@@ -62,15 +62,19 @@ public enum ClientMessage: Sendable, Equatable {
     public var client: Claim?
     /// A token that grants rights.
     public var token: String?
+    /// Whether changes may come with numbers in place of ids.
+    public var takesNumbers: Bool
 
     /// Makes a hello.
     public init(
-      name: String, color: String? = nil, client: Claim? = nil, token: String? = nil
+      name: String, color: String? = nil, client: Claim? = nil, token: String? = nil,
+      takesNumbers: Bool = false
     ) {
       self.name = name
       self.color = color
       self.client = client
       self.token = token
+      self.takesNumbers = takesNumbers
     }
   }
 

@@ -80,7 +80,11 @@ package struct Envelope: MessageSource {
       throw failure
     }
     self.type = try type.text(as: "type", of: messageID.text)
-    self.messageID = try messageID.text(as: "messageId", of: nil)
+    if case .nothing = messageID, self.type == "c" {
+      self.messageID = .empty
+    } else {
+      self.messageID = try messageID.text(as: "messageId", of: nil)
+    }
     self.data = data
   }
 
@@ -150,7 +154,7 @@ package struct Envelope: MessageSource {
   }
 
   static func write(
-    messageID: String, type: String, into buffer: inout [UInt8],
+    messageID: String?, type: String, into buffer: inout [UInt8],
     data: (inout MessageFields) -> Void
   ) {
     write(messageID: messageID, type: type, into: &buffer) { _, buffer in
@@ -162,7 +166,7 @@ package struct Envelope: MessageSource {
   }
 
   static func write(
-    messageID: String, type: String, sender: String? = nil, into buffer: inout [UInt8],
+    messageID: String?, type: String, sender: String? = nil, into buffer: inout [UInt8],
     data: (inout JSONWriter.Object, inout [UInt8]) -> Void
   ) {
     JSONWriter.object(&buffer) { object, buffer in

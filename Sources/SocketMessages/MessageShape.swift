@@ -15,6 +15,8 @@ package indirect enum MessageShape: Sendable, Hashable {
   case any
   /// `[1,"tag",-2]`
   case operation
+  /// `[3,1044,8640000,17,14,[1,"tag",-2]]`, see ``ServerMessage/NumberedChanges/Run``.
+  case run
   /// Two integers.
   case pair
   case word([String])
@@ -77,6 +79,7 @@ package indirect enum MessageShape: Sendable, Hashable {
   extension ClosedRange<Int> { static var shape: MessageShape { .pair } }
   extension Selection { static var shape: MessageShape { .pair } }
   extension TextOperation { static var shape: MessageShape { .operation } }
+  extension ServerMessage.NumberedChanges.Run { static var shape: MessageShape { .run } }
 
   /// Finds out the shape of a kind of message by having it read.
   private struct ShapeFinder: MessageSource {

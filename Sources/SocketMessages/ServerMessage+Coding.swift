@@ -7,6 +7,7 @@ extension ServerMessage {
     case welcome, refreshed, granted, tokenExpiring, accessChanged
     case joined, created, behind, documentHistory, changes, acknowledged, refused, resync,
       selections, presence, left
+    case numberedChanges = "c"
     case subscribed, unsubscribed, published, publication, roomHistory, roomPresence, typing
     case receipt, receipts, lastOnline, blocks, flag, flags, following
     case resourceUpdate, documentChanged, error, goodbye, pong
@@ -25,6 +26,7 @@ extension ServerMessage {
     case .behind: .behind
     case .documentHistory: .documentHistory
     case .changes: .changes
+    case .numberedChanges: .numberedChanges
     case .acknowledged: .acknowledged
     case .refused: .refused
     case .resync: .resync
@@ -69,6 +71,7 @@ extension ServerMessage {
   ) throws(MessageError) -> ServerMessage {
     switch type {
     case "changes": .changes(try source.read())
+    case "c": .numberedChanges(try source.read())
     case "acknowledged": .acknowledged(try source.read())
     case "selections": .selections(try source.read())
     case "presence": .presence(try source.read())
@@ -126,6 +129,8 @@ extension ServerMessage {
     presence: ((inout [UInt8]) -> Void)? = nil
   ) {
     guard let kind else { return }
+    // The shortest message goes without a name: it answers nothing.
+    let messageID = kind == .numberedChanges ? nil : messageID
     Envelope.write(messageID: messageID, type: kind.rawValue, into: &buffer) { fields in
       switch self {
       case .welcome(let body): fields.show(body)
@@ -140,6 +145,7 @@ extension ServerMessage {
       case .behind(let body): fields.show(body)
       case .documentHistory(let body): fields.show(body)
       case .changes(let body): fields.show(body)
+      case .numberedChanges(let body): fields.show(body)
       case .acknowledged(let body): fields.show(body)
       case .refused(let body): fields.show(body)
       case .resync(let body):

@@ -124,6 +124,7 @@ extension ServerMessage.Joined: MessageObject {
     try fields.required("access", &access)
     try fields.required("presence", &presence, appendedBy: fields.presence)
     try fields.optional("people", &people)
+    try fields.optional("numbers", &numbers)
   }
 }
 

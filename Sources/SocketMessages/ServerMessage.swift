@@ -192,12 +192,14 @@ public enum ServerMessage: Sendable, Equatable {
     public var presence: [Participant]
     /// The number of people here, this one included, where not all are named.
     public var people: Int?
+    /// The numbers of the document and its authors, for clients that take them.
+    public var numbers: Numbers?
 
     /// Makes a reply.
     public init(
       documentID: String, title: String, epoch: String, revision: Int, content: Content,
       lastSequence: Int, change: ChangeName? = nil, settled: ChangeName? = nil, access: Access,
-      presence: [Participant], people: Int? = nil
+      presence: [Participant], people: Int? = nil, numbers: Numbers? = nil
     ) {
       self.documentID = documentID
       self.title = title
@@ -210,6 +212,7 @@ public enum ServerMessage: Sendable, Equatable {
       self.access = access
       self.presence = presence
       self.people = people
+      self.numbers = numbers
     }
   }
 
@@ -449,6 +452,8 @@ public enum ServerMessage: Sendable, Equatable {
   case behind(Behind)
   case documentHistory(DocumentHistory)
   case changes(Changes)
+  /// Changes with numbers in place of ids, for clients that take them.
+  case numberedChanges(NumberedChanges)
   case acknowledged(Acknowledged)
   case refused(Refused)
   case resync(Resync)

@@ -82,6 +82,7 @@ struct FieldTests {
         "documentId": #""d""#, "revision": "1",
         "changes": #"[{"clientId":"c","sequence":1,"operation":[1]}]"#,
       ]),
+    Example(.server, "c", ["c": "[1,2,3,4,5,[6]]"]),
     Example(.server, "acknowledged", ["documentId": #""d""#, "sequence": "1", "revision": "1"]),
     Example(
       .server, "refused",
@@ -296,6 +297,7 @@ struct FieldTests {
       let (name, value) = example.fields[index]
       var other = others[Self.kind(of: value)] ?? "1"
       if ["n", "operation", "reconnectAfter"].contains(name) { other = "[7,9]" }
+      if name == "c" { other = "[7,8,9]" }
       if value == "[]" { other = value }
       var fields = example.fields
       fields.insert((name, other), at: 0)

@@ -122,6 +122,15 @@ enum Large {
         .init(
           documentID: text, epoch: text, revision: 1, changes: changes(size), hasMore: true))
     case .changes: .changes(.init(documentID: text, revision: 1, changes: changes(size)))
+    case .numberedChanges:
+      .numberedChanges(
+        .init(
+          run: .init(
+            document: 1, revision: 1, time: 1,
+            changes: changes(size).map {
+              .init(author: 1, sequence: 1, operation: $0.operation)
+            }),
+          authors: [.init(number: 1, clientID: text)]))
     case .acknowledged: .acknowledged(.init(documentID: text, sequence: 1, revision: 1))
     case .refused:
       .refused(

@@ -139,7 +139,7 @@ extension MessageShape {
     switch self {
     case .object(_, let fields): [self] + fields.flatMap(\.shape.objects)
     case .list(let element): element.objects
-    case .text, .integer, .milliseconds, .flag, .any, .operation, .pair, .word: []
+    case .text, .integer, .milliseconds, .flag, .any, .operation, .run, .pair, .word: []
     }
   }
 
@@ -151,6 +151,7 @@ extension MessageShape {
     case .integer, .milliseconds: return value.integer == nil ? "no integer" : nil
     case .flag: return value.boolean == nil ? "no flag" : nil
     case .operation: return value.elements == nil ? "no operation" : nil
+    case .run: return value.elements.map { $0.count % 3 } == 0 ? nil : "no run of changes"
     case .pair: return value.elements?.compactMap(\.integer).count == 2 ? nil : "no pair"
     case .word(let words): return words.contains(value.string ?? "") ? nil : "no such word"
     case .list(let element):

@@ -65,6 +65,10 @@ extension SplitMix64 {
     ServerMessage.Change(clientID: text(), sequence: whole(), operation: operation())
   }
 
+  mutating func author() -> ServerMessage.Author {
+    ServerMessage.Author(number: whole(), clientID: text())
+  }
+
   mutating func changeName() -> ChangeName {
     ChangeName(clientID: text(), sequence: whole())
   }
@@ -82,7 +86,7 @@ extension SplitMix64 {
         ClientMessage.Hello(
           name: text(), color: optional { $0.text() },
           client: optional { ClientMessage.Hello.Claim(id: $0.text(), resumeToken: $0.text()) },
-          token: optional { $0.text() })),
+          token: optional { $0.text() }, takesNumbers: once(in: 2))),
       .refresh(ClientMessage.Refresh(token: text())),
       .grant(ClientMessage.Refresh(token: text())),
       .join(
@@ -128,13 +132,26 @@ extension SplitMix64 {
           documentID: text(), title: text(), epoch: text(), revision: whole(),
           content: once(in: 2) ? .text(text(30)) : .changes(list { $0.change() }),
           lastSequence: whole(), change: optional { $0.changeName() },
-          access: once(in: 2) ? .read : .write,
-          presence: list { $0.participant() }, people: optional { $0.whole() })),
+          settled: optional { $0.changeName() }, access: once(in: 2) ? .read : .write,
+          presence: list { $0.participant() }, people: optional { $0.whole() },
+          numbers: optional {
+            ServerMessage.Numbers(
+              document: $0.whole(), time: Int64($0.whole()), authors: $0.list { $0.author() })
+          })),
+      .numberedChanges(
+        ServerMessage.NumberedChanges(
+          run: .init(
+            document: whole(), revision: whole(), time: Int64(whole()),
+            changes: list {
+              .init(author: $0.whole(), sequence: $0.whole(), operation: $0.operation())
+            }),
+          authors: list { $0.author() })),
       .created(
         ServerMessage.Created(documentID: text(), title: text(), isRepeated: once(in: 2))),
       .behind(
         ServerMessage.Behind(
-          documentID: text(), epoch: text(), revision: whole(), lastSequence: whole())),
+          documentID: text(), epoch: text(), revision: whole(), lastSequence: whole(),
+          settled: optional { $0.changeName() })),
       .documentHistory(
         ServerMessage.DocumentHistory(
           documentID: text(), epoch: text(), revision: whole(), changes: list { $0.change() },

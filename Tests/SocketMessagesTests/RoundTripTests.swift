@@ -22,7 +22,9 @@ struct RoundTripTests {
       let decoded = try decoding({ message.encode(messageID: id, into: &$0) }) {
         bytes throws(MessageError) in try ServerMessage.decode(bytes)
       }
-      #expect(decoded.messageID.utf8.elementsEqual(id.utf8))
+      // The shortest message goes without a name.
+      let name = message.kind == .numberedChanges ? "" : id
+      #expect(decoded.messageID.utf8.elementsEqual(name.utf8))
       #expect(decoded.message == message)
     }
     for message in random.whalerClientMessages() {

@@ -1,4 +1,5 @@
 import GatewayPorts
+import SocketMessages
 import WebSocketFrames
 
 /// Newly durable entries, and the frames in which all who hear of them do.
@@ -8,8 +9,18 @@ struct Delivery {
   let revisions: ClosedRange<Int>
   /// The native followers' frame, made for the first of them.
   var shared: Frame?
+  /// The frame of the native followers who take numbers, made for the first of them.
+  var numbered: NumberedFrame?
   /// The frames for followers who want one for each entry.
   var sharedByEntry: [Frame] = []
+
+  /// A frame with numbers in place of ids.
+  struct NumberedFrame {
+    let run: ServerMessage.NumberedChanges.Run
+    /// The newest number of an author that a follower has to know beforehand.
+    let numberKnown: Int
+    let frame: Frame
+  }
 
   init?(_ entries: ArraySlice<LogEntry>) {
     guard let first = entries.first, let last = entries.last else { return nil }

@@ -54,6 +54,8 @@ final class DocumentRoom {
   let id: DocumentID
   /// The document; `nil` while it is being read from the store.
   var live: LiveDocument?
+  /// The numbers that stand for it and its authors.
+  var numbers: DocumentNumbers
   /// The newest text, while people come.
   var sharedText: SharedText?
   /// Followers in the order in which they came.
@@ -86,8 +88,12 @@ final class DocumentRoom {
   private var idleSince: Int64?
   private let idleMilliseconds: Int64
 
-  init(id: DocumentID, presenceListMax: Int, idleMilliseconds: Int64, now: Int64) {
+  init(
+    id: DocumentID, numbers: DocumentNumbers, presenceListMax: Int, idleMilliseconds: Int64,
+    now: Int64
+  ) {
     self.id = id
+    self.numbers = numbers
     presence = DocumentPresence(limit: presenceListMax)
     idleSince = now
     self.idleMilliseconds = idleMilliseconds

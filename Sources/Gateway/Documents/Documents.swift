@@ -12,6 +12,8 @@ final class Documents: Part {
 
   /// The documents in memory, or on their way there.
   var documents: ExactDictionary<DocumentRoom> = [:]
+  /// The documents that were brought to memory since the start: each has a number of its own.
+  var roomsMade = 0
   /// Documents with changes that the end of a turn hands to the store.
   var uncommitted: [DocumentRoom] = []
   /// Documents of which changes were delivered in this turn.

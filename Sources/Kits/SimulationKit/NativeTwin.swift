@@ -41,13 +41,21 @@ package struct NativeTwin {
   private var claim: ClientClaim?
   private var wantsConnection = false
   private var generation: UInt64 = 0
+  /// The authors of numbers that it was told, by a count of its own.
+  private var authors: [Int: String] = [:]
   /// Messages to be sent.
   private var outgoing: [[UInt8]] = []
   /// The first mistake, which must not have happened.
   private var mistake: TwinError?
 
-  package init(name: String, documentID: String, usesTokens: Bool = false) {
-    settings = ClientSettings(name: name, usesTokens: usesTokens)
+  package init(
+    name: String, documentID: String, usesTokens: Bool = false, takesNumbers: Bool = true
+  ) {
+    settings = {
+      var settings = ClientSettings(name: name, usesTokens: usesTokens)
+      settings.takesNumbers = takesNumbers
+      return settings
+    }()
     self.documentID = documentID
     machine = ClientMachine(settings: settings, seed: 0)
     handle(.note(documentID, .open(nil)), now: 0)
@@ -192,6 +200,8 @@ package struct NativeTwin {
     let through = Int(after?.revision ?? 0)
     switch message {
     case .joined(let joined):
+      authors = [:]
+      note(joined.numbers?.authors ?? [])
       switch joined.content {
       case .changes(let changes):
         tally[changes.isEmpty ? .resumesWithNothingMissed : .resumesByReplay] += 1
@@ -214,6 +224,15 @@ package struct NativeTwin {
       note(page.changes, after: from, through: through, first: page.revision)
     case .changes(let changes) where isLive:
       note(changes.changes, after: from, through: through, first: changes.revision)
+    case .numberedChanges(let numbered):
+      note(numbered.authors)
+      guard isLive else { break }
+      tally[.numberedChanges] += 1
+      let changes = numbered.run.changes.map {
+        ServerMessage.Change(
+          clientID: authors[$0.author] ?? "nobody", sequence: $0.sequence, operation: $0.operation)
+      }
+      note(changes, after: from, through: through, first: numbered.run.revision)
     case .acknowledged(let answer) where isLive:
       tally[answer.revision > from ? .acknowledgements : .dedupeHits] += 1
       if answer.revision > from, answer.revision <= through {
@@ -242,6 +261,11 @@ package struct NativeTwin {
     default: break
     }
     return try finish()
+  }
+
+  private mutating func note(_ authors: [ServerMessage.Author]) {
+    tally[.authorsNumbered] += authors.count
+    for author in authors { self.authors[author.number] = author.clientID }
   }
 
   private mutating func note(

@@ -102,7 +102,9 @@ package struct Simulation {
       let client: Client =
         index < plan.natives
         ? .native(
-          NativeTwin(name: "native-\(index)", documentID: id, usesTokens: plan.usesTokens))
+          NativeTwin(
+            name: "native-\(index)", documentID: id, usesTokens: plan.usesTokens,
+            takesNumbers: index % 2 == 0))
         : .whaler(WhalerTwin(name: "whaler-\(index)", resourceID: id))
       seats.append(Seat(documentID: id, client: client))
     }

@@ -11,6 +11,8 @@ package struct Tally: Sendable, Equatable {
     case acknowledgements
     case ownChangesInRanges
     case dedupeHits
+    case numberedChanges
+    case authorsNumbered
     case resumesWithNothingMissed
     case resumesByReplay
     case resumesBySnapshot

@@ -49,6 +49,7 @@ extension NativeDialect {
     }
     if connection.meter.user == nil { access.count(connection, towards: identity) }
     connection.identity = identity
+    connection.takesNumbers = hello.takesNumbers
     (connection.name, connection.color) = profile
     connection.phase = .ready
     connectionsByClient[connection.client] = connection.id
@@ -79,8 +80,8 @@ extension NativeDialect {
 
   private func capabilities(_ rooms: Rooms) -> [String] {
     let own = [
-      "create", "documentHistory", "documents", "presence", "publish", "resume", "roomHistory",
-      "rooms", "selections",
+      "create", "documentHistory", "documents", "numbers", "presence", "publish", "resume",
+      "roomHistory", "rooms", "selections",
     ]
     return (own + rooms.people.capabilities).sorted()
   }

@@ -72,7 +72,9 @@ final class NativeDialect: Dialect {
       content: join.missed.map { .changes($0.map(ServerMessage.Change.init)) } ?? .text(""),
       lastSequence: live.lastDurableSequence(of: connection.client), change: live.nameOfHead,
       settled: join.settled, access: join.verbs.contains(.write) ? .write : .read, presence: [],
-      people: join.verbs.contains(.presence) ? room.presence.toldCount : nil)
+      people: join.verbs.contains(.presence) ? room.presence.toldCount : nil,
+      numbers: connection.takesNumbers ? room.numbers.all : nil)
+    subscription.numberKnown = room.numbers.last
     func appendOthers(_ buffer: inout [UInt8]) {
       (join.others ?? EncodedParticipants([])).append(to: &buffer, leavingOut: connection.client)
     }
@@ -163,9 +165,37 @@ final class NativeDialect: Dialect {
       return
     }
     subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
+    if connection.takesNumbers, let frame = numberedFrame(&delivery, for: subscription) {
+      return board.push(frame, to: connection)
+    }
     let frame = delivery.shared ?? changesFrame(delivery.entries, of: subscription.room.id)
     delivery.shared = frame
     board.push(frame, to: connection)
+  }
+
+  /// The frame of a delivery with numbers in place of ids: the same for all who know the numbers of the
+  /// authors before it.
+  ///
+  /// - Returns: `nil` if it has more authors than can have numbers.
+  private func numberedFrame(
+    _ delivery: inout Delivery, for subscription: Subscription
+  ) -> Frame? {
+    let room = subscription.room
+    if delivery.numbered == nil {
+      let numberKnown = room.numbers.last
+      guard let run = room.numbers.run(of: delivery.entries) else { return nil }
+      delivery.numbered = .init(
+        run: run, numberKnown: numberKnown,
+        frame: frame(
+          .numberedChanges(.init(run: run, authors: room.numbers.authors(after: numberKnown))),
+          ref: ""))
+    }
+    guard let numbered = delivery.numbered else { return nil }
+    defer { subscription.numberKnown = room.numbers.last }
+    guard subscription.numberKnown < numbered.numberKnown else { return numbered.frame }
+    // It has lagged, and not been told of all.
+    let missed = room.numbers.authors(after: subscription.numberKnown)
+    return frame(.numberedChanges(.init(run: numbered.run, authors: missed)), ref: "")
   }
 
   override func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {

@@ -1,0 +1,76 @@
+package import GatewayPorts
+package import SocketMessages
+
+/// The numbers that stand for a document and its authors in messages: the same for all connections, so
+/// that a message is encoded once for all who take numbers.
+///
+/// Authors are numbered as they write, from 1. The last ones have a number, as many as clients keep;
+/// who writes again behind them gets another one.
+package struct DocumentNumbers {
+  /// The document's number.
+  package let document: Int
+  /// The time from which times are counted.
+  package let time: Timestamp
+  /// The authors who have a number, in the order of their numbers.
+  package private(set) var authors: [ServerMessage.Author] = []
+  /// The newest number.
+  package private(set) var last = 0
+  private var numbers: ExactDictionary<Int> = [:]
+
+  package init(document: Int, time: Timestamp) {
+    self.document = document
+    self.time = time
+  }
+
+  /// The number of an author, who gets one if need be.
+  ///
+  /// - Complexity: O(1), and O(*n*) numbers for one that is new.
+  package mutating func number(of client: String) -> Int {
+    if let known = numbers[client] { return known }
+    if authors.count == ServerMessage.Author.numbersMax {
+      numbers[authors.removeFirst().clientID] = nil
+    }
+    last += 1
+    numbers[client] = last
+    authors.append(.init(number: last, clientID: client))
+    return last
+  }
+
+  /// The authors whose numbers are higher than one.
+  package func authors(after number: Int) -> [ServerMessage.Author] {
+    Array(authors.drop { $0.number <= number })
+  }
+
+  /// All that a newcomer has to know.
+  package var all: ServerMessage.Numbers {
+    ServerMessage.Numbers(document: document, time: time, authors: authors)
+  }
+
+  /// Numbers the authors of changes.
+  ///
+  /// - Returns: `nil` if they have more authors than can have numbers at one time.
+  package mutating func run(
+    of entries: ArraySlice<LogEntry>
+  ) -> ServerMessage.NumberedChanges.Run? {
+    guard let first = entries.first, let last = entries.last else { return nil }
+    if entries.count > ServerMessage.Author.numbersMax {
+      var found: ExactSet = []
+      for entry in entries { found.insert(entry.client) }
+      guard found.count <= ServerMessage.Author.numbersMax else { return nil }
+    }
+    // A number that is given takes back the oldest, which may be one of theirs.
+    var before: Int
+    repeat {
+      before = self.last
+      for entry in entries { _ = number(of: entry.client) }
+    } while self.last != before
+    var changes: [ServerMessage.NumberedChanges.Change] = []
+    for entry in entries {
+      changes.append(
+        .init(
+          author: number(of: entry.client), sequence: entry.sequence, operation: entry.operation))
+    }
+    return .init(
+      document: document, revision: first.revision, time: last.time - time, changes: changes)
+  }
+}
