@@ -195,6 +195,10 @@ bench-store: check-swift  ## Measure typists beside a reader, and authors at ran
 	@$(SWIFT_BUILD) --product parley-store-bench
 	@"$$($(SWIFT_BUILD) --show-bin-path)/parley-store-bench" $(REVISIONS)
 
+.PHONY: package-test
+package-test: check-swift  ## Build an app on this package's clients, without what only the server needs
+	@Scripts/package-test.sh
+
 ##@ Other
 
 .PHONY: docs
