@@ -46,8 +46,8 @@ extension Configuration {
 
   /// The folder with the page.
   ///
-  /// It is the one set, or the first that has an `index.html` of: `Web` beside the program or in a
-  /// folder above it (as in a checkout), `share/parley/web` of an installation, `Web` here.
+  /// It is the one set, or the first that has an `index.html` of: `share/parley/web` of an installation,
+  /// `Web/built` or else `Web` beside the program or in a folder above it (as in a checkout), and both here.
   ///
   /// - Parameter executable: the path of the program.
   public func webDirectory(executable: String) throws(ConfigurationError) -> String {
@@ -59,10 +59,10 @@ extension Configuration {
     var folder = Files.folder(of: Files.resolved(executable) ?? executable)
     candidates.append(Files.folder(of: folder) + "/share/parley/web")
     while folder.count > 1 {
-      candidates.append(folder + "/Web")
+      candidates += [folder + "/Web/built", folder + "/Web"]
       folder = Files.folder(of: folder)
     }
-    candidates.append("Web")
+    candidates += ["Web/built", "Web"]
     for candidate in candidates where Files.isFile(candidate + "/index.html") { return candidate }
     throw .noPage(nil)
   }

@@ -8,8 +8,11 @@ import Glibc
 /// noticed at the next request. Only regular files below the folder are served: a path that
 /// climbs out of it, or that a link leads out of it, is not found.
 ///
-/// A file that has its compressed form beside it (`name.gz`, not older) is sent in that form to whoever
-/// takes it: the gateway itself compresses nothing.
+/// A file that has a compressed form beside it (`name.br` or `name.gz`, not older) is sent in that form to
+/// clients that accept it, Brotli before gzip: the gateway itself compresses nothing.
+///
+/// Files below `immutable/` carry a hash of their content in their name, so browsers keep them for a year and
+/// never ask again. Everything else is revalidated at each use, the pages above all: they name the hashes.
 package struct StaticFiles {
   private struct Entry {
     let modified: Int
@@ -37,6 +40,9 @@ package struct StaticFiles {
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "same-origin"),
   ]
+
+  /// Content codings with the ending of their files, the smallest first.
+  private static let codings = [(name: "br", ending: "br"), (name: "gzip", ending: "gz")]
 
   private let root: String
   private var entries: [String: Entry] = [:]
@@ -68,46 +74,47 @@ package struct StaticFiles {
     guard head.method == "GET" || head.method == "HEAD" else {
       return Response(status: 405, headers: [("allow", "GET, HEAD")])
     }
-    let isOneDown = head.path.hasPrefix("/n/")
-    guard var entry = isOneDown ? pageOneDown() : entry(named: name) else {
-      return Self.notFound
-    }
+    var entry: Entry
+    var tag: String
     var headers = Self.securityHeaders
-    var tag = entry.tag
-    if !isOneDown, let compressed = self.entry(named: name + ".gz"),
-      compressed.modified >= entry.modified
-    {
-      headers.append(("vary", "accept-encoding"))
-      if Self.takesGzip(head.headers["accept-encoding"]) {
-        entry = compressed
-        tag = String(compressed.tag.dropLast()) + "-gz\""
-        headers.append(("content-encoding", "gzip"))
+    if head.path.hasPrefix("/n/"), self.entry(named: Self.builtPageOneDown) == nil {
+      guard let page = pageOneDown() else { return Self.notFound }
+      entry = page
+      tag = page.tag
+    } else {
+      let file = head.path.hasPrefix("/n/") ? Self.builtPageOneDown : name
+      guard let plain = self.entry(named: file) else { return Self.notFound }
+      entry = plain
+      tag = plain.tag
+      let accepted = AcceptedCodings(head.headers["accept-encoding"])
+      var isCompressed = false
+      for coding in Self.codings {
+        guard let form = self.entry(named: "\(file).\(coding.ending)"),
+          form.modified >= plain.modified
+        else { continue }
+        if !isCompressed { headers.append(("vary", "accept-encoding")) }
+        isCompressed = true
+        guard accepted.contains(coding.name) else { continue }
+        entry = form
+        tag = String(form.tag.dropLast()) + "-\(coding.ending)\""
+        headers.append(("content-encoding", coding.name))
+        break
       }
     }
     headers.append(("etag", tag))
-    headers.append(("cache-control", "no-cache"))
+    let isFixed = name.hasPrefix("immutable/")
+    headers.append(
+      ("cache-control", isFixed ? "public, max-age=31536000, immutable" : "no-cache"))
     let ending = name.split(separator: ".").last.map(String.init) ?? ""
     headers.append(("content-type", Self.types[ending] ?? "application/octet-stream"))
     return Response(status: 200, headers: headers, body: entry.body)
       .unless(known: EntityTags(head.headers["if-none-match"]))
   }
 
-  /// Whether an `accept-encoding` header takes gzip: by its name, or by `*`, and not with a weight of 0.
-  private static func takesGzip(_ header: String?) -> Bool {
-    guard let header else { return false }
-    var takesAny = false
-    for coding in header.split(separator: ",") {
-      let parts = coding.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-      guard let name = parts.first?.lowercased() else { continue }
-      let weight = parts.dropFirst().first { $0.lowercased().hasPrefix("q=") }?.dropFirst(2)
-      let isTaken = weight.map { $0.contains { $0 >= "1" && $0 <= "9" } } ?? true
-      if name == "gzip" || name == "x-gzip" { return isTaken }
-      if name == "*" { takesAny = isTaken }
-    }
-    return takesAny
-  }
+  /// The built page as it is sent below `/n/`, where its links begin one folder higher.
+  private static let builtPageOneDown = "index.below.html"
 
-  /// The page as it is found below `/n/`.
+  /// The page below `/n/`, made from a page that is served as it was written.
   private mutating func pageOneDown() -> Entry? {
     guard let page = entry(named: "index.html") else { return nil }
     if let kept = oneDown, kept.modified == page.modified, kept.size == page.size { return kept }
@@ -121,7 +128,12 @@ package struct StaticFiles {
   }
 
   private static let notFound = Response(
-    status: 404, headers: [("content-type", "text/plain; charset=utf-8")],
+    status: 404,
+    // An upgrade takes files away, and may bring them back: no cache may keep that they are missing.
+    headers: [
+      ("content-type", "text/plain; charset=utf-8"), ("cache-control", "no-store"),
+      ("x-content-type-options", "nosniff"),
+    ],
     body: Array("Nothing is here.\n".utf8))
 
   private mutating func entry(named name: String) -> Entry? {

@@ -51,6 +51,44 @@ struct StaticFileTests {
     #expect(headers["vary"] == "accept-encoding")
   }
 
+  @Test(
+    "the smallest form that is accepted is sent",
+    arguments: [
+      ("gzip, deflate, br, zstd", "br"), ("gzip", "gzip"), ("BR;q=0.1, gzip", "br"), ("*", "br"),
+      ("br;q=0, *", "gzip"), ("br;q=0, gzip;q=0, *", nil), ("zstd", nil), (nil, nil),
+    ] as [(String?, String?)])
+  func brotli(codings: String?, coding: String?) throws {
+    try write("plain", to: "app.js", modified: 100)
+    try write("gzip", to: "app.js.gz", modified: 100)
+    try write("br", to: "app.js.br", modified: 100)
+    let response = try response("/assets/app.js", accepting: codings)
+    #expect(String(decoding: response.body, as: UTF8.self) == coding ?? "plain")
+    #expect(headers(response)["content-encoding"] == coding)
+    #expect(response.headers.filter { $0.name == "vary" }.map(\.value) == ["accept-encoding"])
+    let tag = try #require(headers(response)["etag"])
+    #expect(try self.response("/assets/app.js", accepting: codings, knowing: tag).status == 304)
+    let others = ["br", "gzip", nil].filter { $0 != coding }
+    for other in others {
+      #expect(try self.response("/assets/app.js", accepting: other, knowing: tag).status == 200)
+    }
+  }
+
+  @Test(
+    "only files whose names carry a hash are kept without asking, and nothing keeps a missing one")
+  func caching() throws {
+    #expect(mkdir(folder.path + "/immutable", 0o700) == 0)
+    try write("script", to: "immutable/app-ABCD2345.js", modified: 100)
+    try write("page", to: "index.html", modified: 100)
+    let fixed = headers(try response("/assets/immutable/app-ABCD2345.js"))["cache-control"]
+    #expect(fixed == "public, max-age=31536000, immutable")
+    for path in ["/", "/n/one", "/assets/index.html"] {
+      #expect(headers(try response(path))["cache-control"] == "no-cache", "\(path)")
+    }
+    let missing = try response("/assets/immutable/app-ZZZZ2345.js")
+    #expect(missing.status == 404)
+    #expect(headers(missing)["cache-control"] == "no-store")
+  }
+
   @Test("a compressed form that is older than its file is not sent")
   func outdated() throws {
     try write("newer", to: "app.js", modified: 101)
@@ -82,5 +120,18 @@ struct StaticFileTests {
     #expect(String(decoding: page.body, as: UTF8.self) == "pressed")
     let below = try response("/n/one", accepting: "gzip")
     #expect(String(decoding: below.body, as: UTF8.self) == "<a href=\"../assets/x\">")
+  }
+
+  @Test("the page below a note's address is sent compressed where it was built")
+  func builtOneDown() throws {
+    try write("<a href=\"assets/x\">", to: "index.html", modified: 100)
+    try write("built below", to: "index.below.html", modified: 100)
+    try write("pressed below", to: "index.below.html.br", modified: 100)
+    let below = try response("/n/one", accepting: "br")
+    #expect(String(decoding: below.body, as: UTF8.self) == "pressed below")
+    #expect(headers(below)["content-type"] == "text/html; charset=utf-8")
+    let plain = try response("/n/one")
+    #expect(String(decoding: plain.body, as: UTF8.self) == "built below")
+    #expect(headers(plain)["vary"] == "accept-encoding")
   }
 }

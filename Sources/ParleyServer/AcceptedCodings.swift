@@ -1,0 +1,25 @@
+/// The content codings that an `accept-encoding` header accepts.
+struct AcceptedCodings {
+  private var named: [String: Bool] = [:]
+  private var isAnyAccepted = false
+
+  /// Reads the header; without one no coding is accepted.
+  ///
+  /// A coding counts by its name, or by `*` where it is not named, and not with a weight of 0.
+  init(_ header: String?) {
+    for coding in header?.split(separator: ",") ?? [] {
+      let parts = coding.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+      guard let name = parts.first?.lowercased() else { continue }
+      let weight = parts.dropFirst().first { $0.lowercased().hasPrefix("q=") }?.dropFirst(2)
+      let isAccepted = weight.map { $0.contains { $0 >= "1" && $0 <= "9" } } ?? true
+      if name == "*" {
+        isAnyAccepted = isAccepted
+      } else {
+        named[name == "x-gzip" ? "gzip" : name] = isAccepted
+      }
+    }
+  }
+
+  /// Whether a coding is accepted.
+  func contains(_ coding: String) -> Bool { named[coding] ?? isAnyAccepted }
+}
