@@ -215,7 +215,10 @@
       throw .wrongType(expected: "an integer", offset: start)
     }
     guard let number = Number(exactly: isNegative ? -value : value) else {
-      throw .wrongType(expected: "an integer of \(Number.bitWidth) bits", offset: start)
+      // Put together from a number, the text would bring half of what strings can do into browsers.
+      throw .wrongType(
+        expected: Number.bitWidth == 32 ? "an integer of 32 bits" : "an integer of 64 bits",
+        offset: start)
     }
     return number
   }

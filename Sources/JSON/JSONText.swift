@@ -18,6 +18,9 @@
   }
 
   /// Whether it is this text, escapes resolved.
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
   @inlinable package static func == (text: JSONText, expected: StaticString) -> Bool {
     let count = expected.utf8CodeUnitCount
     let start = expected.utf8Start

@@ -180,7 +180,7 @@ extension Document {
   }
 }
 
-/// Reads numbers and pieces from the front of bytes.
+/// Reads numbers and pieces from the front of bytes. Nothing is inlined, for browsers load this code.
 private struct KeptReader {
   let bytes: [UInt8]
   var position = 0
@@ -194,6 +194,7 @@ private struct KeptReader {
   }
 
   /// A whole number, which may be negative.
+  @inline(never)
   mutating func number() throws(KeptNoteError) -> Int64 {
     let start = position
     var isNegative = false
@@ -216,6 +217,7 @@ private struct KeptReader {
   }
 
   /// A number from 0 that an `Int` of 32 bits holds, too.
+  @inline(never)
   mutating func count() throws(KeptNoteError) -> Int {
     let start = position
     let number = try number()
@@ -225,21 +227,24 @@ private struct KeptReader {
     return count
   }
 
+  @inline(never)
   mutating func piece(_ count: Int) throws(KeptNoteError) -> ArraySlice<UInt8> {
     guard count <= bytes.count - position else { throw .unreadable(offset: position) }
     defer { position += count }
     return bytes[position..<position + count]
   }
 
+  @inline(never)
   mutating func text(_ count: Int) throws(KeptNoteError) -> String {
     let start = position
     let piece = try piece(count)
     let text = String(decoding: piece, as: UTF8.self)
-    guard text.utf8.elementsEqual(piece) else { throw .unreadable(offset: start) }
+    guard Array(text.utf8) == Array(piece) else { throw .unreadable(offset: start) }
     return text
   }
 
   /// An operation in JSON form; `nil` for no bytes.
+  @inline(never)
   mutating func operation(_ count: Int) throws(KeptNoteError) -> TextOperation? {
     guard count > 0 else { return nil }
     let start = position

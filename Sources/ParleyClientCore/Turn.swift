@@ -66,7 +66,7 @@ enum MessageNumber {
   static func read(_ name: String) -> Int? {
     var number = 0
     var digits = 0
-    for byte in name.utf8 {
+    for byte in Array(name.utf8) {
       if digits == 0 {
         guard byte == UInt8(ascii: "c") else { return nil }
         digits = 1

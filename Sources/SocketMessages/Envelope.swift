@@ -90,8 +90,7 @@ package struct Envelope: MessageSource {
 
   /// Reads `data`.
   mutating func read<Object: MessageObject>() throws(MessageError) -> Object {
-    var fields = MessageFields(
-      reading: try reader(), operationComponentsMax: operationComponentsMax)
+    var fields = try fields()
     var object = Object.blank
     do throws(JSONError) {
       try fields.read(into: &object)
@@ -101,7 +100,18 @@ package struct Envelope: MessageSource {
     return object
   }
 
+  /// The fields of `data`.
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
+  private func fields() throws(MessageError) -> MessageFields {
+    MessageFields(reading: try reader(), operationComponentsMax: operationComponentsMax)
+  }
+
   /// What is wrong with `data`.
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
   private func failure(
     _ error: JSONError, _ fields: MessageFields, _ change: MessageError.RejectedChange?
   ) -> MessageError {

@@ -36,33 +36,43 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
   ///   - type: What was being read: a message's type, or "envelope".
   ///   - field: In which of its fields.
   init(_ error: JSONError, in type: String, field: String?) {
-    let place = field.map { "\(type), field \($0)" } ?? type
-    switch error {
-    case .malformed(let offset):
-      self.init(.badMessage, "the message is not JSON from byte \(offset) on; send a JSON object")
-    case .tooDeep(let offset):
-      self.init(
-        .badMessage,
-        "expected at most \(JSONReader.depthMax) nested objects and arrays; "
-          + "one more begins at byte \(offset)")
-    case .wrongType(let expected, let offset):
-      self.init(.badMessage, "\(place): expected \(expected) at byte \(offset)")
-    case .missing(let inner):
-      self.init(
-        .badMessage, "\(type): the field \(field.map { "\($0)." } ?? "")\(inner) is missing")
-    case .wrongValue(let inner, let expected):
-      self.init(
-        .badMessage, "\(type), field \(field.map { "\($0)." } ?? "")\(inner): expected \(expected)")
-    case .tooLong(let offset):
-      self.init(
-        .badOperation,
-        "\(place): an operation spans at most \(TextOperation.lengthMax) scalars; "
-          + "this one passes that at byte \(offset)")
-    case .tooManyComponents(let componentsMax):
-      self.init(
-        .tooLarge,
-        "\(place): an operation may have \(componentsMax) components, this one has more; "
-          + "send it in smaller pieces")
-    }
+    #if hasFeature(Embedded)
+      // A browser's program acts on the code alone, and is smaller without the words.
+      switch error {
+      case .malformed, .tooDeep, .wrongType, .missing, .wrongValue: self.init(.badMessage, "")
+      case .tooLong: self.init(.badOperation, "")
+      case .tooManyComponents: self.init(.tooLarge, "")
+      }
+    #else
+      let place = field.map { "\(type), field \($0)" } ?? type
+      switch error {
+      case .malformed(let offset):
+        self.init(.badMessage, "the message is not JSON from byte \(offset) on; send a JSON object")
+      case .tooDeep(let offset):
+        self.init(
+          .badMessage,
+          "expected at most \(JSONReader.depthMax) nested objects and arrays; "
+            + "one more begins at byte \(offset)")
+      case .wrongType(let expected, let offset):
+        self.init(.badMessage, "\(place): expected \(expected) at byte \(offset)")
+      case .missing(let inner):
+        self.init(
+          .badMessage, "\(type): the field \(field.map { "\($0)." } ?? "")\(inner) is missing")
+      case .wrongValue(let inner, let expected):
+        self.init(
+          .badMessage,
+          "\(type), field \(field.map { "\($0)." } ?? "")\(inner): expected \(expected)")
+      case .tooLong(let offset):
+        self.init(
+          .badOperation,
+          "\(place): an operation spans at most \(TextOperation.lengthMax) scalars; "
+            + "this one passes that at byte \(offset)")
+      case .tooManyComponents(let componentsMax):
+        self.init(
+          .tooLarge,
+          "\(place): an operation may have \(componentsMax) components, this one has more; "
+            + "send it in smaller pieces")
+      }
+    #endif
   }
 }

@@ -19,7 +19,9 @@ import JSON
 /// **Writing.** Every field appends itself, and the message stays as it is.
 ///
 /// It is one struct with a mode, where a generic visitor would be compiled anew for each message,
-/// and its fields are not inlined: this code is also loaded by browsers.
+/// and its fields are not inlined: this code is also loaded by browsers. What is inlined on a server is
+/// not in a browser's program (`Embedded`), which has to be small, and whose errors say no more than their
+/// code.
 package struct MessageFields {
   enum Mode {
     case reading
@@ -104,6 +106,9 @@ package struct MessageFields {
   /// The key at which reading failed; `nil` if the object as a whole is at fault.
   var failedKey: String? { mode == .checking ? nil : level.key?.string ?? "data" }
 
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
   private mutating func begin() throws(JSONError) {
     guard try reader.beginObject() else { return }
     level.key = try reader.key()
@@ -111,6 +116,9 @@ package struct MessageFields {
   }
 
   /// Whether another visit is due. A key that the last one has not taken is skipped.
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
   private mutating func continues() throws(JSONError) -> Bool {
     if level.isAtValue, !level.hasTaken {
       try reader.skipValue()
@@ -127,6 +135,9 @@ package struct MessageFields {
   }
 
   /// Passes on to the next key.
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
   mutating func pass() throws(JSONError) {
     level.hasTaken = true
     if try reader.nextField() {
@@ -162,6 +173,9 @@ package struct MessageFields {
   // MARK: Steps of a field
 
   /// The bit of the field that is visited.
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
   mutating func bit(isRequired: Bool) -> UInt64 {
     let bit = level.nextBit
     level.nextBit = bit &<< 1
@@ -170,12 +184,18 @@ package struct MessageFields {
   }
 
   /// Whether the reader stands at the value of this field.
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
   func isAt(_ name: StaticString) -> Bool {
     guard level.isAtValue, let key = level.key else { return false }
     return key == name
   }
 
   /// Notes whether a field that was read holds a right value, and passes on.
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
   mutating func took(_ bit: UInt64, isRight: Bool) throws(JSONError) {
     level.found |= bit
     if isRight { level.wrong &= ~bit } else { level.wrong |= bit }
@@ -183,13 +203,28 @@ package struct MessageFields {
   }
 
   /// Whether this field holds a wrong value. Throws if it is missing.
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
   mutating func isWrong(_ name: StaticString) throws(JSONError) -> Bool {
     let bit = bit(isRequired: false)
-    if level.wanted & ~level.found & bit != 0 { throw .missing(field: "\(name)") }
+    if level.wanted & ~level.found & bit != 0 { throw .missing(field: Self.text(name)) }
     return level.wrong & bit != 0
   }
 
+  /// A field's name, for an error.
+  static func text(_ name: StaticString) -> String {
+    #if hasFeature(Embedded)
+      ""
+    #else
+      "\(name)"
+    #endif
+  }
+
   /// Writes a field's name.
+  #if hasFeature(Embedded)
+    @inline(never)
+  #endif
   mutating func key(_ name: StaticString) {
     if !isFirst { buffer.append(UInt8(ascii: ",")) }
     isFirst = false
@@ -215,7 +250,7 @@ extension MessageFields {
       let form = try Form.read(&self)
       if let form { value = form }
       try took(bit, isRight: form != nil)
-    case .checking: if try isWrong(name) { throw Form.mistake(in: "\(name)", of: self) }
+    case .checking: if try isWrong(name) { throw Form.mistake(in: Self.text(name), of: self) }
     case .writing:
       key(name)
       value.write(&self)
@@ -238,7 +273,7 @@ extension MessageFields {
       }
       value = try Form.read(&self)
       try took(bit, isRight: value != nil)
-    case .checking: if try isWrong(name) { throw Form.mistake(in: "\(name)", of: self) }
+    case .checking: if try isWrong(name) { throw Form.mistake(in: Self.text(name), of: self) }
     case .writing:
       guard let value else { return }
       key(name)
@@ -273,7 +308,7 @@ extension MessageFields {
       let form = try [Element].read(&self)
       if let form { value = form }
       try took(bit, isRight: form != nil)
-    case .checking: if try isWrong(name) { throw [Element].mistake(in: "\(name)", of: self) }
+    case .checking: if try isWrong(name) { throw [Element].mistake(in: Self.text(name), of: self) }
     case .writing: if !value.isEmpty { try required(name, &value) }
     case .listing: list(name, [Element].shape, .optional)
     }
@@ -317,7 +352,7 @@ extension MessageFields {
       guard isAt(name) else { return }
       try took(bit, isRight: try reader.text().isEqual(to: text))
     case .checking:
-      if try isWrong(name) { throw .wrongValue(field: "\(name)", expected: text) }
+      if try isWrong(name) { throw .wrongValue(field: Self.text(name), expected: text) }
     case .writing:
       key(name)
       text.write(&self)

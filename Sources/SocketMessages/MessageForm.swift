@@ -50,11 +50,13 @@ extension MessageWord {
     return nil
   }
   func write(_ fields: inout MessageFields) { rawValue.write(&fields) }
-  static func mistake(in field: String, of fields: MessageFields) -> JSONError {
-    var words = ""
-    for word in allCases { words += words.isEmpty ? word.rawValue : ", \(word.rawValue)" }
-    return .wrongValue(field: field, expected: "one of \(words)")
-  }
+  #if !hasFeature(Embedded)
+    static func mistake(in field: String, of fields: MessageFields) -> JSONError {
+      var words = ""
+      for word in allCases { words += words.isEmpty ? word.rawValue : ", \(word.rawValue)" }
+      return .wrongValue(field: field, expected: "one of \(words)")
+    }
+  #endif
 }
 
 extension String: MessageForm {

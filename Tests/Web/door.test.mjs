@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { Core, CoreError } from "../../Web/js/door.js";
 import { ChangeSet, Text } from "../../Web/vendor/codemirror/index.js";
 import { Random, applied, randomChanges, randomText } from "./support.mjs";
@@ -385,7 +385,8 @@ test("what is no event, and what another version has kept, is refused and change
   assert.equal(rig.core.text("x"), undefined);
 });
 
-test("the module is at most 190 kB compressed", () => {
-  const size = gzipSync(module, { level: 9 }).length;
-  assert.ok(size <= 190_000, `${size} bytes`);
+test("the module is at most 110 kB compressed by Brotli, and 145 kB by gzip", () => {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
+  const sizes = [brotliCompressSync(module, { params }).length, gzipSync(module, { level: 9 }).length];
+  assert.ok(sizes[0] <= 110_000 && sizes[1] <= 145_000, `${sizes} bytes`);
 });

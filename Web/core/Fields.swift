@@ -1,4 +1,4 @@
-// The fields of events and actions, as they cross the door.
+// The fields of events and actions, as they cross the door. None is inlined: a page loads this code.
 
 /// Reads fields from the front of bytes. Once something does not fit, all that follows is empty.
 struct Input {
@@ -8,6 +8,7 @@ struct Input {
 
   init(_ source: UnsafeBufferPointer<UInt8>) { self.source = source }
 
+  @inline(never)
   mutating func byte() -> UInt8 {
     guard position < source.count else {
       hasFailed = true
@@ -17,6 +18,7 @@ struct Input {
     return source[position]
   }
 
+  @inline(never)
   mutating func number() -> Double {
     var bits: UInt64 = 0
     for shift in 0..<UInt64(8) { bits |= UInt64(byte()) << (shift * 8) }
@@ -29,6 +31,7 @@ struct Input {
   }
 
   /// A number that an `Int` of 32 bits holds.
+  @inline(never)
   mutating func integer() -> Int {
     let number = number()
     guard number <= 2_147_483_647 else {
@@ -41,6 +44,7 @@ struct Input {
   mutating func flag() -> Bool { number() != 0 }
 
   /// Valid while the call lasts.
+  @inline(never)
   mutating func run() -> UnsafeBufferPointer<UInt8> {
     let count = integer()
     guard !hasFailed, count <= source.count - position else {
@@ -51,8 +55,10 @@ struct Input {
     return UnsafeBufferPointer(rebasing: source[position..<position + count])
   }
 
+  @inline(never)
   mutating func bytes() -> [UInt8] { Array(run()) }
 
+  @inline(never)
   mutating func text() -> String { String(decoding: run(), as: UTF8.self) }
 }
 
@@ -60,8 +66,10 @@ struct Input {
 struct Output {
   var bytes: [UInt8] = []
 
+  @inline(never)
   mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
+  @inline(never)
   private mutating func number(_ number: Double) {
     for shift in 0..<UInt64(8) {
       bytes.append(UInt8(truncatingIfNeeded: number.bitPattern >> (shift * 8)))
@@ -72,11 +80,13 @@ struct Output {
 
   mutating func number(_ number: Int64) { self.number(Double(number)) }
 
+  @inline(never)
   mutating func run(_ run: [UInt8]) {
     number(run.count)
     bytes.append(contentsOf: run)
   }
 
+  @inline(never)
   mutating func text(_ text: String) {
     number(text.utf8.count)
     bytes.append(contentsOf: text.utf8)
