@@ -82,10 +82,10 @@ setup-test: check-swift  ## Install what the tests need
 	@Scripts/python-environment.sh test
 
 .PHONY: page
-page: setup-serve  ## Fetch CodeMirror, compile the core to WebAssembly, and compress the page's files
+page: setup-serve  ## Fetch CodeMirror, compile the core to WebAssembly, and build the page in Web/built
 	@if [ -x Scripts/vendor-codemirror.sh ]; then Scripts/vendor-codemirror.sh; fi
 	@if [ -x Scripts/build-wasm.sh ]; then Scripts/build-wasm.sh; fi
-	@Scripts/compress-page.sh
+	@Scripts/build-page.py
 
 .PHONY: check-swift
 check-swift:
@@ -221,7 +221,7 @@ install-test: image deb  ## Install tarball, package and image in bare roots, an
 
 .PHONY: clean
 clean:  ## Remove what was built (not .venv, not the vendored page parts)
-	rm -rf .build artifacts Web/generated
+	rm -rf .build artifacts Web/generated Web/built
 
 .PHONY: help
 help:  ## Show this list

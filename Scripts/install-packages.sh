@@ -14,9 +14,10 @@ for set in "$@"; do
         zlib1g-dev)
       ;;
     serve)
-      # The four C libraries, what finds them, and Python for fetching CodeMirror.
+      # The four C libraries, what finds them, Python for fetching CodeMirror, and what makes the page small.
       packages+=(libwebsockets-dev libsqlite3-dev libssl-dev
-        libcurl4-openssl-dev pkg-config ca-certificates unzip python3 python3-venv python3-pip)
+        libcurl4-openssl-dev pkg-config ca-certificates unzip python3 python3-venv python3-pip
+        esbuild binaryen brotli)
       ;;
     test)
       # A real browser, with fonts for emoji and CJK so that screenshots show them.

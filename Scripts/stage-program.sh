@@ -16,9 +16,9 @@ strip --strip-unneeded "$prefix/bin/parley"
 
 web=$prefix/share/parley/web
 mkdir -p "$web" "$prefix/share/doc/parley"
-cp -R Web/*.html Web/*.svg Web/css Web/js Web/vendor Web/licences "$web/"
-install -D -m 644 Web/generated/client.wasm "$web/generated/client.wasm"
-Scripts/compress-page.sh "$web"
+# With the times of the build, or a compressed form could seem older than its file.
+cp -R --preserve=timestamps Web/built/. "$web/"
+rm "$web/.stamp"
 
 cp -R README.md CHANGELOG.md NOTICE Documentation/*.md Packaging/grafana Packaging/parley.conf \
   "$prefix/share/doc/parley/"

@@ -2,7 +2,8 @@
 # Fetches CodeMirror 6, built as browser modules, into Web/vendor/codemirror.
 #
 # The modules are taken from a Python wheel that carries them ready to serve, so no bundler and no
-# package manager for JavaScript is needed. The wheel's hash is pinned: another file is refused.
+# package manager for JavaScript is needed. The wheel's hash is pinned: another file is refused. Of its
+# hundred languages Markdown is kept, and HTML with what stands in it; two modules are changed a little.
 # Nothing is done when the pinned version is already there.
 #
 # Usage: Scripts/vendor-codemirror.sh     (PYTHON=… chooses the interpreter whose pip is used)
@@ -11,11 +12,14 @@ set -eu
 version=3.18.0
 hash=a2bd51642312d98aab6d8b641245d796ff1b89da5829777170bcc488140c3dcd
 
+# Of what is changed below.
+edition=2
+
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 target=$root/Web/vendor/codemirror
 python=${PYTHON:-python3}
 
-if [ -f "$target/.version" ] && [ "$(cat "$target/.version")" = "$hash" ]; then
+if [ -f "$target/.version" ] && [ "$(cat "$target/.version")" = "$hash $edition" ]; then
   exit 0
 fi
 
@@ -29,6 +33,7 @@ printf 'nicegui==%s --hash=sha256:%s\n' "$version" "$hash" >"$work/requirements.
 mkdir -p "$work/codemirror" "$root/Web/vendor"
 "$python" - "$work"/nicegui-*.whl "$work/codemirror" <<'PYTHON'
 import pathlib
+import re
 import sys
 import zipfile
 
@@ -40,9 +45,57 @@ with zipfile.ZipFile(wheel) as archive:
             (target / name[len(folder):]).write_bytes(archive.read(name))
         elif name.endswith("/licenses/LICENSE"):
             (target / "LICENSE.bundle.txt").write_bytes(archive.read(name))
+
+
+def only(pattern, text):
+    """The one match of a pattern: the file's hash is pinned, so anything else is a mistake here."""
+    found = re.findall(pattern, text)
+    if len(found) != 1:
+        sys.exit(f"vendor-codemirror.sh: expected one {pattern} in the bundle, found {len(found)}")
+    return found[0]
+
+
+index = (target / "index.js").read_text()
+core_name = only(r'from"\./(index-[^"]+)"', index)
+core = (target / core_name).read_text()
+markdown_name = only(r'name:"Markdown",[^}]*?import\("\./([^"]+)"\)', core)
+html_name = only(r'name:"HTML",[^}]*?import\("\./([^"]+)"\)', core)
+
+# The bundle gives out the keys of its search only within a set-up that brings much else.
+keys = only(r'[,;](\w+)=\[\{key:"Mod-f",run:', core)
+source_map = re.compile(r"//# sourceMappingURL=.*\s*$")
+core = source_map.sub("", core).rstrip() + f"export{{{keys} as searchKeymap}};\n"
+# The list of languages stays, and none of it can be loaded.
+core = re.sub(r'import\("\./[^"]+"\)', "Promise.reject(new Error)", core)
+(target / core_name).write_text(core)
+(target / "index.js").write_text(
+    source_map.sub("", index).rstrip() + f'export{{searchKeymap}}from"./{core_name}";\n'
+)
+
+# Markdown brings HTML along, with CSS and JavaScript: here it is what whoever configures it brings.
+markdown = (target / markdown_name).read_text()
+only(r'import\{html as \w+,htmlCompletionSource as \w+\}from"[^"]*";(?:import"[^"]*";)*', markdown)
+markdown = re.sub(
+    r'import\{html as (\w+),htmlCompletionSource as (\w+)\}from"[^"]*";(?:import"[^"]*";)*',
+    r"const \1=()=>({support:[],language:{parser:null}}),\2=()=>null;",
+    markdown,
+)
+(target / "markdown.js").write_text(source_map.sub("", markdown))
+(target / "html.js").write_text(f'export{{html}}from"./{html_name}";\n')
+
+wanted = {"index.js", "markdown.js", "html.js"}
+waiting = list(wanted)
+while waiting:
+    for name in re.findall(r'(?:from|import)"\./([^"]+)"', (target / waiting.pop()).read_text()):
+        if name not in wanted:
+            wanted.add(name)
+            waiting.append(name)
+for path in target.glob("*.js"):
+    if path.name not in wanted:
+        path.unlink()
 PYTHON
 cp "$root/Web/licences/codemirror.txt" "$work/codemirror/LICENSE.codemirror.txt"
-printf '%s' "$hash" >"$work/codemirror/.version"
+printf '%s %s' "$hash" "$edition" >"$work/codemirror/.version"
 
 rm -rf "$target"
 mv "$work/codemirror" "$target"

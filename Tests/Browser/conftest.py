@@ -24,6 +24,8 @@ from playwright.sync_api import expect, sync_playwright
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ARTIFACTS = ROOT / "artifacts" / "browser"
 PROGRAM = pathlib.Path(os.environ.get("PARLEY", ROOT / ".build" / "release" / "parley"))
+# The page as it is served. PARLEY_WEB=Web has the modules as they are written.
+WEB = ROOT / os.environ.get("PARLEY_WEB", "Web/built")
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
@@ -58,11 +60,17 @@ PHONE = {
 }
 
 
+# In the page: the CodeMirror view in a host. It is found as CodeMirror itself finds it.
+VIEW_IN = """(host) =>
+    document.querySelector(host).shadowRoot?.querySelector(".cm-content")?.cmView?.rootView.view ?? null"""
+
+
 class Server:
     """The program, on a folder that outlives it."""
 
-    def __init__(self, folder, *options):
+    def __init__(self, folder, *options, web=WEB):
         self.folder = folder
+        self.web = web
         self.options = options
         self.token = None
         self.log = open(folder / "server.log", "ab")
@@ -81,7 +89,7 @@ class Server:
                 "--data-dir",
                 str(self.folder / "data"),
                 "--web-dir",
-                str(ROOT / "Web"),
+                str(self.web),
                 *self.options,
             ],
             stdout=subprocess.PIPE,
@@ -253,23 +261,17 @@ class Person:
         None while there is no editor, for another note is being opened.
         """
         return self.page.evaluate(
-            """async () => {
-                const { EditorView } = await import("/assets/js/codemirror.js");
-                const element = document.querySelector("#editor").shadowRoot?.querySelector(".cm-editor");
-                return element ? EditorView.findFromDOM(element).state.doc.toString() : null;
-            }"""
+            f"""() => ({VIEW_IN})("#editor")?.state.doc.toString() ?? null"""
         )
 
     def put_caret(self, anchor, head=None):
         """Selects from anchor to head, in UTF-16 units."""
         self.page.evaluate(
-            """async ([anchor, head]) => {
-                const { EditorView } = await import("/assets/js/codemirror.js");
-                const element = document.querySelector("#editor").shadowRoot.querySelector(".cm-editor");
-                const view = EditorView.findFromDOM(element);
+            f"""([anchor, head]) => {{
+                const view = ({VIEW_IN})("#editor");
                 view.focus();
-                view.dispatch({ selection: { anchor, head } });
-            }""",
+                view.dispatch({{ selection: {{ anchor, head }} }});
+            }}""",
             [anchor, anchor if head is None else head],
         )
 

@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import PHONE, converge, wait_until
+from conftest import PHONE, VIEW_IN, converge, wait_until
 from playwright.sync_api import expect
 
 
@@ -23,12 +23,7 @@ class Past:
 
     def text(self):
         return self.page.evaluate(
-            """async () => {
-                const { EditorView } = await import("/assets/js/codemirror.js");
-                const root = document.querySelector("#history-text").shadowRoot;
-                const element = root?.querySelector(".cm-editor");
-                return element ? EditorView.findFromDOM(element).state.doc.toString() : null;
-            }"""
+            f"""() => ({VIEW_IN})("#history-text")?.state.doc.toString() ?? null"""
         )
 
     def wait_for_text(self, expected):
@@ -235,12 +230,10 @@ def test_a_long_text_in_the_history(server, person):
     for index in range(4):
         ann.page.evaluate(
             """async (index) => {
-                const { EditorView } = await import("/assets/js/codemirror.js");
-                const element = document.querySelector("#editor").shadowRoot.querySelector(".cm-editor");
-                const view = EditorView.findFromDOM(element);
+                const view = (VIEW_IN)("#editor");
                 const insert = `${index} a line of a long text\\n`.repeat(8_000);
                 view.dispatch({ changes: { from: view.state.doc.length, insert } });
-            }""",
+            }""".replace("VIEW_IN", VIEW_IN),
             index,
         )
         ann.wait_until_saved()

@@ -157,8 +157,10 @@ def test_each_line_has_its_own_direction(server, person):
     # The caret goes by what is seen: at a Hebrew line's beginning it stands at the right.
     content = ann.editor.bounding_box()
     ann.put_caret(15)
-    expect(ann.page.locator("#editor .cm-cursor-primary")).to_be_visible()
-    assert ann.page.locator("#editor .cm-cursor-primary").bounding_box()["x"] > content["x"] + content["width"] / 2
+    # It is drawn with the next frame.
+    own = ann.page.locator("#editor .cm-cursor-primary")
+    expect(own).to_be_visible()
+    wait_until(lambda: own.bounding_box()["x"] > content["x"] + content["width"] / 2)
     # So does that of another person, with the name beside it.
     caret = bo.page.locator("#editor .peer-caret")
     wait_until(lambda: caret.bounding_box()["x"] > content["x"] + content["width"] / 2)

@@ -3,7 +3,7 @@
 import re
 import threading
 
-from conftest import converge, wait_until
+from conftest import VIEW_IN, converge, wait_until
 from playwright.sync_api import expect
 
 
@@ -63,12 +63,10 @@ def test_an_emoji_replaced_by_one_that_shares_its_first_half(server, person):
     bo.wait_for_text("a😀b")
     ann.page.evaluate(
         """async () => {
-            const { EditorView } = await import("/assets/js/codemirror.js");
-            const element = document.querySelector("#editor").shadowRoot.querySelector(".cm-editor");
-            const view = EditorView.findFromDOM(element);
+            const view = (VIEW_IN)("#editor");
             view.dispatch({ changes: { from: 2, to: 3, insert: "\\uDE01" } });
             view.dispatch({ changes: { from: 4, to: 4, insert: "\\uD83D" } });
-        }"""
+        }""".replace("VIEW_IN", VIEW_IN)
     )
     assert converge(ann, bo) == "a😁b\ufffd"
 

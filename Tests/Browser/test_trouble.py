@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import converge, wait_until
+from conftest import VIEW_IN, converge, wait_until
 from playwright.sync_api import expect
 
 
@@ -193,16 +193,14 @@ def test_a_refused_edit_stays_visible(server, person):
     # The server's own limit on a document's length, as it was announced.
     ann.page.evaluate(
         """async () => {
-            const { EditorView } = await import("/assets/js/codemirror.js");
-            const element = document.querySelector("#editor").shadowRoot.querySelector(".cm-editor");
-            const view = EditorView.findFromDOM(element);
+            const view = (VIEW_IN)("#editor");
             // Many pastes that each fit into a message, together over the limit.
             const piece = "0123456789abcdef\\n".repeat(60_000);
             for (let index = 0; index < 5; index += 1) {
                 view.dispatch({ changes: { from: view.state.doc.length, insert: piece } });
                 await new Promise((resolve) => setTimeout(resolve, 0));
             }
-        }"""
+        }""".replace("VIEW_IN", VIEW_IN)
     )
     notice = ann.page.locator('.notice[data-kind="refused"]')
     expect(notice).to_be_visible(timeout=60_000)

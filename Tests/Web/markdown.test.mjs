@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EditorState, ensureSyntaxTree, languages } from "../../Web/js/codemirror.js";
-import { loadMarkdown } from "../../Web/js/markdown.js";
+import { EditorState, ensureSyntaxTree, markdown } from "../../Web/js/codemirror.js";
+import { html } from "../../Web/js/html.js";
+import { markdownAlone, markdownWithHTML } from "../../Web/js/markdown.js";
 
-const [language] = await loadMarkdown();
-const { language: whole } = await languages.find(({ name }) => name === "Markdown").load();
+const [language] = await markdownWithHTML();
+const { language: whole } = markdown({ htmlTagLanguage: html({ matchClosingTags: false }) });
 const pieceMax = 8_000;
 
 const sample =
@@ -17,6 +18,16 @@ const sample =
 test("a text with shorter paragraphs is read as always", () => {
   const text = sample.repeat(50);
   assert.equal(language.parser.parse(text).toString(), whole.parser.parse(text).toString());
+  assert.equal(markdownAlone[0].parser.parse(text).toString(), whole.parser.parse(text).toString());
+});
+
+test("tags are read where HTML is there, and are plain text where it is not", () => {
+  const text = "a <b title='x'>b</b>";
+  /** @param {any} language @param {number} at @returns {string} */
+  const nameAt = ({ parser }, at) => parser.parse(text).resolveInner(at, 1).name;
+  assert.equal(nameAt(language, 3), "TagName");
+  assert.equal(nameAt(language, 5), "AttributeName");
+  assert.equal(nameAt(markdownAlone[0], 3), "HTMLTag");
 });
 
 /** The longest piece of text that is read in one go. */

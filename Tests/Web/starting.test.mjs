@@ -43,8 +43,16 @@ class FakeElement {
   };
 }
 
-/** A document that is being read, with the script at work in it. */
-function openPage() {
+/**
+ * A document that is being read, with the script at work in it.
+ *
+ * @param {Map<string, string>} [store] What the tab keeps over a reload. Without it nothing may be kept.
+ */
+function openPage(store) {
+  const sessionStorage = store && {
+    getItem: (/** @type {string} */ key) => store.get(key) ?? null,
+    setItem: (/** @type {string} */ key, /** @type {string} */ value) => void store.set(key, value),
+  };
   const body = new FakeElement();
   /** @type {Map<string, (event: any) => void>} */
   const listeners = new Map();
@@ -55,9 +63,11 @@ function openPage() {
     addEventListener: (/** @type {string} */ type, /** @type {any} */ run) => void listeners.set(type, run),
     removeEventListener: (/** @type {string} */ type) => void listeners.delete(type),
   };
-  const { setTimeout, clearTimeout } = globalThis;
-  runInNewContext(source, { document, setTimeout, clearTimeout, location: { reload: () => (reloads += 1) } });
+  const { setTimeout, clearTimeout, Date } = globalThis;
+  const location = { reload: () => (reloads += 1) };
+  runInNewContext(source, { document, setTimeout, clearTimeout, Date, location, sessionStorage });
   return {
+    miss: (/** @type {object} */ target) => listeners.get("error")?.({ target }),
     clickOn: (/** @type {FakeElement} */ target) => listeners.get("click")?.({ target }),
     emit: (/** @type {string} */ type) => listeners.get(type)?.({ type }),
     /** What the person is told. */
@@ -134,6 +144,24 @@ test("a start that fails is told once, whenever it fails", (context) => {
     assert.equal(create.clicks, 0);
     assert.equal(create.attributes.has("aria-busy"), false);
   }
+});
+
+test("a page whose files the server has no longer loads itself anew, once", (context) => {
+  stopTime(context);
+  const store = new Map();
+  const page = openPage(store);
+  page.miss({ tagName: "LINK", rel: "icon" });
+  assert.deepEqual([page.reloads(), page.told()], [0, ""]);
+  page.miss({ tagName: "SCRIPT", src: "main-gone.js" });
+  assert.deepEqual([page.reloads(), page.told()], [1, ""]);
+  const again = openPage(store);
+  again.miss({ tagName: "LINK", rel: "stylesheet" });
+  assert.equal(again.reloads(), 0);
+  assert.match(again.told(), /could not start/);
+  const forgetful = openPage();
+  forgetful.miss({ tagName: "SCRIPT", src: "main-gone.js" });
+  assert.equal(forgetful.reloads(), 0);
+  assert.match(forgetful.told(), /could not start/);
 });
 
 test("the page reads the script before its first button, and does not put it off", () => {

@@ -75,6 +75,7 @@ export interface ViewUpdate {
   readonly viewportChanged: boolean;
   readonly geometryChanged: boolean;
   readonly transactions: readonly Transaction[];
+  readonly changes: ChangeSet;
   readonly view: EditorView;
   readonly state: EditorState;
 }
@@ -132,11 +133,11 @@ export const RectangleMarker: {
 };
 
 export const Prec: { low(extension: Extension): Extension; highest(extension: Extension): Extension };
-export const basicSetup: any[];
 export const defaultKeymap: any[];
 export const historyKeymap: any[];
 export const keymap: { of(bindings: any[]): Extension };
-export const languages: { name: string; load(): Promise<any> }[];
+export const searchKeymap: { key?: string; scope?: string; run?: any }[];
+export function markdown(options?: object): { language: any; support: any };
 export const Language: { new (data: any, parser: any, extensions: Extension[], name: string): any };
 export function bracketMatching(): Extension;
 export function drawSelection(): Extension;

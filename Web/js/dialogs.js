@@ -1,6 +1,6 @@
 // What opens above the page: menu, confirmation, toast, and what a screen reader is told.
 
-import { at } from "./base.js";
+import { iconsAddress } from "./assets.js";
 
 /**
  * @template {HTMLElement} [Kind=HTMLElement]
@@ -17,7 +17,7 @@ export function byId(id) {
 export function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
-  use.setAttribute("href", at(`/assets/icons.svg#${name}`));
+  use.setAttribute("href", `${iconsAddress}#${name}`);
   svg.setAttribute("aria-hidden", "true");
   svg.append(use);
   return svg;

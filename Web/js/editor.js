@@ -12,7 +12,6 @@ import {
   RectangleMarker,
   StateEffect,
   Transaction,
-  basicSetup,
   bracketMatching,
   defaultKeymap,
   drawSelection,
@@ -26,13 +25,16 @@ import {
   keymap,
   layer,
   placeholder,
+  searchKeymap,
   syntaxHighlighting,
   syntaxTree,
   Compartment,
 } from "./codemirror.js";
 import { perLineDirection } from "./direction.js";
+import { markdownInText } from "./markdown.js";
 import { colorOf, inkOn } from "./people.js";
 import { withoutCharacters } from "./shortcuts.js";
+import { wellFormed } from "./wellformed.js";
 
 /**
  * @typedef {import("./note.js").Note} Note
@@ -49,15 +51,6 @@ const nameStays = 5_000;
 
 const startsPair = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
 const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
-const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
-
-/**
- * Halves of surrogate pairs that belong to nothing become U+FFFD, as they would in UTF-8.
- *
- * @param {string} text
- */
-export const wellFormed = (text) => text.replace(loneSurrogate, "\uFFFD");
-
 /**
  * Keeps edits on whole Unicode scalars. Replacing 😀 by 😁 can reach us as "replace the second half
  * of a surrogate pair", for the two emoji share their first half: such an edit is widened to the
@@ -127,11 +120,11 @@ export const highlighter = {
   },
 };
 
-/** Find and replace comes with the bundle's set-up only: pick its keys from there. */
+/** Find and replace has more keys than these: the others are the browser's, or the page's. */
 const searchKeys = new Set(["Mod-f", "F3", "Mod-g", "Mod-d", "Mod-Shift-l", "Escape"]);
-const searchKeymap = basicSetup
-  .flatMap((extension) => (Array.isArray(extension?.value) ? extension.value : []))
-  .filter((binding) => searchKeys.has(binding?.key) && binding.scope?.includes("editor search-panel"));
+const searchPanelKeymap = searchKeymap.filter(
+  ({ key = "", scope }) => searchKeys.has(key) && scope?.includes("editor search-panel"),
+);
 
 /** How long Enter may wait for the text before it to be read as Markdown; milliseconds. */
 const parseWithin = 150;
@@ -210,11 +203,10 @@ class PeerCaret {
  * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
  * @param {Note} options.note
  * @param {CSSStyleSheet[]} options.sheets
- * @param {any} options.markdown As `loadMarkdown` gives it.
  * @returns {{view: EditorView, put: (words: import("./early.js").Words) => void, focus: () => void,
  *   destroy: () => void}}
  */
-export function createEditor({ host, note, sheets, markdown }) {
+export function createEditor({ host, note, sheets }) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const peerSheet = new CSSStyleSheet();
   root.adoptedStyleSheets = [...sheets, peerSheet];
@@ -293,8 +285,8 @@ export function createEditor({ host, note, sheets, markdown }) {
     Prec.low(syntaxHighlighting(highlighter)),
     placeholder("Write something. Markdown works."),
     Prec.highest(keymap.of(["Enter", "Backspace"].map((key) => ({ key, run: parseUpToCaret })))),
-    markdown ?? [],
-    keymap.of(withoutCharacters([...searchKeymap, ...historyKeymap, ...defaultKeymap])),
+    markdownInText(),
+    keymap.of(withoutCharacters([...searchPanelKeymap, ...historyKeymap, ...defaultKeymap])),
     readOnly.of(readOnlyState()),
     EditorView.contentAttributes.of({
       "aria-label": "Text of the note",

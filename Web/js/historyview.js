@@ -4,7 +4,6 @@
 import { announce, byId, confirm, icon, openDialog, toast } from "./dialogs.js";
 import { NoteHistory, colorsOf } from "./history.js";
 import { avatar, colorOf } from "./people.js";
-import { createReader } from "./reader.js";
 import { isolated, messageOf, quoted } from "./words.js";
 
 /**
@@ -46,11 +45,10 @@ function amounts({ inserted, deleted }) {
  * @param {Note} options.note
  * @param {() => string} options.title
  * @param {{name: string, color: string}} options.profile
- * @param {CSSStyleSheet[]} options.sheets
- * @param {any} options.markdown
+ * @param {typeof import("./text.js").readerIn} options.readerIn
  * @param {() => void} options.leave Asked for by the person: the caller then calls `close`.
  */
-export function openHistory({ note, title, profile, sheets, markdown, leave }) {
+export function openHistory({ note, title, profile, readerIn, leave }) {
   const history = new NoteHistory({ documentId: note.documentId });
   const section = byId("history");
   const slider = /** @type {HTMLInputElement} */ (byId("history-slider"));
@@ -58,7 +56,7 @@ export function openHistory({ note, title, profile, sheets, markdown, leave }) {
   section.hidden = false;
   byId("note").inert = true;
   byId("history-note").textContent = title();
-  const reader = createReader({ host: byId("history-text"), sheets, markdown });
+  const reader = readerIn({ host: byId("history-text") });
 
   /** The revision the slider stands at. */
   let revision = 0;

@@ -1,5 +1,7 @@
 // Starts the page, and tells starting.js how that went.
 
+import { loadPart } from "./parts.js";
+
 // Addresses in the document are relative to that with which it was opened, which changes.
 /** @type {NodeListOf<HTMLAnchorElement | HTMLLinkElement>} */
 const links = document.querySelectorAll("a[data-link], link[rel=icon]");
@@ -8,7 +10,7 @@ for (const use of document.querySelectorAll("use")) {
   use.setAttribute("href", new URL(use.getAttribute("href") ?? "", location.href).href);
 }
 
-import("./app.js").then(
+loadPart(() => import("./app.js")).then(
   () => document.dispatchEvent(new Event("parley-started")),
   (error) => {
     console.error(error);

@@ -4,11 +4,8 @@
 // have all of it read again. So a paragraph ends for the parser after some thousand characters, and a
 // line longer than that is plain text. Nothing is seen of it, but a mark that spans such an end.
 
-import { Language, languages } from "./codemirror.js";
-import { withLimit } from "./limit.js";
-
-/** How long a start waits for it; milliseconds. */
-const loadMax = 10_000;
+import { Compartment, Language, ViewPlugin, markdown } from "./codemirror.js";
+import { loadPart } from "./parts.js";
 
 /** What is read in one piece, in UTF-16 units. */
 const pieceMax = 8_000;
@@ -32,21 +29,74 @@ const bounded = {
   ],
 };
 
+/** @param {any} options Of CodeMirror's Markdown. @returns {any} An extension. */
+function bound(options) {
+  const { language, support } = markdown(options);
+  // Under the same name and data, so that its keys work as before.
+  return [new Language(language.data, language.parser.configure(bounded), [], "markdown"), support];
+}
+
+/** Markdown, HTML within it being plain text. */
+export const markdownAlone = bound({});
+
+/** @type {any} With HTML within it, once a text has had some. */
+let withHTML;
+
+/** Markdown with HTML within it. Its parts for HTML, its styles and its scripts are as large as all the rest. */
+export async function markdownWithHTML() {
+  const { html } = await loadPart(() => import("./html.js"));
+  withHTML ??= bound({ htmlTagLanguage: html({ matchClosingTags: false }) });
+  return withHTML;
+}
+
+/** The beginning of a tag, a comment, or a declaration. */
+const tag = /<[a-z!?/]/i;
+
 /**
- * A note opens with it: were it added later, the first keystrokes would do something else than the ones
- * that follow.
+ * Markdown for a view: its HTML is read from when there is any.
  *
- * @returns {Promise<any>} An extension. Undefined if it cannot be had: plain text is a note all the same.
+ * @returns {any} An extension.
  */
-export async function loadMarkdown() {
-  try {
-    const loading = languages.find(({ name }) => name === "Markdown")?.load();
-    const loaded = loading && (await withLimit(loading, loadMax, undefined));
-    if (!loaded) return undefined;
-    const { language, support } = loaded;
-    // Under the same name and data, so that its keys work as before.
-    return [new Language(language.data, language.parser.configure(bounded), [], "markdown"), support];
-  } catch {
-    return undefined;
-  }
+export function markdownInText() {
+  const language = new Compartment();
+  return [
+    language.of(withHTML ?? markdownAlone),
+    ViewPlugin.fromClass(
+      class {
+        #isGone = false;
+        #isAsked = withHTML !== undefined;
+
+        /** @param {import("./codemirror.js").EditorView} view */
+        constructor(view) {
+          this.#lookAt(view, view.state.doc.toString());
+        }
+
+        /** @param {import("./codemirror.js").ViewUpdate} update */
+        update({ docChanged, changes, state, view }) {
+          if (!docChanged || this.#isAsked) return;
+          changes.iterChanges((_from, _to, from, to) => {
+            // What is typed stands beside what was there.
+            this.#lookAt(view, state.doc.sliceString(Math.max(0, from - 1), Math.min(state.doc.length, to + 1)));
+          });
+        }
+
+        destroy() {
+          this.#isGone = true;
+        }
+
+        /** @param {import("./codemirror.js").EditorView} view @param {string} text */
+        #lookAt(view, text) {
+          if (this.#isAsked || !tag.test(text)) return;
+          this.#isAsked = true;
+          markdownWithHTML().then(
+            (extension) => {
+              if (!this.#isGone) view.dispatch({ effects: language.reconfigure(extension) });
+            },
+            // Tags without colours are a text all the same.
+            (error) => console.warn(error),
+          );
+        }
+      },
+    ),
+  ];
 }

@@ -1,12 +1,12 @@
 // Notes that are open, and those whose edits, or first words, still have to reach the server.
 
 import { CoreError } from "./door.js";
-import { wellFormed } from "./editor.js";
 import { inCurrentForm } from "./formeredits.js";
 import { pendingOf, removePending, savePending, setPendingAside } from "./identity.js";
 import { Note } from "./note.js";
 import { page } from "./page.js";
 import { connection, core, early, list, ownerNow } from "./session.js";
+import { wellFormed } from "./wellformed.js";
 
 /** @type {Map<string, Note>} By id. */
 export const notes = new Map();

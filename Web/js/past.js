@@ -1,13 +1,38 @@
 // The note's history, open exactly while the address says so.
 
 import { fragmentOf } from "./access.js";
-import { openHistory } from "./historyview.js";
+import { toast } from "./dialogs.js";
 import { myName } from "./me.js";
 import { untitled } from "./newnote.js";
 import { page } from "./page.js";
+import { loadPart } from "./parts.js";
 import { closePeople } from "./peoplebar.js";
 import { pathOf } from "./routes.js";
-import { editorSheet, markdown, profile } from "./session.js";
+import { profile } from "./session.js";
+
+/** @type {{openHistory: typeof import("./historyview.js").openHistory, readerIn: typeof import("./text.js").readerIn} | undefined} */
+let parts;
+let isLoading = false;
+
+/** Fetches what shows the history; then the address decides anew. */
+async function load() {
+  if (isLoading) return;
+  isLoading = true;
+  try {
+    const [{ openHistory }, { readerIn }] = await loadPart(() =>
+      Promise.all([import("./historyview.js"), import("./text.js")]),
+    );
+    parts = { openHistory, readerIn };
+  } catch (error) {
+    console.error(error);
+    toast("The history could not be fetched.");
+    leavePast();
+    return;
+  } finally {
+    isLoading = false;
+  }
+  showPast();
+}
 
 /** Opens or closes it, as the address says. */
 export function showPast() {
@@ -19,13 +44,13 @@ export function showPast() {
     page.editor?.focus();
     return;
   }
+  if (!parts) return void load();
   closePeople();
-  page.past = openHistory({
+  page.past = parts.openHistory({
     note: page.current,
     title: () => page.current?.title || untitled,
     profile: { name: myName(), color: profile.color },
-    sheets: [editorSheet],
-    markdown,
+    readerIn: parts.readerIn,
     leave: leavePast,
   });
 }

@@ -17,6 +17,7 @@ import {
 import { perLineDirection } from "./direction.js";
 import { highlighter } from "./editor.js";
 import { difference } from "./history.js";
+import { markdownInText } from "./markdown.js";
 import { withoutCharacters } from "./shortcuts.js";
 
 /**
@@ -40,9 +41,8 @@ const authorship = StateField.define({
  * @param {object} options
  * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
  * @param {CSSStyleSheet[]} options.sheets
- * @param {any} options.markdown As `loadMarkdown` gives it.
  */
-export function createReader({ host, sheets, markdown }) {
+export function createReader({ host, sheets }) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const authorSheet = new CSSStyleSheet();
   root.adoptedStyleSheets = [...sheets, authorSheet];
@@ -68,7 +68,7 @@ export function createReader({ host, sheets, markdown }) {
         drawSelection(),
         syntaxHighlighting(highlighter),
         keymap.of(withoutCharacters(defaultKeymap)),
-        markdown ?? [],
+        markdownInText(),
         authorship,
       ],
     }),

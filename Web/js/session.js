@@ -2,6 +2,7 @@
 // list of notes, and the client core.
 
 import { Access, channelBetweenTabs, fragmentOf } from "./access.js";
+import { coreAddress } from "./assets.js";
 import { at } from "./base.js";
 import { Connection } from "./connection.js";
 import { byId } from "./dialogs.js";
@@ -10,7 +11,6 @@ import { openDrawer } from "./drawer.js";
 import { EarlyWords } from "./early.js";
 import { claimIdentity } from "./identity.js";
 import { authorise } from "./http.js";
-import { loadMarkdown } from "./markdown.js";
 import { NewNotes } from "./newnote.js";
 import { NoteList } from "./notes.js";
 import { loadProfile } from "./people.js";
@@ -23,14 +23,10 @@ authorise(() => access.token);
 /** Whose unsaved edits these are: a user's, or those of whoever comes by a link, or in a demo. */
 export const ownerNow = () => (access.isLink ? "" : (access.claims?.sub ?? ""));
 
-export const [core, identity, drawer, editorSheet, markdown] = await Promise.all([
-  Core.load(fetch(at("/assets/generated/client.wasm"))),
+export const [core, identity, drawer] = await Promise.all([
+  Core.load(fetch(coreAddress)),
   claimIdentity(ownerNow()),
   openDrawer(ownerNow()),
-  fetch(at("/assets/css/editor.css"))
-    .then((response) => response.text())
-    .then((text) => new CSSStyleSheet().replace(text)),
-  loadMarkdown(),
 ]);
 
 const scheme = location.protocol === "https:" ? "wss" : "ws";

@@ -1,11 +1,16 @@
 // Before the page has started: keeps the latest click on a button for the code that will listen to it, and
-// says so when the start takes long or fails.
+// says so when the start takes long or fails. A page that a browser has kept since before an upgrade names files
+// that the server has no longer: it is loaded anew.
 //
 // A classic script on purpose: it listens before the first button is there. The modules come later than the
 // buttons, over a slow line much later, and a browser's `load` event does not wait for them.
 (() => {
   /** How long a start may take until the person is told; milliseconds. */
   const patience = 20_000;
+
+  /** Pages load themselves anew at most so often, as in parts.js; milliseconds. */
+  const reloadEvery = 60_000;
+  const reloadKey = "parley.reloaded";
 
   /** @type {HTMLElement | undefined} The button that was clicked last. */
   let clicked;
@@ -45,13 +50,39 @@
     );
   }, patience);
 
+  /** @param {Event} event A file of the page could not be fetched. */
+  const miss = (event) => {
+    const { tagName, rel } = /** @type {HTMLLinkElement} */ (event.target);
+    if (tagName !== "SCRIPT" && !(tagName === "LINK" && rel === "stylesheet")) return;
+    try {
+      if (Math.abs(Date.now() - Number(sessionStorage.getItem(reloadKey) ?? 0)) >= reloadEvery) {
+        sessionStorage.setItem(reloadKey, String(Date.now()));
+        location.reload();
+        return;
+      }
+    } catch {
+      // Without storage the page could not tell that it has done so before.
+    }
+    fail();
+  };
+
   const stop = () => {
     clearTimeout(timer);
+    document.removeEventListener("error", miss, true);
     document.removeEventListener("click", keepClick, true);
     clicked?.removeAttribute("aria-busy");
   };
 
+  const fail = () => {
+    stop();
+    say(
+      "Parley could not start here. Reload the page; if that does not help, the browser may be too " +
+        "old, or a part of the page could not be fetched.",
+    );
+  };
+
   document.addEventListener("click", keepClick, true);
+  document.addEventListener("error", miss, true);
   document.addEventListener(
     "parley-started",
     () => {
@@ -63,15 +94,5 @@
     },
     { once: true },
   );
-  document.addEventListener(
-    "parley-failed",
-    () => {
-      stop();
-      say(
-        "Parley could not start here. Reload the page; if that does not help, the browser may be too " +
-          "old, or a part of the page could not be fetched.",
-      );
-    },
-    { once: true },
-  );
+  document.addEventListener("parley-failed", fail, { once: true });
 })();

@@ -1,19 +1,41 @@
 // Where the text stands: the editor, or the field for words that are typed before it is there.
 
 import { byId } from "./dialogs.js";
-import { createEditor } from "./editor.js";
+import { drawNotices, notices } from "./notices.js";
 import { page } from "./page.js";
+import { loadPart } from "./parts.js";
 import { showPast } from "./past.js";
-import { early, editorSheet, markdown } from "./session.js";
+import { early } from "./session.js";
 import { drawStatus } from "./status.js";
 import { drawCount } from "./wordcount.js";
+
+/** @type {typeof import("./text.js") | undefined} */
+let text;
+
+/** Fetches what draws the text, then draws it. */
+export async function loadText() {
+  try {
+    text = await loadPart(() => import("./text.js"));
+  } catch (error) {
+    console.error(error);
+    notices.set("text", {
+      title: "The editor could not be fetched.",
+      text: "What you write here is kept. Reload the page when you are online.",
+      isBad: true,
+      buttons: [{ label: "Reload", run: () => location.reload() }],
+    });
+    drawNotices();
+    return;
+  }
+  mountEditor();
+}
 
 /** Once the note has a text, and unless there is an editor already. */
 export function mountEditor() {
   // A word that is being composed is waited for.
-  if (!page.current?.hasText || page.editor || early.isComposing) return;
+  if (!text || !page.current?.hasText || page.editor || early.isComposing) return;
   const isAwaited = early.isFocused;
-  page.editor = createEditor({ host: byId("editor"), note: page.current, sheets: [editorSheet], markdown });
+  page.editor = text.editorIn({ host: byId("editor"), note: page.current });
   const words = page.current.isWritable ? early.take(page.current.documentId) : undefined;
   if (words) {
     page.editor.put(words);

@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+"""Builds the page as it is served: Web/built, from the modules in Web, with few requests and few bytes.
+
+    Scripts/build-page.py            (nothing is done when no source has changed since)
+
+Modules become a few files, minified by esbuild: `app` is what the page starts with; what it imports
+dynamically is a part of its own that is fetched when it is needed. A module that several parts import is in
+`app`, whose parts take it from there, so each exists once. CodeMirror is a file by itself, without what
+nothing here uses.
+
+Every file but the pages has a hash of its content in its name and lies in `immutable`, so a browser asks for
+it once. Beside each file stand its forms in gzip and Brotli.
+"""
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WEB = ROOT / "Web"
+BUILT = WEB / "built"
+ESBUILD = os.environ.get("ESBUILD", "esbuild")
+STATIC = re.compile(r'^(?:import|export)\b[^;]*? from "(\.[^"]+)";$', re.M)
+IMPORTED = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";$', re.M)
+EFFECTS = re.compile(r'^import "(\.[^"]+)";$', re.M)
+DYNAMIC = re.compile(r'\bimport\("\./([^"]+)\.js"\)')
+# Types are written as comments, and import as well.
+COMMENT = re.compile(r"/\*\*.*?\*/", re.S)
+CODEMIRROR = WEB / "vendor" / "codemirror"
+
+
+def fail(text):
+    sys.exit(f"build-page.py: {text}")
+
+
+def esbuild(*arguments, source=None):
+    """Runs esbuild; its output."""
+    try:
+        done = subprocess.run(
+            [ESBUILD, *map(str, arguments), "--log-level=warning"],
+            input=source, capture_output=True, text=True,
+        )  # fmt: skip
+    except FileNotFoundError:
+        fail("esbuild is missing: Scripts/install-packages.sh serve installs it")
+    if done.returncode != 0 or done.stderr:
+        fail(f"esbuild said:\n{done.stderr}")
+    return done.stdout
+
+
+def minified(text, loader):
+    return esbuild("--minify", "--target=es2022", f"--loader={loader}", source=text).strip()
+
+
+def bundled(entry, *options):
+    return esbuild(
+        entry, "--bundle", "--format=esm", "--target=es2022", "--legal-comments=none", *options
+    )
+
+
+def hash_of(*contents):
+    digest = hashlib.sha256()
+    for content in contents:
+        digest.update(content if isinstance(content, bytes) else content.encode())
+        digest.update(b"\0")
+    return base64.b32encode(digest.digest()).decode()[:10].lower()
+
+
+class Modules:
+    """The page's modules, and which imports which."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.sources = {
+            str(path.relative_to(folder)): COMMENT.sub("", path.read_text())
+            for path in folder.rglob("*.js")
+        }
+        self.imports = {name: self.paths(name, STATIC) | self.paths(name, EFFECTS) for name in self.sources}
+
+    def paths(self, name, pattern):
+        """What a module imports, as names of modules; the vendored ones are none of these."""
+        here = pathlib.PurePosixPath(name).parent
+        found = {os.path.normpath(here / path) for path in pattern.findall(self.sources[name])}
+        return {path for path in found if path in self.sources}
+
+    def reached(self, name):
+        """A module with all that it needs."""
+        done, waiting = set(), [name]
+        while waiting:
+            name = waiting.pop()
+            if name not in done:
+                done.add(name)
+                waiting += self.imports[name]
+        return done
+
+    def names(self, importers, module):
+        """What the importers take from a module."""
+        taken = set()
+        for importer in importers:
+            here = pathlib.PurePosixPath(importer).parent
+            for names, path in IMPORTED.findall(self.sources[importer]):
+                if os.path.normpath(here / path) == module:
+                    taken |= {one.split(" as ")[0].strip() for one in names.split(",") if one.strip()}
+        return taken
+
+
+# CodeMirror.
+
+
+def without_effects(text):
+    """Marks what stands at the top of a bundle as free of effects, so that esbuild leaves out what is unused.
+
+    The vendored bundle has lost its own marks. In esbuild's layout every statement at the top begins at the
+    left margin; what defines a facet, a theme or a table there has no other effect than its value.
+    """
+    statements = []
+    for statement in re.split(r"\n(?=[^\s})\]])", text.replace("/* @__PURE__ */ ", "")):
+        parts = re.match(r"((?:var|let|const) [\w$]+ = )([\s\S]*);\s*$", statement)
+        if parts and not re.match(r"class\b|(?:async )?function\b|[\[{][\]}]$|-?\d|true$|false$|[\w$]+$", parts[2]):
+            statement = f"{parts[1]}/* @__PURE__ */ (() => ({parts[2]}))();"
+        statements.append(statement)
+    return "\n".join(statements)
+
+
+def codemirror(work, modules):
+    """CodeMirror, with what the page and the part for HTML use of it; and that part."""
+    core = re.search(r'from"\./(index-[^"]+)"', (CODEMIRROR / "index.js").read_text())[1]
+    used = set().union(*(modules.names([name], "codemirror.js") for name in modules.sources))
+    own = {"markdown"}
+    # What the modules of HTML take of the core, under names that nothing else has.
+    taken, done, waiting = set(), set(), ["html.js"]
+    while waiting:
+        name = waiting.pop()
+        if name in done or name == core:
+            continue
+        done.add(name)
+        source = (CODEMIRROR / name).read_text()
+        waiting += re.findall(r'(?:from|import)"\./([^"]+)"', source)
+        for names in re.findall(r'import\{([^}]*)\}from"\./%s"' % re.escape(core), source):
+            taken |= {one.split(" as ")[0] for one in names.split(",")}
+    entry = CODEMIRROR / "entry.js"
+    folder = work / "codemirror"
+    shutil.copytree(CODEMIRROR, folder)
+    entry = folder / "entry.js"
+    entry.write_text(
+        f'export {{ {", ".join(sorted(used - own))} }} from "./index.js";\n'
+        f'export {{ {", ".join(sorted(own))} }} from "./markdown.js";\n'
+        f'export {{ {", ".join(f"{name} as core{name}" for name in sorted(taken))} }} from "./{core}";\n'
+    )
+    whole = work / "codemirror.js"
+    whole.write_text(without_effects(bundled(entry)))
+    editor = "// CodeMirror, under the MIT licence: see licences/ on this server.\n" + bundled(whole, "--minify")
+    (folder / core).write_text(
+        f'export {{ {", ".join(f"core{name} as {name}" for name in sorted(taken))} }} from "@codemirror";\n'
+    )
+    html = bundled(folder / "html.js", "--minify", "--external:@codemirror")
+    return editor, html
+
+
+# The parts.
+
+
+def parts(work, modules):
+    """The page's files by name, each naming the others as `@name`."""
+    app = modules.reached("app.js")
+    dynamic = {
+        f"{name}.js" for source in modules.sources.values() for name in DYNAMIC.findall(source)
+    } - {"app.js", "html.js"}
+    reached = {name: modules.reached(name) for name in dynamic}
+    counts = {}
+    for members in reached.values():
+        for name in members - {"codemirror.js"}:
+            counts[name] = counts.get(name, 0) + 1
+    shared = app | {name for name, count in counts.items() if count > 1 and name not in dynamic}
+    for name in list(shared):
+        shared |= modules.reached(name)
+    if shared & {"codemirror.js", "html.js", *dynamic}:
+        fail("the page's start would bring CodeMirror, or a part that is to be fetched later")
+    importers = set().union(*reached.values()) - shared
+    exports = {module: modules.names(importers, module) for module in sorted(shared)}
+    exports = {module: sorted(names) for module, names in exports.items() if names}
+
+    def name_of(module, name):
+        return f"{module.removesuffix('.js').replace('/', '_')}_{name}"
+
+    folder = work / "js"
+    for name, source in modules.sources.items():
+        (folder / name).write_text(DYNAMIC.sub(r'import("@\1")', source))
+    # No part but CodeMirror's own has it.
+    (folder / "codemirror.js").write_text(
+        "".join(
+            f'export {{ {name} }} from "@codemirror";\n'
+            for name in sorted(modules.names(modules.sources, "codemirror.js"))
+        )
+    )
+    (folder / "entry.js").write_text(
+        'import "./app.js";\n'
+        + "".join(
+            f"export {{ {', '.join(f'{name} as {name_of(module, name)}' for name in names)} }}"
+            f' from "./{module}";\n'
+            for module, names in exports.items()
+        )
+    )
+    options = ["--minify", *(f"--external:@{name}" for name in ("app", "codemirror", "html"))]
+    options += [f"--external:@{name.removesuffix('.js')}" for name in dynamic]
+    files = {
+        "main": bundled(folder / "main.js", *options),
+        "app": bundled(folder / "entry.js", *options),
+        "admin": bundled(folder / "admin" / "main.js", *options),
+    }
+    for module in shared:
+        names = exports.get(module, [])
+        (folder / module).write_text(
+            f"export {{ {', '.join(f'{name_of(module, name)} as {name}' for name in names)} }}"
+            ' from "@app";\n'
+        )
+    for name in dynamic:
+        files[name.removesuffix(".js")] = bundled(folder / name, *options)
+    return files
+
+
+def pages(read, names):
+    """The pages' HTML, naming the files."""
+    icon = "data:image/svg+xml," + quote(re.sub(r">\s+<", "><", read("icon.svg").strip()), safe=" =:/'")
+    icon = icon.replace('"', "'")
+    for page, styles, scripts, module in (
+        ("index.html", "page.css", "first", "main"),
+        ("admin.html", "admin.css", "theme", "admin"),
+    ):
+        html = re.sub(r"^\s+", "", read(page), flags=re.M)
+        html = re.sub(r'<link rel="(stylesheet|modulepreload|preload)"[^>]*>\n', "", html)
+        html = re.sub(r'<script src="[^"]*"></script>\n', "", html)
+        head = [f'<link rel="stylesheet" href="assets/{names[styles]}" />',
+                f'<script src="assets/{names[scripts]}"></script>']  # fmt: skip
+        if page == "index.html":
+            head += [
+                f'<link rel="modulepreload" href="assets/{names["app"]}" />',
+                f'<link rel="preload" href="assets/{names["client.wasm"]}" as="fetch" crossorigin />',
+            ]
+        html, count = re.subn(
+            r'<script type="module" src="[^"]*"></script>\n',
+            "\n".join([*head, f'<script type="module" src="assets/{names[module]}"></script>', ""]),
+            html,
+        )
+        if count != 1 or html.count('href="assets/icon.svg"') != 1:
+            fail(f"{page} has to name one module script and one icon")
+        html = html.replace("assets/icons.svg#", f"assets/{names['icons.svg']}#")
+        html = html.replace('href="assets/icon.svg"', f'href="{icon}"')
+        left = re.findall(r'="assets/(?!immutable/)[^"]*"', html)
+        if left:
+            fail(f"{page} names files that are not in the build: {left}")
+        build = f'<meta name="build" content="{hash_of(html)}" />'
+        html = html.replace('<meta charset="utf-8" />', f'<meta charset="utf-8" />\n{build}')
+        yield page, html
+        if page == "index.html":
+            # Below /n/ links begin one folder higher.
+            yield "index.below.html", html.replace('="assets/', '="../assets/').replace('="./"', '="../"')
+
+
+def build(target):
+    """Writes the page to a folder."""
+
+    def read(name):
+        return (WEB / name).read_text()
+
+    names = {}
+
+    def write(name, content):
+        """Writes a file under a name with its hash, by which the pages find it."""
+        content = content if isinstance(content, bytes) else content.encode()
+        stem, ending = name.split(".")
+        names[name.removesuffix(".js")] = f"immutable/{stem}-{hash_of(content)}.{ending}"
+        (target / names[name.removesuffix(".js")]).write_bytes(content)
+
+    (target / "immutable").mkdir()
+    write("client.wasm", (WEB / "generated" / "client.wasm").read_bytes())
+    write("icons.svg", re.sub(r">\s+<", "><", read("icons.svg").strip()))
+    for name, sheets in (("page.css", ("app", "history", "access")), ("admin.css", ("app", "admin"))):
+        write(name, minified("".join(read(f"css/{sheet}.css") for sheet in sheets), "css"))
+    theme, starting = (minified(read(f"js/{name}.js"), "js") for name in ("theme", "starting"))
+    write("theme.js", theme)
+    write("first.js", f"{theme}\n{starting}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        shutil.copytree(WEB / "js", work / "js")
+        (work / "js" / "assets.js").write_text(
+            'import { at } from "./base.js";\n'
+            f'export const coreAddress = at("/assets/{names["client.wasm"]}");\n'
+            f'export const iconsAddress = at("/assets/{names["icons.svg"]}");\n'
+        )
+        (work / "js" / "editorsheet.js").write_text(
+            f"const styles = {json.dumps(minified(read('css/editor.css'), 'css'))};\n"
+            "export const editorStyles = () => Promise.resolve(styles);\n"
+        )
+        modules = Modules(work / "js")
+        editor, html = codemirror(work, modules)
+        files = parts(work, modules)
+    write("codemirror.js", editor)
+    write("html.js", html.replace('"@codemirror"', f'"./{names["codemirror"].split("/")[1]}"'))
+    # These name each other, so they share a hash.
+    group = [name for name in files if name not in ("main", "admin")]
+    common = hash_of(*(files[name] for name in group), *names.values())
+    for name in group:
+        names[name] = f"immutable/{name}-{common}.js"
+
+    def linked(text):
+        text = re.sub(r'"@(\w+)"', lambda match: f'"./{names[match[1]].split("/")[1]}"', text)
+        return text
+
+    for name in group:
+        (target / names[name]).write_text(linked(files[name]))
+    for name in ("main", "admin"):
+        write(f"{name}.js", linked(files[name]))
+    for name, text in pages(read, names):
+        (target / name).write_text(text)
+    shutil.copy(WEB / "icon.svg", target / "icon.svg")
+    shutil.copytree(WEB / "licences", target / "licences")
+    shutil.copy(CODEMIRROR / "LICENSE.bundle.txt", target / "licences" / "codemirror-bundle.txt")
+    compress(target)
+
+
+def compress(target):
+    """Writes the compressed forms that are smaller than their files."""
+
+    def one(path):
+        content = path.read_bytes()
+        try:
+            brotli = subprocess.run(
+                ["brotli", "-q", "11", "-w", "24", "-c", path], capture_output=True, check=True
+            ).stdout
+        except FileNotFoundError:
+            fail("brotli is missing: Scripts/install-packages.sh serve installs it")
+        # Without name and time inside, the same file gives the same bytes.
+        for ending, form in (("br", brotli), ("gz", gzip.compress(content, 9, mtime=0))):
+            if len(form) < len(content):
+                path.with_name(f"{path.name}.{ending}").write_bytes(form)
+
+    files = [path for path in target.rglob("*") if path.is_file() and "licences" not in path.parts]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(one, files))
+
+
+def main():
+    sources = [pathlib.Path(__file__), *WEB.glob("*.html"), *WEB.glob("*.svg")]
+    for folder in ("js", "css", "vendor", "licences"):
+        sources += [path for path in (WEB / folder).rglob("*") if path.is_file()]
+    sources = sorted({*sources, WEB / "generated" / "client.wasm"})
+    for path in sources:
+        if not path.exists():
+            fail(f"{path.relative_to(ROOT)} is missing; make page makes it")
+    stamp = hash_of(*(part for path in sources for part in (str(path.relative_to(ROOT)), path.read_bytes())))
+    if (BUILT / ".stamp").is_file() and (BUILT / ".stamp").read_text() == stamp:
+        return
+    with tempfile.TemporaryDirectory(dir=WEB, prefix=".built-") as folder:
+        target = pathlib.Path(folder) / "page"
+        target.mkdir()
+        build(target)
+        (target / ".stamp").write_text(stamp)
+        if BUILT.exists():
+            BUILT.rename(pathlib.Path(folder) / "former")
+        target.rename(BUILT)
+    sent = [path for path in BUILT.rglob("*.br")]
+    print(f"Web/built: {len(sent)} files, {sum(path.stat().st_size for path in sent) / 1000:.0f} kB compressed")
+
+
+if __name__ == "__main__":
+    main()

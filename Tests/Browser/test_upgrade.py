@@ -1,0 +1,131 @@
+"""A page that was opened before the server was upgraded, and asks for files that are no longer there."""
+
+import re
+import shutil
+
+import pytest
+from conftest import WEB, Server, wait_until
+from playwright.sync_api import expect
+
+
+class Upgradable:
+    """A server whose page can be exchanged for that of another build."""
+
+    def __init__(self, folder):
+        self.web = folder / "web"
+        shutil.copytree(WEB, self.web)
+        self.server = Server(folder, web=self.web)
+
+    def upgrade(self):
+        """Every file gets another name, as if all of them had changed."""
+        texts = [path for path in self.web.rglob("*") if path.suffix in (".html", ".js", ".css")]
+        names = {path.name for path in (self.web / "immutable").iterdir()}
+        hashes = {match[1] for name in names if (match := re.search(r"-(\w{10})\.", name))}
+        for path in texts:
+            text = path.read_text()
+            for one in hashes:
+                text = text.replace(f"-{one}.", f"-{one[::-1]}.")
+            text = re.sub(r'(name="build" content=")(\w+)', lambda match: match[1] + match[2][::-1], text)
+            path.write_text(text)
+        for path in list(self.web.rglob("*")):
+            if path.suffix in (".br", ".gz"):
+                path.unlink()
+            elif match := re.search(r"^(.*-)(\w{10})(\.\w+)$", path.name):
+                path.rename(path.with_name(match[1] + match[2][::-1] + match[3]))
+
+
+@pytest.fixture
+def upgradable(tmp_path):
+    if not (WEB / "immutable").is_dir():
+        pytest.skip("the page is served as it was written")
+    running = Upgradable(tmp_path)
+    yield running
+    running.server.stop()
+
+
+@pytest.fixture
+def server(upgradable):
+    return upgradable.server
+
+
+def mark(page):
+    """Marks a document; a reload takes the mark away."""
+    page.evaluate("document.documentElement.dataset.before = 'yes'")
+
+
+def is_marked(page):
+    return page.locator("html[data-before]").count() == 1
+
+
+def wait_for_reload(page):
+    expect(page.locator("html[data-before]")).to_have_count(0)
+
+
+def test_an_old_tab_loads_itself_anew_for_a_part_that_is_gone(server, upgradable, person):
+    note = server.create("Upgraded")
+    ann = person("Ann").open(note)
+    ann.type("before")
+    ann.wait_until_saved()
+    mark(ann.page)
+    upgradable.upgrade()
+    # What it has already goes on.
+    ann.type(" and after")
+    ann.wait_until_saved()
+    assert is_marked(ann.page)
+    ann.page.get_by_role("button", name="More for this note").click()
+    ann.page.get_by_role("menuitem", name="History").click()
+    # The history is shown by the page as it is now.
+    expect(ann.page.locator("#history")).to_be_visible()
+    wait_for_reload(ann.page)
+    ann.page.get_by_role("button", name="Back to the note").click()
+    ann.wait_for_text("before and after")
+
+
+def test_words_that_are_not_saved_outlive_the_reload(server, upgradable, person):
+    note = server.create("Offline")
+    ann = person("Ann").open(note)
+    mark(ann.page)
+    upgradable.upgrade()
+    # Notes go by sockets, of which none works until the page is another one.
+    is_down = True
+    ann.page.route_web_socket(
+        re.compile(r"/ws$"),
+        lambda socket: socket.close(code=1011) if is_down else socket.connect_to_server(),
+    )
+    server.kill()
+    ann.wait_for_status("offline")
+    # A tag wants the part for HTML. The server is down, so nobody can say that there is a newer page.
+    ann.type("kept <b>words</b>")
+    server.start()
+    ann.press("Alt+h")
+    wait_for_reload(ann.page)
+    is_down = False
+    expect(ann.page.locator("#history")).to_be_visible()
+    ann.page.get_by_role("button", name="Back to the note").click()
+    ann.wait_until_saved()
+    bo = person("Bo").open(note)
+    wait_until(lambda: "words" in (bo.text() or ""))
+    assert bo.text() == ann.text() and bo.text().count("kept") == 1
+
+
+def test_a_page_from_before_whose_files_are_gone(server, upgradable, person):
+    """As a browser shows it that opens yesterday's tabs again: the page is old, and its files are not there."""
+    ann = person("Ann")
+    old = (upgradable.web / "index.html").read_text()
+    upgradable.upgrade()
+    (upgradable.web / "immutable" / re.search(r"first-\w+\.js", old)[0]).write_text(
+        next((upgradable.web / "immutable").glob("first-*.js")).read_text()
+    )
+    served = []
+
+    def answer(route):
+        if served:
+            route.continue_()
+        else:
+            served.append(route)
+            route.fulfill(body=old, content_type="text/html; charset=utf-8")
+
+    ann.page.route(server.url + "/", answer)
+    ann.page.goto("/")
+    expect(ann.page.locator("#me-name")).not_to_be_empty()
+    expect(ann.page.get_by_role("alert")).to_have_count(0)

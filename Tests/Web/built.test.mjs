@@ -1,0 +1,78 @@
+// The page as Scripts/build-page.py builds it: what a first visit fetches, and that nothing is missing.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+
+const folder = new URL("../../Web/built/", import.meta.url);
+const read = (/** @type {string} */ name) => readFileSync(new URL(name, folder), "utf8");
+const size = (/** @type {string} */ name) => readFileSync(new URL(name, folder)).length;
+const fixed = readdirSync(new URL("immutable/", folder)).filter((name) => !/\.(br|gz)$/.test(name));
+
+/** @param {string} stem The beginning of a file's name. */
+function file(stem) {
+  const found = fixed.filter((name) => name.startsWith(`${stem}-`));
+  assert.equal(found.length, 1, `${stem}: ${found}`);
+  return `immutable/${found[0]}`;
+}
+
+/** What a page names of its own files. @param {string} html */
+const named = (html) => [...html.matchAll(/="(?:\.\.\/)?assets\/([^"#]+)/g)].map(([, name]) => name ?? "");
+
+test("every file that a page or a part names is there", () => {
+  for (const page of ["index.html", "index.below.html", "admin.html"]) {
+    for (const name of named(read(page))) assert.ok(existsSync(new URL(name, folder)), `${page} names ${name}`);
+  }
+  let count = 0;
+  for (const name of fixed.filter((one) => one.endsWith(".js"))) {
+    for (const [, path] of read(`immutable/${name}`).matchAll(/(?:from|import\(?)"([.@][^"]+)"/g)) {
+      assert.ok(path?.startsWith("./") && fixed.includes(path.slice(2)), `${name} imports ${path}`);
+      count += 1;
+    }
+  }
+  assert.ok(count > 5);
+  for (const [, path] of read(file("app")).matchAll(/\/assets\/([^"#`]+)/g)) {
+    assert.ok(existsSync(new URL(path ?? "", folder)), path);
+  }
+});
+
+test("a first visit is at most 12 requests and 300 kB, the client core at most 110 kB of them", () => {
+  // The pages' own files, what the start brings, and the list of notes, asked for before and after the line is up.
+  const files = new Set([...named(read("index.html")), ...["text", "codemirror"].map(file)]);
+  assert.ok(1 + files.size + 2 <= 12, `${[...files]}`);
+  const bytes = [...files, "index.html"].reduce((sum, name) => sum + size(`${name}.br`), 0);
+  // Headers come to less than 1 kB for each.
+  assert.ok(bytes + 1_000 * (files.size + 3) <= 300_000, `${bytes} bytes`);
+  assert.ok(size(`${file("client")}.br`) <= 110_000);
+});
+
+test("each file has its compressed forms, and they hold the same", () => {
+  const names = ["index.html", "index.below.html", "admin.html", ...fixed.map((name) => `immutable/${name}`)];
+  for (const name of names) {
+    const plain = readFileSync(new URL(name, folder));
+    assert.ok(brotliDecompressSync(readFileSync(new URL(`${name}.br`, folder))).equals(plain), name);
+    assert.ok(gunzipSync(readFileSync(new URL(`${name}.gz`, folder))).equals(plain), name);
+  }
+});
+
+test("a page names its build, and no script stands in it", () => {
+  for (const page of ["index.html", "index.below.html", "admin.html"]) {
+    const html = read(page);
+    assert.match(html, /<meta name="build" content="\w{10}" \/>/);
+    assert.doesNotMatch(html, /<script(?![^>]*\bsrc=)/);
+    assert.doesNotMatch(html, / style=| on\w+=/);
+  }
+  // Clicks are kept before the first button is there.
+  const index = read("index.html");
+  assert.ok(index.indexOf("/first-") < index.indexOf("<button"));
+});
+
+test("what is fetched later is not in what the page starts with", () => {
+  const [app, text] = [read(file("app")), read(file("text"))];
+  for (const mark of ["history-slider", "sharing-link"]) {
+    assert.equal(app.includes(mark), mark === "sharing-link", mark);
+  }
+  assert.ok(!app.includes("cm-content") && text.includes("Write something."));
+  assert.ok(!read(file("codemirror")).includes("autocomplete-icon"));
+});

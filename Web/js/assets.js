@@ -1,0 +1,10 @@
+// Files of the page that code asks for by name. The built page has them under names that carry a hash of
+// their content, and another module in the place of this one (Scripts/build-page.py).
+
+import { at } from "./base.js";
+
+/** The client core. */
+export const coreAddress = at("/assets/generated/client.wasm");
+
+/** The icons, each a symbol of this file. */
+export const iconsAddress = at("/assets/icons.svg");

@@ -1,0 +1,3 @@
+// What the page uses of CodeMirror's HTML, as far as checking needs it.
+
+export function html(options?: { matchClosingTags?: boolean }): { language: any; support: any };

@@ -1,0 +1,64 @@
+// Parts of the page that are fetched when they are needed.
+//
+// A server that has been upgraded since this page was opened may have them no longer. Then the page is loaded
+// anew: what was typed is kept in the browser, and the address says what was shown.
+
+import { at } from "./base.js";
+
+/** Pages load themselves anew at most so often, should a server have two builds at once; milliseconds. */
+const reloadEvery = 60_000;
+/** A page that is still there after so long is not loaded anew; milliseconds. */
+const stayedAfter = 5_000;
+const reloadKey = "parley.reloaded";
+
+/** @param {string} html @returns {string | undefined} The build that a page is of; one that is served as it was written has none. */
+export const buildIn = (html) => /<meta name="build" content="([^"]+)"/.exec(html)?.[1];
+
+/**
+ * Whether the server's page is of another build than this one. Not where the server cannot be asked.
+ *
+ * @param {string | undefined} build This page's.
+ */
+async function isOutdated(build) {
+  if (build === undefined) return false;
+  try {
+    const response = await fetch(at("/"), { cache: "no-cache" });
+    const newest = response.ok ? buildIn(await response.text()) : undefined;
+    return newest !== undefined && newest !== build;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the page may load itself anew; from then on, not for a while. */
+function mayReload() {
+  try {
+    const last = Number(sessionStorage.getItem(reloadKey) ?? 0);
+    if (Math.abs(Date.now() - last) < reloadEvery) return false;
+    sessionStorage.setItem(reloadKey, String(Date.now()));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Loads a part.
+ *
+ * @template Part
+ * @param {() => Promise<Part>} load An `import`.
+ * @returns {Promise<Part>} Fails where the part cannot be fetched.
+ */
+export async function loadPart(load) {
+  try {
+    return await load();
+  } catch (error) {
+    const build = document.querySelector('meta[name="build"]')?.getAttribute("content") ?? undefined;
+    if ((await isOutdated(build)) && mayReload()) {
+      location.reload();
+      // Nothing more is done here, unless the person was asked, and stays.
+      await new Promise((resolve) => setTimeout(resolve, stayedAfter));
+    }
+    throw error;
+  }
+}
