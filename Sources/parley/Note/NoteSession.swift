@@ -90,6 +90,8 @@ final class NoteSession: Sendable {
 
   /// Opens the note, within the time to wait for the server.
   func open() async throws -> ServiceNote {
+    // The client would ask for it again and again: it may be there later. Here a person waits.
+    _ = try options.currentToken()
     let note = await service.note(noteID)
     try await within(options.waitMilliseconds) { () throws(NoteError) in
       try await note.opened()

@@ -46,19 +46,22 @@ struct WatchTask: NoteTask {
   }
 
   private func follow(_ note: ServiceNote, _ latest: Latest) async -> NoteFailure? {
-    var isFirst = true
+    var last: String?
     while !Task.isCancelled {
-      if isFirst || latest.age.map({ $0 >= rest }) == true {
-        isFirst = false
+      if last == nil || latest.age.map({ $0 >= rest }) == true {
         latest.seen()
         let text: String
         do throws(NoteError) { text = try await note.text() } catch {
           return error == .cancelled ? nil : NoteFailure("\(error)")
         }
-        let status = await ShellCommand.run(command, input: text, note: session.noteID)
-        if status != 0 {
-          Terminal.error("parley note: the command ended with \(status)\n")
+        // A text that has become what it was needs no second run.
+        if last?.utf8.elementsEqual(text.utf8) != true {
+          let status = await ShellCommand.run(command, input: text, note: session.noteID)
+          if status != 0 {
+            Terminal.error("parley note: the command ended with \(status)\n")
+          }
         }
+        last = text
       }
       switch await note.state {
       case .deleted: return NoteFailure("the note was deleted")
