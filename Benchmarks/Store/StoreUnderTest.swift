@@ -21,9 +21,9 @@ final class StoreUnderTest {
     }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let path = folder + "/notes.parley"
-    let store = try SQLiteStore(path: path)
+    let store = Handover<any ServerStore>(try SQLiteStore(path: path))
     thread = StoreThread(
-      store: store, readingStore: try SQLiteStore(reading: path), log: NoLog(),
+      store: store, readingStore: Handover(try SQLiteStore(reading: path)), log: NoLog(),
       wake: { [woken] in
         woken.withLock { $0 = true }
         woken.signal()

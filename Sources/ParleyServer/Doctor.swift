@@ -1,7 +1,6 @@
 import CryptoOpenSSL
 import GatewayPorts
 import Glibc
-import StoreSQLite
 import TransportLibwebsockets
 
 /// Looks whether this machine is fit to run a configuration, without serving.
@@ -170,7 +169,7 @@ package struct Doctor {
   /// Looks at what waits, which a server that runs may be telling at the same time.
   private mutating func examineOutbox(_ targets: [OutboxTarget]) {
     guard Files.isFile(configuration.storePath),
-      let store = try? SQLiteStore(reading: configuration.storePath)
+      let store = try? configuration.store.openForReading() as? any ServerStore
     else { return }
     let standings = store.takeOutboxChanges()
     let dead = standings.values.reduce(0) { $0 + $1.deadLetters }
@@ -230,10 +229,10 @@ package struct Doctor {
   /// Looks whether the store's files belong together, without opening them.
   private mutating func examineStore() {
     let path = configuration.storePath
-    do throws(StoreOpenError) {
+    do {
       note(
         .fine, "store",
-        try SQLiteStore.exists(at: path)
+        try configuration.store.exists()
           ? "\(path) is there; parley check reads all of it"
           : "\(path) is not there yet; serve makes it")
     } catch {

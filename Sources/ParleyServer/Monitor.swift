@@ -75,6 +75,12 @@ package final class Handover<Value>: @unchecked Sendable {
 
   package init(_ value: sending Value) { self.value = value }
 
+  /// Works with the value before it is taken, on the thread that hands it over.
+  package func prepare<Result: Sendable>(_ body: (Value) throws -> Result) rethrows -> Result {
+    guard let value else { preconditionFailure("the value was taken before") }
+    return try body(value)
+  }
+
   /// Takes the value. Only once.
   package func take() -> Value {
     guard let taken = value else { preconditionFailure("the value was taken before") }

@@ -3,7 +3,6 @@ import CryptoOpenSSL
 import Gateway
 public import GatewayPorts
 import SocketMessages
-import StoreSQLite
 import TransportLibwebsockets
 
 /// A whole Parley: store, gateway and transport, wired together.
@@ -49,19 +48,21 @@ public final class Server: Sendable {
     }
     CLinux_returnLargeBlocks()
     try Files.makeDirectory(configuration.dataDirectory)
-    let store = try SQLiteStore(path: configuration.storePath)
-    store.retention = configuration.retention
+    let store = Handover(try configuration.store.open())
     // Before anybody is connected, for it ends what they would come back to. A disk that is full now
     // leaves it to the next start.
-    _ = try? store.removeEmptyRooms(idleSince: SystemClock().now - Self.emptyRoomMilliseconds)
-    let tokens = HMACResumeTokens(secret: try store.secret(named: "resume tokens"))
+    let idleSince = SystemClock().now - Self.emptyRoomMilliseconds
+    store.prepare { _ = try? $0.removeEmptyRooms(idleSince: idleSince) }
+    let tokens = HMACResumeTokens(
+      secret: try store.prepare { try $0.secret(named: "resume tokens", byteCount: 32) })
     let secrets = try configuration.webhookSecrets(log: log)
     let users = try configuration.users(log: log)
     let access = ServerLoop.Access(
       authenticator: try configuration.authenticator(log: log),
       apiKeys: try configuration.apiKeys(log: log),
       ownTokens: try SelfSignedTokens(
-        secret: try store.secret(named: "own tokens"), users: users),
+        secret: try store.prepare { try $0.secret(named: "own tokens", byteCount: 32) },
+        users: users),
       revocations: try RevocationFile(path: configuration.revocationsPath, log: log),
       users: users)
     let loop = ServerLoop(configuration: configuration, tokens: tokens, log: log)
@@ -85,10 +86,10 @@ public final class Server: Sendable {
     }
     let transport = LibwebsocketsTransport(configuration: settings, delegate: loop)
     let mailbox = transport.mailbox
-    store.outboxRules = configuration.outboxRules
+    store.prepare { $0.outboxRules = configuration.outboxRules }
     let inbox = configuration.hooks.isNeeded ? HookInbox() : nil
     let storeThread = StoreThread(
-      store: store, readingStore: try SQLiteStore(reading: configuration.storePath), log: log,
+      store: store, readingStore: Handover(try configuration.store.openForReading()), log: log,
       untoldMax: StoreBacklog.Limits(
         requestsMax: configuration.storeQueueMax, bytesMax: configuration.storeQueueBytesMax),
       wake: { mailbox.wake() },

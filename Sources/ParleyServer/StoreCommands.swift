@@ -100,15 +100,6 @@ package struct StoreCommands {
   }
 }
 
-extension Configuration {
-  /// The part of each note's history that is kept; all of it if `nil`.
-  package var retention: Retention? {
-    guard historyChangesMin > 0 || historyAgeMin > .zero else { return nil }
-    return Retention(
-      entriesMin: historyChangesMin, ageMin: Timestamp(historyAgeMin.components.seconds * 1_000))
-  }
-}
-
 /// A file that is being written.
 private struct OutputFile {
   private let descriptor: Int32

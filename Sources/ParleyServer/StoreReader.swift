@@ -1,6 +1,5 @@
 import Gateway
 import GatewayPorts
-import StoreSQLite
 
 /// The thread that reads from the store while the store's own thread commits.
 ///
@@ -9,7 +8,8 @@ import StoreSQLite
 /// it sees every commit that was over by then, and nobody has been told of any other. So reads wait
 /// for no commit: texts and histories can be read while the disk does not sync.
 ///
-/// When nobody waits for a read, it folds the texts that are due to be kept as snapshots.
+/// When nobody waits for a read, it does the store's chores, such as folding texts to be kept as
+/// snapshots.
 final class StoreReader: Sendable {
   /// A read that is done.
   struct Read: Sendable {
@@ -22,8 +22,8 @@ final class StoreReader: Sendable {
   /// Work that has been done.
   enum News: Sendable {
     case read(Read)
-    /// The snapshots folded for an order; `nil` if there was nothing to fold.
-    case folded(DocumentID, FoldedSnapshots?)
+    /// What came of a chore; `nil` if there was nothing to do.
+    case chore(DocumentID, StoreChore.Result?)
   }
 
   private struct State {
@@ -32,8 +32,8 @@ final class StoreReader: Sendable {
     var waiting = 0
     /// Reads among those that wait that nobody wants any more, and perhaps some that are done.
     var forgotten: Set<StoreTicket> = []
-    /// Texts to be folded when nobody waits for a read; one for each document at most.
-    var orders: [FoldOrder] = []
+    /// Work for when nobody waits for a read; one for each document at most.
+    var chores: [StoreChore] = []
     var isStopping = false
     var hasStopped = false
   }
@@ -42,11 +42,10 @@ final class StoreReader: Sendable {
 
   /// Starts the thread.
   ///
-  /// - Parameter done: called on it with each read, and each fold.
-  init(store: sending any DocumentStore, done: @escaping @Sendable (News) -> Void) {
-    let handover = Handover(store)
+  /// - Parameter done: called on it with each read, and each chore.
+  init(store: Handover<any DocumentStore>, done: @escaping @Sendable (News) -> Void) {
     Thread.start { [state] in
-      Self.run(handover, state: state, done: done)
+      Self.run(store, state: state, done: done)
       // Its connection is closed by now.
       state.withLock { $0.hasStopped = true }
       state.signal()
@@ -69,18 +68,18 @@ final class StoreReader: Sendable {
     state.withLock { if $0.waiting > 0 { $0.forgotten.formUnion(tickets) } }
   }
 
-  /// Queues texts to be folded.
-  func submit(_ orders: [FoldOrder]) {
-    guard !orders.isEmpty else { return }
-    state.withLock { $0.orders += orders }
+  /// Queues chores.
+  func submit(_ chores: [StoreChore]) {
+    guard !chores.isEmpty else { return }
+    state.withLock { $0.chores += chores }
     state.signal()
   }
 
   /// Reads that have not begun.
   var queued: Int { state.withLock { $0.waiting } }
 
-  /// Does the reads that are queued, then ends the thread; returns when it has ended. Texts that are
-  /// still to be folded are left to the next start.
+  /// Does the reads that are queued, then ends the thread; returns when it has ended. Chores that are
+  /// still to be done are left to the next start.
   func stop() {
     state.withLock { $0.isStopping = true }
     state.signal()
@@ -92,15 +91,15 @@ final class StoreReader: Sendable {
   ) {
     let store = handover.take()
     while true {
-      let (batch, order) = state.wait(
-        until: { !$0.requests.isEmpty || !$0.orders.isEmpty || $0.isStopping },
+      let (batch, chore) = state.wait(
+        until: { !$0.requests.isEmpty || !$0.chores.isEmpty || $0.isStopping },
         then: { state in
           defer { state.requests = [] }
-          let folds = state.requests.isEmpty && !state.isStopping && !state.orders.isEmpty
-          return (state.requests, folds ? state.orders.removeFirst() : nil)
+          let isFree = state.requests.isEmpty && !state.isStopping && !state.chores.isEmpty
+          return (state.requests, isFree ? state.chores.removeFirst() : nil)
         })
-      if let order {
-        done(.folded(order.id, (store as? SQLiteStore)?.fold(order)))
+      if let chore {
+        done(.chore(chore.id, (store as? any ServerStore)?.work(on: chore)))
         continue
       }
       guard !batch.isEmpty else { return }

@@ -1,7 +1,6 @@
 package import Gateway
 import Glibc
 package import GatewayPorts
-package import StoreSQLite
 
 /// The thread that owns the store.
 ///
@@ -26,14 +25,14 @@ package final class StoreThread: Sendable {
     /// An account of the requests that nobody waits for.
     var untold: StoreBacklog
     var outboxWork: [OutboxWork] = []
-    /// Documents that the reader has folded, or found nothing to fold for.
-    var folded: [(id: DocumentID, snapshots: FoldedSnapshots?)] = []
+    /// Chores that the reader has done, or found nothing to do for.
+    var chores: [(id: DocumentID, result: StoreChore.Result?)] = []
     var completions: [Completion] = []
     var metrics = StoreMetrics()
     var isStopping = false
     var hasStopped = false
 
-    var isIdle: Bool { requests.isEmpty && outboxWork.isEmpty && folded.isEmpty }
+    var isIdle: Bool { requests.isEmpty && outboxWork.isEmpty && chores.isEmpty }
 
     mutating func add(_ read: StoreReader.Read) {
       metrics.reads += 1
@@ -58,7 +57,7 @@ package final class StoreThread: Sendable {
   ///   - wake: called on it when completions are there to be taken.
   ///   - outboxChanged: called on it with queues that stand otherwise than before.
   package init(
-    store: sending SQLiteStore, readingStore: sending (any DocumentStore)? = nil,
+    store: Handover<any ServerStore>, readingStore: Handover<any DocumentStore>? = nil,
     log: any LogSink,
     untoldMax: StoreBacklog.Limits = StoreBacklog.Limits(requestsMax: .max, bytesMax: .max),
     wake: @escaping @Sendable () -> Void,
@@ -67,24 +66,24 @@ package final class StoreThread: Sendable {
     self.wake = wake
     state = Monitor(State(untold: StoreBacklog(untoldMax)))
     if let readingStore {
-      store.foldsBeside = readingStore is SQLiteStore
+      let hasHelper = readingStore.prepare { $0 is any ServerStore }
+      store.prepare { $0.hasHelper = hasHelper }
       reader = StoreReader(store: readingStore) { [state, wake] news in
         switch news {
         case .read(let read):
           state.withLock { $0.add(read) }
           wake()
-        case .folded(let id, let folded):
-          state.withLock { $0.folded.append((id, folded)) }
+        case .chore(let id, let result):
+          state.withLock { $0.chores.append((id, result)) }
           state.signal()
         }
       }
     } else {
       reader = nil
     }
-    let handover = Handover(store)
     Thread.start { [state, reader, wake] in
       Self.run(
-        handover, state: state, reader: reader, log: log, wake: wake, outboxChanged: outboxChanged)
+        store, state: state, reader: reader, log: log, wake: wake, outboxChanged: outboxChanged)
       // The store is closed by now: whoever waits for the end may copy its file.
       state.withLock { $0.hasStopped = true }
       state.signal()
@@ -160,29 +159,28 @@ package final class StoreThread: Sendable {
 
   /// Works until asked to stop, then closes the store.
   private static func run(
-    _ handover: Handover<SQLiteStore>, state: Monitor<State>, reader: StoreReader?,
+    _ handover: Handover<any ServerStore>, state: Monitor<State>, reader: StoreReader?,
     log: any LogSink, wake: @Sendable () -> Void,
     outboxChanged: @Sendable ([OutboxTarget: OutboxStanding]) -> Void
   ) {
     let store = handover.take()
     // Whether the store has housekeeping to do as soon as nobody waits.
     var hasMore = true
-    /// Documents whose texts are being folded.
-    var folding: Set<DocumentID> = []
+    /// Documents with a chore under way.
+    var busy: Set<DocumentID> = []
     outboxChanged(store.takeOutboxChanges())
     while true {
-      let orders = store.takeFoldOrders().filter { folding.insert($0.id).inserted }
-      reader?.submit(orders)
-      let (batch, outboxWork, folded) = state.wait(
+      reader?.submit(store.takeChores().filter { busy.insert($0.id).inserted })
+      let (batch, outboxWork, chore) = state.wait(
         until: { !$0.isIdle || $0.isStopping || hasMore },
         then: { state in
           defer { (state.requests, state.outboxWork) = ([], []) }
           // One at a time: to keep a long text takes as long as some commits.
-          let folded = state.folded.isEmpty ? nil : state.folded.removeFirst()
+          let chore = state.chores.isEmpty ? nil : state.chores.removeFirst()
           state.untold.removeAll()
-          return (state.requests, state.outboxWork, folded)
+          return (state.requests, state.outboxWork, chore)
         })
-      if batch.isEmpty, outboxWork.isEmpty, folded == nil {
+      if batch.isEmpty, outboxWork.isEmpty, chore == nil {
         if state.withLock({ $0.isStopping }) { break }
         hasMore = store.maintain()
         continue
@@ -192,44 +190,31 @@ package final class StoreThread: Sendable {
         perform(batch, store, state)
         wake()
       }
-      if let folded {
-        folding.remove(folded.id)
-        if let snapshots = folded.snapshots { keep(snapshots, store, state, wake) }
+      if let chore {
+        busy.remove(chore.id)
+        if let result = chore.result { keep(result, store, state, wake) }
       }
       for work in outboxWork { work.then(store.perform(work.request)) }
       let changes = store.takeOutboxChanges()
       if !changes.isEmpty { outboxChanged(changes) }
     }
-    empty(logOf: store, log)
+    if let remark = store.settle() {
+      log.write(.warning, remark.message, [("reason", remark.reason), ("hint", remark.hint)])
+    }
   }
 
   private static func keep(
-    _ folded: FoldedSnapshots, _ store: SQLiteStore, _ state: Monitor<State>,
+    _ result: StoreChore.Result, _ store: any ServerStore, _ state: Monitor<State>,
     _ wake: @Sendable () -> Void
   ) {
-    // What cannot be kept now is folded again after a later change.
-    guard (try? store.keep(folded)) != nil else { return }
+    // What cannot be kept now is a chore again after a later change.
+    guard (try? store.keep(result)) != nil else { return }
     state.withLock { $0.metrics.folds += 1 }
     wake()
   }
 
-  /// Leaves everything in the one file, or says what stands beside it.
-  private static func empty(logOf store: SQLiteStore, _ log: any LogSink) {
-    do throws(StoreError) {
-      try store.emptyLog()
-    } catch {
-      let reason = if case .unavailable(let words) = error { words } else { "\(error)" }
-      log.write(
-        .warning, "store closed with its log beside it",
-        [
-          ("reason", reason),
-          ("hint", "copy \(store.path) and \(store.path)-wal together; the next start merges them"),
-        ])
-    }
-  }
-
   private static func perform(
-    _ batch: [(ticket: StoreTicket?, request: StoreRequest)], _ store: SQLiteStore,
+    _ batch: [(ticket: StoreTicket?, request: StoreRequest)], _ store: any ServerStore,
     _ state: Monitor<State>
   ) {
     let begin = SystemClock().microseconds

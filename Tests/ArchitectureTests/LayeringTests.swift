@@ -160,4 +160,13 @@ struct LayeringTests {
         """)
     #expect(file.imports == ["A", "B", "C", "D"])
   }
+
+  @Test("the server's threads know the store by its port, and one file says which store it is")
+  func store() throws {
+    let importing = try tree.files(in: "Sources/ParleyServer", endings: ["swift"])
+      .filter { $0.imports.contains("StoreSQLite") }
+      .compactMap { $0.path.split(separator: "/").last }
+    // The commands copy, check and convert files of that store.
+    #expect(importing == ["Configuration+Store.swift", "StoreCommands.swift"])
+  }
 }

@@ -80,17 +80,19 @@ final class StoreThreadRig {
   private var replies: [StoreTicket: StoreReply] = [:]
 
   convenience init(_ folder: TestFolder) throws {
-    let store = try SQLiteStore(path: folder.storePath)
-    self.init(store, try SQLiteStore(reading: folder.storePath))
+    let store = Handover<any ServerStore>(try SQLiteStore(path: folder.storePath))
+    self.init(store, Handover(try SQLiteStore(reading: folder.storePath)))
   }
 
   convenience init(
     _ folder: TestFolder, readingStore: sending any DocumentStore
   ) throws {
-    self.init(try SQLiteStore(path: folder.storePath), readingStore)
+    self.init(Handover(try SQLiteStore(path: folder.storePath)), Handover(readingStore))
   }
 
-  private init(_ store: sending SQLiteStore, _ readingStore: sending any DocumentStore) {
+  private init(
+    _ store: Handover<any ServerStore>, _ readingStore: Handover<any DocumentStore>
+  ) {
     let woken = Monitor(0)
     self.woken = woken
     thread = StoreThread(store: store, readingStore: readingStore, log: SilentLog()) {

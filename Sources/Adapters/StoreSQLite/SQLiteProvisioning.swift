@@ -1,0 +1,68 @@
+public import GatewayPorts
+
+/// Opens the SQLite store at a path for a server.
+public struct SQLiteProvisioning: StoreProvisioning {
+  private let path: String
+  private let retention: Retention?
+
+  /// - Parameters:
+  ///   - path: The file, as for ``SQLiteStore/init(path:)``.
+  ///   - retention: The part of long logs that is kept; all of it if `nil`.
+  public init(path: String, retention: Retention? = nil) {
+    self.path = path
+    self.retention = retention
+  }
+
+  /// See ``StoreProvisioning``.
+  public func exists() throws -> Bool { try SQLiteStore.exists(at: path) }
+
+  /// See ``StoreProvisioning``.
+  public func open() throws -> sending any ServerStore {
+    let store = try SQLiteStore(path: path)
+    store.retention = retention
+    return store
+  }
+
+  /// See ``StoreProvisioning``.
+  public func openForReading() throws -> sending any DocumentStore {
+    try SQLiteStore(reading: path)
+  }
+}
+
+/// What a server needs of the store beside requests.
+extension SQLiteStore: ServerStore {
+  /// See ``ServerStore``.
+  public func settle() -> StoreRemark? {
+    do throws(StoreError) {
+      try emptyLog()
+      return nil
+    } catch {
+      let reason = if case .unavailable(let words) = error { words } else { "\(error)" }
+      return StoreRemark(
+        message: "store closed with its log beside it", reason: reason,
+        hint: "copy \(path) and \(path)-wal together; the next start merges them")
+    }
+  }
+
+  /// See ``ServerStore``.
+  public var hasHelper: Bool {
+    get { foldsBeside }
+    set { foldsBeside = newValue }
+  }
+
+  /// See ``ServerStore``.
+  public func takeChores() -> [StoreChore] {
+    takeFoldOrders().map { StoreChore($0.id, $0) }
+  }
+
+  /// See ``ServerStore``.
+  public func work(on chore: StoreChore) -> StoreChore.Result? {
+    guard let order = chore.content as? FoldOrder else { return nil }
+    return fold(order).map { StoreChore.Result($0) }
+  }
+
+  /// See ``ServerStore``.
+  public func keep(_ result: StoreChore.Result) throws(StoreError) {
+    if let folded = result.content as? FoldedSnapshots { try keep(folded) }
+  }
+}

@@ -1,0 +1,104 @@
+/// Opens the store that a server works with.
+///
+/// A server has the store open once for its commits, and once for reading beside them; each of the
+/// two belongs to a thread of its own, to which it is sent.
+public protocol StoreProvisioning: Sendable {
+  /// Whether there is a store yet, without opening it.
+  ///
+  /// - Throws: What is in a store's way.
+  func exists() throws -> Bool
+
+  /// Opens the store to work with it, making it if there is none.
+  ///
+  /// - Throws: Why not, and what to do.
+  func open() throws -> sending any ServerStore
+
+  /// Opens a store that another thread or process may have open, to read from it; as a
+  /// ``ServerStore``, it does chores too.
+  ///
+  /// - Throws: Why not, and what to do.
+  func openForReading() throws -> sending any DocumentStore
+}
+
+/// A server's store: documents, an outbox, and what a server needs of it beside requests.
+///
+/// One connection belongs to one thread at a time.
+public protocol ServerStore: Outbox {
+  /// Returns a secret that is made on first use, and kept from then on.
+  ///
+  /// - Parameters:
+  ///   - name: What it is for.
+  ///   - byteCount: Random bytes of a new one.
+  func secret(named name: String, byteCount: Int) throws(StoreError) -> [UInt8]
+
+  /// Removes the records of rooms that hold nothing and in which nothing was published for long;
+  /// before anybody is connected, for their positions begin anew.
+  ///
+  /// - Returns: How many were removed.
+  @discardableResult
+  func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int
+
+  /// Ends work with the store, so that it may be copied as it is.
+  ///
+  /// - Returns: What keeps it from that, for the log; `nil` for nothing.
+  func settle() -> StoreRemark?
+
+  // MARK: Chores
+
+  /// Whether chores are done on another connection; if not, `maintain` does them.
+  var hasHelper: Bool { get set }
+
+  /// Takes the work that is to be done beside the commits.
+  func takeChores() -> [StoreChore]
+
+  /// Does a chore on a connection for reading; `nil` if there is nothing to do any more.
+  func work(on chore: StoreChore) -> StoreChore.Result?
+
+  /// Keeps what came of a chore.
+  ///
+  /// - Throws: What the disk had against it. Nothing is lost: it is a chore again later.
+  func keep(_ result: StoreChore.Result) throws(StoreError)
+}
+
+/// Work on one document beside the commits, such as folding a long log into a text.
+///
+///     committing   batch … takeChores        batch … keep
+///     reading                  └▶ work(on:) ────────┘
+public struct StoreChore: Sendable {
+  /// What came of a chore.
+  public struct Result: Sendable {
+    /// The store's own words for it.
+    public let content: any Sendable
+
+    /// Wraps a store's own value.
+    public init(_ content: any Sendable) { self.content = content }
+  }
+
+  /// The document.
+  public let id: DocumentID
+  /// The store's own words for it.
+  public let content: any Sendable
+
+  /// Wraps a store's own value.
+  public init(_ id: DocumentID, _ content: any Sendable) {
+    self.id = id
+    self.content = content
+  }
+}
+
+/// Something about a store that an operator should know.
+public struct StoreRemark: Sendable {
+  /// What is so.
+  public var message: String
+  /// Why.
+  public var reason: String
+  /// What to do.
+  public var hint: String
+
+  /// Makes a remark.
+  public init(message: String, reason: String, hint: String) {
+    self.message = message
+    self.reason = reason
+    self.hint = hint
+  }
+}
