@@ -72,6 +72,31 @@ struct PageTests {
     }
   }
 
+  @Test("ARCHITECTURE.md says in few lines where something new goes")
+  func newThings() throws {
+    let page = try tree.text("ARCHITECTURE.md")
+    let section = try #require(
+      page.components(separatedBy: "\n## ").first { $0.hasPrefix("Where something new goes") })
+    let paragraphs = section.components(separatedBy: "\n\n")
+    for thing in ["A message", "A dialect", "A store", "A second node", "A request"] {
+      let lines = paragraphs.first { $0.hasPrefix("**\(thing).** ") }?.split(separator: "\n")
+      #expect(lines?.count == 3, "\(thing)")
+    }
+    // The files that are named by their names alone.
+    let swift = try tree.files(in: "Sources", endings: ["swift"]).map(\.path)
+    for match in section.matches(of: /`([\w+]+\.swift)`/) {
+      #expect(swift.contains { $0.hasSuffix("/\(match.1)") }, "\(match.1)")
+    }
+  }
+
+  @Test("the plan of the gateway in ARCHITECTURE.md has every part")
+  func plan() throws {
+    let page = try tree.text("ARCHITECTURE.md")
+    for part in try tree.folders(in: "Sources/Gateway") {
+      #expect(page.contains("\n      \(part) "), "\(part)")
+    }
+  }
+
   /// A path as a page names it, from the package's root.
   private static func path(_ link: Substring, from page: String) -> String {
     var parts = page.split(separator: "/").dropLast()
