@@ -123,6 +123,12 @@ SEEDS ?= 100000
 FROM ?= 1
 JOBS ?= $(shell nproc)
 
+HOUR ?= 1
+
+.PHONY: airplane
+airplane: build-tests  ## An hour without a line: 10,000 edits, 12,000 by others, a client that dies (HOUR=0.1 for a tenth)
+	@PARLEY_AIRPLANE_HOUR=$(HOUR) swift test -c release --disable-xctest --skip-build --filter AirplaneTests
+
 .PHONY: simulate
 simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2; TRACE=1 tells one seed's story
 	@$(SWIFT_BUILD) --product simulate

@@ -116,6 +116,9 @@ public final class Gateway: Part, SwitchboardOwner {
     return board.takeActions()
   }
 
+  /// The capabilities that `welcome` names.
+  public var capabilities: [String] { native.capabilities(rooms) }
+
   // MARK: Access
 
   /// The token of a request: `Authorization`, with or without `Bearer`, or `token` in the query if

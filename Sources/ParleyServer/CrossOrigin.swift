@@ -1,7 +1,7 @@
 import Gateway
 package import GatewayPorts
 
-/// Lets pages of allowed origins use the HTTP API (CORS, as WHATWG's Fetch has it).
+/// Lets pages of allowed origins use the HTTP API and what clients load (CORS, as WHATWG's Fetch has it).
 ///
 /// A browser hands a page of another origin an answer only if its headers name the page's origin, and
 /// asks before it sends more than a form could. Origins that nobody allowed get no such header, not
@@ -39,6 +39,7 @@ package struct CrossOrigin: Sendable {
   }
 
   private func isOfAPI(_ head: RequestHead) -> Bool {
-    head.path.utf8.starts(with: "/api/".utf8) && Opening(head) == nil
+    (head.path.utf8.starts(with: "/api/".utf8) || head.path.utf8.starts(with: "/sdk/".utf8))
+      && Opening(head) == nil
   }
 }

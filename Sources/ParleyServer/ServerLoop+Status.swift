@@ -1,6 +1,7 @@
 import APIDescription
 import Gateway
 import GatewayPorts
+import JSON
 import TransportLibwebsockets
 
 /// Health, metrics and statistics over HTTP.
@@ -9,6 +10,7 @@ import TransportLibwebsockets
 ///     GET /ready              whether changes are taken
 ///     GET /metrics            for Prometheus
 ///     GET /api/openapi.json   the description of the HTTP API
+///     GET /sdk/version.json   the program's version and its capabilities
 ///     GET /api/stats          for people who operate the server
 extension ServerLoop {
   /// Answers what needs no key and has no rate; `nil` if the path is another.
@@ -19,6 +21,7 @@ extension ServerLoop {
     case .readiness: answer = readiness
     case .metrics: answer = { self.metrics(head) }
     case .description: answer = { self.description }
+    case .version: answer = { self.version }
     case .statistics, .login, .refresh, nil: return nil
     }
     return resource.route(head.method) == nil ? resource.methodNotAllowed : answer()
@@ -33,6 +36,20 @@ extension ServerLoop {
       status: 200,
       headers: [("content-type", "application/json"), ("cache-control", "no-cache")],
       body: APIDescription.openAPI)
+  }
+
+  /// What a client has to know before it connects, or loads one.
+  private var version: Response {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("protocol", "parley.v1", &body)
+      object.key("capabilities", &body)
+      JSONWriter.array(gateway.capabilities, &body) { JSONWriter.string($0, &$1) }
+      object.field("version", Version.current, &body)
+    }
+    return Response(
+      status: 200,
+      headers: [("content-type", "application/json"), ("cache-control", "no-cache")], body: body)
   }
 
   private func metrics(_ head: RequestHead) -> Response {

@@ -380,7 +380,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       if let response = login.answer(request, head, body, at: resource) {
         transport.respond(to: request, with: response)
       }
-    case .health, .readiness, .metrics, .description, nil: return false
+    case .health, .readiness, .metrics, .description, .version, nil: return false
     }
     return true
   }

@@ -49,13 +49,26 @@ def test_it_needs_no_key_and_is_of_this_version(guarded):
     assert description["openapi"].startswith("3.1")
 
 
+def test_clients_learn_what_the_server_speaks_without_a_key(guarded):
+    status, headers, body = guarded.request("GET", "/sdk/version.json")
+    version = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True).stdout
+    assert (status, headers["content-type"]) == (200, "application/json")
+    answer = json.loads(body)
+    assert list(answer) == ["protocol", "capabilities", "version"]
+    assert answer["protocol"] == "parley.v1"
+    assert answer["version"] == version.split()[1]
+    assert answer["capabilities"] == sorted(answer["capabilities"])
+    assert {"create", "documentHistory", "numbers"} <= set(answer["capabilities"])
+    assert guarded.request("POST", "/sdk/version.json")[0] == 405
+
+
 def test_what_is_documented_is_described_and_the_other_way_round(server):
     """Both name the same requests: the protocol's tables, and the description."""
     text = (ROOT / "Documentation" / "Protocol.md").read_text()
     rows = re.findall(r"^\| `(GET|POST|PUT|PATCH|DELETE) (/[^`?]*)", text, re.MULTILINE)
     documented = {
         (method, path) for method, path in rows
-        if re.match(r"/(api/|health$|ready$|metrics$)", path)
+        if re.match(r"/(api/|sdk/|health$|ready$|metrics$)", path)
     }  # fmt: skip
     assert len(documented) > 30
     assert {(method, path) for method, path, _ in operations(described(server))} == documented

@@ -64,6 +64,13 @@ struct CrossOriginTests {
     #expect(rule.preflight(head("https://app.example", path: path, method: "OPTIONS")) == nil)
   }
 
+  @Test("what clients load is for allowed origins, too")
+  func clients() {
+    let answer = headers(head("https://app.example", path: "/sdk/version.json"))
+    #expect(answer["access-control-allow-origin"] == "https://app.example")
+    #expect(headers(head("https://evil.example", path: "/sdk/version.json")) == ["vary": "origin"])
+  }
+
   @Test("where all may ask, each is named, and never all of them")
   func everybody() {
     let everybody = CrossOrigin(OriginPolicy(allowed: ["*"]))

@@ -59,6 +59,7 @@ extension Route {
     Route("POST", "/api/user/login", .password, .json, page: .login),
     Route("POST", "/api/user/refresh", .refreshToken, .json, page: .refresh),
     Route("GET", "/api/openapi.json", .nothing, page: .description),
+    Route("GET", "/sdk/version.json", .nothing, page: .version),
     Route("GET", "/health", .nothing, page: .health),
     Route("GET", "/ready", .nothing, page: .readiness),
     Route("GET", "/metrics", .setting, page: .metrics),

@@ -52,6 +52,8 @@ package struct Route: Sendable {
     case metrics
     /// The description of the HTTP API.
     case description
+    /// The program's version and its capabilities, for clients.
+    case version
     /// Statistics for operators.
     case statistics
     /// Getting tokens for a password.

@@ -41,6 +41,10 @@ package struct NativeTwin {
   private var claim: ClientClaim?
   private var wantsConnection = false
   private var generation: UInt64 = 0
+  /// A note that it asks for with each connection, over and over.
+  package let ownNote: String?
+  /// How often it was told that its note was made now, and that it was there already.
+  package private(set) var notesMade = (anew: 0, again: 0)
   /// The authors of numbers that it was told, by a count of its own.
   private var authors: [Int: String] = [:]
   /// Messages to be sent.
@@ -49,8 +53,10 @@ package struct NativeTwin {
   private var mistake: TwinError?
 
   package init(
-    name: String, documentID: String, usesTokens: Bool = false, takesNumbers: Bool = true
+    name: String, documentID: String, usesTokens: Bool = false, takesNumbers: Bool = true,
+    ownNote: String? = nil
   ) {
+    self.ownNote = ownNote
     settings = {
       var settings = ClientSettings(name: name, usesTokens: usesTokens)
       settings.takesNumbers = takesNumbers
@@ -98,7 +104,33 @@ package struct NativeTwin {
   package mutating func connected(now: Int64) -> [[UInt8]] {
     hasHungUp = false
     handle(.opened, now: now)
-    return takeOutgoing()
+    return takeOutgoing() + (ownNote.map { [Self.create($0)] } ?? [])
+  }
+
+  private static let nameOfCreate = "own note"
+
+  /// A message of its own, beside those of the machine: a note under an id of its choice.
+  private static func create(_ id: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    ClientMessage.create(.init(documentID: id, title: id))
+      .encode(messageID: nameOfCreate, into: &bytes)
+    return bytes
+  }
+
+  /// Takes the answer to what it has sent itself.
+  private mutating func takeAnswerAboutOwnNote(_ message: ServerMessage) throws {
+    switch message {
+    case .created(let made):
+      guard made.documentID == ownNote, made.title == ownNote else {
+        throw TwinError.error("another note was made")
+      }
+      if made.isRepeated { notesMade.again += 1 } else { notesMade.anew += 1 }
+      tally[made.isRepeated ? .notesMadeAgain : .notesMade] += 1
+    case .error(let error) where error.retryable || error.code == .notAllowed:
+      // Not now; or its hello was refused, and what came behind it.
+      tally[.notesRefused] += 1
+    default: throw TwinError.error("no answer to create: \(message)")
+    }
   }
 
   /// The connection is gone.
@@ -185,7 +217,11 @@ package struct NativeTwin {
 
   /// Takes a message, and returns what to send.
   package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Int64) throws -> [[UInt8]] {
-    let (_, message) = try ServerMessage.decode(bytes)
+    let (name, message) = try ServerMessage.decode(bytes)
+    if name == Self.nameOfCreate {
+      try takeAnswerAboutOwnNote(message)
+      return try finish()
+    }
     let before = machine.revision(of: documentID)
     let statusBefore = machine.status(of: documentID)
     let hadText = document != nil

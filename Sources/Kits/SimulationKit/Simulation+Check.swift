@@ -19,6 +19,18 @@ extension Simulation {
       }
       try checkTyped(log, text, of: id)
     }
+    try checkOwnNotes()
+  }
+
+  /// Notes that were made over the socket are there, and were made once; what a lying disk forgot may
+  /// be made anew.
+  private func checkOwnNotes() throws(Violation) {
+    let mayForget = plan.faults.contains(.loseTail)
+    for case .native(let twin) in seats.map(\.client) {
+      guard let id = twin.ownNote, twin.notesMade != (0, 0) else { continue }
+      if !mayForget, twin.notesMade.anew > 1 { throw violation("\(id) was made twice") }
+      if !mayForget, store.log(of: id) == nil { throw violation("\(id) is gone") }
+    }
   }
 
   /// Revisions without a gap; of each client that numbers its changes, each number once, in order,

@@ -18,6 +18,8 @@ extension Simulation {
     package var faults: [Fault] = []
     /// Whether native clients need tokens, which end soon.
     package var usesTokens = false
+    /// Whether some native clients make a note of their own over the socket, with each connection.
+    package var makesNotes = false
     /// The gateway's settings; small windows make rare paths common.
     package var settings = GatewaySettings()
 
@@ -83,6 +85,7 @@ extension Simulation.Plan {
     if random.chance(40) { plan.faults += [.setClock, .setClock] }
     if random.chance(50) { plan.faults += [.killClient, .killClient, .fillClientDisk] }
     plan.usesTokens = random.chance(30)
+    plan.makesNotes = random.chance(50)
     if random.chance(50) { plan.faults += [.forgetClaim] }
     plan.settings = .tight
     plan.settings.windowEntries = [3, 8, 30][random.below(3)]
@@ -95,6 +98,7 @@ extension Simulation.Plan {
     if random.chance(20) {
       plan.settings.limits.messagesPerSecondMax = 1 + random.below(3)
       plan.settings.limits.burstSeconds = 2
+      plan.makesNotes = false
     }
     return plan
   }

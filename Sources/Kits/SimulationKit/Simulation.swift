@@ -104,7 +104,8 @@ package struct Simulation {
         ? .native(
           NativeTwin(
             name: "native-\(index)", documentID: id, usesTokens: plan.usesTokens,
-            takesNumbers: index % 2 == 0))
+            takesNumbers: index % 2 == 0,
+            ownNote: plan.makesNotes && index % 3 != 2 ? "own-\(index)" : nil))
         : .whaler(WhalerTwin(name: "whaler-\(index)", resourceID: id))
       seats.append(Seat(documentID: id, client: client))
     }

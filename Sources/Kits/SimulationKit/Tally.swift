@@ -11,6 +11,9 @@ package struct Tally: Sendable, Equatable {
     case acknowledgements
     case ownChangesInRanges
     case dedupeHits
+    case notesMade
+    case notesMadeAgain
+    case notesRefused
     case numberedChanges
     case authorsNumbered
     case resumesWithNothingMissed

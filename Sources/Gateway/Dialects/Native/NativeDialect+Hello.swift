@@ -78,7 +78,8 @@ extension NativeDialect {
     close(connection, .tooFast, "too many connections at once; wait, and come back")
   }
 
-  private func capabilities(_ rooms: Rooms) -> [String] {
+  /// The capabilities that `welcome` names, in order.
+  func capabilities(_ rooms: Rooms) -> [String] {
     let own = [
       "create", "documentHistory", "documents", "numbers", "presence", "publish", "resume",
       "roomHistory", "rooms", "selections",
