@@ -245,6 +245,7 @@ extension MessageFields {
   ) throws(JSONError) {
     switch mode {
     case .reading:
+      guard Form.isReceived else { return }
       let bit = bit(isRequired: true)
       guard isAt(name) else { return }
       let form = try Form.read(&self)
@@ -252,6 +253,7 @@ extension MessageFields {
       try took(bit, isRight: form != nil)
     case .checking: if try isWrong(name) { throw Form.mistake(in: Self.text(name), of: self) }
     case .writing:
+      guard Form.isSent else { return }
       key(name)
       value.write(&self)
     case .listing: list(name, Form.shape, .required)
@@ -265,6 +267,7 @@ extension MessageFields {
   ) throws(JSONError) {
     switch mode {
     case .reading:
+      guard Form.isReceived else { return }
       let bit = bit(isRequired: false)
       guard isAt(name) else { return }
       if try reader.isNull() {
@@ -275,7 +278,7 @@ extension MessageFields {
       try took(bit, isRight: value != nil)
     case .checking: if try isWrong(name) { throw Form.mistake(in: Self.text(name), of: self) }
     case .writing:
-      guard let value else { return }
+      guard Form.isSent, let value else { return }
       key(name)
       value.write(&self)
     case .listing: list(name, Form.shape, .optional)
@@ -309,7 +312,7 @@ extension MessageFields {
       if let form { value = form }
       try took(bit, isRight: form != nil)
     case .checking: if try isWrong(name) { throw [Element].mistake(in: Self.text(name), of: self) }
-    case .writing: if !value.isEmpty { try required(name, &value) }
+    case .writing: if Element.isSent, !value.isEmpty { try required(name, &value) }
     case .listing: list(name, [Element].shape, .optional)
     }
   }

@@ -12,9 +12,15 @@ protocol MessageForm {
   static func mistake(in field: String, of fields: MessageFields) -> JSONError
   /// The shape of the value, for descriptions.
   static var shape: MessageShape { get }
+  /// Whether programs of this build write such values. A server does; a client may leave out how.
+  static var isSent: Bool { get }
+  /// Whether programs of this build read such values.
+  static var isReceived: Bool { get }
 }
 
 extension MessageForm {
+  @inline(__always) static var isSent: Bool { true }
+  @inline(__always) static var isReceived: Bool { true }
   static func mistake(in field: String, of fields: MessageFields) -> JSONError {
     .wrongValue(field: field, expected: "another value")
   }
