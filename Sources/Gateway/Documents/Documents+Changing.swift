@@ -38,12 +38,7 @@ extension Documents {
       refuseForWantOfHistory(submission, messageID: messageID, subscription)
       return
     }
-    guard
-      let outcome = room.live?.submit(
-        submission, scalarsMax: settings.limits.documentScalarsMax,
-        componentsMax: settings.limits.operationComponentsMax,
-        historyComponentsMax: settings.historyComponentsMax)
-    else { return }
+    guard let outcome = sequence(submission, in: room) else { return }
     switch outcome {
     case .accepted(let revision):
       subscription.messageIDs[revision] = messageID
@@ -76,6 +71,16 @@ extension Documents {
     case .refused(let refusal):
       refuse(submission, refusal, messageID: messageID, subscription)
     }
+  }
+
+  /// Puts a change behind all others, if it fits the limits; `nil` while the document is being read.
+  func sequence(
+    _ submission: LiveDocument.Submission, in room: DocumentRoom
+  ) -> LiveDocument.Outcome? {
+    room.live?.submit(
+      submission, scalarsMax: settings.limits.documentScalarsMax,
+      componentsMax: settings.limits.operationComponentsMax,
+      historyComponentsMax: settings.historyComponentsMax)
   }
 
   func refuse(

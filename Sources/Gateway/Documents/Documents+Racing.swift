@@ -53,11 +53,7 @@ extension Documents {
       respondOutdated(edit.request, expected: expected, head: live.headRevision)
       return
     }
-    let outcome = room.live?.submit(
-      submission, scalarsMax: settings.limits.documentScalarsMax,
-      componentsMax: settings.limits.operationComponentsMax,
-      historyComponentsMax: settings.historyComponentsMax)
-    switch outcome {
+    switch sequence(submission, in: room) {
     case .accepted(let revision):
       if let (subscription, messageID) = change.follower {
         subscription.messageIDs[revision] = messageID

@@ -44,11 +44,7 @@ extension Documents {
       client: surroundings.names.next(), sequence: 0, revision: revision,
       operation: operation, author: edit.author, time: surroundings.clock.now,
       isResendable: false)
-    let outcome = room.live?.submit(
-      submission, scalarsMax: settings.limits.documentScalarsMax,
-      componentsMax: settings.limits.operationComponentsMax,
-      historyComponentsMax: settings.historyComponentsMax)
-    switch outcome {
+    switch sequence(submission, in: room) {
     case .accepted(let revision):
       room.pendingEdits[revision] = .init(request: edit.request, expected: edit.expected)
       room.arrivals.append(surroundings.clock.microseconds)
