@@ -125,7 +125,8 @@ struct SurroundingsTests {
   func lateToken() async throws {
     let server = ScriptedServer("abc")
     let gates = Gates()
-    let parley = connect(server) { await gates.next() }
+    // A login that does not hear that it is no longer wanted.
+    let parley = connect(server) { await Task { await gates.next() }.value }
     while await gates.count < 1 { await Task.yield() }
     parley.signedIn()
     while await gates.count < 2 { await Task.yield() }
