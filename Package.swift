@@ -46,6 +46,7 @@ let package = Package(
     product("ParleyClientCore", ["ParleyClientCore"]),
     product("ParleyClient", ["ParleyClient"]),
     product("DialectModels", ["JSON", "DialectModels"]),
+    product("ParleyOffline", ["ParleyOffline"]),
     product("Gateway", ["JSON", "ParleyModel", "GatewayPorts", "Gateway"]),
     product("ParleyServer", ["ParleyServer"]),
     .executable(name: "parley", targets: ["parley"]),
@@ -80,6 +81,13 @@ let package = Package(
       "ParleyClient",
       [
         "OTCore", "JSON", "SocketMessages", "ParleyClientCore",
+        .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
+      ]),
+    // Lists, and changes that wait for a server, on the device's disk.
+    library(
+      "ParleyOffline",
+      [
+        "ParleyClient", "JSON", "CSQLite",
         .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
       ]),
     // Ports, and the core behind them.
@@ -180,6 +188,9 @@ let package = Package(
         "ParleyClient", "ParleyClientCore", "WebSocketClient", "SocketMessages", "JSON", "OTCore",
         "OTWorkloads",
       ]),
+    tests(
+      "ParleyOfflineTests",
+      ["ParleyOffline", "ParleyClient", "JSON", "OTWorkloads", "CSQLite", "CSQLiteFaults"]),
     tests("SocketIOTests", ["SocketIO", "JSON", "GrowthKit"]),
     tests("BayeuxTests", ["Bayeux", "JSON", "GrowthKit"]),
     tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),

@@ -29,6 +29,11 @@ struct LayeringTests {
       "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Network", "Observation",
       "Synchronization",
     ],
+    // A client's lists and waiting changes, on the device's disk.
+    "ParleyOffline": [
+      "ParleyClient", "JSON", "CSQLite", "WebSocketClient", "Darwin", "Dispatch", "Foundation",
+      "FoundationEssentials", "Glibc", "Synchronization",
+    ],
     // Ports and the core behind them: no C, no adapter, no Foundation.
     "GatewayPorts": ["OTCore", "JSON", "ParleyModel", "WebSocketFrames"],
     "Gateway": [
@@ -106,7 +111,7 @@ struct LayeringTests {
     let owners: [String: Set<String>] = [
       "CLibwebsockets": ["TransportLibwebsockets"],
       "CLibwebsocketsShim": ["TransportLibwebsockets"],
-      "CSQLite": ["StoreSQLite"], "COpenSSL": ["CryptoOpenSSL", "Hashing"],
+      "CSQLite": ["StoreSQLite", "ParleyOffline"], "COpenSSL": ["CryptoOpenSSL", "Hashing"],
       "CCurl": ["HTTPClientCurl"], "CLinux": ["ParleyServer"],
       "CClientTLS": ["WebSocketClient"],
     ]

@@ -1,0 +1,48 @@
+/// The tables of a store, and their version.
+enum OfflineSchema {
+  static let version = 1
+  /// Tells this library's files from other databases.
+  private static let applicationID = 0x5061_4f66
+
+  /// Looks at a file before anything is written to it, and makes the tables of a new one.
+  static func prepare(_ file: SQLiteFile) throws(OfflineStoreError) {
+    // The file is this process's alone, also where its folder's lock was removed.
+    try file.execute("PRAGMA locking_mode = EXCLUSIVE")
+    let found = try number(file, "PRAGMA user_version")
+    let isEmpty = try number(file, "SELECT count(*) FROM sqlite_schema") == 0
+    let owner = try number(file, "PRAGMA application_id")
+    guard owner == applicationID || owner == 0 && found == 0 && isEmpty else {
+      throw .foreign
+    }
+    guard found <= version else { throw .newerVersion(found: found, known: version) }
+    try file.execute("PRAGMA journal_mode = WAL")
+    try file.execute("PRAGMA synchronous = FULL")
+    // On Apple's systems a sync otherwise ends at the drive's own memory.
+    try file.execute("PRAGMA fullfsync = ON")
+    guard found == 0 else { return }
+    try file.transaction { () throws(OfflineStoreError) in try file.execute(tables) }
+  }
+
+  private static func number(_ file: SQLiteFile, _ sql: String) throws(OfflineStoreError) -> Int {
+    Int(try file.query(sql).rows { $0.integer(0) }.first ?? 0)
+  }
+
+  private static let tables = """
+    CREATE TABLE client (key TEXT PRIMARY KEY, value BLOB NOT NULL);
+    CREATE TABLE mutation (
+      number INTEGER PRIMARY KEY, key TEXT NOT NULL, user TEXT NOT NULL, lane TEXT NOT NULL,
+      kind TEXT NOT NULL, action TEXT, resource TEXT NOT NULL, thing TEXT NOT NULL,
+      body BLOB NOT NULL, base TEXT, tried INTEGER NOT NULL,
+      state TEXT NOT NULL, status INTEGER, reason TEXT, theirs BLOB, version TEXT);
+    CREATE TABLE alias (
+      place INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, thing TEXT NOT NULL);
+    CREATE TABLE item (
+      user TEXT NOT NULL, resource TEXT NOT NULL, thing TEXT NOT NULL, body BLOB NOT NULL,
+      PRIMARY KEY (user, resource, thing));
+    CREATE TABLE listing (
+      user TEXT NOT NULL, resource TEXT NOT NULL, query TEXT NOT NULL, things BLOB NOT NULL,
+      PRIMARY KEY (user, resource, query));
+    PRAGMA application_id = \(applicationID);
+    PRAGMA user_version = \(version);
+    """
+}

@@ -1,0 +1,153 @@
+import JSON
+
+/// A collection as one user sees it.
+struct Collection: Hashable, Sendable {
+  let user: String
+  let resource: String
+}
+
+/// Fetched things, each kept once, and lists of their ids.
+extension OfflineStore {
+  /// A fetched list as it is kept: the things in order, each with its JSON. `nil` if it was never
+  /// fetched.
+  func kept(
+    _ query: String, of collection: Collection
+  ) throws(OfflineStoreError) -> [(id: ResourceID, json: JSONValue)]? {
+    let kept = try perform { (file) throws(OfflineStoreError) -> [Item]? in
+      guard let things = try Self.listing(query, of: collection, in: file) else { return nil }
+      var items: [Item] = []
+      for id in things {
+        guard let json = try Self.item(id, of: collection, in: file) else { continue }
+        items.append(Item(id: id, json: json))
+      }
+      return items
+    }
+    return kept?.map { ($0.id, $0.json) }
+  }
+
+  private struct Item: Sendable {
+    let id: ResourceID
+    let json: JSONValue
+  }
+
+  /// A thing as it is kept.
+  func kept(
+    _ id: ResourceID, of collection: Collection
+  ) throws(OfflineStoreError) -> JSONValue? {
+    try perform { (file) throws(OfflineStoreError) in
+      try Self.item(id, of: collection, in: file)
+    }
+  }
+
+  /// Keeps a fetched list in place of what was kept of it.
+  ///
+  /// Things that no list names any more go, unless they were fetched on their own.
+  func keep(
+    _ items: [(id: ResourceID, json: JSONValue)], as query: String, of collection: Collection
+  ) throws(OfflineStoreError) {
+    try transaction { (file) throws(OfflineStoreError) in
+      let former = try Self.listing(query, of: collection, in: file) ?? []
+      for item in items where try Self.item(item.id, of: collection, in: file) != item.json {
+        try Self.put(item.json, item.id, of: collection, in: file)
+      }
+      let ids = items.map(\.id)
+      if ids != former { try Self.put(ids, as: query, of: collection, in: file) }
+      let gone = Set(former).subtracting(ids)
+      guard !gone.isEmpty else { return }
+      var named: Set<ResourceID> = []
+      let others = try file.query("SELECT things FROM listing WHERE user = ? AND resource = ?")
+        .rows([.text(collection.user), .text(collection.resource)]) { $0.bytes(0) }
+      for bytes in others { named.formUnion(try Self.ids(bytes)) }
+      for id in gone.subtracting(named) { try Self.removeItem(id, of: collection, in: file) }
+    }
+  }
+
+  /// Keeps a thing that was fetched on its own; `nil` if the server has none.
+  func keep(
+    _ json: JSONValue?, _ id: ResourceID, of collection: Collection
+  ) throws(OfflineStoreError) {
+    try transaction { (file) throws(OfflineStoreError) in
+      if let json {
+        guard try Self.item(id, of: collection, in: file) != json else { return }
+        try Self.put(json, id, of: collection, in: file)
+      } else {
+        try Self.remove(id, of: collection, in: file)
+      }
+    }
+  }
+
+  /// Forgets all that was fetched in a user's name; changes that wait stay.
+  func forgetItems(of user: String) throws(OfflineStoreError) {
+    try transaction { (file) throws(OfflineStoreError) in
+      try file.query("DELETE FROM item WHERE user = ?").run(.text(user))
+      try file.query("DELETE FROM listing WHERE user = ?").run(.text(user))
+    }
+  }
+
+  // MARK: Rows
+
+  static func item(
+    _ id: ResourceID, of collection: Collection, in file: SQLiteFile
+  ) throws(OfflineStoreError) -> JSONValue? {
+    let sql = "SELECT body FROM item WHERE user = ? AND resource = ? AND thing = ?"
+    let rows = try file.query(sql).rows(collection.parameters + [.text(id.key)]) { $0.bytes(0) }
+    guard let bytes = rows.first else { return nil }
+    guard let json = JSONValue(bytes) else { throw .damaged("a kept thing that is no JSON") }
+    return json
+  }
+
+  static func put(
+    _ json: JSONValue, _ id: ResourceID, of collection: Collection, in file: SQLiteFile
+  ) throws(OfflineStoreError) {
+    try file.query("INSERT OR REPLACE INTO item (user, resource, thing, body) VALUES (?, ?, ?, ?)")
+      .rows(collection.parameters + [.text(id.key), .bytes(json.utf8)]) { _ in }
+  }
+
+  /// Removes a thing, from all lists too.
+  static func remove(
+    _ id: ResourceID, of collection: Collection, in file: SQLiteFile
+  ) throws(OfflineStoreError) {
+    try removeItem(id, of: collection, in: file)
+    let sql = "SELECT query, things FROM listing WHERE user = ? AND resource = ?"
+    let rows = try file.query(sql).rows(collection.parameters) { ($0.text(0), $0.bytes(1)) }
+    for (query, bytes) in rows {
+      let things = try ids(bytes)
+      guard things.contains(id) else { continue }
+      try put(things.filter { $0 != id }, as: query, of: collection, in: file)
+    }
+  }
+
+  private static func removeItem(
+    _ id: ResourceID, of collection: Collection, in file: SQLiteFile
+  ) throws(OfflineStoreError) {
+    try file.query("DELETE FROM item WHERE user = ? AND resource = ? AND thing = ?")
+      .rows(collection.parameters + [.text(id.key)]) { _ in }
+  }
+
+  static func listing(
+    _ query: String, of collection: Collection, in file: SQLiteFile
+  ) throws(OfflineStoreError) -> [ResourceID]? {
+    let sql = "SELECT things FROM listing WHERE user = ? AND resource = ? AND query = ?"
+    let rows = try file.query(sql).rows(collection.parameters + [.text(query)]) { $0.bytes(0) }
+    return try rows.first.map { (bytes) throws(OfflineStoreError) in try ids(bytes) }
+  }
+
+  static func put(
+    _ things: [ResourceID], as query: String, of collection: Collection, in file: SQLiteFile
+  ) throws(OfflineStoreError) {
+    let sql = "INSERT OR REPLACE INTO listing (user, resource, query, things) VALUES (?, ?, ?, ?)"
+    let json = JSONValue(things.map(\.json))
+    try file.query(sql).rows(collection.parameters + [.text(query), .bytes(json.utf8)]) { _ in }
+  }
+
+  private static func ids(_ bytes: [UInt8]) throws(OfflineStoreError) -> [ResourceID] {
+    guard let elements = JSONValue(bytes)?.elements else {
+      throw .damaged("a kept list that is no JSON")
+    }
+    return elements.compactMap { ResourceID(json: $0) }
+  }
+}
+
+extension Collection {
+  var parameters: [SQLiteParameter] { [.text(user), .text(resource)] }
+}

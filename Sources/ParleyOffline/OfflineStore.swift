@@ -1,0 +1,94 @@
+import Dispatch
+public import ParleyClient
+import Synchronization
+
+/// Everything an app keeps on the device: unconfirmed edits of notes, what was fetched, and changes
+/// that wait for the server. One SQLite file in a folder of its own, synced at each step.
+///
+///     let store = try OfflineStore(folder: folder)
+///     let parley = Parley("wss://notes.example.org", as: "Ann", storage: store)
+///     let outbox = try Outbox(store, user: "ann", sender: service)
+///
+/// It is open once: a second store on the folder, of this process or another, is refused with
+/// ``OfflineStoreError/inUse``. A file that is damaged, foreign, or of a newer version is refused, and
+/// left as it is.
+public final class OfflineStore: ClientStorage, Sendable {
+  let executor = QueueExecutor()
+  private let file: Mutex<SQLiteFile>
+  // Last: let go of after the file is closed.
+  private let lock: FolderLock
+
+  /// Opens the store of a folder, and makes it if it is not there. Blocks for a moment.
+  ///
+  /// - Parameter folder: A folder that is backed up with the device. Nothing else may be in it.
+  public convenience init(folder: String) throws(OfflineStoreError) {
+    try self.init(folder: folder, vfs: nil)
+  }
+
+  /// Opens a store over another layer of input and output.
+  init(folder: String, vfs: String?) throws(OfflineStoreError) {
+    lock = try FolderLock(folder)
+    let file = try SQLiteFile(path: folder + "/offline.sqlite", vfs: vfs)
+    try OfflineSchema.prepare(file)
+    self.file = Mutex(file)
+  }
+
+  // MARK: ClientStorage
+
+  /// Returns the value of a key; `nil` if there is none.
+  public func read(_ key: String) async throws -> [UInt8]? {
+    try await run { (file) throws(OfflineStoreError) in
+      try file.query("SELECT value FROM client WHERE key = ?").rows([.text(key)]) { $0.bytes(0) }
+        .first
+    }
+  }
+
+  /// Writes a value in place of what was there; it is on the disk when this returns.
+  public func write(_ value: [UInt8], for key: String) async throws {
+    try await run { (file) throws(OfflineStoreError) in
+      try file.query("INSERT OR REPLACE INTO client (key, value) VALUES (?, ?)")
+        .run(.text(key), .bytes(value))
+    }
+  }
+
+  /// Removes a value, if there is one; it is gone from the disk when this returns.
+  public func remove(_ key: String) async throws {
+    try await run { (file) throws(OfflineStoreError) in
+      try file.query("DELETE FROM client WHERE key = ?").run(.text(key))
+    }
+  }
+
+  /// Returns all keys that begin with a text.
+  public func keys(beginningWith prefix: String) async throws -> [String] {
+    try await run { (file) throws(OfflineStoreError) in
+      try file.query("SELECT key FROM client").rows { $0.text(0) }
+        .filter { $0.utf8.starts(with: prefix.utf8) }
+    }
+  }
+
+  // MARK: Work
+
+  /// Runs work on the file, here and now.
+  func perform<Value: Sendable>(
+    _ work: (SQLiteFile) throws(OfflineStoreError) -> Value
+  ) throws(OfflineStoreError) -> Value {
+    try file.withLock { (file) throws(OfflineStoreError) -> Value in try work(file) }
+  }
+
+  /// Runs work in one transaction, synced when this returns.
+  func transaction<Value: Sendable>(
+    _ work: (SQLiteFile) throws(OfflineStoreError) -> Value
+  ) throws(OfflineStoreError) -> Value {
+    try perform { (file) throws(OfflineStoreError) in
+      try file.transaction { () throws(OfflineStoreError) in try work(file) }
+    }
+  }
+
+  private func run<Value: Sendable>(
+    _ work: @escaping @Sendable (SQLiteFile) throws(OfflineStoreError) -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      executor.queue.async { continuation.resume(with: Result { try self.perform(work) }) }
+    }
+  }
+}

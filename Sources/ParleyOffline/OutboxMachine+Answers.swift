@@ -1,0 +1,111 @@
+/// Answers of the server.
+extension OutboxMachine {
+  mutating func answered(
+    _ key: String, _ answer: MutationAnswer, now: Int64, _ turn: inout Turn
+  ) {
+    guard let number = numbers[key], var entry = entries[number], !entry.isProblem else { return }
+    let name = laneName(of: entry)
+    if lanes[name]?.underWay == number { lanes[name]?.underWay = nil }
+    switch answer {
+    case .unauthorised, .noToken, .unreachable: break
+    case .done, .conflict, .refused, .busy: if entry.user == user { refusedTokens = 0 }
+    }
+    switch answer {
+    case .done(let id, let body, let version):
+      lanes[name]?.failures = 0
+      done(entry, id: id, body: body, version: version, &turn)
+    case .conflict(let theirs, let version):
+      lanes[name]?.failures = 0
+      entry.state = .conflict(theirs: theirs, version: version)
+      stop(entry, &turn)
+    case .refused(let status, let reason):
+      lanes[name]?.failures = 0
+      entry.state = .refused(.status(status, reason: reason))
+      stop(entry, &turn)
+    case .unauthorised:
+      guard entry.user == user else { break }
+      // A token that was only just fetched and does not count either: not at once again.
+      if refusedTokens > 0 { pause(name, retryAfter: nil, now: now) }
+      refusedTokens += 1
+      guard access == .ready else { break }
+      access = .asking
+      turn.others.append(.needToken)
+    case .noToken:
+      if entry.user == user { access = .signedOut }
+    case .busy(let retryAfter): pause(name, retryAfter: retryAfter, now: now)
+    case .unreachable: pause(name, retryAfter: nil, now: now)
+    }
+  }
+
+  private mutating func done(
+    _ entry: Mutation, id: ResourceID?, body: [UInt8]?, version: String?, _ turn: inout Turn
+  ) {
+    let former = thing(of: entry)
+    let isCreate = entry.draft.kind == .create
+    let real = isCreate ? id.map(canonical) : nil
+    let known = real ?? canonical(entry.draft.id)
+    remove(entry.number)
+    turn.writes.append(.remove(number: entry.number))
+    if isCreate, let name = entry.draft.id.temporaryName {
+      if let real, !real.isTemporary {
+        learn(name, real, of: former, &turn)
+      } else {
+        refuse(users(of: name), .unknownID, &turn)
+      }
+    }
+    if let version, isCreate || entry.draft.base != nil {
+      rebase(
+        Thing(user: entry.user, resource: entry.draft.resource, id: known),
+        from: entry.draft.base, to: version, &turn)
+    }
+    turn.writes.append(.applied(entry, id: known, body: body, version: version))
+    turn.news(.done(entry, id: known, body: body, version: version))
+    dropAliases(&turn)
+  }
+
+  /// Takes in the server's id of a thing: its changes belong to that from now on.
+  private mutating func learn(
+    _ name: String, _ id: ResourceID, of former: Thing, _ turn: inout Turn
+  ) {
+    let waiting = things.removeValue(forKey: former)?.numbers ?? []
+    aliases[name] = id
+    aliasOrder.append(name)
+    let thing = Thing(user: former.user, resource: former.resource, id: id)
+    for number in waiting { things[thing, default: SortedNumbers()].insert(number) }
+    turn.writes.append(.alias(name: name, id: id))
+  }
+
+  /// The changes that name a temporary id.
+  func users(of name: String) -> [Int64] { references[name]?.numbers ?? [] }
+
+  mutating func refuse(_ numbers: [Int64], _ reason: MutationRefusal, _ turn: inout Turn) {
+    for number in numbers {
+      guard var entry = entries[number], !entry.isProblem else { continue }
+      entry.state = .refused(reason)
+      stop(entry, &turn)
+    }
+  }
+
+  /// An own change has made a new version: what waits for the same thing was made on it.
+  mutating func rebase(
+    _ thing: Thing, from base: String?, to version: String?, _ turn: inout Turn
+  ) {
+    for number in things[thing]?.numbers ?? [] {
+      guard var entry = entries[number], entry.canChange, entry.draft.base == base,
+        entry.draft.kind == .update || entry.draft.kind == .delete
+      else { continue }
+      entry.draft.base = version
+      entries[number] = entry
+      turn.put(entry)
+    }
+  }
+
+  /// Forgets the oldest server's ids that nothing waiting needs, above the bound.
+  private mutating func dropAliases(_ turn: inout Turn) {
+    guard aliasOrder.count > settings.aliasesMax else { return }
+    guard let index = aliasOrder.firstIndex(where: { references[$0] == nil }) else { return }
+    let name = aliasOrder.remove(at: index)
+    aliases[name] = nil
+    turn.writes.append(.dropAlias(name: name))
+  }
+}

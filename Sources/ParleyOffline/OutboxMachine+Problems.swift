@@ -1,0 +1,123 @@
+import JSON
+
+/// Conflicts and refusals, what waits behind them, and decisions.
+///
+/// A problem holds up later changes of the same thing, and what names a thing whose create it is.
+/// Everything else goes on.
+extension OutboxMachine {
+  /// Makes a change a problem.
+  mutating func stop(_ entry: Mutation, _ turn: inout Turn) {
+    replace(entry)
+    turn.put(entry)
+    turn.news(.problem(key: entry.key))
+    for number in followers(of: [entry.number]) { hold(number) }
+  }
+
+  mutating func hold(_ number: Int64) {
+    guard let entry = entries[number], !entry.isProblem else { return }
+    held.insert(number)
+    lanes[laneName(of: entry)]?.queue.remove(number)
+  }
+
+  /// Whether a problem has to be decided on first.
+  func isHeld(_ number: Int64) -> Bool {
+    guard let entry = entries[number], !entry.isProblem else { return false }
+    if let before = things[thing(of: entry)]?.before(number), isStuck(before) { return true }
+    return entry.references.contains { creates[$0].map(isStuck) ?? false }
+  }
+
+  private func isStuck(_ number: Int64) -> Bool {
+    held.contains(number) || entries[number]?.isProblem ?? false
+  }
+
+  /// The changes that cannot be sent before some others, in order.
+  func followers(of numbers: [Int64]) -> [Int64] {
+    var found: Set<Int64> = []
+    var open = numbers
+    while let number = open.popLast() {
+      guard let entry = entries[number] else { continue }
+      var next = Array(things[thing(of: entry)]?.after(number) ?? [])
+      if entry.draft.kind == .create, let name = entry.draft.id.temporaryName {
+        next += users(of: name)
+      }
+      for follower in next where found.insert(follower).inserted { open.append(follower) }
+    }
+    return found.sorted()
+  }
+
+  // MARK: Decisions
+
+  mutating func decide(
+    _ key: String, _ decision: MutationDecision, freshKey: String, _ turn: inout Turn
+  ) throws(OutboxError) {
+    guard let number = numbers[key], var entry = entries[number], entry.isProblem,
+      entry.user == user
+    else { throw .notUndecided }
+    let waiting = followers(of: [number])
+    switch decision {
+    case .discard: discard(entry, &turn)
+    case .retry:
+      entry.key = freshKey
+      try again(&entry, &turn)
+    case .send(let body, let base):
+      guard let json = JSONValue(body), entry.draft.hasFittingBody(json) else { throw .notJSON }
+      let former = entry.draft.base
+      entry.draft.body = body
+      entry.draft.base = base
+      entry.key = freshKey
+      try again(&entry, &turn)
+      rebase(thing(of: entry), from: former, to: base, &turn)
+    }
+    release(waiting)
+  }
+
+  /// Lets changes go on that nothing holds up any more.
+  ///
+  /// - Parameter numbers: Ascending, so that what holds up another is looked at first.
+  mutating func release(_ numbers: [Int64]) {
+    for number in numbers where held.remove(number) != nil {
+      guard let entry = entries[number] else { continue }
+      if isHeld(number) {
+        held.insert(number)
+      } else {
+        lanes[laneName(of: entry), default: Lane()].queue.insert(number)
+      }
+    }
+  }
+
+  /// Has a problem wait again in its place, under its new key.
+  private mutating func again(_ entry: inout Mutation, _ turn: inout Turn) throws(OutboxError) {
+    guard let former = entries[entry.number] else { return }
+    for name in entry.references where aliases[name] == nil {
+      guard let number = creates[name], number < entry.number else {
+        throw .unknownReference(ResourceID(.temporary(name)))
+      }
+    }
+    guard byteCount + entry.byteCount - former.byteCount <= settings.bytesMax else {
+      throw .full(entries: entries.count, bytes: byteCount)
+    }
+    entry.isTried = false
+    entry.state = .waiting
+    remove(entry.number)
+    insert(entry)
+    if isHeld(entry.number) { hold(entry.number) }
+    turn.put(entry)
+    turn.news(.released(key: former.key, newKey: entry.key))
+  }
+
+  private mutating func discard(_ entry: Mutation, _ turn: inout Turn) {
+    let own = things[thing(of: entry)]?.numbers ?? []
+    forget(entry, &turn)
+    guard entry.draft.kind == .create, let name = entry.draft.id.temporaryName else { return }
+    for number in own {
+      if let entry = entries[number] { forget(entry, &turn) }
+    }
+    refuse(users(of: name), .missingReference, &turn)
+  }
+
+  private mutating func forget(_ entry: Mutation, _ turn: inout Turn) {
+    remove(entry.number)
+    turn.writes.append(.remove(number: entry.number))
+    turn.news(.discarded(entry))
+  }
+}

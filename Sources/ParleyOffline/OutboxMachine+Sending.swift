@@ -1,0 +1,79 @@
+import JSON
+
+/// Sending in order, and pauses.
+extension OutboxMachine {
+  /// Sends the first of each lane that is free.
+  mutating func send(now: Int64, _ turn: inout Turn) {
+    guard access == .ready else { return }
+    // In an order, so that a run can be repeated.
+    for name in lanes.keys.filter({ $0.user == user }).sorted(by: { $0.name < $1.name }) {
+      if let time = lanes[name]?.retryAt {
+        guard time <= now else { continue }
+        lanes[name]?.retryAt = nil
+      }
+      guard let lane = lanes[name], lane.underWay == nil, let number = lane.queue.first,
+        var entry = entries[number], isNext(entry)
+      else { continue }
+      lanes[name]?.underWay = number
+      if !entry.isTried {
+        // On the disk before it leaves: from then on its bytes stay as they are.
+        entry.isTried = true
+        entries[number] = entry
+        turn.put(entry)
+      }
+      turn.others.append(.send(request(for: entry)))
+    }
+    for (name, lane) in lanes where lane.queue.isEmpty && lane.underWay == nil {
+      lanes[name] = nil
+    }
+  }
+
+  /// Whether nothing of another lane has to come first.
+  private func isNext(_ entry: Mutation) -> Bool {
+    things[thing(of: entry)]?.first == entry.number
+      && entry.references.allSatisfy { aliases[$0] != nil }
+  }
+
+  /// The request of a change, the same each time.
+  func request(for entry: Mutation) -> MutationRequest {
+    let body = JSONValue(entry.draft.body).map { References.resolve($0) { aliases[$0] }.utf8 }
+    let id = canonical(entry.draft.id)
+    return MutationRequest(
+      key: entry.key, user: entry.user, kind: entry.draft.kind, resource: entry.draft.resource,
+      id: id.isTemporary ? nil : id, body: body ?? entry.draft.body, base: entry.draft.base)
+  }
+
+  // MARK: Pauses
+
+  /// Has a lane wait after the server was not there, or busy.
+  mutating func pause(_ name: LaneName, retryAfter: Int64?, now: Int64) {
+    guard var lane = lanes[name] else { return }
+    let doublings = min(lane.failures, 20)
+    lane.failures += 1
+    let longest = min(settings.pauseMax, settings.pauseMin << Int64(doublings))
+    // From half to the whole, so that clients that lost a server together do not come back together.
+    let shortest = max(1, longest / 2)
+    let pause = shortest + Int64(nextChance() % UInt64(max(1, longest - shortest + 1)))
+    let asked = min(max(0, retryAfter ?? 0), settings.retryAfterMax)
+    lane.retryAt = now + max(pause, asked)
+    lanes[name] = lane
+  }
+
+  /// The next of a sequence that begins with the seed (SplitMix64).
+  private mutating func nextChance() -> UInt64 {
+    chance &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = chance
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// Asks to be woken at the end of the first pause.
+  mutating func setWake(now: Int64, _ turn: inout Turn) {
+    let times = lanes.compactMap { $0.key.user == user ? $0.value.retryAt : nil }
+    let next = access == .ready ? times.min() : nil
+    guard next != wakeAt else { return }
+    wakeAt = next
+    turn.others.append(.wake(at: next))
+  }
+}

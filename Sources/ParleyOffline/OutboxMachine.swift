@@ -1,0 +1,332 @@
+import JSON
+
+/// The rules of an ``Outbox`` as a state machine: something has happened, here is what to do. It reads
+/// no clock, draws no random number and does no I/O.
+///
+///     enqueue ─▶ waiting ─▶ tried, under way ─▶ done
+///                  ▲  ▲            │
+///                  │  └── pause ◀──┤ busy, unreachable, no token
+///                  └── decision ◀──┘ conflict, refused
+///
+/// Actions are done in order. Whatever one event keeps is one ``Action/keep(_:)``, the first of its
+/// actions: if that fails, nothing has happened, and the machine begins again from what is kept.
+/// So it does when the process is killed between any two actions.
+struct OutboxMachine: Sendable {
+  /// Something that has happened.
+  enum Event: Sendable {
+    /// The app makes a change; the key has never been used.
+    case enqueue(MutationDraft, key: String)
+    case answered(key: String, MutationAnswer)
+    /// The token that was asked for is there, or nobody is signed in.
+    case token(isThere: Bool)
+    /// The network may be back.
+    case reachable
+    /// The time that ``Action/wake(at:)`` named.
+    case wake
+    /// Another person uses the app.
+    case user(String)
+    /// The app decides on a problem; the fresh key has never been used.
+    case decide(key: String, MutationDecision, freshKey: String)
+  }
+
+  /// Something to do.
+  enum Action: Sendable, Equatable {
+    /// Put this on the disk in one step, synced, before anything behind it is done.
+    case keep([Write])
+    case send(MutationRequest)
+    /// Ask for a newer token, then answer with ``Event/token(isThere:)``.
+    case needToken
+    /// Tell the time when it is this late; `nil` for never. It takes the place of the last one.
+    case wake(at: Int64?)
+    /// Tell the app what became of a change.
+    case news(News)
+  }
+
+  /// A step on the disk.
+  enum Write: Sendable, Equatable {
+    case put(Mutation)
+    case remove(number: Int64)
+    case alias(name: String, id: ResourceID)
+    case dropAlias(name: String)
+    /// A change is on the server: take it over into what is kept of the thing.
+    case applied(Mutation, id: ResourceID, body: [UInt8]?, version: String?)
+  }
+
+  /// News of a change, for whoever made it.
+  enum News: Sendable, Equatable {
+    case queued(key: String)
+    /// Another change has taken it in, or nothing is left to do.
+    case merged(key: String, into: String?)
+    case done(Mutation, id: ResourceID, body: [UInt8]?, version: String?)
+    case problem(key: String)
+    case released(key: String, newKey: String)
+    case discarded(Mutation)
+  }
+
+  /// Everything that outlives the process.
+  struct Kept: Sendable, Equatable {
+    var entries: [Mutation] = []
+    /// The oldest first.
+    var aliases: [(name: String, id: ResourceID)] = []
+
+    static func == (one: Self, other: Self) -> Bool {
+      one.entries == other.entries && one.aliases.elementsEqual(other.aliases, by: ==)
+    }
+  }
+
+  struct Thing: Hashable {
+    let user: String
+    let resource: String
+    let id: ResourceID
+  }
+
+  struct LaneName: Hashable {
+    let user: String
+    let name: String
+  }
+
+  struct Lane {
+    /// Changes in order, but for those that a problem holds up.
+    var queue = SortedNumbers()
+    var underWay: Int64?
+    var retryAt: Int64?
+    var failures = 0
+  }
+
+  enum Access { case ready, asking, signedOut }
+
+  let settings: OutboxSettings
+  private(set) var user: String
+  var access = Access.ready
+  /// Refusals of the token in a row.
+  var refusedTokens = 0
+  var chance: UInt64
+
+  var entries: [Int64: Mutation] = [:]
+  var numbers: [String: Int64] = [:]
+  var things: [Thing: SortedNumbers] = [:]
+  var resources: [Thing: SortedNumbers] = [:]
+  var creates: [String: Int64] = [:]
+  var references: [String: SortedNumbers] = [:]
+  /// Changes behind a problem.
+  var held: Set<Int64> = []
+  var problems = SortedNumbers()
+  var lanes: [LaneName: Lane] = [:]
+  var aliases: [String: ResourceID] = [:]
+  var aliasOrder: [String] = []
+  var lastNumber: Int64 = 0
+  private(set) var byteCount = 0
+  var wakeAt: Int64?
+
+  /// Makes a machine from what is kept.
+  ///
+  /// - Parameters:
+  ///   - underWay: Keys of changes whose answers still come, after a storage has failed.
+  ///   - pause: The time before which nothing is sent.
+  init(
+    _ kept: Kept = Kept(), user: String, settings: OutboxSettings = OutboxSettings(), seed: UInt64,
+    underWay: Set<String> = [], pause: Int64? = nil
+  ) {
+    self.settings = settings
+    self.user = user
+    chance = seed
+    for (name, id) in kept.aliases {
+      aliases[name] = id
+      aliasOrder.append(name)
+    }
+    for entry in kept.entries.sorted(by: { $0.number < $1.number }) {
+      insert(entry)
+      let lane = LaneName(user: entry.user, name: entry.draft.lane)
+      if underWay.contains(entry.key) { lanes[lane]?.underWay = entry.number }
+      if let pause { lanes[lane]?.retryAt = pause }
+    }
+    for number in entries.keys.sorted() where isHeld(number) { hold(number) }
+  }
+
+  /// Takes what has happened; returns what to do, in order.
+  ///
+  /// - Throws: For `enqueue` and `decide`; nothing has changed then.
+  mutating func handle(_ event: Event, now: Int64) throws(OutboxError) -> [Action] {
+    var turn = Turn()
+    switch event {
+    case .enqueue(let draft, let key): try enqueue(draft, key: key, &turn)
+    case .answered(let key, let answer): answered(key, answer, now: now, &turn)
+    case .token(let isThere): access = isThere ? .ready : .signedOut
+    case .reachable:
+      for lane in lanes.keys {
+        lanes[lane]?.retryAt = nil
+        lanes[lane]?.failures = 0
+      }
+    case .wake: wakeAt = nil
+    case .user(let user):
+      guard user != self.user else { break }
+      self.user = user
+      access = .ready
+      refusedTokens = 0
+    case .decide(let key, let decision, let freshKey):
+      try decide(key, decision, freshKey: freshKey, &turn)
+    }
+    send(now: now, &turn)
+    setWake(now: now, &turn)
+    return turn.actions
+  }
+
+  /// The actions of one event.
+  struct Turn {
+    var writes: [Write] = []
+    var others: [Action] = []
+
+    var actions: [Action] { (writes.isEmpty ? [] : [.keep(writes)]) + others }
+
+    /// Keeps a change as it is; of one event only the last state of it is written.
+    mutating func put(_ entry: Mutation) {
+      writes.removeAll {
+        if case .put(let other) = $0 { other.number == entry.number } else { false }
+      }
+      writes.append(.put(entry))
+    }
+
+    mutating func news(_ news: News) { others.append(.news(news)) }
+  }
+
+  // MARK: Entries and their indexes
+
+  func laneName(of entry: Mutation) -> LaneName {
+    LaneName(user: entry.user, name: entry.draft.lane)
+  }
+
+  func thing(of entry: Mutation) -> Thing {
+    Thing(user: entry.user, resource: entry.draft.resource, id: canonical(entry.draft.id))
+  }
+
+  private func collection(of entry: Mutation) -> Thing {
+    Thing(user: entry.user, resource: entry.draft.resource, id: "")
+  }
+
+  /// The server's id, if it is known.
+  func canonical(_ id: ResourceID) -> ResourceID {
+    id.temporaryName.flatMap { aliases[$0] } ?? id
+  }
+
+  mutating func insert(_ entry: Mutation) {
+    let number = entry.number
+    entries[number] = entry
+    numbers[entry.key] = number
+    lastNumber = max(lastNumber, number)
+    byteCount += entry.byteCount
+    things[thing(of: entry), default: SortedNumbers()].insert(number)
+    resources[collection(of: entry), default: SortedNumbers()].insert(number)
+    if entry.draft.kind == .create, let name = entry.draft.id.temporaryName {
+      creates[name] = number
+    }
+    for name in entry.references { references[name, default: SortedNumbers()].insert(number) }
+    if entry.isProblem {
+      problems.insert(number)
+    } else {
+      lanes[laneName(of: entry), default: Lane()].queue.insert(number)
+    }
+  }
+
+  mutating func remove(_ number: Int64) {
+    guard let entry = entries.removeValue(forKey: number) else { return }
+    numbers[entry.key] = nil
+    byteCount -= entry.byteCount
+    Self.remove(number, of: thing(of: entry), from: &things)
+    Self.remove(number, of: collection(of: entry), from: &resources)
+    if entry.draft.kind == .create, let name = entry.draft.id.temporaryName {
+      creates[name] = nil
+    }
+    for name in entry.references { Self.remove(number, of: name, from: &references) }
+    problems.remove(number)
+    held.remove(number)
+    let name = laneName(of: entry)
+    lanes[name]?.queue.remove(number)
+    if lanes[name]?.underWay == number { lanes[name]?.underWay = nil }
+  }
+
+  private static func remove<Key>(
+    _ number: Int64, of key: Key, from index: inout [Key: SortedNumbers]
+  ) {
+    index[key]?.remove(number)
+    if index[key]?.isEmpty ?? false { index[key] = nil }
+  }
+
+  /// Replaces a change that stays in its place.
+  mutating func replace(_ entry: Mutation) {
+    let lane = laneName(of: entry)
+    let isUnderWay = lanes[lane]?.underWay == entry.number
+    let isHeld = held.contains(entry.number)
+    remove(entry.number)
+    insert(entry)
+    if isUnderWay { lanes[lane]?.underWay = entry.number }
+    if isHeld { hold(entry.number) }
+  }
+
+  // MARK: What the app may ask
+
+  /// The number of changes that wait, of all users.
+  var count: Int { entries.count }
+
+  /// The changes of the present user in a collection, in order.
+  func pending(_ resource: String) -> [Mutation] {
+    let all = resources[Thing(user: user, resource: resource, id: "")]
+    return all?.numbers.compactMap { entries[$0] } ?? []
+  }
+
+  /// The changes that somebody has to decide on, of the present user, in order.
+  var undecided: [Mutation] {
+    problems.numbers.compactMap { entries[$0] }.filter { $0.user == user }
+  }
+
+  /// The changes of the present user, in order.
+  ///
+  /// - Complexity: O(*n* log *n*) changes.
+  var waiting: [Mutation] {
+    entries.values.filter { $0.user == user }.sorted { $0.number < $1.number }
+  }
+
+  func entry(_ key: String) -> Mutation? { numbers[key].flatMap { entries[$0] } }
+}
+
+/// Numbers in ascending order, without repetition.
+struct SortedNumbers: Sendable, Equatable {
+  private(set) var numbers: [Int64] = []
+
+  var isEmpty: Bool { numbers.isEmpty }
+  var first: Int64? { numbers.first }
+
+  /// The place of the first number that is not below.
+  private func place(of number: Int64) -> Int {
+    var low = 0
+    var high = numbers.count
+    while low < high {
+      let middle = (low + high) / 2
+      if numbers[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  func contains(_ number: Int64) -> Bool {
+    let place = place(of: number)
+    return place < numbers.count && numbers[place] == number
+  }
+
+  mutating func insert(_ number: Int64) {
+    let place = place(of: number)
+    if place == numbers.count || numbers[place] != number { numbers.insert(number, at: place) }
+  }
+
+  mutating func remove(_ number: Int64) {
+    let place = place(of: number)
+    if place < numbers.count, numbers[place] == number { numbers.remove(at: place) }
+  }
+
+  /// The numbers above one, ascending.
+  func after(_ number: Int64) -> ArraySlice<Int64> { numbers[place(of: number + 1)...] }
+
+  /// The greatest number below one.
+  func before(_ number: Int64) -> Int64? {
+    let place = place(of: number)
+    return place == 0 ? nil : numbers[place - 1]
+  }
+}

@@ -1,0 +1,123 @@
+import JSON
+
+extension ResourceID {
+  /// Reads an id from JSON; `nil` for anything else.
+  init?(json: JSONValue) {
+    if let text = json.string {
+      self.init(text)
+    } else if let number = Int64(String(decoding: json.utf8, as: UTF8.self)) {
+      self.init(number)
+    } else if let name = Self.reference(json) {
+      self.init(.temporary(name))
+    } else {
+      return nil
+    }
+  }
+
+  /// The id as JSON.
+  var json: JSONValue {
+    switch form {
+    case .text(let text): return JSONValue(text)
+    case .number(let number): return JSONValue(trusted: Array(String(number).utf8))
+    case .temporary(let name):
+      return JSONValue(JSONFields([.init("$ref", JSONValue(name))]))
+    }
+  }
+
+  /// The id as a key of tables: two ids have one text only if they are one id.
+  var key: String { String(decoding: json.utf8, as: UTF8.self) }
+
+  /// Reads an id from ``key``.
+  init?(key: String) {
+    guard let json = JSONValue(key.utf8) else { return nil }
+    self.init(json: json)
+  }
+
+  /// The temporary name, if the JSON is such a reference: an object of one field, `$ref`.
+  static func reference(_ json: JSONValue) -> String? {
+    guard json.utf8.first == UInt8(ascii: "{"), let fields = json.fields, fields.all.count == 1,
+      let name = fields["$ref"]?.string, isTemporaryName(name)
+    else { return nil }
+    return name
+  }
+}
+
+/// The temporary ids in a body, found by their form and never by searching texts.
+enum References {
+  /// The temporary names within some JSON.
+  ///
+  /// - Complexity: O(*bytes* × *depth*); the depth is bounded.
+  static func names(in json: JSONValue) -> Set<String> {
+    guard json.utf8.contains(UInt8(ascii: "$")) else { return [] }
+    if let name = ResourceID.reference(json) { return [name] }
+    var names: Set<String> = []
+    for child in children(of: json) { names.formUnion(self.names(in: child)) }
+    return names
+  }
+
+  /// The JSON with each reference replaced for which there is a server's id.
+  static func resolve(_ json: JSONValue, _ id: (String) -> ResourceID?) -> JSONValue {
+    guard json.utf8.contains(UInt8(ascii: "$")) else { return json }
+    if let name = ResourceID.reference(json) { return id(name)?.json ?? json }
+    if json.utf8.first == UInt8(ascii: "{"), let fields = json.fields {
+      return JSONValue(JSONFields(fields.all.map { .init($0.name, resolve($0.value, id)) }))
+    }
+    if json.utf8.first == UInt8(ascii: "["), let elements = json.elements {
+      return JSONValue(elements.map { resolve($0, id) })
+    }
+    return json
+  }
+
+  private static func children(of json: JSONValue) -> [JSONValue] {
+    switch json.utf8.first {
+    case UInt8(ascii: "{"): json.fields?.all.map(\.value) ?? []
+    case UInt8(ascii: "["): json.elements ?? []
+    default: []
+    }
+  }
+}
+
+/// Objects laid over each other.
+enum Merging {
+  /// The fields of one object with those of another: of a name in both, the later one's.
+  ///
+  /// - Complexity: O(*bytes*).
+  static func merge(_ earlier: JSONValue, with later: JSONValue) -> JSONValue {
+    guard let first = earlier.fields, let second = later.fields else { return later }
+    var places: [[UInt8]: Int] = [:]
+    var all = first.all
+    for (index, field) in all.enumerated() { places[Array(field.name.utf8)] = index }
+    for field in second.all {
+      if let place = places[Array(field.name.utf8)] {
+        all[place] = field
+      } else {
+        all.append(field)
+      }
+    }
+    return JSONValue(JSONFields(all))
+  }
+
+  /// The fields of an object that another does not have so; those that are gone as `null`.
+  static func difference(from base: JSONValue, to json: JSONValue) -> JSONValue {
+    guard let former = base.fields, let fields = json.fields else { return json }
+    var left: [[UInt8]: JSONValue] = [:]
+    for field in former.all { left[Array(field.name.utf8)] = field.value }
+    var changed = fields.all.filter { field in
+      guard let old = left.removeValue(forKey: Array(field.name.utf8)) else {
+        return !field.value.isNull
+      }
+      return old != field.value
+    }
+    for field in former.all where left[Array(field.name.utf8)].map({ !$0.isNull }) ?? false {
+      changed.append(.init(field.name, .null))
+    }
+    return JSONValue(JSONFields(changed))
+  }
+
+  /// The object without a field.
+  static func removing(_ name: String, from json: JSONValue) -> JSONValue {
+    guard var fields = json.fields else { return json }
+    fields.remove(name)
+    return JSONValue(fields)
+  }
+}

@@ -1,0 +1,103 @@
+/// The id of a thing that a server keeps: the server's own, or a temporary one until the server has
+/// made the thing.
+///
+/// In JSON a server's id is a string or a number, as the server writes it. A temporary one is
+/// `{"$ref":"t:…"}`, a form of its own: wherever it stands in what is sent, it is replaced by the
+/// server's id once that is known, and no other text is ever touched.
+public struct ResourceID: Hashable, Sendable {
+  enum Form: Hashable, Sendable {
+    case text(String)
+    case number(Int64)
+    case temporary(String)
+  }
+
+  let form: Form
+
+  init(_ form: Form) { self.form = form }
+
+  /// A server's id that is a text.
+  public init(_ text: String) { form = .text(text) }
+
+  /// A server's id that is a number.
+  public init(_ number: Int64) { form = .number(number) }
+
+  /// Makes a temporary id that nothing else has: 128 random bits.
+  public static func temporary() -> ResourceID { ResourceID(.temporary("t:" + RandomName.make())) }
+
+  /// Whether the server has not given an id yet.
+  public var isTemporary: Bool { temporaryName != nil }
+
+  var temporaryName: String? {
+    if case .temporary(let name) = form { name } else { nil }
+  }
+}
+
+extension ResourceID: CustomStringConvertible, ExpressibleByStringLiteral,
+  ExpressibleByIntegerLiteral
+{
+  /// A server's id as the text of it; a temporary one begins with `t:`.
+  public var description: String {
+    switch form {
+    case .text(let text), .temporary(let text): text
+    case .number(let number): String(number)
+    }
+  }
+
+  /// A server's id that is a text.
+  public init(stringLiteral value: String) { self.init(value) }
+
+  /// A server's id that is a number.
+  public init(integerLiteral value: Int64) { self.init(value) }
+}
+
+extension ResourceID: Codable {
+  private enum Key: String, CodingKey { case reference = "$ref" }
+
+  /// Reads a string, a number, or a temporary id's object.
+  public init(from decoder: any Decoder) throws {
+    if let object = try? decoder.container(keyedBy: Key.self) {
+      let name = try object.decode(String.self, forKey: .reference)
+      guard Self.isTemporaryName(name) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .reference, in: object, debugDescription: "expected a name that begins with t:")
+      }
+      form = .temporary(name)
+      return
+    }
+    let value = try decoder.singleValueContainer()
+    if let number = try? value.decode(Int64.self) {
+      form = .number(number)
+    } else {
+      form = .text(try value.decode(String.self))
+    }
+  }
+
+  /// Writes a string, a number, or a temporary id's object.
+  public func encode(to encoder: any Encoder) throws {
+    switch form {
+    case .text(let text):
+      var value = encoder.singleValueContainer()
+      try value.encode(text)
+    case .number(let number):
+      var value = encoder.singleValueContainer()
+      try value.encode(number)
+    case .temporary(let name):
+      var object = encoder.container(keyedBy: Key.self)
+      try object.encode(name, forKey: .reference)
+    }
+  }
+
+  static func isTemporaryName(_ name: String) -> Bool { name.utf8.starts(with: "t:".utf8) }
+}
+
+/// Names that nothing else has.
+enum RandomName {
+  /// 128 random bits in letters and digits.
+  static func make() -> String {
+    let digits = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map {
+      let text = String($0, radix: 36)
+      return String(repeating: "0", count: 13 - text.count) + text
+    }
+    return digits.joined()
+  }
+}
