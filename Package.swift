@@ -159,6 +159,13 @@ let package = Package(
     .executableTarget(
       name: "example-live-list", dependencies: ["ParleyClient"], path: "Examples/LiveList",
       swiftSettings: settings),
+    .executableTarget(
+      name: "example-offline-list", dependencies: ["ParleyOffline", "ParleyClient"],
+      path: "Examples/OfflineList", swiftSettings: settings),
+    // A process that the tests kill.
+    .executableTarget(
+      name: "offline-victim", dependencies: ["ParleyOffline", "ParleyClient"],
+      path: "Tests/OfflineVictim", swiftSettings: settings),
     // Beside.
     library("OTWorkloads", in: "Kits", ["OTCore"]),
     library("GrowthKit", in: "Kits"),

@@ -6,8 +6,10 @@ enum OfflineSchema {
 
   /// Looks at a file before anything is written to it, and makes the tables of a new one.
   static func prepare(_ file: SQLiteFile) throws(OfflineStoreError) {
-    // The file is this process's alone, also where its folder's lock was removed.
+    // The file is this connection's alone until it is closed, however the process ends.
     try file.execute("PRAGMA locking_mode = EXCLUSIVE")
+    try file.execute("BEGIN EXCLUSIVE")
+    try file.execute("COMMIT")
     let found = try number(file, "PRAGMA user_version")
     let isEmpty = try number(file, "SELECT count(*) FROM sqlite_schema") == 0
     let owner = try number(file, "PRAGMA application_id")

@@ -15,8 +15,6 @@ import Synchronization
 public final class OfflineStore: ClientStorage, Sendable {
   let executor = QueueExecutor()
   private let file: Mutex<SQLiteFile>
-  // Last: let go of after the file is closed.
-  private let lock: FolderLock
 
   /// Opens the store of a folder, and makes it if it is not there. Blocks for a moment.
   ///
@@ -27,7 +25,7 @@ public final class OfflineStore: ClientStorage, Sendable {
 
   /// Opens a store over another layer of input and output.
   init(folder: String, vfs: String?) throws(OfflineStoreError) {
-    lock = try FolderLock(folder)
+    try StoreFolder.make(folder)
     let file = try SQLiteFile(path: folder + "/offline.sqlite", vfs: vfs)
     try OfflineSchema.prepare(file)
     self.file = Mutex(file)
@@ -63,6 +61,19 @@ public final class OfflineStore: ClientStorage, Sendable {
     try await run { (file) throws(OfflineStoreError) in
       try file.query("SELECT key FROM client").rows { $0.text(0) }
         .filter { $0.utf8.starts(with: prefix.utf8) }
+    }
+  }
+
+  /// The device's name, made when it is asked for the first time.
+  func senderID() throws(OfflineStoreError) -> String {
+    try transaction { (file) throws(OfflineStoreError) in
+      let known = try file.query("SELECT value FROM client WHERE key = 'offline/sender'")
+        .rows { $0.bytes(0) }.first
+      if let known { return String(decoding: known, as: UTF8.self) }
+      let name = RandomName.make()
+      try file.query("INSERT INTO client (key, value) VALUES ('offline/sender', ?)")
+        .run(.bytes(Array(name.utf8)))
+      return name
     }
   }
 

@@ -58,8 +58,10 @@ extension OutboxMachine {
         Thing(user: entry.user, resource: entry.draft.resource, id: known),
         from: entry.draft.base, to: version, &turn)
     }
-    turn.writes.append(.applied(entry, id: known, body: body, version: version))
-    turn.news(.done(entry, id: known, body: body, version: version))
+    var made = entry
+    made.draft.body = request(for: entry).body
+    turn.writes.append(.applied(made, id: known, body: body, version: version))
+    turn.news(.done(made, id: known, body: body, version: version))
     dropAliases(&turn)
   }
 

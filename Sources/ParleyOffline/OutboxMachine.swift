@@ -267,10 +267,16 @@ struct OutboxMachine: Sendable {
   /// The number of changes that wait, of all users.
   var count: Int { entries.count }
 
-  /// The changes of the present user in a collection, in order.
+  /// The changes of the present user in a collection, in order, with the server's ids as far as they are
+  /// known.
   func pending(_ resource: String) -> [Mutation] {
     let all = resources[Thing(user: user, resource: resource, id: "")]
-    return all?.numbers.compactMap { entries[$0] } ?? []
+    return (all?.numbers ?? []).compactMap { number in
+      guard var entry = entries[number] else { return nil }
+      entry.draft.body = request(for: entry).body
+      entry.draft.id = canonical(entry.draft.id)
+      return entry
+    }
   }
 
   /// The changes that somebody has to decide on, of the present user, in order.

@@ -17,6 +17,7 @@ struct SQLiteFailure {
     case SQLITE_FULL: .full
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .readOnly
     case SQLITE_BUSY, SQLITE_LOCKED: .inUse
+    case SQLITE_CANTOPEN: .folder(name)
     default: .disk(name)
     }
   }

@@ -102,8 +102,6 @@ struct OfflineStoreTests {
   func twoStores() throws {
     var first: OfflineStore? = try OfflineStore(folder: folder.path)
     #expect(throws: OfflineStoreError.inUse) { try OfflineStore(folder: folder.path) }
-    // Somebody has removed the lock's file.
-    try FileManager.default.removeItem(atPath: folder.path + "/lock")
     try first?.write([.put(mutation(1))])
     #expect(throws: OfflineStoreError.inUse) { try OfflineStore(folder: folder.path) }
     first = nil
@@ -115,8 +113,13 @@ struct OfflineStoreTests {
     try FileManager.default.createDirectory(
       atPath: folder.path, withIntermediateDirectories: true)
     let other = Process()
-    other.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
-    other.arguments = ["-x", folder.path + "/lock", "sh", "-c", "echo locked; read line"]
+    other.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+    other.arguments = [
+      "-c",
+      "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        + "c.execute('BEGIN EXCLUSIVE'); print('locked', flush=True); sys.stdin.read()",
+      folder.file,
+    ]
     let (input, output) = (Pipe(), Pipe())
     other.standardInput = input
     other.standardOutput = output

@@ -1,0 +1,40 @@
+import ParleyClient
+
+/// Values of a ``Repository`` as they come, for one loop: `for try await list in contacts.fetchAll()`.
+///
+/// It goes on until its task is cancelled. It throws only if there is nothing to show: what cannot be
+/// fetched anew later leaves the last value standing.
+public struct FetchedValues<Model: OfflineModel, Value: Sendable>: AsyncSequence, Sendable {
+  /// A value.
+  public typealias Element = Value
+  /// The reason why there is nothing to show.
+  public typealias Failure = FetchError
+
+  let feed: Feed<Result<[Model], FetchError>>
+  let owner: Repository<Model>
+  let value: @Sendable ([Model]) -> Value
+
+  /// Reads the values in order.
+  public struct Iterator: AsyncIteratorProtocol {
+    let feed: Feed<Result<[Model], FetchError>>
+    let owner: Repository<Model>
+    let value: @Sendable ([Model]) -> Value
+
+    /// Returns the next value; `nil` if the task is cancelled.
+    public mutating func next() async throws(FetchError) -> Value? {
+      guard let result = await feed.next() else { return nil }
+      return value(try result.get())
+    }
+
+    /// Returns the next value; `nil` if the task is cancelled.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(FetchError)
+      -> Value?
+    {
+      guard let result = await feed.next() else { return nil }
+      return value(try result.get())
+    }
+  }
+
+  /// Makes the iterator. There is one loop for one sequence.
+  public func makeAsyncIterator() -> Iterator { Iterator(feed: feed, owner: owner, value: value) }
+}

@@ -1,0 +1,388 @@
+public import ParleyClient
+
+/// A way to a server that makes changes, such as a ``RESTService``.
+public protocol MutationSender: Sendable {
+  /// Sends a change under its key and in the name of its user, with no other user's token.
+  func send(_ request: MutationRequest) async -> MutationAnswer
+
+  /// Fetches a token in place of one that was refused with 401.
+  ///
+  /// - Returns: Whether there is one of this user; if not, nothing is sent until
+  ///   ``Outbox/signedIn()``.
+  func renewToken(of user: String) async -> Bool
+
+  /// Takes the device's name, for servers that name in their rooms who has caused a change.
+  func use(senderID: String)
+}
+
+extension MutationSender {
+  /// Fetches no token.
+  public func renewToken(of user: String) async -> Bool { false }
+
+  /// Does nothing with the name.
+  public func use(senderID: String) {}
+}
+
+/// Changes that an app makes, on their way to the server: kept on the device until it has made them, in
+/// order, each once.
+///
+///     let outbox = try Outbox(store, user: "ann", sender: service)
+///     try await outbox.add(MutationDraft(.update, "contacts", 7, body: json))  // It is on the disk.
+///
+/// Nothing has to be retried by the app. Conflicts and refusals are among ``problems`` until they are
+/// decided on.
+public actor Outbox {
+  /// The device's name in what it sends, by which it knows its own updates in rooms.
+  public nonisolated let senderID: String
+  /// The store.
+  public nonisolated let store: OfflineStore
+
+  private var machine: OutboxMachine
+  private let sender: any MutationSender
+  private let time: any ClientTime
+  private let settings: OutboxSettings
+  private var seed: UInt64
+  private var underWay: Set<String> = []
+  /// Whether the machine takes things for kept that are not.
+  private var isStale = false
+  private var timer: Task<Void, Never>?
+  private var timerCount = 0
+  private var progress: [String: [Watcher]] = [:]
+  private var problemFeeds: [Weak<Feed<[Mutation]>>] = []
+  private var countFeeds: [Weak<Feed<Int>>] = []
+  private var observers: [Int: Observer] = [:]
+  private var observerCount = 0
+  private var reachableFeeds: [Weak<Feed<Void>>] = []
+  private var lastProblems: [Mutation] = []
+  private var lastCount = 0
+
+  /// The queue of the store: waiting for the disk holds up nobody else.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    store.executor.asUnownedSerialExecutor()
+  }
+
+  private struct Weak<Value: AnyObject> { weak var value: Value? }
+
+  /// Somebody who follows one change.
+  struct Watcher { weak var feed: Feed<MutationStep>? }
+
+  /// A repository of a collection. It is told that there is something, and looks.
+  private struct Observer {
+    let resource: String
+    let signal: Feed<Void>
+    var done: [DoneMutation] = []
+    var isOverrun = false
+  }
+
+  /// A change that the server has made.
+  struct DoneMutation: Sendable {
+    let draft: MutationDraft
+    let id: ResourceID
+    let body: [UInt8]?
+  }
+
+  /// A collection's changes at one moment.
+  struct Look: Sendable {
+    let user: String
+    let pending: [Mutation]
+    /// Changes that the server has made since the last look.
+    let done: [DoneMutation]
+    /// Whether there were more of them than were noted.
+    let isOverrun: Bool
+  }
+
+  /// Changes noted for a repository between two looks.
+  private static let doneMax = 1_000
+
+  /// Opens the outbox of a store; what former processes have left goes on.
+  ///
+  /// - Parameters:
+  ///   - store: The store. It has one outbox.
+  ///   - user: The person who uses the app: their changes are sent, those of others wait.
+  ///   - sender: The way to the server.
+  /// - Throws: If the store cannot be read.
+  public init(
+    _ store: OfflineStore, user: String, sender: any MutationSender,
+    settings: OutboxSettings = OutboxSettings(), time: any ClientTime = SystemTime(),
+    seed: UInt64 = .random(in: .min ... .max)
+  ) throws(OfflineStoreError) {
+    self.store = store
+    self.sender = sender
+    self.time = time
+    self.settings = settings
+    self.seed = seed
+    senderID = try store.senderID()
+    machine = OutboxMachine(try store.kept(), user: user, settings: settings, seed: seed)
+    sender.use(senderID: senderID)
+    Task { await self.networkChanged() }
+  }
+
+  deinit { timer?.cancel() }
+
+  // MARK: Changes
+
+  /// Adds a change. It is on the disk when this returns, and sent as soon as the server is there.
+  ///
+  /// - Returns: Its steps, beginning with ``MutationStep/queued``.
+  /// - Throws: ``OutboxError``; nothing was added then.
+  @discardableResult
+  public func add(_ draft: MutationDraft) throws(OutboxError) -> MutationSteps {
+    let key = RandomName.make()
+    let feed = Feed<MutationStep>(bound: 16)
+    progress[key] = [Watcher(feed: feed)]
+    do throws(OutboxError) {
+      try handle(.enqueue(draft, key: key))
+    } catch {
+      progress[key] = nil
+      throw error
+    }
+    return MutationSteps(feed: feed, owner: self)
+  }
+
+  /// Decides on a conflict or a refusal.
+  public func decide(
+    _ problem: Mutation, _ decision: MutationDecision
+  ) throws(OutboxError) {
+    try handle(.decide(key: problem.key, decision, freshKey: RandomName.make()))
+  }
+
+  /// The number of changes that wait, of all users.
+  public var count: Int { machine.count }
+
+  /// The changes of the present user that wait, in order.
+  public var waiting: [Mutation] { machine.waiting }
+
+  /// The person who uses the app.
+  public var user: String { machine.user }
+
+  /// The conflicts and refusals of the present user, now and whenever they change. Only the newest list
+  /// waits for the loop.
+  public var problems: OutboxSequence<[Mutation]> {
+    let feed = Feed<[Mutation]>(bound: 1)
+    feed.put(machine.undecided) { Array($0.suffix(1)) }
+    problemFeeds.append(Weak(value: feed))
+    return OutboxSequence(feed: feed, owner: self)
+  }
+
+  /// The number of changes that wait, now and whenever it changes. Only the newest waits for the loop.
+  public var counts: OutboxSequence<Int> {
+    let feed = Feed<Int>(bound: 1)
+    feed.put(machine.count) { Array($0.suffix(1)) }
+    countFeeds.append(Weak(value: feed))
+    return OutboxSequence(feed: feed, owner: self)
+  }
+
+  // MARK: What happens outside
+
+  /// The network has come back, or the device has woken up: what waits is tried at once.
+  public func networkChanged() {
+    try? handle(.reachable)
+    for feed in reachableFeeds { feed.value?.put(()) { _ in [()] } }
+    reachableFeeds.removeAll { $0.value == nil }
+  }
+
+  /// Tells a repository when the network may be back.
+  func tellReachable(_ feed: Feed<Void>) { reachableFeeds.append(Weak(value: feed)) }
+
+  /// The person has signed in again: there is a token.
+  public func signedIn() { try? handle(.token(isThere: true)) }
+
+  /// Another person uses the app. The former one's changes are kept, and sent when they are back.
+  public func use(by user: String) {
+    guard user != machine.user else { return }
+    try? handle(.user(user))
+    for id in observers.keys { observers[id]?.isOverrun = true }
+    for observer in observers.values { observer.signal.put(()) { _ in [()] } }
+    tellProblems()
+  }
+
+  // MARK: For repositories
+
+  func canonical(_ id: ResourceID) -> ResourceID { machine.canonical(id) }
+
+  /// Whether nothing is known of a temporary id yet.
+  func isNew(_ id: ResourceID) -> Bool {
+    guard let name = id.temporaryName else { return false }
+    return machine.aliases[name] == nil && machine.creates[name] == nil
+  }
+
+  func observe(_ resource: String, _ signal: Feed<Void>) -> Int {
+    observerCount += 1
+    observers[observerCount] = Observer(resource: resource, signal: signal)
+    return observerCount
+  }
+
+  func stopObserving(_ id: Int) { observers[id] = nil }
+
+  /// A collection's changes, and those that were made since the last look: of one moment.
+  func look(_ id: Int) -> Look {
+    guard let observer = observers[id] else {
+      return Look(user: machine.user, pending: [], done: [], isOverrun: true)
+    }
+    observers[id]?.done = []
+    observers[id]?.isOverrun = false
+    return Look(
+      user: machine.user, pending: machine.pending(observer.resource), done: observer.done,
+      isOverrun: observer.isOverrun)
+  }
+
+  // MARK: The machine
+
+  private func handle(_ event: OutboxMachine.Event) throws(OutboxError) {
+    if isStale { try beginAgain() }
+    for action in try machine.handle(event, now: time.now) {
+      switch action {
+      case .keep(let writes):
+        do throws(OfflineStoreError) {
+          try store.write(writes)
+        } catch {
+          isStale = true
+          wake(time.now + Self.storagePause)
+          throw .storage(error)
+        }
+      case .send(let request): send(request)
+      case .needToken: renewToken()
+      case .wake(let at): wake(at)
+      case .news(let news): tell(news)
+      }
+    }
+    tellCounts()
+  }
+
+  /// The pause after the disk has not taken something, in milliseconds.
+  private static let storagePause: Int64 = 5_000
+
+  /// Goes on from what is on the disk, as after a restart.
+  private func beginAgain() throws(OutboxError) {
+    do throws(OfflineStoreError) {
+      let kept = try store.kept()
+      seed &+= 1
+      machine = OutboxMachine(
+        kept, user: machine.user, settings: settings, seed: seed, underWay: underWay)
+      isStale = false
+    } catch {
+      wake(time.now + Self.storagePause)
+      throw .storage(error)
+    }
+  }
+
+  private func send(_ request: MutationRequest) {
+    underWay.insert(request.key)
+    Task { [weak self, sender] in
+      let answer = await sender.send(request)
+      await self?.answered(request.key, answer)
+    }
+  }
+
+  private func answered(_ key: String, _ answer: MutationAnswer) {
+    underWay.remove(key)
+    try? handle(.answered(key: key, answer))
+  }
+
+  private func renewToken() {
+    let user = machine.user
+    Task { [weak self, sender] in
+      let isThere = await sender.renewToken(of: user)
+      await self?.renewed(user, isThere)
+    }
+  }
+
+  private func renewed(_ user: String, _ isThere: Bool) {
+    guard user == machine.user else { return }
+    try? handle(.token(isThere: isThere))
+  }
+
+  private func wake(_ at: Int64?) {
+    timer?.cancel()
+    timer = nil
+    timerCount += 1
+    guard let at else { return }
+    timer = Task { [weak self, time, timerCount] in
+      await time.wait(until: at)
+      if !Task.isCancelled { await self?.woken(timerCount) }
+    }
+  }
+
+  private func woken(_ number: Int) {
+    if number == timerCount { try? handle(.wake) }
+  }
+
+  // MARK: News
+
+  private func tell(_ news: OutboxMachine.News) {
+    switch news {
+    case .queued(let key):
+      put(.queued, to: key)
+      if let entry = machine.entry(key) { changed(entry.draft.resource) }
+    case .merged(let key, let into):
+      guard let into else {
+        put(.discarded, to: key)
+        progress[key] = nil
+        for observer in observers.values { changed(observer.resource) }
+        break
+      }
+      let watchers = progress.removeValue(forKey: key) ?? []
+      progress[into, default: []] += watchers
+      if let entry = machine.entry(into) { changed(entry.draft.resource) }
+    case .done(let entry, let id, let body, _):
+      put(.saved(id, body: body), to: entry.key)
+      progress[entry.key] = nil
+      if entry.user == machine.user {
+        let done = DoneMutation(draft: entry.draft, id: id, body: body)
+        for (id, observer) in observers where observer.resource == entry.draft.resource {
+          if observer.done.count < Self.doneMax {
+            observers[id]?.done.append(done)
+          } else {
+            observers[id]?.isOverrun = true
+          }
+        }
+      }
+      changed(entry.draft.resource)
+    case .problem(let key):
+      guard let entry = machine.entry(key) else { break }
+      put(.problem(entry), to: key)
+      tellProblems()
+      changed(entry.draft.resource)
+    case .released(let key, let newKey):
+      progress[newKey] = progress.removeValue(forKey: key)
+      put(.queued, to: newKey)
+      tellProblems()
+      if let entry = machine.entry(newKey) { changed(entry.draft.resource) }
+    case .discarded(let entry):
+      put(.discarded, to: entry.key)
+      progress[entry.key] = nil
+      tellProblems()
+      changed(entry.draft.resource)
+    }
+  }
+
+  private func put(_ step: MutationStep, to key: String) {
+    guard let watchers = progress[key] else { return }
+    for watcher in watchers {
+      watcher.feed?.put(step) { Array($0.suffix(8)) }
+      if step.isLast { watcher.feed?.finish() }
+    }
+    progress[key] = watchers.filter { $0.feed != nil }
+  }
+
+  private func changed(_ resource: String) {
+    for observer in observers.values where observer.resource == resource {
+      observer.signal.put(()) { _ in [()] }
+    }
+  }
+
+  private func tellProblems() {
+    let problems = machine.undecided
+    guard problems != lastProblems else { return }
+    lastProblems = problems
+    problemFeeds.removeAll { $0.value == nil }
+    for feed in problemFeeds { feed.value?.put(problems) { Array($0.suffix(1)) } }
+  }
+
+  private func tellCounts() {
+    guard machine.count != lastCount else { return }
+    lastCount = machine.count
+    countFeeds.removeAll { $0.value == nil }
+    for feed in countFeeds { feed.value?.put(lastCount) { Array($0.suffix(1)) } }
+  }
+}

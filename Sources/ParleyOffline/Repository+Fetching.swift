@@ -1,0 +1,257 @@
+import JSON
+import ParleyClient
+
+/// What is fetched when, and what is shown of it.
+extension Repository {
+  func subscribe(
+    _ query: DataQuery, _ policy: FetchPolicy, _ filter: (@Sendable (Model) -> Bool)?,
+    _ feed: Feed<Result<[Model], FetchError>>
+  ) async {
+    var query = query
+    if case .single(let id) = query { query = .single(await outbox.canonical(id)) }
+    let subscriber = Subscriber(query, policy, filter, feed)
+    subscribers.removeAll { $0.feed == nil }
+    let active = Set(subscribers.map(\.query))
+    values = values.filter { active.contains($0.key) }
+    subscribers.append(subscriber)
+    if values[query] == nil { await recall(query) }
+    await look()
+    switch policy {
+    case .cacheOnly: if subscriber.shown == nil { show(query, with: await pending(), always: true) }
+    case .cacheFirst where values[query] != nil: break
+    case .cacheFirst, .cacheThenNetwork, .networkOnly: fetch(query)
+    }
+  }
+
+  /// Reads what is kept.
+  private func recall(_ query: DataQuery) async {
+    let user = await outbox.user
+    if let kept = try? await interface.kept(query, as: user), values[query] == nil {
+      values[query] = kept
+    }
+  }
+
+  /// Something was published: what is shown is fetched anew, once for all that comes in a moment.
+  func invalidate() {
+    guard !isGathering else { return }
+    isGathering = true
+    Task { [weak self, time] in
+      await time.wait(until: time.now + Self.gatherMilliseconds)
+      await self?.gathered()
+    }
+  }
+
+  private func gathered() {
+    isGathering = false
+    refresh()
+  }
+
+  /// The network may be back.
+  func fetchFailed() {
+    let queries = failed
+    failed = []
+    for query in queries { fetch(query) }
+  }
+
+  /// Fetches; if that is being done, once more after it.
+  func fetch(_ query: DataQuery) {
+    guard fetching[query] == nil else {
+      fetching[query]?.again = true
+      return
+    }
+    fetching[query] = Fetching(number: doneCount)
+    Task { await fetchNow(query) }
+  }
+
+  private func fetchNow(_ query: DataQuery) async {
+    let user = await outbox.user
+    let result: Result<[Model], FetchError>
+    do throws(FetchError) {
+      result = .success(try await interface.fetch(query, as: user))
+    } catch {
+      result = .failure(error)
+    }
+    let look = await look(showing: false)
+    let start = fetching[query]?.number ?? 0
+    let again = fetching.removeValue(forKey: query)?.again ?? false
+    defer {
+      if fetching.isEmpty { recent = [] }
+      if again { fetch(query) }
+    }
+    // Somebody else uses the app now.
+    guard look.user == user else {
+      fetch(query)
+      return
+    }
+    switch result {
+    case .success(let models):
+      failed.remove(query)
+      // The server may have answered before it made these.
+      var models = models
+      models = lay(recent.filter { $0.number > start }.map(\.done), over: models, in: query)
+      values[query] = models
+      share(models, except: query)
+      // A full disk does not keep anybody from seeing it.
+      try? await interface.keep(models, for: query, as: user)
+      for subscriber in subscribers where subscriber.query == query { subscriber.isReady = true }
+    case .failure(let error):
+      failed.insert(query)
+      let isHopeless: Bool
+      switch error {
+      case .unreachable, .signedOut, .storage: isHopeless = false
+      case .refused, .unreadable: isHopeless = true
+      }
+      for subscriber in subscribers where subscriber.query == query && subscriber.shown == nil {
+        guard !subscriber.isReady || isHopeless && values[query] == nil else { continue }
+        subscriber.feed?.put(.failure(error)) { Array($0.suffix(1)) }
+        subscriber.feed?.finish()
+        subscriber.feed = nil
+      }
+    }
+    let pending = await pending()
+    show(query, with: pending, always: true)
+    for other in Set(subscribers.map(\.query)) where other != query { show(other, with: pending) }
+  }
+
+  /// Things that were fetched for one question are as new for the others.
+  private func share(_ models: [Model], except query: DataQuery) {
+    guard values.count > 1 else { return }
+    let fresh = Dictionary(models.map { ($0.id, $0) }) { $1 }
+    for (other, list) in values where other != query {
+      values[other] = list.map { fresh[$0.id] ?? $0 }
+    }
+  }
+
+  // MARK: Changes
+
+  private func pending() async -> [Mutation] { await look(showing: false).pending }
+
+  /// Looks at what waits and what the server has made, and shows it.
+  @discardableResult
+  func look(showing: Bool = true) async -> Outbox.Look {
+    guard let observer else {
+      return Outbox.Look(user: await outbox.user, pending: [], done: [], isOverrun: false)
+    }
+    let look = await outbox.look(observer)
+    if user != look.user || look.isOverrun {
+      let isOther = user != nil && user != look.user
+      user = look.user
+      values = [:]
+      for subscriber in subscribers where isOther { subscriber.shown = nil }
+      for query in Set(subscribers.map(\.query)) {
+        await recall(query)
+        if isOther || look.isOverrun { fetch(query) }
+      }
+    }
+    for done in look.done {
+      doneCount += 1
+      if !fetching.isEmpty { recent.append((doneCount, done)) }
+      if done.draft.kind == .create { learn(done.id, for: done.draft.id) }
+      for (query, list) in values { values[query] = lay([done], over: list, in: query) }
+    }
+    if showing {
+      for query in Set(subscribers.map(\.query)) { show(query, with: look.pending) }
+    }
+    return look
+  }
+
+  /// Those who follow a thing by its temporary id go on by the server's.
+  private func learn(_ id: ResourceID, for temporary: ResourceID) {
+    for subscriber in subscribers where subscriber.query == .single(temporary) {
+      subscriber.query = .single(id)
+      if values[.single(id)] == nil { values[.single(id)] = [] }
+    }
+  }
+
+  /// Shows a value to those who have not seen it.
+  ///
+  /// - Parameter always: Whether it is shown even if nothing is known.
+  func show(_ query: DataQuery, with pending: [Mutation], always: Bool = false) {
+    let base = values[query]
+    for subscriber in subscribers where subscriber.query == query {
+      guard subscriber.isReady, let feed = subscriber.feed else { continue }
+      let models = lay(pending, over: base ?? [], in: query, subscriber.filter)
+      guard always || base != nil || !models.isEmpty else { continue }
+      let json = JSONValue(models.map { ModelForm.json($0) })
+      guard subscriber.shown != json else { continue }
+      subscriber.shown = json
+      feed.put(.success(models)) { Array($0.suffix(1)) }
+    }
+  }
+
+  /// The server's value of a thing.
+  func server(_ id: ResourceID) async -> Model? {
+    for list in values.values {
+      if let model = list.first(where: { $0.id == id }) { return model }
+    }
+    return try? await interface.kept(.single(id), as: outbox.user)?.first
+  }
+
+  /// A thing as it is shown.
+  func shown(_ id: ResourceID) async -> Model? {
+    let base = await server(id).map { [$0] } ?? []
+    return lay(await pending(), over: base, in: .single(id)).first
+  }
+}
+
+/// Laying changes over what the server has said.
+extension Repository {
+  private func lay(
+    _ pending: [Mutation], over models: [Model], in query: DataQuery,
+    _ filter: (@Sendable (Model) -> Bool)? = nil
+  ) -> [Model] {
+    pending.reduce(into: Overlay(models, query, filter)) { $0.lay($1.draft, id: $1.draft.id, nil) }
+      .models
+  }
+
+  private func lay(
+    _ done: [Outbox.DoneMutation], over models: [Model], in query: DataQuery
+  ) -> [Model] {
+    done.reduce(into: Overlay(models, query, nil)) { $0.lay($1.draft, id: $1.id, $1.body) }.models
+  }
+}
+
+/// A list with changes laid over it.
+struct Overlay<Model: OfflineModel> {
+  private var slots: [Model?]
+  private var places: [ResourceID: Int] = [:]
+  private let query: DataQuery
+  private let filter: (@Sendable (Model) -> Bool)?
+
+  init(_ models: [Model], _ query: DataQuery, _ filter: (@Sendable (Model) -> Bool)?) {
+    slots = models
+    self.query = query
+    self.filter = filter
+    for (index, model) in models.enumerated() { places[model.id] = index }
+  }
+
+  var models: [Model] { slots.compactMap { $0 } }
+
+  mutating func lay(_ draft: MutationDraft, id: ResourceID, _ answer: [UInt8]?) {
+    let place = places[id]
+    let former = place.flatMap { slots[$0] }.map { ModelForm.json($0) }
+    switch CachedItem.after(draft, id: id, answer: answer, former: former) {
+    case nil: break
+    case .removed:
+      if let place { slots[place] = nil }
+      places[id] = nil
+    case .value(let json):
+      // What the model does not read is not shown; the server will say what it is.
+      guard let model: Model = try? ModelForm.model(json) else { break }
+      if let place {
+        slots[place] = filter?(model) ?? true ? model : nil
+      } else if belongs(model, isNew: draft.kind == .create) {
+        places[id] = slots.count
+        slots.append(model)
+      }
+    }
+  }
+
+  private func belongs(_ model: Model, isNew: Bool) -> Bool {
+    switch query {
+    case .all: isNew
+    case .single(let id): model.id == id
+    case .subset: filter?(model) ?? false
+    }
+  }
+}

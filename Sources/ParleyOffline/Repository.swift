@@ -1,0 +1,229 @@
+import JSON
+public import ParleyClient
+
+/// A collection of things, as streams: what is kept at once, then what the server has, again at each
+/// update of its room, and always with the changes that wait for the server laid over it.
+///
+///     let contacts = Repository<Contact>(RESTSource(service, "contacts"), "contacts", in: outbox)
+///     for try await list in contacts.fetchAll() { show(list) }
+///     try await contacts.save(draft)  // It is on the device's disk, and shown.
+public actor Repository<Model: OfflineModel> {
+  final class Subscriber {
+    var query: DataQuery
+    let policy: FetchPolicy
+    let filter: (@Sendable (Model) -> Bool)?
+    weak var feed: Feed<Result<[Model], FetchError>>?
+    /// The value shown last.
+    var shown: JSONValue?
+    /// Whether values of the server's have come, where no others may be shown.
+    var isReady: Bool
+
+    init(
+      _ query: DataQuery, _ policy: FetchPolicy, _ filter: (@Sendable (Model) -> Bool)?,
+      _ feed: Feed<Result<[Model], FetchError>>
+    ) {
+      self.query = query
+      self.policy = policy
+      self.filter = filter
+      self.feed = feed
+      isReady = policy != .networkOnly
+    }
+  }
+
+  struct Fetching {
+    let number: Int
+    var again = false
+  }
+
+  /// The outbox by which changes are sent.
+  public nonisolated let outbox: Outbox
+
+  let interface: any DataInterface<Model>
+  let time: any ClientTime
+  let sendsWhole: Bool
+  var subscribers: [Subscriber] = []
+  /// The server's values, as far as they are known, without what waits.
+  var values: [DataQuery: [Model]] = [:]
+  var fetching: [DataQuery: Fetching] = [:]
+  var failed: Set<DataQuery> = []
+  /// Changes that the server has made while something was being fetched.
+  var recent: [(number: Int, done: Outbox.DoneMutation)] = []
+  var doneCount = 0
+  var observer: Int?
+  var user: String?
+  var isGathering = false
+  private let tasks = TaskBag()
+
+  /// Milliseconds for which updates are gathered before they become one fetch.
+  static var gatherMilliseconds: Int64 { 50 }
+
+  /// The queue of the store.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { outbox.unownedExecutor }
+
+  /// Makes a repository of a source whose values are kept in the outbox's store.
+  ///
+  /// - Parameters:
+  ///   - source: The source.
+  ///   - resource: The collection, as changes name it.
+  ///   - updates: News of the room in which the server tells of changes. Those that this device has
+  ///     caused itself are passed over.
+  ///   - sendsWhole: Whether updates are sent with all fields, for servers that replace things.
+  public init(
+    _ source: some DataSource<Model>, _ resource: String, in outbox: Outbox,
+    invalidatedBy updates: Updates<RoomUpdate>? = nil, sendsWhole: Bool = false,
+    time: any ClientTime = SystemTime()
+  ) {
+    self.init(
+      CachedInterface(resource, source, in: outbox.store), in: outbox, invalidatedBy: updates,
+      sendsWhole: sendsWhole, time: time)
+  }
+
+  /// Makes a repository of an interface of yours.
+  public init(
+    _ interface: some DataInterface<Model>, in outbox: Outbox,
+    invalidatedBy updates: Updates<RoomUpdate>? = nil, sendsWhole: Bool = false,
+    time: any ClientTime = SystemTime()
+  ) {
+    self.outbox = outbox
+    self.interface = interface
+    self.sendsWhole = sendsWhole
+    self.time = time
+    let own = outbox.senderID
+    let signal = Feed<Void>(bound: 1)
+    let reachable = Feed<Void>(bound: 1)
+    let resource = interface.resource
+    var tasks = [
+      Task { [weak self] in
+        let id = await outbox.observe(resource, signal)
+        await self?.observe(as: id)
+        while await signal.next() != nil { await self?.look() }
+        await outbox.stopObserving(id)
+      },
+      Task { [weak self] in
+        await outbox.tellReachable(reachable)
+        while await reachable.next() != nil { await self?.fetchFailed() }
+      },
+    ]
+    if let updates {
+      tasks.append(
+        Task { [weak self] in
+          for await update in updates {
+            if case .publication(let publication) = update, publication.senderID == own {
+              continue
+            }
+            await self?.invalidate()
+          }
+        })
+    }
+    self.tasks.add(tasks)
+  }
+
+  private func observe(as id: Int) async {
+    observer = id
+    await look()
+  }
+
+  // MARK: Reading
+
+  /// Everything, now and whenever it changes. Only the newest list waits for the loop.
+  public nonisolated func fetchAll(
+    _ policy: FetchPolicy = .cacheThenNetwork
+  ) -> FetchedValues<Model, [Model]> {
+    sequence(.all, policy, nil) { $0 }
+  }
+
+  /// The things that fit parameters, now and whenever they change.
+  ///
+  /// - Parameters:
+  ///   - parameters: The source's parameters, `["status": "open"]`.
+  ///   - filter: Whether a thing belongs to them, for those that were changed on the device. Without it
+  ///     new things are shown once the server has them.
+  public nonisolated func fetchSubset(
+    _ parameters: [String: String], _ policy: FetchPolicy = .cacheThenNetwork,
+    where filter: (@Sendable (Model) -> Bool)? = nil
+  ) -> FetchedValues<Model, [Model]> {
+    sequence(.subset(parameters), policy, filter) { $0 }
+  }
+
+  /// One thing, now and whenever it changes; `nil` while there is none.
+  public nonisolated func fetchSingle(
+    _ id: ResourceID, _ policy: FetchPolicy = .cacheThenNetwork
+  ) -> FetchedValues<Model, Model?> {
+    sequence(.single(id), policy, nil) { $0.first }
+  }
+
+  private nonisolated func sequence<Value>(
+    _ query: DataQuery, _ policy: FetchPolicy, _ filter: (@Sendable (Model) -> Bool)?,
+    _ value: @escaping @Sendable ([Model]) -> Value
+  ) -> FetchedValues<Model, Value> {
+    let feed = Feed<Result<[Model], FetchError>>(bound: 1)
+    Task { await subscribe(query, policy, filter, feed) }
+    return FetchedValues(feed: feed, owner: self, value: value)
+  }
+
+  /// Fetches anew all that is being shown.
+  public func refresh() {
+    for query in Set(subscribers.filter { $0.policy != .cacheOnly }.map(\.query)) { fetch(query) }
+  }
+
+  // MARK: Changing
+
+  /// Saves a thing: a new one if its id is temporary and nothing is known of it, otherwise the fields that
+  /// have changed. It is on the device's disk when this returns.
+  ///
+  /// - Returns: The steps of the change, the first of them `queued`.
+  /// - Throws: ``OutboxError``; nothing was saved then.
+  @discardableResult
+  public func save(_ model: Model, lane: String = "") async throws(OutboxError) -> MutationSteps {
+    let json = ModelForm.json(model)
+    guard json.fields != nil else { throw .notJSON }
+    if await outbox.isNew(model.id) {
+      return try await outbox.add(
+        MutationDraft(
+          .create, interface.resource, model.id, body: Merging.removing("id", from: json).utf8,
+          lane: lane))
+    }
+    let id = await outbox.canonical(model.id)
+    let known = await server(id)
+    var body = Merging.removing("id", from: json)
+    if !sendsWhole, let shown = await shown(id) {
+      body = Merging.difference(from: Merging.removing("id", from: ModelForm.json(shown)), to: body)
+    }
+    return try await outbox.add(
+      MutationDraft(
+        .update, interface.resource, id, body: body.utf8, base: known?.version ?? model.version,
+        lane: lane))
+  }
+
+  /// Changes a thing as it is shown, and saves it.
+  ///
+  /// - Returns: The steps of the change; `nil` if there is no such thing.
+  @discardableResult
+  public func change(
+    _ id: ResourceID, lane: String = "", _ change: @Sendable (inout Model) -> Void
+  ) async throws(OutboxError) -> MutationSteps? {
+    guard var model = await shown(await outbox.canonical(id)) else { return nil }
+    change(&model)
+    return try await save(model, lane: lane)
+  }
+
+  /// Deletes a thing.
+  @discardableResult
+  public func delete(_ id: ResourceID, lane: String = "") async throws(OutboxError) -> MutationSteps
+  {
+    let id = await outbox.canonical(id)
+    let known = await server(id)
+    return try await outbox.add(
+      MutationDraft(.delete, interface.resource, id, base: known?.version, lane: lane))
+  }
+
+  /// Does something to a thing, such as adding a comment. Such changes are never merged.
+  @discardableResult
+  public func perform(
+    _ action: String, on id: ResourceID, _ body: some Encodable, lane: String = ""
+  ) async throws(OutboxError) -> MutationSteps {
+    guard let json = ModelForm.json(of: body) else { throw .notJSON }
+    return try await outbox.add(
+      MutationDraft(.action(action), interface.resource, id, body: json, lane: lane))
+  }
+}

@@ -1,0 +1,93 @@
+#if os(Linux)
+  import WebSocketClient
+#elseif canImport(Darwin)
+  import Foundation
+#endif
+
+/// A request over HTTP.
+public struct WebRequest: Sendable {
+  /// The method, such as `GET`.
+  public var method: String
+  /// The address with its query.
+  public var url: String
+  /// The headers.
+  public var headers: [(name: String, value: String)]
+  /// The body.
+  public var body: [UInt8]
+
+  /// Makes a request.
+  public init(
+    _ method: String, _ url: String, headers: [(name: String, value: String)] = [],
+    body: [UInt8] = []
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// An answer over HTTP.
+public struct WebResponse: Sendable {
+  /// The status.
+  public var status: Int
+  /// The headers, their names in lower case.
+  public var headers: [(name: String, value: String)]
+  /// The body.
+  public var body: [UInt8]
+
+  /// Makes an answer.
+  public init(
+    status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []
+  ) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  /// Returns the value of a header.
+  public func header(_ name: String) -> String? {
+    headers.last { $0.name == name.lowercased() }?.value
+  }
+}
+
+/// A way to send requests over HTTP.
+public protocol WebTransport: Sendable {
+  /// Sends a request, and returns the answer, whatever its status.
+  ///
+  /// - Throws: If no answer came. The server may have had the request.
+  func send(_ request: WebRequest) async throws -> WebResponse
+}
+
+/// The system's way to send requests: `URLSession` on Apple's systems, which this repository's own
+/// builds do not compile; sockets and OpenSSL on Linux, a connection for each request.
+public struct SystemWebTransport: WebTransport {
+  /// Makes a transport.
+  public init() {}
+
+  /// Sends a request, and returns the answer, whatever its status.
+  public func send(_ request: WebRequest) async throws -> WebResponse {
+    #if os(Linux)
+      guard let url = WebSocketURL(request.url) else { throw WebSocketFailure.badURL }
+      let exchange = HTTPExchange(
+        method: request.method, url: url, headers: request.headers, body: request.body)
+      let answer = try await exchange.run()
+      return WebResponse(status: answer.status, headers: answer.headers, body: answer.body)
+    #elseif canImport(Darwin)
+      guard let url = URL(string: request.url) else { throw URLError(.badURL) }
+      var whole = URLRequest(url: url)
+      whole.httpMethod = request.method
+      for (name, value) in request.headers { whole.setValue(value, forHTTPHeaderField: name) }
+      if !request.body.isEmpty { whole.httpBody = Data(request.body) }
+      let (body, response) = try await URLSession.shared.data(for: whole)
+      guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+      let headers = response.allHeaderFields.compactMap { field -> (name: String, value: String)? in
+        guard let name = field.key as? String, let value = field.value as? String else {
+          return nil
+        }
+        return (name.lowercased(), value)
+      }
+      return WebResponse(status: response.statusCode, headers: headers, body: Array(body))
+    #endif
+  }
+}

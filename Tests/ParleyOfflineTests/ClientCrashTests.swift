@@ -1,0 +1,64 @@
+import Foundation
+import JSON
+import OTWorkloads
+import ParleyClient
+import Synchronization
+import Testing
+
+@testable import ParleyOffline
+
+@Suite("A client that is killed", .serialized)
+struct ClientCrashTests {
+  /// `KILLS`, for long runs.
+  private static let kills =
+    ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) } ?? 20
+
+  @Test("each edit and each change that it said was kept is on the server, once")
+  func crashes() async throws {
+    let server = try GatewayProgram()
+    try await server.makeNote("n")
+    let backEnd = try BackEnd()
+    defer { backEnd.close() }
+    let folder = TemporaryFolder()
+    var random = SplitMix64(seed: 11)
+    var (kept, edited): (Set<Int>, Set<Int>) = ([], [])
+    var next = 0
+    func run(count: Int) throws -> Helper {
+      try Helper(
+        "offline-victim",
+        [server.address, backEnd.address, folder.path, "\(next)", "\(count)"])
+    }
+    func note(_ line: String) {
+      let words = line.split(separator: " ")
+      guard words.count == 2, let number = Int(words[1]) else { return }
+      if words[0] == "kept" { kept.insert(number) } else { edited.insert(number) }
+    }
+    for _ in 0..<Self.kills {
+      // Some answers are lost, too.
+      if random.chance(30) { backEnd.state.withLock { $0.lostAnswers += 1 } }
+      let victim = try run(count: 50)
+      for _ in 0..<(1 + random.below(12)) {
+        if let line = victim.line() { note(line) }
+      }
+      victim.kill()
+      while let line = victim.line() { note(line) }
+      next += 50
+    }
+    let last = try run(count: 0)
+    while let line = last.line(), line != "done" {}
+    let text = try await ParleyService(server.address, as: "B").note("n").text()
+    let edits = text.split(separator: "<").compactMap { Int($0.dropLast()) }
+    let made = backEnd.made.compactMap { line in
+      line.firstMatch(of: /"number":(\d+)/).flatMap { Int($0.1) }
+    }
+    #expect(Set(edits).count == edits.count, "edits came twice")
+    #expect(Set(made).count == made.count, "changes came twice")
+    #expect(edited.subtracting(edits).isEmpty, "confirmed edits are missing")
+    #expect(kept.subtracting(made).isEmpty, "kept changes are missing")
+    #expect(kept.count >= Self.kills)
+    // Comments go to the things that their process had created.
+    for line in backEnd.made where line.contains("comments") {
+      #expect(line.contains(#/\/things\/\d+\/comments/#))
+    }
+  }
+}
