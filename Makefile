@@ -153,6 +153,10 @@ SEED ?= 1
 crash-test: setup-test build  ## Kill the server KILLS=1000 times under typing clients, and compare
 	@$(PYTHON) Tests/Clients/crash_run.py --kills $(KILLS) --seed $(SEED)
 
+.PHONY: client-crash-test
+client-crash-test: setup-serve build-tests  ## Kill a client KILLS=1000 times with notes and changes that wait
+	@KILLS=$(KILLS) swift test -c release --disable-xctest --skip-build --filter ClientCrashTests
+
 SECONDS_LOSSY ?= 60
 
 .PHONY: lossy-test
@@ -204,6 +208,11 @@ bench-store: check-swift  ## Measure typists beside a reader, and authors at ran
 .PHONY: package-test
 package-test: check-swift  ## Build an app on this package's clients, without what only the server needs
 	@Scripts/package-test.sh
+
+.PHONY: bench-outbox
+bench-outbox: check-swift  ## Measure an app's outbox on this disk
+	@$(SWIFT_BUILD) --product parley-outbox-bench
+	@folder=$$(mktemp -d -p .); "$$($(SWIFT_BUILD) --show-bin-path)/parley-outbox-bench" $$folder; rm -r $$folder
 
 ##@ Other
 

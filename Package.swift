@@ -152,6 +152,9 @@ let package = Package(
       dependencies: ["OTCore", "JSON", "SocketMessages", "WebSocketFrames", "CEpoll"],
       path: "Benchmarks/Load",
       swiftSettings: settings),
+    .executableTarget(
+      name: "parley-outbox-bench", dependencies: ["ParleyOffline"], path: "Benchmarks/Outbox",
+      swiftSettings: settings),
     // Examples, which the tests run.
     .executableTarget(
       name: "example-todo-bot", dependencies: ["ParleyClient"], path: "Examples/TodoBot",

@@ -5,8 +5,7 @@
 //     done 7
 //     drop 7
 //
-// The list is the collection `items` of a REST server, which tells of changes in the room `items` of a
-// Parley server. Lines with a star wait for the server; ended and started again, it goes on with them.
+// What has a star waits for the server, also if the program is ended and started again.
 import Foundation
 import ParleyClient
 import ParleyOffline
@@ -28,17 +27,16 @@ let items = Repository<Item>(
 
 Task {
   for try await list in items.fetchAll() {
-    let lines = list.map { item in
-      "\(item.id.isTemporary ? "*" : "\(item.id)") \(item.name)\(item.done ? " ✓" : "")"
+    let words = list.map {
+      "\($0.id.isTemporary ? "*" : "\($0.id)") \($0.name)\($0.done ? " ✓" : "")"
     }
-    print(lines.joined(separator: ", "))
+    print(words.joined(separator: ", "))
     fflush(nil)
   }
 }
 Task {
   for await problems in await outbox.problems {
     for problem in problems { print("not taken:", problem.state) }
-    fflush(nil)
   }
 }
 Task {

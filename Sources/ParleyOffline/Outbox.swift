@@ -50,8 +50,7 @@ public actor Outbox {
   private var progress: [String: [Watcher]] = [:]
   private var problemFeeds: [Weak<Feed<[Mutation]>>] = []
   private var countFeeds: [Weak<Feed<Int>>] = []
-  private var observers: [Int: Observer] = [:]
-  private var observerCount = 0
+  private var observers: [ObjectIdentifier: Observer] = [:]
   private var reachableFeeds: [Weak<Feed<Void>>] = []
   private var lastProblems: [Mutation] = []
   private var lastCount = 0
@@ -206,25 +205,17 @@ public actor Outbox {
     return machine.aliases[name] == nil && machine.creates[name] == nil
   }
 
-  func observe(_ resource: String, _ signal: Feed<Void>) -> Int {
-    observerCount += 1
-    observers[observerCount] = Observer(resource: resource, signal: signal)
-    return observerCount
-  }
-
-  func stopObserving(_ id: Int) { observers[id] = nil }
-
-  /// A collection's changes, and those that were made since the last look: of one moment.
-  func look(_ id: Int) -> Look {
-    guard let observer = observers[id] else {
-      return Look(user: machine.user, pending: [], done: [], isOverrun: true)
-    }
-    observers[id]?.done = []
-    observers[id]?.isOverrun = false
+  /// A collection's changes, and those that were made since the last look: of one moment. Whoever has
+  /// looked once is told by the signal when there is more.
+  func look(at resource: String, _ signal: Feed<Void>) -> Look {
+    let former = observers.updateValue(
+      Observer(resource: resource, signal: signal), forKey: ObjectIdentifier(signal))
     return Look(
-      user: machine.user, pending: machine.pending(observer.resource), done: observer.done,
-      isOverrun: observer.isOverrun)
+      user: machine.user, pending: machine.pending(resource), done: former?.done ?? [],
+      isOverrun: former?.isOverrun ?? false)
   }
+
+  func stopObserving(_ signal: Feed<Void>) { observers[ObjectIdentifier(signal)] = nil }
 
   // MARK: The machine
 

@@ -129,10 +129,7 @@ extension Repository {
   /// Looks at what waits and what the server has made, and shows it.
   @discardableResult
   func look(showing: Bool = true) async -> Outbox.Look {
-    guard let observer else {
-      return Outbox.Look(user: await outbox.user, pending: [], done: [], isOverrun: false)
-    }
-    let look = await outbox.look(observer)
+    let look = await outbox.look(at: interface.resource, signal)
     if user != look.user || look.isOverrun {
       let isOther = user != nil && user != look.user
       user = look.user

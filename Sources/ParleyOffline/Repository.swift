@@ -49,7 +49,8 @@ public actor Repository<Model: OfflineModel> {
   /// Changes that the server has made while something was being fetched.
   var recent: [(number: Int, done: Outbox.DoneMutation)] = []
   var doneCount = 0
-  var observer: Int?
+  /// The outbox's sign that there is something to look at.
+  let signal: Feed<Void>
   var user: String?
   var isGathering = false
   private let tasks = TaskBag()
@@ -90,14 +91,12 @@ public actor Repository<Model: OfflineModel> {
     self.time = time
     let own = outbox.senderID
     let signal = Feed<Void>(bound: 1)
+    self.signal = signal
     let reachable = Feed<Void>(bound: 1)
-    let resource = interface.resource
     var tasks = [
       Task { [weak self] in
-        let id = await outbox.observe(resource, signal)
-        await self?.observe(as: id)
         while await signal.next() != nil { await self?.look() }
-        await outbox.stopObserving(id)
+        await outbox.stopObserving(signal)
       },
       Task { [weak self] in
         await outbox.tellReachable(reachable)
@@ -116,11 +115,6 @@ public actor Repository<Model: OfflineModel> {
         })
     }
     self.tasks.add(tasks)
-  }
-
-  private func observe(as id: Int) async {
-    observer = id
-    await look()
   }
 
   // MARK: Reading

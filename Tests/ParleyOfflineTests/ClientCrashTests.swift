@@ -38,14 +38,14 @@ struct ClientCrashTests {
       if random.chance(30) { backEnd.state.withLock { $0.lostAnswers += 1 } }
       let victim = try run(count: 50)
       for _ in 0..<(1 + random.below(12)) {
-        if let line = victim.line() { note(line) }
+        if let line = await victim.line() { note(line) }
       }
       victim.kill()
-      while let line = victim.line() { note(line) }
+      while let line = await victim.line() { note(line) }
       next += 50
     }
     let last = try run(count: 0)
-    while let line = last.line(), line != "done" {}
+    while let line = await last.line(), line != "done" {}
     let text = try await ParleyService(server.address, as: "B").note("n").text()
     let edits = text.split(separator: "<").compactMap { Int($0.dropLast()) }
     let made = backEnd.made.compactMap { line in

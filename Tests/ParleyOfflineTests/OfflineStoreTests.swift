@@ -37,6 +37,18 @@ struct OfflineStoreTests {
       state: state)
   }
 
+  /// The store, once the one before is gone: a step's own thread may let go of it last.
+  private func reopened() async throws -> OfflineStore {
+    while true {
+      do throws(OfflineStoreError) {
+        return try OfflineStore(folder: folder.path)
+      } catch {
+        guard error == .inUse else { throw error }
+        await Task.yield()
+      }
+    }
+  }
+
   @Test("values of the client are there for the next process, by their keys")
   func client() async throws {
     do {
@@ -49,7 +61,7 @@ struct OfflineStoreTests {
       try await store.remove("gone")
       try await store.remove("never")
     }
-    let store = try OfflineStore(folder: folder.path)
+    let store = try await reopened()
     #expect(try await store.read("note/a") == [1, 2])
     #expect(try await store.read("note/ü") == [])
     #expect(try await store.read("client") == [4])
@@ -124,7 +136,7 @@ struct OfflineStoreTests {
     other.standardInput = input
     other.standardOutput = output
     try other.run()
-    #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
+    #expect(output.fileHandleForReading.availableData.starts(with: Data("locked".utf8)))
     #expect(throws: OfflineStoreError.inUse) { try OfflineStore(folder: folder.path) }
     try input.fileHandleForWriting.close()
     other.waitUntilExit()

@@ -1,5 +1,6 @@
 import Foundation
 import Observation
+import ParleyClient
 import Synchronization
 
 /// Waits until something holds that views could observe.
@@ -21,17 +22,32 @@ import Synchronization
 
 /// A program of the build that these tests are part of, with its output line by line.
 final class Helper {
-  let process = Process()
-  private let output = Pipe()
+  private let process = Process()
   private let input = Pipe()
+  private let lines = Feed<String>(bound: 100_000)
 
   init(_ name: String, _ arguments: [String]) throws {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.executableURL = tests.deletingLastPathComponent().appendingPathComponent(name)
     process.arguments = arguments
+    let output = Pipe()
     process.standardOutput = output
     process.standardInput = input
     try process.run()
+    // A thread of its own waits: those of tasks are few.
+    let (handle, lines) = (output.fileHandleForReading, lines)
+    Thread.detachNewThread {
+      var line = Data()
+      while let byte = try? handle.read(upToCount: 1), !byte.isEmpty {
+        if byte == Data("\n".utf8) {
+          lines.put(String(decoding: line, as: UTF8.self)) { Array($0) }
+          line = Data()
+        } else {
+          line += byte
+        }
+      }
+      lines.finish()
+    }
   }
 
   deinit {
@@ -42,13 +58,14 @@ final class Helper {
   func write(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
 
   /// The next line; `nil` at the end.
-  func line() -> String? {
-    var line = Data()
-    while let byte = try? output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty {
-      if byte == Data("\n".utf8) { return String(decoding: line, as: UTF8.self) }
-      line += byte
+  func line() async -> String? { await lines.next() }
+
+  /// Reads on until it prints a line. Only the newest list is printed where several come at once.
+  func shows(_ wanted: String) async -> Bool {
+    while let line = await line() {
+      if line == wanted { return true }
     }
-    return nil
+    return false
   }
 
   /// Ends it as a crash does.
