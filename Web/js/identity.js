@@ -22,16 +22,6 @@
  * @typedef {PendingRecord & {slot?: "a" | "b", tag?: string}} StoredRecord
  */
 
-const identityKey = "parley.client";
-const pendingPrefix = "parley.pending.";
-/** Of the texts that unconfirmed edits stand on. */
-const basePrefix = "parley.base.";
-/** Of edits that this page could not read, and of their texts. */
-const asidePrefix = "parley.aside.";
-
-/** @param {string} clientId */
-const lockName = (clientId) => `parley.client.${clientId}`;
-
 /** How long a browser may take to say whether a lock is free; milliseconds. */
 const lockAnswerMax = 3_000;
 
@@ -89,120 +79,12 @@ const isIdentity = (value) =>
   typeof value?.id === "string" && typeof value?.resumeToken === "string";
 
 /**
- * The identity to say hello with: this tab's own, or that of a closed tab which left edits behind.
- *
- * @param {string} owner Who this is.
- * @returns {Promise<ClientIdentity | undefined>}
- */
-export async function claimIdentity(owner) {
-  const own = read(sessionStorage, identityKey);
-  if (isIdentity(own)) {
-    if (await hold(lockName(own.id))) return own;
-    sessionStorage.removeItem(identityKey);
-  }
-  // Without locks nobody can tell a closed tab from a sleeping one: leave its edits to it.
-  if (!globalThis.navigator?.locks) return undefined;
-  for (const { identity } of allPending(owner)) {
-    if (await hold(lockName(identity.id), false)) {
-      sessionStorage.setItem(identityKey, JSON.stringify(identity));
-      return identity;
-    }
-  }
-  return undefined;
-}
-
-/**
  * @param {any} value
  * @param {string} owner
  * @returns {value is PendingRecord}
  */
 const isPendingOf = (value, owner) =>
   isIdentity(value?.identity) && typeof value.session === "string" && (value.owner ?? "") === owner;
-
-/** @param {ClientIdentity} identity As the server's welcome gave it. */
-export function rememberIdentity(identity) {
-  const known = read(sessionStorage, identityKey);
-  sessionStorage.setItem(identityKey, JSON.stringify(identity));
-  if (known?.id !== identity.id) void hold(lockName(identity.id));
-}
-
-export function forgetIdentity() {
-  sessionStorage.removeItem(identityKey);
-}
-
-/** @param {string} owner @returns {PendingRecord[]} */
-export function allPending(owner) {
-  const records = [];
-  for (let index = 0; index < localStorage.length; index += 1) {
-    const key = localStorage.key(index);
-    if (!key?.startsWith(pendingPrefix)) continue;
-    const record = read(localStorage, key);
-    if (isPendingOf(record, owner)) records.push(record);
-  }
-  return records;
-}
-
-/** @param {string} documentId @param {string} clientId */
-const pendingKey = (documentId, clientId) => `${pendingPrefix}${clientId}.${documentId}`;
-
-/** @param {string} documentId @param {string} clientId @param {"a" | "b"} slot */
-const baseKey = (documentId, clientId, slot) => `${basePrefix}${slot}.${clientId}.${documentId}`;
-
-/**
- * A note's own edits under a client id, with the text that they stand on.
- *
- * @param {string} documentId
- * @param {string} clientId
- * @param {string} owner
- * @returns {(PendingRecord & {base?: string}) | undefined}
- */
-export function pendingOf(documentId, clientId, owner) {
-  /** @type {StoredRecord} */
-  const record = read(localStorage, pendingKey(documentId, clientId));
-  if (!isPendingOf(record, owner)) return undefined;
-  const { slot, tag: _, ...edits } = record;
-  // An earlier version of the page kept the text with the edits.
-  if (slot === undefined) return edits;
-  return { ...edits, base: localStorage.getItem(baseKey(documentId, clientId, slot)) ?? undefined };
-}
-
-/**
- * Which text is stored where, by the key of the edits.
- *
- * @type {Map<string, {slot: "a" | "b", tag: string}>}
- */
-const bases = new Map();
-
-/**
- * @param {PendingRecord} record
- * @param {import("./note.js").Base} base Is stored when it is another one than before.
- * @returns {boolean} False when the browser has no room for it.
- */
-export function savePending(record, base) {
-  const { documentId, identity: { id } } = record;
-  const key = pendingKey(documentId, id);
-  const known = bases.get(key) ?? storedBase(key);
-  /** @param {"a" | "b"} slot */
-  const save = (slot) => {
-    localStorage.setItem(key, JSON.stringify({ ...record, slot, tag: base.tag }));
-    bases.set(key, { slot, tag: base.tag });
-  };
-  try {
-    if (known?.tag === base.tag) {
-      save(known.slot);
-      return true;
-    }
-    // The edits that are stored stay readable until the new ones are: their text is not overwritten.
-    const slot = known?.slot === "a" ? "b" : "a";
-    const formerKey = known && baseKey(documentId, id, known.slot);
-    putInPlaceOf(formerKey, baseKey(documentId, id, slot), base.read());
-    save(slot);
-    if (formerKey) localStorage.removeItem(formerKey);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Stores a text beside a former one; in its place where there is no room for both. Where there is no room
@@ -236,41 +118,6 @@ function storedBase(key) {
   return slot !== undefined && tag !== undefined ? { slot, tag } : undefined;
 }
 
-/** @param {string} documentId @param {string} clientId */
-export function removePending(documentId, clientId) {
-  const key = pendingKey(documentId, clientId);
-  localStorage.removeItem(key);
-  for (const slot of /** @type {const} */ (["a", "b"])) localStorage.removeItem(baseKey(documentId, clientId, slot));
-  bases.delete(key);
-}
-
-/**
- * Moves edits that this page cannot read to where none are saved in their place, with their text.
- *
- * @param {string} documentId
- * @param {string} clientId
- * @returns {boolean} False when the browser has no room for it; then they are where they were.
- */
-export function setPendingAside(documentId, clientId) {
-  let number = 1;
-  while (localStorage.getItem(`${asidePrefix}${number}.${clientId}.${documentId}`) !== null) number += 1;
-  const aside = `${asidePrefix}${number}`;
-  const key = pendingKey(documentId, clientId);
-  bases.delete(key);
-  /** @type {[string, string][]} */
-  const moves = [
-    [baseKey(documentId, clientId, "a"), `${aside}.a.${clientId}.${documentId}`],
-    [baseKey(documentId, clientId, "b"), `${aside}.b.${clientId}.${documentId}`],
-    [key, `${aside}.${clientId}.${documentId}`],
-  ];
-  for (const [index, [from, to]] of moves.entries()) {
-    if (move(from, to)) continue;
-    for (const [former, place] of moves.slice(0, index)) move(place, former);
-    return false;
-  }
-  return true;
-}
-
 /** @param {string} from @param {string} to @returns {boolean} */
 function move(from, to) {
   const value = localStorage.getItem(from);
@@ -285,3 +132,196 @@ function move(from, to) {
     return false;
   }
 }
+
+/**
+ * Identities and unsaved edits in this browser's storage, under names of their own.
+ */
+export class EditStorage {
+  #identityKey;
+  #pendingPrefix;
+  /** Of the texts that unconfirmed edits stand on. */
+  #basePrefix;
+  /** Of edits that this page could not read, and of their texts. */
+  #asidePrefix;
+  #lockPrefix;
+  /**
+   * Which text is stored where, by the key of the edits.
+   *
+   * @type {Map<string, {slot: "a" | "b", tag: string}>}
+   */
+  #bases = new Map();
+
+  /** @param {string} name What keys and locks begin with: one for each gateway that pages of an origin use. */
+  constructor(name) {
+    this.#identityKey = `${name}.client`;
+    this.#pendingPrefix = `${name}.pending.`;
+    this.#basePrefix = `${name}.base.`;
+    this.#asidePrefix = `${name}.aside.`;
+    this.#lockPrefix = `${name}.client.`;
+  }
+
+  /** @param {string} clientId */
+  #lockName(clientId) {
+    return `${this.#lockPrefix}${clientId}`;
+  }
+
+  /**
+   * The identity to say hello with: this tab's own, or that of a closed tab which left edits behind.
+   *
+   * @param {string} owner Who this is.
+   * @returns {Promise<ClientIdentity | undefined>}
+   */
+  async claimIdentity(owner) {
+    const own = read(sessionStorage, this.#identityKey);
+    if (isIdentity(own)) {
+      if (await hold(this.#lockName(own.id))) return own;
+      sessionStorage.removeItem(this.#identityKey);
+    }
+    // Without locks nobody can tell a closed tab from a sleeping one: leave its edits to it.
+    if (!globalThis.navigator?.locks) return undefined;
+    for (const { identity } of this.allPending(owner)) {
+      if (await hold(this.#lockName(identity.id), false)) {
+        sessionStorage.setItem(this.#identityKey, JSON.stringify(identity));
+        return identity;
+      }
+    }
+    return undefined;
+  }
+
+  /** @param {ClientIdentity} identity As the server's welcome gave it. */
+  rememberIdentity(identity) {
+    const known = read(sessionStorage, this.#identityKey);
+    sessionStorage.setItem(this.#identityKey, JSON.stringify(identity));
+    if (known?.id !== identity.id) void hold(this.#lockName(identity.id));
+  }
+
+  forgetIdentity() {
+    sessionStorage.removeItem(this.#identityKey);
+  }
+
+  /** @param {string} owner @returns {PendingRecord[]} */
+  allPending(owner) {
+    const records = [];
+    for (let index = 0; index < localStorage.length; index += 1) {
+      const key = localStorage.key(index);
+      if (!key?.startsWith(this.#pendingPrefix)) continue;
+      const record = read(localStorage, key);
+      if (isPendingOf(record, owner)) records.push(record);
+    }
+    return records;
+  }
+
+  /** @param {string} documentId @param {string} clientId */
+  #pendingKey(documentId, clientId) {
+    return `${this.#pendingPrefix}${clientId}.${documentId}`;
+  }
+
+  /** @param {string} documentId @param {string} clientId @param {"a" | "b"} slot */
+  #baseKey(documentId, clientId, slot) {
+    return `${this.#basePrefix}${slot}.${clientId}.${documentId}`;
+  }
+
+  /**
+   * A note's own edits under a client id, with the text that they stand on.
+   *
+   * @param {string} documentId
+   * @param {string} clientId
+   * @param {string} owner
+   * @returns {(PendingRecord & {base?: string}) | undefined}
+   */
+  pendingOf(documentId, clientId, owner) {
+    /** @type {StoredRecord} */
+    const record = read(localStorage, this.#pendingKey(documentId, clientId));
+    if (!isPendingOf(record, owner)) return undefined;
+    const { slot, tag: _, ...edits } = record;
+    // An earlier version of the page kept the text with the edits.
+    if (slot === undefined) return edits;
+    return { ...edits, base: localStorage.getItem(this.#baseKey(documentId, clientId, slot)) ?? undefined };
+  }
+
+  /**
+   * @param {PendingRecord} record
+   * @param {import("./note.js").Base} base Is stored when it is another one than before.
+   * @returns {boolean} False when the browser has no room for it.
+   */
+  savePending(record, base) {
+    const { documentId, identity: { id } } = record;
+    const key = this.#pendingKey(documentId, id);
+    const known = this.#bases.get(key) ?? storedBase(key);
+    /** @param {"a" | "b"} slot */
+    const save = (slot) => {
+      localStorage.setItem(key, JSON.stringify({ ...record, slot, tag: base.tag }));
+      this.#bases.set(key, { slot, tag: base.tag });
+    };
+    try {
+      if (known?.tag === base.tag) {
+        save(known.slot);
+        return true;
+      }
+      // The edits that are stored stay readable until the new ones are: their text is not overwritten.
+      const slot = known?.slot === "a" ? "b" : "a";
+      const formerKey = known && this.#baseKey(documentId, id, known.slot);
+      putInPlaceOf(formerKey, this.#baseKey(documentId, id, slot), base.read());
+      save(slot);
+      if (formerKey) localStorage.removeItem(formerKey);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** @param {string} documentId @param {string} clientId */
+  removePending(documentId, clientId) {
+    const key = this.#pendingKey(documentId, clientId);
+    localStorage.removeItem(key);
+    for (const slot of /** @type {const} */ (["a", "b"])) localStorage.removeItem(this.#baseKey(documentId, clientId, slot));
+    this.#bases.delete(key);
+  }
+
+  /**
+   * Moves edits that this page cannot read to where none are saved in their place, with their text.
+   *
+   * @param {string} documentId
+   * @param {string} clientId
+   * @returns {boolean} False when the browser has no room for it; then they are where they were.
+   */
+  setPendingAside(documentId, clientId) {
+    let number = 1;
+    while (localStorage.getItem(`${this.#asidePrefix}${number}.${clientId}.${documentId}`) !== null) number += 1;
+    const aside = `${this.#asidePrefix}${number}`;
+    const key = this.#pendingKey(documentId, clientId);
+    this.#bases.delete(key);
+    /** @type {[string, string][]} */
+    const moves = [
+      [this.#baseKey(documentId, clientId, "a"), `${aside}.a.${clientId}.${documentId}`],
+      [this.#baseKey(documentId, clientId, "b"), `${aside}.b.${clientId}.${documentId}`],
+      [key, `${aside}.${clientId}.${documentId}`],
+    ];
+    for (const [index, [from, to]] of moves.entries()) {
+      if (move(from, to)) continue;
+      for (const [former, place] of moves.slice(0, index)) move(place, former);
+      return false;
+    }
+    return true;
+  }
+}
+
+/** The page's own. */
+const own = new EditStorage("parley");
+
+/** @type {EditStorage["claimIdentity"]} */
+export const claimIdentity = (owner) => own.claimIdentity(owner);
+/** @type {EditStorage["rememberIdentity"]} */
+export const rememberIdentity = (identity) => own.rememberIdentity(identity);
+/** @type {EditStorage["forgetIdentity"]} */
+export const forgetIdentity = () => own.forgetIdentity();
+/** @type {EditStorage["allPending"]} */
+export const allPending = (owner) => own.allPending(owner);
+/** @type {EditStorage["pendingOf"]} */
+export const pendingOf = (...parts) => own.pendingOf(...parts);
+/** @type {EditStorage["savePending"]} */
+export const savePending = (...parts) => own.savePending(...parts);
+/** @type {EditStorage["removePending"]} */
+export const removePending = (...parts) => own.removePending(...parts);
+/** @type {EditStorage["setPendingAside"]} */
+export const setPendingAside = (...parts) => own.setPendingAside(...parts);

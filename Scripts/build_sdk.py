@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Builds the SDK for web pages, as the gateway serves it below /sdk/1: Scripts/build_sdk.py FOLDER
+
+    parley.js            the module, which finds the core beside it
+    client.wasm          the client core
+    types/sdk/*.d.ts     its types, and those of the modules that they name
+    parley-client.tgz    all of it as a package that npm installs from its address
+
+The number is that of the interface: what works with /sdk/1 works with each gateway that serves it.
+"""
+
+import gzip
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WEB = ROOT / "Web"
+ESBUILD = os.environ.get("ESBUILD", "esbuild")
+
+
+def version():
+    """The program's version."""
+    source = (ROOT / "Sources" / "ParleyServer" / "Version.swift").read_text()
+    return re.search(r'"(\d+\.\d+\.\d+[^"]*)"', source)[1]
+
+
+def run(*command):
+    """Runs a tool that has to be there and to succeed."""
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    except FileNotFoundError:
+        sys.exit(f"build_sdk.py: {command[0]} is missing: Scripts/install-packages.sh serve installs it")
+    if done.returncode != 0:
+        sys.exit(f"build_sdk.py: {command[0]} said:\n{done.stdout}{done.stderr}")
+
+
+def build(target):
+    """Writes the SDK to a folder that is there."""
+    run(
+        ESBUILD, WEB / "sdk" / "parley.js", "--bundle", "--minify", "--format=esm", "--target=es2022",
+        "--legal-comments=none", "--log-level=warning", f"--outfile={target / 'parley.js'}",
+    )  # fmt: skip
+    (target / "client.wasm").write_bytes((WEB / "generated" / "client.wasm").read_bytes())
+    run(
+        "tsc", "--allowJs", "--declaration", "--emitDeclarationOnly", "--target", "es2022",
+        "--module", "esnext", "--moduleResolution", "node", "--lib", "es2022,es2022.intl,dom,dom.iterable",
+        "--rootDir", WEB, "--outDir", target / "types", WEB / "sdk" / "parley.js",
+    )  # fmt: skip
+    types = 'export * from "./types/sdk/parley.js";\n'
+    (target / "parley.d.ts").write_text(types)
+    package(target)
+
+
+def package(target):
+    """Writes what npm installs."""
+    described = {
+        "name": "parley-client",
+        "version": version(),
+        "description": "Notes that several people write, in any web page.",
+        "license": "Apache-2.0",
+        "type": "module",
+        "exports": {".": {"types": "./parley.d.ts", "default": "./parley.js"}, "./client.wasm": "./client.wasm"},
+        "sideEffects": ["./parley.js"],
+    }
+    files = {"package.json": json.dumps(described, indent=2).encode() + b"\n"}
+    files["LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    for path in sorted(target.rglob("*")):
+        if path.is_file():
+            files[str(path.relative_to(target))] = path.read_bytes()
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for name, content in files.items():
+            # npm expects everything in a folder of this name. No time inside: same files, same bytes.
+            entry = tarfile.TarInfo(f"package/{name}")
+            entry.size = len(content)
+            entry.mode = 0o644
+            tar.addfile(entry, io.BytesIO(content))
+    (target / "parley-client.tgz").write_bytes(gzip.compress(archive.getvalue(), 9, mtime=0))
+
+
+if __name__ == "__main__":
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    build(folder)

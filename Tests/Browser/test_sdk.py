@@ -1,0 +1,472 @@
+"""The SDK for web pages, on pages of another origin: bindings, the element, tokens, cuts and crashes."""
+
+import http.server
+import mimetypes
+import re
+import threading
+
+import pytest
+from conftest import ROOT, SECONDS, SECRET, Server, token
+from playwright.sync_api import expect
+
+AREA = """<!doctype html><meta charset="utf-8"><title>An app</title><textarea aria-label="text"></textarea>
+<script type="module">
+  import {{ connect, bind }} from "{sdk}";
+  const parley = window.parley = await connect("{gateway}", {{ name: "{name}" }});
+  const note = window.note = parley.note("{note}");
+  window.unbind = bind(note, document.querySelector("textarea"));
+  await note.ready;
+  document.title = "ready";
+</script>"""
+
+PLAIN = AREA.replace("<textarea aria-label=\"text\"></textarea>", '<div role="textbox" aria-label="text"></div>').replace(
+    'querySelector("textarea")', 'querySelector("div")'
+)
+
+ELEMENT = """<!doctype html><meta charset="utf-8"><title>A page</title>
+<script type="module" src="{sdk}"></script>
+<parley-note src="{gateway}/n/{note}" name="{name}" label="text"></parley-note>"""
+
+
+CODEMIRROR = """<!doctype html><meta charset="utf-8"><title>An app</title><div id="here"></div>
+<script type="module">
+  import {{ connect, codeMirror }} from "{sdk}";
+  import * as modules from "/codemirror/index.js";
+  const parley = window.parley = await connect("{gateway}", {{ name: "{name}" }});
+  const note = window.note = parley.note("{note}");
+  const state = modules.EditorState.create({{ extensions: [codeMirror(note, modules)] }});
+  const view = new modules.EditorView({{ state, parent: document.querySelector("#here") }});
+  window.read = () => view.state.doc.toString();
+  window.focusEditor = () => view.focus();
+  await note.ready;
+  document.title = "ready";
+</script>"""
+
+MONACO = """<!doctype html><meta charset="utf-8"><title>An app</title>
+<div id="here" style="height: 300px"></div>
+<script src="/monaco/vs/loader.js"></script>
+<script type="module">
+  import {{ connect, monaco as bindMonaco }} from "{sdk}";
+  require.config({{ paths: {{ vs: "/monaco/vs" }} }});
+  await new Promise((resolve) => require(["vs/editor/editor.main"], resolve));
+  const parley = window.parley = await connect("{gateway}", {{ name: "{name}" }});
+  const note = window.note = parley.note("{note}");
+  const editor = monaco.editor.create(document.querySelector("#here"), {{ autoClosingBrackets: "never" }});
+  bindMonaco(note, editor);
+  window.read = () => editor.getModel().getValue();
+  window.focusEditor = () => editor.focus();
+  await note.ready;
+  document.title = "ready";
+</script>"""
+
+FOLDERS = {
+    "/codemirror/": ROOT / "Web" / "vendor" / "codemirror",
+    "/monaco/": ROOT / ".venv" / "browser" / "monaco" / "monaco-editor" / "min",
+}
+
+
+class Site(http.server.ThreadingHTTPServer):
+    """Somebody's web site: pages by their names, at an origin of its own."""
+
+    daemon_threads = True
+
+    def __init__(self, policy=None):
+        self.pages = {}
+        self.policy = policy
+        super().__init__(("127.0.0.1", 0), Pages)
+        self.url = f"http://localhost:{self.server_port}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def add(self, name, page, /, **values):
+        """Puts a page there; its address."""
+        self.pages[f"/{name}"] = page.format(**values).encode()
+        return f"{self.url}/{name}"
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        page = self.server.pages.get(self.path)
+        kind = "text/html"
+        for prefix, folder in FOLDERS.items():
+            if self.path.startswith(prefix):
+                page = (folder / self.path.removeprefix(prefix)).read_bytes()
+                kind = mimetypes.guess_type(self.path)[0] or "application/octet-stream"
+        self.send_response(200 if page else 404)
+        self.send_header("content-type", f"{kind}; charset=utf-8")
+        if self.server.policy:
+            self.send_header("content-security-policy", self.server.policy)
+        self.end_headers()
+        self.wfile.write(page or b"")
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def site():
+    running = Site()
+    yield running
+    running.shutdown()
+    running.server_close()
+
+
+@pytest.fixture
+def gateway(tmp_path, site):
+    running = Server(tmp_path, "--allowed-origin", site.url)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def open_page(browser, site, gateway):
+    """Opens pages with the SDK, each in a browser of its own unless one is given."""
+    contexts = []
+
+    def open_page(page, note, name="Ada", context=None):
+        if context is None:
+            context = browser.new_context()
+            contexts.append(context)
+        tab = context.new_page()
+        tab.goto(site.add(
+            f"{len(site.pages)}.html", page,
+            sdk=f"{gateway.url}/sdk/1/parley.js", gateway=gateway.url, note=note, name=name,
+        ))  # fmt: skip
+        return tab
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def box(tab):
+    return tab.get_by_label("text", exact=True)
+
+
+def shown(tab):
+    """The text a field shows."""
+    return box(tab).evaluate("e => e.value ?? e.textContent.replace(/\\n$/, '')")
+
+
+def await_text(tab, text):
+    tab.wait_for_function(
+        "([e, text]) => (e.value ?? e.textContent.replace(/\\n$/, '')) === text",
+        arg=[box(tab).element_handle(), text], timeout=SECONDS * 1_000,
+    )  # fmt: skip
+
+
+def await_saved(tab):
+    tab.wait_for_function("() => window.note.state === 'live' && window.note.unsaved === 0")
+
+
+@pytest.mark.parametrize("page", [AREA, PLAIN], ids=["textarea", "plain text"])
+def test_two_pages_of_another_origin_write_one_note(gateway, open_page, page):
+    note = gateway.create("Shared")
+    gateway.put_text(note, "one two")
+    ada, grace = open_page(page, note), open_page(AREA, note, "Grace")
+    for tab in (ada, grace):
+        await_text(tab, "one two")
+    box(ada).click()
+    box(ada).press("Control+End")
+    box(ada).press_sequentially(" three")
+    box(grace).click()
+    box(grace).press("Control+Home")
+    box(grace).press_sequentially("zero ")
+    for tab in (ada, grace):
+        await_text(tab, "zero one two three")
+    # The caret stayed where it was typed, though the text before it grew.
+    box(ada).press_sequentially("!")
+    await_text(grace, "zero one two three!")
+    await_saved(ada)
+    assert gateway.request("GET", f"/api/notes/{note}/text")["text"] == "zero one two three!"
+    people = grace.evaluate("() => note.people.map(({ name, color }) => [name, /^#/.test(color)])")
+    assert people == [["Ada", True]]
+
+
+@pytest.mark.parametrize("page", [AREA, PLAIN], ids=["textarea", "plain text"])
+def test_lines_are_broken_and_joined(gateway, open_page, page):
+    note = gateway.create("Lines")
+    ada, grace = open_page(page, note), open_page(AREA, note, "Grace")
+    await_text(ada, "")
+    box(ada).click()
+    box(ada).press_sequentially("a")
+    box(ada).press("Enter")
+    box(ada).press("Enter")
+    box(ada).press_sequentially("b")
+    await_text(grace, "a\n\nb")
+    box(ada).press("Home")
+    box(ada).press("Backspace")
+    await_text(grace, "a\nb")
+
+
+def test_ends_of_lines_of_windows_stay(gateway, open_page):
+    note = gateway.create("CRLF")
+    gateway.put_text(note, "one\r\ntwo\r\n")
+    ada = open_page(AREA, note)
+    await_text(ada, "one\ntwo\n")
+    box(ada).click()
+    box(ada).press("Control+Home")
+    box(ada).press("ArrowDown")
+    box(ada).press_sequentially("more ")
+    await_saved(ada)
+    assert gateway.request("GET", f"/api/notes/{note}/text")["text"] == "one\r\nmore two\r\n"
+
+
+def test_what_a_script_writes_is_shown_in_the_field(gateway, open_page):
+    note = gateway.create("By a script")
+    ada = open_page(AREA, note)
+    ada.wait_for_function("() => document.title === 'ready'")
+    ada.evaluate("() => { note.append('first\\n'); note.append('second 😀'); }")
+    await_text(ada, "first\nsecond 😀")
+    ada.evaluate("() => note.replace(0, 5, 'FIRST')")
+    await_text(ada, "FIRST\nsecond 😀")
+    box(ada).click()
+    box(ada).press("Control+End")
+    box(ada).press("Backspace")
+    await_saved(ada)
+    assert gateway.request("GET", f"/api/notes/{note}/text")["text"] == "FIRST\nsecond "
+    wrong = ada.evaluate("() => { try { note.replace(3, 900, '') } catch (error) { return error.code } }")
+    assert wrong == "invalid"
+
+
+def test_typing_without_a_server_is_kept_and_sent_once(gateway, open_page):
+    note = gateway.create("Away")
+    ada = open_page(AREA, note)
+    ada.wait_for_function("() => document.title === 'ready'")
+    box(ada).click()
+    box(ada).press_sequentially("before ")
+    await_saved(ada)
+    gateway.kill()
+    ada.wait_for_function("() => note.state === 'away'")
+    box(ada).press_sequentially("during")
+    assert ada.evaluate("() => parley.unsaved") > 0
+    gateway.start()
+    ada.evaluate("() => window.dispatchEvent(new Event('online'))")
+    await_saved(ada)
+    assert gateway.request("GET", f"/api/notes/{note}/text")["text"] == "before during"
+
+
+def test_a_tab_that_crashed_leaves_its_edits_to_the_next(gateway, browser, site, open_page):
+    note = gateway.create("Crash")
+    context = browser.new_context()
+    ada = open_page(AREA, note, context=context)
+    ada.wait_for_function("() => document.title === 'ready'")
+    gateway.kill()
+    ada.wait_for_function("() => note.state === 'away'")
+    box(ada).click()
+    box(ada).press_sequentially("not lost")
+    ada.wait_for_function("() => note.unsaved > 0")
+    ada.close()
+    gateway.start()
+    again = open_page(AREA, note, context=context)
+    await_text(again, "not lost")
+    await_saved(again)
+    assert gateway.request("GET", f"/api/notes/{note}/text")["text"] == "not lost"
+    context.close()
+
+
+def test_a_composed_word_is_not_torn_by_others(gateway, open_page):
+    note = gateway.create("IME")
+    gateway.put_text(note, "end")
+    ada = open_page(AREA, note)
+    await_text(ada, "end")
+    box(ada).click()
+    box(ada).press("Control+Home")
+    devtools = ada.context.new_cdp_session(ada)
+    devtools.send("Input.imeSetComposition", {"text": "に", "selectionStart": 1, "selectionEnd": 1})
+    gateway.request("POST", f"/api/notes/{note}/changes", {"operation": [3, "!"], "revision": 1})
+    devtools.send("Input.imeSetComposition", {"text": "日本", "selectionStart": 2, "selectionEnd": 2})
+    assert shown(ada) == "日本end"
+    devtools.send("Input.insertText", {"text": "日本"})
+    await_text(ada, "日本end!")
+    await_saved(ada)
+    assert gateway.request("GET", f"/api/notes/{note}/text")["text"] == "日本end!"
+
+
+@pytest.mark.parametrize("page", [CODEMIRROR, MONACO], ids=["CodeMirror", "Monaco"])
+def test_an_editor_of_the_app(gateway, open_page, page):
+    note = gateway.create("Editor")
+    gateway.put_text(note, "one\r\ntwo 😀\n")
+    ada, grace = open_page(page, note), open_page(AREA, note, "Grace")
+    for tab in (ada, grace):
+        tab.wait_for_function("() => document.title === 'ready'")
+
+    def stored():
+        return gateway.request("GET", f"/api/notes/{note}/text")["text"]
+
+    ada.evaluate("() => focusEditor()")
+    ada.keyboard.press("Control+End")
+    ada.keyboard.type("three")
+    ada.keyboard.press("Control+Home")
+    ada.keyboard.type("zero ")
+    await_text(grace, "zero one\ntwo 😀\nthree")
+    box(grace).click()
+    box(grace).press("Control+End")
+    box(grace).press_sequentially(" four")
+    ada.wait_for_function("() => read().replaceAll('\\r', '').endsWith('three four')")
+    ada.keyboard.press("Control+End")
+    ada.keyboard.press("Backspace")
+    ada.evaluate("() => note.append('!')")
+    await_text(grace, "zero one\ntwo 😀\nthree fou!")
+    await_saved(ada)
+    # The ends of lines that were there stay as they were.
+    assert stored() == ada.evaluate("() => note.text") == "zero one\r\ntwo 😀\nthree fou!"
+    assert ada.evaluate("() => read()").replace("\r", "") == "zero one\ntwo 😀\nthree fou!"
+
+
+def test_the_element_shares_a_text_by_one_line(gateway, open_page):
+    note = gateway.create("Element")
+    ada, grace = open_page(ELEMENT, note), open_page(ELEMENT, note, "Grace")
+    status = ada.locator("parley-note [part=status]")
+    expect(status).to_have_text("Saved")
+    expect(grace.locator("parley-note [part=status]")).to_have_text("Saved")
+    box(ada).click()
+    box(ada).press_sequentially("by one line")
+    await_text(grace, "by one line")
+    expect(grace.locator("parley-note [part~=person]")).to_have_text(["Ada"])
+    # Moved within the page, and shown twice.
+    ada.evaluate("""() => {
+        const element = document.querySelector("parley-note");
+        document.body.append(document.createElement("main"));
+        document.querySelector("main").append(element);
+        const other = element.cloneNode();
+        other.setAttribute("label", "again");
+        document.body.append(other);
+    }""")
+    await_text(ada, "by one line")
+    box(ada).press("Control+End")
+    box(ada).press_sequentially(", twice")
+    again = ada.get_by_label("again", exact=True)
+    expect(again).to_have_value("by one line, twice")
+    again.press("Control+Home")
+    again.press_sequentially("> ")
+    await_text(ada, "> by one line, twice")
+    await_text(grace, "> by one line, twice")
+
+
+def test_a_page_that_is_not_allowed_is_told_so(tmp_path, browser, site):
+    server = Server(tmp_path)
+    try:
+        note = server.create("Closed")
+        page = browser.new_page()
+        page.goto(site.add(
+            "foreign.html", AREA, sdk=f"{server.url}/sdk/1/parley.js", gateway=server.url, note=note,
+            name="Eve",
+        ))  # fmt: skip
+        page.wait_for_function("() => window.parley?.status.state === 'waiting' || window.parley?.status.state === 'stopped'")
+        assert page.evaluate("() => note.text") is None
+        refused = page.evaluate("() => parley.create({ title: 'x' }).catch((error) => error.code)")
+        assert refused == "unreachable"
+        page.close()
+    finally:
+        server.stop()
+
+
+def test_a_policy_without_webassembly_is_named(browser, gateway):
+    strict = Site(f"script-src 'unsafe-inline' {gateway.url}; connect-src *")
+    try:
+        page = browser.new_page()
+        page.goto(strict.add(
+            "strict.html",
+            """<!doctype html><script type="module">
+            import {{ connect }} from "{sdk}";
+            try {{ await connect("{gateway}"); }} catch (error) {{ window.problem = [error.code, error.message]; }}
+            </script>""",
+            sdk=f"{gateway.url}/sdk/1/parley.js", gateway=gateway.url,
+        ))  # fmt: skip
+        page.wait_for_function("() => window.problem")
+        code, message = page.evaluate("() => window.problem")
+        assert code == "unsupported" and "wasm-unsafe-eval" in message
+        page.close()
+    finally:
+        strict.shutdown()
+        strict.server_close()
+
+
+def test_tokens_are_asked_for_and_renewed(tmp_path, browser, site):
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    server = Server(
+        tmp_path, "--hmac-secret-file", str(secret), "--audience", "parley", "--clock-skew", "0s",
+        "--allowed-origin", site.url,
+    )  # fmt: skip
+    server.token = token()
+    try:
+        note = server.create("Guarded")
+        page = browser.new_page()
+        handed = []
+
+        def hand_out():
+            # The first ones end soon.
+            handed.append(1)
+            return token(seconds=4 if len(handed) < 3 else 3600)
+
+        page.expose_function("tokenOfTheApp", hand_out)
+        page.goto(site.add(
+            "tokens.html", AREA.replace("name: \"{name}\"", "token: async () => {{ window.handed = (window.handed ?? 0) + 1; return window.tokenOfTheApp(); }}"),
+            sdk=f"{server.url}/sdk/1/parley.js", gateway=server.url, note=note,
+        ))  # fmt: skip
+        page.wait_for_function("() => document.title === 'ready'")
+        box(page).click()
+        box(page).press_sequentially("with tokens")
+        page.wait_for_function("() => note.unsaved === 0")
+        page.wait_for_function("() => window.handed >= 3")
+        box(page).press_sequentially(", renewed")
+        page.wait_for_function("() => note.state === 'live' && note.unsaved === 0")
+        assert server.request("GET", f"/api/notes/{note}/text")["text"] == "with tokens, renewed"
+        made = page.evaluate("() => parley.create({ title: 'Made by an app' }).then((note) => note.id)")
+        assert server.request("GET", f"/api/notes/{made}")["title"] == "Made by an app"
+        page.close()
+    finally:
+        server.stop()
+
+
+GUIDE = (ROOT / "Documentation" / "WebPage.md").read_text()
+
+
+@pytest.mark.parametrize("number", range(GUIDE.count("```html")))
+def test_the_guides_pages_run_as_they_stand_there(gateway, browser, site, number):
+    page = re.findall(r"```html\n(.*?)```", GUIDE, re.S)[number]
+    gateway.request("PUT", "/api/notes/minutes", {"title": "Minutes"})
+    gateway.put_text("minutes", "Present: ")
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    problems = []
+    text = f'<!doctype html><meta charset="utf-8"><title>A page</title>\n{page}'
+    site.pages["/guide.html"] = text.replace("https://notes.example.org", gateway.url).encode()
+    tab.goto(f"{site.url}/guide.html")
+    if "append" in page:
+        expect(tab.locator("#count")).to_have_text("29 units")
+        wanted = "Present: Opened by a script.\n"
+    else:
+        field = tab.locator(".cm-content" if "CodeMirror" in page or "#editor" in page else "textarea")
+        if field.evaluate("field => field.tagName") == "TEXTAREA":
+            expect(field).to_have_value("Present: ")
+        else:
+            expect(field).to_have_text("Present: ")
+        expect(field).to_be_editable()
+        field.click()
+        field.press("Control+End")
+        field.press_sequentially("Ada")
+        wanted = "Present: Ada"
+    tab.wait_for_function(
+        """async ([url, wanted]) => (await (await fetch(url)).json()).text === wanted""",
+        arg=[f"{gateway.url}/api/notes/minutes/text", wanted],
+    )
+    assert problems == []
+    context.close()
+
+
+def test_the_example_runs(gateway, browser, site):
+    page = (ROOT / "Examples" / "web" / "index.html").read_text()
+    assert page.count("\n") <= 10
+    gateway.request("PUT", "/api/notes/minutes", {"title": "Minutes"})
+    site.pages["/example.html"] = page.replace("http://127.0.0.1:8080", gateway.url).encode()
+    tabs = [browser.new_page(), browser.new_page()]
+    for tab in tabs:
+        tab.goto(f"{site.url}/example.html")
+        expect(tab.locator("textarea")).to_be_editable()
+    tabs[0].locator("textarea").press_sequentially("said and done")
+    expect(tabs[1].locator("textarea")).to_have_value("said and done")
+    for tab in tabs:
+        tab.close()

@@ -1,0 +1,81 @@
+// What the SDK for web pages works out by itself: which edit a field has seen, and where a gateway and a note are.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addresses } from "../../Web/sdk/client.js";
+import { difference, moved } from "../../Web/sdk/difference.js";
+import { partsOf } from "../../Web/sdk/element.js";
+import { ParleyError } from "../../Web/sdk/errors.js";
+import { Random, applied, isBoundary, randomChanges, randomPosition, randomText } from "./support.mjs";
+
+test("a difference makes the one text of the other, on whole scalars", () => {
+  for (let seed = 1; seed <= 3_000; seed += 1) {
+    const random = new Random(seed);
+    const before = randomText(random, 8);
+    const after = random.below(2) ? randomText(random, 8) : applied(before, randomChanges(random, before));
+    const change = difference(before, after, random.below(after.length + 1));
+    if (before === after) {
+      assert.equal(change, undefined);
+      continue;
+    }
+    assert.ok(change);
+    assert.equal(applied(before, [change]), after, `seed ${seed}`);
+    assert.ok(isBoundary(before, change.from) && isBoundary(before, change.to), `seed ${seed}`);
+  }
+});
+
+test("the caret tells which of several equal letters was typed or deleted", () => {
+  assert.deepEqual(difference("aaa", "aaaa", 1), { from: 0, to: 0, insert: "a" });
+  assert.deepEqual(difference("aaa", "aaaa", 2), { from: 1, to: 1, insert: "a" });
+  assert.deepEqual(difference("aaa", "aaaa", 4), { from: 3, to: 3, insert: "a" });
+  assert.deepEqual(difference("aaa", "aa", 1), { from: 1, to: 2, insert: "" });
+  assert.deepEqual(difference("aaa", "aa", 0), { from: 0, to: 1, insert: "" });
+});
+
+test("an emoji that is replaced by another goes as a whole", () => {
+  // Both begin with the same half of a pair.
+  assert.deepEqual(difference("a😀b", "a😁b", 3), { from: 1, to: 3, insert: "😁" });
+  // Both end with the same half.
+  assert.deepEqual(difference("\u{1F600}", "\u{1FA00}", 2), { from: 0, to: 2, insert: "\u{1FA00}" });
+});
+
+test("half of a pair is stored as the replacement character", () => {
+  assert.deepEqual(difference("ab", "a\ud83db", 2), { from: 1, to: 1, insert: "\ufffd" });
+});
+
+test("places move with edits before them, and stay before an insertion at them", () => {
+  for (let seed = 1; seed <= 1_000; seed += 1) {
+    const random = new Random(seed);
+    const text = randomText(random, 8);
+    const changes = randomChanges(random, text);
+    const place = randomPosition(random, text);
+    const after = applied(text, changes);
+    const there = moved(place, changes);
+    assert.ok(there >= 0 && there <= after.length, `seed ${seed}`);
+    const isTouched = changes.some(({ from, to }) => from <= place && place <= to);
+    if (isTouched) continue;
+    const before = changes.filter(({ to }) => to < place);
+    assert.equal(there, applied(text.slice(0, place), before).length, `seed ${seed}`);
+  }
+  assert.equal(moved(3, [{ from: 3, to: 3, insert: "abc" }]), 3);
+  assert.equal(moved(3, [{ from: 1, to: 5, insert: "" }]), 1);
+});
+
+test("a gateway may be below a path, and is asked at its own scheme", () => {
+  const { base, socket } = addresses("https://example.org/parley?x=1#y");
+  assert.equal(base.href, "https://example.org/parley/");
+  assert.equal(socket.href, "wss://example.org/parley/ws");
+  assert.equal(addresses("http://127.0.0.1:8080").socket.href, "ws://127.0.0.1:8080/ws");
+});
+
+for (const address of ["", "notes", "ftp://example.org", "javascript:alert(1)"]) {
+  test(`no gateway is at “${address}”`, () => {
+    assert.throws(() => addresses(address), (error) => error instanceof ParleyError && error.code === "invalid");
+  });
+}
+
+test("a note's address has its gateway's in it", () => {
+  assert.deepEqual(partsOf("https://example.org/n/welcome"), { gateway: "https://example.org/", id: "welcome" });
+  assert.deepEqual(partsOf("https://example.org/a/n/b/n/x%20y/#z"), { gateway: "https://example.org/a/n/b/", id: "x y" });
+  assert.throws(() => partsOf("https://example.org/"), ParleyError);
+});

@@ -1,0 +1,50 @@
+// An edit of a text area told by its text before and after: the browser says that something changed, not what.
+
+import { wellFormed } from "../js/wellformed.js";
+
+/** @typedef {import("../js/door.js").TextChange} TextChange */
+
+const startsPair = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
+const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
+
+/**
+ * The one replacement that makes `after` of `before`; undefined if both are the same. Never within a surrogate
+ * pair. Takes time in proportion to the longer text.
+ *
+ * @param {string} before
+ * @param {string} after
+ * @param {number} [caret] Where the caret stands in `after`: of "aa" typed into "aaa" it tells the place.
+ * @returns {TextChange | undefined}
+ */
+export function difference(before, after, caret = after.length) {
+  if (before === after) return undefined;
+  const shorter = Math.min(before.length, after.length);
+  const lastUnit = (/** @type {string} */ text, /** @type {number} */ end) => text.charCodeAt(text.length - 1 - end);
+  const isSameAt = (/** @type {number} */ end) => lastUnit(before, end) === lastUnit(after, end);
+  // What stands behind the caret was there before.
+  const behind = Math.min(shorter, after.length - Math.min(caret, after.length));
+  let end = 0;
+  while (end < behind && isSameAt(end)) end += 1;
+  let start = 0;
+  while (start < shorter - end && before.charCodeAt(start) === after.charCodeAt(start)) start += 1;
+  while (end < shorter - start && isSameAt(end)) end += 1;
+  // Both halves of a pair go together.
+  if (start > 0 && startsPair(before.charCodeAt(start - 1))) start -= 1;
+  if (end > 0 && endsPair(before.charCodeAt(before.length - end))) end -= 1;
+  return { from: start, to: before.length - end, insert: wellFormed(after.slice(start, after.length - end)) };
+}
+
+/**
+ * Where a place of a text stands after edits; a place at an insertion stays before it.
+ *
+ * @param {number} place
+ * @param {TextChange[]} changes Ascending, all in the text before any of them.
+ */
+export function moved(place, changes) {
+  let shift = 0;
+  for (const { from, to, insert } of changes) {
+    if (from >= place) break;
+    shift += to <= place ? insert.length - (to - from) : from - place + Math.min(insert.length, place - from);
+  }
+  return place + shift;
+}

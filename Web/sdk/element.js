@@ -1,0 +1,230 @@
+// <parley-note src="https://notes.example.org/n/welcome">: a shared text in any page, by one line.
+
+import { connect } from "./client.js";
+import { ParleyError } from "./errors.js";
+import { bind } from "./plaintext.js";
+
+/** @typedef {import("./client.js").Parley} Parley */
+
+/**
+ * One connection for all elements of a page that are at one gateway as one person.
+ *
+ * @type {Map<string, {count: number, parley: Promise<Parley>}>}
+ */
+const connections = new Map();
+
+const style = `
+  :host { display: flex; flex-direction: column; min-block-size: 8em;
+    font: var(--parley-font, 1rem/1.5 system-ui, sans-serif);
+    color: var(--parley-text, CanvasText); background: var(--parley-background, Canvas);
+    border: var(--parley-border, 1px solid GrayText); border-radius: var(--parley-radius, 6px); overflow: hidden; }
+  :host([hidden]) { display: none; }
+  textarea { flex: 1; box-sizing: border-box; inline-size: 100%; min-block-size: 4em;
+    padding: var(--parley-padding, 0.75em); border: 0; resize: none;
+    font: inherit; color: inherit; background: transparent; }
+  textarea:focus-visible { outline: 2px solid var(--parley-accent, Highlight); outline-offset: -2px; }
+  footer { display: flex; gap: 1em; justify-content: space-between; padding: 0.25em var(--parley-padding, 0.75em);
+    font-size: 0.85em; border-block-start: 1px solid color-mix(in srgb, currentColor 20%, transparent); }
+  [part~="people"] { display: flex; gap: 0.4em; margin: 0; padding: 0; list-style: none; overflow: hidden; }
+  [part~="person"] { white-space: nowrap; }
+  [part~="person"]::before { content: "●"; color: var(--person); margin-inline-end: 0.25em; }
+`;
+
+const words = {
+  opening: "Opening…",
+  live: "Saved",
+  away: "No connection. Your changes are kept.",
+  failed: "This note cannot be opened.",
+  deleted: "This note was deleted.",
+  closed: "",
+};
+
+/**
+ * Splits a note's address into the gateway's and the note's id.
+ *
+ * @param {string} src `…/n/ID`
+ */
+export function partsOf(src) {
+  const match = /^(.*\/)n\/([^/?#]+)\/?(?:[?#].*)?$/.exec(src);
+  if (!match?.[1] || !match[2]) {
+    throw new ParleyError("invalid", `expected src to be a note's address, …/n/ID, got “${src}”`);
+  }
+  return { gateway: match[1], id: decodeURIComponent(match[2]) };
+}
+
+const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
+
+/**
+ * A shared text area, with who is here and whether all is saved below it.
+ *
+ * Attributes: `src`, the note's address; `name`, how others see this person; `placeholder`; `label`, the text area's
+ * name for assistive software. Property `token`: a function that gives the person's token; set it before the
+ * element is in the page. Parts: `text`, `status`, `people`, `person`, `footer`. Event `parley-error` with a
+ * `ParleyError`.
+ */
+export class ParleyNoteElement extends Base {
+  static observedAttributes = ["src", "placeholder", "label"];
+
+  /** @type {import("./client.js").Options["token"]} */
+  token;
+  /** @type {import("./note.js").SharedNote | undefined} The note, once it is connected. */
+  note;
+
+  #area;
+  #status;
+  #people;
+  /** @type {(() => void) | undefined} */
+  #leave;
+  #round = 0;
+
+  constructor() {
+    super();
+    const root = this.attachShadow({ mode: "open", delegatesFocus: true });
+    const document = this.ownerDocument;
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(style);
+    root.adoptedStyleSheets = [sheet];
+    this.#area = document.createElement("textarea");
+    this.#area.setAttribute("part", "text");
+    this.#area.setAttribute("aria-label", "Shared text");
+    this.#area.readOnly = true;
+    const footer = document.createElement("footer");
+    footer.setAttribute("part", "footer");
+    this.#status = document.createElement("span");
+    this.#status.setAttribute("part", "status");
+    this.#status.setAttribute("role", "status");
+    this.#people = document.createElement("ul");
+    this.#people.setAttribute("part", "people");
+    this.#people.setAttribute("aria-label", "Also here");
+    footer.append(this.#status, this.#people);
+    root.append(this.#area, footer);
+  }
+
+  connectedCallback() {
+    void this.#open();
+  }
+
+  disconnectedCallback() {
+    this.#close();
+  }
+
+  /** @param {string} name @param {string | null} _former @param {string | null} value */
+  attributeChangedCallback(name, _former, value) {
+    if (name === "placeholder") this.#area.placeholder = value ?? "";
+    else if (name === "label") this.#area.setAttribute("aria-label", value ?? "Shared text");
+    else if (this.isConnected) void this.#open();
+  }
+
+  async #open() {
+    this.#close();
+    const round = (this.#round += 1);
+    const src = this.getAttribute("src");
+    if (!src) return;
+    this.#status.textContent = words.opening;
+    /** @type {string | undefined} */
+    let key;
+    try {
+      const { gateway, id } = partsOf(new URL(src, this.ownerDocument.baseURI).href);
+      const name = this.getAttribute("name") ?? undefined;
+      key = JSON.stringify([gateway, name]);
+      const shared = this.token ? undefined : connections.get(key);
+      const entry = shared ?? { count: 0, parley: connect(gateway, { name, token: this.token }) };
+      if (!this.token) connections.set(key, entry);
+      entry.count += 1;
+      const used = key;
+      const release = () => {
+        entry.count -= 1;
+        if (entry.count > 0) return;
+        if (connections.get(used) === entry) connections.delete(used);
+        void entry.parley.then((parley) => parley.close(), () => {});
+      };
+      // Whoever is taken out of the page meanwhile has no use for it.
+      this.#leave = release;
+      const parley = await entry.parley;
+      if (round !== this.#round) return;
+      this.#show(parley, id, release);
+    } catch (error) {
+      if (key && !(error instanceof ParleyError && error.code === "invalid")) connections.delete(key);
+      if (round !== this.#round) return;
+      this.#status.textContent = words.failed;
+      this.dispatchEvent(new CustomEvent("parley-error", { detail: error, bubbles: true, composed: true }));
+    }
+  }
+
+  /**
+   * @param {Parley} parley
+   * @param {string} id
+   * @param {() => void} release
+   */
+  #show(parley, id, release) {
+    const note = parley.note(id);
+    const unbind = bind(note, this.#area);
+    const tell = () => {
+      this.#status.textContent = this.#wordsFor(note);
+      this.setAttribute("state", note.state);
+    };
+    const stops = [note.on("state", tell), note.on("people", () => this.#name(note)), parley.preventUnload()];
+    this.note = note;
+    tell();
+    this.#name(note);
+    this.#leave = () => {
+      unbind();
+      for (const stop of stops) stop();
+      // Another element may show the same note.
+      releaseNote(note);
+      release();
+    };
+    shareNote(note);
+  }
+
+  /** @param {import("./note.js").SharedNote} note */
+  #wordsFor(note) {
+    if (note.refusal) return `Your last changes were not taken: ${note.refusal}.`;
+    if (note.state === "live" && note.unsaved > 0) return "Saving…";
+    if (note.state === "live" && note.access === "read") return "You may read this note.";
+    return words[note.state];
+  }
+
+  /** @param {import("./note.js").SharedNote} note */
+  #name(note) {
+    const document = this.ownerDocument;
+    this.#people.replaceChildren(
+      ...note.people.map(({ name, color, isWriting }) => {
+        const item = document.createElement("li");
+        item.setAttribute("part", isWriting ? "person writing" : "person");
+        item.style.setProperty("--person", /^#[0-9a-f]{3,8}$/i.test(color) ? color : "GrayText");
+        item.textContent = name;
+        return item;
+      }),
+    );
+  }
+
+  #close() {
+    this.#round += 1;
+    this.#leave?.();
+    this.#leave = undefined;
+    this.note = undefined;
+    this.#area.value = "";
+    this.#area.readOnly = true;
+    this.#people.replaceChildren();
+  }
+}
+
+/** How many elements show a note. @type {WeakMap<import("./note.js").SharedNote, number>} */
+const shows = new WeakMap();
+
+/** @param {import("./note.js").SharedNote} note */
+function shareNote(note) {
+  shows.set(note, (shows.get(note) ?? 0) + 1);
+}
+
+/** @param {import("./note.js").SharedNote} note */
+function releaseNote(note) {
+  const left = (shows.get(note) ?? 1) - 1;
+  shows.set(note, left);
+  if (left === 0) note.close();
+}
+
+if (globalThis.customElements && !customElements.get("parley-note")) {
+  customElements.define("parley-note", ParleyNoteElement);
+}

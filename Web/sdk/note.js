@@ -1,0 +1,284 @@
+// A note that several people write, for an app's own editor. Positions count UTF-16 units, as strings and editors of
+// browsers do.
+
+import { CoreError } from "../js/door.js";
+import { Emitter } from "../js/emitter.js";
+import { Note } from "../js/note.js";
+import { wellFormed } from "../js/wellformed.js";
+import { ParleyError } from "./errors.js";
+
+/**
+ * @typedef {import("../js/door.js").TextChange} TextChange
+ * @typedef {import("../js/identity.js").EditStorage} EditStorage
+ */
+
+/**
+ * opening: no text yet. live: in step with the gateway. away: the text is here and may be edited, the gateway is not
+ * reached. failed: it cannot be opened, for `failure`; edits are kept. deleted: somebody deleted it.
+ *
+ * @typedef {"opening" | "live" | "away" | "failed" | "deleted" | "closed"} NoteState
+ */
+
+/**
+ * Another person who has the note open. Selections are at `anchor` and `head`, which is where the caret stands.
+ *
+ * @typedef {{key: number, name: string, color: string, isWriting: boolean,
+ *   selections: {anchor: number, head: number}[]}} Person
+ */
+
+/**
+ * Edits, ascending, all in the text before any of them. `source`: what was given with them to `edit`; undefined for
+ * those of others.
+ *
+ * @typedef {{changes: TextChange[], isOwn: boolean, source: unknown}} Changes
+ */
+
+/**
+ * text: the whole text is another, at first and after a return from long ago. changes: edits were made. state: one of
+ * state, access, unsaved, failure, refusal or title is another. people: others came, went or moved their carets.
+ * moved: edits were placed into a text that others had changed a lot while this client was away; the person may look
+ * them over. unkept: the browser has no room to keep unsaved edits.
+ *
+ * @typedef {{text: string, changes: Changes, state: void, people: void, moved: void, unkept: void}} SharedNoteEvents
+ */
+
+/** @extends {Emitter<SharedNoteEvents>} */
+export class SharedNote extends Emitter {
+  /** The note's id. */
+  id;
+  /** Resolves with the text once there is one. Rejects if the note is closed before. @type {Promise<string>} */
+  ready;
+
+  #note;
+  #connection;
+  #isClosed = false;
+  #told;
+
+  /**
+   * Made by `Parley.note`.
+   *
+   * @param {{core: import("../js/door.js").Core, connection: import("../js/connection.js").Connection, id: string,
+   *   owner: string, storage: EditStorage | undefined, changed: () => void, closed: () => void}} parts
+   */
+  constructor({ core, connection, id, owner, storage, changed, closed }) {
+    super();
+    this.id = id;
+    this.#connection = connection;
+    this.#told = { changed, closed };
+    const note = open(core, connection, id, owner, storage);
+    this.#note = note;
+    this.ready = new Promise((resolve, reject) => {
+      note.on("reset", ({ text }) => resolve(text));
+      note.on("status", () => {
+        if (note.phase === "deleted") reject(new ParleyError("refused", "the note does not exist any more"));
+        else if (note.phase === "failed" && !note.hasText) {
+          reject(new ParleyError("refused", `the note cannot be opened: ${note.failure}`));
+        }
+      });
+      this.on("state", () => {
+        if (this.#isClosed) reject(new ParleyError("invalid", "the note was closed before it had a text"));
+      });
+    });
+    // Whoever does not wait for it is not troubled by it.
+    this.ready.catch(() => {});
+    note.on("reset", ({ text }) => this.emit("text", text));
+    note.on("changes", ({ changes }) => this.emit("changes", { changes, isOwn: false, source: undefined }));
+    for (const news of /** @type {const} */ (["status", "title", "edited"])) {
+      note.on(news, () => {
+        changed();
+        this.emit("state", undefined);
+      });
+    }
+    for (const news of /** @type {const} */ (["people", "peers"])) note.on(news, () => this.emit("people", undefined));
+    note.on("notice", ({ kind }) => {
+      if (kind === "rebased") this.emit("moved", undefined);
+      else if (kind === "storage") this.emit("unkept", undefined);
+    });
+  }
+
+  /** @returns {NoteState} */
+  get state() {
+    if (this.#isClosed) return "closed";
+    const { phase } = this.#note;
+    return phase === "joining" ? "opening" : phase === "left" ? "closed" : phase;
+  }
+
+  /** Why it cannot be opened, in the state `failed`: an error code of the protocol. */
+  get failure() {
+    return this.#note.failure;
+  }
+
+  /** Why the gateway does not take the edits at hand: an error code of the protocol, or "". */
+  get refusal() {
+    return this.#note.refusal?.code ?? "";
+  }
+
+  get title() {
+    return this.#note.title;
+  }
+
+  /** "read" for who may not edit. @returns {"read" | "write"} */
+  get access() {
+    return this.#note.access === "read" ? "read" : "write";
+  }
+
+  /** Whether edits are taken now: there is a text, and the right to write it. */
+  get isWritable() {
+    return !this.#isClosed && this.#note.hasText && this.#note.isWritable;
+  }
+
+  /** Edits made here that the gateway has not confirmed to be stored. */
+  get unsaved() {
+    return this.#isClosed ? 0 : this.#note.unconfirmedCount;
+  }
+
+  /** The text with all edits made here; undefined until there is one. It is copied at each use. */
+  get text() {
+    return this.#isClosed ? undefined : this.#note.text;
+  }
+
+  /** The others who have the note open; of a crowd, those who acted last. @returns {Person[]} */
+  get people() {
+    /** @type {Map<number, {anchor: number, head: number}[]>} */
+    const selections = new Map();
+    for (const { key, anchor, head } of this.#note.peerSelections) {
+      selections.set(key, [...(selections.get(key) ?? []), { anchor, head }]);
+    }
+    return this.#note.people.map(({ key, name, color, isWriting }) => ({
+      key, name, color, isWriting, selections: selections.get(key) ?? [],
+    }));
+  }
+
+  /** How many others have it open: more than `people` where too many are here to name them all. */
+  get othersCount() {
+    return this.#note.othersCount;
+  }
+
+  /**
+   * Takes edits that were just made in an editor that shows this note's text.
+   *
+   * @param {TextChange[]} changes Ascending, not overlapping, all in the text before any of them.
+   * @param {unknown} [source] Of the edits, so that the editor in which they were made is not told to make them.
+   * @throws {ParleyError} invalid
+   */
+  edit(changes, source) {
+    if (!this.isWritable) {
+      const why = this.access === "read" ? "may be read alone" : `is ${this.state}`;
+      throw new ParleyError("invalid", `expected a note that may be edited, got one that ${why}`);
+    }
+    // An editor that is bound knows where its text ends; whoever writes by numbers may be wrong.
+    if (source === undefined) check(changes, this.text ?? "");
+    const sound = changes.map(({ from, to, insert }) => ({ from, to, insert: wellFormed(insert) }));
+    this.#note.edit(sound);
+    this.emit("changes", { changes: sound, isOwn: true, source });
+  }
+
+  /**
+   * Replaces a part of the text.
+   *
+   * @param {number} from
+   * @param {number} to
+   * @param {string} text
+   */
+  replace(from, to, text) {
+    this.edit([{ from, to, insert: text }]);
+  }
+
+  /** @param {string} text Is added at the end. */
+  append(text) {
+    const end = this.text?.length ?? 0;
+    this.replace(end, end, text);
+  }
+
+  /**
+   * Tells the others where this person's caret or selection is.
+   *
+   * @param {number} anchor
+   * @param {number} [head]
+   */
+  select(anchor, head = anchor) {
+    if (!this.#isClosed) this.#note.select(anchor, head);
+  }
+
+  /** Tries again to open it or to save its edits, after a failure or refusal. */
+  retry() {
+    if (this.state === "failed") this.#note.reopen();
+    else this.#note.retryRefused();
+  }
+
+  /** Gives up the edits that are not saved, and takes the gateway's text. */
+  discardUnsaved() {
+    this.#note.discardUnconfirmed();
+  }
+
+  /**
+   * Has others' edits wait until this has resolved, for ten seconds at most: while a word is being composed (IME).
+   *
+   * @param {Promise<unknown>} end
+   */
+  hold(end) {
+    void this.#connection.holding(() => end, () => {});
+  }
+
+  /** Stops listening. Edits that are not saved stay in the browser, and are sent when the note is opened again. */
+  close() {
+    if (this.#isClosed) return;
+    this.#note.close();
+    this.#isClosed = true;
+    this.#told.closed();
+    this.#told.changed();
+    this.emit("state", undefined);
+  }
+}
+
+/**
+ * @param {TextChange[]} changes
+ * @param {string} text
+ * @throws {ParleyError} invalid
+ */
+function check(changes, text) {
+  const splits = (/** @type {number} */ place) => isLow(text.charCodeAt(place)) && isHigh(text.charCodeAt(place - 1));
+  let last = 0;
+  for (const { from, to } of changes) {
+    const isWithin = Number.isInteger(from) && Number.isInteger(to) && last <= from && from <= to && to <= text.length;
+    if (!isWithin || splits(from) || splits(to)) {
+      const expected = `expected ascending edits within ${text.length} units, none of them within a surrogate pair`;
+      throw new ParleyError("invalid", `${expected}, got one from ${from} to ${to}`);
+    }
+    last = to;
+  }
+}
+
+const isHigh = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
+const isLow = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
+
+/**
+ * Opens a note with the edits that this client has left in the browser.
+ *
+ * @param {import("../js/door.js").Core} core
+ * @param {import("../js/connection.js").Connection} connection
+ * @param {string} documentId
+ * @param {string} owner
+ * @param {EditStorage | undefined} storage
+ */
+function open(core, connection, documentId, owner, storage) {
+  if (!storage) return new Note({ core, connection, documentId });
+  const pending = {
+    /** @type {(note: Note, edits: import("../js/note.js").Edits, base: import("../js/note.js").Base) => boolean} */
+    save: ({ title }, edits, base) => storage.savePending({ ...edits, documentId, title, owner }, base),
+    /** @type {(note: Note, clientId: string) => void} */
+    remove: (_, clientId) => storage.removePending(documentId, clientId),
+  };
+  const options = { core, connection, documentId, pending };
+  const { identity } = connection;
+  const kept = identity && storage.pendingOf(documentId, identity.id, owner);
+  if (!kept) return new Note(options);
+  try {
+    return new Note({ ...options, restored: kept });
+  } catch (error) {
+    if (!(error instanceof CoreError)) throw error;
+    // Of another version: nothing may be saved in their place.
+    storage.setPendingAside(documentId, identity.id);
+    return new Note(options);
+  }
+}

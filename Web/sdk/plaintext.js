@@ -1,0 +1,191 @@
+// Binds a note to a <textarea>, or to an element that is edited as plain text: what is typed becomes edits, and
+// others' edits are made in place, with the selection where it was.
+
+import { difference, moved } from "./difference.js";
+import { ParleyError } from "./errors.js";
+import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
+
+/**
+ * @typedef {import("./note.js").SharedNote} SharedNote
+ * @typedef {import("../js/door.js").TextChange} TextChange
+ */
+
+/**
+ * What is edited: its text has "\n" for the end of a line.
+ *
+ * @typedef {object} Field
+ * @property {HTMLElement} element
+ * @property {() => string} read
+ * @property {(text: string) => void} write Puts another text in its place.
+ * @property {(change: TextChange) => void} replace
+ * @property {() => {anchor: number, head: number} | undefined} selection Undefined while it is elsewhere.
+ * @property {(selection: {anchor: number, head: number}) => void} select
+ * @property {(isEditable: boolean) => void} allow
+ */
+
+/** @param {HTMLTextAreaElement} area @returns {Field} */
+function areaField(area) {
+  return {
+    element: area,
+    read: () => area.value,
+    write: (text) => void (area.value = text),
+    replace: ({ from, to, insert }) => area.setRangeText(insert, from, to, "preserve"),
+    selection: () => {
+      const root = /** @type {Document | ShadowRoot} */ (area.getRootNode());
+      if (root.activeElement !== area) return undefined;
+      const isBackward = area.selectionDirection === "backward";
+      const [start, end] = [area.selectionStart, area.selectionEnd];
+      return isBackward ? { anchor: end, head: start } : { anchor: start, head: end };
+    },
+    select: ({ anchor, head }) =>
+      area.setSelectionRange(Math.min(anchor, head), Math.max(anchor, head), head < anchor ? "backward" : "forward"),
+    allow: (isEditable) => void (area.readOnly = !isEditable),
+  };
+}
+
+/** @param {HTMLElement} element @returns {Field} */
+function plainField(element) {
+  element.style.whiteSpace = "pre-wrap";
+  const read = () => {
+    let text = "";
+    for (const node of element.childNodes) text += node.nodeName === "BR" ? "\n" : (node.textContent ?? "");
+    // A browser shows a last line that is empty only with another end of line behind it.
+    return text.endsWith("\n") ? text.slice(0, -1) : text;
+  };
+  const write = (/** @type {string} */ text) => void (element.textContent = text === "" ? "" : `${text}\n`);
+  /** @param {Node} node @param {number} offset */
+  const placeOf = (node, offset) => {
+    const range = element.ownerDocument.createRange();
+    range.setStart(element, 0);
+    range.setEnd(node, offset);
+    let place = range.toString().length;
+    // A <br> has no text in a range.
+    place += range.cloneContents().querySelectorAll("br").length;
+    return Math.min(place, read().length);
+  };
+  return {
+    element,
+    read,
+    write,
+    replace: ({ from, to, insert }) => {
+      const text = read();
+      write(text.slice(0, from) + insert + text.slice(to));
+    },
+    selection: () => {
+      const selection = element.ownerDocument.getSelection();
+      const { anchorNode, focusNode } = selection ?? {};
+      if (!selection || !anchorNode || !focusNode) return undefined;
+      if (!element.contains(anchorNode) || !element.contains(focusNode)) return undefined;
+      return { anchor: placeOf(anchorNode, selection.anchorOffset), head: placeOf(focusNode, selection.focusOffset) };
+    },
+    select: ({ anchor, head }) => {
+      const node = element.firstChild ?? element;
+      const last = node.nodeType === 3 ? (node.textContent ?? "").length : 0;
+      element.ownerDocument.getSelection()?.setBaseAndExtent(node, Math.min(anchor, last), node, Math.min(head, last));
+    },
+    allow: (isEditable) => {
+      try {
+        element.contentEditable = isEditable ? "plaintext-only" : "false";
+      } catch {
+        throw new ParleyError("unsupported", "this browser does not edit elements as plain text: bind a <textarea>");
+      }
+    },
+  };
+}
+
+/**
+ * Shows a note's text in a field, and takes what is typed there; until the returned function is called.
+ *
+ * @param {SharedNote} note
+ * @param {HTMLTextAreaElement | HTMLElement} element A `<textarea>`, or an element to be edited as plain text.
+ * @returns {() => void} Unbinds them.
+ */
+export function bind(note, element) {
+  const field = element instanceof HTMLTextAreaElement ? areaField(element) : plainField(element);
+  const removals = new AbortController();
+  /** What the field shows, as far as this knows. */
+  let shown = field.read();
+  /** The note's text that this is. */
+  let text = "";
+  let hasText = false;
+  /** @type {(() => void) | undefined} Ends a composition. */
+  let composed;
+
+  const show = (/** @type {string} */ whole) => {
+    hasText = true;
+    text = whole;
+    const next = shownOf(whole);
+    if (field.read() !== next) {
+      const selection = field.selection();
+      const change = difference(field.read(), next);
+      field.write(next);
+      if (selection && change) {
+        field.select({ anchor: moved(selection.anchor, [change]), head: moved(selection.head, [change]) });
+      }
+    }
+    shown = next;
+  };
+
+  /** What was typed, though nobody has heard of it. */
+  const takeTyped = () => {
+    if (!hasText || !note.isWritable) return;
+    const now = field.read();
+    const change = difference(shown, now, field.selection()?.head);
+    shown = now;
+    if (!change) return;
+    const own = { from: placeIn(text, change.from), to: placeIn(text, change.to), insert: change.insert };
+    note.edit([own], field);
+    text = applied(text, [own]);
+    // Halves of pairs are shown as they are stored.
+    if (shownOf(text) !== shown) show(text);
+  };
+
+  /** @param {import("./note.js").Changes} news */
+  const takeChanges = ({ changes, source }) => {
+    if (source === field || !hasText) return;
+    const selection = field.selection();
+    const local = changes.map(({ from, to, insert }) => ({
+      from: shownPlace(text, from), to: shownPlace(text, to), insert: shownOf(insert),
+    }));
+    text = applied(text, changes);
+    if (text.includes("\r")) return show(text);
+    for (const change of [...local].reverse()) field.replace(change);
+    shown = field.read();
+    if (selection) field.select({ anchor: moved(selection.anchor, local), head: moved(selection.head, local) });
+  };
+
+  const endComposition = () => {
+    composed?.();
+    composed = undefined;
+  };
+
+  const tellSelection = () => {
+    const selection = hasText && !composed ? field.selection() : undefined;
+    if (selection) note.select(placeIn(text, selection.anchor), placeIn(text, selection.head));
+  };
+
+  const stops = [
+    note.on("text", show),
+    note.on("changes", takeChanges),
+    note.on("state", () => field.allow(note.isWritable)),
+  ];
+  const { signal } = removals;
+  element.addEventListener("input", takeTyped, { signal });
+  element.addEventListener("compositionstart", () => {
+    endComposition();
+    note.hold(new Promise((resolve) => (composed = () => resolve(undefined))));
+  }, { signal });
+  // Safari tells of the last input after this.
+  element.addEventListener("compositionend", () => setTimeout(endComposition), { signal });
+  element.ownerDocument.addEventListener("selectionchange", tellSelection, { signal });
+  element.addEventListener("select", tellSelection, { signal });
+  field.allow(note.isWritable);
+  if (note.text !== undefined) show(note.text);
+
+  return () => {
+    takeTyped();
+    endComposition();
+    removals.abort();
+    for (const stop of stops) stop();
+  };
+}
