@@ -220,6 +220,10 @@ bench-outbox: check-swift  ## Measure an app's outbox on this disk
 docs: check-swift  ## Build OTCore's documentation to .build/docs
 	@Scripts/build-docs.sh
 
+.PHONY: python
+python: setup-serve page  ## Make the Python package parley as a wheel
+	@Scripts/build-python.sh
+
 .PHONY: deb
 deb: setup-serve page  ## Make a Debian package of the program and its page
 	@Scripts/make-deb.sh

@@ -26,6 +26,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
+import build_sdk
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WEB = ROOT / "Web"
 BUILT = WEB / "built"
@@ -325,6 +327,8 @@ def build(target):
     shutil.copy(WEB / "icon.svg", target / "icon.svg")
     shutil.copytree(WEB / "licences", target / "licences")
     shutil.copy(CODEMIRROR / "LICENSE.bundle.txt", target / "licences" / "codemirror-bundle.txt")
+    (target / "sdk" / "1").mkdir(parents=True)
+    build_sdk.build(target / "sdk" / "1")
     compress(target)
 
 
@@ -344,14 +348,15 @@ def compress(target):
             if len(form) < len(content):
                 path.with_name(f"{path.name}.{ending}").write_bytes(form)
 
-    files = [path for path in target.rglob("*") if path.is_file() and "licences" not in path.parts]
+    kinds = {".html", ".js", ".css", ".svg", ".wasm"}
+    files = [path for path in target.rglob("*") if path.suffix in kinds]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(one, files))
 
 
 def main():
-    sources = [pathlib.Path(__file__), *WEB.glob("*.html"), *WEB.glob("*.svg")]
-    for folder in ("js", "css", "vendor", "licences"):
+    sources = [pathlib.Path(__file__), pathlib.Path(build_sdk.__file__), *WEB.glob("*.html"), *WEB.glob("*.svg")]
+    for folder in ("js", "sdk", "css", "vendor", "licences"):
         sources += [path for path in (WEB / folder).rglob("*") if path.is_file()]
     sources = sorted({*sources, WEB / "generated" / "client.wasm"})
     for path in sources:

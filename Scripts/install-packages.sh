@@ -38,6 +38,8 @@ for set in "$@"; do
     dist)
       # Libraries beside the program, an image without a registry, bare roots to try them in.
       packages+=(binutils patchelf buildah mmdebstrap)
+      # The types of the client for web pages.
+      command -v tsc >/dev/null || packages+=(node-typescript)
       ;;
     *)
       echo "install-packages.sh: expected swift, serve, test or dist, got '$set'" >&2

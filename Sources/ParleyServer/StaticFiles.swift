@@ -28,7 +28,7 @@ package struct StaticFiles {
     "css": "text/css; charset=utf-8", "wasm": "application/wasm", "svg": "image/svg+xml",
     "png": "image/png", "ico": "image/x-icon", "json": "application/json",
     "webmanifest": "application/manifest+json", "txt": "text/plain; charset=utf-8",
-    "woff2": "font/woff2",
+    "woff2": "font/woff2", "ts": "text/plain; charset=utf-8", "tgz": "application/gzip",
   ]
   /// The page runs its own scripts and the algebra's WebAssembly, and nothing else.
   private static let securityHeaders: [(name: String, value: String)] = [
@@ -44,6 +44,14 @@ package struct StaticFiles {
   /// Content codings with the ending of their files, the smallest first.
   private static let codings = [(name: "br", ending: "br"), (name: "gzip", ending: "gz")]
 
+  /// The client for web pages of anybody; the number is that of its interface.
+  private static let sdkPrefix = "/sdk/1/"
+  /// Pages of every origin may load it: it holds nothing of anybody, and connects where it is let in.
+  private static let sdkHeaders: [(name: String, value: String)] = [
+    ("access-control-allow-origin", "*"), ("cross-origin-resource-policy", "cross-origin"),
+    ("timing-allow-origin", "*"), ("x-content-type-options", "nosniff"),
+  ]
+
   private let root: String
   private var entries: [String: Entry] = [:]
   private var oneDown: Entry?
@@ -56,7 +64,7 @@ package struct StaticFiles {
   /// The response to a request for a page or asset; `nil` when the path is not for this folder.
   ///
   /// `/` and `/n/…` are the page, `/admin` is the one for operators; `/assets/…` are the files of
-  /// the folder. The page's addresses are relative, so that a proxy may put a path before all of
+  /// the folder, and `/sdk/1/…` the client for other sites. The page's addresses are relative, so that a proxy may put a path before all of
   /// them; below `/n/` they begin one folder higher.
   package mutating func response(to head: RequestHead) -> Response? {
     let name: String
@@ -68,6 +76,8 @@ package struct StaticFiles {
       name = "icon.svg"
     } else if head.path.hasPrefix("/assets/") {
       name = String(head.path.dropFirst("/assets/".count))
+    } else if head.path.hasPrefix(Self.sdkPrefix) {
+      name = String(head.path.dropFirst())
     } else {
       return nil
     }
@@ -76,7 +86,7 @@ package struct StaticFiles {
     }
     var entry: Entry
     var tag: String
-    var headers = Self.securityHeaders
+    var headers = head.path.hasPrefix(Self.sdkPrefix) ? Self.sdkHeaders : Self.securityHeaders
     if head.path.hasPrefix("/n/"), self.entry(named: Self.builtPageOneDown) == nil {
       guard let page = pageOneDown() else { return Self.notFound }
       entry = page

@@ -19,9 +19,9 @@ AREA = """<!doctype html><meta charset="utf-8"><title>An app</title><textarea ar
   document.title = "ready";
 </script>"""
 
-PLAIN = AREA.replace("<textarea aria-label=\"text\"></textarea>", '<div role="textbox" aria-label="text"></div>').replace(
-    'querySelector("textarea")', 'querySelector("div")'
-)
+PLAIN = AREA.replace(
+    '<textarea aria-label="text"></textarea>', '<div role="textbox" aria-label="text"></div>'
+).replace('querySelector("textarea")', 'querySelector("div")')
 
 ELEMENT = """<!doctype html><meta charset="utf-8"><title>A page</title>
 <script type="module" src="{sdk}"></script>
@@ -58,6 +58,11 @@ MONACO = """<!doctype html><meta charset="utf-8"><title>An app</title>
   await note.ready;
   document.title = "ready";
 </script>"""
+
+COUNTED_TOKENS = """token: async () => {{
+    window.handed = (window.handed ?? 0) + 1;
+    return window.tokenOfTheApp();
+  }}"""
 
 FOLDERS = {
     "/codemirror/": ROOT / "Web" / "vendor" / "codemirror",
@@ -352,7 +357,7 @@ def test_a_page_that_is_not_allowed_is_told_so(tmp_path, browser, site):
             "foreign.html", AREA, sdk=f"{server.url}/sdk/1/parley.js", gateway=server.url, note=note,
             name="Eve",
         ))  # fmt: skip
-        page.wait_for_function("() => window.parley?.status.state === 'waiting' || window.parley?.status.state === 'stopped'")
+        page.wait_for_function("() => ['waiting', 'stopped'].includes(window.parley?.status.state)")
         assert page.evaluate("() => note.text") is None
         refused = page.evaluate("() => parley.create({ title: 'x' }).catch((error) => error.code)")
         assert refused == "unreachable"
@@ -402,7 +407,7 @@ def test_tokens_are_asked_for_and_renewed(tmp_path, browser, site):
 
         page.expose_function("tokenOfTheApp", hand_out)
         page.goto(site.add(
-            "tokens.html", AREA.replace("name: \"{name}\"", "token: async () => {{ window.handed = (window.handed ?? 0) + 1; return window.tokenOfTheApp(); }}"),
+            "tokens.html", AREA.replace('name: "{name}"', COUNTED_TOKENS),
             sdk=f"{server.url}/sdk/1/parley.js", gateway=server.url, note=note,
         ))  # fmt: skip
         page.wait_for_function("() => document.title === 'ready'")

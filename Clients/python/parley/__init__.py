@@ -1,0 +1,21 @@
+"""Write notes on a Parley gateway from Python, beside people.
+
+    import asyncio, parley
+
+    async def main():
+        async with parley.connect("http://127.0.0.1:8080", name="Bot") as client:
+            note = await client.note("minutes")
+            note.append("Written by a program.\\n")
+
+    asyncio.run(main())
+"""
+
+from .client import Client, connect
+from .core import Change
+from .errors import ChangesRefused, ConnectionEnded, NoteUnavailable, Overflowed, ParleyError, StorageFailed
+from .note import Changed, Note, Person
+
+__all__ = [
+    "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "Note", "NoteUnavailable", "Overflowed",
+    "ParleyError", "Person", "StorageFailed", "connect",
+]  # fmt: skip

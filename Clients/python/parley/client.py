@@ -1,0 +1,386 @@
+"""A connection to a gateway. The rules of the protocol are in the client core; the socket, the clock and the disk are
+here."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import logging
+import os
+import random
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit, urlunsplit
+
+import websockets
+
+from .core import Action, Core, CoreError
+from .errors import ConnectionEnded, NoteUnavailable, ParleyError, StorageFailed
+from .note import Note
+from .storage import EditFolder
+
+TokenSource = Callable[[], "str | None | Awaitable[str | None]"]
+
+_log = logging.getLogger("parley")
+#: The subprotocol of Documentation/Protocol.md.
+_SUBPROTOCOL = "parley.v1"
+#: Close codes about tokens, of Documentation/Protocol.md: none or no valid one, one that has ended, one taken back.
+_ACCESS_CODES = (4502, 4507, 4508)
+#: A text of 4 MB in JSON, with room to spare.
+_MESSAGE_BYTES_MAX = 64 << 20
+
+
+class connect:
+    """Connects to a gateway: `async with connect("https://notes.example.org", name="Bot") as client:`.
+
+    - `name`, `color`: how others see this program.
+    - `token`: a function, async or not, that gives the token; asked before each connection and when the last one ends.
+    - `keep`: a folder of this client's alone, in which edits that are not saved outlive the process. Without one they
+      are in memory.
+
+    It returns at once; a note has its text when `await client.note(id)` returns. At its end it waits until everything
+    is saved, if there is a connection, and closes it.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str = "Python",
+        color: str = "#4b5563",
+        token: TokenSource | None = None,
+        keep: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._make = lambda: Client(_addresses(url), name, color, token, keep)
+
+    async def __aenter__(self) -> Client:
+        self._client = self._make()
+        await self._client._open()
+        return self._client
+
+    async def __aexit__(self, kind: type | None, *_: object) -> None:
+        await self._client.close(wait=kind is None)
+
+
+def _addresses(url: str) -> str:
+    """The address of the gateway's WebSocket."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("expected the gateway's address, such as https://notes.example.org")
+    path = parts.path.rstrip("/") + "/ws"
+    return urlunsplit(("wss" if parts.scheme == "https" else "ws", parts.netloc, path, "", ""))
+
+
+class Client:
+    """A client of a gateway. Made by `connect`; belongs to one event loop."""
+
+    def __init__(
+        self, url: str, name: str, color: str, token: TokenSource | None, keep: str | os.PathLike[str] | None
+    ) -> None:
+        self.state = "connecting"
+        """connecting, online, waiting (it cannot be reached, and is tried again), stopped."""
+        self._url = url
+        self._profile = (name, color)
+        self._source = token
+        self._token: str | None = None
+        self._refused: str | None = None
+        self._folder = EditFolder(keep) if keep is not None else None
+        self._core = Core()
+        self._notes: dict[str, Note] = {}
+        self._claims: dict[str, tuple[str, str]] = {}
+        self._claim: tuple[str, str] | None = None
+        self._kept: set[str] = set()
+        self._actions: deque[Action] = deque()
+        self._acting = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._socket: asyncio.Task[None] | None = None
+        self._outgoing: asyncio.Queue[str] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ended: ConnectionEnded | None = None
+        self._is_closed = False
+        self._news = asyncio.Event()
+
+    async def until(self, state: str) -> None:
+        """Returns when `state` is this one. Raises ConnectionEnded where it is stopped instead."""
+        while self.state != state:
+            self._check()
+            await self._news.wait()
+
+    async def note(self, id: str, *, create: str | None = None) -> Note:
+        """Opens a note, and returns when it has its text; the same one for the same id.
+
+        Raises NoteUnavailable, ConnectionEnded, StorageFailed.
+        """
+        if not id:
+            raise ValueError("expected a note's id, got none")
+        self._check()
+        note = self._notes.get(id)
+        if note is None:
+            note = self._notes[id] = Note(self, id)
+            self._restore_or_open(note)
+        while note._text is None:
+            if note.state in ("failed", "deleted", "closed"):
+                self._notes.pop(id, None)
+                raise NoteUnavailable(id, note.failure or note.state)
+            await note._wait()
+        return note
+
+    @property
+    def unsaved(self) -> int:
+        """Edits of all open notes that are not confirmed to be stored."""
+        return sum(note.unsaved for note in self._notes.values())
+
+    @property
+    def left_behind(self) -> list[str]:
+        """Notes with edits that a former process has left in the folder; they are sent once the note is opened."""
+        return [note for note in (self._folder.notes if self._folder else []) if note not in self._notes]
+
+    async def close(self, *, wait: bool = True) -> None:
+        """Ends it; once everything is saved, if there is a connection."""
+        if self._is_closed:
+            return
+        try:
+            if wait and self.state == "online":
+                for note in list(self._notes.values()):
+                    if note.state == "live" and not note.refusal:
+                        await note.saved()
+        finally:
+            self._is_closed = True
+            self._do("stop")
+            for note in self._notes.values():
+                note._end()
+            if self._timer:
+                self._timer.cancel()
+            for task in list(self._tasks):
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            if self._folder:
+                self._folder.close()
+
+    # The core.
+
+    async def _open(self) -> None:
+        claim = self._folder.claim if self._folder else None
+        if claim:
+            self._claim = claim
+            self._claims[claim[0]] = claim
+        self._core.create(*self._profile, random.getrandbits(52), claim)
+        await self._ask_token()
+        self._do("start")
+
+    def _restore_or_open(self, note: Note) -> None:
+        kept = self._folder.kept(note.id) if self._folder else None
+        if self._folder and kept:
+            try:
+                self._kept.add(note.id)
+                self._do("restore", note.id, *kept)
+                return
+            except CoreError:
+                self._kept.discard(note.id)
+                self._folder.set_aside(note.id)
+                _log.warning("edits of a note were kept by another version; they are set aside in the client's folder")
+        self._do("open", note.id)
+
+    def _now(self) -> int:
+        return int(time.monotonic() * 1_000)
+
+    def _do(self, kind: str, *values: str | bytes | float) -> None:
+        self._act(self._core.handle(self._now(), kind, *values))
+
+    def _edit(self, note: str, start: int, count: int, text: str) -> None:
+        self._act(self._core.edit(self._now(), note, [(start, count, text)]))
+
+    def _act(self, actions: list[Action]) -> None:
+        """Does what the core asks for, in its order: those of one event before those of the next."""
+        self._actions.extend(actions)
+        if self._acting:
+            return
+        self._acting = True
+        try:
+            while self._actions:
+                self._perform(self._actions.popleft())
+        finally:
+            self._acting = False
+
+    def _perform(self, action: Action) -> None:
+        match action.kind:
+            case "connect":
+                self._hang_up()
+                self._outgoing = asyncio.Queue()
+                self._socket = self._spawn(self._run_socket(self._outgoing))
+            case "disconnect":
+                self._hang_up()
+            case "send":
+                if self._outgoing:
+                    self._outgoing.put_nowait(action.values[0])
+            case "wake":
+                self._wake_at(action.values[0])
+            case "claim":
+                self._claimed(*action.values)
+            case "line":
+                self._became(*action.values)
+            case "tokenEnds":
+                self._spawn(self._renew())
+            case "keep":
+                self._keep(action.note, *action.values)
+            case "forget":
+                self._forget(action.note)
+            case _ if action.note in self._notes:
+                self._notes[action.note]._take(action)
+
+    def _wake_at(self, at: float) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        if at >= 0:
+            delay = max(0.0, (at - self._now()) / 1_000)
+            self._timer = asyncio.get_running_loop().call_later(delay, self._do, "wake")
+
+    def _became(self, state: str, _until: int, code: int, error: str) -> None:
+        self.state = state
+        self._stir()
+        if state == "online":
+            self._refused = None
+        if state == "stopped" and not self._is_closed:
+            is_access = error == "unauthorised" or code in _ACCESS_CODES
+            if is_access and self._source:
+                self._refused = self._token
+                self._spawn(self._renew())
+                return
+            self._end("noAccess" if is_access else "refused" if code or error else "closed", code)
+
+    def _end(self, reason: str, code: int = 0) -> None:
+        self._ended = ConnectionEnded(reason, code)
+        self._stir()
+        for note in self._notes.values():
+            note._stir()
+
+    def _stir(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def _check(self) -> None:
+        if self._is_closed:
+            raise ConnectionEnded("closed")
+        if self._ended:
+            raise self._ended
+
+    def _leave(self, note: Note) -> None:
+        if self._notes.get(note.id) is note:
+            self._do("leave", note.id)
+            self._notes.pop(note.id, None)
+            note.state = "closed"
+            note._end()
+
+    # Tokens.
+
+    async def _ask_token(self) -> None:
+        if self._source is None:
+            return
+        given = self._source()
+        token = await given if inspect.isawaitable(given) else given
+        if token is not None and token != self._token:
+            self._token = token
+            self._do("token", token)
+
+    async def _renew(self) -> None:
+        try:
+            await self._ask_token()
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            # The program's own trouble; the token at hand is good until it ends. Its text may hold anything.
+            _log.warning("the token function failed with %s", type(error).__name__)
+        if self._is_closed or self.state != "stopped":
+            return
+        if self._token is None or self._token == self._refused:
+            self._end("noAccess")
+        else:
+            self._do("start")
+
+    # The socket.
+
+    def _spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _hang_up(self) -> None:
+        task, self._socket, self._outgoing = self._socket, None, None
+        if task and task is not asyncio.current_task():
+            task.cancel()
+
+    async def _run_socket(self, outgoing: asyncio.Queue[str]) -> None:
+        """One connection, from its opening to its end."""
+        code = 1006
+        try:
+            async with websockets.connect(
+                self._url, subprotocols=[_SUBPROTOCOL], max_size=_MESSAGE_BYTES_MAX,
+                # The core asks for signs of life by itself, and says when to give up.
+                ping_interval=None, open_timeout=None, compression=None, user_agent_header="parley-python",
+            ) as socket:  # fmt: skip
+                self._do("opened")
+                sender = self._spawn(self._send_all(socket, outgoing))
+                try:
+                    async for message in socket:
+                        if self._outgoing is not outgoing:
+                            return
+                        self._do("received", message)
+                finally:
+                    sender.cancel()
+                code = socket.close_code or 1006
+        except (OSError, websockets.WebSocketException, asyncio.TimeoutError) as error:
+            _log.info("the connection ended: %s", type(error).__name__)
+            if isinstance(error, websockets.ConnectionClosed) and error.rcvd:
+                code = error.rcvd.code
+        if self._outgoing is outgoing and not self._is_closed:
+            self._outgoing = None
+            self._do("closed", code)
+
+    @staticmethod
+    async def _send_all(socket: websockets.ClientConnection, outgoing: asyncio.Queue[str]) -> None:
+        with contextlib.suppress(websockets.ConnectionClosed):
+            while True:
+                await socket.send(await outgoing.get())
+
+    # The disk.
+
+    def _claimed(self, client: str, resume_token: str) -> None:
+        self._claim = (client, resume_token)
+        self._claims[client] = self._claim
+        if self._folder:
+            with self._said_when_failing():
+                self._folder.keep_claim(client, resume_token)
+
+    def _keep(self, note: str, is_required: bool, client: str, tag: str, edits: str) -> None:
+        if self._folder is None or client not in self._claims:
+            self._do("kept", note, 0)
+            return
+        began = time.monotonic()
+        try:
+            self._folder.keep(note, client, edits, tag, lambda: self._core.kept_text(note))
+        except StorageFailed as error:
+            _log.warning("%s", error)
+            # Whoever went on from what was kept before would send edits twice.
+            if is_required:
+                self._forget(note)
+            self._do("keepFailed", note)
+            return
+        self._kept.add(note)
+        self._do("kept", note, round((time.monotonic() - began) * 1_000))
+
+    def _forget(self, note: str) -> None:
+        if self._folder and note in self._kept:
+            self._kept.discard(note)
+            with self._said_when_failing():
+                self._folder.forget(note)
+
+    @contextlib.contextmanager
+    def _said_when_failing(self):
+        try:
+            yield
+        except (OSError, ParleyError) as error:
+            _log.warning("the client's folder cannot be written: %s", type(error).__name__)

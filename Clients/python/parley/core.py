@@ -1,0 +1,191 @@
+"""The door to the client core in WebAssembly: events go in, actions come out.
+
+It knows the form of both, and no rule of the protocol. A byte for the kind, then fields: a number is a 64-bit float,
+little-endian; a text or a run of bytes is its length as such a number, then its bytes. Positions are UTF-16 units.
+Web/core/Door.swift in Parley's sources is the other half.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import struct
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import wasmtime
+
+_EVENTS = {
+    "start": 1, "stop": 2, "opened": 3, "received": 4, "closed": 5, "wake": 6, "reachable": 7, "token": 8,
+    "profile": 9, "suspending": 10, "open": 20, "restore": 21, "reopen": 22, "leave": 23, "edit": 24, "select": 25,
+    "retryRefused": 26, "discard": 27, "kept": 28, "keepFailed": 29, "subscribe": 40,
+}  # fmt: skip
+
+
+class CoreError(Exception):
+    """The core does not take this, such as edits that another version has kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A replacement: the text from `start` to `end` gives way to `text`. Positions count characters (code points)."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something to be done; `values` in the order in which the door writes them."""
+
+    kind: str
+    note: str = ""
+    values: tuple = ()
+
+
+@dataclass(slots=True)
+class _Writer:
+    parts: bytearray = field(default_factory=bytearray)
+
+    def write(self, *values: str | bytes | float) -> _Writer:
+        for value in values:
+            if isinstance(value, str):
+                value = value.encode("utf-8", "replace")
+            if isinstance(value, bytes):
+                self.parts += struct.pack("<d", len(value))
+                self.parts += value
+            else:
+                self.parts += struct.pack("<d", value)
+        return self
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def byte(self) -> int:
+        self._at += 1
+        return self._data[self._at - 1]
+
+    def number(self) -> float:
+        self._at += 8
+        return struct.unpack_from("<d", self._data, self._at - 8)[0]
+
+    def integer(self) -> int:
+        return int(self.number())
+
+    def text(self) -> str:
+        count = self.integer()
+        self._at += count
+        return self._data[self._at - count : self._at].decode()
+
+
+@lru_cache(maxsize=1)
+def _module() -> tuple[wasmtime.Engine, wasmtime.Module]:
+    """The core, compiled once for the process: that takes a second or so."""
+    engine = wasmtime.Engine()
+    wasm = importlib.resources.files(__package__).joinpath("client.wasm").read_bytes()
+    return engine, wasmtime.Module(engine, wasm)
+
+
+class Core:
+    """One client: the machine is in its memory."""
+
+    def __init__(self) -> None:
+        engine, module = _module()
+        self._store = wasmtime.Store(engine)
+        exports = wasmtime.Instance(self._store, module, []).exports(self._store)
+        self._exports = exports
+        self._memory = exports["memory"]
+
+    def create(self, name: str, color: str, seed: int, claim: tuple[str, str] | None) -> None:
+        """Makes the machine. `claim`: the id and resume token of who this client was before."""
+        known, token = claim or ("", "")
+        self._call("client_create", _Writer().write(name, color, seed, 1 if claim else 0, known, token))
+
+    def handle(self, now: int, kind: str, *values: str | bytes | float) -> list[Action]:
+        """Takes what has happened at `now`, milliseconds of a clock that is never set back."""
+        count = self._call("client_handle", _Writer(bytearray([_EVENTS[kind]])).write(*values), float(now))
+        reader = _Reader(self._output())
+        return [_read_action(reader) for _ in range(count)]
+
+    def edit(self, now: int, note: str, changes: list[tuple[int, int, str]]) -> list[Action]:
+        """Takes edits: from where, how many units are removed, what is inserted; ascending, in the text before."""
+        values = [value for change in changes for value in change]
+        return self.handle(now, "edit", note, len(changes), *values)
+
+    def text(self, note: str) -> str | None:
+        """The text on the screen, if there is one."""
+        return self._output().decode() if self._call("note_text", _Writer().write(note)) else None
+
+    def revision(self, note: str) -> int:
+        """The newest revision of the server that is known."""
+        return int(self._call("note_revision", _Writer().write(note)))
+
+    def people(self, note: str) -> list[tuple[str, str, str, bool]]:
+        """The others: each one's client id, name, colour, and whether they write."""
+        self._call("note_people", _Writer().write(note))
+        reader = _Reader(self._output())
+        reader.number()
+        people = []
+        for _ in range(reader.integer()):
+            person = (reader.text(), reader.text(), reader.text(), reader.number() == 1)
+            for _ in range(reader.integer() * 2):
+                reader.number()
+            people.append(person)
+        return people
+
+    def kept_text(self, note: str) -> str:
+        """The server's text that the note's first `keep` without an answer stands on."""
+        self._call("kept_text", _Writer().write(note))
+        return self._output().decode()
+
+    def _call(self, name: str, fields: _Writer, *more: float) -> int:
+        data = bytes(fields.parts)
+        pointer = self._exports["input_reserve"](self._store, len(data))
+        self._memory.write(self._store, data, pointer)
+        result = self._exports[name](self._store, len(data), *more)
+        if result < 0:
+            raise CoreError(f"{name}: the core does not take this")
+        return int(result)
+
+    def _output(self) -> bytes:
+        start = self._exports["output_address"](self._store)
+        count = self._exports["output_count"](self._store)
+        return bytes(self._memory.read(self._store, start, start + count))
+
+
+def _read_action(fields: _Reader) -> Action:
+    """Reads an action, in the order in which Door.swift writes it."""
+    text, number, integer = fields.text, fields.number, fields.integer
+    match kind := fields.byte():
+        case 1: return Action("connect")
+        case 2: return Action("disconnect")
+        case 3: return Action("send", values=(text(),))
+        case 4: return Action("wake", values=(number(),))
+        case 5: return Action("needToken")
+        case 6: return Action("claim", values=(text(), text()))
+        case 7: return Action("line", values=(text(), integer(), integer(), text()))
+        case 8: return Action("welcome", values=(number() == 1, integer(), integer()))
+        case 9: return Action("tokenEnds", values=(number(),))
+        case 10: return Action("refreshed", values=(text(),))
+        case 11: return Action("resource", values=(text(),))
+        case 40: return Action("room", values=(text(), number() == 1))
+    note = text()
+    match kind:
+        case 20: return Action("keep", note, (number() == 1, text(), text(), text()))
+        case 21: return Action("forget", note)
+        case 22: return Action("reset", note, (text(),))
+        case 23:
+            revision = integer()
+            changes = tuple((integer(), integer(), text()) for _ in range(integer()))
+            return Action("apply", note, (revision, changes))
+        case 24: return Action("status", note, (text(), text(), text(), integer(), text(), number() == 1))
+        case 25: return Action("people", note)
+        case 26: return Action("carets", note)
+        case 27: return Action("title", note, (text(),))
+        case 28: return Action("rebased", note)
+        case 29: return Action("outOfStep", note)
+        case 30: return Action("misfit", note)
+    raise CoreError(f"the core asks for {kind}, which this package does not know")

@@ -1,0 +1,50 @@
+"""What can go wrong."""
+
+
+class ParleyError(Exception):
+    """The base of the errors of this package. Texts never hold what people write, nor tokens."""
+
+
+class ConnectionEnded(ParleyError):
+    """The connection has ended and is not tried again; `reason` says why.
+
+    closed: it was closed here. noAccess: no token, or one that was not taken. refused: the gateway refuses this client.
+    """
+
+    def __init__(self, reason: str, code: int = 0) -> None:
+        self.reason = reason
+        self.code = code
+        words = {
+            "closed": "the connection was closed",
+            "noAccess": "expected a token that the gateway takes; give connect() a token function that has one",
+            "refused": f"the gateway refuses this client, with close code {code}; see Close codes in Protocol.md",
+        }
+        super().__init__(words.get(reason, reason))
+
+
+class NoteUnavailable(ParleyError):
+    """A note cannot be opened or written; `code` is an error code of the protocol, or deleted, closed, readOnly."""
+
+    def __init__(self, note: str, code: str) -> None:
+        self.note = note
+        self.code = code
+        super().__init__(f"the note {note} cannot be used: {code}")
+
+
+class ChangesRefused(ParleyError):
+    """The gateway does not take edits; they wait for `retry` or `discard_unsaved`."""
+
+    def __init__(self, note: str, code: str) -> None:
+        self.note = note
+        self.code = code
+        super().__init__(
+            f"edits of {note} were not taken: {code}; retry() sends them again, discard_unsaved() drops them"
+        )
+
+
+class StorageFailed(ParleyError):
+    """Unsaved edits could not be kept on disk, or what is kept cannot be read."""
+
+
+class Overflowed(ParleyError):
+    """An iterator of changes was left unread for too long; read `note.text` and iterate anew."""

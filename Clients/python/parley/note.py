@@ -1,0 +1,244 @@
+"""A note, as a program writes it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .core import Action, Change
+from .errors import ChangesRefused, NoteUnavailable, Overflowed
+
+if TYPE_CHECKING:
+    from .client import Client
+
+#: Events that an iterator holds for a reader that is behind.
+_EVENTS_MAX = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who has the note open."""
+
+    id: str
+    name: str
+    color: str
+    is_writing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Edits that were made, in order; each counts in the text after those before it.
+
+    `is_own`: this program made them. `text` is set instead of edits when the whole text is another: at first, and after
+    a return from long ago.
+    """
+
+    changes: tuple[Change, ...]
+    is_own: bool
+    text: str | None = None
+
+
+class Note:
+    """A note. Positions count characters, as Python's strings do. Made by `Client.note`.
+
+    Writing returns at once; `saved` returns when the gateway has everything on its disk. Without a connection edits
+    wait, and are sent once there is one.
+    """
+
+    def __init__(self, client: Client, id: str) -> None:
+        self.id = id
+        self.title = ""
+        self.state = "opening"
+        """opening, live, away (no connection; edits wait), failed, deleted, closed."""
+        self.access = "write"
+        self.unsaved = 0
+        """Edits that the gateway has not confirmed to be stored."""
+        self.refusal = ""
+        """Why the gateway does not take the edits at hand: an error code of the protocol."""
+        self.failure = ""
+        self._client = client
+        self._text: str | None = None
+        self._news = asyncio.Event()
+        self._readers: set[asyncio.Queue[Changed | None]] = set()
+        self._overflowed: set[asyncio.Queue[Changed | None]] = set()
+
+    @property
+    def text(self) -> str:
+        """The text with all edits made here."""
+        if self._text is None:
+            raise NoteUnavailable(self.id, self.failure or self.state)
+        return self._text
+
+    @property
+    def revision(self) -> int:
+        """The newest revision of the gateway that is known here."""
+        return self._client._core.revision(self.id)
+
+    @property
+    def people(self) -> list[Person]:
+        """The others who have it open; of a crowd, those who acted last."""
+        return [Person(*person) for person in self._client._core.people(self.id)]
+
+    def replace(self, start: int, end: int, text: str) -> None:
+        """Replaces the characters from `start` to `end`.
+
+        Raises IndexError where there are none, NoteUnavailable where the note may not be written.
+        """
+        before = self.text
+        if not 0 <= start <= end <= len(before):
+            raise IndexError(f"expected 0 <= start <= end <= {len(before)}, got {start} and {end}")
+        if self.state in ("failed", "deleted", "closed"):
+            raise NoteUnavailable(self.id, self.failure or self.state)
+        if self.access == "read":
+            raise NoteUnavailable(self.id, "readOnly")
+        # Halves of surrogate pairs have no form in UTF-8.
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        if start == end and not text:
+            return
+        at = _units(before, 0, start)
+        self._text = before[:start] + text + before[end:]
+        self._client._edit(self.id, at, _units(before, start, end), text)
+        self._tell(Changed((Change(start, end, text),), is_own=True))
+
+    def insert(self, at: int, text: str) -> None:
+        """Inserts a text before the character at `at`."""
+        self.replace(at, at, text)
+
+    def append(self, text: str) -> None:
+        """Adds a text at the end."""
+        end = len(self.text)
+        self.replace(end, end, text)
+
+    def set_text(self, text: str) -> None:
+        """Makes this the text, by replacing what differs: what others write around it stays."""
+        before = self.text
+        start = 0
+        shorter = min(len(before), len(text))
+        while start < shorter and before[start] == text[start]:
+            start += 1
+        end = 0
+        while end < shorter - start and before[-1 - end] == text[-1 - end]:
+            end += 1
+        self.replace(start, len(before) - end, text[start : len(text) - end])
+
+    async def saved(self) -> None:
+        """Returns when the gateway has all edits made here on its disk, however long it cannot be reached.
+
+        Raises ChangesRefused, NoteUnavailable, ConnectionEnded.
+        """
+        while self.unsaved:
+            if self.refusal:
+                raise ChangesRefused(self.id, self.refusal)
+            if self.state in ("failed", "deleted", "closed"):
+                raise NoteUnavailable(self.id, self.failure or self.state)
+            await self._wait()
+
+    def retry(self) -> None:
+        """Sends refused edits again, or tries again to open the note."""
+        self._client._do("reopen" if self.state == "failed" else "retryRefused", self.id)
+
+    def discard_unsaved(self) -> None:
+        """Drops the edits that are not saved, and takes the gateway's text."""
+        self._client._do("discard", self.id)
+
+    async def changes(self) -> AsyncIterator[Changed]:
+        """Edits as they are made, by others and by this program, until the note is closed or deleted.
+
+        The text that they lead to is `text` at the time of the first one not read yet: an iterator that is behind sees
+        the edits later than `text` shows them. After 1,000 that nobody read it raises Overflowed.
+        """
+        queue: asyncio.Queue[Changed | None] = asyncio.Queue()
+        self._readers.add(queue)
+        try:
+            while (changed := await queue.get()) is not None:
+                yield changed
+            if queue in self._overflowed:
+                raise Overflowed(f"expected changes of {self.id} to be read: {_EVENTS_MAX} were waiting")
+        finally:
+            self._readers.discard(queue)
+            self._overflowed.discard(queue)
+
+    async def close(self) -> None:
+        """Stops listening, once all edits are saved; without a connection at once, and what is kept stays."""
+        if self.state == "live" and not self.refusal:
+            await self.saved()
+        self._client._leave(self)
+
+    # What the client says.
+
+    async def _wait(self) -> None:
+        self._client._check()
+        await self._news.wait()
+
+    def _stir(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def _take(self, action: Action) -> None:
+        match action.kind:
+            case "status":
+                phase, self.failure, self.access, self.unsaved, self.refusal, _ = action.values
+                self.state = {"joining": "opening", "left": "closed"}.get(phase, phase)
+                if self.state in ("deleted", "closed"):
+                    self._end()
+            case "title":
+                (self.title,) = action.values
+            case "reset":
+                (self._text,) = action.values
+                self._tell(Changed((), is_own=False, text=self._text))
+            case "apply":
+                self._apply(action.values[1])
+        self._stir()
+
+    def _apply(self, changes: tuple[tuple[int, int, str], ...]) -> None:
+        """Others' edits: ascending, in units of the text before all of them."""
+        if not changes or self._text is None:
+            return
+        before = self._text
+        told = []
+        pieces = []
+        # In characters and units of the text before, and how far those before have moved what follows.
+        character = unit = moved = 0
+        for start, count, text in changes:
+            first = character + _characters(before, character, start - unit)
+            last = first + _characters(before, first, count)
+            pieces += (before[character:first], text)
+            told.append(Change(first + moved, last + moved, text))
+            moved += len(text) - (last - first)
+            character, unit = last, start + count
+        self._text = "".join(pieces) + before[character:]
+        self._tell(Changed(tuple(told), is_own=False))
+
+    def _tell(self, changed: Changed) -> None:
+        for queue in list(self._readers):
+            if queue.qsize() >= _EVENTS_MAX:
+                self._overflowed.add(queue)
+                self._readers.discard(queue)
+                queue.put_nowait(None)
+            else:
+                queue.put_nowait(changed)
+
+    def _end(self) -> None:
+        for queue in list(self._readers):
+            self._readers.discard(queue)
+            queue.put_nowait(None)
+
+
+def _units(text: str, start: int, end: int) -> int:
+    """The UTF-16 units of a part of a text."""
+    if text.isascii():
+        return end - start
+    return len(text[start:end].encode("utf-16-le")) // 2
+
+
+def _characters(text: str, start: int, units: int) -> int:
+    """The characters that so many units from `start` are."""
+    if text.isascii():
+        return units
+    at = start
+    while units > 0:
+        units -= 2 if text[at] > "\uffff" else 1
+        at += 1
+    return at - start

@@ -1,0 +1,138 @@
+"""Unsaved edits in a folder: they outlive the process."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+from collections.abc import Callable
+
+from .errors import StorageFailed
+
+
+class EditFolder:
+    """A folder of one client: who it is to the gateway, and its edits that are not saved.
+
+    One process has it at a time. Each file is written beside the former one and put in its place, so a process that is
+    killed leaves the one or the other.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = pathlib.Path(path)
+        # The texts that are on disk, by note: of this process alone, for a former one may have been killed.
+        self._texts: dict[str, str] = {}
+        try:
+            self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = os.open(self._path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StorageFailed(f"expected a folder that may be written: {error.strerror}") from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._lock)
+            raise StorageFailed("another process has this folder; give each client one of its own") from None
+
+    def close(self) -> None:
+        """Lets another process have the folder."""
+        os.close(self._lock)
+
+    @property
+    def claim(self) -> tuple[str, str] | None:
+        """Who this client was before."""
+        kept = self._read("client")
+        return None if kept is None else (str(kept["id"]), str(kept["resumeToken"]))
+
+    def keep_claim(self, client: str, resume_token: str) -> None:
+        """Keeps who this client is."""
+        self._write("client", {"id": client, "resumeToken": resume_token})
+
+    def keep(self, note: str, client: str, edits: str, tag: str, read_text: Callable[[], str]) -> None:
+        """Keeps a note's edits; on disk when it returns.
+
+        The text that they stand on is as long as the note, and the same for many edits: it is read and written only
+        when its tag is another.
+        """
+        name, text = self._name(note), self._text_name(note, client, tag)
+        former = self._texts.get(note)
+        if former != text:
+            self._write(text, {"text": read_text()})
+        self._write(name, {"note": note, "client": client, "edits": edits, "text": text})
+        if former != text:
+            self._texts[note] = text
+            for path in self._path.glob(f"text-{name}-*"):
+                if path.name != text:
+                    path.unlink()
+
+    def forget(self, note: str) -> None:
+        """Removes a note's edits."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path / self._name(note))
+            self._sync()
+        self._texts.pop(note, None)
+        for path in self._path.glob(f"text-{self._name(note)}-*"):
+            path.unlink()
+
+    def kept(self, note: str) -> tuple[str, str] | None:
+        """A note's edits, and the text that they stand on."""
+        kept = self._read(self._name(note))
+        if kept is None or kept.get("note") != note:
+            return None
+        text = self._read(str(kept["text"]))
+        return None if text is None else (str(kept["edits"]), str(text["text"]))
+
+    @property
+    def notes(self) -> list[str]:
+        """The notes with edits."""
+        kept = [self._read(path.name) for path in sorted(self._path.glob("note-*"))]
+        return [str(each["note"]) for each in kept if each]
+
+    def set_aside(self, note: str) -> None:
+        """Moves edits that cannot be read to where none are saved in their place."""
+        name = self._name(note)
+        number = 1
+        while (aside := self._path / f"aside-{number}-{name}").exists():
+            number += 1
+        os.rename(self._path / name, aside)
+        self._sync()
+
+    @staticmethod
+    def _name(note: str) -> str:
+        # Ids are somebody's words: nothing of them is a path.
+        return f"note-{hashlib.sha256(note.encode()).hexdigest()[:32]}"
+
+    def _text_name(self, note: str, client: str, tag: str) -> str:
+        digest = hashlib.sha256(f"{client} {tag}".encode()).hexdigest()[:16]
+        return f"text-{self._name(note)}-{digest}"
+
+    def _read(self, name: str) -> dict | None:
+        try:
+            kept = json.loads((self._path / name).read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise StorageFailed(f"the file {name} of the client's folder cannot be read; move it away") from error
+        if not isinstance(kept, dict):
+            raise StorageFailed(f"the file {name} of the client's folder cannot be read; move it away")
+        return kept
+
+    def _write(self, name: str, value: dict) -> None:
+        beside = self._path / f".{name}.new"
+        try:
+            with open(beside, "wb") as file:
+                file.write(json.dumps(value).encode())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, self._path / name)
+            self._sync()
+        except OSError as error:
+            raise StorageFailed(f"unsaved edits cannot be kept: {error.strerror}") from error
+
+    def _sync(self) -> None:
+        folder = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

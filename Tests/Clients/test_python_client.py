@@ -1,0 +1,311 @@
+"""The Python package, as it is installed, against the running program."""
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from parley_server import ROOT
+from patience import PROGRAM_SECONDS, SECONDS
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """A folder with what the wheel holds, as pip puts it."""
+    folder = tmp_path_factory.mktemp("package")
+    source = folder / "source"
+    target = folder / "installed"
+    environment = os.environ | {"PYTHON": sys.executable}
+    subprocess.run(
+        ["cp", "-R", ROOT / "Clients" / "python", source], check=True
+    )
+    (source / "parley" / "client.wasm").write_bytes((ROOT / "Web/generated/client.wasm").read_bytes())
+    subprocess.run(
+        [
+            sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation",
+            "--disable-pip-version-check", "--target", target, source,
+        ],
+        check=True, env=environment,
+    )  # fmt: skip
+    return target
+
+
+@pytest.fixture
+def parley(installed, monkeypatch):
+    monkeypatch.syspath_prepend(str(installed))
+    import parley
+
+    return parley
+
+
+def text_of(server, note):
+    status, _, body = server.request("GET", f"/api/notes/{note}/text?format=text")
+    assert status == 200
+    return body.decode()
+
+
+def put_text(server, note, text):
+    status, _, body = server.request("PUT", f"/api/notes/{note}/text", text.encode())
+    assert status == 200, body
+
+
+async def until(note, condition):
+    """Waits for news of a note until something holds."""
+    while not condition():
+        await asyncio.wait_for(note._wait(), SECONDS)
+
+
+def test_two_programs_write_one_note(server, parley):
+    id = server.create_note("Shared")
+    put_text(server, id, "one 😀 two\r\n")
+
+    async def main():
+        async with (
+            parley.connect(server.origin, name="Ada") as ada,
+            parley.connect(server.origin, name="Bo") as bo,
+        ):
+            first, second = await ada.note(id), await bo.note(id)
+            assert first.text == "one 😀 two\r\n" and first.title == "Shared"
+            first.replace(4, 5, "🎉🎉")
+            second.insert(0, "zero ")
+            first.append("three")
+            await asyncio.gather(first.saved(), second.saved())
+            await until(first, lambda: first.text == "zero one 🎉🎉 two\r\nthree")
+            await until(second, lambda: second.text == first.text)
+            await until(second, lambda: [person.name for person in second.people] == ["Ada"])
+            with pytest.raises(IndexError):
+                first.replace(3, 900, "")
+            assert ada.unsaved == 0
+
+    asyncio.run(main())
+    assert text_of(server, id) == "zero one 🎉🎉 two\r\nthree"
+
+
+def test_edits_lead_to_the_text(server, parley):
+    """Whoever applies each change that is told has the text."""
+    id = server.create_note("Followed")
+    put_text(server, id, "a😀b")
+
+    async def main():
+        async with parley.connect(server.origin) as ada, parley.connect(server.origin) as bo:
+            writer, reader = await ada.note(id), await bo.note(id)
+            followed = reader.text
+
+            async def follow():
+                nonlocal followed
+                async for changed in reader.changes():
+                    for change in changed.changes:
+                        followed = followed[: change.start] + change.text + followed[change.end :]
+                    if followed.endswith("end"):
+                        return
+
+            task = asyncio.ensure_future(follow())
+            await asyncio.sleep(0)
+            for number in range(200):
+                at = number * 7919 % (len(writer.text) + 1)
+                writer.replace(at, min(at + number % 3, len(writer.text)), ["x", "😀😀", "é\n", ""][number % 4])
+                if number % 5 == 0:
+                    reader.insert(number * 31 % (len(reader.text) + 1), "<🙂>")
+                if number % 20 == 0:
+                    await writer.saved()
+            await asyncio.gather(writer.saved(), reader.saved())
+            await until(writer, lambda: writer.text == reader.text or None)
+            writer.append("end")
+            await asyncio.wait_for(task, SECONDS)
+            assert followed == reader.text == writer.text
+
+    asyncio.run(main())
+
+
+def test_a_server_that_is_killed_loses_and_doubles_nothing(server, parley):
+    id = server.create_note("Killed")
+
+    async def main():
+        async with parley.connect(server.origin) as client:
+            note = await client.note(id)
+            for number in range(20):
+                note.append(f"{number} ")
+                if number % 5 == 2:
+                    server.kill()
+                    await until(note, lambda: note.state == "away")
+                    note.append(f"({number} away) ")
+                    server.start()
+            await asyncio.wait_for(note.saved(), SECONDS)
+            return note.text
+
+    text = asyncio.run(main())
+    words = [f"{number} " + (f"({number} away) " if number % 5 == 2 else "") for number in range(20)]
+    assert text == text_of(server, id) == "".join(words)
+
+
+CHILD = """
+import asyncio, sys, parley
+async def main():
+    async with parley.connect(sys.argv[1], keep=sys.argv[3]) as client:
+        note = await client.note(sys.argv[2])
+        number = note.text.count(".")
+        print(number, flush=True)
+        while True:
+            # Some edits have just been made when the process is killed, some are on their way.
+            for _ in range(3):
+                note.append(f"{number}.")
+                number += 1
+                await asyncio.sleep(0)
+            await note.saved()
+            print(number, flush=True)
+asyncio.run(main())
+"""
+
+
+def test_a_program_that_is_killed_loses_and_doubles_nothing(server, installed, tmp_path):
+    """All that was saved is there, and each edit once and in order: the next process goes on from it."""
+    id = server.create_note("Program")
+    environment = {"PYTHONPATH": str(installed), "PATH": os.environ["PATH"]}
+    for kill in range(6):
+        child = subprocess.Popen(
+            [sys.executable, "-c", CHILD, server.origin, id, tmp_path / "state"],
+            env=environment, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        for _ in range(1 + 2 * kill):
+            saved = int(child.stdout.readline())
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+    numbers = [int(number) for number in text_of(server, id).split(".")[:-1]]
+    assert numbers == list(range(len(numbers))) and len(numbers) >= saved
+    # The last process has left what it had kept; the next one sends it.
+    ended = subprocess.run(
+        [sys.executable, "-c", CHILD.replace("while True", "for _ in range(1)"), server.origin, id, tmp_path / "state"],
+        env=environment, capture_output=True, text=True, timeout=PROGRAM_SECONDS,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    numbers = [int(number) for number in text_of(server, id).split(".")[:-1]]
+    assert numbers == list(range(len(numbers))) and len(numbers) >= saved
+
+
+def test_a_folder_has_one_process(server, parley, tmp_path):
+    async def main():
+        async with parley.connect(server.origin, keep=tmp_path / "state"):
+            with pytest.raises(parley.StorageFailed, match="another process"):
+                async with parley.connect(server.origin, keep=tmp_path / "state"):
+                    pass
+
+    asyncio.run(main())
+
+
+def test_a_note_that_is_not_there(server, parley):
+    async def main():
+        async with parley.connect(server.origin) as client:
+            with pytest.raises(parley.NoteUnavailable) as caught:
+                await client.note("nothing-here")
+            assert caught.value.code == "deleted"
+
+    asyncio.run(main())
+
+
+def test_a_note_that_is_deleted_meanwhile(server, parley):
+    id = server.create_note("Short")
+
+    async def main():
+        async with parley.connect(server.origin) as client:
+            note = await client.note(id)
+
+            async def read():
+                return [changed async for changed in note.changes()]
+
+            reading = asyncio.ensure_future(read())
+            await asyncio.sleep(0)
+            server.request("DELETE", f"/api/notes/{id}")
+            await asyncio.wait_for(reading, SECONDS)
+            with pytest.raises(parley.NoteUnavailable):
+                note.append("lost")
+
+    asyncio.run(main())
+
+
+def test_a_reader_that_is_behind_is_told(server, parley):
+    id = server.create_note("Slow")
+
+    async def main():
+        async with parley.connect(server.origin) as client:
+            note = await client.note(id)
+            changes = note.changes()
+            first = asyncio.ensure_future(anext(changes))
+            await asyncio.sleep(0)
+            for _ in range(1_500):
+                note.append("x")
+            await first
+            with pytest.raises(parley.Overflowed):
+                async for _ in changes:
+                    pass
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("url", ["", "notes", "ws://127.0.0.1", "ftp://127.0.0.1"])
+def test_an_address_that_is_none(parley, url):
+    async def main():
+        async with parley.connect(url):
+            pass
+
+    with pytest.raises(ValueError, match="expected the gateway's address"):
+        asyncio.run(main())
+
+
+def test_a_gateway_that_cannot_be_reached_is_tried_again(server, parley):
+    id = server.create_note("Late")
+    server.kill()
+
+    async def main():
+        async with parley.connect(server.origin) as client:
+            opening = asyncio.ensure_future(client.note(id))
+            await asyncio.wait_for(client.until("waiting"), SECONDS)
+            server.start()
+            note = await asyncio.wait_for(opening, SECONDS)
+            note.append("in the end")
+
+    asyncio.run(main())
+    assert text_of(server, id) == "in the end"
+
+
+def test_the_example_runs(server, installed):
+    example = ROOT / "Examples" / "python" / "clock.py"
+    assert example.read_text().count("\n") <= 12
+    id = server.create_note("Clock")
+    subprocess.run(
+        [sys.executable, example, server.origin, id],
+        env={"PYTHONPATH": str(installed), "PATH": os.environ["PATH"]}, check=True, timeout=PROGRAM_SECONDS,
+    )  # fmt: skip
+    assert re.fullmatch(r"It is \d\d:\d\d\.\n", text_of(server, id))
+
+
+GUIDE = (ROOT / "Documentation" / "PythonClient.md").read_text()
+
+
+@pytest.mark.parametrize("number", range(GUIDE.count("```python")))
+def test_the_guides_blocks_run(server, installed, tmp_path, number):
+    block = re.findall(r"```python\n(.*?)```", GUIDE, re.S)[number]
+    server.request("PUT", "/api/notes/minutes", b'{"title":"Minutes"}')
+    put_text(server, "minutes", "Present: Ada\n")
+    (tmp_path / "token").write_text("x.y.z\n")
+    body = textwrap.indent(block, "    ")
+    if "connect(" not in block:
+        body = textwrap.indent(block, "        ")
+        body = f'    async with parley.connect("http://127.0.0.1:8080") as client:\n{body}'
+        if "client.note" not in block:
+            body = body.replace(
+                " as client:\n",
+                ' as client:\n        note = await client.note("minutes")\n'
+                '        asyncio.get_running_loop().call_soon(note.append, "!")\n',
+            )
+    program = f"import asyncio, parley\nasync def main():\n{body}\nasyncio.run(main())\n"
+    program = program.replace("http://127.0.0.1:8080", server.origin)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env={"PYTHONPATH": str(installed), "PATH": os.environ["PATH"]},
+        cwd=tmp_path, capture_output=True, text=True, timeout=PROGRAM_SECONDS,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
