@@ -164,6 +164,8 @@ struct AirplaneTests {
       let line = random.below(lineCount)
       letters[line] += 1
       sequence += 1
+      // At that pace 12,000 changes take an hour, and keep to the limits of rates.
+      rig.clock.advance(milliseconds: 300)
       let reply = rig.ask(
         other,
         .change(
