@@ -6,7 +6,7 @@ import JSON
   import Foundation
 #endif
 
-/// One place that things come from: a server, the device, anything.
+/// A place that things come from: a server, the device, anything.
 public protocol DataSource<Model>: Sendable {
   /// The things.
   associatedtype Model: OfflineModel
@@ -123,7 +123,7 @@ public struct CacheSource<Model: OfflineModel>: DataSource {
   }
 }
 
-/// One collection's sources, and how they work together: what the device has, what the server says, and
+/// The sources of a collection, and how they work together: what the device has, what the server says, and
 /// what is kept of it.
 ///
 /// ``CachedInterface`` is the usual one. Write your own to put sources together, such as a server's and

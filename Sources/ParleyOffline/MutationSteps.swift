@@ -6,7 +6,7 @@ public enum MutationStep: Sendable, Hashable {
   case queued
   /// The server has made it: with the thing's id and, if it said so, the thing's JSON.
   case saved(ResourceID, body: [UInt8]?)
-  /// Somebody has to decide on it.
+  /// The change has to be decided on.
   case problem(Mutation)
   /// It was given up: decided so, or a later delete has left nothing to do.
   case discarded

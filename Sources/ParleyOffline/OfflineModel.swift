@@ -23,9 +23,9 @@ extension OfflineModel {
 public enum DataQuery: Sendable, Hashable {
   /// Everything.
   case all
-  /// Those that fit parameters, whose meaning is the source's.
+  /// The things that fit parameters, whose meaning is the source's.
   case subset([String: String])
-  /// One thing.
+  /// A single thing.
   case single(ResourceID)
 
   /// The name under which the answer is kept.
@@ -42,7 +42,7 @@ public enum DataQuery: Sendable, Hashable {
   }
 }
 
-/// Where values come from.
+/// The origin of values.
 public enum FetchPolicy: Sendable, Hashable {
   /// The kept value at once, then the server's.
   case cacheThenNetwork

@@ -62,7 +62,7 @@ public actor Outbox {
 
   private struct Weak<Value: AnyObject> { weak var value: Value? }
 
-  /// Somebody who follows one change.
+  /// A follower of one change.
   struct Watcher { weak var feed: Feed<MutationStep>? }
 
   /// A repository of a collection. It is told that there is something, and looks.

@@ -1,7 +1,7 @@
 import JSON
 import ParleyClient
 
-/// What is fetched when, and what is shown of it.
+/// Fetching, and showing what was fetched.
 extension Repository {
   func subscribe(
     _ query: DataQuery, _ policy: FetchPolicy, _ filter: (@Sendable (Model) -> Bool)?,
@@ -152,7 +152,7 @@ extension Repository {
     return look
   }
 
-  /// Those who follow a thing by its temporary id go on by the server's.
+  /// Has followers of a temporary id go on by the server's.
   private func learn(_ id: ResourceID, for temporary: ResourceID) {
     for subscriber in subscribers where subscriber.query == .single(temporary) {
       subscriber.query = .single(id)

@@ -139,7 +139,7 @@ public actor Repository<Model: OfflineModel> {
     sequence(.subset(parameters), policy, filter) { $0 }
   }
 
-  /// One thing, now and whenever it changes; `nil` while there is none.
+  /// Follows one thing, now and whenever it changes; `nil` while there is none.
   public nonisolated func fetchSingle(
     _ id: ResourceID, _ policy: FetchPolicy = .cacheThenNetwork
   ) -> FetchedValues<Model, Model?> {
