@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -79,8 +79,8 @@ public struct RESTSource<Model: OfflineModel>: DataSource {
 
 /// The things that are kept on the device.
 public struct CacheSource<Model: OfflineModel>: DataSource {
-  let store: OfflineStore
-  let resource: String
+  package let store: OfflineStore
+  package let resource: String
 
   /// Makes a source.
   public init(_ store: OfflineStore, _ resource: String) {
@@ -95,7 +95,7 @@ public struct CacheSource<Model: OfflineModel>: DataSource {
 
   /// Reads what is kept; `nil` if it was never fetched. What the model does not read, for it has changed
   /// since, counts as never fetched.
-  func kept(_ query: DataQuery, as user: String) throws(FetchError) -> [Model]? {
+  package func kept(_ query: DataQuery, as user: String) throws(FetchError) -> [Model]? {
     let collection = Collection(user: user, resource: resource)
     do throws(OfflineStoreError) {
       if case .single(let id) = query {
@@ -108,7 +108,7 @@ public struct CacheSource<Model: OfflineModel>: DataSource {
     }
   }
 
-  func keep(_ models: [Model], for query: DataQuery, as user: String) throws(FetchError) {
+  package func keep(_ models: [Model], for query: DataQuery, as user: String) throws(FetchError) {
     let collection = Collection(user: user, resource: resource)
     do throws(OfflineStoreError) {
       if case .single(let id) = query {
@@ -178,8 +178,8 @@ public struct CachedInterface<Model: OfflineModel>: DataInterface {
 }
 
 /// Models as JSON.
-enum ModelForm {
-  static func model<Model: OfflineModel>(_ json: JSONValue) throws(FetchError) -> Model {
+package enum ModelForm {
+  package static func model<Model: OfflineModel>(_ json: JSONValue) throws(FetchError) -> Model {
     do {
       return try JSONDecoder().decode(Model.self, from: Data(json.utf8))
     } catch {
@@ -188,14 +188,14 @@ enum ModelForm {
   }
 
   /// The same model gives the same bytes.
-  static func json(_ model: some OfflineModel) -> JSONValue {
+  package static func json(_ model: some OfflineModel) -> JSONValue {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(model), let json = JSONValue(data) else { return .null }
     return json
   }
 
-  static func json(of value: some Encodable) -> [UInt8]? {
+  package static func json(of value: some Encodable) -> [UInt8]? {
     (try? JSONEncoder().encode(value)).map(Array.init)
   }
 }

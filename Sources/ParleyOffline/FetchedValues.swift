@@ -1,4 +1,4 @@
-import ParleyClient
+package import ParleyClient
 
 /// Values of a ``Repository`` as they come, for one loop: `for try await list in contacts.fetchAll()`.
 ///
@@ -10,9 +10,9 @@ public struct FetchedValues<Model: OfflineModel, Value: Sendable>: AsyncSequence
   /// The reason why there is nothing to show.
   public typealias Failure = FetchError
 
-  let feed: Feed<Result<[Model], FetchError>>
-  let owner: Repository<Model>
-  let value: @Sendable ([Model]) -> Value
+  package let feed: Feed<Result<[Model], FetchError>>
+  package let owner: Repository<Model>
+  package let value: @Sendable ([Model]) -> Value
 
   /// Reads the values in order.
   public struct Iterator: AsyncIteratorProtocol {

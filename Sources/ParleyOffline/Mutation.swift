@@ -67,11 +67,22 @@ public struct Mutation: Sendable, Hashable {
   /// The state.
   public internal(set) var state: State
 
+  package init(
+    number: Int64, key: String, user: String, draft: MutationDraft, isTried: Bool, state: State
+  ) {
+    self.number = number
+    self.key = key
+    self.user = user
+    self.draft = draft
+    self.isTried = isTried
+    self.state = state
+  }
+
   /// Whether somebody has to decide on it.
   public var isProblem: Bool { state != .waiting }
 
   /// Temporary ids that it names, other than that of a thing it creates.
-  var references: Set<String> {
+  package var references: Set<String> {
     var names = JSONValue(draft.body).map { References.names(in: $0) } ?? []
     if let name = draft.id.temporaryName {
       if draft.kind == .create { names.remove(name) } else { names.insert(name) }
@@ -80,7 +91,7 @@ public struct Mutation: Sendable, Hashable {
   }
 
   /// The bytes that count towards the bound.
-  var byteCount: Int { draft.body.count + 256 }
+  package var byteCount: Int { draft.body.count + 256 }
 }
 
 /// Why a server does not make a change.
@@ -109,6 +120,19 @@ public struct MutationRequest: Sendable, Hashable {
   public let body: [UInt8]
   /// The version that it was made on.
   public let base: String?
+
+  package init(
+    key: String, user: String, kind: MutationKind, resource: String, id: ResourceID?, body: [UInt8],
+    base: String?
+  ) {
+    self.key = key
+    self.user = user
+    self.kind = kind
+    self.resource = resource
+    self.id = id
+    self.body = body
+    self.base = base
+  }
 }
 
 /// The outcome of sending a change.

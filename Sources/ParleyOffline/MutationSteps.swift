@@ -1,4 +1,4 @@
-import ParleyClient
+package import ParleyClient
 
 /// A step of a change on its way.
 public enum MutationStep: Sendable, Hashable {
@@ -27,8 +27,8 @@ public typealias MutationSteps = OutboxSequence<MutationStep>
 
 /// News of an outbox, for one loop.
 public struct OutboxSequence<Element: Sendable>: AsyncSequence, Sendable {
-  let feed: Feed<Element>
-  let owner: Outbox
+  package let feed: Feed<Element>
+  package let owner: Outbox
 
   /// Reads the elements in order.
   public struct Iterator: AsyncIteratorProtocol {

@@ -29,7 +29,7 @@ public enum DataQuery: Sendable, Hashable {
   case single(ResourceID)
 
   /// The name under which the answer is kept.
-  var name: String {
+  package var name: String {
     switch self {
     case .all: ""
     case .single(let id): "#" + id.key

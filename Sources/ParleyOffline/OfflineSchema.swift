@@ -1,11 +1,11 @@
 /// The tables of a store, and their version.
-enum OfflineSchema {
-  static let version = 1
+package enum OfflineSchema {
+  package static let version = 1
   /// Tells this library's files from other databases.
   private static let applicationID = 0x5061_4f66
 
   /// Looks at a file before anything is written to it, and makes the tables of a new one.
-  static func prepare(_ file: SQLiteFile) throws(OfflineStoreError) {
+  package static func prepare(_ file: SQLiteFile) throws(OfflineStoreError) {
     // The file is this connection's alone until it is closed, however the process ends.
     try file.execute("PRAGMA locking_mode = EXCLUSIVE")
     try file.execute("BEGIN EXCLUSIVE")

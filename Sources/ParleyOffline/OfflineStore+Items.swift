@@ -1,16 +1,21 @@
-import JSON
+package import JSON
 
 /// A collection as one user sees it.
-struct Collection: Hashable, Sendable {
-  let user: String
-  let resource: String
+package struct Collection: Hashable, Sendable {
+  package let user: String
+  package let resource: String
+
+  package init(user: String, resource: String) {
+    self.user = user
+    self.resource = resource
+  }
 }
 
 /// Fetched things, each kept once, and lists of their ids.
 extension OfflineStore {
   /// A fetched list as it is kept: the things in order, each with its JSON. `nil` if it was never
   /// fetched.
-  func kept(
+  package func kept(
     _ query: String, of collection: Collection
   ) throws(OfflineStoreError) -> [(id: ResourceID, json: JSONValue)]? {
     let kept = try perform { (file) throws(OfflineStoreError) -> [Item]? in
@@ -26,12 +31,12 @@ extension OfflineStore {
   }
 
   private struct Item: Sendable {
-    let id: ResourceID
-    let json: JSONValue
+    package let id: ResourceID
+    package let json: JSONValue
   }
 
   /// A thing as it is kept.
-  func kept(
+  package func kept(
     _ id: ResourceID, of collection: Collection
   ) throws(OfflineStoreError) -> JSONValue? {
     try perform { (file) throws(OfflineStoreError) in
@@ -42,7 +47,7 @@ extension OfflineStore {
   /// Keeps a fetched list in place of what was kept of it.
   ///
   /// Things that no list names any more go, unless they were fetched on their own.
-  func keep(
+  package func keep(
     _ items: [(id: ResourceID, json: JSONValue)], as query: String, of collection: Collection
   ) throws(OfflineStoreError) {
     try transaction { (file) throws(OfflineStoreError) in
@@ -63,7 +68,7 @@ extension OfflineStore {
   }
 
   /// Keeps a thing that was fetched on its own; `nil` if the server has none.
-  func keep(
+  package func keep(
     _ json: JSONValue?, _ id: ResourceID, of collection: Collection
   ) throws(OfflineStoreError) {
     try transaction { (file) throws(OfflineStoreError) in
@@ -77,7 +82,7 @@ extension OfflineStore {
   }
 
   /// Forgets all that was fetched in a user's name; changes that wait stay.
-  func forgetItems(of user: String) throws(OfflineStoreError) {
+  package func forgetItems(of user: String) throws(OfflineStoreError) {
     try transaction { (file) throws(OfflineStoreError) in
       try file.query("DELETE FROM item WHERE user = ?").run(.text(user))
       try file.query("DELETE FROM listing WHERE user = ?").run(.text(user))
@@ -86,7 +91,7 @@ extension OfflineStore {
 
   // MARK: Rows
 
-  static func item(
+  package static func item(
     _ id: ResourceID, of collection: Collection, in file: SQLiteFile
   ) throws(OfflineStoreError) -> JSONValue? {
     let sql = "SELECT body FROM item WHERE user = ? AND resource = ? AND thing = ?"
@@ -96,7 +101,7 @@ extension OfflineStore {
     return json
   }
 
-  static func put(
+  package static func put(
     _ json: JSONValue, _ id: ResourceID, of collection: Collection, in file: SQLiteFile
   ) throws(OfflineStoreError) {
     try file.query("INSERT OR REPLACE INTO item (user, resource, thing, body) VALUES (?, ?, ?, ?)")
@@ -104,7 +109,7 @@ extension OfflineStore {
   }
 
   /// Removes a thing, from all lists too.
-  static func remove(
+  package static func remove(
     _ id: ResourceID, of collection: Collection, in file: SQLiteFile
   ) throws(OfflineStoreError) {
     try removeItem(id, of: collection, in: file)
@@ -124,7 +129,7 @@ extension OfflineStore {
       .rows(collection.parameters + [.text(id.key)]) { _ in }
   }
 
-  static func listing(
+  package static func listing(
     _ query: String, of collection: Collection, in file: SQLiteFile
   ) throws(OfflineStoreError) -> [ResourceID]? {
     let sql = "SELECT things FROM listing WHERE user = ? AND resource = ? AND query = ?"
@@ -132,7 +137,7 @@ extension OfflineStore {
     return try rows.first.map { (bytes) throws(OfflineStoreError) in try ids(bytes) }
   }
 
-  static func put(
+  package static func put(
     _ things: [ResourceID], as query: String, of collection: Collection, in file: SQLiteFile
   ) throws(OfflineStoreError) {
     let sql = "INSERT OR REPLACE INTO listing (user, resource, query, things) VALUES (?, ?, ?, ?)"
@@ -149,5 +154,5 @@ extension OfflineStore {
 }
 
 extension Collection {
-  var parameters: [SQLiteParameter] { [.text(user), .text(resource)] }
+  package var parameters: [SQLiteParameter] { [.text(user), .text(resource)] }
 }

@@ -1,9 +1,9 @@
-import JSON
+package import JSON
 
 /// The outbox's part of a store: changes, server's ids, and what is kept of things.
 extension OfflineStore {
   /// Everything that a former process has left.
-  func kept() throws(OfflineStoreError) -> OutboxMachine.Kept {
+  package func kept() throws(OfflineStoreError) -> OutboxMachine.Kept {
     try perform { (file) throws(OfflineStoreError) in
       var kept = OutboxMachine.Kept()
       let rows = try file.query("SELECT * FROM mutation ORDER BY number").rows { MutationRow($0) }
@@ -19,7 +19,7 @@ extension OfflineStore {
   }
 
   /// Does the machine's writes in one transaction, synced when this returns.
-  func write(_ writes: [OutboxMachine.Write]) throws(OfflineStoreError) {
+  package func write(_ writes: [OutboxMachine.Write]) throws(OfflineStoreError) {
     try transaction { (file) throws(OfflineStoreError) in
       for write in writes {
         switch write {
@@ -63,12 +63,12 @@ extension OfflineStore {
 }
 
 /// A thing after a change.
-enum CachedItem {
+package enum CachedItem {
   case value(JSONValue)
   case removed
 
   /// Returns a kept thing as it is after a change that the server has made; `nil` if nothing is known.
-  static func after(
+  package static func after(
     _ draft: MutationDraft, id: ResourceID, answer: [UInt8]?, former: JSONValue?
   ) -> CachedItem? {
     let answer = answer.flatMap { JSONValue($0) }.flatMap { $0.fields == nil ? nil : $0 }
@@ -96,14 +96,14 @@ enum CachedItem {
 
 /// A row of the table of changes.
 private struct MutationRow: Sendable {
-  let number: Int64
-  let texts: [String?]
-  let body: [UInt8]
-  let isTried: Bool
-  let status: Int64
-  let theirs: [UInt8]?
+  package let number: Int64
+  package let texts: [String?]
+  package let body: [UInt8]
+  package let isTried: Bool
+  package let status: Int64
+  package let theirs: [UInt8]?
 
-  init(_ row: SQLiteQuery) {
+  package init(_ row: SQLiteQuery) {
     number = row.integer(0)
     texts = [1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 15].map { row.optionalText($0) }
     body = row.bytes(8)
@@ -112,7 +112,7 @@ private struct MutationRow: Sendable {
     theirs = row.optionalBytes(14)
   }
 
-  func mutation() throws(OfflineStoreError) -> Mutation {
+  package func mutation() throws(OfflineStoreError) -> Mutation {
     guard let key = texts[0], let user = texts[1], let lane = texts[2],
       let kind = Self.kind(texts[3], texts[4]), let resource = texts[5],
       let id = texts[6].flatMap({ ResourceID(key: $0) }),
@@ -147,7 +147,7 @@ private struct MutationRow: Sendable {
     }
   }
 
-  static func put(_ entry: Mutation, in file: SQLiteFile) throws(OfflineStoreError) {
+  package static func put(_ entry: Mutation, in file: SQLiteFile) throws(OfflineStoreError) {
     let draft = entry.draft
     let (kind, action): (String, String?) =
       switch draft.kind {

@@ -13,7 +13,7 @@ import Synchronization
 /// ``OfflineStoreError/inUse``. A file that is damaged, foreign, or of a newer version is refused, and
 /// left as it is.
 public final class OfflineStore: ClientStorage, Sendable {
-  let executor = QueueExecutor()
+  package let executor = QueueExecutor()
   private let file: Mutex<SQLiteFile>
 
   /// Opens the store of a folder, and makes it if it is not there. Blocks for a moment.
@@ -24,7 +24,7 @@ public final class OfflineStore: ClientStorage, Sendable {
   }
 
   /// Opens a store over another layer of input and output.
-  init(folder: String, vfs: String?) throws(OfflineStoreError) {
+  package init(folder: String, vfs: String?) throws(OfflineStoreError) {
     try StoreFolder.make(folder)
     let file = try SQLiteFile(path: folder + "/offline.sqlite", vfs: vfs)
     try OfflineSchema.prepare(file)
@@ -65,7 +65,7 @@ public final class OfflineStore: ClientStorage, Sendable {
   }
 
   /// The device's name, made when it is asked for the first time.
-  func senderID() throws(OfflineStoreError) -> String {
+  package func senderID() throws(OfflineStoreError) -> String {
     try transaction { (file) throws(OfflineStoreError) in
       let known = try file.query("SELECT value FROM client WHERE key = 'offline/sender'")
         .rows { $0.bytes(0) }.first
@@ -80,14 +80,14 @@ public final class OfflineStore: ClientStorage, Sendable {
   // MARK: Work
 
   /// Runs work on the file, here and now.
-  func perform<Value: Sendable>(
+  package func perform<Value: Sendable>(
     _ work: (SQLiteFile) throws(OfflineStoreError) -> Value
   ) throws(OfflineStoreError) -> Value {
     try file.withLock { (file) throws(OfflineStoreError) -> Value in try work(file) }
   }
 
   /// Runs work in one transaction, synced when this returns.
-  func transaction<Value: Sendable>(
+  package func transaction<Value: Sendable>(
     _ work: (SQLiteFile) throws(OfflineStoreError) -> Value
   ) throws(OfflineStoreError) -> Value {
     try perform { (file) throws(OfflineStoreError) in

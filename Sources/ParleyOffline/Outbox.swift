@@ -63,31 +63,31 @@ public actor Outbox {
   private struct Weak<Value: AnyObject> { weak var value: Value? }
 
   /// A follower of one change.
-  struct Watcher { weak var feed: Feed<MutationStep>? }
+  package struct Watcher { weak var feed: Feed<MutationStep>? }
 
   /// A repository of a collection. It is told that there is something, and looks.
   private struct Observer {
-    let resource: String
-    let signal: Feed<Void>
-    var done: [DoneMutation] = []
-    var isOverrun = false
+    package let resource: String
+    package let signal: Feed<Void>
+    package var done: [DoneMutation] = []
+    package var isOverrun = false
   }
 
   /// A change that the server has made.
-  struct DoneMutation: Sendable {
-    let draft: MutationDraft
-    let id: ResourceID
-    let body: [UInt8]?
+  package struct DoneMutation: Sendable {
+    package let draft: MutationDraft
+    package let id: ResourceID
+    package let body: [UInt8]?
   }
 
   /// A collection's changes at one moment.
-  struct Look: Sendable {
-    let user: String
-    let pending: [Mutation]
+  package struct Look: Sendable {
+    package let user: String
+    package let pending: [Mutation]
     /// Changes that the server has made since the last look.
-    let done: [DoneMutation]
+    package let done: [DoneMutation]
     /// Whether there were more of them than were noted.
-    let isOverrun: Bool
+    package let isOverrun: Bool
   }
 
   /// Changes noted for a repository between two looks.
@@ -181,7 +181,7 @@ public actor Outbox {
   }
 
   /// Tells a repository when the network may be back.
-  func tellReachable(_ feed: Feed<Void>) { reachableFeeds.append(Weak(value: feed)) }
+  package func tellReachable(_ feed: Feed<Void>) { reachableFeeds.append(Weak(value: feed)) }
 
   /// The person has signed in again: there is a token.
   public func signedIn() { try? handle(.token(isThere: true)) }
@@ -197,17 +197,17 @@ public actor Outbox {
 
   // MARK: For repositories
 
-  func canonical(_ id: ResourceID) -> ResourceID { machine.canonical(id) }
+  package func canonical(_ id: ResourceID) -> ResourceID { machine.canonical(id) }
 
   /// Whether nothing is known of a temporary id yet.
-  func isNew(_ id: ResourceID) -> Bool {
+  package func isNew(_ id: ResourceID) -> Bool {
     guard let name = id.temporaryName else { return false }
     return machine.aliases[name] == nil && machine.creates[name] == nil
   }
 
   /// A collection's changes, and those that were made since the last look: of one moment. Whoever has
   /// looked once is told by the signal when there is more.
-  func look(at resource: String, _ signal: Feed<Void>) -> Look {
+  package func look(at resource: String, _ signal: Feed<Void>) -> Look {
     let former = observers.updateValue(
       Observer(resource: resource, signal: signal), forKey: ObjectIdentifier(signal))
     return Look(
@@ -215,7 +215,7 @@ public actor Outbox {
       isOverrun: former?.isOverrun ?? false)
   }
 
-  func stopObserving(_ signal: Feed<Void>) { observers[ObjectIdentifier(signal)] = nil }
+  package func stopObserving(_ signal: Feed<Void>) { observers[ObjectIdentifier(signal)] = nil }
 
   // MARK: The machine
 

@@ -1,6 +1,6 @@
 /// Answers of the server.
 extension OutboxMachine {
-  mutating func answered(
+  package mutating func answered(
     _ key: String, _ answer: MutationAnswer, now: Int64, _ turn: inout Turn
   ) {
     guard let number = numbers[key], var entry = entries[number], !entry.isProblem else { return }
@@ -78,9 +78,9 @@ extension OutboxMachine {
   }
 
   /// The changes that name a temporary id.
-  func users(of name: String) -> [Int64] { references[name]?.numbers ?? [] }
+  package func users(of name: String) -> [Int64] { references[name]?.numbers ?? [] }
 
-  mutating func refuse(_ numbers: [Int64], _ reason: MutationRefusal, _ turn: inout Turn) {
+  package mutating func refuse(_ numbers: [Int64], _ reason: MutationRefusal, _ turn: inout Turn) {
     for number in numbers {
       guard var entry = entries[number], !entry.isProblem else { continue }
       entry.state = .refused(reason)
@@ -89,7 +89,7 @@ extension OutboxMachine {
   }
 
   /// An own change has made a new version: what waits for the same thing was made on it.
-  mutating func rebase(
+  package mutating func rebase(
     _ thing: Thing, from base: String?, to version: String?, _ turn: inout Turn
   ) {
     for number in things[thing]?.numbers ?? [] {

@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 
 /// Adding changes, and merging those of one thing.
 ///
@@ -12,7 +12,7 @@ import JSON
 /// | create, and what was done to the thing | delete | nothing, unless others refer to the thing |
 /// | updates | delete | the delete |
 extension OutboxMachine {
-  mutating func enqueue(
+  package mutating func enqueue(
     _ draft: MutationDraft, key: String, _ turn: inout Turn
   ) throws(OutboxError) {
     guard let json = JSONValue(draft.body), draft.hasFittingBody(json) else { throw .notJSON }
@@ -121,12 +121,12 @@ extension OutboxMachine {
 
 extension Mutation {
   /// Whether the server cannot have seen it.
-  var canChange: Bool { !isTried && !isProblem }
+  package var canChange: Bool { !isTried && !isProblem }
 }
 
 extension MutationDraft {
   /// Whether the body is of the form that the kind asks for.
-  func hasFittingBody(_ json: JSONValue) -> Bool {
+  package func hasFittingBody(_ json: JSONValue) -> Bool {
     switch kind {
     case .create, .update: json.fields != nil
     case .delete, .action: true

@@ -6,21 +6,21 @@ import JSON
 /// Everything else goes on.
 extension OutboxMachine {
   /// Makes a change a problem.
-  mutating func stop(_ entry: Mutation, _ turn: inout Turn) {
+  package mutating func stop(_ entry: Mutation, _ turn: inout Turn) {
     replace(entry)
     turn.put(entry)
     turn.news(.problem(key: entry.key))
     for number in followers(of: [entry.number]) { hold(number) }
   }
 
-  mutating func hold(_ number: Int64) {
+  package mutating func hold(_ number: Int64) {
     guard let entry = entries[number], !entry.isProblem else { return }
     held.insert(number)
     lanes[laneName(of: entry)]?.queue.remove(number)
   }
 
   /// Whether a problem has to be decided on first.
-  func isHeld(_ number: Int64) -> Bool {
+  package func isHeld(_ number: Int64) -> Bool {
     guard let entry = entries[number], !entry.isProblem else { return false }
     if let before = things[thing(of: entry)]?.before(number), isStuck(before) { return true }
     return entry.references.contains { creates[$0].map(isStuck) ?? false }
@@ -31,7 +31,7 @@ extension OutboxMachine {
   }
 
   /// The changes that cannot be sent before some others, in order.
-  func followers(of numbers: [Int64]) -> [Int64] {
+  package func followers(of numbers: [Int64]) -> [Int64] {
     var found: Set<Int64> = []
     var open = numbers
     while let number = open.popLast() {
@@ -47,7 +47,7 @@ extension OutboxMachine {
 
   // MARK: Decisions
 
-  mutating func decide(
+  package mutating func decide(
     _ key: String, _ decision: MutationDecision, freshKey: String, _ turn: inout Turn
   ) throws(OutboxError) {
     guard let number = numbers[key], var entry = entries[number], entry.isProblem,
@@ -74,7 +74,7 @@ extension OutboxMachine {
   /// Lets changes go on that nothing holds up any more.
   ///
   /// - Parameter numbers: Ascending, so that what holds up another is looked at first.
-  mutating func release(_ numbers: [Int64]) {
+  package mutating func release(_ numbers: [Int64]) {
     for number in numbers where held.remove(number) != nil {
       guard let entry = entries[number] else { continue }
       if isHeld(number) {

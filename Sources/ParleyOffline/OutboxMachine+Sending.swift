@@ -3,7 +3,7 @@ import JSON
 /// Sending in order, and pauses.
 extension OutboxMachine {
   /// Sends the first of each lane that is free.
-  mutating func send(now: Int64, _ turn: inout Turn) {
+  package mutating func send(now: Int64, _ turn: inout Turn) {
     guard access == .ready else { return }
     // In an order, so that a run can be repeated.
     for name in lanes.keys.filter({ $0.user == user }).sorted(by: { $0.name < $1.name }) {
@@ -35,7 +35,7 @@ extension OutboxMachine {
   }
 
   /// The request of a change, the same each time.
-  func request(for entry: Mutation) -> MutationRequest {
+  package func request(for entry: Mutation) -> MutationRequest {
     let body = JSONValue(entry.draft.body).map { References.resolve($0) { aliases[$0] }.utf8 }
     let id = canonical(entry.draft.id)
     return MutationRequest(
@@ -46,7 +46,7 @@ extension OutboxMachine {
   // MARK: Pauses
 
   /// Has a lane wait after the server was not there, or busy.
-  mutating func pause(_ name: LaneName, retryAfter: Int64?, now: Int64) {
+  package mutating func pause(_ name: LaneName, retryAfter: Int64?, now: Int64) {
     guard var lane = lanes[name] else { return }
     let doublings = min(lane.failures, 20)
     lane.failures += 1
@@ -69,7 +69,7 @@ extension OutboxMachine {
   }
 
   /// Asks to be woken at the end of the first pause.
-  mutating func setWake(now: Int64, _ turn: inout Turn) {
+  package mutating func setWake(now: Int64, _ turn: inout Turn) {
     let times = lanes.compactMap { $0.key.user == user ? $0.value.retryAt : nil }
     let next = access == .ready ? times.min() : nil
     guard next != wakeAt else { return }

@@ -11,9 +11,9 @@ import JSON
 /// Actions are done in order. Whatever one event keeps is one ``Action/keep(_:)``, the first of its
 /// actions: if that fails, nothing has happened, and the machine begins again from what is kept.
 /// So it does when the process is killed between any two actions.
-struct OutboxMachine: Sendable {
+package struct OutboxMachine: Sendable {
   /// Something that has happened.
-  enum Event: Sendable {
+  package enum Event: Sendable {
     /// The app makes a change; the key has never been used.
     case enqueue(MutationDraft, key: String)
     case answered(key: String, MutationAnswer)
@@ -30,7 +30,7 @@ struct OutboxMachine: Sendable {
   }
 
   /// Something to do.
-  enum Action: Sendable, Equatable {
+  package enum Action: Sendable, Equatable {
     /// Put this on the disk in one step, synced, before anything behind it is done.
     case keep([Write])
     case send(MutationRequest)
@@ -43,7 +43,7 @@ struct OutboxMachine: Sendable {
   }
 
   /// A step on the disk.
-  enum Write: Sendable, Equatable {
+  package enum Write: Sendable, Equatable {
     case put(Mutation)
     case remove(number: Int64)
     case alias(name: String, id: ResourceID)
@@ -53,7 +53,7 @@ struct OutboxMachine: Sendable {
   }
 
   /// News of a change, for whoever made it.
-  enum News: Sendable, Equatable {
+  package enum News: Sendable, Equatable {
     case queued(key: String)
     /// Another change has taken it in, or nothing is left to do.
     case merged(key: String, into: String?)
@@ -64,66 +64,71 @@ struct OutboxMachine: Sendable {
   }
 
   /// Everything that outlives the process.
-  struct Kept: Sendable, Equatable {
-    var entries: [Mutation] = []
+  package struct Kept: Sendable, Equatable {
+    package var entries: [Mutation] = []
     /// The oldest first.
-    var aliases: [(name: String, id: ResourceID)] = []
+    package var aliases: [(name: String, id: ResourceID)] = []
 
-    static func == (one: Self, other: Self) -> Bool {
+    package init(entries: [Mutation] = [], aliases: [(name: String, id: ResourceID)] = []) {
+      self.entries = entries
+      self.aliases = aliases
+    }
+
+    package static func == (one: Self, other: Self) -> Bool {
       one.entries == other.entries && one.aliases.elementsEqual(other.aliases, by: ==)
     }
   }
 
-  struct Thing: Hashable {
-    let user: String
-    let resource: String
-    let id: ResourceID
+  package struct Thing: Hashable {
+    package let user: String
+    package let resource: String
+    package let id: ResourceID
   }
 
-  struct LaneName: Hashable {
-    let user: String
-    let name: String
+  package struct LaneName: Hashable {
+    package let user: String
+    package let name: String
   }
 
-  struct Lane {
+  package struct Lane {
     /// Changes in order, but for those that a problem holds up.
-    var queue = SortedNumbers()
-    var underWay: Int64?
-    var retryAt: Int64?
-    var failures = 0
+    package var queue = SortedNumbers()
+    package var underWay: Int64?
+    package var retryAt: Int64?
+    package var failures = 0
   }
 
-  enum Access { case ready, asking, signedOut }
+  package enum Access { case ready, asking, signedOut }
 
-  let settings: OutboxSettings
+  package let settings: OutboxSettings
   private(set) var user: String
-  var access = Access.ready
+  package var access = Access.ready
   /// Refusals of the token in a row.
-  var refusedTokens = 0
-  var chance: UInt64
+  package var refusedTokens = 0
+  package var chance: UInt64
 
-  var entries: [Int64: Mutation] = [:]
-  var numbers: [String: Int64] = [:]
-  var things: [Thing: SortedNumbers] = [:]
-  var resources: [Thing: SortedNumbers] = [:]
-  var creates: [String: Int64] = [:]
-  var references: [String: SortedNumbers] = [:]
+  package var entries: [Int64: Mutation] = [:]
+  package var numbers: [String: Int64] = [:]
+  package var things: [Thing: SortedNumbers] = [:]
+  package var resources: [Thing: SortedNumbers] = [:]
+  package var creates: [String: Int64] = [:]
+  package var references: [String: SortedNumbers] = [:]
   /// Changes behind a problem.
-  var held: Set<Int64> = []
-  var problems = SortedNumbers()
-  var lanes: [LaneName: Lane] = [:]
-  var aliases: [String: ResourceID] = [:]
-  var aliasOrder: [String] = []
-  var lastNumber: Int64 = 0
+  package var held: Set<Int64> = []
+  package var problems = SortedNumbers()
+  package var lanes: [LaneName: Lane] = [:]
+  package var aliases: [String: ResourceID] = [:]
+  package var aliasOrder: [String] = []
+  package var lastNumber: Int64 = 0
   private(set) var byteCount = 0
-  var wakeAt: Int64?
+  package var wakeAt: Int64?
 
   /// Makes a machine from what is kept.
   ///
   /// - Parameters:
   ///   - underWay: Keys of changes whose answers still come, after a storage has failed.
   ///   - pause: The time before which nothing is sent.
-  init(
+  package init(
     _ kept: Kept = Kept(), user: String, settings: OutboxSettings = OutboxSettings(), seed: UInt64,
     underWay: Set<String> = [], pause: Int64? = nil
   ) {
@@ -146,7 +151,7 @@ struct OutboxMachine: Sendable {
   /// Takes what has happened; returns what to do, in order.
   ///
   /// - Throws: For `enqueue` and `decide`; nothing has changed then.
-  mutating func handle(_ event: Event, now: Int64) throws(OutboxError) -> [Action] {
+  package mutating func handle(_ event: Event, now: Int64) throws(OutboxError) -> [Action] {
     var turn = Turn()
     switch event {
     case .enqueue(let draft, let key): try enqueue(draft, key: key, &turn)
@@ -172,30 +177,30 @@ struct OutboxMachine: Sendable {
   }
 
   /// The actions of one event.
-  struct Turn {
-    var writes: [Write] = []
-    var others: [Action] = []
+  package struct Turn {
+    package var writes: [Write] = []
+    package var others: [Action] = []
 
-    var actions: [Action] { (writes.isEmpty ? [] : [.keep(writes)]) + others }
+    package var actions: [Action] { (writes.isEmpty ? [] : [.keep(writes)]) + others }
 
     /// Keeps a change as it is; of one event only the last state of it is written.
-    mutating func put(_ entry: Mutation) {
+    package mutating func put(_ entry: Mutation) {
       writes.removeAll {
         if case .put(let other) = $0 { other.number == entry.number } else { false }
       }
       writes.append(.put(entry))
     }
 
-    mutating func news(_ news: News) { others.append(.news(news)) }
+    package mutating func news(_ news: News) { others.append(.news(news)) }
   }
 
   // MARK: Entries and their indexes
 
-  func laneName(of entry: Mutation) -> LaneName {
+  package func laneName(of entry: Mutation) -> LaneName {
     LaneName(user: entry.user, name: entry.draft.lane)
   }
 
-  func thing(of entry: Mutation) -> Thing {
+  package func thing(of entry: Mutation) -> Thing {
     Thing(user: entry.user, resource: entry.draft.resource, id: canonical(entry.draft.id))
   }
 
@@ -204,11 +209,11 @@ struct OutboxMachine: Sendable {
   }
 
   /// The server's id, if it is known.
-  func canonical(_ id: ResourceID) -> ResourceID {
+  package func canonical(_ id: ResourceID) -> ResourceID {
     id.temporaryName.flatMap { aliases[$0] } ?? id
   }
 
-  mutating func insert(_ entry: Mutation) {
+  package mutating func insert(_ entry: Mutation) {
     let number = entry.number
     entries[number] = entry
     numbers[entry.key] = number
@@ -227,7 +232,7 @@ struct OutboxMachine: Sendable {
     }
   }
 
-  mutating func remove(_ number: Int64) {
+  package mutating func remove(_ number: Int64) {
     guard let entry = entries.removeValue(forKey: number) else { return }
     numbers[entry.key] = nil
     byteCount -= entry.byteCount
@@ -252,7 +257,7 @@ struct OutboxMachine: Sendable {
   }
 
   /// Replaces a change that stays in its place.
-  mutating func replace(_ entry: Mutation) {
+  package mutating func replace(_ entry: Mutation) {
     let lane = laneName(of: entry)
     let isUnderWay = lanes[lane]?.underWay == entry.number
     let isHeld = held.contains(entry.number)
@@ -265,11 +270,11 @@ struct OutboxMachine: Sendable {
   // MARK: What the app may ask
 
   /// The number of changes that wait, of all users.
-  var count: Int { entries.count }
+  package var count: Int { entries.count }
 
   /// The changes of the present user in a collection, in order, with the server's ids as far as they are
   /// known.
-  func pending(_ resource: String) -> [Mutation] {
+  package func pending(_ resource: String) -> [Mutation] {
     let all = resources[Thing(user: user, resource: resource, id: "")]
     return (all?.numbers ?? []).compactMap { number in
       guard var entry = entries[number] else { return nil }
@@ -280,26 +285,26 @@ struct OutboxMachine: Sendable {
   }
 
   /// The changes that somebody has to decide on, of the present user, in order.
-  var undecided: [Mutation] {
+  package var undecided: [Mutation] {
     problems.numbers.compactMap { entries[$0] }.filter { $0.user == user }
   }
 
   /// The changes of the present user, in order.
   ///
   /// - Complexity: O(*n* log *n*) changes.
-  var waiting: [Mutation] {
+  package var waiting: [Mutation] {
     entries.values.filter { $0.user == user }.sorted { $0.number < $1.number }
   }
 
-  func entry(_ key: String) -> Mutation? { numbers[key].flatMap { entries[$0] } }
+  package func entry(_ key: String) -> Mutation? { numbers[key].flatMap { entries[$0] } }
 }
 
 /// Numbers in ascending order, without repetition.
-struct SortedNumbers: Sendable, Equatable {
+package struct SortedNumbers: Sendable, Equatable {
   private(set) var numbers: [Int64] = []
 
-  var isEmpty: Bool { numbers.isEmpty }
-  var first: Int64? { numbers.first }
+  package var isEmpty: Bool { numbers.isEmpty }
+  package var first: Int64? { numbers.first }
 
   /// The place of the first number that is not below.
   private func place(of number: Int64) -> Int {
@@ -312,26 +317,26 @@ struct SortedNumbers: Sendable, Equatable {
     return low
   }
 
-  func contains(_ number: Int64) -> Bool {
+  package func contains(_ number: Int64) -> Bool {
     let place = place(of: number)
     return place < numbers.count && numbers[place] == number
   }
 
-  mutating func insert(_ number: Int64) {
+  package mutating func insert(_ number: Int64) {
     let place = place(of: number)
     if place == numbers.count || numbers[place] != number { numbers.insert(number, at: place) }
   }
 
-  mutating func remove(_ number: Int64) {
+  package mutating func remove(_ number: Int64) {
     let place = place(of: number)
     if place < numbers.count, numbers[place] == number { numbers.remove(at: place) }
   }
 
   /// The numbers above one, ascending.
-  func after(_ number: Int64) -> ArraySlice<Int64> { numbers[place(of: number + 1)...] }
+  package func after(_ number: Int64) -> ArraySlice<Int64> { numbers[place(of: number + 1)...] }
 
   /// The greatest number below one.
-  func before(_ number: Int64) -> Int64? {
+  package func before(_ number: Int64) -> Int64? {
     let place = place(of: number)
     return place == 0 ? nil : numbers[place - 1]
   }

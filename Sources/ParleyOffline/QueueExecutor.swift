@@ -2,10 +2,10 @@ import Dispatch
 
 /// A queue for actors whose work goes to the disk, so that the threads of everybody else never wait for
 /// it.
-final class QueueExecutor: SerialExecutor {
+package final class QueueExecutor: SerialExecutor {
   let queue = DispatchQueue(label: "parley.offline")
 
-  func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }

@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 import Synchronization
 
 /// A person's right to use a server.
@@ -119,7 +119,7 @@ public final class RESTService: MutationSender, Sendable {
   /// Fetches JSON.
   ///
   /// - Parameter user: The person in whose name; their token is sent, and no other's.
-  func get(
+  package func get(
     _ resource: String, id: ResourceID? = nil, parameters: [String: String] = [:],
     as user: String
   ) async throws(FetchError) -> JSONValue? {
@@ -206,7 +206,7 @@ public final class RESTService: MutationSender, Sendable {
   }
 
   /// A text within a path or a query.
-  static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     var escaped = ""
     for byte in text.utf8 {
       switch byte {

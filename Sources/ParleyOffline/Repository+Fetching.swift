@@ -1,9 +1,9 @@
 import JSON
-import ParleyClient
+package import ParleyClient
 
 /// Fetching, and showing what was fetched.
 extension Repository {
-  func subscribe(
+  package func subscribe(
     _ query: DataQuery, _ policy: FetchPolicy, _ filter: (@Sendable (Model) -> Bool)?,
     _ feed: Feed<Result<[Model], FetchError>>
   ) async {
@@ -32,7 +32,7 @@ extension Repository {
   }
 
   /// Something was published: what is shown is fetched anew, once for all that comes in a moment.
-  func invalidate() {
+  package func invalidate() {
     guard !isGathering else { return }
     isGathering = true
     Task { [weak self, time] in
@@ -47,14 +47,14 @@ extension Repository {
   }
 
   /// The network may be back.
-  func fetchFailed() {
+  package func fetchFailed() {
     let queries = failed
     failed = []
     for query in queries { fetch(query) }
   }
 
   /// Fetches; if that is being done, once more after it.
-  func fetch(_ query: DataQuery) {
+  package func fetch(_ query: DataQuery) {
     guard fetching[query] == nil else {
       fetching[query]?.again = true
       return
@@ -128,7 +128,7 @@ extension Repository {
 
   /// Looks at what waits and what the server has made, and shows it.
   @discardableResult
-  func look(showing: Bool = true) async -> Outbox.Look {
+  package func look(showing: Bool = true) async -> Outbox.Look {
     let look = await outbox.look(at: interface.resource, signal)
     if user != look.user || look.isOverrun {
       let isOther = user != nil && user != look.user
@@ -163,7 +163,7 @@ extension Repository {
   /// Shows a value to those who have not seen it.
   ///
   /// - Parameter always: Whether it is shown even if nothing is known.
-  func show(_ query: DataQuery, with pending: [Mutation], always: Bool = false) {
+  package func show(_ query: DataQuery, with pending: [Mutation], always: Bool = false) {
     let base = values[query]
     for subscriber in subscribers where subscriber.query == query {
       guard subscriber.isReady, let feed = subscriber.feed else { continue }
@@ -177,7 +177,7 @@ extension Repository {
   }
 
   /// The server's value of a thing.
-  func server(_ id: ResourceID) async -> Model? {
+  package func server(_ id: ResourceID) async -> Model? {
     for list in values.values {
       if let model = list.first(where: { $0.id == id }) { return model }
     }
@@ -185,7 +185,7 @@ extension Repository {
   }
 
   /// A thing as it is shown.
-  func shown(_ id: ResourceID) async -> Model? {
+  package func shown(_ id: ResourceID) async -> Model? {
     let base = await server(id).map { [$0] } ?? []
     return lay(await pending(), over: base, in: .single(id)).first
   }
@@ -209,22 +209,22 @@ extension Repository {
 }
 
 /// A list with changes laid over it.
-struct Overlay<Model: OfflineModel> {
+package struct Overlay<Model: OfflineModel> {
   private var slots: [Model?]
   private var places: [ResourceID: Int] = [:]
   private let query: DataQuery
   private let filter: (@Sendable (Model) -> Bool)?
 
-  init(_ models: [Model], _ query: DataQuery, _ filter: (@Sendable (Model) -> Bool)?) {
+  package init(_ models: [Model], _ query: DataQuery, _ filter: (@Sendable (Model) -> Bool)?) {
     slots = models
     self.query = query
     self.filter = filter
     for (index, model) in models.enumerated() { places[model.id] = index }
   }
 
-  var models: [Model] { slots.compactMap { $0 } }
+  package var models: [Model] { slots.compactMap { $0 } }
 
-  mutating func lay(_ draft: MutationDraft, id: ResourceID, _ answer: [UInt8]?) {
+  package mutating func lay(_ draft: MutationDraft, id: ResourceID, _ answer: [UInt8]?) {
     let place = places[id]
     let former = place.flatMap { slots[$0] }.map { ModelForm.json($0) }
     switch CachedItem.after(draft, id: id, answer: answer, former: former) {

@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 public import ParleyClient
 
 /// A collection of things, as streams: what is kept at once, then what the server has, again at each
@@ -8,17 +8,17 @@ public import ParleyClient
 ///     for try await list in contacts.fetchAll() { show(list) }
 ///     try await contacts.save(draft)  // It is on the device's disk, and shown.
 public actor Repository<Model: OfflineModel> {
-  final class Subscriber {
-    var query: DataQuery
-    let policy: FetchPolicy
-    let filter: (@Sendable (Model) -> Bool)?
-    weak var feed: Feed<Result<[Model], FetchError>>?
+  package final class Subscriber {
+    package var query: DataQuery
+    package let policy: FetchPolicy
+    package let filter: (@Sendable (Model) -> Bool)?
+    package weak var feed: Feed<Result<[Model], FetchError>>?
     /// The value shown last.
-    var shown: JSONValue?
+    package var shown: JSONValue?
     /// Whether values of the server's have come, where no others may be shown.
-    var isReady: Bool
+    package var isReady: Bool
 
-    init(
+    package init(
       _ query: DataQuery, _ policy: FetchPolicy, _ filter: (@Sendable (Model) -> Bool)?,
       _ feed: Feed<Result<[Model], FetchError>>
     ) {
@@ -30,33 +30,33 @@ public actor Repository<Model: OfflineModel> {
     }
   }
 
-  struct Fetching {
-    let number: Int
-    var again = false
+  package struct Fetching {
+    package let number: Int
+    package var again = false
   }
 
   /// The outbox by which changes are sent.
   public nonisolated let outbox: Outbox
 
-  let interface: any DataInterface<Model>
-  let time: any ClientTime
-  let sendsWhole: Bool
-  var subscribers: [Subscriber] = []
+  package let interface: any DataInterface<Model>
+  package let time: any ClientTime
+  package let sendsWhole: Bool
+  package var subscribers: [Subscriber] = []
   /// The server's values, as far as they are known, without what waits.
-  var values: [DataQuery: [Model]] = [:]
-  var fetching: [DataQuery: Fetching] = [:]
-  var failed: Set<DataQuery> = []
+  package var values: [DataQuery: [Model]] = [:]
+  package var fetching: [DataQuery: Fetching] = [:]
+  package var failed: Set<DataQuery> = []
   /// Changes that the server has made while something was being fetched.
-  var recent: [(number: Int, done: Outbox.DoneMutation)] = []
-  var doneCount = 0
+  package var recent: [(number: Int, done: Outbox.DoneMutation)] = []
+  package var doneCount = 0
   /// The outbox's sign that there is something to look at.
-  let signal: Feed<Void>
-  var user: String?
-  var isGathering = false
+  package let signal: Feed<Void>
+  package var user: String?
+  package var isGathering = false
   private let tasks = TaskBag()
 
   /// Milliseconds for which updates are gathered before they become one fetch.
-  static var gatherMilliseconds: Int64 { 50 }
+  package static var gatherMilliseconds: Int64 { 50 }
 
   /// The queue of the store.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { outbox.unownedExecutor }

@@ -1,8 +1,8 @@
-import JSON
+package import JSON
 
 extension ResourceID {
   /// Reads an id from JSON; `nil` for anything else.
-  init?(json: JSONValue) {
+  package init?(json: JSONValue) {
     if let text = json.string {
       self.init(text)
     } else if let number = Int64(String(decoding: json.utf8, as: UTF8.self)) {
@@ -15,7 +15,7 @@ extension ResourceID {
   }
 
   /// The id as JSON.
-  var json: JSONValue {
+  package var json: JSONValue {
     switch form {
     case .text(let text): return JSONValue(text)
     case .number(let number): return JSONValue(trusted: Array(String(number).utf8))
@@ -25,16 +25,16 @@ extension ResourceID {
   }
 
   /// The id as a key of tables: two ids have one text only if they are one id.
-  var key: String { String(decoding: json.utf8, as: UTF8.self) }
+  package var key: String { String(decoding: json.utf8, as: UTF8.self) }
 
   /// Reads an id from ``key``.
-  init?(key: String) {
+  package init?(key: String) {
     guard let json = JSONValue(key.utf8) else { return nil }
     self.init(json: json)
   }
 
   /// The temporary name, if the JSON is such a reference: an object of one field, `$ref`.
-  static func reference(_ json: JSONValue) -> String? {
+  package static func reference(_ json: JSONValue) -> String? {
     guard json.utf8.first == UInt8(ascii: "{"), let fields = json.fields, fields.all.count == 1,
       let name = fields["$ref"]?.string, isTemporaryName(name)
     else { return nil }
@@ -43,11 +43,11 @@ extension ResourceID {
 }
 
 /// The temporary ids in a body, found by their form and never by searching texts.
-enum References {
+package enum References {
   /// The temporary names within some JSON.
   ///
   /// - Complexity: O(*bytes* × *depth*); the depth is bounded.
-  static func names(in json: JSONValue) -> Set<String> {
+  package static func names(in json: JSONValue) -> Set<String> {
     guard json.utf8.contains(UInt8(ascii: "$")) else { return [] }
     if let name = ResourceID.reference(json) { return [name] }
     var names: Set<String> = []
@@ -56,7 +56,7 @@ enum References {
   }
 
   /// The JSON with each reference replaced for which there is a server's id.
-  static func resolve(_ json: JSONValue, _ id: (String) -> ResourceID?) -> JSONValue {
+  package static func resolve(_ json: JSONValue, _ id: (String) -> ResourceID?) -> JSONValue {
     guard json.utf8.contains(UInt8(ascii: "$")) else { return json }
     if let name = ResourceID.reference(json) { return id(name)?.json ?? json }
     if json.utf8.first == UInt8(ascii: "{"), let fields = json.fields {
@@ -78,11 +78,11 @@ enum References {
 }
 
 /// Objects laid over each other.
-enum Merging {
+package enum Merging {
   /// The fields of one object with those of another: of a name in both, the later one's.
   ///
   /// - Complexity: O(*bytes*).
-  static func merge(_ earlier: JSONValue, with later: JSONValue) -> JSONValue {
+  package static func merge(_ earlier: JSONValue, with later: JSONValue) -> JSONValue {
     guard let first = earlier.fields, let second = later.fields else { return later }
     var places: [[UInt8]: Int] = [:]
     var all = first.all
@@ -98,7 +98,7 @@ enum Merging {
   }
 
   /// The fields of an object that another does not have so; those that are gone as `null`.
-  static func difference(from base: JSONValue, to json: JSONValue) -> JSONValue {
+  package static func difference(from base: JSONValue, to json: JSONValue) -> JSONValue {
     guard let former = base.fields, let fields = json.fields else { return json }
     var left: [[UInt8]: JSONValue] = [:]
     for field in former.all { left[Array(field.name.utf8)] = field.value }
@@ -115,7 +115,7 @@ enum Merging {
   }
 
   /// The object without a field.
-  static func removing(_ name: String, from json: JSONValue) -> JSONValue {
+  package static func removing(_ name: String, from json: JSONValue) -> JSONValue {
     guard var fields = json.fields else { return json }
     fields.remove(name)
     return JSONValue(fields)

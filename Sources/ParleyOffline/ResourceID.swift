@@ -5,15 +5,15 @@
 /// `{"$ref":"t:…"}`, a form of its own: wherever it stands in what is sent, it is replaced by the
 /// server's id once that is known, and no other text is ever touched.
 public struct ResourceID: Hashable, Sendable {
-  enum Form: Hashable, Sendable {
+  package enum Form: Hashable, Sendable {
     case text(String)
     case number(Int64)
     case temporary(String)
   }
 
-  let form: Form
+  package let form: Form
 
-  init(_ form: Form) { self.form = form }
+  package init(_ form: Form) { self.form = form }
 
   /// A server's id that is a text.
   public init(_ text: String) { form = .text(text) }
@@ -27,7 +27,7 @@ public struct ResourceID: Hashable, Sendable {
   /// Whether the server has not given an id yet.
   public var isTemporary: Bool { temporaryName != nil }
 
-  var temporaryName: String? {
+  package var temporaryName: String? {
     if case .temporary(let name) = form { name } else { nil }
   }
 }
@@ -87,13 +87,13 @@ extension ResourceID: Codable {
     }
   }
 
-  static func isTemporaryName(_ name: String) -> Bool { name.utf8.starts(with: "t:".utf8) }
+  package static func isTemporaryName(_ name: String) -> Bool { name.utf8.starts(with: "t:".utf8) }
 }
 
 /// Names that nothing else has.
-enum RandomName {
+package enum RandomName {
   /// 128 random bits in letters and digits.
-  static func make() -> String {
+  package static func make() -> String {
     let digits = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map {
       let text = String($0, radix: 36)
       return String(repeating: "0", count: 13 - text.count) + text

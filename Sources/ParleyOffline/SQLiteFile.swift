@@ -7,7 +7,7 @@ import CSQLite
 #endif
 
 /// A result code of SQLite that is not success.
-struct SQLiteFailure {
+package struct SQLiteFailure {
   let code: Int32
 
   /// The error for callers, without SQL and without values.
@@ -26,12 +26,12 @@ struct SQLiteFailure {
 }
 
 /// An open database. It belongs to one thread at a time, and so do its statements.
-final class SQLiteFile {
+package final class SQLiteFile {
   private let handle: OpaquePointer
   private var prepared: [String: SQLiteQuery] = [:]
 
   /// Opens a file, and makes it if it is not there.
-  init(path: String, vfs: String?) throws(OfflineStoreError) {
+  package init(path: String, vfs: String?) throws(OfflineStoreError) {
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let code = sqlite3_open_v2(path, &opened, flags, vfs)
@@ -50,13 +50,13 @@ final class SQLiteFile {
   }
 
   /// Runs statements that take and return nothing.
-  func execute(_ sql: String) throws(OfflineStoreError) {
+  package func execute(_ sql: String) throws(OfflineStoreError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code).storeError }
   }
 
   /// A statement, prepared once and kept. One is in one use at a time.
-  func query(_ sql: String) throws(OfflineStoreError) -> SQLiteQuery {
+  package func query(_ sql: String) throws(OfflineStoreError) -> SQLiteQuery {
     if let known = prepared[sql] { return known }
     var statement: OpaquePointer?
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
@@ -68,10 +68,10 @@ final class SQLiteFile {
   }
 
   /// Whether a transaction is open; SQLite may end one by itself after a serious error.
-  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+  package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   /// Runs work in one transaction: all of it is on the disk when this returns, or nothing.
-  func transaction<Value>(
+  package func transaction<Value>(
     _ work: () throws(OfflineStoreError) -> Value
   ) throws(OfflineStoreError) -> Value {
     try execute("BEGIN IMMEDIATE")
@@ -87,27 +87,31 @@ final class SQLiteFile {
 }
 
 /// A value that a statement takes.
-enum SQLiteParameter: Sendable {
+package enum SQLiteParameter: Sendable {
   case integer(Int64)
   case text(String)
   case bytes([UInt8])
   case null
 
-  static func optional(_ text: String?) -> SQLiteParameter { text.map { .text($0) } ?? .null }
-  static func optional(_ bytes: [UInt8]?) -> SQLiteParameter { bytes.map { .bytes($0) } ?? .null }
+  package static func optional(_ text: String?) -> SQLiteParameter {
+    text.map { .text($0) } ?? .null
+  }
+  package static func optional(_ bytes: [UInt8]?) -> SQLiteParameter {
+    bytes.map { .bytes($0) } ?? .null
+  }
 }
 
 /// A prepared statement. Columns count from 0.
-final class SQLiteQuery {
+package final class SQLiteQuery {
   private let handle: OpaquePointer
 
-  init(_ handle: OpaquePointer) { self.handle = handle }
+  package init(_ handle: OpaquePointer) { self.handle = handle }
 
   deinit { sqlite3_finalize(handle) }
 
   /// Runs it with parameters, and reads all rows.
   @discardableResult
-  func rows<Row>(
+  package func rows<Row>(
     _ parameters: [SQLiteParameter] = [], _ read: (SQLiteQuery) -> Row
   ) throws(OfflineStoreError) -> [Row] {
     defer {
@@ -130,7 +134,7 @@ final class SQLiteQuery {
   }
 
   /// Runs it with parameters; it returns no rows.
-  func run(_ parameters: SQLiteParameter...) throws(OfflineStoreError) {
+  package func run(_ parameters: SQLiteParameter...) throws(OfflineStoreError) {
     try rows(parameters) { _ in }
   }
 
@@ -160,22 +164,24 @@ final class SQLiteQuery {
   /// `SQLITE_TRANSIENT`, a macro that Swift does not see: SQLite copies what is bound.
   private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+  package func isNull(_ column: Int32) -> Bool {
+    sqlite3_column_type(handle, column) == SQLITE_NULL
+  }
 
-  func text(_ column: Int32) -> String {
+  package func text(_ column: Int32) -> String {
     guard let start = sqlite3_column_text(handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(handle, column))
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
-  func bytes(_ column: Int32) -> [UInt8] {
+  package func bytes(_ column: Int32) -> [UInt8] {
     let start = sqlite3_column_blob(handle, column)
     let count = Int(sqlite3_column_bytes(handle, column))
     return Array(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
   }
 
-  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-  func optionalBytes(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
+  package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+  package func optionalBytes(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
 }

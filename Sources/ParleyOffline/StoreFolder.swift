@@ -5,7 +5,7 @@
 #endif
 
 /// The folder of a store.
-enum StoreFolder {
+package enum StoreFolder {
   /// Makes a folder that nobody else may read, if it is not there.
   static func make(_ folder: String) throws(OfflineStoreError) {
     guard mkdir(folder, 0o700) != 0 else { return }

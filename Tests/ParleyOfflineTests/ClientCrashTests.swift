@@ -5,7 +5,7 @@ import ParleyClient
 import Synchronization
 import Testing
 
-@testable import ParleyOffline
+import ParleyOffline
 
 @Suite("A client that is killed", .serialized)
 struct ClientCrashTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import ParleyOffline
+import ParleyOffline
 
 @Suite("The example of a list", .timeLimit(.minutes(2)))
 struct ExampleTests {

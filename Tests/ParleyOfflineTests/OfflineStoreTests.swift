@@ -6,7 +6,7 @@ import ParleyClient
 import Synchronization
 import Testing
 
-@testable import ParleyOffline
+import ParleyOffline
 
 /// A folder that goes with the test.
 final class TemporaryFolder: Sendable {

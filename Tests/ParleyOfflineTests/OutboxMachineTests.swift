@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@testable import ParleyOffline
+import ParleyOffline
 
 @Suite("The outbox's rules")
 struct OutboxMachineTests {

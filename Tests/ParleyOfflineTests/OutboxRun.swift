@@ -2,7 +2,7 @@ import JSON
 import OTWorkloads
 import Testing
 
-@testable import ParleyOffline
+import ParleyOffline
 
 /// A body of one or two fields.
 func fields(_ all: (String, JSONValue)...) -> [UInt8] {

@@ -3,7 +3,7 @@ import JSON
 import OTWorkloads
 import Testing
 
-@testable import ParleyOffline
+import ParleyOffline
 
 /// A server that keeps things, and answers of keys.
 struct ModelServer {

@@ -3,7 +3,7 @@ import JSON
 import ParleyClient
 import Testing
 
-@testable import ParleyOffline
+import ParleyOffline
 
 /// Offline checks against the running program, over a network that is cut.
 @Suite("Offline, against the program", .serialized, .timeLimit(.minutes(5)))

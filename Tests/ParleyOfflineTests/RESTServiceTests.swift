@@ -3,7 +3,7 @@ import JSON
 import Synchronization
 import Testing
 
-@testable import ParleyOffline
+import ParleyOffline
 
 /// Answers in order, and notes what was asked.
 final class ScriptedWeb: WebTransport, Sendable {

@@ -4,7 +4,7 @@ import ParleyClient
 import Synchronization
 import Testing
 
-@testable import ParleyOffline
+import ParleyOffline
 
 /// A contact, as a CRM's app has it.
 struct Contact: OfflineModel {

@@ -1,7 +1,7 @@
 import OTWorkloads
 import Testing
 
-@testable import WebSocketClient
+import WebSocketClient
 
 @Suite("An HTTP answer")
 struct HTTPAnswerTests {
