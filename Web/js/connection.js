@@ -11,6 +11,7 @@ import { Emitter } from "./emitter.js";
  * @typedef {import("./door.js").Action} Action
  * @typedef {import("./door.js").NoteAction} NoteAction
  * @typedef {import("./door.js").EventKind} EventKind
+ * @typedef {{kind: "call", tell: () => void}} Call
  * @typedef {{id: string, resumeToken: string}} ClientIdentity
  * @typedef {"connecting" | "online" | "waiting" | "stopped"} ConnectionState
  * @typedef {{state: ConnectionState, retryAt?: number, code?: number}} ConnectionStatus
@@ -88,11 +89,13 @@ export class Connection extends Emitter {
   #socket;
   /** @type {any} */
   #timer;
-  /** @type {Action[]} Actions that are not done yet. */
+  /** @type {(Action | Call)[]} What is to be done, and is not done yet. */
   #actions = [];
   #isActing = false;
   /** @type {string[] | undefined} Messages that are held back. */
   #held;
+  /** How many have asked for that, and have not got their answer yet. */
+  #holds = 0;
   /** @type {((problem: string | undefined) => void)[]} Those who wait for what becomes of a token. */
   #refreshing = [];
 
@@ -196,13 +199,29 @@ export class Connection extends Emitter {
    */
   async holding(ask, before) {
     this.#held ??= [];
+    this.#holds += 1;
     const timer = this.#surroundings.setTimeout(() => this.#release(), holdWithin);
     try {
       before(await ask());
     } finally {
       this.#surroundings.clearTimeout(timer);
-      this.#release();
+      this.#holds -= 1;
+      if (this.#holds === 0) this.#release();
     }
+  }
+
+  /**
+   * Calls this once all that the core has asked for so far is done: at once, unless that is going on.
+   *
+   * @param {() => void} tell
+   */
+  afterwards(tell) {
+    this.#act([{ kind: "call", tell }]);
+  }
+
+  /** @param {ClientIdentity} identity One that this client has taken over. */
+  addIdentity(identity) {
+    this.#identities.set(identity.id, identity);
   }
 
   #release() {
@@ -233,7 +252,7 @@ export class Connection extends Emitter {
     this.#act(this.#core.edit(this.#now, note, changes));
   }
 
-  /** @param {Action[]} actions */
+  /** @param {(Action | Call)[]} actions */
   #act(actions) {
     for (const action of actions) this.#take(action);
     this.#actions.push(...actions);
@@ -246,7 +265,7 @@ export class Connection extends Emitter {
     }
   }
 
-  /** @param {Action} action */
+  /** @param {Action | Call} action */
   #take(action) {
     switch (action.kind) {
       case "claim":
@@ -261,7 +280,7 @@ export class Connection extends Emitter {
     }
   }
 
-  /** @param {Action} action */
+  /** @param {Action | Call} action */
   #perform(action) {
     switch (action.kind) {
       case "connect":
@@ -293,6 +312,9 @@ export class Connection extends Emitter {
         break;
       case "room":
         if (action.isLive) this.emit("room", action.name);
+        break;
+      case "call":
+        action.tell();
         break;
       case "claim":
       case "needToken":

@@ -25,9 +25,19 @@ export class Emitter {
   /**
    * @template {keyof Events} Name
    * @param {Name} name
+   * A listener that throws keeps neither the others nor the caller from going on: its error is thrown afterwards.
+   *
    * @param {Events[Name]} detail
    */
   emit(name, detail) {
-    for (const listener of [...(this.#listeners.get(name) ?? [])]) listener(detail);
+    for (const listener of [...(this.#listeners.get(name) ?? [])]) {
+      try {
+        listener(detail);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 }

@@ -34,9 +34,10 @@ const silent = new WeakSet();
  * @param {string} name
  * @param {boolean} [whenSilent] What counts where the browser does not answer. After a false, a lock that
  *   comes late is let go.
+ * @param {Promise<void>} [end] Lets it go earlier.
  * @returns {Promise<boolean>} Whether it was free. Where there are no locks, true.
  */
-export function hold(name, whenSilent = true) {
+export function hold(name, whenSilent = true, end = new Promise(() => {})) {
   const locks = globalThis.navigator?.locks;
   if (!locks) return Promise.resolve(true);
   return new Promise((resolve) => {
@@ -52,7 +53,7 @@ export function hold(name, whenSilent = true) {
         clearTimeout(timer);
         silent.delete(locks);
         resolve(lock !== null);
-        return lock === null || (isLate && !whenSilent) ? undefined : new Promise(() => {});
+        return lock === null || (isLate && !whenSilent) ? undefined : end;
       })
       .catch(() => {
         clearTimeout(timer);
@@ -133,6 +134,9 @@ function move(from, to) {
   }
 }
 
+/** @param {any} value @returns {string | undefined} Whose a stored identity is. */
+const ownerOf = (value) => value.owner;
+
 /**
  * Identities and unsaved edits in this browser's storage, under names of their own.
  */
@@ -150,6 +154,12 @@ export class EditStorage {
    * @type {Map<string, {slot: "a" | "b", tag: string}>}
    */
   #bases = new Map();
+  /** Identities of tabs that are gone, which this one has taken over, by id. @type {Map<string, ClientIdentity>} */
+  #adopted = new Map();
+  /** @type {() => void} */
+  #end = () => {};
+  /** @type {Promise<void>} */
+  #ended = new Promise((resolve) => (this.#end = resolve));
 
   /** @param {string} name What keys and locks begin with: one for each gateway that pages of an origin use. */
   constructor(name) {
@@ -173,26 +183,66 @@ export class EditStorage {
    */
   async claimIdentity(owner) {
     const own = read(sessionStorage, this.#identityKey);
-    if (isIdentity(own)) {
-      if (await hold(this.#lockName(own.id))) return own;
+    // Somebody else may have signed in in this tab.
+    if (isIdentity(own) && (ownerOf(own) ?? owner) === owner) {
+      if (await this.#hold(own.id, true)) return { id: own.id, resumeToken: own.resumeToken };
       sessionStorage.removeItem(this.#identityKey);
     }
     // Without locks nobody can tell a closed tab from a sleeping one: leave its edits to it.
     if (!globalThis.navigator?.locks) return undefined;
     for (const { identity } of this.allPending(owner)) {
-      if (await hold(this.#lockName(identity.id), false)) {
-        sessionStorage.setItem(this.#identityKey, JSON.stringify(identity));
+      if (await this.#hold(identity.id, false)) {
+        this.#write(identity, owner);
         return identity;
       }
     }
     return undefined;
   }
 
-  /** @param {ClientIdentity} identity As the server's welcome gave it. */
-  rememberIdentity(identity) {
+  /** @param {string} id @param {boolean} whenSilent */
+  #hold(id, whenSilent) {
+    return hold(this.#lockName(id), whenSilent, this.#ended);
+  }
+
+  /**
+   * Takes over the identities of all tabs that are gone and have left edits: they can be sent under them.
+   *
+   * @param {string} owner
+   */
+  async adoptLeftBehind(owner) {
+    if (!globalThis.navigator?.locks) return;
+    for (const { identity } of this.allPending(owner)) {
+      if (await this.#hold(identity.id, false)) this.#adopted.set(identity.id, identity);
+    }
+  }
+
+  /** The identities taken over. */
+  get adopted() {
+    return [...this.#adopted.values()];
+  }
+
+  /** Lets go of the identities that are held, so that another client of this browser may have them. */
+  close() {
+    this.#end();
+  }
+
+  /** @param {ClientIdentity} identity @param {string} [owner] */
+  #write(identity, owner) {
+    try {
+      sessionStorage.setItem(this.#identityKey, JSON.stringify(owner ? { ...identity, owner } : identity));
+    } catch {
+      // Without room it lasts as long as the page.
+    }
+  }
+
+  /**
+   * @param {ClientIdentity} identity As the server's welcome gave it.
+   * @param {string} [owner]
+   */
+  rememberIdentity(identity, owner) {
     const known = read(sessionStorage, this.#identityKey);
-    sessionStorage.setItem(this.#identityKey, JSON.stringify(identity));
-    if (known?.id !== identity.id) void hold(this.#lockName(identity.id));
+    this.#write(identity, owner);
+    if (known?.id !== identity.id) void this.#hold(identity.id, true);
   }
 
   forgetIdentity() {
@@ -274,7 +324,9 @@ export class EditStorage {
   removePending(documentId, clientId) {
     const key = this.#pendingKey(documentId, clientId);
     localStorage.removeItem(key);
-    for (const slot of /** @type {const} */ (["a", "b"])) localStorage.removeItem(this.#baseKey(documentId, clientId, slot));
+    for (const slot of /** @type {const} */ (["a", "b"])) {
+      localStorage.removeItem(this.#baseKey(documentId, clientId, slot));
+    }
     this.#bases.delete(key);
   }
 
@@ -312,7 +364,7 @@ const own = new EditStorage("parley");
 /** @type {EditStorage["claimIdentity"]} */
 export const claimIdentity = (owner) => own.claimIdentity(owner);
 /** @type {EditStorage["rememberIdentity"]} */
-export const rememberIdentity = (identity) => own.rememberIdentity(identity);
+export const rememberIdentity = (...parts) => own.rememberIdentity(...parts);
 /** @type {EditStorage["forgetIdentity"]} */
 export const forgetIdentity = () => own.forgetIdentity();
 /** @type {EditStorage["allPending"]} */

@@ -28,6 +28,17 @@ import { SharedNote } from "./note.js";
  * @property {URL | string} [core] Where the core's WebAssembly is, if not beside this file.
  */
 
+/** The ids of this page's clients. @type {Set<string>} */
+const inUse = new Set();
+
+/** Tokens that are not taken, or not to be had, in a row, before that is the end of it. */
+const refusalsMax = 5;
+/** Milliseconds to the second attempt to get one; it doubles with each, up to the longest. */
+const retryFirst = 1_000;
+const retryLongest = 60_000;
+/** Milliseconds for which a client has to have been online for its token to have been good. */
+const tokenLeast = 5_000;
+
 /** What others see of those who gave no colour. */
 const colors = ["#0b6e99", "#8a3ffc", "#b54708", "#0f7b3f", "#c11574", "#5925dc", "#a15c00", "#155eef"];
 
@@ -46,10 +57,10 @@ function colorFor(name) {
 export function addresses(url) {
   let base;
   try {
-    base = new URL(String(url), globalThis.location?.href);
+    base = new URL(String(url));
   } catch {
     const expected = "expected the gateway's address, such as https://notes.example.org";
-    throw new ParleyError("invalid", `${expected}, got “${url}”`);
+    throw new ParleyError("invalid", `${expected}, got something else`);
   }
   if (base.protocol !== "http:" && base.protocol !== "https:") {
     throw new ParleyError("invalid", `expected an address with https:// or http://, got ${base.protocol}`);
@@ -59,6 +70,19 @@ export function addresses(url) {
   const socket = new URL("ws", base);
   socket.protocol = base.protocol === "https:" ? "wss:" : "ws:";
   return { base, socket };
+}
+
+/** @param {string | undefined} token Whose it is, as far as it says. */
+const subjectOf = (token) => (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
+
+/** The longest name that a gateway takes, in bytes of UTF-8. */
+const nameBytesMax = 200;
+
+/** @param {string} name */
+function shortened(name) {
+  const bytes = new TextEncoder().encode(name);
+  if (bytes.length <= nameBytesMax) return name;
+  return new TextDecoder().decode(bytes.subarray(0, nameBytesMax - 3)).replace(/\uFFFD*$/, "…");
 }
 
 /** Whether there is a storage: a browser may forbid it to a page, or to a frame of another site. */
@@ -83,6 +107,10 @@ async function loadCore(from) {
   try {
     return await Core.load(response);
   } catch (error) {
+    const isForbidden = error instanceof WebAssembly.CompileError || error instanceof EvalError;
+    if (!isForbidden) {
+      throw new ParleyError("unreachable", "the client core came broken, or as another type than application/wasm");
+    }
     throw new ParleyError("unsupported", "WebAssembly does not run here: a content-security policy needs "
       + `'wasm-unsafe-eval' in script-src (${/** @type {Error} */ (error).name})`);
   }
@@ -102,11 +130,19 @@ async function loadCore(from) {
 export async function connect(url, options = {}) {
   const { base, socket } = addresses(url);
   const core = await loadCore(options.core ?? new URL("client.wasm", import.meta.url));
+  const { color } = options;
+  if (color !== undefined && !/^#[0-9a-f]{6}$/i.test(color)) {
+    throw new ParleyError("invalid", "expected a colour as #rrggbb");
+  }
   const token = await options.token?.();
-  const owner = options.user ?? (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
+  const owner = options.user ?? subjectOf(token);
   // Several gateways may have clients in one page's storage.
   const storage = hasStorage() ? new EditStorage(`parley@${base.host}${base.pathname}`) : undefined;
-  const identity = await storage?.claimIdentity(owner);
+  let identity = await storage?.claimIdentity(owner);
+  // Where the browser has no locks, another client of this page may have claimed the same.
+  if (identity && inUse.has(identity.id)) identity = undefined;
+  if (identity) inUse.add(identity.id);
+  await storage?.adoptLeftBehind(owner);
   return new Parley({ core, base, socket, storage, identity, owner, token, options });
 }
 
@@ -131,8 +167,13 @@ export class Parley extends Emitter {
   #notes = new Map();
   #unsaved = 0;
   #isAsking = false;
-  /** The token that the gateway last refused: the same one is not tried again. */
-  #refused = "";
+  /** The first token's person: edits that wait are never sent as another's. */
+  #subject;
+  /** How often tokens were not taken, or not to be had, since the client was last online for a while. */
+  #failures = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #retry;
+  #onlineSince = 0;
   #removals = new AbortController();
 
   /**
@@ -150,13 +191,18 @@ export class Parley extends Emitter {
     this.#options = options;
     this.#owner = owner;
     this.#token = token;
-    const name = options.name ?? (token === undefined ? undefined : claimsOf(token)?.name) ?? "Somebody";
+    this.#subject = subjectOf(token);
+    const told = options.name ?? (token === undefined ? undefined : claimsOf(token)?.name);
+    const name = shortened(told ?? "Somebody");
     const profile = { name, color: options.color ?? colorFor(name) };
     this.#connection = new Connection({
       core, url: socket.href, profile: () => profile, token: () => this.#token, ...(identity ? { identity } : {}),
     });
     this.#connection.on("welcome", () => {
-      if (this.#connection.identity) this.#storage?.rememberIdentity(this.#connection.identity);
+      const { identity } = this.#connection;
+      if (!identity) return;
+      inUse.add(identity.id);
+      this.#storage?.rememberIdentity(identity, this.#owner);
     });
     this.#connection.on("status", ({ state, retryAt, code }) => this.#became(state, retryAt, code));
     this.#connection.on("expiring", () => void this.#renew());
@@ -176,10 +222,12 @@ export class Parley extends Emitter {
 
   /** Notes with edits that a former page has left: they are sent once the note is opened. @returns {string[]} */
   get leftBehind() {
-    const id = this.#connection.identity?.id;
-    return (this.#storage?.allPending(this.#owner) ?? [])
-      .filter(({ identity, documentId }) => identity.id === id && !this.#notes.has(documentId))
+    const own = this.#connection.identity;
+    const ids = new Set([...(own ? [own] : []), ...(this.#storage?.adopted ?? [])].map(({ id }) => id));
+    const notes = (this.#storage?.allPending(this.#owner) ?? [])
+      .filter(({ identity, documentId }) => ids.has(identity.id) && !this.#notes.has(documentId))
       .map(({ documentId }) => documentId);
+    return [...new Set(notes)];
   }
 
   /**
@@ -189,6 +237,9 @@ export class Parley extends Emitter {
    */
   note(id) {
     if (typeof id !== "string" || id === "") throw new ParleyError("invalid", `expected a note's id, got ${typeof id}`);
+    if (this.#removals.signal.aborted) {
+      throw new ParleyError("invalid", "expected an open connection, got one that was closed");
+    }
     const open = this.#notes.get(id);
     if (open) return open;
     const note = new SharedNote({
@@ -197,6 +248,7 @@ export class Parley extends Emitter {
       closed: () => this.#notes.delete(id),
     });
     this.#notes.set(id, note);
+    this.#count();
     return note;
   }
 
@@ -236,15 +288,22 @@ export class Parley extends Emitter {
 
   /** Closes all notes and the connection. Edits that are not saved stay in the browser for the next visit. */
   close() {
+    this.#connection.suspend();
     for (const note of [...this.#notes.values()]) note.close();
     this.#removals.abort();
+    clearTimeout(this.#retry);
     this.#connection.stop();
+    if (this.#connection.identity) inUse.delete(this.#connection.identity.id);
+    this.#storage?.close();
   }
 
   /** @param {Window} window */
   #hearBrowser(window) {
     const { signal } = this.#removals;
-    window.addEventListener("online", () => this.#connection.retryNow(), { signal });
+    window.addEventListener("online", () => {
+      if (this.#retry !== undefined) void this.#renew();
+      else this.#connection.retryNow();
+    }, { signal });
     window.addEventListener("offline", () => this.#connection.probe(), { signal });
     window.addEventListener("pagehide", () => this.#connection.suspend(), { signal });
     window.document.addEventListener("visibilitychange", () => {
@@ -256,18 +315,35 @@ export class Parley extends Emitter {
   /** @param {string} state @param {number | undefined} retryAt @param {number | undefined} code */
   #became(state, retryAt, code) {
     const isAccess = code !== undefined && Object.values(accessCodes).includes(code);
-    if (state === "stopped" && isAccess && this.#options.token) {
-      // A token that has ended, or was none: another may do.
-      this.#refused = this.#token ?? "";
-      void this.#renew();
-      return;
+    if (state === "online") this.#onlineSince = Date.now();
+    if (state === "stopped" && isAccess && this.#options.token && !this.#removals.signal.aborted) {
+      // A token that ends in its time is no failure; one that is not taken is.
+      if (this.#onlineSince > 0 && Date.now() - this.#onlineSince > tokenLeast) this.#failures = 0;
+      else this.#failures += 1;
+      this.#onlineSince = 0;
+      if (this.#failures <= refusalsMax) {
+        this.#renewLater();
+        return;
+      }
     }
-    if (state === "online") this.#refused = "";
     this.#tell({
       state: /** @type {Status["state"]} */ (state),
       ...(retryAt === undefined ? {} : { retryAt }),
       ...(state === "stopped" ? { reason: code === undefined ? "closed" : isAccess ? "noAccess" : "refused" } : {}),
     });
+  }
+
+  /** Asks for another token: at once the first time, and later and later then. */
+  #renewLater() {
+    if (this.#failures === 0) {
+      this.#tell({ state: "connecting" });
+      void this.#renew();
+      return;
+    }
+    const delay = Math.min(retryLongest, retryFirst * 2 ** (this.#failures - 1));
+    this.#tell({ state: "waiting", retryAt: Date.now() + delay });
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.#renew(), delay);
   }
 
   /** @param {Status} status */
@@ -279,36 +355,37 @@ export class Parley extends Emitter {
   /** Gets another token of the same person, and goes on with it. */
   async #renew() {
     if (this.#isAsking || !this.#options.token) return;
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
     this.#isAsking = true;
+    let hasFailed = false;
     /** @type {string | undefined} */
     let token;
     try {
       token = await this.#options.token();
-    } catch {
-      // The app's own trouble; the token at hand is good until it ends.
+    } catch (error) {
+      // The app's own trouble, as a back end that does not answer just now.
+      hasFailed = true;
+      console.warn(`The token function failed: ${error instanceof Error ? error.name : "an error"}`);
     }
     this.#isAsking = false;
     if (this.#removals.signal.aborted) return;
-    if (token !== undefined && !this.#isOfSamePerson(token)) token = undefined;
+    const isOther = token !== undefined && subjectOf(token) !== this.#subject;
     if (this.#connection.isOnline) {
-      if (token === undefined || token === this.#token) return;
-      this.#token = token;
-      await this.#connection.refresh(token);
-    } else if (token === undefined || token === this.#refused) {
+      if (token === undefined || isOther || token === this.#token) return;
+      if ((await this.#connection.refresh(token)) === undefined) this.#token = token;
+    } else if (this.#connection.status.state !== "stopped") {
+      // It tries again by itself, with this one.
+      if (token !== undefined && !isOther) this.#token = token;
+    } else if (hasFailed) {
+      this.#failures += 1;
+      this.#renewLater();
+    } else if (token === undefined || isOther) {
       this.#tell({ state: "stopped", reason: "noAccess" });
     } else {
       this.#token = token;
       this.#connection.start();
     }
-  }
-
-  /**
-   * Edits that wait are their author's: they are never sent as another's.
-   *
-   * @param {string} token
-   */
-  #isOfSamePerson(token) {
-    return this.#options.user !== undefined || (claimsOf(token)?.sub ?? "") === this.#owner;
   }
 
   #count() {

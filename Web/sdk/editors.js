@@ -2,6 +2,8 @@
 // copies of one editor do not know each other.
 
 import { wellFormed } from "../js/wellformed.js";
+import { difference } from "./difference.js";
+import { ParleyError } from "./errors.js";
 import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
 
 /**
@@ -10,28 +12,50 @@ import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
  */
 
 /**
+ * Edits as a note takes them: not within a surrogate pair, as editors that compare units may have them, and whole
+ * scalars alone.
+ *
+ * @param {string} before The text before them.
+ * @param {() => string} after
+ * @param {TextChange[]} changes Ascending.
+ */
+function whole(before, after, changes) {
+  const splits = (/** @type {number} */ place) => {
+    const [unit, next] = [before.charCodeAt(place - 1), before.charCodeAt(place)];
+    return unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000;
+  };
+  if (changes.some(({ from, to }) => splits(from) || splits(to))) {
+    const change = difference(before, after());
+    return change ? [change] : [];
+  }
+  return changes.map(({ from, to, insert }) => ({ from, to, insert: wellFormed(insert) }));
+}
+
+/**
  * An extension for CodeMirror 6. The editor shows the note's text once there is one, and may be edited from then on;
  * its own text before that is given up.
  *
  * @param {SharedNote} note
- * @param {{Annotation: any, Transaction: any, EditorState: any, Compartment: any, ViewPlugin: any}} modules Of
- *   `@codemirror/state` and `@codemirror/view`.
+ * @param {{Annotation: any, Transaction: any, EditorState: any, EditorView: any, Compartment: any, ViewPlugin: any}}
+ *   modules Of `@codemirror/state` and `@codemirror/view`.
  */
-export function codeMirror(note, { Annotation, Transaction, EditorState, Compartment, ViewPlugin }) {
+export function codeMirror(note, { Annotation, Transaction, EditorState, EditorView, Compartment, ViewPlugin }) {
   const isShared = Annotation.define();
   const locked = new Compartment();
-  const mark = () => [isShared.of(true), Transaction.addToHistory.of(false)];
-  const plugin = ViewPlugin.define((/** @type {any} */ view) => {
+  const mark = () => [isShared.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true)];
+  /** @param {any} view @param {string} text */
+  const replaceAll = (view, text) => {
+    const change = difference(view.state.doc.toString(), text);
+    // The app's own filters are for what is typed.
+    if (change) view.dispatch({ changes: change, annotations: mark(), filter: false });
+  };
+  const lifeCycle = ViewPlugin.define((/** @type {any} */ view) => {
     let isAlive = true;
-    const replaceAll = (/** @type {string} */ text) => {
-      const { doc } = view.state;
-      view.dispatch({ changes: { from: 0, to: doc.length, insert: text }, annotations: mark() });
-    };
     const lock = () => view.dispatch({ effects: locked.reconfigure(EditorState.readOnly.of(!note.isWritable)) });
     const stops = [
-      note.on("text", replaceAll),
+      note.on("text", (text) => replaceAll(view, text)),
       note.on("changes", ({ changes, source }) => {
-        if (source !== view) view.dispatch({ changes, annotations: mark() });
+        if (source !== view) view.dispatch({ changes, annotations: mark(), filter: false });
       }),
       note.on("state", () => {
         if (view.state.readOnly === note.isWritable) lock();
@@ -40,34 +64,48 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, Compart
     // A view may not be changed while it is made.
     queueMicrotask(() => {
       if (!isAlive) return;
-      if (note.text !== undefined) replaceAll(note.text);
+      if (note.text !== undefined) replaceAll(view, note.text);
       lock();
     });
     return {
-      /** @param {any} update */
-      update({ transactions, selectionSet, docChanged, state }) {
-        for (const transaction of transactions) {
-          if (!transaction.docChanged || transaction.annotation(isShared)) continue;
-          /** @type {TextChange[]} */
-          const changes = [];
-          /** @type {(from: number, to: number, fromAfter: number, toAfter: number, insert: any) => void} */
-          const take = (from, to, _fromAfter, _toAfter, insert) => {
-            changes.push({ from, to, insert: insert.toString() });
-          };
-          transaction.changes.iterChanges(take, true);
-          note.edit(changes, view);
-        }
-        const { anchor, head } = state.selection.main;
-        if ((selectionSet || docChanged) && note.isWritable) note.select(anchor, head);
-      },
       destroy() {
         isAlive = false;
         for (const stop of stops) stop();
       },
     };
   });
-  // A text of the note's has "\n" for an end of line, or the places would not be the same.
-  return [locked.of(EditorState.readOnly.of(true)), EditorState.lineSeparator.of("\n"), plugin];
+  /** @param {any} update */
+  const take = ({ view, transactions, startState, selectionSet, docChanged, state }) => {
+    const own = transactions.filter((/** @type {any} */ one) => one.docChanged && !one.annotation(isShared));
+    for (const transaction of own) {
+      /** @type {TextChange[]} */
+      const changes = [];
+      /** @type {(from: number, to: number, fromAfter: number, toAfter: number, insert: any) => void} */
+      const add = (from, to, _fromAfter, _toAfter, insert) => {
+        changes.push({ from, to, insert: insert.toString() });
+      };
+      transaction.changes.iterChanges(add, true);
+      const before = (transaction.startState ?? startState).doc.toString();
+      try {
+        note.edit(whole(before, () => transaction.newDoc.toString(), changes), view);
+      } catch (error) {
+        if (!(error instanceof ParleyError)) throw error;
+        // What the note does not take does not stay on the screen as if it did.
+        if (note.text !== undefined) queueMicrotask(() => replaceAll(view, note.text ?? ""));
+      }
+    }
+    const { anchor, head } = state.selection.main;
+    if ((selectionSet || docChanged) && view.hasFocus && note.isWritable) note.select(anchor, head);
+  };
+  return [
+    locked.of(EditorState.readOnly.of(true)),
+    // An app's own setting may come before that one.
+    EditorState.changeFilter.of((/** @type {any} */ one) => one.annotation(isShared) === true || note.isWritable),
+    // A text of the note's has "\n" for an end of line, or the places would not be the same.
+    EditorState.lineSeparator.of("\n"),
+    lifeCycle,
+    EditorView.updateListener.of(take),
+  ];
 }
 
 /**
@@ -97,40 +135,51 @@ export function monaco(note, editor) {
   };
   /** The note's text that the model shows. */
   let text = "";
-  const replaceAll = (/** @type {string} */ whole) => {
-    text = whole;
+  /** As steps that undo takes back in their order: those of one's own would be misplaced without. */
+  const make = (/** @type {TextChange[]} */ changes) =>
     quietly(() => {
-      model.setValue(shownOf(whole));
-      // 0: "\n", for texts in which none is.
-      model.setEOL(0);
+      const edits = changes.map(({ from, to, insert }) => ({ range: rangeOf(from, to), text: insert }));
+      model.pushStackElement();
+      model.pushEditOperations([], edits, () => null);
+      model.pushStackElement();
     });
+  const show = (/** @type {string} */ next) => {
+    text = next;
+    // 0: "\n", also in a text in which none is.
+    quietly(() => model.setEOL(0));
+    const change = difference(model.getValue(), shownOf(next));
+    if (change) make([change]);
   };
   const lock = () => editor.updateOptions({ readOnly: !note.isWritable });
   const stops = [
-    note.on("text", replaceAll),
+    note.on("text", show),
     note.on("changes", ({ changes, source }) => {
       if (source === editor) return;
-      const edits = changes.map(({ from, to, insert }) => ({
-        range: rangeOf(shownPlace(text, from), shownPlace(text, to)), text: shownOf(insert),
+      const shown = changes.map(({ from, to, insert }) => ({
+        from: shownPlace(text, from), to: shownPlace(text, to), insert: shownOf(insert),
       }));
       const after = applied(text, changes);
       // An edit may make one end of a line of two, or two of one.
-      if (after.includes("\r")) return replaceAll(after);
+      if (after.includes("\r")) return show(after);
       text = after;
-      quietly(() => model.applyEdits(edits));
+      make(shown);
     }),
     note.on("state", lock),
   ];
   const listeners = [
     model.onDidChangeContent((/** @type {any} */ event) => {
       if (isShared) return;
+      // They come from the last to the first.
       /** @type {TextChange[]} */
-      const changes = event.changes.map((/** @type {any} */ { rangeOffset, rangeLength, text: insert }) => ({
-        from: placeIn(text, rangeOffset), to: placeIn(text, rangeOffset + rangeLength), insert: wellFormed(insert),
-      }));
-      changes.sort((one, other) => one.from - other.from);
-      note.edit(changes, editor);
-      text = applied(text, changes);
+      const changes = [...event.changes].reverse()
+        .map(({ rangeOffset, rangeLength, text: insert }) => ({
+          from: placeIn(text, rangeOffset), to: placeIn(text, rangeOffset + rangeLength), insert,
+        }))
+        .sort((one, other) => one.from - other.from);
+      const before = text;
+      const sound = whole(before, () => applied(before, changes), changes);
+      text = applied(before, sound);
+      note.edit(sound, editor);
     }),
     editor.onDidChangeCursorSelection((/** @type {any} */ { selection }) => {
       if (isShared || !note.isWritable) return;
@@ -142,10 +191,12 @@ export function monaco(note, editor) {
       );
     }),
   ];
-  if (note.text !== undefined) replaceAll(note.text);
+  if (note.text !== undefined) show(note.text);
   lock();
-  return () => {
+  const unbind = () => {
     for (const stop of stops) stop();
     for (const listener of listeners) listener.dispose();
   };
+  listeners.push(editor.onDidDispose(unbind));
+  return unbind;
 }

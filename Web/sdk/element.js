@@ -47,7 +47,8 @@ const words = {
 export function partsOf(src) {
   const match = /^(.*\/)n\/([^/?#]+)\/?(?:[?#].*)?$/.exec(src);
   if (!match?.[1] || !match[2]) {
-    throw new ParleyError("invalid", `expected src to be a note's address, …/n/ID, got “${src}”`);
+    // The rest of it may hold a link's token.
+    throw new ParleyError("invalid", "expected src to be a note's address, …/n/ID");
   }
   return { gateway: match[1], id: decodeURIComponent(match[2]) };
 }
@@ -65,11 +66,15 @@ const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class 
 export class ParleyNoteElement extends Base {
   static observedAttributes = ["src", "placeholder", "label"];
 
-  /** @type {import("./client.js").Options["token"]} */
-  token;
   /** @type {import("./note.js").SharedNote | undefined} The note, once it is connected. */
   note;
 
+  /** @type {import("./client.js").Options["token"]} */
+  #token;
+  #hasBegun = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #again;
+  #attempts = 0;
   #area;
   #status;
   #people;
@@ -100,19 +105,43 @@ export class ParleyNoteElement extends Base {
     root.append(this.#area, footer);
   }
 
+  /** Gives the person's token; set before the element is in the page. */
+  get token() {
+    return this.#token;
+  }
+
+  set token(token) {
+    this.#token = token;
+    if (this.#hasBegun) void this.#open();
+  }
+
   connectedCallback() {
+    if (Object.hasOwn(this, "token")) {
+      // It was set before this class was known.
+      const { token } = this;
+      delete (/** @type {any} */ (this).token);
+      this.#token = token;
+    }
+    // Moved within the page, it goes on.
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
     void this.#open();
   }
 
   disconnectedCallback() {
-    this.#close();
+    queueMicrotask(() => {
+      if (this.isConnected) return;
+      this.#hasBegun = false;
+      this.#close();
+    });
   }
 
-  /** @param {string} name @param {string | null} _former @param {string | null} value */
-  attributeChangedCallback(name, _former, value) {
+  /** @param {string} name @param {string | null} former @param {string | null} value */
+  attributeChangedCallback(name, former, value) {
     if (name === "placeholder") this.#area.placeholder = value ?? "";
     else if (name === "label") this.#area.setAttribute("aria-label", value ?? "Shared text");
-    else if (this.isConnected) void this.#open();
+    // Before it is in the page, and while it is being made, there is nothing to change.
+    else if (this.#hasBegun && former !== value) void this.#open();
   }
 
   async #open() {
@@ -121,32 +150,40 @@ export class ParleyNoteElement extends Base {
     const src = this.getAttribute("src");
     if (!src) return;
     this.#status.textContent = words.opening;
-    /** @type {string | undefined} */
-    let key;
+    /** @type {(() => void) | undefined} */
+    let forget;
     try {
       const { gateway, id } = partsOf(new URL(src, this.ownerDocument.baseURI).href);
       const name = this.getAttribute("name") ?? undefined;
-      key = JSON.stringify([gateway, name]);
-      const shared = this.token ? undefined : connections.get(key);
-      const entry = shared ?? { count: 0, parley: connect(gateway, { name, token: this.token }) };
-      if (!this.token) connections.set(key, entry);
+      const key = JSON.stringify([gateway, name]);
+      const shared = this.#token ? undefined : connections.get(key);
+      const entry = shared ?? { count: 0, parley: connect(gateway, { name, token: this.#token }) };
+      if (!this.#token) connections.set(key, entry);
       entry.count += 1;
-      const used = key;
+      forget = () => {
+        if (connections.get(key) === entry) connections.delete(key);
+      };
       const release = () => {
         entry.count -= 1;
         if (entry.count > 0) return;
-        if (connections.get(used) === entry) connections.delete(used);
+        if (connections.get(key) === entry) connections.delete(key);
         void entry.parley.then((parley) => parley.close(), () => {});
       };
       // Whoever is taken out of the page meanwhile has no use for it.
       this.#leave = release;
       const parley = await entry.parley;
       if (round !== this.#round) return;
+      this.#attempts = 0;
       this.#show(parley, id, release);
     } catch (error) {
-      if (key && !(error instanceof ParleyError && error.code === "invalid")) connections.delete(key);
+      forget?.();
       if (round !== this.#round) return;
       this.#status.textContent = words.failed;
+      if (error instanceof ParleyError && error.code === "unreachable") {
+        // A gateway that is down comes back.
+        this.#again = setTimeout(() => void this.#open(), Math.min(60_000, 2_000 * 2 ** this.#attempts));
+        this.#attempts += 1;
+      }
       this.dispatchEvent(new CustomEvent("parley-error", { detail: error, bubbles: true, composed: true }));
     }
   }
@@ -159,11 +196,21 @@ export class ParleyNoteElement extends Base {
   #show(parley, id, release) {
     const note = parley.note(id);
     const unbind = bind(note, this.#area);
+    let isKept = parley.keepsEdits;
     const tell = () => {
-      this.#status.textContent = this.#wordsFor(note);
+      this.#status.textContent = this.#wordsFor(note, parley, isKept);
       this.setAttribute("state", note.state);
     };
-    const stops = [note.on("state", tell), note.on("people", () => this.#name(note)), parley.preventUnload()];
+    const stops = [
+      note.on("state", tell),
+      note.on("unkept", () => {
+        isKept = false;
+        tell();
+      }),
+      parley.on("status", tell),
+      note.on("people", () => this.#name(note)),
+      parley.preventUnload(),
+    ];
     this.note = note;
     tell();
     this.#name(note);
@@ -177,8 +224,17 @@ export class ParleyNoteElement extends Base {
     shareNote(note);
   }
 
-  /** @param {import("./note.js").SharedNote} note */
-  #wordsFor(note) {
+  /**
+   * @param {import("./note.js").SharedNote} note
+   * @param {Parley} parley
+   * @param {boolean} isKept
+   */
+  #wordsFor(note, parley, isKept) {
+    const { state, reason } = parley.status;
+    if (state === "stopped" && reason === "noAccess") return "You are not signed in, or may not come in.";
+    if (state === "stopped" && reason === "refused") return "The server does not let this page in.";
+    if (note.state === "away" && !isKept) return "No connection. Leave this page open: your changes are here alone.";
+    if (note.state === "opening" && state === "waiting") return "The server cannot be reached. It is tried again.";
     if (note.refusal) return `Your last changes were not taken: ${note.refusal}.`;
     if (note.state === "live" && note.unsaved > 0) return "Saving…";
     if (note.state === "live" && note.access === "read") return "You may read this note.";
@@ -201,8 +257,10 @@ export class ParleyNoteElement extends Base {
 
   #close() {
     this.#round += 1;
+    clearTimeout(this.#again);
     this.#leave?.();
     this.#leave = undefined;
+    this.removeAttribute("state");
     this.note = undefined;
     this.#area.value = "";
     this.#area.readOnly = true;

@@ -37,9 +37,11 @@ import { ParleyError } from "./errors.js";
  * text: the whole text is another, at first and after a return from long ago. changes: edits were made. state: one of
  * state, access, unsaved, failure, refusal or title is another. people: others came, went or moved their carets.
  * moved: edits were placed into a text that others had changed a lot while this client was away; the person may look
- * them over. unkept: the browser has no room to keep unsaved edits.
+ * them over. unkept: the browser has no room to keep unsaved edits. aside: edits that were left in the browser could
+ * not be read, and are set aside in its storage.
  *
- * @typedef {{text: string, changes: Changes, state: void, people: void, moved: void, unkept: void}} SharedNoteEvents
+ * @typedef {{text: string, changes: Changes, state: void, people: void, moved: void, unkept: void,
+ *   aside: void}} SharedNoteEvents
  */
 
 /** @extends {Emitter<SharedNoteEvents>} */
@@ -65,9 +67,11 @@ export class SharedNote extends Emitter {
     this.id = id;
     this.#connection = connection;
     this.#told = { changed, closed };
-    const note = open(core, connection, id, owner, storage);
+    const { note, isAside } = open(core, connection, id, owner, storage);
     this.#note = note;
     this.ready = new Promise((resolve, reject) => {
+      // Edits that were left in the browser bring their text along.
+      if (note.text !== undefined) resolve(note.text);
       note.on("reset", ({ text }) => resolve(text));
       note.on("status", () => {
         if (note.phase === "deleted") reject(new ParleyError("refused", "the note does not exist any more"));
@@ -94,6 +98,7 @@ export class SharedNote extends Emitter {
       if (kind === "rebased") this.emit("moved", undefined);
       else if (kind === "storage") this.emit("unkept", undefined);
     });
+    if (isAside) queueMicrotask(() => this.emit("aside", undefined));
   }
 
   /** @returns {NoteState} */
@@ -167,10 +172,12 @@ export class SharedNote extends Emitter {
       throw new ParleyError("invalid", `expected a note that may be edited, got one that ${why}`);
     }
     // An editor that is bound knows where its text ends; whoever writes by numbers may be wrong.
-    if (source === undefined) check(changes, this.text ?? "");
+    check(changes, source === undefined ? (this.text ?? "") : undefined);
+    if (changes.length === 0) return;
     const sound = changes.map(({ from, to, insert }) => ({ from, to, insert: wellFormed(insert) }));
     this.#note.edit(sound);
-    this.emit("changes", { changes: sound, isOwn: true, source });
+    // Others' edits that the core has taken already are told first: these were made on them.
+    this.#connection.afterwards(() => this.emit("changes", { changes: sound, isOwn: true, source }));
   }
 
   /**
@@ -217,7 +224,7 @@ export class SharedNote extends Emitter {
    * @param {Promise<unknown>} end
    */
   hold(end) {
-    void this.#connection.holding(() => end, () => {});
+    void this.#connection.holding(() => end.catch(() => {}), () => {});
   }
 
   /** Stops listening. Edits that are not saved stay in the browser, and are sent when the note is opened again. */
@@ -233,16 +240,18 @@ export class SharedNote extends Emitter {
 
 /**
  * @param {TextChange[]} changes
- * @param {string} text
+ * @param {string} [text] If it is to be looked at.
  * @throws {ParleyError} invalid
  */
 function check(changes, text) {
-  const splits = (/** @type {number} */ place) => isLow(text.charCodeAt(place)) && isHigh(text.charCodeAt(place - 1));
+  const splits = (/** @type {number} */ place) =>
+    text !== undefined && isLow(text.charCodeAt(place)) && isHigh(text.charCodeAt(place - 1));
+  const end = text?.length ?? Infinity;
   let last = 0;
   for (const { from, to } of changes) {
-    const isWithin = Number.isInteger(from) && Number.isInteger(to) && last <= from && from <= to && to <= text.length;
+    const isWithin = Number.isInteger(from) && Number.isInteger(to) && last <= from && from <= to && to <= end;
     if (!isWithin || splits(from) || splits(to)) {
-      const expected = `expected ascending edits within ${text.length} units, none of them within a surrogate pair`;
+      const expected = `expected ascending edits within ${end} units, none of them within a surrogate pair`;
       throw new ParleyError("invalid", `${expected}, got one from ${from} to ${to}`);
     }
     last = to;
@@ -262,7 +271,7 @@ const isLow = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
  * @param {EditStorage | undefined} storage
  */
 function open(core, connection, documentId, owner, storage) {
-  if (!storage) return new Note({ core, connection, documentId });
+  if (!storage) return { note: new Note({ core, connection, documentId }), isAside: false };
   const pending = {
     /** @type {(note: Note, edits: import("../js/note.js").Edits, base: import("../js/note.js").Base) => boolean} */
     save: ({ title }, edits, base) => storage.savePending({ ...edits, documentId, title, owner }, base),
@@ -270,15 +279,19 @@ function open(core, connection, documentId, owner, storage) {
     remove: (_, clientId) => storage.removePending(documentId, clientId),
   };
   const options = { core, connection, documentId, pending };
-  const { identity } = connection;
-  const kept = identity && storage.pendingOf(documentId, identity.id, owner);
-  if (!kept) return new Note(options);
-  try {
-    return new Note({ ...options, restored: kept });
-  } catch (error) {
-    if (!(error instanceof CoreError)) throw error;
-    // Of another version: nothing may be saved in their place.
-    storage.setPendingAside(documentId, identity.id);
-    return new Note(options);
+  const own = connection.identity;
+  for (const identity of own ? [own, ...storage.adopted] : storage.adopted) {
+    const kept = storage.pendingOf(documentId, identity.id, owner);
+    if (!kept) continue;
+    try {
+      connection.addIdentity(identity);
+      return { note: new Note({ ...options, restored: kept }), isAside: false };
+    } catch (error) {
+      if (!(error instanceof CoreError)) throw error;
+      // Of another version. Where there is no room to set them aside, nothing may be saved in their place.
+      const isMoved = storage.setPendingAside(documentId, identity.id);
+      return { note: new Note(isMoved ? options : { core, connection, documentId }), isAside: true };
+    }
   }
+  return { note: new Note(options), isAside: false };
 }

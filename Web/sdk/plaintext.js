@@ -21,10 +21,12 @@ import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
  * @property {() => {anchor: number, head: number} | undefined} selection Undefined while it is elsewhere.
  * @property {(selection: {anchor: number, head: number}) => void} select
  * @property {(isEditable: boolean) => void} allow
+ * @property {() => void} giveBack Leaves it as editable as it was found.
  */
 
 /** @param {HTMLTextAreaElement} area @returns {Field} */
 function areaField(area) {
+  const before = area.readOnly;
   return {
     element: area,
     read: () => area.value,
@@ -40,12 +42,24 @@ function areaField(area) {
     select: ({ anchor, head }) =>
       area.setSelectionRange(Math.min(anchor, head), Math.max(anchor, head), head < anchor ? "backward" : "forward"),
     allow: (isEditable) => void (area.readOnly = !isEditable),
+    giveBack: () => void (area.readOnly = before),
   };
 }
 
 /** @param {HTMLElement} element @returns {Field} */
 function plainField(element) {
+  const before = element.contentEditable;
+  try {
+    element.contentEditable = "plaintext-only";
+  } catch {
+    throw new ParleyError("unsupported", "this browser does not edit elements as plain text: bind a <textarea>");
+  }
   element.style.whiteSpace = "pre-wrap";
+  /** The selection of the tree that the element is in. */
+  const selectionHere = () => {
+    const root = /** @type {any} */ (element.getRootNode());
+    return /** @type {Selection | null} */ (root.getSelection?.() ?? element.ownerDocument.getSelection());
+  };
   const read = () => {
     let text = "";
     for (const node of element.childNodes) text += node.nodeName === "BR" ? "\n" : (node.textContent ?? "");
@@ -72,7 +86,7 @@ function plainField(element) {
       write(text.slice(0, from) + insert + text.slice(to));
     },
     selection: () => {
-      const selection = element.ownerDocument.getSelection();
+      const selection = selectionHere();
       const { anchorNode, focusNode } = selection ?? {};
       if (!selection || !anchorNode || !focusNode) return undefined;
       if (!element.contains(anchorNode) || !element.contains(focusNode)) return undefined;
@@ -81,26 +95,28 @@ function plainField(element) {
     select: ({ anchor, head }) => {
       const node = element.firstChild ?? element;
       const last = node.nodeType === 3 ? (node.textContent ?? "").length : 0;
-      element.ownerDocument.getSelection()?.setBaseAndExtent(node, Math.min(anchor, last), node, Math.min(head, last));
+      selectionHere()?.setBaseAndExtent(node, Math.min(anchor, last), node, Math.min(head, last));
     },
     allow: (isEditable) => {
-      try {
-        element.contentEditable = isEditable ? "plaintext-only" : "false";
-      } catch {
-        throw new ParleyError("unsupported", "this browser does not edit elements as plain text: bind a <textarea>");
-      }
+      element.contentEditable = isEditable ? "plaintext-only" : "false";
     },
+    giveBack: () => void (element.contentEditable = before),
   };
 }
 
+/** What unbinds an element. @type {WeakMap<HTMLElement, () => void>} */
+const bound = new WeakMap();
+
 /**
- * Shows a note's text in a field, and takes what is typed there; until the returned function is called.
+ * Shows a note's text in a field, and takes what is typed there; until the returned function is called, or the field is
+ * bound again. Whoever changes the field's text by a script has to dispatch an `input` event.
  *
  * @param {SharedNote} note
  * @param {HTMLTextAreaElement | HTMLElement} element A `<textarea>`, or an element to be edited as plain text.
  * @returns {() => void} Unbinds them.
  */
 export function bind(note, element) {
+  bound.get(element)?.();
   const field = element instanceof HTMLTextAreaElement ? areaField(element) : plainField(element);
   const removals = new AbortController();
   /** What the field shows, as far as this knows. */
@@ -134,8 +150,9 @@ export function bind(note, element) {
     shown = now;
     if (!change) return;
     const own = { from: placeIn(text, change.from), to: placeIn(text, change.to), insert: change.insert };
-    note.edit([own], field);
+    // Whatever listeners do about it finds the field in order.
     text = applied(text, [own]);
+    note.edit([own], field);
     // Halves of pairs are shown as they are stored.
     if (shownOf(text) !== shown) show(text);
   };
@@ -176,16 +193,27 @@ export function bind(note, element) {
     note.hold(new Promise((resolve) => (composed = () => resolve(undefined))));
   }, { signal });
   // Safari tells of the last input after this.
-  element.addEventListener("compositionend", () => setTimeout(endComposition), { signal });
+  element.addEventListener("compositionend", () => {
+    const mine = composed;
+    // The next word may be composed by then.
+    setTimeout(() => {
+      if (composed === mine) endComposition();
+    });
+  }, { signal });
   element.ownerDocument.addEventListener("selectionchange", tellSelection, { signal });
   element.addEventListener("select", tellSelection, { signal });
   field.allow(note.isWritable);
   if (note.text !== undefined) show(note.text);
 
-  return () => {
+  const unbind = () => {
+    if (bound.get(element) !== unbind) return;
+    bound.delete(element);
     takeTyped();
     endComposition();
     removals.abort();
     for (const stop of stops) stop();
+    field.giveBack();
   };
+  bound.set(element, unbind);
+  return unbind;
 }
