@@ -157,6 +157,10 @@ crash-test: setup-test build  ## Kill the server KILLS=1000 times under typing c
 client-crash-test: setup-serve build-tests  ## Kill a client KILLS=1000 times with notes and changes that wait
 	@KILLS=$(KILLS) swift test -c release --disable-xctest --skip-build --filter ClientCrashTests
 
+.PHONY: airplane-page
+airplane-page: setup-test build  ## Write in Chromium for an hour without a line, while others write 12,000 changes
+	@AIRPLANE=long $(PYTHON) -m pytest -q Tests/Browser/test_airplane.py
+
 SECONDS_LOSSY ?= 60
 
 .PHONY: lossy-test
