@@ -9,7 +9,7 @@ import { endText, openingText, problemText, refusalText } from "../../Web/js/pro
 import { messageOf } from "../../Web/js/words.js";
 
 const source = (/** @type {string} */ path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-const codes = [...source("Sources/SocketMessages/ErrorCode.swift").matchAll(/^ {2}case (\w+)$/gm)].map(([, code]) => code ?? "");
+const codes = [...source("Sources/ParleyModel/ErrorCode.swift").matchAll(/^ {2}case (\w+)$/gm)].map(([, code]) => code ?? "");
 
 /** Words that people who write notes do not use. */
 const jargon = /\b(token|grant|scalars|revision|JSON|bytes|sequence|epoch|operation|document|client|null|undefined|NaN)\b|[{}<>`]/i;
@@ -45,7 +45,7 @@ test("limits are named where the server announced them", () => {
 });
 
 test("every way in which a connection ends for good has words", () => {
-  const ends = [...source("Sources/SocketMessages/ErrorCode.swift").matchAll(/^ {2}case \w+ = (45\d\d)$/gm)];
+  const ends = [...source("Sources/SocketMessages/CloseReason.swift").matchAll(/^ {2}case \w+ = (45\d\d)$/gm)];
   assert.ok(ends.length > 5);
   for (const [, code] of ends) {
     assert.match(endText(Number(code)), /^[A-Z].*\.$/);
