@@ -264,9 +264,94 @@ def test_a_tab_that_crashed_leaves_its_edits_to_the_next(gateway, browser, site,
     gateway.start()
     again = open_page(AREA, note, context=context)
     await_text(again, "not lost")
+    assert again.evaluate("() => note.ready") == "not lost"
     await_saved(again)
     assert gateway.request("GET", f"/api/notes/{note}/text")["text"] == "not lost"
     context.close()
+
+
+def test_an_element_shows_what_a_tab_that_crashed_has_left(gateway, browser, open_page):
+    note = gateway.create("Crash")
+    context = browser.new_context()
+    ada = open_page(ELEMENT, note, context=context)
+    expect(box(ada)).to_be_editable()
+    gateway.kill()
+    ada.wait_for_function("() => document.querySelector('parley-note').note.state === 'away'")
+    box(ada).press_sequentially("not lost")
+    ada.wait_for_function("() => document.querySelector('parley-note').note.unsaved > 0")
+    # Two tabs have left something.
+    gateway.start()
+    other = gateway.create("Other")
+    grace = open_page(ELEMENT, other, "Grace", context=context)
+    expect(box(grace)).to_be_editable()
+    gateway.kill()
+    grace.wait_for_function("() => document.querySelector('parley-note').note.state === 'away'")
+    box(grace).press_sequentially("nor this")
+    grace.wait_for_function("() => document.querySelector('parley-note').note.unsaved > 0")
+    ada.close()
+    grace.close()
+    gateway.start()
+    again = open_page(ELEMENT, other, context=context)
+    await_text(again, "nor this")
+    again.evaluate("src => document.querySelector('parley-note').setAttribute('src', src)", f"{gateway.url}/n/{note}")
+    await_text(again, "not lost")
+    expect(again.locator("parley-note [part=status]")).to_have_text("Saved")
+    texts = [gateway.request("GET", f"/api/notes/{id}/text")["text"] for id in (note, other)]
+    assert texts == ["not lost", "nor this"]
+    context.close()
+
+
+def test_listeners_that_write_or_fail_leave_the_field_in_order(gateway, open_page):
+    note = gateway.create("Autocorrect")
+    ada, grace = open_page(AREA, note), open_page(AREA, note, "Grace")
+    ada.wait_for_function("() => document.title === 'ready'")
+    ada.evaluate("""() => {
+        let isBroken = true;
+        note.on("changes", () => {
+            const at = note.text.indexOf(":)");
+            if (at >= 0) note.replace(at, at + 2, "🙂");
+        });
+        note.on("changes", () => {
+            if (isBroken) { isBroken = false; throw new Error("the app's own"); }
+        });
+    }""")
+    box(ada).click()
+    box(ada).press_sequentially("ab:) cd")
+    await_text(grace, "ab🙂 cd")
+    await_text(ada, "ab🙂 cd")
+    box(grace).click()
+    box(grace).press("Control+Home")
+    box(grace).press_sequentially("x:) ")
+    for tab in (ada, grace):
+        await_text(tab, "x🙂 ab🙂 cd")
+    box(ada).press("Control+End")
+    box(ada).press_sequentially("!")
+    for tab in (ada, grace):
+        await_text(tab, "x🙂 ab🙂 cd!")
+
+
+def test_a_field_that_is_bound_anew_belongs_to_the_last_note(gateway, open_page):
+    first, second = gateway.create("First"), gateway.create("Second")
+    gateway.put_text(first, "one")
+    gateway.put_text(second, "two")
+    ada = open_page(AREA, first)
+    await_text(ada, "one")
+    ada.evaluate("""async ([sdk, id]) => {
+        const { bind } = await import(sdk);
+        const area = document.querySelector("textarea");
+        bind(note, area);
+        window.other = parley.note(id);
+        await other.ready;
+        bind(other, area);
+    }""", [f"{gateway.url}/sdk/1/parley.js", second])  # fmt: skip
+    await_text(ada, "two")
+    box(ada).click()
+    box(ada).press("Control+End")
+    box(ada).press_sequentially("!?")
+    await_text(ada, "two!?")
+    ada.wait_for_function("() => parley.unsaved === 0 && other.state === 'live'")
+    texts = [gateway.request("GET", f"/api/notes/{id}/text")["text"] for id in (first, second)]
+    assert texts == ["one", "two!?"]
 
 
 def test_a_composed_word_is_not_torn_by_others(gateway, open_page):
@@ -401,9 +486,11 @@ def test_tokens_are_asked_for_and_renewed(tmp_path, browser, site):
         handed = []
 
         def hand_out():
-            # The first ones end soon.
+            # One that is not taken, then some that end soon.
             handed.append(1)
-            return token(seconds=4 if len(handed) < 3 else 3600)
+            if len(handed) == 1:
+                return token(aud="another")
+            return token(seconds=4 if len(handed) < 4 else 3600)
 
         page.expose_function("tokenOfTheApp", hand_out)
         page.goto(site.add(
@@ -414,7 +501,7 @@ def test_tokens_are_asked_for_and_renewed(tmp_path, browser, site):
         box(page).click()
         box(page).press_sequentially("with tokens")
         page.wait_for_function("() => note.unsaved === 0")
-        page.wait_for_function("() => window.handed >= 3")
+        page.wait_for_function("() => window.handed >= 4")
         box(page).press_sequentially(", renewed")
         page.wait_for_function("() => note.state === 'live' && note.unsaved === 0")
         assert server.request("GET", f"/api/notes/{note}/text")["text"] == "with tokens, renewed"

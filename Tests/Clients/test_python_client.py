@@ -53,6 +53,13 @@ def put_text(server, note, text):
     assert status == 200, body
 
 
+class Turn:
+    """Awaited, it lets everything else that is ready go first."""
+
+    def __await__(self):
+        yield
+
+
 async def until(note, condition):
     """Waits for news of a note until something holds."""
     while not condition():
@@ -104,7 +111,7 @@ def test_edits_lead_to_the_text(server, parley):
                         return
 
             task = asyncio.ensure_future(follow())
-            await asyncio.sleep(0)
+            await Turn()
             for number in range(200):
                 at = number * 7919 % (len(writer.text) + 1)
                 writer.replace(at, min(at + number % 3, len(writer.text)), ["x", "😀😀", "é\n", ""][number % 4])
@@ -144,6 +151,9 @@ def test_a_server_that_is_killed_loses_and_doubles_nothing(server, parley):
 
 CHILD = """
 import asyncio, sys, parley
+class Turn:
+    def __await__(self):
+        yield
 async def main():
     async with parley.connect(sys.argv[1], keep=sys.argv[3]) as client:
         note = await client.note(sys.argv[2])
@@ -154,7 +164,7 @@ async def main():
             for _ in range(3):
                 note.append(f"{number}.")
                 number += 1
-                await asyncio.sleep(0)
+                await Turn()
             await note.saved()
             print(number, flush=True)
 asyncio.run(main())
@@ -218,7 +228,7 @@ def test_a_note_that_is_deleted_meanwhile(server, parley):
                 return [changed async for changed in note.changes()]
 
             reading = asyncio.ensure_future(read())
-            await asyncio.sleep(0)
+            await Turn()
             server.request("DELETE", f"/api/notes/{id}")
             await asyncio.wait_for(reading, SECONDS)
             with pytest.raises(parley.NoteUnavailable):
@@ -235,7 +245,7 @@ def test_a_reader_that_is_behind_is_told(server, parley):
             note = await client.note(id)
             changes = note.changes()
             first = asyncio.ensure_future(anext(changes))
-            await asyncio.sleep(0)
+            await Turn()
             for _ in range(1_500):
                 note.append("x")
             await first

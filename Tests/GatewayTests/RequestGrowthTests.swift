@@ -76,6 +76,7 @@ struct RequestGrowthTests {
     "health": "always the same",
     "ready": "always the same",
     "describe": "always the same",
+    "readVersion": "always the same",
     "logIn": "the login thread compares one password, whose length is bounded",
     "refreshLogin": "one token of bounded length",
   ]

@@ -159,6 +159,8 @@ struct ProtocolCheckTests {
     for step in stride(from: 0, to: 100, by: 10) {
       #expect(notes[0].text.components(separatedBy: "<b.\(step)>").count == 2)
     }
+    // Notes are closed with the client that they belong to.
+    withExtendedLifetime(writers) {}
   }
 }
 
