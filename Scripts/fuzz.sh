@@ -54,7 +54,7 @@ flags=(
 objects=()
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
 for folder in OTCore JSON ParleyModel SocketMessages Kits/OTWorkloads SocketIO Bayeux WebSocketFrames \
-  GatewayPorts Adapters/Hashing Adapters/CryptoOpenSSL HTTP1 DialectModels; do
+  GatewayPorts Adapters/Hashing Adapters/CryptoOpenSSL HTTP1 DialectModels ParleyClientCore; do
   module=${folder##*/}
   sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)
   # shellcheck disable=SC2086

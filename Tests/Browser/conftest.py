@@ -232,6 +232,8 @@ class Person:
     def open(self, note, fragment=""):
         self.page.goto(f"/n/{note}{fragment}")
         self.wait_for_status("saved")
+        # It is fetched beside, and may come after that.
+        self.editor.wait_for(state="attached")
         return self
 
     @property
