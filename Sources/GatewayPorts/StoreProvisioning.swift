@@ -65,7 +65,7 @@ public protocol ServerStore: Outbox {
 ///     committing   batch … takeChores        batch … keep
 ///     reading                  └▶ work(on:) ────────┘
 public struct StoreChore: Sendable {
-  /// What came of a chore.
+  /// The outcome of a chore.
   public struct Result: Sendable {
     /// The store's own words for it.
     public let content: any Sendable
@@ -88,11 +88,11 @@ public struct StoreChore: Sendable {
 
 /// Something about a store that an operator should know.
 public struct StoreRemark: Sendable {
-  /// What is so.
+  /// The fact.
   public var message: String
   /// Why.
   public var reason: String
-  /// What to do.
+  /// The remedy.
   public var hint: String
 
   /// Makes a remark.

@@ -122,7 +122,7 @@ final class ClientDriver {
     Self.finish(lane[laneHead...].filter(\.isStorage), after: storing, in: storage)
   }
 
-  /// What was on its way to the disk still gets there, in its order.
+  /// Writes to the disk that were under way are still done, in their order.
   private static func finish(
     _ steps: [Step], after earlier: Task<Void, Never>?, in storage: any ClientStorage
   ) {

@@ -38,7 +38,7 @@ extension ServerLoop {
       body: APIDescription.openAPI)
   }
 
-  /// What a client has to know before it connects, or loads one.
+  /// The facts that a client needs before it connects, or loads one.
   private var version: Response {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in

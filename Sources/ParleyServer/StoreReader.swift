@@ -22,7 +22,7 @@ final class StoreReader: Sendable {
   /// Work that has been done.
   enum News: Sendable {
     case read(Read)
-    /// What came of a chore; `nil` if there was nothing to do.
+    /// The outcome of a chore; `nil` if there was nothing to do.
     case chore(DocumentID, StoreChore.Result?)
   }
 

@@ -107,7 +107,7 @@ public enum ServerMessage: Sendable, Equatable {
     public var revision: Int
     /// The sequence of this client's last change that the log holds, 0 for none.
     public var lastSequence: Int
-    /// What became of the join's unanswered change, see ``Joined/settled``.
+    /// The outcome of the join's unanswered change, see ``Joined/settled``.
     public var settled: ChangeName?
 
     /// Makes a reply.

@@ -216,7 +216,7 @@ final class GatewayRig {
   /// The whole answer to a request; `nil` if there is none yet.
   func response(_ request: UInt64) -> Response? { responses[request] }
 
-  /// What waits for the store.
+  /// Requests that wait for the store.
   var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) { gateway.storeBacklog }
 
   /// Why changes are refused at the moment.

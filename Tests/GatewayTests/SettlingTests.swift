@@ -5,7 +5,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// What a join tells of a change that was sent under another id.
+/// A join's answer about a change that was sent under another id.
 @Suite("Settling a change that was sent under a former id")
 struct SettlingTests {
   private let rig = GatewayRig(isDemo: true)

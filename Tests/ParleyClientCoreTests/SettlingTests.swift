@@ -3,7 +3,7 @@ import ParleyClientCore
 import SocketMessages
 import Testing
 
-/// What becomes of a change without an answer when the server no longer knows who sent it.
+/// The fate of a change without an answer when the server no longer knows who sent it.
 @Suite("A change that was sent under a former id")
 struct SettlingTests {
   /// A client with an edit in flight and one behind it, that is another one by now and has to join.

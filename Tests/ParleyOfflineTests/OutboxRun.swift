@@ -80,7 +80,7 @@ struct Bench {
     sent = []
   }
 
-  /// What is sent, as `kind id body`.
+  /// Requests that are sent, as `kind id body`.
   var lines: [String] {
     sent.map { "\($0.kind.word) \($0.id?.description ?? "-") \(text($0.body))" }
   }
@@ -97,7 +97,7 @@ extension MutationKind {
   }
 }
 
-/// What a process leaves to the next.
+/// State that a process leaves to the next.
 struct Disk {
   private(set) var entries: [Int64: Mutation] = [:]
   private(set) var aliases: [(name: String, id: ResourceID)] = []

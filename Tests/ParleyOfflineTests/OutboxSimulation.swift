@@ -56,7 +56,7 @@ struct ModelServer {
   }
 }
 
-/// One seed's life of an app: changes, lost requests and answers, refusals, kills, users.
+/// An app's life from one seed: changes, lost requests and answers, refusals, kills, users.
 struct OutboxSimulation {
   private struct Wish {
     let user: String
@@ -244,7 +244,7 @@ struct OutboxSimulation {
     if !disk.entries.isEmpty { violations.append("the disk still has changes") }
   }
 
-  /// What is on the server is what comes of the wishes, one by one.
+  /// The server holds the result of the wishes, made one by one.
   private mutating func compare() {
     var expected: [String: ModelServer.Thing] = [:]
     for wish in wishes {

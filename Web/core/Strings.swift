@@ -75,7 +75,7 @@ extension [UInt8] {
 }
 
 extension String {
-  /// What is no UTF-8 becomes one replacement character: it comes from JavaScript, or was checked before.
+  /// Bytes that are no UTF-8 become one replacement character: it comes from JavaScript, or was checked before.
   init(decoding bytes: UnsafeBufferPointer<UInt8>, as encoding: UTF8.Type) {
     self = String._tryFromUTF8(bytes) ?? "\u{FFFD}"
   }

@@ -29,7 +29,7 @@ public struct SQLiteProvisioning: StoreProvisioning {
   }
 }
 
-/// What a server needs of the store beside requests.
+/// The store's upkeep and secrets, beside requests.
 extension SQLiteStore: ServerStore {
   /// See ``ServerStore``.
   public func settle() -> StoreRemark? {

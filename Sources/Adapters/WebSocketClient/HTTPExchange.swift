@@ -2,7 +2,7 @@
   import Dispatch
   import Glibc
 
-  /// One HTTP/1.1 request on a connection of its own.
+  /// Makes an HTTP/1.1 request on a connection of its own.
   package struct HTTPExchange: Sendable {
     /// Why there is no answer.
     package enum Failure: Error, Sendable, Hashable {

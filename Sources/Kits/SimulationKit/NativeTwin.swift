@@ -43,7 +43,7 @@ package struct NativeTwin {
   private var generation: UInt64 = 0
   /// A note that it asks for with each connection, over and over.
   package let ownNote: String?
-  /// How often it was told that its note was made now, and that it was there already.
+  /// Counts of answers that its note was made now, and that it was there already.
   package private(set) var notesMade = (anew: 0, again: 0)
   /// The authors of numbers that it was told, by a count of its own.
   private var authors: [Int: String] = [:]
