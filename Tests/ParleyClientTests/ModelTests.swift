@@ -113,7 +113,7 @@ actor ScriptedStorage: ClientStorage {
   }
 }
 
-@MainActor @Suite("Notes without sockets", .timeLimit(.minutes(5)))
+@MainActor @Suite("Notes without sockets", .timeLimit(.minutes(15)))
 struct ModelTests {
   private func connect(
     _ server: ScriptedServer, storage: any ClientStorage = MemoryStorage(),

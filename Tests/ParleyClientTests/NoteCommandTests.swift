@@ -59,7 +59,7 @@ private final class NoteProgram: Sendable {
   }
 }
 
-@Suite("parley note", .serialized, .timeLimit(.minutes(5)))
+@Suite("parley note", .serialized, .timeLimit(.minutes(15)))
 struct NoteCommandTests {
   private func run(
     _ arguments: String..., server: GatewayProgram, input: String? = nil,

@@ -22,7 +22,7 @@ import Testing
   }
 }
 
-@MainActor @Suite("A client and the program", .serialized, .timeLimit(.minutes(5)))
+@MainActor @Suite("A client and the program", .serialized, .timeLimit(.minutes(15)))
 struct ProgramTests {
   @Test("two write in one note, and have one text")
   func together() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 import ParleyOffline
 
-@Suite("The example of a list", .timeLimit(.minutes(2)))
+@Suite("The example of a list", .timeLimit(.minutes(15)))
 struct ExampleTests {
   @Test("it has fewer than 60 lines")
   func length() throws {

@@ -102,7 +102,7 @@ final class FakeServer: MutationSender, Sendable {
   }
 }
 
-@Suite("Repositories", .timeLimit(.minutes(2)))
+@Suite("Repositories", .timeLimit(.minutes(15)))
 struct RepositoryTests {
   private let folder = TemporaryFolder()
   private let server = FakeServer()
