@@ -39,11 +39,21 @@ struct HookDesk {
     resolve: @escaping Resolver, log: any LogSink
   ) {
     Thread.start {
-      var desk = HookDesk(
-        settings, secrets: secrets, inbox: inbox, store: store, resolve: resolve, log: log)
-      desk.run()
+      // The desk is gone when this returns: what it has of libraries may not be freed beside the
+      // process's end, at which they free their own.
+      work(settings, secrets: secrets, inbox: inbox, store: store, resolve: resolve, log: log)
       inbox.hasStopped()
     }
+  }
+
+  @inline(never)
+  private static func work(
+    _ settings: HookSettings, secrets: WebhookSecrets, inbox: HookInbox, store: StoreThread,
+    resolve: @escaping Resolver, log: any LogSink
+  ) {
+    var desk = HookDesk(
+      settings, secrets: secrets, inbox: inbox, store: store, resolve: resolve, log: log)
+    desk.run()
   }
 
   private init(
