@@ -8,7 +8,7 @@ import GatewayPorts
 /// it sees every commit that was over by then, and nobody has been told of any other. So reads wait
 /// for no commit: texts and histories can be read while the disk does not sync.
 ///
-/// When nobody waits for a read, it does the store's chores, such as folding texts to be kept as
+/// The thread also does the store's chores while no read waits, such as folding texts to be kept as
 /// snapshots.
 final class StoreReader: Sendable {
   /// A read that is done.
