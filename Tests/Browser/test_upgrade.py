@@ -108,6 +108,23 @@ def test_words_that_are_not_saved_outlive_the_reload(server, upgradable, person)
     assert bo.text() == ann.text() and bo.text().count("kept") == 1
 
 
+def test_a_part_that_only_colours_is_no_reason_to_take_the_page_from_under_the_hands(server, upgradable, person):
+    note = server.create("Coloured")
+    ann = person("Ann").open(note)
+    mark(ann.page)
+    upgradable.upgrade()
+    with ann.page.expect_response(re.compile(r"/html-")) as refused:
+        ann.type("kept <b>words</b>")
+    assert refused.value.status == 404
+    ann.wait_until_saved()
+    # The next thing that the person asks for does load it anew.
+    ann.press("Alt+h")
+    expect(ann.page.locator("#history")).to_be_visible()
+    wait_for_reload(ann.page)
+    ann.page.get_by_role("button", name="Back to the note").click()
+    ann.wait_for_text("kept <b>words</b>")
+
+
 def test_a_page_from_before_whose_files_are_gone(server, upgradable, person):
     """As a browser shows it that opens yesterday's tabs again: the page is old, and its files are not there."""
     ann = person("Ann")

@@ -5,7 +5,6 @@
 // line longer than that is plain text. Nothing is seen of it, but a mark that spans such an end.
 
 import { Compartment, Language, ViewPlugin, markdown } from "./codemirror.js";
-import { loadPart } from "./parts.js";
 
 /** What is read in one piece, in UTF-16 units. */
 const pieceMax = 8_000;
@@ -44,7 +43,7 @@ let withHTML;
 
 /** Markdown with HTML within it. Its parts for HTML, its styles and its scripts are as large as all the rest. */
 export async function markdownWithHTML() {
-  const { html } = await loadPart(() => import("./html.js"));
+  const { html } = await import("./html.js");
   withHTML ??= bound({ htmlTagLanguage: html({ matchClosingTags: false }) });
   return withHTML;
 }

@@ -11,6 +11,9 @@ const reloadEvery = 60_000;
 const stayedAfter = 5_000;
 const reloadKey = "parley.reloaded";
 
+/** Whether the page has begun to load itself anew. A step to another address within it would end that. */
+let isReloading = false;
+
 /** @param {string} html @returns {string | undefined} The build that a page is of; one that is served as it was written has none. */
 export const buildIn = (html) => /<meta name="build" content="([^"]+)"/.exec(html)?.[1];
 
@@ -43,7 +46,8 @@ function mayReload() {
 }
 
 /**
- * Loads a part.
+ * Loads a part that a person waits for. One that they can do without is imported as it is: what is typed
+ * while a page loads anew goes nowhere.
  *
  * @template Part
  * @param {() => Promise<Part>} load An `import`.
@@ -54,10 +58,12 @@ export async function loadPart(load) {
     return await load();
   } catch (error) {
     const build = document.querySelector('meta[name="build"]')?.getAttribute("content") ?? undefined;
-    if ((await isOutdated(build)) && mayReload()) {
+    if (isReloading || ((await isOutdated(build)) && mayReload())) {
+      isReloading = true;
       location.reload();
       // Nothing more is done here, unless the person was asked, and stays.
       await new Promise((resolve) => setTimeout(resolve, stayedAfter));
+      isReloading = false;
     }
     throw error;
   }
