@@ -9,6 +9,7 @@ extension Gateway {
     case .creation(let id): documents.created(id, reply.outcome(of: .note))
     case .renewal(let id, let epoch): documents.renewed(id, to: epoch, reply.outcome(of: .done))
     case .commit(let id): documents.committed(id, reply.outcome(of: .appending))
+    case .wiping(let id): documents.wiped(id, reply.outcome(of: .done))
     case .history(let id): documents.readHistory(of: id, reply.outcome(of: .entries), ticket)
     case .catchUp(let id, let connection):
       documents.readForCatchUp(id, connection, reply.outcome(of: .entries), ticket)

@@ -289,6 +289,7 @@ public final class Gateway: Part, SwitchboardOwner {
       close(connection, .helloMissing, "no hello came in time")
     }
     documents.catchUpDrained()
+    documents.wipeFailedCommits()
     rooms.tickPeople(now: now)
     documents.tellCounts()
     access.ticked()

@@ -52,12 +52,15 @@ public enum StoreRequest: Sendable {
   /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
   /// not.
   case tell([OutboxDraft])
+  /// Makes sure that nothing of a commit that failed turns up when the store is opened anew, as it may
+  /// after ``StoreReply/undecided(_:)``. Once it is done, that commit has not happened.
+  case wipeFailedCommits
 
   /// Whether the store changes by it: such requests stand or fall with their batch's commit.
   public var isWriting: Bool {
     switch self {
     case .create, .rename, .delete, .append, .snapshot, .saveVersion, .deleteVersion,
-      .renewEpoch, .compact, .tell:
+      .renewEpoch, .compact, .tell, .wipeFailedCommits:
       true
     case .note, .list, .notes, .load, .entries, .text, .history, .versions: false
     case .room(let request): request.isWriting
@@ -75,7 +78,7 @@ public enum StoreRequest: Sendable {
     switch self {
     case .note, .list, .notes, .entries, .text, .history, .versions: true
     case .create, .rename, .delete, .load, .append, .snapshot, .saveVersion, .deleteVersion,
-      .renewEpoch, .compact, .room, .people, .once, .tell:
+      .renewEpoch, .compact, .room, .people, .once, .tell, .wipeFailedCommits:
       false
     }
   }
@@ -111,14 +114,26 @@ public enum StoreReply: Sendable {
   case once(OnceReply)
   /// Not done.
   case failed(StoreError)
+  /// Not done, unless it turns up when the store is opened anew: its commit reached the disk in part, and
+  /// could not be wiped. It will not once ``StoreRequest/wipeFailedCommits`` or any other commit has
+  /// succeeded.
+  case undecided(StoreError)
 
   /// Bytes of operations that come with a lost race, about.
   public static let lostRaceBytesMax = 1 << 20
 
+  /// Why the work was not done, as far as the store knows; `nil` also for a lost race.
+  public var failure: StoreError? {
+    switch self {
+    case .failed(let error), .undecided(let error): error
+    default: nil
+    }
+  }
+
   /// Whether the work was done.
   public var isDone: Bool {
     switch self {
-    case .failed, .lostRace: false
+    case .failed, .undecided, .lostRace: false
     case .done, .note, .notes, .document, .entries, .text, .history, .versions, .room, .people,
       .once:
       true

@@ -24,7 +24,5 @@ package struct StoreMetrics: Sendable {
 
 extension StoreReply {
   /// Whether the store could not do what it was asked.
-  var isFailure: Bool {
-    if case .failed = self { true } else { false }
-  }
+  var isFailure: Bool { failure != nil }
 }

@@ -64,6 +64,60 @@ struct SettlingTests {
     #expect(join(line)?.settled == nil)
   }
 
+  @Test(
+    "of a change whose commit may turn up nobody is told before it cannot",
+    arguments: [false, true])
+  func undecided(restarts: Bool) throws {
+    let former = try client()
+    let (line, _) = try rig.greet(nil)
+    rig.isStepwise = true
+    rig.ask(former.line, change(at: 0, sequence: 1))
+    _ = rig.endTurn()
+    rig.store.syncsToFail = 2
+    rig.storeWorks()
+    // The first try to wipe it fails as well.
+    rig.storeWorks()
+    #expect(rig.stored.isEmpty)
+    #expect(rig.unreadiness != nil)
+    #expect(rig.pushes(former.line).isEmpty)
+    rig.close(former.line)
+    let asked = ChangeName(clientID: former.id, sequence: 1)
+    #expect(join(line, asking: asked) == nil)
+    if restarts {
+      rig.store.restart(findsUnsynced: true)
+      let other = GatewayRig(isDemo: true, store: rig.store, prefix: "r")
+      #expect(join(try other.greet(nil).0, asking: asked, on: other)?.settled == asked)
+      return
+    }
+    rig.pass(milliseconds: 1_000)
+    rig.storeWorks()
+    let joined = rig.pushes(line).compactMap {
+      if case .joined(let joined) = $0 { joined } else { nil }
+    }
+    #expect(joined.map(\.settled) == [ChangeName(clientID: former.id, sequence: 0)])
+    #expect(rig.store.restart(findsUnsynced: true) == false)
+    #expect(rig.store.log(of: "n1")?.isEmpty == true)
+  }
+
+  @Test("the author of a change whose commit may turn up is refused once it cannot, and goes on")
+  func undecidedAuthor() throws {
+    let author = try client()
+    rig.isStepwise = true
+    rig.ask(author.line, change(at: 0, sequence: 1))
+    _ = rig.endTurn()
+    rig.store.syncsToFail = 1
+    rig.storeWorks()
+    #expect(rig.pushes(author.line).isEmpty)
+    rig.storeWorks()
+    let refused = rig.pushes(author.line)
+    #expect(refused.map { code($0) } == [.unavailable])
+    rig.ask(author.line, change(at: 0, sequence: 1))
+    _ = rig.endTurn()
+    rig.storeWorks()
+    #expect(rig.store.log(of: "n1")?.count == 1)
+    #expect(rig.unreadiness == nil)
+  }
+
   @Test("the reply waits for the commit of a change under that id", arguments: [false, true])
   func pending(fails: Bool) throws {
     let former = try client()

@@ -11,7 +11,7 @@ struct StoreGrowthTests {
   /// The requests. A new one makes `kind(of:)` incomplete, and then wants a row below.
   enum Kind: String, CaseIterable, Sendable {
     case create, rename, delete, note, list, notes, load, entries, append, snapshot, text, history
-    case versions, saveVersion, deleteVersion, renewEpoch, compact, tell
+    case versions, saveVersion, deleteVersion, renewEpoch, compact, tell, wipe
     case publish, page, recover, renewRoomEpoch
     case receipt, receipts, flag, unflag, flags, member, members, block, blocks, online, lastOnline
     case keptAnswer, keepAnswer, createOnce
@@ -37,6 +37,7 @@ struct StoreGrowthTests {
       case .renewEpoch: self = .renewEpoch
       case .compact: self = .compact
       case .tell: self = .tell
+      case .wipeFailedCommits: self = .wipe
       case .room(.publish): self = .publish
       case .room(.page): self = .page
       case .room(.recover): self = .recover
@@ -96,7 +97,7 @@ struct StoreGrowthTests {
     /// Does requests, none of which may fail.
     func perform(_ requests: [StoreRequest]) {
       for reply in store.perform(requests) {
-        if case .failed(let error) = reply { preconditionFailure("a request failed: \(error)") }
+        if let error = reply.failure { preconditionFailure("a request failed: \(error)") }
       }
     }
 
@@ -269,6 +270,7 @@ struct StoreGrowthTests {
         return .renewEpoch(id: "n", from: old, to: stage.epochName)
       },
       Row(once: .compact, prepare: { $0.makeNote() }) { .compact(id: "n", through: $0.size - 10) },
+      Row(.wipe, prepare: { $0.makeNotes() }) { _ in .wipeFailedCommits },
       Row(.tell, prepare: { $0.tell() }) { _ in .tell([Stage.draft(0)]) },
     ] + rooms + once + outbox
 

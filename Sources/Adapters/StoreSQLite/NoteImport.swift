@@ -160,8 +160,8 @@ public struct NoteImport {
     }
     // One batch, one commit: if the disk fills up, nothing of it is there.
     let replies = store.perform(batch)
-    if case .failed(let error) = replies[0] { throw .store(error) }
-    for case .failed(let error) in replies {
+    if let error = replies[0].failure { throw .store(error) }
+    if let error = replies.lazy.compactMap(\.failure).first {
       // A store that took part of it.
       _ = store.perform([.delete(id: details.id)])
       throw .store(error)

@@ -118,22 +118,27 @@ public final class SQLiteStore: DocumentStore, Outbox {
     do throws(StoreError) {
       try wipeFailedCommit()
       try sql("BEGIN IMMEDIATE").run()
-      do throws(StoreError) {
-        let replies = try write(batch)
-        try sql("COMMIT").run()
-        // An owner that never finds time for `maintain` must not grow the file for ever.
-        if connection.walPages >= 8 * walPagesToCheckpoint { try? checkpoint() }
-        return replies
-      } catch {
-        abandonTransaction()
-        throw error
-      }
     } catch {
-      // Nothing of the batch has happened, and what its reads saw may have been part of it.
-      var reads = read(batch.filter { !$0.isWriting })[...]
-      return batch.map { request in
-        request.isWriting ? .failed(error) : reads.popFirst() ?? .failed(error)
-      }
+      return replies(to: batch, failing: .failed(error))
+    }
+    do throws(StoreError) {
+      let replies = try write(batch)
+      try sql("COMMIT").run()
+      // An owner that never finds time for `maintain` must not grow the file for ever.
+      if connection.walPages >= 8 * walPagesToCheckpoint { try? checkpoint() }
+      return replies
+    } catch {
+      abandonTransaction()
+      return replies(
+        to: batch, failing: hasFailedCommit ? .undecided(error) : .failed(error))
+    }
+  }
+
+  /// The replies to a batch whose writes have failed. What its reads saw may have been part of them.
+  private func replies(to batch: [StoreRequest], failing failure: StoreReply) -> [StoreReply] {
+    var reads = read(batch.filter { !$0.isWriting })[...]
+    return batch.map { request in
+      request.isWriting ? failure : reads.popFirst() ?? failure
     }
   }
 
@@ -244,6 +249,9 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return try reply(to: request)
       case .tell(let drafts):
         for draft in drafts { try add(draft) }
+        return .done
+      case .wipeFailedCommits:
+        // Done before the transaction began.
         return .done
       }
     } catch {

@@ -77,7 +77,35 @@ extension Documents {
       storeFailure = nil
       overtaken(by: entries, in: room)
       goOn(room)
+    case .success(.undecided(let error)):
+      surroundings.log.write(
+        .error, "commit failed, and may turn up after a crash", [("error", error.logName)])
+      storeFailure = error
+      wipeFailedCommit(of: room)
     case .failure(let error): fail(error, in: room)
+    }
+  }
+
+  /// Has the store make sure that a document's commit has not happened. Until then nobody is told what
+  /// became of its changes: a client that hears that the log does not hold a change sends it again as
+  /// another, and the log would have both.
+  private func wipeFailedCommit(of room: DocumentRoom) {
+    store(.wipeFailedCommits, for: .wiping(room.id))
+  }
+
+  /// Tries again for documents whose failed commits could not be wiped.
+  func wipeFailedCommits() {
+    let rooms = undecided
+    undecided = []
+    for room in rooms where documents[room.id] === room { wipeFailedCommit(of: room) }
+  }
+
+  /// A document's failed commit is wiped, or could not be.
+  func wiped(_ id: DocumentID, _ outcome: StoreOutcome<Void>) {
+    guard let room = documents[id], room.live != nil else { return }
+    switch outcome {
+    case .success: fail(storeFailure ?? .unavailable("the commit failed"), in: room)
+    case .failure: undecided.append(room)
     }
   }
 

@@ -16,6 +16,8 @@ final class Documents: Part {
   var roomsMade = 0
   /// Documents with changes that the end of a turn hands to the store.
   var uncommitted: [DocumentRoom] = []
+  /// Documents whose last commit failed and may turn up after a crash, to be wiped with the next tick.
+  var undecided: [DocumentRoom] = []
   /// Documents of which changes were delivered in this turn.
   var delivered: [DocumentRoom] = []
   /// Connections that are behind, and are given more when they have drained.

@@ -6,6 +6,8 @@ enum Awaited {
   case document(DocumentID)
   case creation(DocumentID)
   case commit(DocumentID)
+  /// Certainty that a document's commit, which failed, does not turn up.
+  case wiping(DocumentID)
   case renewal(DocumentID, epoch: String)
   /// Older entries, for those who wait for them.
   case history(DocumentID)
@@ -67,6 +69,8 @@ extension StorePurpose<Void> {
   static func renewal(_ id: DocumentID, epoch: String) -> Self {
     Self(.renewal(id, epoch: epoch))
   }
+
+  static func wiping(_ id: DocumentID) -> Self { Self(.wiping(id)) }
 
   static func keeping(_ request: RequestID, _ response: Response) -> Self {
     Self(.keeping(request, response))

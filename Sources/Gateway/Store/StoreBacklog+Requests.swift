@@ -14,7 +14,8 @@ extension StoreBacklog {
     case .snapshot(_, _, _, let text): 256 + text.utf8.count
     case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.utf8.count
     case .delete, .note, .list, .notes, .load, .entries, .text, .history, .versions, .saveVersion,
-      .deleteVersion, .renewEpoch, .compact, .room, .people, .tell:
+      .deleteVersion, .renewEpoch, .compact, .room, .people, .tell,
+      .wipeFailedCommits:
       256
     }
   }

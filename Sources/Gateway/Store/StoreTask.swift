@@ -21,16 +21,17 @@ struct StoreReplies<Value> {
 }
 
 extension StoreReply {
-  /// The reply to work whose replies are of one type.
+  /// The reply to work whose replies are of one type. Work that cannot be told to be undecided has
+  /// failed.
   ///
   /// - Precondition: The store keeps to its contract: any other reply ends the process, since what
   ///   was written then is unknown.
   func outcome<Value>(of replies: StoreReplies<Value>) -> StoreOutcome<Value> {
-    if case .failed(let error) = self { return .failure(error) }
-    guard let value = replies.value(self) else {
+    if let value = replies.value(self) { return .success(value) }
+    guard let failure else {
       preconditionFailure("expected \(Value.self) from the store; \(kind) came")
     }
-    return .success(value)
+    return .failure(failure)
   }
 
   /// The value of a reply of one type, as ``outcome(of:)``.
@@ -54,6 +55,7 @@ extension StoreReply {
     case .people: "people's reply"
     case .once: "the reply to work that is done once"
     case .failed: "a failure"
+    case .undecided: "an undecided commit"
     }
   }
 }
@@ -116,6 +118,9 @@ extension StoreTask<Void> {
     Self(.renewEpoch(id: id, from: old, to: new))
   }
 
+  /// Makes sure that no commit that failed turns up after a crash.
+  static var wipeFailedCommits: Self { Self(.wipeFailedCommits) }
+
   /// Keeps an answer.
   static func keep(_ answer: AnswerDraft, _ memory: AnswerMemory) -> Self {
     Self(.once(.perform(.tell([]), keeping: [answer], memory)))
@@ -127,6 +132,8 @@ enum Appending {
   case appended
   /// Another writer of the store was first: these entries, of which there may be more.
   case lostRace([LogEntry])
+  /// The commit failed, and may turn up after a crash.
+  case undecided(StoreError)
 }
 
 extension StoreTask<Appending> {
@@ -140,6 +147,7 @@ extension StoreReplies<Appending> {
       switch reply {
       case .done: .appended
       case .lostRace(let entries): .lostRace(entries)
+      case .undecided(let error): .undecided(error)
       default: nil
       }
     }

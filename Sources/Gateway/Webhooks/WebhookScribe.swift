@@ -42,7 +42,8 @@ public struct WebhookScribe: OutboxScribe {
     case .once(.perform(let work, _, _)): drafts(for: work, reply)
     case .once(.create(let draft, _, _)): created(draft.id, at: draft.time, reply)
     case .note, .list, .notes, .load, .entries, .snapshot, .text, .history, .versions, .saveVersion,
-      .deleteVersion, .renewEpoch, .compact, .room, .people, .once, .tell:
+      .deleteVersion, .renewEpoch, .compact, .room, .people, .once, .tell,
+      .wipeFailedCommits:
       []
     }
   }

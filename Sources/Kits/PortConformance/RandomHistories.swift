@@ -28,7 +28,7 @@ extension ConformanceCheck {
       }
       let replies = try rig.perform(batch)
       for (request, reply) in zip(batch, replies) where request.isWriting {
-        if case .failed(let error) = reply {
+        if let error = reply.failure {
           throw ConformanceFailure("a request that should succeed failed with \(error)")
         }
       }

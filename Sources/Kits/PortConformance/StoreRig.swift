@@ -120,7 +120,7 @@ final class StoreRig {
   }
 
   func error(_ reply: StoreReply) throws -> StoreError {
-    guard case .failed(let error) = reply else { throw unexpected(reply, "a failure") }
+    guard let error = reply.failure else { throw unexpected(reply, "a failure") }
     return error
   }
 

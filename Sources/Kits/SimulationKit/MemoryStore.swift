@@ -106,16 +106,21 @@ public final class MemoryStore: DocumentStore, Outbox {
     }
     guard batch.contains(where: \.isWriting) else { return replies }
     if isDiskFull || commitsToFail > 0 || syncsToFail > 0 {
+      var failure = StoreReply.failed(
+        .unavailable("the disk is full; free space on it, then send again"))
       if !isDiskFull, commitsToFail == 0 {
         syncsToFail -= 1
-        unsynced = batch.filter(\.isWriting)
+        // Nothing is begun before what was left is gone.
+        if unsynced.isEmpty {
+          unsynced = batch.filter(\.isWriting)
+          failure = .undecided(.unavailable("the disk could not be synced"))
+        }
       }
       commitsToFail = max(0, commitsToFail - 1)
       takeBack(undo)
-      let error = StoreError.unavailable("the disk is full; free space on it, then send again")
       return batch.map { request in
         // What a read saw may have been taken back: read again.
-        request.isWriting ? .failed(error) : perform([request])[0]
+        request.isWriting ? failure : perform([request])[0]
       }
     }
     unsynced = []
@@ -252,6 +257,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       undo.append(.outbox(outbox))
       for draft in drafts { outbox.add(draft, outboxRules) }
       return .done
+    case .wipeFailedCommits: return .done
     }
   }
 
