@@ -36,7 +36,7 @@ extension Gateway: RoomsOwner, PeopleStore {
     case .groupChat(let request, let subject, let time):
       apps.answer(groupChat: request, subject, at: time, result)
     case .socketIO(let place): socketIO.answer(place, result, in: room)
-    case .bayeux(let publishing): bayeux.answer(publishing, result)
+    case .bayeux(let number): bayeux.answer(publishing: number, result)
     }
   }
 

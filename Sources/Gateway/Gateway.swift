@@ -18,14 +18,12 @@ public import WebSocketFrames
 public final class Gateway: Part, SwitchboardOwner {
   /// The gateway's ports.
   public struct Surroundings {
-    let clock: any Clock
-    let names: any NameSource
-    let tokens: any ResumeTokens
-    let log: any LogSink
+    /// For the switchboard, and so for every part.
+    fileprivate let board: Switchboard.Ports
     /// For ``Access`` alone.
     fileprivate let access: Access.Ports
-    let people: PeopleHandlers?
-    let queuedBytes: (ConnectionID) -> Int
+    /// For ``Rooms`` alone.
+    fileprivate let people: PeopleHandlers?
 
     /// - Parameters:
     ///   - authenticator: checks tokens; without one, and in demo mode, anyone may do everything.
@@ -43,15 +41,12 @@ public final class Gateway: Part, SwitchboardOwner {
       users: (any UserSource)? = nil, people: PeopleHandlers? = nil,
       queuedBytes: @escaping (ConnectionID) -> Int
     ) {
-      self.clock = clock
-      self.names = names
-      self.tokens = tokens
-      self.log = log
+      board = Switchboard.Ports(
+        clock: clock, names: names, tokens: tokens, log: log, queuedBytes: queuedBytes)
       access = Access.Ports(
         authenticator: authenticator, apiKeys: apiKeys, ownTokens: ownTokens,
         revocations: revocations, users: users)
       self.people = people
-      self.queuedBytes = queuedBytes
     }
   }
 
@@ -80,12 +75,12 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// Makes a gateway without connections.
   public init(settings: GatewaySettings, surroundings: Surroundings) {
-    board = Switchboard(settings: settings, surroundings: surroundings)
+    board = Switchboard(settings: settings, surroundings: surroundings.board)
     access = Access(board, surroundings.access)
     documents = Documents(board)
-    native = NativeDialect(board, documents, access)
-    whaler = WhalerDialect(board, documents)
-    rooms = Rooms(board, native: native)
+    rooms = Rooms(board, people: surroundings.people ?? .standard(settings))
+    native = NativeDialect(board, documents, rooms, access)
+    whaler = WhalerDialect(board, documents, rooms)
     rights = Rights(board, access, documents, rooms)
     http = HTTP(board, documents, rooms, access, rights)
     socketIO = SocketIODialect(board, access, rooms)
@@ -117,7 +112,7 @@ public final class Gateway: Part, SwitchboardOwner {
   }
 
   /// The capabilities that `welcome` names.
-  public var capabilities: [String] { native.capabilities(rooms) }
+  public var capabilities: [String] { native.capabilities }
 
   // MARK: Access
 
@@ -218,7 +213,7 @@ public final class Gateway: Part, SwitchboardOwner {
     rooms.heard(connection, now: now)
     let excess = excess(of: connection, bytes: message.count, now: now)
     if let excess, rights.closeIfFlooding(connection, excess, now: now) { return }
-    connection.dialect.received(message, kind: kind, excess: excess, on: connection, rooms)
+    connection.dialect.received(message, kind: kind, excess: excess, on: connection)
   }
 
   /// A message was longer than the limit, and was not read.

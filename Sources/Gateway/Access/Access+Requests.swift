@@ -84,33 +84,3 @@ extension Access {
     return try? identity(for: token)
   }
 }
-
-extension Identity {
-  /// The user that others see as the author of a request; `nil` if the request has no user.
-  var person: PersonID? { isGuest || user.isEmpty ? nil : user }
-
-  /// Returns the subject of a resume token: a client's id and its owner.
-  func resumeSubject(of client: String) -> String {
-    // With its length, so that no two pairs give one text.
-    user.isEmpty ? client : "user \(user.utf8.count) \(user) \(client)"
-  }
-}
-
-extension AuthenticationError {
-  /// Why a token is not accepted, for people.
-  var words: String {
-    switch self {
-    case .missing: "a token is needed; none came"
-    case .malformed: "the token is not a JSON Web Token"
-    case .algorithm: "the token's algorithm is not the one of its key"
-    case .unknownKey: "the token's key is not known here"
-    case .signature: "the token's signature is not valid"
-    case .expired: "the token has expired; get a new one"
-    case .revoked: "the token was taken back"
-    case .notYetValid: "the token is not valid yet; check the clocks"
-    case .audience: "the token is meant for another audience"
-    case .issuer: "the token comes from another issuer"
-    case .claims: "a claim of the token is missing or of the wrong type"
-    }
-  }
-}

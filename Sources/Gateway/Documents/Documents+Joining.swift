@@ -3,16 +3,6 @@ import OTCore
 import SocketMessages
 import WebSocketFrames
 
-/// The wish of a connection to follow a document.
-struct DocumentJoining {
-  /// The point to resume from, if the client has the text.
-  var resume: ResumePoint?
-  /// The change without an answer, of this client or of the one that it was before.
-  var unanswered: ChangeName?
-  /// Whether the client reads in pages what is too much for one message.
-  var pages = false
-}
-
 /// Following a document, and no longer.
 extension Documents {
   /// A connection wants to follow a document.

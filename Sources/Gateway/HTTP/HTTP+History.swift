@@ -11,7 +11,7 @@ extension HTTP {
   func readText(_ call: Call) {
     let query = call.query
     let point: HistoryPoint
-    guard let format = NoteText.Format(of: call) else {
+    guard let format = NotesRequest.Format(of: call) else {
       respond(
         call.request, .problem(400, .badMessage, "expected format to be json, text or markdown"))
       return

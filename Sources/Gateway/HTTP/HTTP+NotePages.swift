@@ -15,18 +15,6 @@ extension HTTP {
   /// Notes that are looked at for one page, about: a token that may read few of many gets short ones.
   private static let noteScanMax = 10_000
 
-  /// A page that is being put together.
-  struct NotePageWork: Sendable {
-    let identity: Identity
-    let limit: Int
-    /// The readable ones among the notes that were looked at.
-    var found: [NoteSummary] = []
-    /// The number of notes that were looked at.
-    var scanned = 0
-    /// The number that the store was asked for.
-    var asked = 0
-  }
-
   func listNotes(_ call: Call) {
     let (request, identity, fields) = (call.request, call.identity, call.query)
     let limit = fields.number("limit")
@@ -49,10 +37,10 @@ extension HTTP {
         return
       }
     }
-    read(request, NotePageWork(identity: identity, limit: limit), after: place)
+    read(request, NotesRequest.Page(identity: identity, limit: limit), after: place)
   }
 
-  private func read(_ request: RequestID, _ work: NotePageWork, after place: NotePlace?) {
+  private func read(_ request: RequestID, _ work: NotesRequest.Page, after place: NotePlace?) {
     var work = work
     // One more tells whether there is another page. Where few may be read, more are looked at.
     work.asked = work.scanned == 0 ? work.limit + 1 : Self.notePageMax
@@ -60,7 +48,7 @@ extension HTTP {
   }
 
   /// The store has read some notes for a page.
-  func goOn(_ request: RequestID, _ work: NotePageWork, _ notes: [NoteSummary]) {
+  func goOn(_ request: RequestID, _ work: NotesRequest.Page, _ notes: [NoteSummary]) {
     var work = work
     var last: NotePlace?
     for note in notes {
@@ -83,7 +71,7 @@ extension HTTP {
     }
   }
 
-  private func answer(_ request: RequestID, _ work: NotePageWork, next: NotePlace?) {
+  private func answer(_ request: RequestID, _ work: NotesRequest.Page, next: NotePlace?) {
     let cursor = next?.cursor
     var response = Response.json(
       200,

@@ -4,28 +4,6 @@ import SocketMessages
 
 /// The HTTP surface for notes: making, naming and removing them, and what the store replies.
 extension HTTP {
-  /// A request to the notes API.
-  enum NotesRequest {
-    case list(Identity)
-    case page(NotePageWork)
-    case create
-    /// Making one under an id of its maker's.
-    case put
-    case rename
-    case delete(DocumentID)
-    case one(known: EntityTags?)
-    case text(NoteText.Format, known: EntityTags?)
-    /// The text that an edit starts from.
-    case base(DocumentID, NoteText.Edit)
-    case history
-    case versions
-    case saveVersion(NamedVersion)
-    case deleteVersion
-    case restore(DocumentID, author: String)
-    case share(Share)
-    case endShares(DocumentID)
-  }
-
   func readNote(_ call: Call) {
     store(.note(id: call.name), for: .notes(call.request, .one(known: call.known)))
   }

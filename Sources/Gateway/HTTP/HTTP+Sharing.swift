@@ -15,13 +15,6 @@ extension HTTP {
   /// Seconds that it is if nobody says.
   private static let shareSecondsDefault = 7 * 86_400
 
-  /// A link on its way to whoever asked for it, until the store has said that the note is there.
-  struct Share {
-    var identity: Identity
-    var access: ServerMessage.Joined.Access
-    var note: DocumentID
-  }
-
   func share(_ call: Call) {
     let (request, id) = (call.request, call.name)
     guard access.makesTokens else {
@@ -62,10 +55,10 @@ extension HTTP {
     let guest = link(tokenStamp(for: request, link))
     store(
       .versions(id: id),
-      for: .notes(request, .share(Share(identity: guest, access: level, note: id))))
+      for: .notes(request, .share(NotesRequest.Share(identity: guest, access: level, note: id))))
   }
 
-  func answer(_ request: RequestID, _ share: Share) {
+  func answer(_ request: RequestID, _ share: NotesRequest.Share) {
     guard let token = access.token(for: share.identity) else { return }
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in

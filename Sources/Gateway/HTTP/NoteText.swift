@@ -4,41 +4,8 @@ import SocketMessages
 
 /// A note's text as a whole, read and written over HTTP.
 enum NoteText {
-  /// A format of texts.
-  enum Format {
-    /// With revision, time and authors.
-    case json
-    /// The text alone.
-    case plain
-    /// The text alone, called Markdown.
-    case markdown
-
-    /// The format that a request asks for: `?format=`, else the first type in `Accept` that there is.
-    init?(of call: Call) {
-      if let name = call.query["format"] {
-        switch name {
-        case "json": self = .json
-        case "text": self = .plain
-        case "markdown": self = .markdown
-        default: return nil
-        }
-        return
-      }
-      self = .json
-      for type in (call.head.headers["accept"] ?? "").split(separator: ",") {
-        switch type.split(separator: ";").first?.filter({ $0 != " " }) {
-        case "application/json": self = .json
-        case "text/plain": self = .plain
-        case "text/markdown": self = .markdown
-        default: continue
-        }
-        return
-      }
-    }
-  }
-
   /// A text with its revision as entity tag, by which `If-Match` knows it again.
-  static func response(_ text: HistoricText, as format: Format) -> Response {
+  static func response(_ text: HistoricText, as format: NotesRequest.Format) -> Response {
     var response: Response
     switch format {
     case .json: response = .json(200, NoteJSON.text(text))
@@ -64,20 +31,40 @@ enum NoteText {
     response.headers.append(("etag", "\"\(note.revision).\(String(hash, radix: 36))\""))
     return response
   }
+}
 
-  /// A new text for a note, made from an older one.
-  struct Edit {
-    var text: String
-    var author: String
-    var expected: Int?
-
-    /// The edit as a change of the text it was made from: what both begin and end with stays.
-    func onto(_ base: HistoricText, for request: RequestID) -> DocumentRoom.ServerEdit {
-      let operation = TextOperation(replacing: Document(base.text), by: Document(text))
-      return DocumentRoom.ServerEdit(
-        request: request, content: .change(operation, revision: base.revision), author: author,
-        expected: expected, skipsIdentity: true)
+extension NotesRequest.Format {
+  /// The format that a request asks for: `?format=`, else the first type in `Accept` that there is.
+  init?(of call: Call) {
+    if let name = call.query["format"] {
+      switch name {
+      case "json": self = .json
+      case "text": self = .plain
+      case "markdown": self = .markdown
+      default: return nil
+      }
+      return
     }
+    self = .json
+    for type in (call.head.headers["accept"] ?? "").split(separator: ",") {
+      switch type.split(separator: ";").first?.filter({ $0 != " " }) {
+      case "application/json": self = .json
+      case "text/plain": self = .plain
+      case "text/markdown": self = .markdown
+      default: continue
+      }
+      return
+    }
+  }
+}
+
+extension NotesRequest.Edit {
+  /// The edit as a change of the text it was made from: what both begin and end with stays.
+  func onto(_ base: HistoricText, for request: RequestID) -> DocumentRoom.ServerEdit {
+    let operation = TextOperation(replacing: Document(base.text), by: Document(text))
+    return DocumentRoom.ServerEdit(
+      request: request, content: .change(operation, revision: base.revision), author: author,
+      expected: expected, skipsIdentity: true)
   }
 }
 
@@ -107,7 +94,8 @@ extension HTTP {
         .text(id: call.name, at: .revision(base)),
         for: .notes(
           request,
-          .base(call.name, NoteText.Edit(text: text, author: author, expected: expected.revision))))
+          .base(
+            call.name, NotesRequest.Edit(text: text, author: author, expected: expected.revision))))
     }
   }
 

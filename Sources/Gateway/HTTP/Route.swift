@@ -66,13 +66,8 @@ package struct Route: Sendable {
   package static let methods: String = {
     var methods: [String] = []
     for route in all where !methods.contains(route.method) { methods.append(route.method) }
-    return listed(methods)
+    return Response.listed(methods)
   }()
-
-  /// Methods as a header lists them. Where GET is one of them, so is HEAD.
-  static func listed(_ methods: [String]) -> String {
-    methods.flatMap { $0 == "GET" ? [$0, "HEAD"] : [$0] }.joined(separator: ", ")
-  }
 
   /// A request that the gateway answers.
   init(

@@ -131,7 +131,7 @@ final class Rights: Part {
         if !verbs.contains(.presence) { rooms.hide(connection, in: room) }
         continue
       }
-      connection.dialect.lostReading(ofRoom: room, connection, rooms)
+      connection.dialect.lostReading(ofRoom: room, connection)
       guard connection.isOpen else { return }
     }
   }
@@ -231,14 +231,5 @@ extension Rights: NativeDialectOwner {
     rooms.shareRoomProfile(of: connection)
     for subscription in connection.subscriptions.values
     where subscription.verbs.contains(.presence) { documents.showProfile(of: subscription) }
-  }
-}
-
-extension Identity {
-  func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
-
-  func isSamePerson(as other: Identity?) -> Bool {
-    guard let other else { return false }
-    return isGuest == other.isGuest && user.utf8.elementsEqual(other.user.utf8)
   }
 }

@@ -63,7 +63,7 @@ extension Rooms {
   private func sendBlocks(
     _ blocking: any BlockingHandler, ref: String, _ connection: Connection
   ) {
-    native.send(
+    send(
       .blocks(ServerMessage.Blocks(people: blocking.blocked(by: connection.person))), ref: ref,
       to: connection)
   }
@@ -90,11 +90,11 @@ extension Rooms {
           continue
         }
         if !isVisible {
-          native.send(
+          send(
             .typing(.init(room: room, personID: other, isTyping: false)), ref: pushID(),
             to: connection)
         }
-        native.send(
+        send(
           .roomPresence(
             PresenceChange(
               room: room, joined: isVisible ? [profile] : [],

@@ -14,7 +14,7 @@ extension Rooms {
       connection.person, in: message.room, isMember: message.isFollowing, store: self
     ) { [unowned self] error in
       if let error { return sendUnavailable(error, ref: ref, to: connection) }
-      native.send(
+      send(
         .following(
           ServerMessage.Following(room: message.room, isFollowing: message.isFollowing)),
         ref: ref, to: connection)

@@ -29,7 +29,7 @@ extension Rooms {
           ServerMessage.Flag(
             room: message.room, offset: message.offset, personID: flag.personID,
             isFlagged: message.isFlagged, reason: message.isFlagged ? message.reason : nil))
-        native.send(news, ref: ref, to: connection)
+        send(news, ref: ref, to: connection)
         tellModerators(news, in: message.room, except: connection)
       }
     }
@@ -43,7 +43,7 @@ extension Rooms {
         connection.dialect.traits.hearsOfPeople,
         connection.verbs(on: .room(room)).contains(.manage)
       else { continue }
-      native.send(news, ref: pushID(), to: connection)
+      send(news, ref: pushID(), to: connection)
     }
   }
 
@@ -56,7 +56,7 @@ extension Rooms {
       [unowned self] reply in
       switch reply.outcome({ if case .flags(let flags) = $0 { flags } else { nil } }) {
       case .success(let flags):
-        native.send(
+        send(
           .flags(
             ServerMessage.Flags(
               room: message.room,

@@ -50,7 +50,7 @@ extension Rooms {
         connection.verbs(on: .room(room)).isSuperset(of: verbs),
         !separates(connection, from: person)
       else { continue }
-      let frame = shared ?? native.frame(message, ref: pushID())
+      let frame = shared ?? frame(message, ref: pushID())
       shared = frame
       send(frame, to: connection)
     }
@@ -165,11 +165,11 @@ extension Rooms {
           updated: change.updated.filter { !separates(connection, from: $0.personID) },
           left: change.left.filter { !separates(connection, from: $0) })
         if !visible.joined.isEmpty || !visible.updated.isEmpty || !visible.left.isEmpty {
-          native.send(.roomPresence(visible), ref: pushID(), to: connection)
+          send(.roomPresence(visible), ref: pushID(), to: connection)
         }
         continue
       }
-      let frame = shared ?? native.frame(.roomPresence(change), ref: pushID())
+      let frame = shared ?? frame(.roomPresence(change), ref: pushID())
       shared = frame
       send(frame, to: connection)
     }
@@ -182,7 +182,7 @@ extension Rooms {
     let seen = present(in: room, to: connection).map(\.personID)
     leavePresence(room, connection, isBroken: false)
     // It is told of nobody any more: so nobody is there.
-    native.send(
+    send(
       .roomPresence(.init(room: room, joined: [], updated: [], left: seen)), ref: pushID(),
       to: connection)
   }

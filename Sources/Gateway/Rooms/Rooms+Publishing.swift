@@ -90,7 +90,7 @@ extension Rooms {
   ) {
     switch result {
     case .published(let position, let isRepeated):
-      native.send(
+      send(
         .published(
           ServerMessage.Published(
             room: room, position: position,
@@ -186,7 +186,7 @@ extension Rooms {
     guard let connection = connections[id] else { return }
     switch outcome {
     case .success(let page):
-      native.send(
+      send(
         .roomHistory(
           ServerMessage.RoomHistory(
             room: room,

@@ -19,13 +19,13 @@ extension Rooms {
           ServerMessage.Receipt(
             room: place.room, offset: place.offset, personID: receipt.personID,
             state: receipt.stage))
-        native.send(message, ref: ref, to: connection)
+        send(message, ref: ref, to: connection)
         guard isChanged, let author, !author.utf8.elementsEqual(receipt.personID.utf8) else {
           return
         }
         for reader in connections(of: author, who: .read, in: place.room)
         where !separates(reader, from: receipt.personID) {
-          native.send(message, ref: pushID(), to: reader)
+          send(message, ref: pushID(), to: reader)
         }
       case .list: preconditionFailure("a receipt is answered with what stands")
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
@@ -50,7 +50,7 @@ extension Rooms {
           return
         }
         let visible = all.filter { !separates(connection, from: $0.personID) }
-        native.send(
+        send(
           .receipts(
             ServerMessage.Receipts(
               room: place.room, offset: place.offset,
@@ -102,7 +102,7 @@ extension Rooms {
       lastOnline.times(of: known, store: self) { [unowned self] outcome in
         switch outcome {
         case .success(let times):
-          native.send(
+          send(
             .lastOnline(
               ServerMessage.LastOnline(
                 room: room,

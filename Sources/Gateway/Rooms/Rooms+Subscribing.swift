@@ -109,7 +109,7 @@ extension Rooms {
     _ connection: Connection
   ) {
     let missed = (recovery.missed ?? []).filter { isFor(connection, $0) }
-    native.send(
+    send(
       .subscribed(
         ServerMessage.Subscribed(
           room: subscribe.room,

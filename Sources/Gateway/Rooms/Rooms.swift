@@ -8,7 +8,6 @@ import SocketMessages
 /// ``RoomsOwner``.
 final class Rooms: Part {
   let board: Switchboard
-  let native: NativeDialect
   /// The handlers of what is offered to people in rooms.
   let people: PeopleHandlers
   /// Told of what concerns other parts.
@@ -25,10 +24,9 @@ final class Rooms: Part {
   /// Numbers the attempts to subscribe.
   var nextAttempt: UInt64 = 1
 
-  init(_ board: Switchboard, native: NativeDialect) {
+  init(_ board: Switchboard, people: PeopleHandlers) {
     self.board = board
-    self.native = native
-    people = board.surroundings.people ?? .standard(board.settings)
+    self.people = people
   }
 
   /// Has handlers read what they need from the store.

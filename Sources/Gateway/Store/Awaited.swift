@@ -23,7 +23,7 @@ enum Awaited {
   /// The publications that a subscriber missed, under another epoch.
   case recoveryAnew(RoomSubscribing)
   case page(RoomReading)
-  case notes(RequestID, HTTP.NotesRequest)
+  case notes(RequestID, NotesRequest)
   /// The answer that was given to a request that names itself by a key.
   case answer(RequestID, RequestHead)
   /// Keeping this answer to a request.
@@ -102,5 +102,5 @@ extension StorePurpose<PeopleReply> {
 
 /// The purpose of work that a request about notes asks for.
 enum NotesPurpose {
-  case notes(RequestID, HTTP.NotesRequest)
+  case notes(RequestID, NotesRequest)
 }

@@ -57,14 +57,19 @@ extension BayeuxDialect {
     }
     if case .request(let exchange) = way { exchange.pending += 1 }
     let person = identity.user.isEmpty ? link?.connection.client : identity.user
+    let number = nextPublishing
+    nextPublishing += 1
+    publishings[number] = BayeuxPublishing(
+      message: message, channel: channel, reply: reply, way: way)
     rooms.publish(
       PublishRequest(
         room: channel.room, data: Self.stamped(data, identity.user), person: person),
-      for: .bayeux(BayeuxPublishing(message: message, channel: channel, reply: reply, way: way)))
+      for: .bayeux(number))
   }
 
   /// Tells a publisher what became of its event.
-  func answer(_ publishing: BayeuxPublishing, _ result: PublishResult) {
+  func answer(publishing number: UInt64, _ result: PublishResult) {
+    guard let publishing = publishings.removeValue(forKey: number) else { return }
     switch result {
     case .published(_, isRepeated: false):
       // The publisher hears the event first, then that it was taken.

@@ -25,6 +25,10 @@ final class BayeuxDialect: SessionDialect {
   var withPatterns: [ConnectionID: BayeuxLink] = [:]
   /// The answers to be given after the publication that is being delivered.
   var afterDelivery: [(bytes: [UInt8], way: BayeuxLink.Way)] = []
+  /// The events on their way to the disk, by their numbers. Bounded by what may wait for the store.
+  var publishings: [UInt64: BayeuxPublishing] = [:]
+  /// Numbers events on their way to the disk.
+  var nextPublishing: UInt64 = 1
   /// Numbers events.
   var nextEvent: UInt64 = 1
 

@@ -4,7 +4,7 @@ import SocketMessages
 /// The first message of `parley.v1` clients, which says who they are, and what others see of them.
 extension NativeDialect {
   func greet(
-    _ hello: ClientMessage.Hello, ref: String, _ connection: Connection, _ rooms: Rooms
+    _ hello: ClientMessage.Hello, ref: String, _ connection: Connection
   ) {
     let identity: Identity
     do throws(AuthenticationError) {
@@ -61,7 +61,7 @@ extension NativeDialect {
           resumeToken: surroundings.tokens.token(
             for: identity.resumeSubject(of: connection.client)),
           serverTime: surroundings.clock.now, demo: access.isDemo,
-          capabilities: capabilities(rooms), limits: settings.limits, personID: identity.person)),
+          capabilities: capabilities, limits: settings.limits, personID: identity.person)),
       ref: ref, to: connection)
   }
 
@@ -79,7 +79,7 @@ extension NativeDialect {
   }
 
   /// The capabilities that `welcome` names, in order.
-  func capabilities(_ rooms: Rooms) -> [String] {
+  var capabilities: [String] {
     let own = [
       "create", "documentHistory", "documents", "numbers", "presence", "publish", "resume",
       "roomHistory", "rooms", "selections",

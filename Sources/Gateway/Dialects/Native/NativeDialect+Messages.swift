@@ -9,7 +9,7 @@ extension NativeDialect {
   /// - Parameter excess: why it is not to be done, if it is too much.
   func receive(
     _ bytes: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
-    on connection: Connection, _ rooms: Rooms
+    on connection: Connection
   ) {
     guard kind == .text else {
       sendError(
@@ -48,14 +48,14 @@ extension NativeDialect {
           to: connection)
         return
       }
-      greet(hello, ref: ref, connection, rooms)
-    case .ready: handle(message, ref: ref, connection, rooms)
+      greet(hello, ref: ref, connection)
+    case .ready: handle(message, ref: ref, connection)
     case .closing: break
     }
   }
 
   private func handle(
-    _ message: ClientMessage, ref: String, _ connection: Connection, _ rooms: Rooms
+    _ message: ClientMessage, ref: String, _ connection: Connection
   ) {
     switch message {
     case .hello:

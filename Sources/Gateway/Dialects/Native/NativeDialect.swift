@@ -6,31 +6,25 @@ import WebSocketFrames
 /// `parley.v1`, as it is spoken to clients.
 final class NativeDialect: Dialect {
   let documents: Documents
+  let rooms: Rooms
   let access: Access
   /// Told of what concerns other parts.
   weak var owner: (any NativeDialectOwner)?
 
-  init(_ board: Switchboard, _ documents: Documents, _ access: Access) {
+  init(_ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access) {
     self.documents = documents
+    self.rooms = rooms
     self.access = access
     super.init(board, Traits(listing: .native, hearsOfPeople: true, knowsEpochs: true))
-  }
-
-  func frame(_ message: ServerMessage, ref: String) -> Frame {
-    Frame { message.encode(messageID: ref, into: &$0) }
-  }
-
-  func send(_ message: ServerMessage, ref: String, to connection: Connection) {
-    board.send(frame(message, ref: ref), to: connection)
   }
 
   // MARK: Messages
 
   override func received(
     _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
-    on connection: Connection, _ rooms: Rooms
+    on connection: Connection
   ) {
-    receive(message, kind: kind, excess: excess, on: connection, rooms)
+    receive(message, kind: kind, excess: excess, on: connection)
   }
 
   override func oversized(_ connection: Connection, bytesMax: Int) {
@@ -292,7 +286,7 @@ final class NativeDialect: Dialect {
   }
 
   override func lostReading(
-    ofRoom room: RoomName, _ connection: Connection, _ rooms: Rooms
+    ofRoom room: RoomName, _ connection: Connection
   ) {
     rooms.leave(room: room, connection)
     send(.unsubscribed(.init(room: room)), ref: pushID(), to: connection)

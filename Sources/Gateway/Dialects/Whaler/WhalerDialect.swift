@@ -10,13 +10,15 @@ import WebSocketFrames
 /// words is told by its one way back to a known state, an unsolicited `resourceConnectionConf`.
 final class WhalerDialect: Dialect {
   let documents: Documents
+  let rooms: Rooms
   /// Names this process in what it sends of its own accord.
   private let processName: String
   /// The connections with changes that were too many, and not answered yet.
   private var owed: Set<ConnectionID> = []
 
-  init(_ board: Switchboard, _ documents: Documents) {
+  init(_ board: Switchboard, _ documents: Documents, _ rooms: Rooms) {
     self.documents = documents
+    self.rooms = rooms
     processName = board.surroundings.names.next()
     super.init(
       board, Traits(listing: .whaler, createsDocuments: true, wantsFramePerEntry: true))
@@ -36,7 +38,7 @@ final class WhalerDialect: Dialect {
 
   override func received(
     _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
-    on connection: Connection, _ rooms: Rooms
+    on connection: Connection
   ) {
     receive(message, excess: excess, on: connection)
   }
@@ -192,7 +194,7 @@ final class WhalerDialect: Dialect {
   }
 
   override func lostReading(
-    ofRoom room: RoomName, _ connection: Connection, _ rooms: Rooms
+    ofRoom room: RoomName, _ connection: Connection
   ) {
     // Its pool: without a word for it, it is told when it comes back.
     board.close(connection, .unauthorised, "the token no longer grants this pool")

@@ -1,6 +1,16 @@
 import GatewayPorts
 import SocketMessages
 
+/// The wish of a connection to follow a document.
+struct DocumentJoining {
+  /// The point to resume from, if the client has the text.
+  var resume: ResumePoint?
+  /// The change without an answer, of this client or of the one that it was before.
+  var unanswered: ChangeName?
+  /// Whether the client reads in pages what is too much for one message.
+  var pages = false
+}
+
 /// The wish to read changes that somebody has missed.
 struct HistoryPageRequest {
   /// The point after which the page begins.

@@ -15,7 +15,8 @@ enum Publisher {
   case groupChat(RequestID, subject: JSONFields, time: Timestamp)
   /// A session of Socket.IO, by its place.
   case socketIO(ConnectionID)
-  case bayeux(BayeuxPublishing)
+  /// An event of Bayeux, by its number.
+  case bayeux(UInt64)
 }
 
 /// The address of a subscriber.

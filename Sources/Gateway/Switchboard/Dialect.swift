@@ -9,10 +9,15 @@ import WebSocketFrames
 ///
 /// A dialect that has no word for something stays silent: that is what the methods do here.
 class Dialect: Part {
+  /// The dialects' names in lists for operators.
+  enum Listing: String {
+    case native, whaler, socketIO, bayeux
+  }
+
   /// The ways in which dialects differ, beside their words.
   struct Traits {
     /// The name under which operators see its connections.
-    let listing: ConnectionJSON.Dialect
+    let listing: Listing
     /// Whether its connections are sessions, carried by connections or requests that stand elsewhere.
     /// Sessions have rooms and no documents.
     var isSession = false
@@ -43,7 +48,7 @@ class Dialect: Part {
   /// - Parameter excess: why it is not to be done, if it is too much.
   func received(
     _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
-    on connection: Connection, _ rooms: Rooms
+    on connection: Connection
   ) {}
 
   /// A message was longer than the limit, and was not read.
@@ -129,7 +134,7 @@ class Dialect: Part {
   func deliver(_ news: inout RoomNews, to connection: Connection) {}
 
   /// Takes a member out of a room that it may not read any more.
-  func lostReading(ofRoom room: RoomName, _ connection: Connection, _ rooms: Rooms) {}
+  func lostReading(ofRoom room: RoomName, _ connection: Connection) {}
 
   // MARK: The connection
 
@@ -168,16 +173,4 @@ class Dialect: Part {
 
   /// Lets no subscription last longer whose rights stand in a token.
   func endIdentities(of connection: Connection, by end: Timestamp) {}
-}
-
-/// A document as a follower joins it.
-struct DocumentJoin {
-  let live: LiveDocument
-  let verbs: Verbs
-  /// The entries that a resuming client has missed; `nil` when it needs the text instead.
-  let missed: ArraySlice<LogEntry>?
-  /// The outcome of the change without an answer that the join has named.
-  let settled: ChangeName?
-  /// The people who are named; `nil` for who may not see them.
-  let others: EncodedParticipants?
 }

@@ -43,10 +43,15 @@ extension Response {
 
   /// An error that says which methods a path takes.
   static func methodNotAllowed(_ methods: [String]) -> Response {
-    let allowed = Route.listed(methods)
+    let allowed = listed(methods)
     var response = problem(405, .badMessage, "this path takes \(allowed)")
     response.headers.append(("allow", allowed))
     return response
+  }
+
+  /// Methods as a header lists them. Where GET is one of them, so is HEAD.
+  static func listed(_ methods: [String]) -> String {
+    methods.flatMap { $0 == "GET" ? [$0, "HEAD"] : [$0] }.joined(separator: ", ")
   }
 
   /// The answer to a body of another type.
@@ -89,29 +94,19 @@ extension Response {
     return response
   }
 
-  // MARK: Notes and rooms
-
-  /// A note that was made.
-  static func created(_ note: NoteSummary) -> Response {
-    var response = json(201, NoteJSON.note(note))
-    response.headers.append(("location", "/api/notes/" + PercentEncoding.encoded(note.id)))
-    return response
-  }
+  // MARK: Revisions
 
   /// An edit that made a revision, or found its text there already.
   static func edited(_ revision: Int) -> Response {
-    var response = json(200, NoteJSON.revision(revision))
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { $0.field("revision", revision, &$1) }
+    var response = json(200, body)
     response.setRevision(revision)
     return response
   }
 
   /// Names the note's revision as entity tag.
   mutating func setRevision(_ revision: Int) { headers.append(("etag", "\"\(revision)\"")) }
-
-  /// The place of a publication in its room.
-  static func published(_ room: RoomName, _ position: RoomPosition, isRepeated: Bool) -> Response {
-    json(200, RoomJSON.published(room, position, isRepeated: isRepeated))
-  }
 
   // MARK: Repetitions
 

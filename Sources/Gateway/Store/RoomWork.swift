@@ -2,22 +2,6 @@ import JSON
 import GatewayPorts
 import SocketMessages
 
-/// Something to be published, as it was asked for.
-struct PublishRequest {
-  var room: RoomName
-  var data: JSONValue
-  var key: String?
-  var senderID: String?
-  var person: PersonID?
-  var pushes = false
-}
-
-/// The outcome of a publication.
-enum PublishResult {
-  case published(RoomPosition, isRepeated: Bool)
-  case refused(ErrorCode, String)
-}
-
 /// A publication on its way to the disk.
 struct RoomPublishing {
   let room: RoomName

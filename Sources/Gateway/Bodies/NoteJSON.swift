@@ -34,13 +34,6 @@ enum NoteJSON {
     return body
   }
 
-  /// `{"revision": n}`
-  static func revision(_ revision: Int) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { $0.field("revision", revision, &$1) }
-    return body
-  }
-
   /// Writes a note; `verbs` are what the reader of the answer may do with it, where it says so.
   private static func append(_ note: NoteSummary, verbs: Verbs? = nil, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in

@@ -10,7 +10,7 @@ import WebSocketFrames
 final class Switchboard {
   let settings: GatewaySettings
   let allowances: Allowances
-  let surroundings: Gateway.Surroundings
+  let surroundings: Ports
 
   var connections: [ConnectionID: Connection] = [:]
   /// Which connection a native client is on.
@@ -45,7 +45,17 @@ final class Switchboard {
     let weight: Int?
   }
 
-  init(settings: GatewaySettings, surroundings: Gateway.Surroundings) {
+  /// What every part asks of the world.
+  struct Ports {
+    let clock: any Clock
+    let names: any NameSource
+    let tokens: any ResumeTokens
+    let log: any LogSink
+    /// The bytes that wait for a connection's socket.
+    let queuedBytes: (ConnectionID) -> Int
+  }
+
+  init(settings: GatewaySettings, surroundings: Ports) {
     self.settings = settings
     self.surroundings = surroundings
     allowances = Allowances(settings.limits)

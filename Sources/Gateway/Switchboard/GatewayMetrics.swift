@@ -52,31 +52,6 @@ extension GatewayMetrics {
   public var messagesReceived: Int { received.values.reduce(0, +) }
 }
 
-extension Gateway {
-  /// Connections and sessions that are open, by dialect.
-  public var openConnections: OpenConnections {
-    var open = OpenConnections(socketIO: socketIO.count, bayeux: bayeux.count)
-    for connection in connections.values {
-      connection.dialect.count(in: &open)
-    }
-    return open
-  }
-
-  /// Documents in memory.
-  public var openDocuments: Int { documents.count }
-
-  /// Subscriptions to documents, over all connections.
-  public var documentSubscriptions: Int {
-    documents.subscriptionCount
-  }
-
-  /// Rooms that somebody is subscribed to.
-  public var openRooms: Int { rooms.count }
-
-  /// Connections whose readers are behind and wait to be given more.
-  public var laggingConnections: Int { documents.laggingCount }
-}
-
 extension ClientMessage {
   /// The type in the metrics. What a client invents is not taken over.
   var metricName: String { kind?.rawValue ?? "unknown" }

@@ -4,15 +4,10 @@ import SocketMessages
 
 /// Connections and rooms as operators read them.
 enum ConnectionJSON {
-  /// The dialect of a client.
-  enum Dialect: String {
-    case native, whaler, socketIO, bayeux
-  }
-
   /// A connection, and its present cost.
   struct Item {
     let connection: Connection
-    let dialect: Dialect
+    let dialect: Dialect.Listing
     let queuedBytes: Int
     let isLagging: Bool
   }

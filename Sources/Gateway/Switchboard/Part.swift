@@ -14,7 +14,7 @@ extension Part {
   // Reading in place copies and retains nothing.
   var settings: GatewaySettings { _read { yield board.settings } }
   var allowances: Allowances { _read { yield board.allowances } }
-  var surroundings: Gateway.Surroundings { _read { yield board.surroundings } }
+  var surroundings: Switchboard.Ports { _read { yield board.surroundings } }
 
   var connections: [ConnectionID: Connection] {
     _read { yield board.connections }
@@ -44,6 +44,15 @@ extension Part {
   func send(_ frame: Frame, to connection: Connection) { board.send(frame, to: connection) }
   func send(_ frames: [Frame], to connection: Connection) { board.send(frames, to: connection) }
   func push(_ frame: Frame, to connection: Connection) { board.push(frame, to: connection) }
+
+  /// A message of `parley.v1`, encoded.
+  func frame(_ message: ServerMessage, ref: String) -> Frame {
+    Frame { message.encode(messageID: ref, into: &$0) }
+  }
+
+  func send(_ message: ServerMessage, ref: String, to connection: Connection) {
+    board.send(frame(message, ref: ref), to: connection)
+  }
 
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
     board.close(connection, why, reason)

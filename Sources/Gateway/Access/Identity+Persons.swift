@@ -1,0 +1,20 @@
+import GatewayPorts
+
+/// The person of an identity, and its end.
+extension Identity {
+  /// The user that others see as the author of a request; `nil` if the request has no user.
+  var person: PersonID? { isGuest || user.isEmpty ? nil : user }
+
+  /// Returns the subject of a resume token: a client's id and its owner.
+  func resumeSubject(of client: String) -> String {
+    // With its length, so that no two pairs give one text.
+    user.isEmpty ? client : "user \(user.utf8.count) \(user) \(client)"
+  }
+
+  func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
+
+  func isSamePerson(as other: Identity?) -> Bool {
+    guard let other else { return false }
+    return isGuest == other.isGuest && user.utf8.elementsEqual(other.user.utf8)
+  }
+}

@@ -1,0 +1,17 @@
+import GatewayPorts
+import SocketMessages
+
+/// The answers about notes and rooms.
+extension Response {
+  /// A note that was made.
+  static func created(_ note: NoteSummary) -> Response {
+    var response = json(201, NoteJSON.note(note))
+    response.headers.append(("location", "/api/notes/" + PercentEncoding.encoded(note.id)))
+    return response
+  }
+
+  /// The place of a publication in its room.
+  static func published(_ room: RoomName, _ position: RoomPosition, isRepeated: Bool) -> Response {
+    json(200, RoomJSON.published(room, position, isRepeated: isRepeated))
+  }
+}

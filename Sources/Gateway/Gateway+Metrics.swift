@@ -1,0 +1,25 @@
+/// The gauges of what is there now.
+extension Gateway {
+  /// Connections and sessions that are open, by dialect.
+  public var openConnections: OpenConnections {
+    var open = OpenConnections(socketIO: socketIO.count, bayeux: bayeux.count)
+    for connection in connections.values {
+      connection.dialect.count(in: &open)
+    }
+    return open
+  }
+
+  /// Documents in memory.
+  public var openDocuments: Int { documents.count }
+
+  /// Subscriptions to documents, over all connections.
+  public var documentSubscriptions: Int {
+    documents.subscriptionCount
+  }
+
+  /// Rooms that somebody is subscribed to.
+  public var openRooms: Int { rooms.count }
+
+  /// Connections whose readers are behind and wait to be given more.
+  public var laggingConnections: Int { documents.laggingCount }
+}

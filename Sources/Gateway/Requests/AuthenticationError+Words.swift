@@ -1,0 +1,20 @@
+import GatewayPorts
+
+extension AuthenticationError {
+  /// Why a token is not accepted, for people.
+  var words: String {
+    switch self {
+    case .missing: "a token is needed; none came"
+    case .malformed: "the token is not a JSON Web Token"
+    case .algorithm: "the token's algorithm is not the one of its key"
+    case .unknownKey: "the token's key is not known here"
+    case .signature: "the token's signature is not valid"
+    case .expired: "the token has expired; get a new one"
+    case .revoked: "the token was taken back"
+    case .notYetValid: "the token is not valid yet; check the clocks"
+    case .audience: "the token is meant for another audience"
+    case .issuer: "the token comes from another issuer"
+    case .claims: "a claim of the token is missing or of the wrong type"
+    }
+  }
+}
