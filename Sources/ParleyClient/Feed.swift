@@ -48,6 +48,11 @@ package final class Feed<Element: Sendable>: Sendable {
     reader?.resume(returning: nil)
   }
 
+  /// Whether the reader waits for more, and so is done with everything before.
+  package var isDrained: Bool {
+    state.withLock { $0.reader != nil && $0.head == $0.waiting.count }
+  }
+
   /// Returns the next element; `nil` after the last, or if the task is cancelled.
   package func next() async -> Element? {
     await withTaskCancellationHandler {
@@ -120,6 +125,16 @@ public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
   let feed: Feed<Element>
   /// The connection, which a loop keeps: without it nothing would come, and the loop would not end.
   let owner: any AnyObject & Sendable
+  /// Signals that the sequence has begun after all: what came between its making and that is missing.
+  package let started: Feed<Void>?
+
+  package init(
+    feed: Feed<Element>, owner: any AnyObject & Sendable, started: Feed<Void>? = nil
+  ) {
+    self.feed = feed
+    self.owner = owner
+    self.started = started
+  }
 
   /// Reads the elements in order.
   public struct Iterator: AsyncIteratorProtocol {

@@ -158,8 +158,10 @@ public actor ParleyService {
 
   func position(in name: String) -> RoomPosition? { rooms[name]?.position }
 
-  func updateFeed(ofRoom name: String) -> Feed<RoomUpdate> {
-    rooms[name]?.updateFeed() ?? .finished
+  func updates(ofRoom name: String) -> Updates<RoomUpdate> {
+    Updates(
+      feed: rooms[name]?.updateFeed() ?? .finished, owner: self,
+      started: rooms[name]?.startFeed())
   }
 
   func opened(room name: String) async throws(NoteTrouble) {

@@ -39,6 +39,16 @@ public struct Publication: Sendable, Hashable {
   /// The content: JSON, as it was published.
   public let json: [UInt8]
 
+  package init(
+    position: RoomPosition, time: Int64, personID: String?, senderID: String?, json: [UInt8]
+  ) {
+    self.position = position
+    self.time = time
+    self.personID = personID
+    self.senderID = senderID
+    self.json = json
+  }
+
   init(_ publication: ParleyModel.Publication, epoch: String) {
     position = RoomPosition(epoch: epoch, offset: publication.offset)
     time = publication.time

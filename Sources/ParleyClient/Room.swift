@@ -41,11 +41,14 @@ import SocketMessages
     self.parley = parley
   }
 
-  /// Publications from now on, in order, each once.
+  /// Publications from now on, or from when the room is followed if it is not yet, in order, each once.
+  ///
+  /// An app that fetches what the room is about waits for ``opened()`` first, so that nothing is
+  /// published between the two.
   ///
   /// 1,000 publications wait for the loop. When more come, the older half is dropped for one `gap`.
   public var updates: Updates<RoomUpdate> {
-    Updates(feed: screen.updateFeed(), owner: parley ?? self)
+    Updates(feed: screen.updateFeed(), owner: parley ?? self, started: screen.startFeed())
   }
 
   /// Waits until the room is followed.

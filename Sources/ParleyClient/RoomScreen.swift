@@ -31,6 +31,7 @@ struct RoomScreen {
   private(set) var state = RoomState.opening
   private(set) var position: RoomPosition?
   private var updates = Feeds<RoomUpdate>()
+  private var starts = Feeds<Void>()
   private var states = Feeds<Void>()
   private(set) var publishing = Publishing()
 
@@ -45,12 +46,16 @@ struct RoomScreen {
       put(.publication(news))
     case .gap(let after, let through):
       put(.gap(after: RoomPosition(after), through: RoomPosition(through)))
-    case .position(let point): position = RoomPosition(point)
+    case .position(let point):
+      let isFirst = position == nil
+      position = RoomPosition(point)
+      if isFirst { starts.put(()) { _ in [()] } }
     case .status(let status):
       state = RoomState(status.phase)
       states.put(()) { _ in [()] }
       if case .closed = state {
         updates.finish()
+        starts.finish()
         states.finish()
       }
     case .published, .publishFailed, .publishUnsure: publishing.take(action)
@@ -85,6 +90,14 @@ struct RoomScreen {
   mutating func updateFeed() -> Feed<RoomUpdate> {
     let feed = Feed<RoomUpdate>(bound: Self.updatesMax)
     updates.add(feed)
+    return feed
+  }
+
+  /// Signals when the room is followed for the first time; `nil` if it has been before.
+  mutating func startFeed() -> Feed<Void>? {
+    guard position == nil else { return nil }
+    let feed = Feed<Void>(bound: 1)
+    starts.add(feed)
     return feed
   }
 

@@ -18,11 +18,12 @@ public struct ServiceRoom: Sendable, Identifiable {
   /// Waits until the room is followed.
   public func opened() async throws(NoteTrouble) { try await service.opened(room: name) }
 
-  /// Publications from now on, in order, each once.
+  /// Publications from now on, or from when the room is followed if it is not yet, in order, each once;
+  /// see ``Room/updates``.
   ///
   /// 1,000 publications wait for the loop. When more come, the older half is dropped for one `gap`.
   public var updates: Updates<RoomUpdate> {
-    get async { Updates(feed: await service.updateFeed(ofRoom: name), owner: service) }
+    get async { await service.updates(ofRoom: name) }
   }
 
   /// Publishes JSON, and waits until the server has stored it; see ``Room/publish(json:key:senderID:)``.

@@ -94,7 +94,8 @@ public struct CacheSource<Model: OfflineModel>: DataSource {
   }
 
   /// Reads what is kept; `nil` if it was never fetched. What the model does not read, for it has changed
-  /// since, counts as never fetched.
+  /// since, counts as never fetched, and so does a list with such a thing: without it the list would be
+  /// shown as if it were whole.
   package func kept(_ query: DataQuery, as user: String) throws(FetchError) -> [Model]? {
     let collection = Collection(user: user, resource: resource)
     do throws(OfflineStoreError) {
@@ -102,7 +103,8 @@ public struct CacheSource<Model: OfflineModel>: DataSource {
         return try store.kept(id, of: collection).flatMap { try? [ModelForm.model($0)] }
       }
       guard let items = try store.kept(query.name, of: collection) else { return nil }
-      return items.compactMap { try? ModelForm.model($0.json) }
+      let models = items.compactMap { item in try? ModelForm.model(item.json) as Model }
+      return models.count == items.count ? models : nil
     } catch {
       throw .storage(error)
     }

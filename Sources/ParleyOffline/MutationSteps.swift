@@ -25,15 +25,15 @@ public enum MutationStep: Sendable, Hashable {
 /// They are of this process: after a restart, look at ``Outbox/waiting`` and ``Outbox/problems``.
 public typealias MutationSteps = OutboxSequence<MutationStep>
 
-/// News of an outbox, for one loop.
+/// News of an outbox or a repository, for one loop.
 public struct OutboxSequence<Element: Sendable>: AsyncSequence, Sendable {
   package let feed: Feed<Element>
-  package let owner: Outbox
+  package let owner: any AnyObject & Sendable
 
   /// Reads the elements in order.
   public struct Iterator: AsyncIteratorProtocol {
     let feed: Feed<Element>
-    let owner: Outbox
+    let owner: any AnyObject & Sendable
 
     /// Returns the next element; `nil` after the last.
     public mutating func next() async -> Element? { await feed.next() }

@@ -51,13 +51,13 @@ extension OfflineStore {
     _ items: [(id: ResourceID, json: JSONValue)], as query: String, of collection: Collection
   ) throws(OfflineStoreError) {
     try transaction { (file) throws(OfflineStoreError) in
-      let former = try Self.listing(query, of: collection, in: file) ?? []
+      let former = try Self.listing(query, of: collection, in: file)
       for item in items where try Self.item(item.id, of: collection, in: file) != item.json {
         try Self.put(item.json, item.id, of: collection, in: file)
       }
       let ids = items.map(\.id)
       if ids != former { try Self.put(ids, as: query, of: collection, in: file) }
-      let gone = Set(former).subtracting(ids)
+      let gone = Set(former ?? []).subtracting(ids)
       guard !gone.isEmpty else { return }
       var named: Set<ResourceID> = []
       let others = try file.query("SELECT things FROM listing WHERE user = ? AND resource = ?")

@@ -40,7 +40,7 @@ public actor Outbox {
   private var machine: OutboxMachine
   private let sender: any MutationSender
   private let time: any ClientTime
-  private let settings: OutboxSettings
+  package nonisolated let settings: OutboxSettings
   private var seed: UInt64
   private var underWay: Set<String> = []
   /// Whether the machine takes things for kept that are not.
@@ -176,6 +176,10 @@ public actor Outbox {
   /// The network has come back, or the device has woken up: what waits is tried at once.
   public func networkChanged() {
     try? handle(.reachable)
+    tellReachable()
+  }
+
+  private func tellReachable() {
     for feed in reachableFeeds { feed.value?.put(()) { _ in [()] } }
     reachableFeeds.removeAll { $0.value == nil }
   }
@@ -184,7 +188,10 @@ public actor Outbox {
   package func tellReachable(_ feed: Feed<Void>) { reachableFeeds.append(Weak(value: feed)) }
 
   /// The person has signed in again: there is a token.
-  public func signedIn() { try? handle(.token(isThere: true)) }
+  public func signedIn() {
+    try? handle(.token(isThere: true))
+    tellReachable()
+  }
 
   /// Another person uses the app. The former one's changes are kept, and sent when they are back.
   public func use(by user: String) {

@@ -18,10 +18,15 @@ extension Repository {
     await look()
     switch policy {
     case .cacheOnly: if subscriber.shown == nil { show(query, with: await pending(), always: true) }
-    case .cacheFirst where values[query] != nil: break
+    case .cacheFirst
+    where values[query] != nil && (updateCount == 0 || fetched[query] == updateCount):
+      break
     case .cacheFirst, .cacheThenNetwork, .networkOnly: fetch(query)
     }
   }
+
+  /// Questions that are remembered as answered; of more, all are forgotten, and asked once more.
+  private static var fetchedMax: Int { 1_000 }
 
   /// Reads what is kept.
   private func recall(_ query: DataQuery) async {
@@ -33,6 +38,7 @@ extension Repository {
 
   /// Something was published: what is shown is fetched anew, once for all that comes in a moment.
   package func invalidate() {
+    updateCount += 1
     guard !isGathering else { return }
     isGathering = true
     Task { [weak self, time] in
@@ -46,11 +52,48 @@ extension Repository {
     refresh()
   }
 
+  /// The room is followed from now on: what was asked for before may lack an update that came between.
+  package func roomStarted() {
+    for query in Set(subscribers.map(\.query)) where fetching[query] != nil || fetched[query] != nil
+    {
+      fetch(query)
+    }
+  }
+
   /// The network may be back.
-  package func fetchFailed() {
-    let queries = failed
+  package func networkChanged() {
+    failures = 0
+    fetchFailed()
+  }
+
+  /// Fetches what could not be fetched, as far as it is followed.
+  private func fetchFailed() {
+    retry?.cancel()
+    retry = nil
+    let queries = failed.intersection(followed)
     failed = []
     for query in queries { fetch(query) }
+  }
+
+  private func tell(_ problem: FetchError?) {
+    guard fetchProblem != problem else { return }
+    fetchProblem = problem
+    problemFeeds.removeAll { $0.feed == nil }
+    for entry in problemFeeds { entry.feed?.put(problem) { Array($0.suffix(1)) } }
+  }
+
+  /// Has what failed be fetched again after a pause, as long as those of the outbox.
+  private func retryLater() {
+    guard retry == nil else { return }
+    let settings = outbox.settings
+    let longest = min(settings.pauseMax, settings.pauseMin << Int64(min(failures, 20)))
+    failures += 1
+    let time = time
+    let end = time.now + .random(in: max(1, longest / 2)...max(1, longest))
+    retry = Task { [weak self] in
+      await time.wait(until: end)
+      if !Task.isCancelled { await self?.fetchFailed() }
+    }
   }
 
   /// Fetches; if that is being done, once more after it.
@@ -59,7 +102,7 @@ extension Repository {
       fetching[query]?.again = true
       return
     }
-    fetching[query] = Fetching(number: doneCount)
+    fetching[query] = Fetching(number: doneCount, updates: updateCount)
     Task { await fetchNow(query) }
   }
 
@@ -72,20 +115,25 @@ extension Repository {
       result = .failure(error)
     }
     let look = await look(showing: false)
-    let start = fetching[query]?.number ?? 0
-    let again = fetching.removeValue(forKey: query)?.again ?? false
+    let fetch = fetching.removeValue(forKey: query)
+    let start = fetch?.number ?? 0
+    let again = fetch?.again ?? false
     defer {
       if fetching.isEmpty { recent = [] }
-      if again { fetch(query) }
+      if again { self.fetch(query) }
     }
     // Somebody else uses the app now.
     guard look.user == user else {
-      fetch(query)
+      self.fetch(query)
       return
     }
     switch result {
     case .success(let models):
       failed.remove(query)
+      failures = 0
+      if failed.isEmpty { tell(nil) }
+      if fetched.count >= Self.fetchedMax { fetched = [:] }
+      fetched[query] = fetch?.updates
       // The server may have answered before it made these.
       var models = models
       models = lay(recent.filter { $0.number > start }.map(\.done), over: models, in: query)
@@ -96,9 +144,14 @@ extension Repository {
       for subscriber in subscribers where subscriber.query == query { subscriber.isReady = true }
     case .failure(let error):
       failed.insert(query)
+      tell(error)
       let isHopeless: Bool
       switch error {
-      case .unreachable, .signedOut, .storage: isHopeless = false
+      case .unreachable, .storage:
+        isHopeless = false
+        retryLater()
+      // Until somebody signs in.
+      case .signedOut: isHopeless = false
       case .refused, .unreadable: isHopeless = true
       }
       for subscriber in subscribers where subscriber.query == query && subscriber.shown == nil {
@@ -134,6 +187,7 @@ extension Repository {
       let isOther = user != nil && user != look.user
       user = look.user
       values = [:]
+      fetched = [:]
       for subscriber in subscribers where isOther { subscriber.shown = nil }
       for query in Set(subscribers.map(\.query)) {
         await recall(query)
@@ -146,6 +200,8 @@ extension Repository {
       if done.draft.kind == .create { learn(done.id, for: done.draft.id) }
       for (query, list) in values { values[query] = lay([done], over: list, in: query) }
     }
+    // The server is there again.
+    if !look.done.isEmpty, !failed.isEmpty { fetchFailed() }
     if showing {
       for query in Set(subscribers.map(\.query)) { show(query, with: look.pending) }
     }

@@ -32,8 +32,13 @@ public actor Repository<Model: OfflineModel> {
 
   package struct Fetching {
     package let number: Int
+    /// The number of updates before it was asked.
+    package let updates: Int
     package var again = false
   }
+
+  /// A follower of ``fetchProblems``.
+  package struct WeakFeed { package weak var feed: Feed<FetchError?>? }
 
   /// The outbox by which changes are sent.
   public nonisolated let outbox: Outbox
@@ -46,6 +51,15 @@ public actor Repository<Model: OfflineModel> {
   package var values: [DataQuery: [Model]] = [:]
   package var fetching: [DataQuery: Fetching] = [:]
   package var failed: Set<DataQuery> = []
+  package var fetchProblem: FetchError?
+  package var problemFeeds: [WeakFeed] = []
+  /// Failures to fetch since something was fetched, for the pause before the next attempt.
+  package var failures = 0
+  package var retry: Task<Void, Never>?
+  /// The number of updates that the room has told of.
+  package var updateCount = 0
+  /// For questions that were answered: the number of updates at that time.
+  package var fetched: [DataQuery: Int] = [:]
   /// Changes that the server has made while something was being fetched.
   package var recent: [(number: Int, done: Outbox.DoneMutation)] = []
   package var doneCount = 0
@@ -100,7 +114,7 @@ public actor Repository<Model: OfflineModel> {
       },
       Task { [weak self] in
         await outbox.tellReachable(reachable)
-        while await reachable.next() != nil { await self?.fetchFailed() }
+        while await reachable.next() != nil { await self?.networkChanged() }
       },
     ]
     if let updates {
@@ -113,9 +127,17 @@ public actor Repository<Model: OfflineModel> {
             await self?.invalidate()
           }
         })
+      if let started = updates.started {
+        tasks.append(
+          Task { [weak self] in
+            while await started.next() != nil { await self?.roomStarted() }
+          })
+      }
     }
     self.tasks.add(tasks)
   }
+
+  deinit { retry?.cancel() }
 
   // MARK: Reading
 
@@ -155,9 +177,26 @@ public actor Repository<Model: OfflineModel> {
     return FetchedValues(feed: feed, owner: self, value: value)
   }
 
+  /// The reason why what is shown could not be fetched anew, now and whenever it changes; `nil` once it was.
+  /// Only the newest waits for the loop.
+  ///
+  /// What was unreachable is tried again by itself, after one second at first and a minute at last. After
+  /// `refused` and `unreadable` only the next update or ``refresh()`` does.
+  public var fetchProblems: OutboxSequence<FetchError?> {
+    let feed = Feed<FetchError?>(bound: 1)
+    feed.put(fetchProblem) { Array($0.suffix(1)) }
+    problemFeeds.append(WeakFeed(feed: feed))
+    return OutboxSequence(feed: feed, owner: self)
+  }
+
   /// Fetches anew all that is being shown.
   public func refresh() {
-    for query in Set(subscribers.filter { $0.policy != .cacheOnly }.map(\.query)) { fetch(query) }
+    for query in followed { fetch(query) }
+  }
+
+  /// The questions that somebody follows, and whose answers are the server's.
+  package var followed: Set<DataQuery> {
+    Set(subscribers.filter { $0.feed != nil && $0.policy != .cacheOnly }.map(\.query))
   }
 
   // MARK: Changing

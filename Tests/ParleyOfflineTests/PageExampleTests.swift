@@ -11,6 +11,7 @@ enum Session { static func token() async throws -> String { "" } }
 
 @MainActor final class Screen {
   func render(_ contacts: [Contact]) {}
+  func warn(_ reason: String?) {}
   static func merge(mine: [UInt8], theirs: [UInt8]) async throws -> [UInt8] { mine }
 }
 
@@ -65,6 +66,10 @@ func saveAndWait(_ contact: Contact, in contacts: Repository<Contact>) async thr
     invalidatedBy: parley.room("contacts").updates)
 }
 
+func warn(_ contacts: Repository<Contact>, on screen: Screen) async {
+  for await problem in await contacts.fetchProblems { await screen.warn(problem?.description) }
+}
+
 func decide(_ outbox: Outbox) async throws {
   for await problems in await outbox.problems {
     for problem in problems {
@@ -97,7 +102,7 @@ struct PageExampleTests {
       encoding: .utf8)
     let code = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
     let blocks = page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1)
-    #expect(blocks.count == 7)
+    #expect(blocks.count == 8)
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
 }
