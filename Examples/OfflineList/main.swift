@@ -25,23 +25,19 @@ let items = Repository<Item>(
   RESTSource(service, "items"), "items", in: outbox,
   invalidatedBy: await parley.room("items").updates)
 
+/// Prints a line at once. `fflush(nil)` would wait for the thread below, which reads.
+@Sendable func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 Task {
   for try await list in items.fetchAll() {
     let words = list.map {
       "\($0.id.isTemporary ? "*" : "\($0.id)") \($0.name)\($0.done ? " ✓" : "")"
     }
-    print(words.joined(separator: ", "))
-    fflush(nil)
+    show(words.joined(separator: ", "))
   }
 }
 Task {
   for await problems in await outbox.problems {
-    for problem in problems { print("not taken:", problem.state) }
-  }
-}
-Task {
-  for await state in await parley.connections where state == .online {
-    await outbox.networkChanged()
+    for problem in problems { show("not taken: \(problem.state)") }
   }
 }
 let lines = AsyncStream { lines in
