@@ -24,15 +24,14 @@ struct SurroundingsTests {
     let parley = connect(server, storage: storage)
     await until { parley.connection == .online }
     await storage.holdReading()
-    let note = parley.note("n")
-    note.close()
-    let again = parley.note("n")
-    again.close()
+    parley.note("a").close()
+    for _ in 0..<2 { parley.note("b").close() }
     await storage.letThroughReading()
-    while await storage.reads.filter({ $0 == "note/n" }).count < 2 { await Task.yield() }
-    // One more question to the storage is answered after those.
-    let third = parley.note("n")
-    try await third.opened()
+    let read = { await storage.reads.filter { ["note/a", "note/b"].contains($0) }.count }
+    while await read() < 3 { await Task.yield() }
+    // One more question to the storage is answered after those. It is of another note: one that was
+    // opened against its closing would hide that it is opened a second time.
+    try await parley.note("n").opened()
     #expect(server.state.withLock { $0.joins } == 1)
   }
 
