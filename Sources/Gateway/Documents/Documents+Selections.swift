@@ -49,13 +49,11 @@ extension Documents {
   }
 
   private func selectionsFrame(of subscription: Subscription, revision: Int) -> Frame {
-    let ref = pushID()
-    return Frame {
-      ServerMessage.selections(
+    frame(
+      .selections(
         .init(
           documentID: subscription.room.id, revision: revision,
-          clientID: subscription.connection.client, selections: subscription.selections)
-      ).encode(messageID: ref, into: &$0)
-    }
+          clientID: subscription.connection.client, selections: subscription.selections)),
+      ref: pushID())
   }
 }

@@ -197,5 +197,4 @@ extension HTTP {
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
     }
   }
-
 }
