@@ -135,6 +135,11 @@ simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2; TRACE=1 te
 	@"$$($(SWIFT_BUILD) --show-bin-path)/simulate" $(SEEDS) $(FROM) --jobs $(JOBS) \
 	  $(if $(TRACE),--trace)
 
+.PHONY: parts
+parts: setup-serve  ## See that each part of the gateway compiles without the parts above it
+	@swift build $(TRY_BUILD) --target Gateway
+	@python3 Scripts/check_parts.py
+
 .PHONY: mutations
 mutations: setup-test  ## See that each deliberate bug in Tests/Mutations is found (NAME= for one)
 	@python3 Scripts/mutations.py --jobs $(JOBS) $(NAME)
