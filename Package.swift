@@ -83,11 +83,16 @@ let package = Package(
         "OTCore", "JSON", "SocketMessages", "ParleyClientCore",
         .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
       ]),
+    // SQLite of clients; not a system library either.
+    .target(
+      name: "CClientSQLite",
+      path: "Sources/SystemLibraries/CClientSQLite",
+      linkerSettings: [.linkedLibrary("sqlite3", .when(platforms: [.linux]))]),
     // Lists, and changes that wait for a server, on the device's disk.
     library(
       "ParleyOffline",
       [
-        "ParleyClient", "JSON", "CSQLite",
+        "ParleyClient", "JSON", "CClientSQLite",
         .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
       ]),
     // Ports, and the core behind them.
@@ -153,7 +158,8 @@ let package = Package(
       path: "Benchmarks/Load",
       swiftSettings: settings),
     .executableTarget(
-      name: "parley-outbox-bench", dependencies: ["ParleyOffline"], path: "Benchmarks/Outbox",
+      name: "parley-outbox-bench", dependencies: ["ParleyOffline", "ParleyClient"],
+      path: "Benchmarks/Outbox",
       swiftSettings: settings),
     // Examples, which the tests run.
     .executableTarget(

@@ -7,10 +7,15 @@ set -euo pipefail
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 build=$root/.build/package-test
-app=$build/app
-mkdir -p "$app/Sources/app" "$build/nothing"
+mkdir -p "$build/nothing"
 
-cat >"$app/Package.swift" <<END
+# Makes an app of this package's products; its program is read from the input.
+make_app() {
+  local app=$build/$1 product products=
+  shift
+  for product; do products+="        .product(name: \"$product\", package: \"parley\"),"$'\n'; done
+  mkdir -p "$app/Sources/app"
+  cat >"$app/Package.swift" <<END
 // swift-tools-version: 6.2
 import PackageDescription
 
@@ -22,14 +27,14 @@ let package = Package(
     .executableTarget(
       name: "app",
       dependencies: [
-        .product(name: "ParleyClient", package: "parley"),
-        .product(name: "DialectModels", package: "parley"),
-        .product(name: "OTCore", package: "parley"),
-      ])
+$products      ])
   ]
 )
 END
-cat >"$app/Sources/app/main.swift" <<'END'
+  cat >"$app/Sources/app/main.swift"
+}
+
+make_app app ParleyClient DialectModels OTCore <<'END'
 import DialectModels
 import OTCore
 import ParleyClient
@@ -39,23 +44,40 @@ await service.stop()
 let router = DomainRouter()
 print(Document("an app").text, router.route(GroupChat.Push(), on: "/"))
 END
+make_app list ParleyOffline <<'END'
+import ParleyOffline
+
+let folder = CommandLine.arguments[1]
+let store = try OfflineStore(folder: folder)
+let outbox = try Outbox(store, user: "me", sender: RESTService("http://127.0.0.1:1"))
+try await outbox.add(MutationDraft(.create, "things", .temporary()))
+print("a list with \(await outbox.count) change")
+END
 
 # The server's headers, each replaced by an error. OpenSSL's stay: the client has TLS by them on Linux.
 cat >"$build/hidden.h" <<'END'
 #error "a header of the server's is read, which an app's machine does not have"
 END
-{
-  echo '{ "version": 0, "roots": ['
-  comma=
-  for header in libwebsockets.h sqlite3.h ev.h uv.h libpq-fe.h curl/curl.h nats/nats.h; do
-    for folder in /usr/include "/usr/include/$(cc -print-multiarch)" /usr/include/postgresql; do
-      printf '%s{ "type": "file", "name": "%s", "external-contents": "%s" }\n' \
-        "$comma" "$folder/$header" "$build/hidden.h"
-      comma=,
+# Writes an overlay that hides headers.
+hide() {
+  local file=$1 comma='' header folder
+  shift
+  {
+    echo '{ "version": 0, "roots": ['
+    for header; do
+      for folder in /usr/include "/usr/include/$(cc -print-multiarch)" /usr/include/postgresql; do
+        printf '%s{ "type": "file", "name": "%s", "external-contents": "%s" }\n' \
+          "$comma" "$folder/$header" "$build/hidden.h"
+        comma=,
+      done
     done
-  done
-  echo '] }'
-} >"$build/hidden.json"
+    echo '] }'
+  } >"$file"
+}
+others=(libwebsockets.h ev.h uv.h libpq-fe.h curl/curl.h nats/nats.h)
+hide "$build/hidden.json" sqlite3.h "${others[@]}"
+# A list keeps its changes by SQLite.
+hide "$build/hidden-but-sqlite.json" "${others[@]}"
 
 # Nothing is known to pkg-config: not even that it is there.
 export PKG_CONFIG_PATH= PKG_CONFIG_LIBDIR="$build/nothing"
@@ -74,13 +96,20 @@ grep -q '"platformName" : "ios"' "$build/manifest.json" || {
   echo "package-test: the manifest names no iOS" >&2
   exit 1
 }
-swift build --package-path "$app" --scratch-path "$build/scratch" \
-  -Xcc -ivfsoverlay -Xcc "$build/hidden.json" "$@"
-program=$build/scratch/debug/app
-"$program"
-# What an app is linked with: none of the server's libraries.
-if ldd "$program" | grep -E 'libwebsockets|libsqlite3|libcurl|libpq|libev\b'; then
-  echo "package-test: the app is linked with a library of the server's" >&2
-  exit 1
-fi
-echo "package-test: an app builds with ParleyClient, DialectModels and OTCore alone"
+# Builds an app and runs it; what it is linked with is none of the server's libraries.
+try_app() {
+  local name=$1 overlay=$2 forbidden=$3
+  shift 3
+  swift build --package-path "$build/$name" --scratch-path "$build/scratch-$name" \
+    -Xcc -ivfsoverlay -Xcc "$build/$overlay" "$@"
+  local program=$build/scratch-$name/debug/app
+  rm -rf "$build/store"
+  "$program" "$build/store"
+  if ldd "$program" | grep -E "$forbidden"; then
+    echo "package-test: $name is linked with a library of the server's" >&2
+    exit 1
+  fi
+}
+try_app app hidden.json 'libwebsockets|libsqlite3|libcurl|libpq|libev\b' "$@"
+try_app list hidden-but-sqlite.json 'libwebsockets|libcurl|libpq|libev\b' "$@"
+echo "package-test: apps build with ParleyClient, DialectModels and OTCore, and with ParleyOffline, alone"

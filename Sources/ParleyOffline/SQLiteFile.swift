@@ -1,9 +1,7 @@
-import CSQLite
-
-#if canImport(Darwin)
-  import Darwin
+#if canImport(SQLite3)
+  import SQLite3
 #else
-  import Glibc
+  import CClientSQLite
 #endif
 
 /// A result code of SQLite that is not success.
