@@ -1,6 +1,9 @@
 // Throughput of an outbox on this machine's disk, with a server in the process that answers at once.
 //
-//     parley-outbox-bench FOLDER [COUNT]
+//     parley-outbox-bench FOLDER [COUNT [http://127.0.0.1:8080]]
+//
+// Beside what a disk allows: the same bytes added to a file, each synced. With a running server's address also
+// a bot's edits there, and the memory of notes that rest.
 import Foundation
 import ParleyOffline
 import Synchronization
@@ -29,6 +32,19 @@ func measure(_ name: String, _ count: Int, _ work: () async throws -> Void) asyn
   print("\(name): \(Int(Double(count) / seconds))/s, \(Int(micros)) µs of processor time each")
 }
 
+/// Adds bytes to a file, and has each on the disk before the next.
+func writeSynced(_ count: Int, in folder: String) throws {
+  let path = folder + "/floor"
+  _ = FileManager.default.createFile(atPath: path, contents: nil)
+  let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+  for number in 0..<count {
+    try file.write(contentsOf: Data(body(number)))
+    fdatasync(file.fileDescriptor)
+  }
+  try file.close()
+  try FileManager.default.removeItem(atPath: path)
+}
+
 let arguments = CommandLine.arguments
 precondition(arguments.count >= 2, "usage: parley-outbox-bench FOLDER [COUNT]")
 let count = arguments.count > 2 ? Int(arguments[2]) ?? 5_000 : 5_000
@@ -40,6 +56,9 @@ func body(_ number: Int) -> [UInt8] {
   Array(#"{"number":\#(number),"text":"\#(String(repeating: "x", count: 150))"}"#.utf8)
 }
 
+try await measure("floor: 200 B to a file, synced each time", count) {
+  try writeSynced(count, in: arguments[1])
+}
 try await measure("creates added offline, 200 B", count) {
   for number in 0..<count {
     try await outbox.add(MutationDraft(.create, "things", .temporary(), body: body(number)))
@@ -55,4 +74,5 @@ await outbox.networkChanged()
 await measure("sent one after the other", count) {
   for await left in await outbox.counts where left == 0 { break }
 }
+if arguments.count > 3 { try await Bot.run(arguments[3], count: min(count, 1_000)) }
 print("checksum: \(await outbox.count)")
