@@ -21,6 +21,8 @@ import SocketMessages
 ///
 /// Edits are made here at once and sent in the background. While the server is not there they wait,
 /// and are kept on the device. Ranges count UTF-16 units, as `NSRange` does.
+///
+/// A note does not hold its ``Parley``: once that is let go of, edits throw ``NoteError/closed``.
 @MainActor @Observable public final class Note: Identifiable {
   /// The note's id on the server.
   public nonisolated let id: String

@@ -35,6 +35,18 @@ struct SurroundingsTests {
     #expect(server.state.withLock { $0.joins } == 1)
   }
 
+  @Test("a note that outlives its client takes no edits, and says why")
+  func outlivingNote() async throws {
+    let note: Note
+    do {
+      let parley = connect(ScriptedServer("abc"))
+      note = parley.note("n")
+      try await note.opened()
+    }
+    #expect(throws: NoteError.closed) { try note.append("x") }
+    #expect(note.text == "abc")
+  }
+
   @Test("what waits for the disk gets there, though nobody holds the client any longer")
   func releasedEarly() async throws {
     let server = ScriptedServer("abc")
