@@ -64,6 +64,7 @@ test-web: setup-test page  ## The page's unit tests alone
 test-clients: setup-test build  ## Python clients against the real program
 	@python3 Scripts/run_tests.py clients
 test-browser: setup-test build  ## Chromium against the real program
+	@$(SWIFT_BUILD) --product example-todo-bot && $(SWIFT_BUILD) --product example-live-list
 	@python3 Scripts/run_tests.py browser
 
 .PHONY: build-tests

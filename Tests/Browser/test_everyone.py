@@ -1,0 +1,121 @@
+"""Everybody at once: the page, two bots, a client of the Whaler family and one of Socket.IO's."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import types
+
+from conftest import PROGRAM, ROOT, wait_until
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Clients"))
+
+from dialect_clients import DialectClient  # noqa: E402
+from whaler_client import WhalerEditor  # noqa: E402
+
+# A bot on the Python package: writes a line once two items are ticked, and says what it sees.
+COUNTER = """
+import asyncio, json, sys
+import parley
+
+async def main(url, id):
+    async with parley.connect(url, name="Counter") as client:
+        note = await client.note(id)
+        print(json.dumps("here"), flush=True)
+        async for _ in note.changes():
+            if note.text.count("[x]") == 2 and "All done." not in note.text:
+                note.append("All done.\\n")
+            print(json.dumps(note.text), flush=True)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@contextlib.contextmanager
+def bot(*command, **options):
+    """A program that runs beside, and what it says."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
+    try:
+        yield process.stdout
+    finally:
+        process.terminate()
+        process.wait()
+        process.stdout.close()
+
+
+def says(output, wanted):
+    """Reads on to a line."""
+    for line in output:
+        if line.rstrip("\n") == wanted:
+            return
+    raise AssertionError(f"the bot ended without saying {wanted}")
+
+
+def test_E3_two_bots_the_page_whaler_and_socketio_see_the_same(server, person, tmp_path):
+    note = server.create("Everybody")
+    socket_url = server.url.replace("http", "ws")
+    shutil.copytree(ROOT / "Clients" / "python" / "parley", tmp_path / "parley")
+    shutil.copy(ROOT / "Web" / "generated" / "client.wasm", tmp_path / "parley")
+    python = {"env": {**os.environ, "PYTHONPATH": str(tmp_path)}}
+    (tmp_path / "counter.py").write_text(COUNTER)
+    ann = person("Ann").open(note)
+    with contextlib.ExitStack() as stack:
+        run = stack.enter_context
+        run(bot(PROGRAM.parent / "example-todo-bot", socket_url, note))
+        counter = run(bot(sys.executable, tmp_path / "counter.py", server.url, note, **python))
+        says(counter, '"here"')
+        listener = run(bot(PROGRAM.parent / "example-live-list", socket_url, note))
+        says(listener, "following")
+        app = run(DialectClient("socketio_client.py", server.url, "websocket", packages="dialects"))
+        app.expect("connected")
+        # On an open server any token will do, but it has to be said.
+        app.ask("emit", "authenticate", {"token": "any"})
+        app.expect("event", "authenticated")
+        app.ask("emit", "realtime:join", {"name": note, "token": "any"})
+        app.expect("event", "realtime:join:success")
+        address = types.SimpleNamespace(port=server.port, origin=server.url)
+        whaler = WhalerEditor(address, note)
+        stack.callback(whaler.client.close)
+
+        def all_have(text):
+            """Waits until the page and the Whaler client have a text, and the server too."""
+
+            def have():
+                while whaler.pump():
+                    pass
+                return ann.text() == text and whaler.text == text
+
+            wait_until(have, lambda: f"page {ann.text()!r}, Whaler {whaler.text!r}")
+
+        # Each edit is somebody's, and the first bot's answer to it.
+        whaler.edit(["todo: tea 😀\n"])
+        all_have("[ ] tea 😀\n")
+        ann.to_end()
+        ann.type("todo: milk\n")
+        all_have("[ ] tea 😀\n[ ] milk\n")
+        # Two at once, and the second bot's answer to what the first one has made of both.
+        length = len(whaler.text)
+        whaler.edit(["done: tea 😀\n", length])
+        ann.to_end()
+        ann.type("done: milk\n")
+        final = "[x] tea 😀\n[x] milk\nAll done.\n"
+        all_have(final)
+        says(counter, json.dumps(final))
+        ann.wait_until_saved()
+
+        # One publication in the note's room reaches everybody who listens, each in its own form.
+        order = {"id": 1, "dish": "soup"}
+        body = {"publications": [{"room": note, "data": order, "senderId": "kitchen"}]}
+        server.request("POST", "/api/publish", body)
+        says(listener, "soup")
+        heard = app.expect("event", "realtime:event")[2]
+        assert (heard["name"], heard["data"]) == (note, order)
+        update = whaler.client.expect("resourceUpdate")
+        assert (update["resourceId"], update["senderId"]) == (note, "kitchen")
+        # It has told the app to look; what it finds is what everybody has.
+        status = server.request("GET", f"/api/notes/{note}/text")
+        assert status["text"] == final
+        all_have(final)
