@@ -293,6 +293,14 @@ public struct ClientMachine: Sendable {
     place(of: documentID).flatMap { notes[$0].replica?.local }
   }
 
+  /// A copy of a note's newest text of the server, for opening the note later without a line; `nil`
+  /// before it was joined once. Unconfirmed edits are not in it.
+  ///
+  /// - Complexity: O(1), for texts are shared.
+  package func copy(of documentID: String) -> KeptNote? {
+    place(of: documentID).flatMap { notes[$0].copy }
+  }
+
   /// A note's newest revision of the server, and the epoch that it counts in.
   public func revision(of documentID: String) -> (epoch: String, revision: Int64)? {
     guard let replica = place(of: documentID).flatMap({ notes[$0].replica }) else { return nil }

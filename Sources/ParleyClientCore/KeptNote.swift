@@ -70,6 +70,9 @@ public enum KeptNoteError: Error, Sendable, Equatable {
 extension KeptNote {
   static let form: StaticString = "parley.note.1\n"
 
+  /// The client's id in a copy, and in what is kept of edits on one until a server is reached.
+  static var nobody: String { "" }
+
   /// The edits in coded form, without the server's text.
   ///
   /// - Complexity: O(edits).

@@ -36,7 +36,9 @@ extension NoteMachine {
     if let change = synchronizer.changeInFlight {
       return ChangeName(clientID: clientID, sequence: change.sequence)
     }
-    guard isRestored, synchronizer.unconfirmedCount > 0 else { return nil }
+    // Under no id nothing was ever sent.
+    guard isRestored, synchronizer.unconfirmedCount > 0, !clientID.isSame(as: KeptNote.nobody)
+    else { return nil }
     return ChangeName(clientID: clientID, sequence: synchronizer.numberOfNext)
   }
 

@@ -104,6 +104,18 @@ extension NoteMachine {
     if isThere { tell(.forget, &turn) }
   }
 
+  /// A copy of the server's text, for opening the note later without a line. It holds no edits, which
+  /// are kept by themselves, and belongs to no client: edits on it go out as those of whoever opens it.
+  var copy: KeptNote? {
+    guard let replica else { return nil }
+    let synchronizer = replica.synchronizer
+    return KeptNote(
+      documentID: documentID, clientID: KeptNote.nobody, title: title, change: replica.change,
+      synchronizer: .init(
+        epoch: synchronizer.epoch, revision: synchronizer.revision, nextSequence: 1),
+      server: replica.server, local: replica.server)
+  }
+
   /// The state to keep.
   private var kept: KeptNote? {
     guard let replica, let clientID else { return nil }

@@ -130,6 +130,18 @@ public func keptText(_ count: Int32) -> Int32 {
   return 0
 }
 
+/// Output: a copy of a note without edits, as `restore` takes it: its state, and the server's text.
+/// Result: 1 if there is one.
+@_expose(wasm, "note_copy")
+@_cdecl("note_copy")
+public func noteCopy(_ count: Int32) -> Int32 {
+  var fields = reading(count)
+  guard let copy = client?.machine.copy(of: fields.text()) else { return 0 }
+  output.run(copy.encodedEdits())
+  output.run(copy.encodedText())
+  return 1
+}
+
 /// The machine, with what the door has to know beside.
 private struct Client {
   var machine: ClientMachine

@@ -295,6 +295,18 @@ export class Core {
   }
 
   /**
+   * A copy of the server's text, for `restore` at another time. Unconfirmed edits are not in it.
+   *
+   * @param {string} note
+   * @returns {{session: string, text: string} | undefined} Undefined until the note was joined once.
+   */
+  copy(note) {
+    if (!this.#call("note_copy", new Writer(0).text(note))) return undefined;
+    const fields = new Reader(this.#output());
+    return { session: fields.text(), text: fields.text() };
+  }
+
+  /**
    * Both operations moved past each other, `left`'s inserts first; all are JSON text. For who plays the server.
    *
    * @param {string} left
