@@ -290,6 +290,11 @@ extension Configuration {
     .text(
       "web-dir", \.webDirectory, .listening, "FOLDER",
       help: "Folder with the page. Without it: Web beside or above the program, or here."),
+    .flag(
+      "no-offline-page", \.forbidsOfflinePage, .listening,
+      help:
+        "Browsers keep neither the page nor copies of notes for working while this server cannot be "
+        + "reached, and remove what they have kept."),
     .list(
       "auth-key", \.keyFiles, .access, "[KID=]FILE", expected: "files, each perhaps behind KID=",
       help: "PEM public key (RSA, P-256 or Ed25519) that tokens are checked with; repeat for more. "

@@ -33,6 +33,8 @@ public struct Configuration: Sendable, Equatable {
   public var certificateKeyPath: String?
   /// The folder with the page; `nil` looks for it, see ``webDirectory(executable:)``.
   public var webDirectory: String?
+  /// Whether browsers keep neither the page nor copies of notes for working without this server.
+  public var forbidsOfflinePage = false
 
   // MARK: Access
 

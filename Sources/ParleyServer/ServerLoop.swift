@@ -66,7 +66,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     hosts = HostPolicy(configuration)
     proxies = TrustedProxies(configuration.trustedProxies)
     ports = PortRule(isDivided: configuration.apiListen != nil)
-    files = configuration.webDirectory.map(StaticFiles.init(root:))
+    let isKeptOffline = !configuration.forbidsOfflinePage
+    files = configuration.webDirectory.map { StaticFiles(root: $0, isKeptOffline: isKeptOffline) }
     echo = configuration.echoPath.map(EchoEndpoint.init(path:))
   }
 

@@ -53,25 +53,34 @@ package struct StaticFiles {
   ]
 
   private let root: String
+  private let isKeptOffline: Bool
   private var entries: [String: Entry] = [:]
   private var oneDown: Entry?
 
   /// Serves the folder at `root`.
-  package init(root: String) {
+  ///
+  /// - Parameter isKeptOffline: Whether browsers are given the service worker, with which they keep the
+  ///   page and copies of notes.
+  package init(root: String, isKeptOffline: Bool = true) {
     self.root = Self.resolved(root) ?? root
+    self.isKeptOffline = isKeptOffline
   }
 
   /// The response to a request for a page or asset; `nil` when the path is not for this folder.
   ///
-  /// `/` and `/n/…` are the page, `/admin` is the one for operators; `/assets/…` are the files of
-  /// the folder, and `/sdk/1/…` the client for other sites. The page's addresses are relative, so that a proxy may put a path before all of
-  /// them; below `/n/` they begin one folder higher.
+  /// `/` and `/n/…` are the page, `/admin` is the one for operators; `/worker.js` is the page's service
+  /// worker, which serves what lies beside and below it; `/assets/…` are the files of the folder, and
+  /// `/sdk/1/…` the client for other sites. The page's addresses are relative, so that a proxy may put a
+  /// path before all of them; below `/n/` they begin one folder higher.
   package mutating func response(to head: RequestHead) -> Response? {
     let name: String
     if head.path == "/" || head.path.hasPrefix("/n/") {
       name = "index.html"
     } else if head.path == "/admin" {
       name = "admin.html"
+    } else if head.path == "/worker.js" {
+      guard isKeptOffline else { return Self.notFound }
+      name = "worker.js"
     } else if head.path == "/favicon.ico" {
       name = "icon.svg"
     } else if head.path.hasPrefix("/assets/") {

@@ -89,6 +89,24 @@ struct StaticFileTests {
     #expect(headers(missing)["cache-control"] == "no-store")
   }
 
+  @Test(
+    "the service worker lies beside the page, is asked for anew each time, and may be forbidden")
+  func worker() throws {
+    try write("worker", to: "worker.js", modified: 100)
+    let response = try response("/worker.js")
+    #expect(response.status == 200)
+    #expect(headers(response)["content-type"] == "text/javascript; charset=utf-8")
+    #expect(headers(response)["cache-control"] == "no-cache")
+    #expect(headers(response)["content-security-policy"]?.contains("default-src 'self'") == true)
+    #expect(headers(response)["service-worker-allowed"] == nil)
+    var files = StaticFiles(root: folder.path, isKeptOffline: false)
+    let head = RequestHead(method: "GET", path: "/worker.js", headers: ["host": "notes.example"])
+    let answer = files.response(to: head)
+    let missing = try #require(answer)
+    #expect(missing.status == 404)
+    #expect(headers(missing)["cache-control"] == "no-store")
+  }
+
   @Test("a compressed form that is older than its file is not sent")
   func outdated() throws {
     try write("newer", to: "app.js", modified: 101)
