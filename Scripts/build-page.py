@@ -268,6 +268,16 @@ def pages(read, names):
             yield "index.below.html", html.replace('="assets/', '="../assets/').replace('="./"', '="../"')
 
 
+def worker(read, names, html):
+    """The service worker, which keeps the files that a first visit fetches."""
+    build = re.search(r'<meta name="build" content="([^"]+)"', html)[1]
+    kept = sorted({*re.findall(r'="assets/(immutable/[^"#]+)', html), names["text"], names["codemirror"]})
+    source = read("worker/worker.js").replace('"@build"', json.dumps(build)).replace('["@files"]', json.dumps(kept))
+    if "@" in re.sub(r"/\*\*.*?\*/", "", source, flags=re.S):
+        fail("worker.js has a place that nothing was put into")
+    return minified(source, "js")
+
+
 def build(target):
     """Writes the page to a folder."""
 
@@ -324,6 +334,9 @@ def build(target):
         write(f"{name}.js", linked(files[name]))
     for name, text in pages(read, names):
         (target / name).write_text(text)
+    (target / "worker.js").write_text(worker(read, names, (target / "index.html").read_text()))
+    for path in (WEB / "install").iterdir():
+        shutil.copy(path, target / path.name)
     shutil.copy(WEB / "icon.svg", target / "icon.svg")
     shutil.copytree(WEB / "licences", target / "licences")
     shutil.copy(CODEMIRROR / "LICENSE.bundle.txt", target / "licences" / "codemirror-bundle.txt")
@@ -356,7 +369,7 @@ def compress(target):
 
 def main():
     sources = [pathlib.Path(__file__), pathlib.Path(build_sdk.__file__), *WEB.glob("*.html"), *WEB.glob("*.svg")]
-    for folder in ("js", "sdk", "css", "vendor", "licences"):
+    for folder in ("js", "sdk", "css", "worker", "install", "vendor", "licences"):
         sources += [path for path in (WEB / folder).rglob("*") if path.is_file()]
     sources = sorted({*sources, WEB / "generated" / "client.wasm"})
     for path in sources:

@@ -20,11 +20,14 @@ class Upgradable:
         """Every file gets another name, as if all of them had changed."""
         texts = [path for path in self.web.rglob("*") if path.suffix in (".html", ".js", ".css")]
         names = {path.name for path in (self.web / "immutable").iterdir()}
+        build = re.search(r'name="build" content="(\w+)', (self.web / "index.html").read_text())[1]
         hashes = {match[1] for name in names if (match := re.search(r"-(\w{10})\.", name))}
         for path in texts:
             text = path.read_text()
             for one in hashes:
                 text = text.replace(f"-{one}.", f"-{one[::-1]}.")
+            # The worker is of the page's build.
+            text = text.replace(f'"{build}"', f'"{build[::-1]}"') if path.name == "worker.js" else text
             text = re.sub(r'(name="build" content=")(\w+)', lambda match: match[1] + match[2][::-1], text)
             path.write_text(text)
         for path in list(self.web.rglob("*")):

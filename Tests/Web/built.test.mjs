@@ -40,11 +40,25 @@ test("every file that a page or a part names is there", () => {
 test("a first visit is at most 12 requests and 300 kB, the client core at most 110 kB of them", () => {
   // The pages' own files, what the start brings, and the list of notes, asked for before and after the line is up.
   const files = new Set([...named(read("index.html")), ...["text", "codemirror"].map(file)]);
+  // And the worker, which takes what it keeps from what the browser has.
+  files.add("worker.js");
   assert.ok(1 + files.size + 2 <= 12, `${[...files]}`);
   const bytes = [...files, "index.html"].reduce((sum, name) => sum + size(`${name}.br`), 0);
   // Headers come to less than 1 kB for each.
   assert.ok(bytes + 1_000 * (files.size + 3) <= 300_000, `${bytes} bytes`);
   assert.ok(size(`${file("client")}.br`) <= 110_000);
+});
+
+test("the worker keeps what a first visit fetches, and is of the page's build", () => {
+  const [, build] = /<meta name="build" content="([^"]+)"/.exec(read("index.html")) ?? [];
+  const worker = read("worker.js");
+  assert.ok(worker.includes(`"${build}"`));
+  const kept = [...worker.matchAll(/"(immutable\/[^"]+)"/g)].map(([, name]) => name).filter((name) => name !== "immutable/");
+  const first = new Set([...named(read("index.html")), ...["text", "codemirror"].map(file)]);
+  assert.deepEqual(new Set(kept), first);
+  const manifest = JSON.parse(read("app.webmanifest"));
+  for (const { src } of manifest.icons) assert.ok(existsSync(new URL(src, folder)), src);
+  assert.ok(manifest.icons.reduce((/** @type {number} */ sum, /** @type {any} */ { src }) => sum + size(src), 0) <= 40_000);
 });
 
 test("each file has its compressed forms, and they hold the same", () => {

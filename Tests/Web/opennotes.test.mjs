@@ -11,7 +11,9 @@ Object.defineProperty(globalThis, "localStorage", { value: storage });
 const line = new Line();
 const { connection, core } = line;
 const session = {
+  access: {},
   connection,
+  copies: { of: () => undefined, remove: () => {} },
   core,
   early: { text: () => "", take: () => undefined },
   list: { titleOf: () => "Title" },

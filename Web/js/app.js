@@ -3,6 +3,7 @@
 import { fragmentOf } from "./access.js";
 import { announce, byId, openMenu } from "./dialogs.js";
 import { allPending } from "./identity.js";
+import { saveCopies, setUpCopies } from "./keepingcopies.js";
 import { setUpKeyboard } from "./keyboard.js";
 import { drawLine } from "./linestate.js";
 import { drawMe, setUpMe, standApart } from "./me.js";
@@ -10,13 +11,14 @@ import { setUpNewNotes } from "./newnoteview.js";
 import { copyText, removeNote, shareNote } from "./noteactions.js";
 import { drawList, setUpNotesList } from "./noteslist.js";
 import { drawNotices, noRoomText, notices } from "./notices.js";
-import { leaveNote, notes, openNote } from "./opennotes.js";
+import { setUpOffline } from "./offline.js";
+import { isSentHere, leaveNote, notes, openNote } from "./opennotes.js";
 import { page } from "./page.js";
 import { goToPast, showPast } from "./past.js";
 import { closePeople, drawPeople, setUpPeople } from "./peoplebar.js";
 import { mayManage } from "./rights.js";
 import { go, noteIn } from "./routes.js";
-import { access, connection, early, identity, list, newNotes, ownerNow } from "./session.js";
+import { access, connection, copies, early, list, newNotes, ownerNow } from "./session.js";
 import { accessTrouble, setUpSignIn, signIn } from "./signin.js";
 import { drawStatus } from "./status.js";
 import { focusText, loadText, mountEditor } from "./textplace.js";
@@ -49,6 +51,11 @@ function show() {
     return;
   }
   if (isSameNew) return;
+  if (id !== undefined && !connection.isOnline && !notes.has(id) && copies.isUnread(id)) {
+    // Its text is in this browser: it is there in a moment, and longer does a line take.
+    void copies.read(id).then(show);
+    return;
+  }
   page.newNote = newNote;
   page.past?.close();
   page.past = undefined;
@@ -115,6 +122,12 @@ list.on("changed", () => {
   drawStatus();
 });
 page.on("went", show);
+page.on("renewed", () => {
+  page.editor?.destroy();
+  page.editor = undefined;
+  page.current = undefined;
+  show();
+});
 page.on("me", () => {
   drawMe();
   drawPeople();
@@ -132,6 +145,7 @@ connection.on("status", () => {
 });
 // After it is shown what is in the way, something is done about it.
 setUpSignIn();
+setUpCopies((id) => notes.get(id)?.phase === "live");
 
 // What the person does.
 
@@ -177,6 +191,7 @@ document.addEventListener("click", (event) => {
 function keep() {
   early.flush();
   connection.suspend();
+  saveCopies(notes.values());
 }
 
 addEventListener("popstate", show);
@@ -202,11 +217,12 @@ addEventListener("beforeunload", (event) => {
 
 drawMe();
 for (const record of allPending(ownerNow())) {
-  if (record.identity.id === identity?.id) openNote(record.documentId);
+  if (isSentHere(record.identity.id)) openNote(record.documentId);
 }
 // Words that a reload cut off from their note.
 const unmade = new Set(newNotes.all.map(({ place }) => place));
 for (const id of early.notes) if (!unmade.has(id)) openNote(id);
 show();
 connection.start();
-void loadText();
+// What the browser keeps is what it has fetched already.
+void loadText().then(setUpOffline);

@@ -15,6 +15,9 @@ export function at(path) {
   return base + path.slice(1);
 }
 
+/** The page's own address: the list's. */
+export const home = at("/");
+
 /**
  * The server's path for one of the browser's.
  *

@@ -224,6 +224,11 @@ export class Connection extends Emitter {
     this.#identities.set(identity.id, identity);
   }
 
+  /** @param {ClientIdentity} identity Under which edits are kept that no client has sent yet. */
+  setUnsentIdentity(identity) {
+    this.#identities.set("", identity);
+  }
+
   #release() {
     const held = this.#held ?? [];
     this.#held = undefined;

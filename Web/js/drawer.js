@@ -6,7 +6,7 @@
 //
 // What somebody who was signed in has left is for the same person alone (`owner`; "" for nobody).
 
-import { hold } from "./identity.js";
+import { hold, randomId } from "./identity.js";
 
 /** @typedef {Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">} Store */
 
@@ -120,10 +120,6 @@ function thingsIn(storage, owner) {
  * @param {string} owner
  */
 export const hasThings = (storage, owner) => thingsIn(storage, owner).length > 0;
-
-/** An id that nobody else has; without `crypto.randomUUID`, which pages over plain HTTP do not have. */
-export const randomId = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /**
  * This tab's drawer, with what tabs have left that are gone.

@@ -79,6 +79,13 @@ function read(storage, key) {
 const isIdentity = (value) =>
   typeof value?.id === "string" && typeof value?.resumeToken === "string";
 
+/** @param {ClientIdentity} identity */
+const isOfServer = ({ resumeToken }) => resumeToken !== "";
+
+/** An id that nobody else has; without `crypto.randomUUID`, which pages over plain HTTP do not have. */
+export const randomId = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
 /**
  * @param {any} value
  * @param {string} owner
@@ -191,7 +198,8 @@ export class EditStorage {
     // Without locks nobody can tell a closed tab from a sleeping one: leave its edits to it.
     if (!globalThis.navigator?.locks) return undefined;
     for (const { identity } of this.allPending(owner)) {
-      if (await this.#hold(identity.id, false)) {
+      // One of edits that were never sent is none to the server.
+      if (isOfServer(identity) && (await this.#hold(identity.id, false))) {
         this.#write(identity, owner);
         return identity;
       }
@@ -214,6 +222,13 @@ export class EditStorage {
     for (const { identity } of this.allPending(owner)) {
       if (await this.#hold(identity.id, false)) this.#adopted.set(identity.id, identity);
     }
+  }
+
+  /** @returns {ClientIdentity} One for edits of this tab that are kept before the server has given it any. */
+  makeUnsent() {
+    const identity = { id: `unsent-${randomId()}`, resumeToken: "" };
+    void this.#hold(identity.id, true);
+    return identity;
   }
 
   /** The identities taken over. */
@@ -363,6 +378,10 @@ const own = new EditStorage("parley");
 
 /** @type {EditStorage["claimIdentity"]} */
 export const claimIdentity = (owner) => own.claimIdentity(owner);
+/** @type {EditStorage["adoptLeftBehind"]} */
+export const adoptLeftBehind = (owner) => own.adoptLeftBehind(owner);
+export const adoptedIdentities = () => own.adopted;
+export const unsentIdentity = own.makeUnsent();
 /** @type {EditStorage["rememberIdentity"]} */
 export const rememberIdentity = (...parts) => own.rememberIdentity(...parts);
 /** @type {EditStorage["forgetIdentity"]} */

@@ -11,9 +11,9 @@
 // the title that it was first asked for: so what is sent is kept before it is sent, and sent again as it
 // was, also by a tab that opens after this one has gone.
 
-import { randomId } from "./drawer.js";
 import { Emitter } from "./emitter.js";
 import { RequestError } from "./http.js";
+import { randomId } from "./identity.js";
 
 /**
  * @typedef {import("./connection.js").Connection} Connection

@@ -27,6 +27,8 @@ import { Emitter } from "./emitter.js";
  *
  * @typedef {{tag: string, read: () => string}} Base
  * @typedef {Edits & {base?: string, title?: string}} Kept The text as `base`.
+ * @typedef {{session: string, text: string, title: string, access: "read" | "write"}} Copied A text of the server's,
+ *   without edits.
  */
 
 /**
@@ -73,6 +75,8 @@ export class Note extends Emitter {
   #keptUnder;
   /** The revision of a change that this person asked for over HTTP. */
   #ownRevision = 0;
+  /** @type {"read" | "write" | undefined} As it was when the note was copied, until the server says it. */
+  #copiedAccess;
 
   /**
    * @param {object} options
@@ -85,12 +89,14 @@ export class Note extends Emitter {
    *   remove: (note: Note, clientId: string) => void,
    * }} [options.pending] Where unconfirmed edits outlive the page.
    * @param {Kept} [options.restored] From there.
+   * @param {Copied} [options.copied] What is shown until the server is there; not with `restored`.
    */
-  constructor({ core, connection, documentId, title, pending, restored }) {
+  constructor({ core, connection, documentId, title, pending, restored, copied }) {
     super();
     this.documentId = documentId;
     // The core tells of a title that is another than the one it has kept.
-    this.title = restored?.title ?? title ?? "";
+    this.title = restored?.title ?? copied?.title ?? title ?? "";
+    this.#copiedAccess = copied?.access;
     this.#core = core;
     this.#connection = connection;
     this.#pending = pending;
@@ -98,6 +104,7 @@ export class Note extends Emitter {
     connection.addNote(documentId, { take: (action) => this.#take(action), perform: (action) => this.#perform(action) });
     try {
       if (restored) connection.handle("restore", documentId, restored.session, restored.base ?? "");
+      else if (copied) connection.handle("restore", documentId, copied.session, copied.text);
       else connection.handle("open", documentId);
     } catch (error) {
       // What cannot be restored makes no note.
@@ -116,7 +123,7 @@ export class Note extends Emitter {
   }
 
   get access() {
-    return this.#status.access;
+    return this.#copiedAccess ?? this.#status.access;
   }
 
   /** @type {Refusal | undefined} Why the server does not take the edits at hand. */
@@ -127,6 +134,12 @@ export class Note extends Emitter {
   /** Edits made here that the server has not confirmed to be stored. */
   get unconfirmedCount() {
     return this.#status.unconfirmed;
+  }
+
+  /** The server's text as it is now, to be opened with at another time. */
+  get copy() {
+    const copy = this.hasText ? this.#core.copy(this.documentId) : undefined;
+    return copy && { ...copy, id: this.documentId, title: this.title, access: this.access };
   }
 
   /** The text with all edits made here; undefined until the note was joined once. */
@@ -246,8 +259,10 @@ export class Note extends Emitter {
   /** @param {NoteAction} action */
   #take(action) {
     this.#here = undefined;
-    if (action.kind === "status") this.#status = action.status;
-    else if (action.kind === "title") this.title = action.title;
+    if (action.kind === "status") {
+      this.#status = action.status;
+      if (action.status.phase === "live") this.#copiedAccess = undefined;
+    } else if (action.kind === "title") this.title = action.title;
     else if (action.kind === "reset") this.hasText = true;
   }
 
@@ -314,16 +329,17 @@ export class Note extends Emitter {
       this.#connection.handle("kept", this.documentId, 0);
       return;
     }
+    const { id } = identity;
     const former = this.#keptUnder;
     const began = performance.now();
     const base = { tag, read: () => this.#core.keptText(this.documentId) };
     let isSaved = this.#pending.save(this, { identity, session: edits }, base);
-    if (former !== undefined && former !== clientId) {
+    if (former !== undefined && former !== id) {
       // Whoever finds these edits under both ids would send them twice.
       this.#pending.remove(this, former);
       isSaved ||= this.#pending.save(this, { identity, session: edits }, base);
     }
-    this.#keptUnder = clientId;
+    this.#keptUnder = id;
     if (isSaved) {
       this.#connection.handle("kept", this.documentId, Math.round(performance.now() - began));
       return;

@@ -18,7 +18,11 @@ const titlePrefix = "title.";
 /** Where it is kept that somebody may not make notes. */
 const deniedPrefix = "parley.no-new-notes.";
 
-/** @extends {Emitter<{changed: void}>} */
+/**
+ * fetched: the list as the server has it.
+ *
+ * @extends {Emitter<{changed: void, fetched: {notes: NoteEntry[], mayCreate: boolean}}>}
+ */
 export class NoteList extends Emitter {
   /** @type {NoteEntry[] | undefined} As the server has them. */
   #notes;
@@ -41,6 +45,7 @@ export class NoteList extends Emitter {
    * @param {() => string} [surroundings.owner] Who this is.
    * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} [surroundings.drawer] Where
    *   titles outlive the tab.
+   * @param {{notes: NoteEntry[], mayCreate: boolean}} [surroundings.copy] What is shown until the server is there.
    * @param {() => boolean} [surroundings.isLive] Whether this person may hear of changes of the list.
    */
   constructor(connection, surroundings = {}) {
@@ -49,6 +54,8 @@ export class NoteList extends Emitter {
     this.#owner = surroundings.owner ?? (() => "");
     this.#isLive = surroundings.isLive ?? (() => true);
     this.#drawer = surroundings.drawer;
+    this.#notes = surroundings.copy?.notes;
+    this.#mayCreate = surroundings.copy?.mayCreate;
     for (const id of this.#drawer?.names(titlePrefix) ?? []) {
       const title = this.#drawer?.get(titlePrefix + id);
       if (typeof title === "string") this.#wanted.set(id, title);
@@ -80,6 +87,7 @@ export class NoteList extends Emitter {
         const { notes, mayCreate } = await request("/api/notes");
         this.#notes = notes;
         this.#keepMayCreate(mayCreate ?? true);
+        this.emit("fetched", { notes, mayCreate: mayCreate ?? true });
         this.emit("changed", undefined);
       } while (this.#isStale);
     } catch {

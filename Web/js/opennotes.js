@@ -2,10 +2,11 @@
 
 import { CoreError } from "./door.js";
 import { inCurrentForm } from "./formeredits.js";
-import { pendingOf, removePending, savePending, setPendingAside } from "./identity.js";
+import { adoptedIdentities, pendingOf, removePending, savePending, setPendingAside } from "./identity.js";
+import { followCopy, saveCopy } from "./keepingcopies.js";
 import { Note } from "./note.js";
 import { page } from "./page.js";
-import { connection, core, early, list, ownerNow } from "./session.js";
+import { connection, copies, core, early, list, ownerNow } from "./session.js";
 import { wellFormed } from "./wellformed.js";
 
 /** @type {Map<string, Note>} By id. */
@@ -37,7 +38,9 @@ export function openNote(documentId) {
   } else {
     note = noteAsLeft(documentId);
     notes.set(documentId, note);
+    followCopy(note);
     note.on("status", () => {
+      if (note) takeLeftBehind(note);
       if (note && note !== page.current) releaseWhenSaved(note);
       page.emit("notes", undefined);
     });
@@ -55,19 +58,72 @@ export function openNote(documentId) {
  */
 function noteAsLeft(documentId) {
   const options = { core, connection, documentId, title: list.titleOf(documentId), pending };
-  const { identity } = connection;
-  const kept = identity && pendingOf(documentId, identity.id, ownerNow());
-  if (!kept) return new Note(options);
+  const kept = leftBehind(documentId);
+  if (!kept) return noteAsCopied(options);
   try {
     return new Note({ ...options, restored: inCurrentForm(kept, core) });
   } catch (error) {
     if (!(error instanceof CoreError)) throw error;
-    setPendingAside(documentId, identity.id);
-    const note = new Note(options);
+    setPendingAside(documentId, kept.identity.id);
+    const note = noteAsCopied(options);
     // Once there is somebody to hear it.
     queueMicrotask(() => note.emit("notice", { kind: "aside", text: asideText }));
     return note;
   }
+}
+
+/**
+ * With the text as it was when it was copied last.
+ *
+ * @param {ConstructorParameters<typeof Note>[0]} options
+ */
+function noteAsCopied(options) {
+  const copied = copies.of(options.documentId);
+  if (!copied) return new Note(options);
+  try {
+    return new Note({ ...options, copied });
+  } catch (error) {
+    if (!(error instanceof CoreError)) throw error;
+    // Another version has written it. The server has the text.
+    void copies.remove(options.documentId);
+    return new Note(options);
+  }
+}
+
+/** Those under which this tab may send: its own, and those of tabs that are gone. */
+function identities() {
+  const { identity } = connection;
+  return identity ? [identity, ...adoptedIdentities()] : adoptedIdentities();
+}
+
+/** @param {string} documentId Edits of this tab, or of one that is gone, which still have to be sent. */
+function leftBehind(documentId) {
+  for (const { id } of identities()) {
+    const kept = pendingOf(documentId, id, ownerNow());
+    if (kept) return kept;
+  }
+  return undefined;
+}
+
+/** @param {string} clientId Whether edits that were kept under it are this tab's to send. */
+export const isSentHere = (clientId) => identities().some(({ id }) => id === clientId);
+
+/**
+ * Several tabs that are gone may have left edits of one note: the next ones have their turn when the note is saved.
+ *
+ * @param {Note} note
+ */
+function takeLeftBehind(note) {
+  if (note.phase !== "live" || note.unconfirmedCount > 0 || adoptedIdentities().length === 0) return;
+  // Not from within the note's own event.
+  queueMicrotask(() => {
+    if (notes.get(note.documentId) !== note || note.phase !== "live" || note.unconfirmedCount > 0) return;
+    if (!leftBehind(note.documentId)) return;
+    notes.delete(note.documentId);
+    note.close();
+    if (note === page.current) page.emit("renewed", undefined);
+    else openNote(note.documentId);
+  });
 }
 
 /**
@@ -89,6 +145,7 @@ function putEarlyWords(note) {
  */
 export function leaveNote(note) {
   note.persistNow();
+  saveCopy(note);
   // One that failed may be opened again, and has its edits until then.
   if (note.phase === "deleted" || (note.phase === "failed" && note.unconfirmedCount === 0)) {
     notes.delete(note.documentId);

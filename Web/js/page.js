@@ -4,9 +4,10 @@ import { Emitter } from "./emitter.js";
 
 /**
  * went: the address is another one. access: who this person is to the server, or what stands in their
- * way. me: how others see this person. notes: how notes in the list stand.
+ * way. me: how others see this person. notes: how notes in the list stand. renewed: the note that is shown
+ * has to be opened anew.
  *
- * @extends {Emitter<{went: void, access: void, me: void, notes: void}>}
+ * @extends {Emitter<{went: void, access: void, me: void, notes: void, renewed: void}>}
  */
 class Page extends Emitter {
   /** @type {import("./note.js").Note | undefined} */

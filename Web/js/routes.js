@@ -2,18 +2,11 @@
 // has yet to make. Who came by a shared link keeps the link's token there too.
 
 import { newPlace } from "./access.js";
-import { at, within } from "./base.js";
+import { at, home } from "./base.js";
 import { page } from "./page.js";
-import { access } from "./session.js";
+import { access, noteAt } from "./session.js";
 
-/** The list's address. */
-export const home = at("/");
-
-/** @param {string} pathname */
-export function noteIn(pathname) {
-  const match = /^\/n\/([^/]+)$/.exec(within(pathname));
-  return match ? decodeURIComponent(match[1] ?? "") : undefined;
-}
+export { home, noteAt as noteIn };
 
 /** @param {string} id @param {string} [place] */
 export function pathOf(id, place) {

@@ -3,14 +3,16 @@
 
 import { Access, channelBetweenTabs, fragmentOf } from "./access.js";
 import { coreAddress } from "./assets.js";
-import { at } from "./base.js";
+import { at, home, within } from "./base.js";
 import { Connection } from "./connection.js";
+import { Copies } from "./copies.js";
 import { byId } from "./dialogs.js";
 import { Core } from "./door.js";
 import { openDrawer } from "./drawer.js";
 import { EarlyWords } from "./early.js";
-import { claimIdentity } from "./identity.js";
+import { adoptedIdentities, adoptLeftBehind, claimIdentity, unsentIdentity } from "./identity.js";
 import { authorise } from "./http.js";
+import { withLimit } from "./limit.js";
 import { NewNotes } from "./newnote.js";
 import { NoteList } from "./notes.js";
 import { loadProfile } from "./people.js";
@@ -23,10 +25,39 @@ authorise(() => access.token);
 /** Whose unsaved edits these are: a user's, or those of whoever comes by a link, or in a demo. */
 export const ownerNow = () => (access.isLink ? "" : (access.claims?.sub ?? ""));
 
-export const [core, identity, drawer] = await Promise.all([
+/** Whose copies these are. A link's visitor has none, nor has who is signed in under no name. */
+const ownerOfCopies = () => (access.pass && !access.isLink ? access.claims?.sub : access.isLink ? undefined : "");
+
+/** How long the browser may take to bring the copies; milliseconds. */
+const copiesWithin = 1_000;
+
+/** Copies are kept where the page itself is: without it nobody could read them. */
+async function openCopies() {
+  const none = new Copies(undefined, ownerOfCopies);
+  if (!globalThis.navigator?.serviceWorker || !navigator.locks) return none;
+  const copies = await withLimit(Copies.open(`parley.copies${home}`, ownerOfCopies), copiesWithin, none);
+  const shown = noteAt(location.pathname);
+  if (shown !== undefined) await withLimit(copies.read(shown), copiesWithin, undefined);
+  return copies;
+}
+
+/** @param {string} pathname @returns {string | undefined} The note that an address of the browser's names. */
+export function noteAt(pathname) {
+  const match = /^\/n\/([^/]+)$/.exec(within(pathname));
+  return match ? decodeURIComponent(match[1] ?? "") : undefined;
+}
+
+async function claim() {
+  const identity = await claimIdentity(ownerNow());
+  await adoptLeftBehind(ownerNow());
+  return identity;
+}
+
+export const [core, identity, drawer, copies] = await Promise.all([
   Core.load(fetch(coreAddress)),
-  claimIdentity(ownerNow()),
+  claim(),
   openDrawer(ownerNow()),
+  openCopies(),
 ]);
 
 const scheme = location.protocol === "https:" ? "wss" : "ws";
@@ -37,10 +68,13 @@ export const connection = new Connection({
   token: () => access.token,
   identity,
 });
+for (const adopted of adoptedIdentities()) connection.addIdentity(adopted);
+connection.setUnsentIdentity(unsentIdentity);
 export const list = new NoteList(connection, {
   storage: localStorage,
   owner: ownerNow,
   drawer,
+  copy: copies.list,
   // Who came by a link sees one note, and hears of that.
   isLive: () => !access.isLink,
 });

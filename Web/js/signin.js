@@ -5,11 +5,12 @@ import { claimsOf, tokenIn } from "./access.js";
 import { byId, openDialog } from "./dialogs.js";
 import { hasThings } from "./drawer.js";
 import { allPending, forgetIdentity, rememberIdentity } from "./identity.js";
+import { withLimit } from "./limit.js";
 import { hasUsers, logIn, renew } from "./login.js";
 import { notes } from "./opennotes.js";
 import { page } from "./page.js";
 import { problemText } from "./problems.js";
-import { access, connection, list, ownerNow } from "./session.js";
+import { access, connection, copies, list, ownerNow } from "./session.js";
 import { messageOf } from "./words.js";
 
 /**
@@ -67,7 +68,7 @@ export function accessTrouble() {
       state: "Link has ended",
       title: "This link does not work any more.",
       text: "It has ended, or was withdrawn. Ask for a new one where you got it.",
-      button: { label: "Go on without the link", run: leaveAccess },
+      button: { label: "Go on without the link", run: () => void leaveAccess() },
     };
   }
   if (!access.pass) {
@@ -97,8 +98,12 @@ export function accessTrouble() {
   return { state: "Not signed in", title: "Your token was not accepted.", text: badToken, button };
 }
 
+/** How long leaving waits for the browser to remove copies; milliseconds. */
+const forgetWithin = 3_000;
+
 /** Forgets the token, or the link, and starts anew without. */
-export function leaveAccess() {
+export async function leaveAccess() {
+  if (!access.isLink) await withLimit(copies.forget(), forgetWithin, undefined);
   access.forget();
   forgetIdentity();
   // The address may have the link.
@@ -229,5 +234,5 @@ export function setUpSignIn() {
   access.on("offered", (own) => {
     if (access.pass || accessTrouble()) void signIn(own);
   });
-  byId("sign-out").addEventListener("click", leaveAccess);
+  byId("sign-out").addEventListener("click", () => void leaveAccess());
 }

@@ -1,0 +1,73 @@
+// What concerns the page as a whole: one line at its foot for each, until the person has seen it.
+
+import { byId } from "./dialogs.js";
+
+/**
+ * isOnce: who has seen it is not told again, on another day either.
+ *
+ * @typedef {{text: string, isOnce?: boolean, button?: {label: string, run: () => void}}} News
+ */
+
+const seenPrefix = "parley.seen.";
+
+/** @type {Map<string, News>} By kind. */
+const news = new Map();
+/** @type {Set<string>} Kinds that the person has seen. */
+const seen = new Set();
+
+/**
+ * @param {string} kind
+ * @param {News} one
+ */
+export function tellNews(kind, one) {
+  if (seen.has(kind) || (one.isOnce && wasSeen(kind))) return;
+  news.set(kind, one);
+  draw();
+}
+
+/** @param {string} kind */
+function wasSeen(kind) {
+  try {
+    return localStorage.getItem(seenPrefix + kind) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {string} kind */
+function remember(kind) {
+  try {
+    localStorage.setItem(seenPrefix + kind, "true");
+  } catch {
+    // It is told again then.
+  }
+}
+
+function draw() {
+  byId("news").replaceChildren(
+    ...[...news].map(([kind, { text, button, isOnce }]) => {
+      const element = document.createElement("div");
+      element.className = "news-item";
+      element.dataset.kind = kind;
+      const words = document.createElement("p");
+      words.textContent = text;
+      element.append(words);
+      const close = { label: button ? "Later" : "All right", run: () => {} };
+      for (const { label, run } of button ? [button, close] : [close]) {
+        const control = document.createElement("button");
+        control.type = "button";
+        control.className = "button small";
+        control.textContent = label;
+        control.addEventListener("click", () => {
+          news.delete(kind);
+          seen.add(kind);
+          if (isOnce) remember(kind);
+          draw();
+          run();
+        });
+        element.append(control);
+      }
+      return element;
+    }),
+  );
+}

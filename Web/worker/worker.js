@@ -1,0 +1,113 @@
+// The page's service worker: a reload without a server shows the page, and not the browser's error.
+//
+// It keeps the files of one build, and nothing else: no answer of the API, no text of a note, no address. A page is
+// kept under the worker's own address, never under the one that was asked for, whose end may be a link's token.
+//
+//   page     the network first, with a bound; then the kept one
+//   files    the kept ones first, for their names carry a hash of their content
+//   others   are not touched
+//
+// A new build's worker waits until a page of its build asks it to take over, or all pages of the former are closed.
+
+/** The build, as in the page's HTML; and its files, below assets/. Scripts/build-page.py fills both in. */
+const build = "@build";
+/** @type {string[]} */
+const files = ["@files"];
+
+/** How long the network may take to bring a page; milliseconds. */
+const patience = 3_000;
+
+const scope = self.registration.scope;
+// Another gateway may stand at the same origin, below another path.
+const ownCaches = `parley.page ${new URL(scope).pathname} `;
+const cacheName = ownCaches + build;
+
+const addressOf = (file) => new URL(`assets/${file}`, scope).href;
+const below = new URL("n/", scope).href;
+
+/** The page below n/, where links begin one folder higher; and back. */
+const lowered = (html) => html.replaceAll('="assets/', '="../assets/').replaceAll('="./"', '="../"');
+const raised = (html) => html.replaceAll('="../assets/', '="assets/').replaceAll('="../"', '="./"');
+
+/** The page of this build, from what the browser has, or else from the server. */
+async function fetchPage() {
+  const open = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  const shown = open.map(({ url }) => url.replace(/[?#].*/, "")).filter((url) => isPage(url));
+  for (const [address, cache] of [...shown.slice(0, 1), scope].map((url) => [url, "force-cache"]).concat([[scope, "reload"]])) {
+    const response = await fetch(address, { cache, credentials: "same-origin" });
+    const html = response.ok ? raised(await response.text()) : "";
+    if (html.includes(`name="build" content="${build}"`)) return { html, headers: response.headers };
+  }
+  throw new Error("the server's page is of another build");
+}
+
+async function fill() {
+  const cache = await caches.open(cacheName);
+  const { html, headers } = await fetchPage();
+  // The body is not compressed any longer; the policy for scripts stays.
+  const kept = new Headers(headers);
+  for (const name of ["content-encoding", "content-length", "etag", "vary"]) kept.delete(name);
+  await cache.put(scope, new Response(html, { headers: kept }));
+  await cache.put(below, new Response(lowered(html), { headers: kept }));
+  await Promise.all(
+    files.map(async (file) => {
+      const response = await fetch(addressOf(file));
+      if (!response.ok) throw new Error(`${file} is not there: ${response.status}`);
+      await cache.put(addressOf(file), response);
+    }),
+  );
+}
+
+async function removeFormer() {
+  const names = await caches.keys();
+  await Promise.all(names.filter((name) => name.startsWith(ownCaches) && name !== cacheName).map((name) => caches.delete(name)));
+  await self.clients.claim();
+}
+
+/** Whether an address without its end is a page's: the list, or a note. */
+function isPage(url) {
+  return url === scope || (url.startsWith(below) && !url.slice(below.length).includes("/"));
+}
+
+/** @param {string} url */
+async function keptPage(url) {
+  const cache = await caches.open(cacheName);
+  return cache.match(url === scope ? scope : below);
+}
+
+/** @param {Request} request @param {string} url */
+async function page(request, url) {
+  const kept = await keptPage(url);
+  if (!kept) return fetch(request);
+  const late = new Promise((resolve) => setTimeout(() => resolve(undefined), patience));
+  const fetched = fetch(request).catch(() => undefined);
+  const response = await Promise.race([fetched, late]);
+  // A proxy answers for a server that is down.
+  return response && response.status < 500 ? response : kept;
+}
+
+/** @param {Request} request @param {string} url */
+async function file(request, url) {
+  const cache = await caches.open(cacheName);
+  // Compressed forms are one file to a cache: it holds what they were made of.
+  return (await cache.match(url, { ignoreVary: true })) ?? fetch(request);
+}
+
+self.addEventListener("install", (event) => event.waitUntil(fill()));
+self.addEventListener("activate", (event) => event.waitUntil(removeFormer()));
+
+self.addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET") return;
+  const url = request.url.replace(/[?#].*/, "");
+  if (request.mode === "navigate") {
+    if (isPage(url)) event.respondWith(page(request, url));
+  } else if (url.startsWith(addressOf("immutable/"))) {
+    event.respondWith(file(request, url));
+  }
+});
+
+self.addEventListener("message", (event) => {
+  if (event.data === "build") event.ports[0]?.postMessage(build);
+  else if (event.data === "take over") void self.skipWaiting();
+});
