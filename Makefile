@@ -227,8 +227,14 @@ bench-outbox: check-swift  ## Measure an app's outbox on this disk
 ##@ Other
 
 .PHONY: docs
-docs: check-swift  ## Build OTCore's documentation to .build/docs
-	@Scripts/build-docs.sh
+docs: check-swift  ## Build the documentation of OTCore, ParleyClient and ParleyOffline to .build/docs
+	@$(SWIFT_BUILD) --target ParleyUI
+	@Scripts/build-docs.sh "$$($(SWIFT_BUILD) --show-bin-path)/Modules"
+
+.PHONY: apple-check
+apple-check: check-swift  ## Type-check views, example and tutorials for Apple's systems, by stand-ins
+	@$(SWIFT_BUILD) --target ParleyUI
+	@Scripts/apple-check.sh "$$($(SWIFT_BUILD) --show-bin-path)/Modules"
 
 .PHONY: python
 python: setup-serve page  ## Make the Python package parley as a wheel

@@ -47,6 +47,7 @@ let package = Package(
     product("ParleyClient", ["ParleyClient"]),
     product("DialectModels", ["JSON", "DialectModels"]),
     product("ParleyOffline", ["ParleyOffline"]),
+    product("ParleyUI", ["ParleyUI"]),
     product("Gateway", ["JSON", "ParleyModel", "GatewayPorts", "Gateway"]),
     product("ParleyServer", ["ParleyServer"]),
     .executable(name: "parley", targets: ["parley"]),
@@ -95,6 +96,8 @@ let package = Package(
         "ParleyClient", "JSON", "CClientSQLite",
         .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
       ]),
+    // Views for Apple's systems; what decides how they behave is compiled everywhere.
+    library("ParleyUI", ["OTCore", "ParleyClient", "ParleyOffline"]),
     // Ports, and the core behind them.
     library("GatewayPorts", ["OTCore", "JSON", "ParleyModel", "WebSocketFrames"]),
     library(
@@ -207,6 +210,12 @@ let package = Package(
     tests(
       "ParleyOfflineTests",
       ["ParleyOffline", "ParleyClient", "JSON", "OTWorkloads", "CSQLite", "CSQLiteFaults"]),
+    tests(
+      "ParleyUITests",
+      [
+        "ParleyUI", "ParleyClient", "ParleyOffline", "ParleyClientCore", "SocketMessages", "OTCore",
+        "OTWorkloads",
+      ]),
     tests("SocketIOTests", ["SocketIO", "JSON", "GrowthKit"]),
     tests("BayeuxTests", ["Bayeux", "JSON", "GrowthKit"]),
     tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),

@@ -1,4 +1,4 @@
-import OTCore
+package import OTCore
 public import Observation
 import ParleyClientCore
 import SocketMessages
@@ -51,6 +51,7 @@ import SocketMessages
   @ObservationIgnored private var screen = NoteScreen()
   @ObservationIgnored private var cachedText: String?
   @ObservationIgnored private weak var view: (any NoteView)?
+  @ObservationIgnored private var editors = NoteEditors()
   @ObservationIgnored private weak var parley: Parley?
 
   init(id: String, parley: Parley) {
@@ -128,6 +129,7 @@ import SocketMessages
   }
 
   private func edit(
+    by editor: (any NoteEditing)? = nil,
     _ make: (inout NoteScreen) throws(NoteError) -> TextOperation?
   ) throws(NoteError) {
     guard let parley else { throw .closed }
@@ -137,7 +139,28 @@ import SocketMessages
     textMoved()
     parley.handle(.core(.note(id, .edit(operation))))
     showPeople()
+    editors.forEach(but: editor) { $0.note(applied: operation) }
   }
+
+  // MARK: Editors
+
+  /// The text as a document; `nil` before there is one.
+  package var document: Document? { screen.document }
+
+  /// Makes an edit that an editor shows already; the other editors are told.
+  package func apply(_ operation: TextOperation, by editor: any NoteEditing) throws(NoteError) {
+    try edit(by: editor) { screen throws(NoteError) in try screen.apply(operation) }
+  }
+
+  /// Has an editor follow the text by operations. Any number may; each is held weakly.
+  package func attach(editor: any NoteEditing) {
+    editors.add(editor)
+    if let document { editor.note(becomes: document) }
+    editor.notePeopleChanged()
+  }
+
+  /// Has an editor follow no longer.
+  package func detach(editor: any NoteEditing) { editors.remove(editor) }
 
   // MARK: What a person does
 
@@ -227,6 +250,11 @@ import SocketMessages
     case .reset(let text): view?.note(self, becomes: text)
     case nil: break
     }
+    switch action {
+    case .reset(let document): editors.forEach { $0.note(becomes: document) }
+    case .apply(let operation, _, _): editors.forEach { $0.note(applied: operation) }
+    default: break
+    }
   }
 
   func fail(_ reason: String) {
@@ -266,6 +294,7 @@ import SocketMessages
 
   private func showPeople() {
     guard let document = screen.document, !people.isEmpty, let machine = parley?.machine else {
+      editors.forEach { $0.notePeopleChanged() }
       return
     }
     for (person, other) in zip(people, machine.people(in: id)) where person.id == other.clientID {
@@ -273,5 +302,6 @@ import SocketMessages
         name: other.name, color: other.color,
         selections: other.selections.map { document.selection($0) }, isWriting: other.isWriting)
     }
+    editors.forEach { $0.notePeopleChanged() }
   }
 }

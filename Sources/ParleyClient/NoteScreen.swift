@@ -133,6 +133,11 @@ struct NoteScreen {
     return try make(try document.replacement(of: end..<end, with: text))
   }
 
+  mutating func apply(_ operation: TextOperation) throws(NoteError) -> TextOperation? {
+    _ = try writable()
+    return try make(operation)
+  }
+
   private mutating func make(_ operation: TextOperation) throws(NoteError) -> TextOperation? {
     guard !operation.isIdentity else { return nil }
     do throws(OperationError) {

@@ -88,7 +88,7 @@ extension Document {
   }
 
   /// The operation that replaces a range of scalars.
-  func replacement(
+  package func replacement(
     of range: Range<Int>, with text: String
   ) throws(NoteError) -> TextOperation {
     let added = text.unicodeScalars.count
@@ -102,13 +102,13 @@ extension Document {
   }
 
   /// A selection in UTF-16 units of this text.
-  func selection(_ selection: Selection) -> TextSelection {
+  package func selection(_ selection: Selection) -> TextSelection {
     func place(_ scalar: Int) -> Int { utf16Offset(ofScalar: min(max(scalar, 0), scalarCount)) }
     return TextSelection(anchor: place(selection.anchor), head: place(selection.head))
   }
 
   /// A selection in scalars of this text.
-  func selection(_ selection: TextSelection) -> Selection {
+  package func selection(_ selection: TextSelection) -> Selection {
     Selection(
       anchor: scalarOffset(ofUTF16: selection.anchor), head: scalarOffset(ofUTF16: selection.head))
   }

@@ -53,6 +53,17 @@ func connectToOurs() -> ParleyService {
     as: "bot")
 }
 
+// And that of Sources/ParleyClient/ParleyClient.docc.
+
+@MainActor func shout(_ word: String, in note: Note) throws {
+  guard let range = note.text.firstRange(of: word) else { return }
+  try note.replace(range, with: word.uppercased())
+}
+
+@MainActor func appMoved(toBackground isInBackground: Bool, _ parley: Parley) {
+  if isInBackground { parley.willSuspend() } else { parley.networkChanged() }
+}
+
 @Suite("The page for apps")
 struct PageExampleTests {
   @Test("what it shows stands here")
@@ -62,9 +73,27 @@ struct PageExampleTests {
       encoding: .utf8)
     let this = URL(fileURLWithPath: #filePath)
     let app = this.deletingLastPathComponent().appendingPathComponent("AppExample.swift")
-    let code = try [this, app].map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+    let views = GatewayProgram.root.appendingPathComponent("Tests/ParleyUITests/AppExample.swift")
+    let code = try [this, app, views].map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     let blocks = page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1)
-    #expect(blocks.count == 8)
+    #expect(blocks.count == 9)
     for block in blocks { #expect(code.contains(block), "\(block)") }
+  }
+
+  @Test("what the articles show stands here")
+  func articles() throws {
+    let folder = GatewayProgram.root
+      .appendingPathComponent("Sources/ParleyClient/ParleyClient.docc")
+    let code = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
+    var count = 0
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where name.hasSuffix(".md") {
+      let page = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+      for block in page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1) {
+        count += 1
+        #expect(code.contains(block), "\(name): \(block)")
+      }
+    }
+    #expect(count == 4)
   }
 }

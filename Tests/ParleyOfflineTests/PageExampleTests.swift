@@ -105,4 +105,21 @@ struct PageExampleTests {
     #expect(blocks.count == 8)
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
+
+  @Test("the code of the articles stands here")
+  func articles() throws {
+    let folder = GatewayProgram.root
+      .appendingPathComponent("Sources/ParleyOffline/ParleyOffline.docc")
+    let code = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
+    var count = 0
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where name.hasSuffix(".md") {
+      let page = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+      for block in page.matches(of: /```swift\n((?:[^`]|`(?!``))+)```/).map(\.1) {
+        count += 1
+        #expect(code.contains(block), "\(name): \(block)")
+      }
+    }
+    #expect(count == 3)
+  }
 }

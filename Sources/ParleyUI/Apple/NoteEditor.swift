@@ -1,0 +1,70 @@
+// Not compiled by this repository's own builds, which run on Linux; `make apple-check` compares it with
+// declarations written by hand.
+#if canImport(SwiftUI) && (canImport(UIKit) || canImport(AppKit)) && !os(watchOS) && !os(tvOS)
+  public import ParleyClient
+  public import SwiftUI
+
+  #if !canImport(UIKit)
+    public import AppKit
+  #endif
+
+  /// An editor of a note that several write: text, carets with names and colours, undo of one's own edits.
+  ///
+  ///     NoteEditor(parley.note("n-1"))
+  ///
+  /// Another note needs another identity: `NoteEditor(note).id(note.id)`.
+  @MainActor public struct NoteEditor {
+    private let note: Note
+    private let onProblem: ((NoteError) -> Void)?
+
+    /// Makes an editor.
+    ///
+    /// - Parameter onProblem: Called when an edit was not possible, and was taken back.
+    public init(_ note: Note, onProblem: ((NoteError) -> Void)? = nil) {
+      self.note = note
+      self.onProblem = onProblem
+    }
+
+    private func update(_ view: NoteTextView) {
+      // Read here, so that SwiftUI calls this again when they change.
+      _ = (note.state, note.isWritable)
+      view.onProblem = onProblem
+      view.update()
+    }
+  }
+
+  #if canImport(UIKit)
+    extension NoteEditor: UIViewRepresentable {
+      /// Makes the text view.
+      public func makeUIView(context: Context) -> NoteTextView { NoteTextView(note) }
+
+      /// Takes over what the note allows.
+      public func updateUIView(_ view: NoteTextView, context: Context) { update(view) }
+
+      /// Leaves the note alone.
+      public static func dismantleUIView(_ view: NoteTextView, coordinator: ()) {
+        view.binding.detach()
+      }
+    }
+  #else
+    extension NoteEditor: NSViewRepresentable {
+      /// Makes the text view in a scroll view.
+      public func makeNSView(context: Context) -> NSScrollView {
+        let scroll = NSScrollView()
+        scroll.hasVerticalScroller = true
+        scroll.documentView = NoteTextView(note)
+        return scroll
+      }
+
+      /// Takes over what the note allows.
+      public func updateNSView(_ scroll: NSScrollView, context: Context) {
+        if let view = scroll.documentView as? NoteTextView { update(view) }
+      }
+
+      /// Leaves the note alone.
+      public static func dismantleNSView(_ scroll: NSScrollView, coordinator: ()) {
+        (scroll.documentView as? NoteTextView)?.binding.detach()
+      }
+    }
+  #endif
+#endif

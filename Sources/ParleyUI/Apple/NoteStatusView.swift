@@ -1,0 +1,103 @@
+// Not compiled by this repository's own builds, which run on Linux; `make apple-check` compares it with
+// declarations written by hand.
+#if canImport(SwiftUI)
+  public import ParleyClient
+  public import ParleyOffline
+  public import SwiftUI
+
+  /// A note's state in a line, with buttons where the person has to decide.
+  public struct NoteStatusView: View {
+    private let note: Note
+
+    /// Makes a view.
+    public init(_ note: Note) { self.note = note }
+
+    /// The line.
+    public var body: some View {
+      let summary = NoteSummary(note)
+      HStack {
+        Image(systemName: summary.symbol).accessibilityHidden(true)
+        Text(summary.words)
+        ForEach(summary.remedies, id: \.self) { remedy in
+          Button(remedy.title) { remedy.apply(to: note) }
+        }
+      }
+      .foregroundStyle(summary.isProblem ? Color.red : Color.secondary)
+      .accessibilityElement(children: .combine)
+    }
+  }
+
+  /// The others in a note, as badges in their colours.
+  public struct NotePeopleView: View {
+    private let note: Note
+    private let most: Int
+
+    /// Makes a view.
+    ///
+    /// - Parameter most: Badges at most.
+    public init(_ note: Note, most: Int = 5) {
+      self.note = note
+      self.most = most
+    }
+
+    /// The row.
+    public var body: some View {
+      let summary = PeopleSummary(note.people, count: note.peopleCount, most: most)
+      HStack {
+        ForEach(summary.badges) { badge in
+          Text(badge.initials)
+            .padding(4)
+            .background(Color(badge.color), in: Circle())
+            .foregroundStyle(badge.color.takesDarkText ? Color.black : Color.white)
+            .opacity(badge.isWriting ? 1 : 0.7)
+            .accessibilityLabel(Text(badge.name))
+        }
+        if summary.further > 0 { Text("+\(summary.further)") }
+      }
+    }
+  }
+
+  extension Color {
+    init(_ color: CaretColor) {
+      self.init(.sRGB, red: color.red, green: color.green, blue: color.blue, opacity: 1)
+    }
+  }
+
+  /// A list of a ``Repository``'s things: with what waits for the server, pull to refresh and swipe to
+  /// delete.
+  ///
+  ///     RepositoryList(contacts) { contact in Text(contact.name) }
+  public struct RepositoryList<Model: OfflineModel, Row: View>: View {
+    @State private var model: RepositoryModel<Model>
+    private let row: (Model) -> Row
+
+    /// Makes a list. The repository counts when the view appears for the first time.
+    public init(_ repository: Repository<Model>, @ViewBuilder row: @escaping (Model) -> Row) {
+      _model = State(initialValue: RepositoryModel(repository))
+      self.row = row
+    }
+
+    /// Makes a list of a model that the app keeps.
+    public init(_ model: RepositoryModel<Model>, @ViewBuilder row: @escaping (Model) -> Row) {
+      _model = State(initialValue: model)
+      self.row = row
+    }
+
+    /// The list.
+    public var body: some View {
+      List {
+        if case .failed(let error) = model.state { Text(error.description) }
+        if let problem = model.problem { Text(problem.description) }
+        if !model.problems.isEmpty { Text("To be decided: \(model.problems.count)") }
+        ForEach(model.items) { item in row(item) }
+          .onDelete { places in
+            let places = Array(places)
+            Task { await model.delete(places) }
+          }
+        if model.waiting > 0 { Text("Waiting for the server: \(model.waiting)") }
+      }
+      .refreshable { await model.refresh() }
+      .task { await model.run() }
+    }
+  }
+#endif

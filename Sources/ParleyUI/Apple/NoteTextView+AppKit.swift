@@ -1,0 +1,173 @@
+// Not compiled by this repository's own builds, which run on Linux; `make apple-check` compares it with
+// declarations written by hand.
+#if canImport(AppKit) && !targetEnvironment(macCatalyst)
+  public import AppKit
+  public import ParleyClient
+
+  /// An `NSTextView` that shows a note and is edited by several.
+  ///
+  /// Its text storage is the note's: set no `string` of your own. Its undo takes back what was written
+  /// in it alone.
+  public final class NoteTextView: NSTextView {
+    /// The binding to the note.
+    public let binding: NoteBinding
+    /// Called when an edit was not possible, and was taken back.
+    public var onProblem: ((NoteError) -> Void)?
+
+    private let coordinator: NoteTextCoordinator
+    private let undoes: NoteUndoManager
+    private let contents: NSTextStorage
+    private var carets: [RemoteCaret] = []
+
+    /// Makes a view.
+    public init(_ note: Note) {
+      binding = NoteBinding(note)
+      coordinator = NoteTextCoordinator(binding)
+      undoes = NoteUndoManager(binding)
+      // Carets are drawn by the layout manager's rectangles.
+      contents = NSTextStorage()
+      let layout = NSLayoutManager()
+      let container = NSTextContainer(
+        size: NSSize(width: 0, height: CGFloat.greatestFiniteMagnitude))
+      container.widthTracksTextView = true
+      layout.addTextContainer(container)
+      contents.addLayoutManager(layout)
+      super.init(frame: .zero, textContainer: container)
+      isRichText = false
+      allowsUndo = false
+      isVerticallyResizable = true
+      autoresizingMask = [.width]
+      font = .systemFont(ofSize: NSFont.systemFontSize)
+      contents.delegate = coordinator
+      delegate = coordinator
+      binding.attach(self)
+      update()
+    }
+
+    /// Not available: a note is needed.
+    public required init?(coder: NSCoder) { nil }
+
+    /// Takes over what the note allows. Call it when the note's state has changed, unless the view is a
+    /// ``NoteEditor``'s.
+    public func update() {
+      if isEditable != binding.isEditable { isEditable = binding.isEditable }
+    }
+
+    /// The undo of what was written in this view.
+    public override var undoManager: UndoManager? { undoes }
+
+    /// A paste is an undo step of its own.
+    public override func paste(_ sender: Any?) {
+      binding.endUndoRun()
+      super.paste(sender)
+      binding.endUndoRun()
+    }
+
+    /// Draws the others' carets over the text.
+    public override func draw(_ dirtyRect: NSRect) {
+      super.draw(dirtyRect)
+      guard let layoutManager, let textContainer else { return }
+      for caret in carets {
+        let color = NSColor(caret.color)
+        if !caret.range.isEmpty {
+          color.withAlphaComponent(0.2).setFill()
+          let glyphs = layoutManager.glyphRange(
+            forCharacterRange: NSRange(caret.range), actualCharacterRange: nil)
+          layoutManager.enumerateEnclosingRects(
+            forGlyphRange: glyphs,
+            withinSelectedGlyphRange: NSRange(location: NSNotFound, length: 0), in: textContainer
+          ) { rect, _ in
+            rect.offsetBy(dx: self.textContainerOrigin.x, dy: self.textContainerOrigin.y).fill()
+          }
+        }
+        let rect = place(of: caret.head, layoutManager, textContainer)
+        color.setFill()
+        NSRect(x: rect.minX - 1, y: rect.minY, width: 2, height: rect.height).fill()
+        if caret.isLabelled { drawName(of: caret, at: rect, color) }
+      }
+    }
+
+    private func drawName(of caret: RemoteCaret, at rect: NSRect, _ color: NSColor) {
+      let name = NSAttributedString(
+        string: " \(caret.name) ",
+        attributes: [
+          .font: NSFont.systemFont(ofSize: NSFont.smallSystemFontSize),
+          .foregroundColor: caret.color.takesDarkText ? NSColor.black : NSColor.white,
+          .backgroundColor: color,
+        ])
+      let size = name.size()
+      let place = CaretLabel(
+        caret: (rect.minX, rect.minY, rect.height), size: (size.width, size.height),
+        bounds: (visibleRect.minX, visibleRect.minY, visibleRect.width, visibleRect.height))
+      name.draw(at: NSPoint(x: place.x, y: place.y))
+    }
+
+    private func place(
+      of unit: Int, _ layoutManager: NSLayoutManager, _ container: NSTextContainer
+    ) -> NSRect {
+      let glyphs = layoutManager.glyphRange(
+        forCharacterRange: NSRange(location: unit, length: 0), actualCharacterRange: nil)
+      let rect = layoutManager.boundingRect(forGlyphRange: glyphs, in: container)
+      return rect.offsetBy(dx: textContainerOrigin.x, dy: textContainerOrigin.y)
+    }
+  }
+
+  extension NoteTextView: EditableTextView {
+    /// The whole text.
+    public var wholeText: String { contents.string }
+    /// The text's length in UTF-16 units.
+    public var utf16Count: Int { contents.length }
+    /// Whether text is marked.
+    public var isComposing: Bool { hasMarkedText() }
+    /// The selected range.
+    public var selectedUnits: Range<Int> { Range(selectedRange()) ?? 0..<0 }
+
+    /// Replaces a range of the storage.
+    public func replace(_ range: Range<Int>, with text: String) {
+      contents.replaceCharacters(
+        in: NSRange(range), with: NSAttributedString(string: text, attributes: typingAttributes))
+    }
+
+    /// Selects a range.
+    public func select(_ range: Range<Int>) {
+      if selectedUnits != range { setSelectedRange(NSRange(range)) }
+    }
+
+    /// Draws carets.
+    public func show(_ carets: [RemoteCaret]) {
+      self.carets = carets
+      needsDisplay = true
+    }
+
+    /// Hands a problem on.
+    public func show(_ problem: NoteError) { onProblem?(problem) }
+  }
+
+  /// Tells the binding what the view does.
+  final class NoteTextCoordinator: NSObject, NSTextViewDelegate, NSTextStorageDelegate {
+    private let binding: NoteBinding
+
+    init(_ binding: NoteBinding) { self.binding = binding }
+
+    func textStorage(
+      _ textStorage: NSTextStorage, didProcessEditing editedMask: NSTextStorageEditActions,
+      range editedRange: NSRange, changeInLength delta: Int
+    ) {
+      guard editedMask.contains(.editedCharacters), let after = Range(editedRange) else { return }
+      let text = textStorage.attributedSubstring(from: editedRange).string
+      binding.textChanged(in: after.lowerBound..<after.upperBound - delta, to: text)
+    }
+
+    func textDidChange(_ notification: Notification) { binding.settle() }
+
+    func textViewDidChangeSelection(_ notification: Notification) { binding.selectionChanged() }
+
+    func textDidEndEditing(_ notification: Notification) { binding.settle() }
+  }
+
+  extension NSColor {
+    convenience init(_ color: CaretColor) {
+      self.init(srgbRed: color.red, green: color.green, blue: color.blue, alpha: 1)
+    }
+  }
+#endif

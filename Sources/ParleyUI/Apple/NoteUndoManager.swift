@@ -1,0 +1,25 @@
+// Not compiled by this repository's own builds, which run on Linux.
+#if canImport(UIKit) || canImport(AppKit)
+  #if canImport(UIKit)
+    import UIKit
+  #else
+    import AppKit
+  #endif
+
+  /// The undo of one view: what the system's menus and gestures call. Text views register nothing with it,
+  /// for what they know of is not transformed over others' edits.
+  final class NoteUndoManager: UndoManager, @unchecked Sendable {
+    private let binding: NoteBinding
+
+    init(_ binding: NoteBinding) {
+      self.binding = binding
+      super.init()
+      disableUndoRegistration()
+    }
+
+    override var canUndo: Bool { MainActor.assumeIsolated { binding.canUndo } }
+    override var canRedo: Bool { MainActor.assumeIsolated { binding.canRedo } }
+    override func undo() { MainActor.assumeIsolated { _ = binding.undo() } }
+    override func redo() { MainActor.assumeIsolated { _ = binding.redo() } }
+  }
+#endif

@@ -1,0 +1,80 @@
+package import OTCore
+package import ParleyClient
+
+extension TextOperation {
+  /// The operation that replaces a range of scalars, without what old and new text have in common at
+  /// their beginning and end: an input method or a correction replaces whole words.
+  ///
+  /// - Complexity: O(log *n*), plus the texts replaced and inserted.
+  package init(
+    replacing range: Range<Int>, of document: Document, with text: String
+  ) throws(NoteError) {
+    let old = Array((range.isEmpty ? "" : document.text(in: range)).unicodeScalars)
+    let new = Array(text.unicodeScalars)
+    let shorter = min(old.count, new.count)
+    var start = 0
+    while start < shorter, old[start] == new[start] { start += 1 }
+    var end = 0
+    while end < shorter - start, old[old.count - 1 - end] == new[new.count - 1 - end] { end += 1 }
+    var inserted = String.UnicodeScalarView()
+    inserted.append(contentsOf: new[start..<new.count - end])
+    self = try document.replacement(
+      of: range.lowerBound + start..<range.upperBound - end, with: String(inserted))
+  }
+
+  /// The operation that replaces what lies between two texts' common beginning and end.
+  ///
+  /// - Parameter caret: The caret in the new text. Where several places are possible, as for a letter
+  ///   beside the same letter, it is the one that ends there.
+  /// - Complexity: O(*old* + *new*).
+  package init(replacing old: Document, by new: Document, caret: Int) {
+    let from = Array(old.text.unicodeScalars)
+    let to = Array(new.text.unicodeScalars)
+    let shorter = min(from.count, to.count)
+    // What is behind the caret comes first: an edit ends there.
+    let behind = min(max(to.count - caret, 0), shorter)
+    var end = 0
+    while end < behind, from[from.count - 1 - end] == to[to.count - 1 - end] { end += 1 }
+    var start = 0
+    while start < shorter - end, from[start] == to[start] { start += 1 }
+    while end < shorter - start, from[from.count - 1 - end] == to[to.count - 1 - end] { end += 1 }
+    var inserted = String.UnicodeScalarView()
+    inserted.append(contentsOf: to[start..<to.count - end])
+    self.init()
+    retain(start)
+    if !inserted.isEmpty { insert(String(inserted)) }
+    delete(from.count - end - start)
+    retain(end)
+  }
+}
+
+extension TextEdit {
+  /// The edits of an operation for a view: of many, a single one from the first to the last.
+  package static func few(
+    of operation: TextOperation, on before: Document, after: Document
+  ) -> [TextEdit] {
+    let edits = TextEdit.edits(of: operation, on: before)
+    guard edits.count > NoteBinding.editsMax, let first = edits.first, let last = edits.last else {
+      return edits
+    }
+    let start = first.range.lowerBound
+    // The last edit's end, counted from the end of the text, is the same before and after.
+    let behind = after.utf16Count - last.range.lowerBound - last.text.utf16.count
+    let scalars =
+      after.scalarOffset(ofUTF16: start)..<after.scalarOffset(ofUTF16: after.utf16Count - behind)
+    return [
+      TextEdit(range: start..<before.utf16Count - behind, text: after.text(in: scalars))
+    ]
+  }
+}
+
+extension Selection {
+  /// The selection of a range, in the direction in which it has grown. Views tell no direction: the
+  /// end that has stayed is the anchor.
+  package func directed(to range: Range<Int>) -> Selection {
+    if range.upperBound == anchor, range.lowerBound != anchor {
+      return Selection(anchor: range.upperBound, head: range.lowerBound)
+    }
+    return Selection(anchor: range.lowerBound, head: range.upperBound)
+  }
+}
