@@ -32,7 +32,7 @@ CONFIGURATION = {"seeds": "release", "swift": "debug", "pytest": "debug"}
 if "CONFIGURATION" in os.environ:
     CONFIGURATION = dict.fromkeys(CONFIGURATION, os.environ["CONFIGURATION"])
 # What the manifest names has to be there; only what a patch needs is built.
-COPIED = ["Package.swift", "Sources", "Tests", "Benchmarks"]
+COPIED = ["Package.swift", "Sources", "Tests", "Benchmarks", "Examples"]
 SECONDS_MAX = 1800
 
 
