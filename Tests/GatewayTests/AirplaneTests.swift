@@ -59,7 +59,7 @@ struct AirplaneTests {
 
   /// A client that ships, on a line of the rig.
   private struct Traveller {
-    var twin = NativeTwin(name: "Ann", documentID: AirplaneTests.document)
+    let twin = NativeTwin(name: "Ann", documentID: AirplaneTests.document)
     var line: UInt64?
 
     mutating func connect(_ rig: GatewayRig) {

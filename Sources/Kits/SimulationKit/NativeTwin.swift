@@ -6,7 +6,7 @@ import SocketMessages
 /// disk and a clock that do what the simulation likes.
 ///
 /// What it adds is a record of what it was shown, and how often what happened.
-package struct NativeTwin {
+package final class NativeTwin {
   /// A revision as this client was shown it.
   package struct Sighting: Sendable {
     package let revision: Int
@@ -89,7 +89,7 @@ package struct NativeTwin {
   ///
   /// - Parameter token: Gives a token if it asks for one.
   /// - Returns: whether it opens a connection.
-  package mutating func connects(now: Int64, token: () -> String) -> Bool {
+  package func connects(now: Int64, token: () -> String) -> Bool {
     switch machine.state {
     case .stopped: handle(.start, now: now)
     case .waiting: handle(.reachable, now: now)
@@ -101,7 +101,7 @@ package struct NativeTwin {
   }
 
   /// A connection has opened: what to send first.
-  package mutating func connected(now: Int64) -> [[UInt8]] {
+  package func connected(now: Int64) -> [[UInt8]] {
     hasHungUp = false
     handle(.opened, now: now)
     return takeOutgoing() + (ownNote.map { [Self.create($0)] } ?? [])
@@ -118,7 +118,7 @@ package struct NativeTwin {
   }
 
   /// Takes the answer to what it has sent itself.
-  private mutating func takeAnswerAboutOwnNote(_ message: ServerMessage) throws {
+  private func takeAnswerAboutOwnNote(_ message: ServerMessage) throws {
     switch message {
     case .created(let made):
       guard made.documentID == ownNote, made.title == ownNote else {
@@ -134,7 +134,7 @@ package struct NativeTwin {
   }
 
   /// The connection is gone.
-  package mutating func disconnected(_ code: UInt16 = 1006, now: Int64) {
+  package func disconnected(_ code: UInt16 = 1006, now: Int64) {
     hasHungUp = false
     if code == CloseReason.tokenExpired.rawValue { tally[.tokensExpired] += 1 }
     handle(.closed(code: code), now: now)
@@ -142,13 +142,13 @@ package struct NativeTwin {
   }
 
   /// The answer to its wish for a token.
-  package mutating func answer(_ token: String?, now: Int64) {
+  package func answer(_ token: String?, now: Int64) {
     wantsToken = false
     handle(.token(token), now: now)
   }
 
   /// Its time has come.
-  package mutating func wake(now: Int64) throws -> [[UInt8]] {
+  package func wake(now: Int64) throws -> [[UInt8]] {
     wakeAt = nil
     handle(.wake, now: now)
     return try finish()
@@ -162,7 +162,7 @@ package struct NativeTwin {
   ///   - keepsFirst: Whether it can keep what is unconfirmed before.
   ///   - forgetsClaim: Whether it does not know who it was.
   /// - Returns: the text that was unconfirmed, and is not on disk.
-  package mutating func restart(
+  package func restart(
     keepsFirst: Bool, forgetsClaim: Bool = false, now: Int64
   ) -> (lost: TextOperation, text: Document)? {
     let unconfirmed = unconfirmedText
@@ -198,7 +198,7 @@ package struct NativeTwin {
   // MARK: Its person
 
   /// Types: changes the text at once, and returns a message if none is in flight.
-  package mutating func edit(_ operation: TextOperation, now: Int64) throws -> [[UInt8]] {
+  package func edit(_ operation: TextOperation, now: Int64) throws -> [[UInt8]] {
     tally[.edits] += 1
     if machine.status(of: documentID)?.phase != .live { tally[.editsWhileAway] += 1 }
     handle(.note(documentID, .edit(operation)), now: now)
@@ -206,7 +206,7 @@ package struct NativeTwin {
   }
 
   /// Has waited too long for an answer, and sends its change again as it was.
-  package mutating func sendAgain(now: Int64) throws -> [[UInt8]] {
+  package func sendAgain(now: Int64) throws -> [[UInt8]] {
     handle(.note(documentID, .sendAgain), now: now)
     let messages = try finish()
     tally[.changesSentAgain] += messages.count
@@ -216,7 +216,7 @@ package struct NativeTwin {
   // MARK: Messages
 
   /// Takes a message, and returns what to send.
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: Int64) throws -> [[UInt8]] {
+  package func receive(_ bytes: UnsafeRawBufferPointer, now: Int64) throws -> [[UInt8]] {
     let (name, message) = try ServerMessage.decode(bytes)
     if name == Self.nameOfCreate {
       try takeAnswerAboutOwnNote(message)
@@ -299,12 +299,12 @@ package struct NativeTwin {
     return try finish()
   }
 
-  private mutating func note(_ authors: [ServerMessage.Author]) {
+  private func note(_ authors: [ServerMessage.Author]) {
     tally[.authorsNumbered] += authors.count
     for author in authors { self.authors[author.number] = author.clientID }
   }
 
-  private mutating func note(
+  private func note(
     _ changes: [ServerMessage.Change], after from: Int, through: Int, first: Int
   ) {
     for (offset, change) in changes.enumerated()
@@ -321,7 +321,7 @@ package struct NativeTwin {
     code == .historyGone || code == .epochChanged || code == .futureRevision
   }
 
-  private mutating func count(_ code: ErrorCode) {
+  private func count(_ code: ErrorCode) {
     switch code {
     case .unavailable: tally[.refusalsUnavailable] += 1
     case .busy: tally[.refusalsBusy] += 1
@@ -343,17 +343,17 @@ package struct NativeTwin {
   // MARK: What the machine asks for
 
   /// Returns the messages to be sent; throws what must not have happened.
-  package mutating func finish() throws -> [[UInt8]] {
+  package func finish() throws -> [[UInt8]] {
     if let mistake { throw mistake }
     return takeOutgoing()
   }
 
-  private mutating func takeOutgoing() -> [[UInt8]] {
+  private func takeOutgoing() -> [[UInt8]] {
     defer { outgoing = [] }
     return outgoing
   }
 
-  private mutating func handle(_ event: ClientEvent, now: Int64) {
+  private func handle(_ event: ClientEvent, now: Int64) {
     guard !isDead else { return }
     var hasKeepFailed = false
     for action in machine.handle(event, now: now) {
@@ -382,7 +382,7 @@ package struct NativeTwin {
     if hasKeepFailed { handle(.note(documentID, .keepFailed), now: now) }
   }
 
-  private mutating func take(_ action: NoteAction, _ hasKeepFailed: inout Bool) {
+  private func take(_ action: NoteAction, _ hasKeepFailed: inout Bool) {
     switch action {
     case .keep(let kept, let isRequired):
       tally[.keeps] += 1

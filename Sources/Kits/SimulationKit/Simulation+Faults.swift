@@ -94,18 +94,16 @@ extension Simulation {
       tally[.clockJumps] += 1
       clock.set(aheadBy: random.clockOffset())
     case .killClient:
-      guard case .native(var twin) = seats[seat].client else { return }
+      guard case .native(let twin) = seats[seat].client else { return }
       if random.chance(50) {
         // In the middle of whatever it does next.
         twin.actionsToDeath = random.below(4)
-        seats[seat].client = .native(twin)
       } else {
         revive(seat)
       }
     case .fillClientDisk:
-      guard case .native(var twin) = seats[seat].client else { return }
+      guard case .native(let twin) = seats[seat].client else { return }
       twin.isDiskFull.toggle()
-      seats[seat].client = .native(twin)
     case .forgetClaim:
       guard case .native = seats[seat].client else { return }
       tally[.claimsForgotten] += 1
@@ -119,13 +117,12 @@ extension Simulation {
     trace?("client \(seat) dies")
     tally[.clientKills] += 1
     disconnect(seat, random.chance(50) ? .told : .haunting)
-    guard case .native(var twin) = seats[seat].client else { return }
-    restart(&twin, of: seat, keepsFirst: false, forgettingClaim: forgettingClaim)
-    seats[seat].client = .native(twin)
+    guard case .native(let twin) = seats[seat].client else { return }
+    restart(twin, of: seat, keepsFirst: false, forgettingClaim: forgettingClaim)
   }
 
   mutating func restart(
-    _ twin: inout NativeTwin, of seat: Int, keepsFirst: Bool, forgettingClaim: Bool = false
+    _ twin: NativeTwin, of seat: Int, keepsFirst: Bool, forgettingClaim: Bool = false
   ) {
     let unconfirmed = twin.restart(
       keepsFirst: keepsFirst, forgetsClaim: forgettingClaim, now: clock.uptime)
@@ -212,10 +209,9 @@ extension Simulation {
     while !ghosts.isEmpty { layGhost(at: 0) }
     for seat in seats.indices {
       seats[seat].link?.isStalled = false
-      guard case .native(var twin) = seats[seat].client else { continue }
+      guard case .native(let twin) = seats[seat].client else { continue }
       twin.isDiskFull = false
       twin.actionsToDeath = nil
-      seats[seat].client = .native(twin)
     }
     // Far more rounds than any backlog of such a run can need.
     for _ in 0..<5_000 {

@@ -9,8 +9,8 @@ extension Simulation {
     let id = ConnectionID(nextConnection)
     var link = SimulatedLink(id: id)
     switch seats[seat].client {
-    case .native(var twin):
-      if random.chance(20) { restart(&twin, of: seat, keepsFirst: true) }
+    case .native(let twin):
+      if random.chance(20) { restart(twin, of: seat, keepsFirst: true) }
       let opens = twin.connects(now: clock.uptime) { makeToken(for: seat) }
       guard opens, !twin.isDead else { return settle(seat, twin, sending: []) }
       nextConnection += 1
@@ -18,12 +18,11 @@ extension Simulation {
       seats[seat].link = link
       let messages = twin.connected(now: clock.uptime)
       settle(seat, twin, sending: messages)
-    case .whaler(var twin):
+    case .whaler(let twin):
       gateway.opened(
         id, as: .whaler(pool: nil), token: plan.usesTokens ? TimedTokens.endless : nil)
       nextConnection += 1
       link.upstream = [twin.connect()]
-      seats[seat].client = .whaler(twin)
       seats[seat].link = link
     }
     trace?("client \(seat) opens connection \(id.rawValue)")
@@ -47,12 +46,11 @@ extension Simulation {
     seats[seat].link = nil
     trace?("client \(seat) loses connection \(link.id.rawValue): \(aftermath)")
     switch seats[seat].client {
-    case .native(var twin):
+    case .native(let twin):
       twin.disconnected(code?.rawValue ?? 1006, now: clock.uptime)
       settle(seat, twin, sending: [])
-    case .whaler(var twin):
+    case .whaler(let twin):
       twin.disconnected()
-      seats[seat].client = .whaler(twin)
     }
     switch aftermath {
     case .haunting: ghosts.append(link)
@@ -111,14 +109,13 @@ extension Simulation {
       condense(payload)
       trace?("\(link.id.rawValue) ▼ \(String(decoding: payload, as: UTF8.self))")
       switch seats[seat].client {
-      case .native(var twin):
+      case .native(let twin):
         let now = clock.uptime
         let answers = try payload.withUnsafeBytes { try twin.receive($0, now: now) }
         settle(seat, twin, sending: answers)
-      case .whaler(var twin):
+      case .whaler(let twin):
         let answer = try payload.withUnsafeBytes { try twin.receive($0) }
         if let answer { seats[seat].link?.upstream.append(answer) }
-        seats[seat].client = .whaler(twin)
       }
       // It may have hung up, or died.
       guard let bytes = seats[seat].link?.downstreamBytes else { return }
@@ -134,14 +131,14 @@ extension Simulation {
     gateway.ticked()
     perform()
     for seat in seats.indices {
-      guard case .native(var twin) = seats[seat].client else { continue }
+      guard case .native(let twin) = seats[seat].client else { continue }
       let now = clock.uptime
       if twin.wakeAt ?? .max <= now {
         let messages = try twin.wake(now: now)
         settle(seat, twin, sending: messages)
       }
       // A token takes its time, and sometimes there is none.
-      guard case .native(var asking) = seats[seat].client, asking.wantsToken, random.chance(30)
+      guard case .native(let asking) = seats[seat].client, asking.wantsToken, random.chance(30)
       else { continue }
       asking.answer(random.chance(80) ? makeToken(for: seat) : nil, now: now)
       let messages = try asking.finish()
@@ -152,7 +149,6 @@ extension Simulation {
   /// A native client has done something: what it sends is on its way. It may have hung up, or died.
   mutating func settle(_ seat: Int, _ twin: NativeTwin, sending messages: [[UInt8]]) {
     seats[seat].link?.upstream += messages
-    seats[seat].client = .native(twin)
     if twin.isDead {
       tally[.clientKillsBetweenActions] += 1
       revive(seat)

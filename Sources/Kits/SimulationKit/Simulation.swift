@@ -175,16 +175,15 @@ package struct Simulation {
       random.chance(70) ? marks.next(for: seat) : ""
     }
     switch seats[seat].client {
-    case .native(var twin):
+    case .native(let twin):
       // First the edit: it happens without a line, too.
       let messages = try twin.edit(operation, now: clock.uptime)
       settle(seat, twin, sending: messages)
-    case .whaler(var twin):
+    case .whaler(let twin):
       // Without a line such a client would lose what is typed.
       guard seats[seat].link != nil else { return }
       let message = try twin.edit(operation)
       if let message { seats[seat].link?.upstream.append(message) }
-      seats[seat].client = .whaler(twin)
     }
     marks.note(operation, on: document)
     self.marks = marks
@@ -192,7 +191,7 @@ package struct Simulation {
   }
 
   private mutating func sendAgain(_ seat: Int) throws {
-    guard case .native(var twin) = seats[seat].client, seats[seat].link != nil else { return }
+    guard case .native(let twin) = seats[seat].client, seats[seat].link != nil else { return }
     let messages = try twin.sendAgain(now: clock.uptime)
     settle(seat, twin, sending: messages)
   }

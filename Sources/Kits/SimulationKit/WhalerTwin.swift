@@ -5,7 +5,7 @@ import SocketMessages
 /// in flight, later edits composed into a buffer, the server's operation always on the left.
 ///
 /// It counts frames, for the wire carries no revision back.
-package struct WhalerTwin {
+package final class WhalerTwin {
   /// The twin's copy of its one document; `nil` before the first state has come.
   package private(set) var document: Document?
   /// The number of operations seen, by the twin's own count.
@@ -31,19 +31,19 @@ package struct WhalerTwin {
   package var isSettled: Bool { inFlight == nil && buffer == nil }
 
   /// The message that opens the resource.
-  package mutating func connect() -> [UInt8] {
+  package func connect() -> [UInt8] {
     encode(.resourceConnection(.init(resourceID: resourceID))).bytes
   }
 
   /// The connection is gone, and with it whatever was not acknowledged.
-  package mutating func disconnected() {
+  package func disconnected() {
     document = nil
     inFlight = nil
     buffer = nil
   }
 
   /// Types: changes the text at once, and returns a message if none is in flight.
-  package mutating func edit(_ operation: TextOperation) throws -> [UInt8]? {
+  package func edit(_ operation: TextOperation) throws -> [UInt8]? {
     try document?.apply(operation)
     guard inFlight == nil else {
       buffer = try buffer?.composed(with: operation) ?? operation
@@ -53,7 +53,7 @@ package struct WhalerTwin {
   }
 
   /// Takes a frame, and returns a message if the buffer can now go.
-  package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8]? {
+  package func receive(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8]? {
     let (messageID, message) = try WhalerServerMessage.decode(bytes)
     switch message {
     case .resourceConnectionConf(let state):
@@ -78,7 +78,7 @@ package struct WhalerTwin {
     }
   }
 
-  private mutating func applyRemote(_ remote: TextOperation) throws {
+  private func applyRemote(_ remote: TextOperation) throws {
     var remote = remote
     if let sent = inFlight {
       let (remoteAfter, sentAfter) = try TextOperation.transform(remote, sent.operation)
@@ -93,14 +93,14 @@ package struct WhalerTwin {
     try document?.apply(remote)
   }
 
-  private mutating func send(_ operation: TextOperation) -> [UInt8] {
+  private func send(_ operation: TextOperation) -> [UInt8] {
     let message = encode(
       .docChange(.init(resourceID: resourceID, revision: revision, operation: operation)))
     inFlight = (message.id, operation)
     return message.bytes
   }
 
-  private mutating func encode(_ message: WhalerClientMessage) -> (id: String, bytes: [UInt8]) {
+  private func encode(_ message: WhalerClientMessage) -> (id: String, bytes: [UInt8]) {
     messagesSent += 1
     let id = "\(name)-\(messagesSent)"
     var bytes: [UInt8] = []
