@@ -41,7 +41,7 @@ public enum NoteAction: Sendable, Equatable {
   ///
   /// `isRequired`: what is sent behind it goes beyond what was kept before. If it cannot be written,
   /// what was kept before has to go: a process that went on from that might send edits twice.
-  case keep(KeptNote, isRequired: Bool)
+  indirect case keep(KeptNote, isRequired: Bool)
   /// Nothing of the note is to be kept any longer.
   case forget
 

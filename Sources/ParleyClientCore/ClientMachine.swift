@@ -53,9 +53,29 @@ public struct ClientMachine: Sendable {
   /// - Parameter now: Milliseconds of a monotonic clock.
   /// - Complexity: In proportion to the event and to what is open.
   public mutating func handle(_ event: ClientEvent, now: Int64) -> [ClientAction] {
-    self.now = max(self.now, now)
-    var turn = Turn(now: self.now, line: line, messageCount: messageCount)
+    var turn = begin(now)
     take(event, &turn)
+    return end(&turn)
+  }
+
+  /// Takes a message that is read already, as ``ClientEvent/received(_:)`` takes its bytes.
+  package mutating func receive(
+    _ message: ServerMessage, named messageID: String, now: Int64
+  ) -> [ClientAction] {
+    var turn = begin(now)
+    line.heard(&turn)
+    take(message, answering: MessageNumber.read(messageID), &turn)
+    return end(&turn)
+  }
+
+  private mutating func begin(_ now: Int64) -> Turn {
+    self.now = max(self.now, now)
+    var turn = Turn(now: self.now, messageCount: messageCount)
+    turn.enter(line)
+    return turn
+  }
+
+  private mutating func end(_ turn: inout Turn) -> [ClientAction] {
     messageCount = turn.messageCount
     let next = deadline
     if next != scheduledWake {

@@ -6,22 +6,19 @@ struct Turn {
   var actions: [ClientAction] = []
   private(set) var messageCount: Int
   /// Whether messages can be sent.
-  private(set) var isOnline: Bool
+  private(set) var isOnline = false
   /// The client's identity to the server.
   private(set) var clientID: String?
   /// The server's limits.
-  private(set) var limits: Limits
+  private(set) var limits = Limits()
 
-  init(now: Int64, line: Line, messageCount: Int) {
+  init(now: Int64, messageCount: Int) {
     self.now = now
     self.messageCount = messageCount
-    isOnline = line.isOnline
-    clientID = line.claim?.id
-    limits = line.limits
   }
 
-  /// The line has become another in this very turn.
-  mutating func enter(_ line: Line) {
+  /// The turn begins, or the line has become another in this very turn.
+  mutating func enter(_ line: borrowing Line) {
     isOnline = line.isOnline
     clientID = line.claim?.id
     limits = line.limits

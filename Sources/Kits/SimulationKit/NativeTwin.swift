@@ -34,6 +34,10 @@ package final class NativeTwin {
   package var actionsToDeath: Int?
 
   private var machine: ClientMachine
+  /// The note's state, as the machine has told it last.
+  private var status: NoteStatus?
+  /// The note's revision, as it was after the last message.
+  private var place: (epoch: String, revision: Int64)?
   private let settings: ClientSettings
   private let documentID: String
   /// The contents of its disk.
@@ -75,11 +79,11 @@ package final class NativeTwin {
   package var document: Document? { machine.document(of: documentID) }
 
   /// The newest revision it was shown or promised.
-  package var revision: Int { Int(machine.revision(of: documentID)?.revision ?? 0) }
+  package var revision: Int { Int(place?.revision ?? 0) }
 
   /// Whether it is joined and nothing waits for the server.
   package var isSettled: Bool {
-    guard let status = machine.status(of: documentID) else { return false }
+    guard let status else { return false }
     return status.phase == .live && status.unconfirmed == 0
   }
 
@@ -179,7 +183,9 @@ package final class NativeTwin {
     let kept = disk.flatMap { try? KeptNote(edits: $0.encodedEdits(), text: $0.encodedText()) }
     if disk != nil, kept == nil { mistake = .unreadable }
     machine = ClientMachine(settings: settings, claim: claim, seed: generation)
+    status = nil
     handle(.note(documentID, .open(kept)), now: now)
+    place = machine.revision(of: documentID)
     outgoing = []
     return unconfirmed
   }
@@ -200,7 +206,7 @@ package final class NativeTwin {
   /// Types: changes the text at once, and returns a message if none is in flight.
   package func edit(_ operation: TextOperation, now: Int64) throws -> [[UInt8]] {
     tally[.edits] += 1
-    if machine.status(of: documentID)?.phase != .live { tally[.editsWhileAway] += 1 }
+    if status?.phase != .live { tally[.editsWhileAway] += 1 }
     handle(.note(documentID, .edit(operation)), now: now)
     return try finish()
   }
@@ -222,11 +228,14 @@ package final class NativeTwin {
       try takeAnswerAboutOwnNote(message)
       return try finish()
     }
-    let before = machine.revision(of: documentID)
-    let statusBefore = machine.status(of: documentID)
-    let hadText = document != nil
-    handle(.received(Array(bytes)), now: now)
+    let before = place
+    let statusBefore = status
+    let hadText = before != nil
+    // As its bytes would be taken, which are read once here.
+    guard !isDead else { return try finish() }
+    take(machine.receive(message, named: name, now: now), now: now)
     let after = machine.revision(of: documentID)
+    place = after
     if let before, let after, before.epoch == after.epoch, after.revision < before.revision {
       // Within an epoch revisions never go back.
       throw TwinError.wentBack(from: Int(before.revision), to: Int(after.revision))
@@ -247,7 +256,7 @@ package final class NativeTwin {
         if hadText { tally[.resumesBySnapshot] += 1 }
         if let settled = joined.settled, settled.clientID != clientID {
           tally[.textsUnderNewIds] += 1
-          if statusBefore?.unconfirmed ?? 0 > machine.status(of: documentID)?.unconfirmed ?? 0 {
+          if statusBefore?.unconfirmed ?? 0 > status?.unconfirmed ?? 0 {
             tally[.changesFoundUnderFormerIds] += 1
           }
         }
@@ -355,8 +364,12 @@ package final class NativeTwin {
 
   private func handle(_ event: ClientEvent, now: Int64) {
     guard !isDead else { return }
+    take(machine.handle(event, now: now), now: now)
+  }
+
+  private func take(_ actions: [ClientAction], now: Int64) {
     var hasKeepFailed = false
-    for action in machine.handle(event, now: now) {
+    for action in actions {
       if let left = actionsToDeath {
         guard left > 0 else {
           // What it has sent is on its way.
@@ -396,6 +409,7 @@ package final class NativeTwin {
       hasKeepFailed = true
     case .forget: disk = nil
     case .status(let status):
+      self.status = status
       if let refusal = status.refusal { mistake = .refusedForGood(refusal.rawValue) }
       switch status.phase {
       case .failed, .deleted, .left: mistake = .error("\(status.phase)")
