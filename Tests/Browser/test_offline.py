@@ -160,6 +160,8 @@ def test_a_duplicated_tab_without_a_server(server, person):
     with ann.context.expect_page() as opened:
         first.evaluate("window.open(location.href)")
     ann.page = opened.value
+    # It is an empty page at first.
+    ann.editor.wait_for(state="attached")
     wait_until(lambda: (ann.text() or "").startswith("base"))
     ann.to_end()
     ann.type(" two")
