@@ -98,8 +98,8 @@ struct RoomMachine: Sendable {
     for index in waiting.indices {
       guard let time = waiting[index].retryAt, time <= turn.now else { continue }
       waiting[index].retryAt = nil
-      publish(at: index, &turn)
     }
+    publish(from: 0, &turn)
   }
 
   // MARK: The app
@@ -141,7 +141,7 @@ struct RoomMachine: Sendable {
       return tell(.publishFailed(key: key, .tooMany), &turn)
     }
     waiting.append(Waiting(publication: publication, key: key))
-    publish(at: waiting.count - 1, &turn)
+    publish(from: waiting.count - 1, &turn)
   }
 
   private mutating func type(_ isTyping: Bool, _ turn: inout Turn) {
@@ -156,7 +156,7 @@ struct RoomMachine: Sendable {
   mutating func online(_ turn: inout Turn) {
     dropUnsure(&turn)
     subscribe(&turn)
-    for index in waiting.indices { publish(at: index, &turn) }
+    publish(from: 0, &turn)
     for index in receipts.indices { sendReceipt(at: index, &turn) }
     if isTyping { sendTyping(true, &turn) }
   }
@@ -272,12 +272,28 @@ struct RoomMachine: Sendable {
     tell(.publication(publication, epoch: epoch), &turn)
   }
 
-  private mutating func publish(at index: Int, _ turn: inout Turn) {
-    guard turn.isOnline, waiting[index].message == nil, waiting[index].retryAt == nil,
-      let clientID = turn.clientID
-    else { return }
-    waiting[index].clientID = clientID
-    waiting[index].message = turn.send(.publish(waiting[index].publication))
+  /// Sends the publications from this place on that are neither under way nor put off.
+  private mutating func publish(from first: Int, _ turn: inout Turn) {
+    guard turn.isOnline, let clientID = turn.clientID else { return }
+    var index = first
+    while index < waiting.count {
+      let next = waiting[index]
+      guard next.message == nil, next.retryAt == nil else {
+        index += 1
+        continue
+      }
+      let (number, bytes) = turn.encode(.publish(next.publication))
+      guard bytes.count <= turn.limits.messageBytesMax else {
+        // The server would end the connection over it.
+        waiting.remove(at: index)
+        tell(.publishFailed(key: next.key, .tooLarge), &turn)
+        continue
+      }
+      waiting[index].clientID = clientID
+      waiting[index].message = number
+      turn.actions.append(.send(bytes))
+      index += 1
+    }
   }
 
   /// Gives up publications that were sent under another id: a key counts for one client, so under

@@ -165,6 +165,24 @@ struct RoomTests {
     #expect(rig.reconnect(as: "B") == ["claim B", "online", "r unsure k", "> subscribe r@p:5"])
   }
 
+  @Test("what no message may hold is refused here, for the server would end the connection over it")
+  func tooLarge() throws {
+    var limits = Limits()
+    limits.messageBytesMax = 120
+    var rig = Rig()
+    let words = try #require(JSONValue(Array("\"\(String(repeating: "x", count: 100))\"".utf8)))
+    rig.room(.publish(.init(room: "r", data: words, key: "large"), key: "large"))
+    #expect(publish(&rig, "k") == [])
+    rig.handle(.start)
+    rig.handle(.opened)
+    #expect(
+      rig.welcome(limits: limits) == ["claim A", "online", "r failed large", "> publish k"])
+    #expect(
+      rig.room(.publish(.init(room: "r", data: words, key: "again"), key: "again"))
+        == ["r failed again"])
+    #expect(rig.published(6) == ["r stored k 6"])
+  }
+
   @Test("so many may wait")
   func bound() {
     var rig = Rig()
