@@ -512,6 +512,57 @@ def test_tokens_are_asked_for_and_renewed(tmp_path, browser, site):
         server.stop()
 
 
+ROOM = """<!doctype html><meta charset="utf-8"><title>Orders</title>
+<script type="module">
+  import {{ connect }} from "{sdk}";
+  const parley = window.parley = await connect("{gateway}", {{ name: "{name}" }});
+  const room = window.room = parley.room("{note}", {{ isPresent: true }});
+  window.heard = [];
+  window.looped = [];
+  room.on("publication", ({{ data, position }}) => heard.push([position.offset, data]));
+  room.on("gap", () => heard.push("gap"));
+  document.title = "ready";
+  for await (const news of room.publications()) looped.push(news.kind === "publication" ? [news.position.offset, news.data] : news.kind);
+</script>"""
+
+
+def test_a_room_through_a_server_that_is_killed(gateway, open_page):
+    ada, grace = open_page(ROOM, "orders"), open_page(ROOM, "orders", "Grace")
+    for tab in (ada, grace):
+        tab.wait_for_function("() => window.room?.state === 'live'")
+    for tab in (ada, grace):
+        tab.wait_for_function("() => room.people.map(({ name }) => name).sort().join() === 'Ada,Grace'")
+        assert tab.evaluate("() => room.people.filter(({ isSelf }) => isSelf).length") == 1
+    ada.evaluate("() => { room.isTyping = true; parley.setProfile({ name: 'Ada L.' }); }")
+    grace.wait_for_function("() => room.people.some(({ name, isTyping }) => name === 'Ada L.' && isTyping)")
+    ada.evaluate("() => room.publish({ dish: 'soup 😀' })")
+    gateway.kill()
+    for tab in (ada, grace):
+        tab.wait_for_function("() => room.state === 'away'")
+    ada.evaluate("() => { window.answers = Promise.all([1, 2, 3].map((number) => room.publish(number))); }")
+    assert ada.evaluate("() => room.waiting") == 3
+    gateway.start()
+    # Published by a backend before the pages are back.
+    gateway.request("POST", "/api/rooms/orders/publish", {"data": "by HTTP"})
+    for tab in (ada, grace):
+        tab.evaluate("() => window.dispatchEvent(new Event('online'))")
+    offsets = ada.evaluate("async () => (await answers).map(({ offset }) => offset)")
+    history = gateway.request("GET", "/api/rooms/orders/history")["publications"]
+    stored = [[publication["offset"], publication["data"]] for publication in history]
+    assert [data for _, data in stored if isinstance(data, int)] == [1, 2, 3]
+    assert [offset for offset, data in stored if isinstance(data, int)] == offsets and len(stored) == 5
+    for tab in (ada, grace):
+        tab.wait_for_function("(count) => looped.length === count", arg=len(stored))
+        assert tab.evaluate("() => heard") == tab.evaluate("() => looped") == stored
+    refused = ada.evaluate("() => room.publish('x'.repeat(100_000)).catch((error) => error.reason)")
+    assert refused == "tooLarge"
+    # Longer than any message may be: the connection stays.
+    refused = ada.evaluate("() => room.publish('x'.repeat(5_000_000)).catch((error) => error.reason)")
+    assert refused == "tooLarge" and ada.evaluate("() => room.state") == "live"
+    grace.close()
+    ada.wait_for_function("() => room.people.length === 1")
+
+
 GUIDE = (ROOT / "Documentation" / "WebPage.md").read_text()
 
 
@@ -527,7 +578,14 @@ def test_the_guides_pages_run_as_they_stand_there(gateway, browser, site, number
     text = f'<!doctype html><meta charset="utf-8"><title>A page</title>\n{page}'
     site.pages["/guide.html"] = text.replace("https://notes.example.org", gateway.url).encode()
     tab.goto(f"{site.url}/guide.html")
-    if "append" in page:
+    if "parley.room" in page:
+        expect(tab.locator("#orders > li" if "orders" in page else "#here")).to_have_text(
+            "soup" if "orders" in page else re.compile("^Ada")
+        )
+        assert problems == []
+        context.close()
+        return
+    if "note.append" in page:
         expect(tab.locator("#count")).to_have_text("29 units")
         wanted = "Present: Opened by a script.\n"
     else:

@@ -282,6 +282,115 @@ def test_a_gateway_that_cannot_be_reached_is_tried_again(server, parley):
     assert text_of(server, id) == "in the end"
 
 
+def test_a_room_through_a_server_that_is_killed(server, parley):
+    """Each publication comes once and in order, what was missed after the return."""
+
+    async def main():
+        async with parley.connect(server.origin, name="Ada") as ada, parley.connect(server.origin, name="Bo") as bo:
+            writer, reader = ada.room("orders", is_present=True), bo.room("orders", is_present=True)
+            await asyncio.gather(writer.opened(), reader.opened())
+            while [person.name for person in reader.people if not person.is_self] != ["Ada"]:
+                await asyncio.wait_for(reader.changed(), SECONDS)
+            writer.is_typing = True
+            while not any(person.is_typing for person in reader.people):
+                await asyncio.wait_for(reader.changed(), SECONDS)
+            news = reader.publications()
+            first = await writer.publish({"dish": "soup 😀", "price": 12.5}, sender_id="till")
+            heard = [await asyncio.wait_for(anext(news), SECONDS)]
+            assert (heard[0].data, heard[0].position, heard[0].sender_id) == (
+                {"dish": "soup 😀", "price": 12.5}, first, "till",
+            )  # fmt: skip
+            assert heard[0].person_id == ada.person_id
+            server.kill()
+            await asyncio.wait_for(asyncio.gather(ada.until("waiting"), bo.until("waiting")), SECONDS)
+            asked = [asyncio.ensure_future(writer.publish(number)) for number in range(50)]
+            await Turn()
+            server.start()
+            places = await asyncio.wait_for(asyncio.gather(*asked), SECONDS)
+            for _ in asked:
+                heard.append(await asyncio.wait_for(anext(news), SECONDS))
+            assert [each.data for each in heard[1:]] == list(range(50))
+            assert [each.position for each in heard[1:]] == places
+            # The next process hears from where this one was.
+            async with parley.connect(server.origin) as later:
+                after = later.room("orders", since=places[39]).publications()
+                assert [(await asyncio.wait_for(anext(after), SECONDS)).data for _ in range(10)] == list(range(40, 50))
+                other = later.room("lost", since=parley.Position("of another history", 7)).publications()
+                assert isinstance(await asyncio.wait_for(anext(other), SECONDS), parley.Gap)
+            reader.close()
+            assert [each async for each in news] == []
+
+    asyncio.run(main())
+
+
+def test_what_is_not_published_says_why(server, parley):
+    async def main():
+        async with parley.connect(server.origin) as client:
+            room = client.room("orders")
+            await room.opened()
+            for text in ("x" * 100_000, "x" * 5_000_000):
+                with pytest.raises(parley.PublishRefused) as caught:
+                    await asyncio.wait_for(room.publish(text), SECONDS)
+                assert caught.value.code == "tooLarge"
+            with pytest.raises(TypeError):
+                await room.publish(object())
+            deep = []
+            for _ in range(40):
+                deep = [deep]
+            for data in (deep, float("nan")):
+                with pytest.raises(ValueError):
+                    await room.publish(data)
+            first = asyncio.ensure_future(room.publish(1, key="k"))
+            second = asyncio.ensure_future(room.publish(1, key="k"))
+            assert await first == await second
+            with pytest.raises(parley.PublishRefused) as caught:
+                await room.publish(2, key="k")
+            assert caught.value.code == "keyReused"
+            assert client.state == "online"
+            news = room.publications()
+        with pytest.raises(parley.ConnectionEnded):
+            await anext(news)
+        with pytest.raises(parley.ConnectionEnded):
+            await room.publish("late")
+
+    asyncio.run(main())
+
+
+def test_a_reader_of_a_room_that_is_behind_finds_a_gap(server, parley):
+    async def main():
+        async with parley.connect(server.origin) as client:
+            room = client.room("orders")
+            await room.opened()
+            news = room.publications()
+            for group in range(15):
+                await asyncio.gather(*(room.publish(group * 100 + number) for number in range(100)))
+            gap = await anext(news)
+            assert isinstance(gap, parley.Gap) and gap.after.offset == 0
+            # The answer to a publication may come before it does.
+            offset = gap.through.offset
+            while offset < 1_500:
+                each = await asyncio.wait_for(anext(news), SECONDS)
+                assert each.position.offset == offset + 1
+                offset += 1
+
+    asyncio.run(main())
+
+
+def test_carets_are_shown_in_characters(server, parley):
+    id = server.create_note("Carets")
+    put_text(server, id, "😀 text")
+
+    async def main():
+        async with parley.connect(server.origin) as ada, parley.connect(server.origin) as bo:
+            first, second = await ada.note(id), await bo.note(id)
+            first.select(1, 6)
+            await until(second, lambda: [person.selections for person in second.people] == [((1, 6),)])
+            with pytest.raises(IndexError):
+                first.select(7)
+
+    asyncio.run(main())
+
+
 def test_the_example_runs(server, installed):
     example = ROOT / "Examples" / "python" / "clock.py"
     assert example.read_text().count("\n") <= 12
@@ -306,7 +415,7 @@ def test_the_guides_blocks_run(server, installed, tmp_path, number):
     if "connect(" not in block:
         body = textwrap.indent(block, "        ")
         body = f'    async with parley.connect("http://127.0.0.1:8080") as client:\n{body}'
-        if "client.note" not in block:
+        if "note." in block and "client.note" not in block:
             body = body.replace(
                 " as client:\n",
                 ' as client:\n        note = await client.note("minutes")\n'

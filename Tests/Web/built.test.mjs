@@ -61,6 +61,11 @@ test("the worker keeps what a first visit fetches, and is of the page's build", 
   assert.ok(manifest.icons.reduce((/** @type {number} */ sum, /** @type {any} */ { src }) => sum + size(src), 0) <= 40_000);
 });
 
+test("the client for other pages is at most 120 kB with the client core", () => {
+  const bytes = ["parley.js", "client.wasm"].map((name) => size(`sdk/1/${name}.br`));
+  assert.ok(bytes.reduce((sum, one) => sum + one) <= 120_000, `${bytes}`);
+});
+
 test("each file has its compressed forms, and they hold the same", () => {
   const names = ["index.html", "index.below.html", "admin.html", ...fixed.map((name) => `immutable/${name}`)];
   for (const name of names) {

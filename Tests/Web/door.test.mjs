@@ -116,7 +116,9 @@ test("times are whole, though an integer has 32 bits", async () => {
   const rig = await Rig.load();
   rig.welcome();
   assert.deepEqual(rig.told("welcome"), [
-    { kind: "welcome", demo: false, limits: { messageBytesMax: 4_194_304, documentScalarsMax: 4_000_000 } },
+    {
+      kind: "welcome", demo: false, limits: { messageBytesMax: 4_194_304, documentScalarsMax: 4_000_000 }, personId: "u-ann",
+    },
   ]);
   assert.deepEqual(rig.told("line").map(({ state }) => state), ["online"]);
   rig.say("tokenExpiring", { expiresAt: 1_763_712_060_123 });

@@ -6,8 +6,10 @@
 // text or a run of bytes is its length as such a number, then its bytes, texts in UTF-8. Positions in a
 // text are UTF-16 units of the text on the screen, as the editor counts.
 
+import JSON
 import OTCore
 import ParleyClientCore
+import ParleyModel
 import SocketMessages
 
 // MARK: Buffers
@@ -119,6 +121,27 @@ public func notePeople(_ count: Int32) -> Int32 {
   return Int32(people.count)
 }
 
+/// Output: the number of people present in a room, and of each the id, name and colour; then the number
+/// of those who type, and their ids.
+@_expose(wasm, "room_people")
+@_cdecl("room_people")
+public func roomPeople(_ count: Int32) -> Int32 {
+  var fields = reading(count)
+  let name = fields.text()
+  guard let machine = client?.machine else { return 0 }
+  let people = machine.people(inRoom: name)
+  output.number(people.count)
+  for person in people {
+    output.text(person.personID)
+    output.text(person.name)
+    output.text(person.color ?? "")
+  }
+  let typists = machine.typists(inRoom: name)
+  output.number(typists.count)
+  for id in typists { output.text(id) }
+  return Int32(people.count)
+}
+
 /// Output: the server's text that the note's first keep without an answer stands on. It is asked for only
 /// where it is not on disk yet, for it is as long as the note. Result: -1 if there is no such keep.
 @_expose(wasm, "kept_text")
@@ -207,9 +230,34 @@ private struct Client {
     case 27: .note(fields.text(), .discard)
     case 28: .note(fields.text(), .kept(took: Int64(fields.integer())))
     case 29: .note(fields.text(), .keepFailed)
-    case 40: .room(fields.text(), .subscribe(isPresent: false, from: nil))
+    case 40: .room(fields.text(), subscribing(&fields))
+    case 41: .room(fields.text(), .unsubscribe)
+    case 42: publishing(&fields)
+    case 43: .room(fields.text(), .typing(fields.flag()))
     default: nil
     }
+  }
+
+  /// Whether the person is seen in it; the epoch and offset known, an empty epoch for none.
+  private func subscribing(_ fields: inout Input) -> RoomEvent {
+    let isPresent = fields.flag()
+    let position = RoomPosition(epoch: fields.text(), offset: fields.integer())
+    return .subscribe(
+      isPresent: isPresent, from: position.epoch.utf8.count == 0 ? nil : position)
+  }
+
+  /// The room, the key, the sender's name for itself or nothing, and JSON.
+  private func publishing(_ fields: inout Input) -> ClientEvent? {
+    let room = fields.text()
+    let key = fields.text()
+    let sender = fields.text()
+    guard let data = JSONValue(fields.bytes()) else { return nil }
+    return .room(
+      room,
+      .publish(
+        .init(
+          room: room, data: data, key: key, senderID: sender.utf8.count == 0 ? nil : sender),
+        key: key))
   }
 
   private func restored(_ fields: inout Input) -> ClientEvent? {
@@ -279,6 +327,7 @@ private struct Client {
       output.number(welcome.demo ? 1 : 0)
       output.number(welcome.limits.messageBytesMax)
       output.number(welcome.limits.documentScalarsMax)
+      output.text(welcome.personID ?? welcome.clientID)
     case .tokenEnds(let time):
       output.byte(9)
       output.number(time)
@@ -289,14 +338,71 @@ private struct Client {
       output.byte(11)
       output.text(id)
     case .note(let id, let action): write(action, of: id, &screens, &output)
-    case .room(let name, let action):
-      output.byte(40)
-      output.text(name)
-      if case .status(let status) = action, status.phase == .live {
-        output.number(1)
-      } else {
-        output.number(0)
+    case .room(let name, let action): write(action, of: name, &output)
+    }
+  }
+
+  private func write(_ action: RoomAction, of room: String, _ output: inout Output) {
+    let kind: UInt8 =
+      switch action {
+      case .status: 40
+      case .publication: 41
+      case .gap: 42
+      case .position: 43
+      case .people: 44
+      case .published: 45
+      case .publishFailed, .publishUnsure: 46
+      case .outOfStep, .receipt: 47
       }
+    output.byte(kind)
+    output.text(room)
+    switch action {
+    case .status(let status):
+      var failure = ""
+      switch status.phase {
+      case .subscribing: output.text("opening")
+      case .live: output.text("live")
+      case .away: output.text("away")
+      case .left: output.text("closed")
+      case .ended(let reason):
+        output.text("failed")
+        failure = name(of: reason)
+      }
+      output.text(failure)
+    case .publication(let publication, let epoch):
+      write(RoomPosition(epoch: epoch, offset: publication.offset), &output)
+      output.number(publication.time)
+      output.text(publication.personID ?? "")
+      output.text(publication.senderID ?? "")
+      output.run(publication.data.utf8)
+    case .gap(let after, let through):
+      write(after, &output)
+      write(through, &output)
+    case .position(let position): write(position, &output)
+    case .published(let key, let position, let isRepeated):
+      output.text(key)
+      write(position, &output)
+      output.number(isRepeated ? 1 : 0)
+    case .publishFailed(let key, let code):
+      output.text(key)
+      output.text(code.rawValue)
+    case .publishUnsure(let key):
+      output.text(key)
+      output.text("unsure")
+    case .people, .outOfStep, .receipt: break
+    }
+  }
+
+  private func write(_ position: RoomPosition, _ output: inout Output) {
+    output.text(position.epoch)
+    output.number(position.offset)
+  }
+
+  private func name(of failure: NoteFailure) -> String {
+    switch failure {
+    case .refused(let code): code.rawValue
+    case .readingLost: "readingLost"
+    case .disagreement: "disagreement"
     }
   }
 
@@ -389,11 +495,7 @@ private struct Client {
     case .left: output.text("left")
     case .failed(let reason):
       output.text("failed")
-      switch reason {
-      case .refused(let code): failure = code.rawValue
-      case .readingLost: failure = "readingLost"
-      case .disagreement: failure = "disagreement"
-      }
+      failure = name(of: reason)
     }
     output.text(failure)
     output.text(status.access == .read ? "read" : "write")

@@ -10,12 +10,13 @@ import { Emitter } from "./emitter.js";
  * @typedef {import("./door.js").Core} Core
  * @typedef {import("./door.js").Action} Action
  * @typedef {import("./door.js").NoteAction} NoteAction
+ * @typedef {import("./door.js").RoomAction} RoomAction
  * @typedef {import("./door.js").EventKind} EventKind
  * @typedef {{kind: "call", tell: () => void}} Call
  * @typedef {{id: string, resumeToken: string}} ClientIdentity
  * @typedef {"connecting" | "online" | "waiting" | "stopped"} ConnectionState
  * @typedef {{state: ConnectionState, retryAt?: number, code?: number}} ConnectionStatus
- * @typedef {{demo: boolean, limits: {messageBytesMax: number, documentScalarsMax: number}}} Welcome
+ * @typedef {{demo: boolean, limits: {messageBytesMax: number, documentScalarsMax: number}, personId: string}} Welcome
  */
 
 const subprotocol = "parley.v1";
@@ -58,6 +59,14 @@ const browser = {
  */
 
 /**
+ * A room that is used for more than to hear that it is live.
+ *
+ * @typedef {object} RoomEnd
+ * @property {(action: RoomAction) => void} take Takes a state over, and tells nobody.
+ * @property {(action: RoomAction) => void} perform
+ */
+
+/**
  * expiring: the token ends at that time (milliseconds); `refresh` with another goes on without a break. resource:
  * one has changed. room: a room is heard from, again. document: a note's title is another, or it was deleted.
  * access: this person's rights to a note are others.
@@ -85,6 +94,8 @@ export class Connection extends Emitter {
   #identities = new Map();
   /** @type {Map<string, NoteEnd>} */
   #notes = new Map();
+  /** @type {Map<string, RoomEnd>} */
+  #rooms = new Map();
   /** @type {WebSocket | undefined} */
   #socket;
   /** @type {any} */
@@ -152,9 +163,15 @@ export class Connection extends Emitter {
     this.handle("profile", name, color);
   }
 
-  /** @param {string} room Is heard from, from now on. */
-  subscribe(room) {
-    this.handle("subscribe", room);
+  /**
+   * Hears from a room, from now on.
+   *
+   * @param {string} room
+   * @param {boolean} [isPresent] Whether the person is seen there.
+   * @param {import("./door.js").RoomPosition} [from] The place that was heard last.
+   */
+  subscribe(room, isPresent = false, from = undefined) {
+    this.#act(this.#core.subscribe(this.#now, room, isPresent, from));
   }
 
   /**
@@ -188,6 +205,19 @@ export class Connection extends Emitter {
   /** @param {string} id */
   removeNote(id) {
     this.#notes.delete(id);
+  }
+
+  /**
+   * @param {string} name
+   * @param {RoomEnd} room
+   */
+  addRoom(name, room) {
+    this.#rooms.set(name, room);
+  }
+
+  /** @param {string} name */
+  removeRoom(name) {
+    this.#rooms.delete(name);
   }
 
   /**
@@ -278,10 +308,11 @@ export class Connection extends Emitter {
         this.#identities.set(action.id, this.identity);
         break;
       case "welcome":
-        this.welcome = { demo: action.demo, limits: action.limits };
+        this.welcome = { demo: action.demo, limits: action.limits, personId: action.personId };
         break;
       default:
         if ("note" in action) this.#notes.get(action.note)?.take(action);
+        else if ("room" in action) this.#rooms.get(action.room)?.take(action);
     }
   }
 
@@ -304,7 +335,7 @@ export class Connection extends Emitter {
         this.#become(action);
         break;
       case "welcome":
-        this.emit("welcome", { demo: action.demo, limits: action.limits });
+        this.emit("welcome", { demo: action.demo, limits: action.limits, personId: action.personId });
         break;
       case "tokenEnds":
         this.emit("expiring", action.at);
@@ -315,9 +346,6 @@ export class Connection extends Emitter {
       case "resource":
         this.emit("resource", action.id);
         break;
-      case "room":
-        if (action.isLive) this.emit("room", action.name);
-        break;
       case "call":
         action.tell();
         break;
@@ -325,7 +353,12 @@ export class Connection extends Emitter {
       case "needToken":
         break;
       default:
-        this.#notes.get(action.note)?.perform(action);
+        if ("note" in action) {
+          this.#notes.get(action.note)?.perform(action);
+          break;
+        }
+        if (action.kind === "roomStatus" && action.phase === "live") this.emit("room", action.room);
+        this.#rooms.get(action.room)?.perform(action);
     }
   }
 

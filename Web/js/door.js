@@ -29,10 +29,9 @@
  *   | {kind: "wake", at: number | undefined} | {kind: "needToken"}
  *   | {kind: "claim", id: string, resumeToken: string}
  *   | {kind: "line", state: string, until: number, code: number, error: string}
- *   | {kind: "welcome", demo: boolean, limits: {messageBytesMax: number, documentScalarsMax: number}}
+ *   | {kind: "welcome", demo: boolean, limits: {messageBytesMax: number, documentScalarsMax: number}, personId: string}
  *   | {kind: "tokenEnds", at: number} | {kind: "refreshed", problem: string} | {kind: "resource", id: string}
- *   | {kind: "room", name: string, isLive: boolean}
- *   | NoteAction} Action
+ *   | NoteAction | RoomAction} Action
  * @typedef {{kind: "keep", note: string, isRequired: boolean, clientId: string, tag: string, edits: string}
  *   | {kind: "forget", note: string} | {kind: "reset", note: string, text: string}
  *   | {kind: "apply", note: string, revision: number, changes: TextChange[]}
@@ -40,6 +39,27 @@
  *   | {kind: "carets", note: string} | {kind: "title", note: string, title: string}
  *   | {kind: "rebased", note: string} | {kind: "outOfStep", note: string} | {kind: "misfit", note: string}
  * } NoteAction
+ */
+
+/**
+ * The place of a publication in a room's history; another epoch means another history.
+ *
+ * @typedef {{epoch: string, offset: number}} RoomPosition
+ */
+
+/**
+ * The state of a room, what is published there, and what becomes of own publications: of those that failed, an error
+ * code of the protocol, or `unsure` where nobody can say whether it was stored.
+ *
+ * @typedef {"opening" | "live" | "away" | "failed" | "closed"} RoomPhase
+ * @typedef {{kind: "roomStatus", room: string, phase: RoomPhase, failure: string}
+ *   | {kind: "publication", room: string, position: RoomPosition, time: number, personId: string, senderId: string,
+ *      json: string}
+ *   | {kind: "gap", room: string, after: RoomPosition, through: RoomPosition}
+ *   | {kind: "position", room: string, position: RoomPosition} | {kind: "roomPeople", room: string}
+ *   | {kind: "published", room: string, key: string, position: RoomPosition, isRepeated: boolean}
+ *   | {kind: "publishFailed", room: string, key: string, code: string} | {kind: "roomNews", room: string}
+ * } RoomAction
  */
 
 /** Thrown when the core takes no event of this form, such as edits that another version has kept. */
@@ -145,12 +165,13 @@ function readAction(fields) {
         kind: "welcome",
         demo: fields.number() === 1,
         limits: { messageBytesMax: fields.number(), documentScalarsMax: fields.number() },
+        personId: fields.text(),
       };
     case 9: return { kind: "tokenEnds", at: fields.number() };
     case 10: return { kind: "refreshed", problem: fields.text() };
     case 11: return { kind: "resource", id: fields.text() };
-    case 40: return { kind: "room", name: fields.text(), isLive: fields.number() === 1 };
   }
+  if (kind >= 40) return readRoomAction(kind, fields);
   const note = fields.text();
   switch (kind) {
     case 20:
@@ -172,6 +193,33 @@ function readAction(fields) {
   throw new CoreError(`the core asks for ${kind}, which this page does not know`);
 }
 
+/** @param {number} kind @param {Reader} fields @returns {RoomAction} */
+function readRoomAction(kind, fields) {
+  const room = fields.text();
+  switch (kind) {
+    case 40:
+      return { kind: "roomStatus", room, phase: /** @type {RoomPhase} */ (fields.text()), failure: fields.text() };
+    case 41:
+      return {
+        kind: "publication", room, position: readPosition(fields), time: fields.number(), personId: fields.text(),
+        senderId: fields.text(), json: fields.text(),
+      };
+    case 42: return { kind: "gap", room, after: readPosition(fields), through: readPosition(fields) };
+    case 43: return { kind: "position", room, position: readPosition(fields) };
+    case 44: return { kind: "roomPeople", room };
+    case 45:
+      return {
+        kind: "published", room, key: fields.text(), position: readPosition(fields), isRepeated: fields.number() === 1,
+      };
+    case 46: return { kind: "publishFailed", room, key: fields.text(), code: fields.text() };
+    case 47: return { kind: "roomNews", room };
+  }
+  throw new CoreError(`the core asks for ${kind}, which this page does not know`);
+}
+
+/** @param {Reader} fields @returns {RoomPosition} */
+const readPosition = (fields) => ({ epoch: fields.text(), offset: fields.number() });
+
 /** @param {Reader} fields @returns {TextChange} */
 function readChange(fields) {
   const from = fields.number();
@@ -191,7 +239,7 @@ const readStatus = (fields) => ({
 const eventKinds = {
   start: 1, stop: 2, opened: 3, received: 4, closed: 5, wake: 6, reachable: 7, token: 8, profile: 9,
   suspending: 10, open: 20, restore: 21, reopen: 22, leave: 23, edit: 24, select: 25, retryRefused: 26,
-  discard: 27, kept: 28, keepFailed: 29, subscribe: 40,
+  discard: 27, kept: 28, keepFailed: 29, subscribe: 40, unsubscribe: 41, publish: 42, typing: 43,
 };
 
 /** @typedef {keyof typeof eventKinds} EventKind */
@@ -256,6 +304,16 @@ export class Core {
     return this.handle(now, "edit", note, changes.length, ...each);
   }
 
+  /**
+   * @param {number} now
+   * @param {string} room
+   * @param {boolean} isPresent Whether the person is seen there.
+   * @param {RoomPosition} [from] The place that was heard last.
+   */
+  subscribe(now, room, isPresent, from = undefined) {
+    return this.handle(now, "subscribe", room, isPresent ? 1 : 0, from?.epoch ?? "", from?.offset ?? 0);
+  }
+
   /** @param {string} note @returns {string | undefined} The text on the screen. */
   text(note) {
     return this.#call("note_text", new Writer(0).text(note)) ? decoder.decode(this.#output()) : undefined;
@@ -282,6 +340,17 @@ export class Core {
       selections: fields.list(() => ({ anchor: fields.number(), head: fields.number() })),
     }));
     return { count: count < 0 ? undefined : count, all };
+  }
+
+  /**
+   * @param {string} room
+   * @returns {{present: {id: string, name: string, color: string}[], typing: string[]}} `typing`: ids.
+   */
+  roomPeople(room) {
+    this.#call("room_people", new Writer(0).text(room));
+    const fields = new Reader(this.#output());
+    const present = fields.list(() => ({ id: fields.text(), name: fields.text(), color: fields.text() }));
+    return { present, typing: fields.list(() => fields.text()) };
   }
 
   /**

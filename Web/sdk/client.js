@@ -8,6 +8,7 @@ import { Emitter } from "../js/emitter.js";
 import { EditStorage } from "../js/identity.js";
 import { ParleyError } from "./errors.js";
 import { SharedNote } from "./note.js";
+import { SharedRoom } from "./room.js";
 
 /**
  * connecting: on the way. online: in step with the gateway. waiting: it cannot be reached; the next attempt is at
@@ -72,6 +73,11 @@ export function addresses(url) {
   return { base, socket };
 }
 
+/** @param {string} color */
+function checkColor(color) {
+  if (!/^#[0-9a-f]{6}$/i.test(color)) throw new ParleyError("invalid", "expected a colour as #rrggbb");
+}
+
 /** @param {string | undefined} token Whose it is, as far as it says. */
 const subjectOf = (token) => (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
 
@@ -130,10 +136,7 @@ async function loadCore(from) {
 export async function connect(url, options = {}) {
   const { base, socket } = addresses(url);
   const core = await loadCore(options.core ?? new URL("client.wasm", import.meta.url));
-  const { color } = options;
-  if (color !== undefined && !/^#[0-9a-f]{6}$/i.test(color)) {
-    throw new ParleyError("invalid", "expected a colour as #rrggbb");
-  }
+  if (options.color !== undefined) checkColor(options.color);
   const token = await options.token?.();
   const owner = options.user ?? subjectOf(token);
   // Several gateways may have clients in one page's storage.
@@ -165,6 +168,9 @@ export class Parley extends Emitter {
   #token;
   /** @type {Map<string, SharedNote>} */
   #notes = new Map();
+  /** @type {Map<string, SharedRoom>} */
+  #rooms = new Map();
+  #profile;
   #unsaved = 0;
   #isAsking = false;
   /** The first token's person: edits that wait are never sent as another's. */
@@ -194,9 +200,9 @@ export class Parley extends Emitter {
     this.#subject = subjectOf(token);
     const told = options.name ?? (token === undefined ? undefined : claimsOf(token)?.name);
     const name = shortened(told ?? "Somebody");
-    const profile = { name, color: options.color ?? colorFor(name) };
+    this.#profile = { name, color: options.color ?? colorFor(name) };
     this.#connection = new Connection({
-      core, url: socket.href, profile: () => profile, token: () => this.#token, ...(identity ? { identity } : {}),
+      core, url: socket.href, profile: () => this.#profile, token: () => this.#token, ...(identity ? { identity } : {}),
     });
     this.#connection.on("welcome", () => {
       const { identity } = this.#connection;
@@ -206,6 +212,7 @@ export class Parley extends Emitter {
     });
     this.#connection.on("status", ({ state, retryAt, code }) => this.#became(state, retryAt, code));
     this.#connection.on("expiring", () => void this.#renew());
+    this.#connection.on("resource", (id) => this.#rooms.get(id)?.resourceChanged());
     if (typeof window !== "undefined") this.#hearBrowser(window);
     this.#connection.start();
   }
@@ -213,6 +220,27 @@ export class Parley extends Emitter {
   /** Edits of all open notes that the gateway has not confirmed to be stored. */
   get unsaved() {
     return this.#unsaved;
+  }
+
+  /** How others see this person. */
+  get profile() {
+    return { ...this.#profile };
+  }
+
+  /**
+   * Has others see this person so from now on.
+   *
+   * @param {{name?: string, color?: string}} profile What is left out stays. `color`: `#rrggbb`.
+   */
+  setProfile({ name = this.#profile.name, color = this.#profile.color }) {
+    checkColor(color);
+    this.#profile = { name: shortened(name), color };
+    this.#connection.tellProfile(this.#profile);
+  }
+
+  /** This person's id in rooms, once the gateway has answered: the token's user, or a name that it gave. */
+  get personId() {
+    return this.#connection.welcome?.personId;
   }
 
   /** Whether edits that are not saved outlive the tab: false where the browser lends no storage. */
@@ -236,10 +264,7 @@ export class Parley extends Emitter {
    * @param {string} id
    */
   note(id) {
-    if (typeof id !== "string" || id === "") throw new ParleyError("invalid", `expected a note's id, got ${typeof id}`);
-    if (this.#removals.signal.aborted) {
-      throw new ParleyError("invalid", "expected an open connection, got one that was closed");
-    }
+    this.#check(id, "a note's id");
     const open = this.#notes.get(id);
     if (open) return open;
     const note = new SharedNote({
@@ -250,6 +275,32 @@ export class Parley extends Emitter {
     this.#notes.set(id, note);
     this.#count();
     return note;
+  }
+
+  /**
+   * A room, which is heard from now on. The same one is given for the same name, until it is closed.
+   *
+   * @param {string} name
+   * @param {{isPresent?: boolean, from?: import("../js/door.js").RoomPosition}} [options] `isPresent`: this person is
+   *   seen there, and sees who is there. `from`: the place of the last publication that was dealt with, for one that is
+   *   not open: what came after it comes first, or a gap.
+   */
+  room(name, options = {}) {
+    const { isPresent = false, from } = options;
+    this.#check(name, "a room's name");
+    const open = this.#rooms.get(name);
+    if (open) {
+      if (isPresent) open.isPresent = true;
+      return open;
+    }
+    if (from && !(typeof from.epoch === "string" && Number.isSafeInteger(from.offset) && from.offset >= 0)) {
+      throw new ParleyError("invalid", "expected a position with an epoch and an offset, got something else");
+    }
+    const room = new SharedRoom({
+      core: this.#core, connection: this.#connection, name, isPresent, from, closed: () => this.#rooms.delete(name),
+    });
+    this.#rooms.set(name, room);
+    return room;
   }
 
   /**
@@ -277,19 +328,29 @@ export class Parley extends Emitter {
     return this.note((await response.json()).id);
   }
 
-  /** Asks before the page is left while edits are not saved; returns what ends that. */
+  /** Asks before the page is left while edits or publications are not saved; returns what ends that. */
   preventUnload() {
     const ask = (/** @type {BeforeUnloadEvent} */ event) => {
-      if (this.#unsaved > 0) event.preventDefault();
+      if (this.#unsaved > 0 || [...this.#rooms.values()].some(({ waiting }) => waiting > 0)) event.preventDefault();
     };
     window.addEventListener("beforeunload", ask);
     return () => window.removeEventListener("beforeunload", ask);
   }
 
-  /** Closes all notes and the connection. Edits that are not saved stay in the browser for the next visit. */
+  /** @param {string} name @param {string} expected */
+  #check(name, expected) {
+    if (typeof name !== "string" || name === "") {
+      throw new ParleyError("invalid", `expected ${expected}, got ${name === "" ? "none" : typeof name}`);
+    }
+    if (this.#removals.signal.aborted) {
+      throw new ParleyError("invalid", "expected an open connection, got one that was closed");
+    }
+  }
+
+  /** Closes all notes, rooms and the connection. Edits that are not saved stay in the browser for the next visit. */
   close() {
     this.#connection.suspend();
-    for (const note of [...this.#notes.values()]) note.close();
+    for (const open of [...this.#notes.values(), ...this.#rooms.values()]) open.close();
     this.#removals.abort();
     clearTimeout(this.#retry);
     this.#connection.stop();
@@ -349,6 +410,10 @@ export class Parley extends Emitter {
   /** @param {Status} status */
   #tell(status) {
     this.status = status;
+    if (status.state === "stopped") {
+      const error = new ParleyError("refused", `the connection has ended: ${status.reason}`, status.reason);
+      for (const room of this.#rooms.values()) room.end(error);
+    }
     this.emit("status", status);
   }
 

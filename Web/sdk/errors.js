@@ -1,24 +1,29 @@
-// What can go wrong in the SDK itself. What goes wrong with a note is its `failure` or `refusal`.
+// What can go wrong in the SDK itself, and with publications. What goes wrong with a note is its `failure` or `refusal`.
 
 /**
  * unsupported: this browser, or the page's content-security policy, lets no WebAssembly run. unreachable: the
- * gateway's files could not be fetched. refused: the gateway did not do what it was asked for over HTTP. invalid: an
- * argument is of no use.
+ * gateway's files could not be fetched. refused: the gateway did not do what it was asked for. invalid: an argument is
+ * of no use. unsure: the gateway has forgotten this client, and nobody can say whether something was published.
  *
- * @typedef {"unsupported" | "unreachable" | "refused" | "invalid"} ParleyErrorCode
+ * @typedef {"unsupported" | "unreachable" | "refused" | "invalid" | "unsure"} ParleyErrorCode
  */
 
 export class ParleyError extends Error {
   /** @type {ParleyErrorCode} */
   code;
 
+  /** The protocol's error code, where the gateway has refused something: `notAllowed`, `tooLarge` … */
+  reason;
+
   /**
    * @param {ParleyErrorCode} code
    * @param {string} message What was expected, what came, what to do.
+   * @param {string} [reason]
    */
-  constructor(code, message) {
+  constructor(code, message, reason = "") {
     super(message);
     this.name = "ParleyError";
     this.code = code;
+    this.reason = reason;
   }
 }

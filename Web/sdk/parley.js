@@ -13,3 +13,4 @@ export { ParleyNoteElement } from "./element.js";
 export { ParleyError } from "./errors.js";
 export { SharedNote } from "./note.js";
 export { bind } from "./plaintext.js";
+export { SharedRoom } from "./room.js";

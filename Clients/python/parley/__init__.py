@@ -12,10 +12,21 @@
 
 from .client import Client, connect
 from .core import Change
-from .errors import ChangesRefused, ConnectionEnded, NoteUnavailable, Overflowed, ParleyError, StorageFailed
+from .errors import (
+    ChangesRefused,
+    ConnectionEnded,
+    NoteUnavailable,
+    Overflowed,
+    ParleyError,
+    PublishRefused,
+    RoomUnavailable,
+    StorageFailed,
+)
 from .note import Changed, Note, Person
+from .room import Gap, Position, Publication, ResourceUpdate, Room, RoomPerson
 
 __all__ = [
-    "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "Note", "NoteUnavailable", "Overflowed",
-    "ParleyError", "Person", "StorageFailed", "connect",
+    "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "Gap", "Note", "NoteUnavailable", "Overflowed",
+    "ParleyError", "Person", "Position", "Publication", "PublishRefused", "ResourceUpdate", "Room", "RoomPerson",
+    "RoomUnavailable", "StorageFailed", "connect",
 ]  # fmt: skip

@@ -19,6 +19,7 @@ import websockets
 from .core import Action, Core, CoreError
 from .errors import ConnectionEnded, NoteUnavailable, ParleyError, StorageFailed
 from .note import Note
+from .room import Position, ResourceUpdate, Room
 from .storage import EditFolder
 
 TokenSource = Callable[[], "str | None | Awaitable[str | None]"]
@@ -89,6 +90,8 @@ class Client:
         self._folder = EditFolder(keep) if keep is not None else None
         self._core = Core()
         self._notes: dict[str, Note] = {}
+        self._rooms: dict[str, Room] = {}
+        self._person = ""
         self._claims: dict[str, tuple[str, str]] = {}
         self._claim: tuple[str, str] | None = None
         self._kept: set[str] = set()
@@ -127,6 +130,35 @@ class Client:
             await note._wait()
         return note
 
+    def room(self, name: str, *, is_present: bool = False, since: Position | None = None) -> Room:
+        """A room, which is heard from now on; the same one for the same name, until it is closed.
+
+        - `is_present`: this program is seen there, and sees who is there.
+        - `since`: the place of the last publication that was dealt with: what came after it comes first, or a `Gap`.
+
+        Raises ConnectionEnded.
+        """
+        if not name:
+            raise ValueError("expected a room's name, got none")
+        self._check()
+        room = self._rooms.get(name)
+        if room is None:
+            room = self._rooms[name] = Room(self, name, is_present, since)
+            room._subscribe()
+        elif is_present:
+            room._be_present()
+        return room
+
+    @property
+    def person_id(self) -> str:
+        """This program's id in rooms, once the gateway has answered: the token's user, or a name that it gave."""
+        return self._person
+
+    def set_profile(self, *, name: str | None = None, color: str | None = None) -> None:
+        """Has others see this program so from now on; what is left out stays."""
+        self._profile = (name or self._profile[0], color or self._profile[1])
+        self._do("profile", *self._profile)
+
     @property
     def unsaved(self) -> int:
         """Edits of all open notes that are not confirmed to be stored."""
@@ -151,6 +183,8 @@ class Client:
             self._do("stop")
             for note in self._notes.values():
                 note._end()
+            for room in self._rooms.values():
+                room._end(ConnectionEnded("closed"), ConnectionEnded("closed"))
             if self._timer:
                 self._timer.cancel()
             for task in list(self._tasks):
@@ -221,12 +255,18 @@ class Client:
                 self._claimed(*action.values)
             case "line":
                 self._became(*action.values)
+            case "welcome":
+                self._person = action.values[3]
+            case "resource" if action.values[0] in self._rooms:
+                self._rooms[action.values[0]]._tell(ResourceUpdate())
             case "tokenEnds":
                 self._spawn(self._renew())
             case "keep":
                 self._keep(action.note, *action.values)
             case "forget":
                 self._forget(action.note)
+            case _ if action.room in self._rooms:
+                self._rooms[action.room]._take(action)
             case _ if action.note in self._notes:
                 self._notes[action.note]._take(action)
 
@@ -256,6 +296,8 @@ class Client:
         self._stir()
         for note in self._notes.values():
             note._stir()
+        for room in self._rooms.values():
+            room._end(self._ended, self._ended)
 
     def _stir(self) -> None:
         self._news.set()

@@ -17,7 +17,8 @@ import wasmtime
 _EVENTS = {
     "start": 1, "stop": 2, "opened": 3, "received": 4, "closed": 5, "wake": 6, "reachable": 7, "token": 8,
     "profile": 9, "suspending": 10, "open": 20, "restore": 21, "reopen": 22, "leave": 23, "edit": 24, "select": 25,
-    "retryRefused": 26, "discard": 27, "kept": 28, "keepFailed": 29, "subscribe": 40,
+    "retryRefused": 26, "discard": 27, "kept": 28, "keepFailed": 29, "subscribe": 40, "unsubscribe": 41,
+    "publish": 42, "typing": 43,
 }  # fmt: skip
 
 
@@ -41,6 +42,7 @@ class Action:
     kind: str
     note: str = ""
     values: tuple = ()
+    room: str = ""
 
 
 @dataclass(slots=True)
@@ -123,18 +125,24 @@ class Core:
         """The newest revision of the server that is known."""
         return int(self._call("note_revision", _Writer().write(note)))
 
-    def people(self, note: str) -> list[tuple[str, str, str, bool]]:
-        """The others: each one's client id, name, colour, and whether they write."""
+    def people(self, note: str) -> list[tuple[str, str, str, bool, list[tuple[int, int]]]]:
+        """The others: each one's client id, name, colour, whether they write, and selections in units."""
         self._call("note_people", _Writer().write(note))
         reader = _Reader(self._output())
         reader.number()
         people = []
         for _ in range(reader.integer()):
             person = (reader.text(), reader.text(), reader.text(), reader.number() == 1)
-            for _ in range(reader.integer() * 2):
-                reader.number()
-            people.append(person)
+            selections = [(reader.integer(), reader.integer()) for _ in range(reader.integer())]
+            people.append((*person, selections))
         return people
+
+    def room_people(self, room: str) -> tuple[list[tuple[str, str, str]], list[str]]:
+        """The people present in a room, each one's id, name and colour; and the ids of those who type."""
+        self._call("room_people", _Writer().write(room))
+        reader = _Reader(self._output())
+        present = [(reader.text(), reader.text(), reader.text()) for _ in range(reader.integer())]
+        return present, [reader.text() for _ in range(reader.integer())]
 
     def kept_text(self, note: str) -> str:
         """The server's text that the note's first `keep` without an answer stands on."""
@@ -167,11 +175,12 @@ def _read_action(fields: _Reader) -> Action:
         case 5: return Action("needToken")
         case 6: return Action("claim", values=(text(), text()))
         case 7: return Action("line", values=(text(), integer(), integer(), text()))
-        case 8: return Action("welcome", values=(number() == 1, integer(), integer()))
+        case 8: return Action("welcome", values=(number() == 1, integer(), integer(), text()))
         case 9: return Action("tokenEnds", values=(number(),))
         case 10: return Action("refreshed", values=(text(),))
         case 11: return Action("resource", values=(text(),))
-        case 40: return Action("room", values=(text(), number() == 1))
+    if kind >= 40:
+        return _read_room_action(kind, fields)
     note = text()
     match kind:
         case 20: return Action("keep", note, (number() == 1, text(), text(), text()))
@@ -188,4 +197,23 @@ def _read_action(fields: _Reader) -> Action:
         case 28: return Action("rebased", note)
         case 29: return Action("outOfStep", note)
         case 30: return Action("misfit", note)
+    raise CoreError(f"the core asks for {kind}, which this package does not know")
+
+
+def _read_room_action(kind: int, fields: _Reader) -> Action:
+    text, number, integer = fields.text, fields.number, fields.integer
+
+    def position() -> tuple[str, int]:
+        return (text(), integer())
+
+    room = text()
+    match kind:
+        case 40: return Action("roomStatus", room=room, values=(text(), text()))
+        case 41: return Action("publication", room=room, values=(position(), integer(), text(), text(), text()))
+        case 42: return Action("gap", room=room, values=(position(), position()))
+        case 43: return Action("position", room=room, values=(position(),))
+        case 44: return Action("roomPeople", room=room)
+        case 45: return Action("published", room=room, values=(text(), position(), number() == 1))
+        case 46: return Action("publishFailed", room=room, values=(text(), text()))
+        case 47: return Action("roomNews", room=room)
     raise CoreError(f"the core asks for {kind}, which this package does not know")

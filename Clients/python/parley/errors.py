@@ -42,6 +42,27 @@ class ChangesRefused(ParleyError):
         )
 
 
+class RoomUnavailable(ParleyError):
+    """A room cannot be heard; `code` is an error code of the protocol, or readingLost, closed."""
+
+    def __init__(self, room: str, code: str) -> None:
+        self.room = room
+        self.code = code
+        super().__init__(f"the room {room} cannot be heard: {code}")
+
+
+class PublishRefused(ParleyError):
+    """Something was not published; `code` is an error code of the protocol, such as notAllowed, tooLarge, tooMany.
+
+    unsure: the gateway has forgotten this client, and nobody can say whether it was published.
+    """
+
+    def __init__(self, room: str, code: str) -> None:
+        self.room = room
+        self.code = code
+        super().__init__(f"the gateway did not publish this in {room}: {code}")
+
+
 class StorageFailed(ParleyError):
     """Unsaved edits could not be kept on disk, or what is kept cannot be read."""
 

@@ -25,6 +25,8 @@ class Person:
     name: str
     color: str
     is_writing: bool
+    selections: tuple[tuple[int, int], ...] = ()
+    """Where the selections begin and where their carets are, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,23 @@ class Note:
     @property
     def people(self) -> list[Person]:
         """The others who have it open; of a crowd, those who acted last."""
-        return [Person(*person) for person in self._client._core.people(self.id)]
+        text = self._text or ""
+        people = []
+        for *person, selections in self._client._core.people(self.id):
+            places = ((_place(text, anchor), _place(text, head)) for anchor, head in selections)
+            people.append(Person(*person, tuple(places)))
+        return people
+
+    def select(self, anchor: int, head: int | None = None) -> None:
+        """Shows the others a caret at `head`, and a selection from `anchor`.
+
+        Raises IndexError where there are no such places.
+        """
+        text = self.text
+        head = anchor if head is None else head
+        if not (0 <= anchor <= len(text) and 0 <= head <= len(text)):
+            raise IndexError(f"expected places from 0 to {len(text)}, got {anchor} and {head}")
+        self._client._do("select", self.id, _units(text, 0, anchor), _units(text, 0, head))
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Replaces the characters from `start` to `end`.
@@ -231,6 +249,13 @@ def _units(text: str, start: int, end: int) -> int:
     if text.isascii():
         return end - start
     return len(text[start:end].encode("utf-16-le")) // 2
+
+
+def _place(text: str, units: int) -> int:
+    """The place of a character that so many units stand before; the end for one beyond it."""
+    if text.isascii():
+        return min(units, len(text))
+    return len(text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "replace"))
 
 
 def _characters(text: str, start: int, units: int) -> int:

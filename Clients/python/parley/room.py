@@ -1,0 +1,300 @@
+"""A room: what is published there, in order and each once, and the people who are there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .core import Action, CoreError
+from .errors import ParleyError, PublishRefused, RoomUnavailable
+
+if TYPE_CHECKING:
+    from .client import Client
+
+#: News that an iterator holds for a reader that is behind.
+_NEWS_MAX = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The place of a publication in a room's history; another epoch means another history."""
+
+    epoch: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """Something that was published."""
+
+    data: Any
+    """What JSON says."""
+    position: Position
+    """Its place; keep it, and give it to `Client.room` as `since` in the next process."""
+    time: int
+    """Milliseconds since 1970, by the gateway's clock."""
+    person_id: str
+    """The person who published it, stamped by the gateway; "" where nobody is known."""
+    sender_id: str
+    """What the publisher called itself, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Publications between the two places are missing: they are not known any more, or the reader was too slow.
+
+    Fetch anew what the room is about.
+    """
+
+    after: Position
+    through: Position
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUpdate:
+    """The resource that the room is named after has changed: fetch it anew. Rooms do not remember these."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoomPerson:
+    """A person in a room."""
+
+    id: str
+    name: str
+    color: str
+    is_typing: bool
+    is_self: bool
+
+
+News = Publication | Gap | ResourceUpdate
+
+
+class Room:
+    """A room. Made by `Client.room`."""
+
+    def __init__(self, client: Client, name: str, is_present: bool, since: Position | None) -> None:
+        self.name = name
+        self.state = "opening"
+        """opening, live, away (no connection; what is missed comes later), failed, closed."""
+        self.failure = ""
+        """Why it cannot be heard, in the state failed: an error code of the protocol, or readingLost."""
+        self.position = since
+        """The place of the newest publication that came."""
+        self._client = client
+        self._is_present = is_present
+        self._is_typing = False
+        self._news = asyncio.Event()
+        self._readers: set[_Reader] = set()
+        self._answers: dict[str, tuple[str, asyncio.Future[Position]]] = {}
+
+    async def opened(self) -> None:
+        """Returns when the room is heard. Raises RoomUnavailable, ConnectionEnded."""
+        while self.state != "live":
+            if self.state in ("failed", "closed"):
+                raise RoomUnavailable(self.name, self.failure or self.state)
+            self._client._check()
+            await self._news.wait()
+
+    async def publish(self, data: Any, *, key: str | None = None, sender_id: str = "") -> Position:
+        """Publishes what `json.dumps` takes; returns its place when it is on the gateway's disk.
+
+        Without a connection it waits, in memory, with at most 999 others. Under one `key` it is published once, however
+        often it is tried; one is made if there is none. `sender_id`: a name by which an app knows its own again.
+
+        Raises PublishRefused, RoomUnavailable, ConnectionEnded, and ValueError or TypeError for what is no JSON.
+        """
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        if self.state == "closed":
+            raise RoomUnavailable(self.name, "closed")
+        self._client._check()
+        key = key or secrets.token_hex(16)
+        if key in self._answers:
+            asked, answer = self._answers[key]
+            if asked != text:
+                raise PublishRefused(self.name, "keyReused")
+        else:
+            answer = asyncio.get_running_loop().create_future()
+            self._answers[key] = (text, answer)
+            try:
+                self._client._do("publish", self.name, key, sender_id, text)
+            except CoreError as error:
+                del self._answers[key]
+                raise ValueError("expected data nested at most 24 deep, of whole characters") from error
+        # Whoever stops waiting for it does not keep others from it.
+        return await asyncio.shield(answer)
+
+    def publications(self) -> AsyncIterator[News]:
+        """What is published from now on, in order, each once, with gaps and resource updates between.
+
+        1,000 of them wait for the loop; when more come, the older half gives way to one `Gap`. It ends when the room is
+        closed. Raises RoomUnavailable when it cannot be heard, ConnectionEnded when the connection has ended.
+        """
+        reader = _Reader()
+        if self.state == "closed":
+            reader.end(None)
+        elif self.state == "failed":
+            reader.end(RoomUnavailable(self.name, self.failure))
+        else:
+            self._readers.add(reader)
+        return self._read(reader)
+
+    @property
+    def people(self) -> list[RoomPerson]:
+        """The people who are there, this program included; none unless it was opened with `is_present`."""
+        present, typing = self._client._core.room_people(self.name)
+        own = self._client.person_id
+        return [RoomPerson(*person, person[0] in typing, person[0] == own) for person in present]
+
+    @property
+    def typists(self) -> list[str]:
+        """The ids of those who type."""
+        return self._client._core.room_people(self.name)[1]
+
+    @property
+    def is_typing(self) -> bool:
+        """Whether the others see that this program types. It stays so until it is set to False."""
+        return self._is_typing
+
+    @is_typing.setter
+    def is_typing(self, is_typing: bool) -> None:
+        if is_typing != self._is_typing and self.state != "closed":
+            self._is_typing = is_typing
+            self._client._do("typing", self.name, is_typing)
+
+    async def changed(self) -> None:
+        """Returns at the next news of state, people or typists; raises ConnectionEnded where there is none to come."""
+        self._client._check()
+        await self._news.wait()
+
+    def retry(self) -> None:
+        """Tries again to hear it, after a failure."""
+        if self.state == "failed":
+            self._subscribe()
+
+    def close(self) -> None:
+        """Hears from it no longer. What is being published goes on, but its answer is not awaited."""
+        if self.state == "closed":
+            return
+        self.is_typing = False
+        self._client._do("unsubscribe", self.name)
+        self._client._rooms.pop(self.name, None)
+        self.state = "closed"
+        self._end(None, RoomUnavailable(self.name, "closed"))
+
+    # What the client says.
+
+    async def _read(self, reader: _Reader) -> AsyncIterator[News]:
+        try:
+            while (news := await reader.next()) is not None:
+                yield news
+        finally:
+            self._readers.discard(reader)
+
+    def _subscribe(self) -> None:
+        position = self.position or Position("", 0)
+        self._client._do("subscribe", self.name, self._is_present, position.epoch, position.offset)
+
+    def _be_present(self) -> None:
+        if not self._is_present:
+            self._is_present = True
+            self._subscribe()
+
+    def _take(self, action: Action) -> None:
+        match action.kind:
+            case "publication":
+                position, time, person, sender, text = action.values
+                self.position = Position(*position)
+                self._tell(Publication(json.loads(text), self.position, time, person, sender))
+            case "gap":
+                after, through = (Position(*position) for position in action.values)
+                self.position = through
+                self._tell(Gap(after, through))
+            case "position":
+                self.position = Position(*action.values[0])
+            case "published":
+                self._answer(action.values[0], Position(*action.values[1]))
+            case "publishFailed":
+                self._answer(action.values[0], PublishRefused(self.name, action.values[1]))
+            case "roomStatus":
+                self.state, self.failure = action.values
+                if self.state == "failed":
+                    self._end_readers(RoomUnavailable(self.name, self.failure))
+        self._stir()
+
+    def _answer(self, key: str, answer: Position | ParleyError) -> None:
+        _, future = self._answers.pop(key, ("", None))
+        if future is None or future.done():
+            return
+        if isinstance(answer, Position):
+            future.set_result(answer)
+        else:
+            future.set_exception(answer)
+            # Whoever has stopped waiting is not troubled by it.
+            future.exception()
+
+    def _tell(self, news: News) -> None:
+        for reader in self._readers:
+            reader.put(news)
+
+    def _end(self, error: ParleyError | None, unanswered: ParleyError) -> None:
+        for key in list(self._answers):
+            self._answer(key, unanswered)
+        self._end_readers(error)
+        self._stir()
+
+    def _end_readers(self, error: ParleyError | None) -> None:
+        for reader in self._readers:
+            reader.end(error)
+        self._readers.clear()
+
+    def _stir(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+class _Reader:
+    """News for one loop."""
+
+    def __init__(self) -> None:
+        self._news: deque[News] = deque()
+        self._came = asyncio.Event()
+        self._is_over = False
+        self._error: ParleyError | None = None
+
+    def put(self, news: News) -> None:
+        self._news.append(news)
+        if len(self._news) > _NEWS_MAX:
+            self._shorten()
+        self._came.set()
+
+    def end(self, error: ParleyError | None) -> None:
+        self._is_over, self._error = True, error
+        self._came.set()
+
+    async def next(self) -> News | None:
+        while not self._news and not self._is_over:
+            self._came.clear()
+            await self._came.wait()
+        with contextlib.suppress(IndexError):
+            return self._news.popleft()
+        if self._error:
+            raise self._error
+        return None
+
+    def _shorten(self) -> None:
+        """Puts one gap in place of the older half."""
+        dropped = [self._news.popleft() for _ in range(len(self._news) // 2 + 1)]
+        placed = [news for news in dropped if not isinstance(news, ResourceUpdate)]
+        if not placed:
+            # Of many updates the last says it all.
+            self._news.appendleft(dropped[-1])
+            return
+        first, last = placed[0], placed[-1]
+        after = first.after if isinstance(first, Gap) else Position(first.position.epoch, first.position.offset - 1)
+        self._news.appendleft(Gap(after, last.through if isinstance(last, Gap) else last.position))

@@ -1,0 +1,353 @@
+// A room: what is published there, in order and each once, and the people who are there.
+
+import { CoreError } from "../js/door.js";
+import { Emitter } from "../js/emitter.js";
+import { ParleyError } from "./errors.js";
+
+/**
+ * @typedef {import("../js/door.js").RoomPosition} RoomPosition
+ * @typedef {import("../js/door.js").RoomAction} RoomAction
+ */
+
+/**
+ * Something that was published. `position`: its place; keep it to go on from there on the next visit. `time`:
+ * milliseconds since 1970, by the gateway's clock. `personId`: who published it, stamped by the gateway, or "".
+ * `senderId`: what the publisher called itself, or "".
+ *
+ * @typedef {{kind: "publication", data: any, position: RoomPosition, time: number, personId: string,
+ *   senderId: string}} Publication
+ */
+
+/**
+ * Publications between the two places are missing, for they are not known any more, or the reader was too slow: fetch
+ * anew what the room is about.
+ *
+ * @typedef {{kind: "gap", after: RoomPosition, through: RoomPosition}} Gap
+ */
+
+/**
+ * The resource that the room is named after has changed: fetch it anew. Rooms do not remember these.
+ *
+ * @typedef {{kind: "resource"}} ResourceUpdate
+ */
+
+/**
+ * A person in a room. `id`: the token's user, or a name that the gateway gave.
+ *
+ * @typedef {{id: string, name: string, color: string, isTyping: boolean, isSelf: boolean}} RoomPerson
+ */
+
+/**
+ * publication, gap, resource: see the types of these names. state: the state is another. people: others came, went,
+ * have another name, began to type or stopped.
+ *
+ * @typedef {{publication: Publication, gap: Gap, resource: ResourceUpdate, state: void, people: void}} SharedRoomEvents
+ */
+
+/** News that wait for one reader; of more, the older half gives way to one gap. */
+const waitingMax = 1_000;
+
+/** @extends {Emitter<SharedRoomEvents>} */
+export class SharedRoom extends Emitter {
+  /** The room's name. */
+  name;
+  /**
+   * opening: not heard from yet. live: in step with the gateway. away: it is not reached; what is missed comes later.
+   * failed: it may not be heard, for `failure`. closed: by `close`.
+   *
+   * @type {import("../js/door.js").RoomPhase}
+   */
+  state = "opening";
+  /** Why it is not heard, in the state `failed`: an error code of the protocol, or `readingLost`. */
+  failure = "";
+  /** The place of the newest publication that was told here. @type {RoomPosition | undefined} */
+  position;
+
+  #core;
+  #connection;
+  #closed;
+  #isPresent;
+  #isTyping = false;
+  /** @type {Set<Reader>} */
+  #readers = new Set();
+  /** @type {Map<string, {json: string, promise: Promise<RoomPosition>, resolve: (position: RoomPosition) => void,
+   *   reject: (error: ParleyError) => void}>} */
+  #answers = new Map();
+
+  /**
+   * Made by `Parley.room`.
+   *
+   * @param {{core: import("../js/door.js").Core, connection: import("../js/connection.js").Connection, name: string,
+   *   isPresent: boolean, from: RoomPosition | undefined, closed: () => void}} parts
+   */
+  constructor({ core, connection, name, isPresent, from, closed }) {
+    super();
+    this.name = name;
+    this.position = from;
+    this.#core = core;
+    this.#connection = connection;
+    this.#closed = closed;
+    this.#isPresent = isPresent;
+    connection.addRoom(name, { take: (action) => this.#take(action), perform: (action) => this.#perform(action) });
+    connection.subscribe(name, isPresent, from);
+  }
+
+  /** Whether this person is seen in the room, and sees who is there. */
+  get isPresent() {
+    return this.#isPresent;
+  }
+
+  set isPresent(isPresent) {
+    if (isPresent === this.#isPresent || this.state === "closed") return;
+    this.#isPresent = isPresent;
+    this.#connection.subscribe(this.name, isPresent);
+  }
+
+  /** Whether the others see that this person types. It stays so until it is set to false. */
+  get isTyping() {
+    return this.#isTyping;
+  }
+
+  set isTyping(isTyping) {
+    if (isTyping === this.#isTyping || this.state === "closed") return;
+    this.#isTyping = isTyping;
+    this.#connection.handle("typing", this.name, isTyping ? 1 : 0);
+  }
+
+  /** The people who are there, this one included; none unless `isPresent`. @returns {RoomPerson[]} */
+  get people() {
+    const { present, typing } = this.#core.roomPeople(this.name);
+    const self = this.#connection.welcome?.personId;
+    return present.map((person) => ({
+      ...person, isTyping: typing.includes(person.id), isSelf: person.id === self,
+    }));
+  }
+
+  /** The ids of those who type. @returns {string[]} */
+  get typists() {
+    return this.#core.roomPeople(this.name).typing;
+  }
+
+  /** Publications of this page that have no answer yet; of 1,000, the next is refused. */
+  get waiting() {
+    return this.#answers.size;
+  }
+
+  /**
+   * Publishes something. While the gateway is not reached it waits, in this page's memory alone.
+   *
+   * @param {unknown} data What JSON can hold, nested at most 24 deep.
+   * @param {{key?: string, senderId?: string}} [options] `key`: under one key it is published once, however often it
+   *   is tried; one is made if there is none. `senderId`: a name by which an app knows its own again.
+   * @returns {Promise<RoomPosition>} Its place, once it is on the gateway's disk. Rejects with ParleyError: invalid,
+   *   refused (see its `reason`), unsure.
+   */
+  publish(data, options = {}) {
+    const { key = newKey(), senderId = "" } = options;
+    const json = JSON.stringify(data);
+    const invalid = (/** @type {string} */ message) => Promise.reject(new ParleyError("invalid", message));
+    if (this.state === "closed") return invalid("expected an open room, got one that was closed");
+    if (json === undefined) return invalid(`expected what JSON can hold, got ${typeof data}`);
+    const asked = this.#answers.get(key);
+    if (asked) {
+      if (asked.json === json) return asked.promise;
+      return Promise.reject(new ParleyError("refused", "the key is in use for other data", "keyReused"));
+    }
+    /** @type {any} */
+    const answer = { json };
+    answer.promise = new Promise((resolve, reject) => Object.assign(answer, { resolve, reject }));
+    this.#answers.set(key, answer);
+    try {
+      this.#connection.handle("publish", this.name, key, senderId, json);
+    } catch (error) {
+      if (!(error instanceof CoreError)) throw error;
+      this.#answers.delete(key);
+      return invalid("expected data nested at most 24 deep, got data that the gateway would not take");
+    }
+    return answer.promise;
+  }
+
+  /**
+   * What is published from now on, in order, each once, with gaps and resource updates between. 1,000 of them wait for
+   * the loop; when more come, the older half gives way to one gap. It ends when the room is closed, and throws when it
+   * may be heard no longer.
+   *
+   * @returns {AsyncIterableIterator<Publication | Gap | ResourceUpdate>}
+   */
+  publications() {
+    /** @type {Reader} */
+    const reader = new Reader(() => this.#readers.delete(reader));
+    this.#readers.add(reader);
+    if (this.state === "closed") reader.end();
+    else if (this.state === "failed") reader.end(notHeard(this.failure));
+    return reader;
+  }
+
+  /** Tries again to hear from it, after a failure. */
+  retry() {
+    if (this.state === "failed") this.#connection.subscribe(this.name, this.#isPresent);
+  }
+
+  /** Hears from it no longer. What is being published goes on, but its answer is not awaited. */
+  close() {
+    if (this.state === "closed") return;
+    this.isTyping = false;
+    this.#connection.handle("unsubscribe", this.name);
+    this.#connection.removeRoom(this.name);
+    this.#closed();
+    this.state = "closed";
+    this.end(new ParleyError("invalid", "the room was closed before the gateway answered"));
+    for (const reader of [...this.#readers]) reader.end();
+    this.emit("state", undefined);
+  }
+
+  /**
+   * Nothing comes any more: the connection has ended.
+   *
+   * @param {ParleyError} error
+   */
+  end(error) {
+    for (const { reject } of this.#answers.values()) reject(error);
+    this.#answers.clear();
+    if (this.state === "closed") return;
+    for (const reader of [...this.#readers]) reader.end(error);
+  }
+
+  /** The resource of this name has changed. */
+  resourceChanged() {
+    this.#tell({ kind: "resource" });
+  }
+
+  /** @param {RoomAction} action */
+  #take(action) {
+    if (action.kind === "roomStatus") {
+      this.state = action.phase;
+      this.failure = action.failure;
+    }
+  }
+
+  /** @param {RoomAction} action */
+  #perform(action) {
+    switch (action.kind) {
+      case "publication": {
+        const { position, time, personId, senderId, json } = action;
+        this.position = position;
+        this.#tell({ kind: "publication", data: JSON.parse(json), position, time, personId, senderId });
+        break;
+      }
+      case "gap":
+        this.position = action.through;
+        this.#tell({ kind: "gap", after: action.after, through: action.through });
+        break;
+      case "position":
+        this.position = action.position;
+        break;
+      case "published":
+      case "publishFailed": {
+        const answer = this.#answers.get(action.key);
+        this.#answers.delete(action.key);
+        if (action.kind === "published") answer?.resolve(action.position);
+        else answer?.reject(failure(action.code));
+        break;
+      }
+      case "roomPeople":
+        this.emit("people", undefined);
+        break;
+      case "roomStatus":
+        if (action.phase === "failed") {
+          for (const reader of [...this.#readers]) reader.end(notHeard(action.failure));
+        }
+        this.emit("state", undefined);
+    }
+  }
+
+  /** @param {Publication | Gap | ResourceUpdate} news */
+  #tell(news) {
+    for (const reader of this.#readers) reader.put(news);
+    this.emit(news.kind, /** @type {any} */ (news));
+  }
+}
+
+/** @param {string} code */
+const failure = (code) =>
+  code === "unsure"
+    ? new ParleyError("unsure", "the gateway has forgotten this client: whether this was published nobody can say")
+    : new ParleyError("refused", `the gateway did not publish this: ${code}`, code);
+
+/** @param {string} code */
+const notHeard = (code) => new ParleyError("refused", `the room may not be heard: ${code}`, code);
+
+/** A key that nobody has used. */
+const newKey = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
+
+/**
+ * News for one loop.
+ *
+ * @implements {AsyncIterableIterator<Publication | Gap | ResourceUpdate>}
+ */
+class Reader {
+  /** @type {(Publication | Gap | ResourceUpdate)[]} */
+  #news = [];
+  /** @type {(() => void)[]} Calls of `next` that wait. */
+  #calls = [];
+  #isOver = false;
+  /** @type {ParleyError | undefined} Is thrown once, behind the news. */
+  #error;
+  #leave;
+
+  /** @param {() => void} leave */
+  constructor(leave) {
+    this.#leave = leave;
+  }
+
+  /** @param {Publication | Gap | ResourceUpdate} news */
+  put(news) {
+    this.#news.push(news);
+    if (this.#news.length > waitingMax) this.#news = shortened(this.#news);
+    this.#calls.shift()?.();
+  }
+
+  /** @param {ParleyError} [error] */
+  end(error) {
+    this.#leave();
+    this.#isOver = true;
+    this.#error ??= error;
+    for (const call of this.#calls.splice(0)) call();
+  }
+
+  /** @returns {Promise<IteratorResult<Publication | Gap | ResourceUpdate, undefined>>} */
+  async next() {
+    while (this.#news.length === 0 && !this.#isOver) await new Promise((call) => this.#calls.push(() => call(undefined)));
+    const value = this.#news.shift();
+    if (value) return { value, done: false };
+    const error = this.#error;
+    this.#error = undefined;
+    if (error) throw error;
+    return { value: undefined, done: true };
+  }
+
+  /** @returns {Promise<IteratorResult<Publication | Gap | ResourceUpdate, undefined>>} */
+  async return() {
+    this.#news = [];
+    this.#error = undefined;
+    this.end();
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+}
+
+/** @param {(Publication | Gap | ResourceUpdate)[]} news With one gap in place of the older half. */
+function shortened(news) {
+  const dropped = news.slice(0, (news.length >> 1) + 1);
+  const placed = /** @type {(Publication | Gap)[]} */ (dropped.filter(({ kind }) => kind !== "resource"));
+  const [first, last] = [placed[0], placed[placed.length - 1]];
+  const rest = news.slice(dropped.length);
+  // Resources remember nothing: of many updates the last says it all.
+  if (!first || !last) return [/** @type {ResourceUpdate} */ ({ kind: "resource" }), ...rest];
+  const after = first.kind === "gap" ? first.after : { ...first.position, offset: first.position.offset - 1 };
+  const through = last.kind === "gap" ? last.through : last.position;
+  return [/** @type {Gap} */ ({ kind: "gap", after, through }), ...rest];
+}
