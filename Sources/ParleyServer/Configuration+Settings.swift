@@ -269,6 +269,12 @@ extension Configuration {
         + "Repeat for more; * lets every site in.",
       isValid: ValueText.isOrigin),
     .list(
+      "frame-ancestor", \.frameAncestors, .listening, "ORIGIN",
+      expected: "origins such as https://intranet.example.org, or *",
+      help: "Sites whose pages may show the page of notes in a frame; without it none may. "
+        + "Repeat for more; * lets every site.",
+      isValid: ValueText.isOrigin),
+    .list(
       "trusted-proxy", \.trustedProxies, .listening, "ADDRESS",
       expected: "addresses or ranges such as 10.0.0.0/8 or ::1",
       help:

@@ -22,6 +22,9 @@ public struct Configuration: Sendable, Equatable {
   /// Pages beside the server's own that may connect, such as `https://notes.example.org`; `*` is
   /// any.
   public var allowedOrigins: [String] = []
+  /// Sites whose pages may show the page of notes in a frame, such as `https://intranet.example.org`;
+  /// `*` is any.
+  public var frameAncestors: [String] = []
   /// Addresses of proxies that are believed when they say where a client is: single ones, or ranges.
   public var trustedProxies: [String] = []
   /// Whether connections of trusted proxies begin with a header of the PROXY protocol.

@@ -67,7 +67,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     proxies = TrustedProxies(configuration.trustedProxies)
     ports = PortRule(isDivided: configuration.apiListen != nil)
     let isKeptOffline = !configuration.forbidsOfflinePage
-    files = configuration.webDirectory.map { StaticFiles(root: $0, isKeptOffline: isKeptOffline) }
+    files = configuration.webDirectory.map {
+      StaticFiles(
+        root: $0, isKeptOffline: isKeptOffline, frameAncestors: configuration.frameAncestors)
+    }
     echo = configuration.echoPath.map(EchoEndpoint.init(path:))
   }
 

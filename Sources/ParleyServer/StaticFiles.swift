@@ -31,15 +31,22 @@ package struct StaticFiles {
     "woff2": "font/woff2", "ts": "text/plain; charset=utf-8", "tgz": "application/gzip",
   ]
   /// The page runs its own scripts and the algebra's WebAssembly, and nothing else.
-  private static let securityHeaders: [(name: String, value: String)] = [
-    (
-      "content-security-policy",
-      "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
-        + "img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
-    ),
-    ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "same-origin"),
-  ]
+  ///
+  /// - Parameter ancestors: Sites whose pages may show it in a frame.
+  private static func securityHeaders(
+    ancestors: [String]
+  ) -> [(name: String, value: String)] {
+    let framing = ancestors.isEmpty ? "'none'" : ancestors.joined(separator: " ")
+    return [
+      (
+        "content-security-policy",
+        "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
+          + "img-src 'self' data:; connect-src 'self'; frame-ancestors \(framing); base-uri 'none'"
+      ),
+      ("x-content-type-options", "nosniff"),
+      ("referrer-policy", "same-origin"),
+    ]
+  }
 
   /// Content codings with the ending of their files, the smallest first.
   private static let codings = [(name: "br", ending: "br"), (name: "gzip", ending: "gz")]
@@ -54,16 +61,22 @@ package struct StaticFiles {
 
   private let root: String
   private let isKeptOffline: Bool
+  private let pageHeaders: [(name: String, value: String)]
+  /// Of the page for operators, whose buttons nobody may have pressed unseen.
+  private let operatorHeaders = Self.securityHeaders(ancestors: [])
   private var entries: [String: Entry] = [:]
   private var oneDown: Entry?
 
   /// Serves the folder at `root`.
   ///
-  /// - Parameter isKeptOffline: Whether browsers are given the service worker, with which they keep the
-  ///   page and copies of notes.
-  package init(root: String, isKeptOffline: Bool = true) {
+  /// - Parameters:
+  ///   - isKeptOffline: Whether browsers are given the service worker, with which they keep the page
+  ///     and copies of notes.
+  ///   - frameAncestors: Origins whose pages may show the page of notes in a frame, or `*`.
+  package init(root: String, isKeptOffline: Bool = true, frameAncestors: [String] = []) {
     self.root = Self.resolved(root) ?? root
     self.isKeptOffline = isKeptOffline
+    pageHeaders = Self.securityHeaders(ancestors: frameAncestors)
   }
 
   /// The response to a request for a page or asset; `nil` when the path is not for this folder.
@@ -95,7 +108,14 @@ package struct StaticFiles {
     }
     var entry: Entry
     var tag: String
-    var headers = head.path.hasPrefix(Self.sdkPrefix) ? Self.sdkHeaders : Self.securityHeaders
+    var headers =
+      if head.path.hasPrefix(Self.sdkPrefix) {
+        Self.sdkHeaders
+      } else if name == "admin.html" {
+        operatorHeaders
+      } else {
+        pageHeaders
+      }
     if head.path.hasPrefix("/n/"), self.entry(named: Self.builtPageOneDown) == nil {
       guard let page = pageOneDown() else { return Self.notFound }
       entry = page

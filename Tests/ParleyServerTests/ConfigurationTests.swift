@@ -121,6 +121,7 @@ struct ConfigurationTests {
       ("message-size-max", "99999999999 GiB"), ("ping-interval", "20"), ("ping-interval", "20 d"),
       ("ping-interval", "0s"), ("allow-open-network", "maybe"), ("log-level", "loud"),
       ("log-format", "xml"), ("data-dir", ""), ("allowed-origin", "example.org"),
+      ("frame-ancestor", "example.org"), ("frame-ancestor", "https://a;script-src"),
       ("allowed-origin", "https://"), ("allowed-origin", "https://a/b"),
       ("allowed-origin", "https://user@a"),
     ])

@@ -33,6 +33,27 @@ struct StaticFileTests {
   }
 
   @Test(
+    "pages of the sites that are named may frame the page of notes, and nobody's the operators'",
+    arguments: [
+      ([], "'none'"),
+      (["https://a.example", "https://b.example:1"], "https://a.example https://b.example:1"),
+      (["*"], "*"),
+    ] as [([String], String)])
+  func framing(ancestors: [String], framing: String) throws {
+    for name in ["index.html", "admin.html"] { try write("page", to: name, modified: 100) }
+    var files = StaticFiles(root: folder.path, frameAncestors: ancestors)
+    for (path, expected) in [
+      ("/", framing), ("/n/a", framing), ("/assets/index.html", framing), ("/admin", "'none'"),
+      ("/assets/admin.html", "'none'"),
+    ] {
+      let head = RequestHead(method: "GET", path: path, headers: ["host": "notes.example"])
+      let response = files.response(to: head)
+      let policy = try headers(#require(response))["content-security-policy"]
+      #expect(policy?.contains("; frame-ancestors \(expected); ") == true, "\(path)")
+    }
+  }
+
+  @Test(
     "whoever takes gzip is sent a file in its compressed form",
     arguments: [
       ("gzip", true), ("br, GZIP;q=0.5", true), ("*", true), ("deflate, x-gzip", true),
