@@ -472,6 +472,48 @@ def test_a_policy_without_webassembly_is_named(browser, gateway):
         strict.server_close()
 
 
+def test_a_page_that_opens_too_many_notes_is_told_which(gateway, open_page):
+    ids = [gateway.create(f"Note {number}") for number in range(200)]
+    ada = open_page(AREA, ids[0])
+    ada.wait_for_function("() => document.title === 'ready'")
+    ada.evaluate("ids => { window.all = ids.map((id) => parley.note(id)); }", ids)
+    ada.wait_for_function("() => all.every(({ state }) => state === 'live' || state === 'failed')")
+    # Those that were asked for while others were being opened may be let in beyond the limit of 64.
+    live = ada.evaluate("() => all.findIndex(({ state }) => state !== 'live')")
+    assert 64 <= live < 200
+    assert ada.evaluate("() => [...new Set(all.map(({ failure }) => failure))]") == ["", "tooMany"]
+    assert ada.evaluate("() => parley.status.state") == "online"
+    # Notes that are closed make room for another.
+    ada.evaluate("live => { for (const note of all.slice(10, live)) note.close(); all[199].retry(); }", live)
+    ada.wait_for_function("() => all[199].state === 'live'")
+    ada.evaluate("() => all[199].append('there is room')")
+    ada.wait_for_function("() => parley.unsaved === 0")
+    assert gateway.request("GET", f"/api/notes/{ids[199]}/text")["text"] == "there is room"
+
+
+def test_twenty_tabs_write_one_note(gateway, browser, open_page):
+    note = gateway.create("Tabs")
+    context = browser.new_context()
+    tabs = [open_page(AREA, note, context=context) for _ in range(20)]
+    for tab in tabs:
+        tab.wait_for_function("() => document.title === 'ready'")
+    gateway.kill()
+    for number, tab in enumerate(tabs):
+        tab.wait_for_function("() => note.state === 'away'")
+        tab.evaluate("number => note.append(`(${number})`)", number)
+    gateway.start()
+    for tab in tabs:
+        tab.evaluate("() => window.dispatchEvent(new Event('online'))")
+    for tab in tabs:
+        await_saved(tab)
+    text = gateway.request("GET", f"/api/notes/{note}/text")["text"]
+    assert sorted(re.findall(r"\((\d+)\)", text), key=int) == [str(number) for number in range(20)]
+    assert len(text) == len("".join(f"({number})" for number in range(20)))
+    for tab in tabs:
+        await_text(tab, text)
+    context.close()
+
+
 def test_tokens_are_asked_for_and_renewed(tmp_path, browser, site):
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET)
