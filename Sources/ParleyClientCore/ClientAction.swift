@@ -26,8 +26,11 @@ public enum ClientAction: Sendable, Equatable {
   case tokenEnds(at: Int64)
   /// The server has taken a newer token (`nil`), or refuses it: then the former one counts on.
   case refreshed(ErrorCode?)
-  /// The resource of this id has changed, as a room that is subscribed to tells.
-  case resource(String)
+  /// The resource of this id has changed, as a room that is subscribed to tells; caused by an app
+  /// that named itself so, if it did.
+  case resource(String, by: String?)
+  /// The answer to ``ClientEvent/ask(_:as:)`` of this number; once for each.
+  indirect case answer(Int64, Result<RoomReply, RoomRequestFailure>)
   /// Something about a note, by its document's id.
   case note(String, NoteAction)
   /// Something about a room, by its name.

@@ -30,6 +30,11 @@ public enum ClientEvent: Sendable {
   case note(String, NoteEvent)
   /// Something about a room, by its name.
   case room(String, RoomEvent)
+  /// The app asks for something, under a number of its own that names the answer. Up to 256 requests
+  /// wait for answers; more are refused as `tooMany`.
+  case ask(RoomRequest, as: Int64)
+  /// Nobody waits for this answer any more.
+  case giveUp(Int64)
 }
 
 /// Something that has happened to a note, by its document's id.

@@ -31,6 +31,7 @@ public struct ClientMachine: Sendable {
   var line: Line
   var notes: [NoteMachine] = []
   var rooms: [RoomMachine] = []
+  private var requests: RequestMachine
   private var now: Int64 = .min
   private var messageCount = 0
   private var scheduledWake: Int64?
@@ -46,6 +47,7 @@ public struct ClientMachine: Sendable {
     settings: ClientSettings, claim: ClientClaim? = nil, person: String? = nil, seed: UInt64
   ) {
     line = Line(settings: settings, claim: claim, person: person, seed: seed)
+    requests = RequestMachine(timing: settings.timing)
   }
 
   /// Takes what has happened, and returns what to do.
@@ -94,7 +96,7 @@ public struct ClientMachine: Sendable {
     case .closed(let code): follow(line.closed(code, &turn), &turn)
     case .reachable: line.reachable(&turn)
     case .token(let token): line.token(token, &turn)
-    case .changePerson: line.changePerson(&turn)
+    case .changePerson: changePerson(&turn)
     case .profile(let name, let color): line.profile(name, color, &turn)
     case .wake:
       // An earlier wake has had its time: the next one is said anew.
@@ -102,11 +104,23 @@ public struct ClientMachine: Sendable {
       follow(line.wake(&turn), &turn)
       for index in notes.indices { notes[index].wake(&turn) }
       for index in rooms.indices { rooms[index].wake(&turn) }
+      requests.wake(&turn)
     case .suspending:
       for index in notes.indices { notes[index].keepNow(&turn) }
     case .note(let id, let event): take(event, of: id, &turn)
     case .room(let name, let event): take(event, of: name, &turn)
+    case .ask(let request, let id): requests.ask(request, as: id, &turn)
+    case .giveUp(let id): requests.giveUp(id, &turn)
     }
+  }
+
+  /// Lets go of what the former person has asked for, and starts anew.
+  private mutating func changePerson(_ turn: inout Turn) {
+    guard state == .stopped(.otherPerson) else { return }
+    requests.changePerson(&turn)
+    for index in rooms.indices { rooms[index].changePerson() }
+    dropRooms()
+    line.changePerson(&turn)
   }
 
   /// The next time at which something is to be done.
@@ -114,7 +128,7 @@ public struct ClientMachine: Sendable {
     var next = line.deadline
     for note in notes { next = earlier(next, note.deadline) }
     for room in rooms { next = earlier(next, room.deadline) }
-    return next
+    return earlier(next, requests.deadline)
   }
 
   /// Passes a change of the line on to notes and rooms.
@@ -125,10 +139,12 @@ public struct ClientMachine: Sendable {
       for index in notes.indices { notes[index].online(&turn) }
       for index in rooms.indices { rooms[index].online(&turn) }
       dropRooms()
+      requests.online(&turn)
     case .lost:
       turn.enter(line)
       for index in notes.indices { notes[index].lost(&turn) }
       for index in rooms.indices { rooms[index].lost(&turn) }
+      requests.lost()
     case nil: break
     }
   }
@@ -204,14 +220,23 @@ public struct ClientMachine: Sendable {
     case .typing(let push): withRoom(push.room) { $0.typing(push, &turn) }
     case .receipt(let receipt):
       withRoom(receipt.room) { $0.receipt(receipt, answering: number, &turn) }
-    case .resourceUpdate(let update): turn.actions.append(.resource(update.resourceID))
-    case .left, .granted, .created, .roomHistory, .receipts, .lastOnline, .blocks, .flag, .flags,
-      .following, .unknown:
-      break
+    case .roomHistory(let reply): requests.answered(.history(reply), to: number, &turn)
+    case .receipts(let reply): requests.answered(.receipts(reply), to: number, &turn)
+    case .lastOnline(let reply): requests.answered(.lastOnline(reply), to: number, &turn)
+    case .blocks(let reply): requests.answered(.blocks(reply), to: number, &turn)
+    case .flags(let reply): requests.answered(.flags(reply), to: number, &turn)
+    case .following(let reply): requests.answered(.following(reply), to: number, &turn)
+    case .flag(let flag):
+      if !requests.answered(.flag(flag), to: number, &turn) {
+        withRoom(flag.room) { $0.flagged(flag, &turn) }
+      }
+    case .resourceUpdate(let update):
+      turn.actions.append(.resource(update.resourceID, by: update.senderID))
+    case .left, .granted, .created, .unknown: break
     }
   }
 
-  /// An error answers a message of a note's or a room's.
+  /// An error answers a message of a note's or a room's, or a request.
   ///
   /// - Returns: whether it did.
   @discardableResult
@@ -225,7 +250,7 @@ public struct ClientMachine: Sendable {
       dropRooms()
       return true
     }
-    return false
+    return requests.failed(error, answering: number, &turn)
   }
 
   /// A message that could not be read: an answer to a request ends it; anything else may have been

@@ -39,6 +39,8 @@ public enum RoomAction: Sendable, Equatable {
   case publishUnsure(key: String)
   /// A publication of this person's has come so far with another.
   case receipt(ServerMessage.Receipt)
+  /// A report of a publication was made, or taken back; moderators are told.
+  case flagged(ServerMessage.Flag)
 }
 
 /// A room's state.

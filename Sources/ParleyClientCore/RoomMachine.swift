@@ -334,6 +334,15 @@ struct RoomMachine: Sendable {
     }
   }
 
+  /// A publication was reported, as moderators are told.
+  func flagged(_ flag: ServerMessage.Flag, _ turn: inout Turn) { tell(.flagged(flag), &turn) }
+
+  /// The client is another person's from here, who has read nothing.
+  mutating func changePerson() {
+    receipts = []
+    receiptsAt = nil
+  }
+
   private mutating func sendTyping(_ isTyping: Bool, _ turn: inout Turn) {
     guard turn.isOnline else { return }
     typingMessage = turn.send(.typing(.init(room: name, isTyping: isTyping)))

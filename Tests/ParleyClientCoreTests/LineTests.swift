@@ -322,6 +322,6 @@ struct LineTests {
     rig.told = []
     #expect(rig.receive(.tokenExpiring(.init(expiresAt: 9))) == [])
     rig.receive(.resourceUpdate(.init(resourceID: "r", senderID: nil)))
-    #expect(rig.told == [.tokenEnds(at: 9), .resource("r")])
+    #expect(rig.told == [.tokenEnds(at: 9), .resource("r", by: nil)])
   }
 }

@@ -270,6 +270,9 @@ struct Rig {
       return nil
     case .note(_, let action): return take(action)
     case .room(_, let action): return Self.words(action)
+    case .answer(let id, .success): return "answer \(id)"
+    case .answer(let id, .failure(.refused(let code))): return "answer \(id) \(code)"
+    case .answer(let id, .failure(.otherPerson)): return "answer \(id) otherPerson"
     }
   }
 
@@ -342,6 +345,7 @@ struct Rig {
     case .publishFailed(let key, _): "r failed \(key)"
     case .publishUnsure(let key): "r unsure \(key)"
     case .receipt(let receipt): "r receipt \(receipt.offset)"
+    case .flagged(let flag): "r flagged \(flag.offset)"
     }
   }
 
@@ -365,6 +369,8 @@ struct Rig {
     case .publish(let publish): "publish \(publish.key ?? "")"
     case .typing(let typing): "typing \(typing.isTyping)"
     case .receipt(let receipt): "receipt \(receipt.offset)"
+    case .block(let block): "block \(block.personID) \(block.isBlocked)"
+    case .follow(let follow): "follow \(follow.room) \(follow.isFollowing)"
     default: kind(message)
     }
   }
@@ -385,6 +391,14 @@ struct Rig {
     case .publish: "publish"
     case .typing: "typing"
     case .receipt: "receipt"
+    case .roomHistory: "history"
+    case .receipts: "receipts"
+    case .lastOnline: "last online"
+    case .block: "block"
+    case .blocks: "blocks"
+    case .flag: "flag"
+    case .flags: "flags"
+    case .follow: "follow"
     default: "other"
     }
   }

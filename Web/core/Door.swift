@@ -334,9 +334,11 @@ private struct Client {
     case .refreshed(let code):
       output.byte(10)
       output.text(code?.rawValue ?? "")
-    case .resource(let id):
+    case .resource(let id, _):
       output.byte(11)
       output.text(id)
+    // No page asks for anything by this door.
+    case .answer: break
     case .note(let id, let action): write(action, of: id, &screens, &output)
     case .room(let name, let action): write(action, of: name, &output)
     }

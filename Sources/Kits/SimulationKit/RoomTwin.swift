@@ -111,7 +111,8 @@ package struct RoomTwin {
       case .wake(let at): wakeAt = at
       case .disconnect: hasHungUp = true
       case .room(_, let action): take(action)
-      case .connect, .needToken, .claim, .line, .welcome, .tokenEnds, .refreshed, .resource, .note:
+      case .connect, .needToken, .claim, .line, .welcome, .tokenEnds, .refreshed, .resource, .note,
+        .answer:
         break
       }
     }
@@ -136,7 +137,7 @@ package struct RoomTwin {
       case .subscribing, .live, .away, .left: break
       }
     case .outOfStep: mistake = .outOfStep
-    case .people, .receipt: break
+    case .people, .receipt, .flagged: break
     }
   }
 }
