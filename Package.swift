@@ -46,6 +46,7 @@ let package = Package(
     product("ParleyClientCore", ["ParleyClientCore"]),
     product("ParleyClient", ["ParleyClient"]),
     product("DialectModels", ["JSON", "DialectModels"]),
+    product("ParleyChat", ["ParleyChat"]),
     product("ParleyOffline", ["ParleyOffline"]),
     product("ParleyUI", ["ParleyUI"]),
     product("Gateway", ["JSON", "ParleyModel", "GatewayPorts", "Gateway"]),
@@ -89,6 +90,8 @@ let package = Package(
       name: "CClientSQLite",
       path: "Sources/SystemLibraries/CClientSQLite",
       linkerSettings: [.linkedLibrary("sqlite3", .when(platforms: [.linux]))]),
+    // Chats, as handlers, and resources with delegates.
+    library("ParleyChat", ["ParleyClient", "ParleyClientCore", "JSON", "SocketMessages"]),
     // Lists, and changes that wait for a server, on the device's disk.
     library(
       "ParleyOffline",
@@ -207,6 +210,9 @@ let package = Package(
         "ParleyClient", "ParleyClientCore", "WebSocketClient", "SocketMessages", "JSON", "OTCore",
         "OTWorkloads",
       ]),
+    tests(
+      "ParleyChatTests",
+      ["ParleyChat", "ParleyClient", "JSON", "OTWorkloads", "SocketMessages"]),
     tests(
       "ParleyOfflineTests",
       ["ParleyOffline", "ParleyClient", "JSON", "OTWorkloads", "CSQLite", "CSQLiteFaults"]),

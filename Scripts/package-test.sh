@@ -34,14 +34,17 @@ END
   cat >"$app/Sources/app/main.swift"
 }
 
-make_app app ParleyClient DialectModels OTCore <<'END'
+make_app app ParleyClient ParleyChat DialectModels OTCore <<'END'
 import DialectModels
 import OTCore
+import ParleyChat
 import ParleyClient
 
 let service = ParleyService("ws://127.0.0.1:1", as: "app")
 await service.stop()
 let router = DomainRouter()
+let chat = ChatHandlers(Parley("ws://127.0.0.1:1", as: "app"))
+chat.core.goOffline()
 print(Document("an app").text, router.route(GroupChat.Push(), on: "/"))
 END
 make_app list ParleyOffline <<'END'
@@ -112,4 +115,4 @@ try_app() {
 }
 try_app app hidden.json 'libwebsockets|libsqlite3|libcurl|libpq|libev\b' "$@"
 try_app list hidden-but-sqlite.json 'libwebsockets|libcurl|libpq|libev\b' "$@"
-echo "package-test: apps build with ParleyClient, DialectModels and OTCore, and with ParleyOffline, alone"
+echo "package-test: apps build with ParleyClient, ParleyChat, DialectModels and OTCore, and with ParleyOffline, alone"

@@ -1,5 +1,6 @@
 import OTCore
 import ParleyClientCore
+import SocketMessages
 
 /// A ``ClientMachine`` with its surroundings: does what the machine asks for, and hands back what the
 /// screen has to do.
@@ -45,6 +46,12 @@ final class ClientDriver {
     case line(LineState)
     case note(String, NoteAction)
     case room(String, RoomAction)
+    /// The server has welcomed the client.
+    indirect case welcome(ServerMessage.Welcome)
+    /// A resource has changed, as a room tells that remembers nothing; by this app, if one is named.
+    case resource(String, by: String?)
+    /// The answer to a request of this number.
+    indirect case answer(Int64, Result<RoomReply, RoomRequestFailure>)
     /// The reason why a connection could not be opened; `nil` once one is open.
     case problem(String?)
     /// A note's storage could not be read, in words.
@@ -223,6 +230,9 @@ final class ClientDriver {
   /// The machine's people, texts and states; `nil` before the client's identity was read.
   var view: ClientMachine? { machine }
 
+  /// Milliseconds since any beginning.
+  var now: Int64 { time.now }
+
   private func take(_ event: ClientEvent, _ outputs: inout [Output]) {
     guard machine != nil else {
       early.append(event)
@@ -258,7 +268,10 @@ final class ClientDriver {
         outputs.append(.line(.stopped(.otherPerson)))
         searchForEdits()
       case .line(let state): outputs.append(.line(state))
-      case .welcome, .tokenEnds, .refreshed, .resource: break
+      case .welcome(let welcome): outputs.append(.welcome(welcome))
+      case .resource(let id, let sender): outputs.append(.resource(id, by: sender))
+      case .answer(let number, let answer): outputs.append(.answer(number, answer))
+      case .tokenEnds, .refreshed: break
       case .note(_, .keep(let kept, let isRequired)):
         keep(kept, isRequired: isRequired)
       case .note(let id, .forget): lane.append(.forget(id))

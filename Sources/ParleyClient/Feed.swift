@@ -92,25 +92,27 @@ extension Feed.State {
 }
 
 /// The readers of one kind of elements. Those who let go of their sequence are forgotten.
-struct Feeds<Element: Sendable> {
+package struct Feeds<Element: Sendable> {
   private struct Entry { weak var feed: Feed<Element>? }
 
   private var entries: [Entry] = []
   private var isFinished = false
 
-  mutating func add(_ feed: Feed<Element>) {
+  package init() {}
+
+  package mutating func add(_ feed: Feed<Element>) {
     entries.removeAll { $0.feed == nil }
     if isFinished { feed.finish() } else { entries.append(Entry(feed: feed)) }
   }
 
   /// Whether anybody reads.
-  var isEmpty: Bool { entries.allSatisfy { $0.feed == nil } }
+  package var isEmpty: Bool { entries.allSatisfy { $0.feed == nil } }
 
-  func put(_ element: Element, _ shorten: (ArraySlice<Element>) -> [Element]) {
+  package func put(_ element: Element, _ shorten: (ArraySlice<Element>) -> [Element]) {
     for entry in entries { entry.feed?.put(element, shorten) }
   }
 
-  mutating func finish() {
+  package mutating func finish() {
     isFinished = true
     for entry in entries { entry.feed?.finish() }
     entries = []

@@ -1,5 +1,7 @@
+import JSON
 public import Observation
-import ParleyClientCore
+package import ParleyClientCore
+package import SocketMessages
 
 /// A connection to a Parley server for an app: its notes and rooms, for the main actor.
 ///
@@ -16,6 +18,11 @@ import ParleyClientCore
   public private(set) var connection = ConnectionState.connecting
   /// The reason why the last attempt to connect failed, in words; `nil` once it succeeded.
   public private(set) var problem: String?
+  /// The person that the server takes this client for: the user of the token. `nil` before the first
+  /// connection, and where tokens have no users.
+  public private(set) var personID: String?
+  /// The features of the server beside notes, such as `typing`; `nil` before the first connection.
+  public private(set) var capabilities: Set<String>?
   /// The person's name as shown to others.
   public private(set) var name: String
   /// The person's colour, `#rrggbb`.
@@ -26,6 +33,10 @@ import ParleyClientCore
   @ObservationIgnored private var rooms: [String: Room] = [:]
   /// Callers that wait for answers from rooms that are closed.
   @ObservationIgnored private var publishing: [String: Publishing] = [:]
+  @ObservationIgnored private var requests = RequestDesk()
+  @ObservationIgnored private var resourceListeners = ResourceListeners()
+  /// The server's clock at a time of this client's.
+  @ObservationIgnored private var clock: (server: Int64, own: Int64)?
   @ObservationIgnored private var outputs: [ClientDriver.Output] = []
   /// Whether news of the machine are being shown just now.
   @ObservationIgnored private(set) var isShowing = false
@@ -97,10 +108,13 @@ import ParleyClientCore
   public func room(
     _ name: String, isPresent: Bool = false, from position: RoomPosition? = nil
   ) -> Room {
-    if let room = rooms[name] { return room }
-    let room = Room(name: name, parley: self)
-    rooms[name] = room
-    handle(.core(.room(name, .subscribe(isPresent: isPresent, from: position?.point))))
+    let known = rooms[name]
+    let room = known ?? Room(name: name, parley: self)
+    if !room.isApps {
+      room.isApps = true
+      room.isAppsPresent = isPresent
+      follow(room, from: position, isNew: known == nil)
+    }
     return room
   }
 
@@ -110,6 +124,40 @@ import ParleyClientCore
   func open(_ note: Note) { driver?.open(note.id) }
 
   func forget(_ note: Note) { if notes[note.id] === note { notes[note.id] = nil } }
+
+  /// Subscribes to a room as those who use it want it.
+  private func follow(_ room: Room, from position: RoomPosition?, isNew: Bool) {
+    rooms[room.name] = room
+    let isPresent = room.isAppsPresent || room.presentShares > 0
+    guard isNew || room.isPresent != isPresent || room.state.isFailed else { return }
+    room.isPresent = isPresent
+    handle(.core(.room(room.name, .subscribe(isPresent: isPresent, from: position?.point))))
+  }
+
+  /// Opens a room for a part of the client, beside whatever the app does with it, until the share is
+  /// let go of.
+  package func share(
+    room name: String, isPresent: Bool = false, from position: RoomPosition? = nil
+  ) -> RoomShare {
+    let known = rooms[name]
+    let room = known ?? Room(name: name, parley: self)
+    room.shares += 1
+    if isPresent { room.presentShares += 1 }
+    follow(room, from: position, isNew: known == nil)
+    return RoomShare(room: room, parley: self, isPresent: isPresent)
+  }
+
+  func release(_ room: Room, isPresent: Bool) {
+    room.shares -= 1
+    if isPresent { room.presentShares -= 1 }
+    // One that the app has closed meanwhile is gone already.
+    guard rooms[room.name] === room else { return }
+    if room.shares == 0, !room.isApps {
+      room.close()
+    } else if isPresent {
+      follow(room, from: nil, isNew: false)
+    }
+  }
 
   func forget(_ room: Room) {
     guard rooms[room.name] === room else { return }
@@ -143,6 +191,13 @@ import ParleyClientCore
   /// The process may end soon: unconfirmed edits are stored now.
   public func willSuspend() { handle(.core(.suspending)) }
 
+  /// The server's clock, in milliseconds since 1970; `nil` before the first connection. The device's
+  /// clock, which anybody may have set, counts for nothing.
+  public var serverTime: Int64? {
+    guard let clock, let driver else { return nil }
+    return clock.server + (driver.now - clock.own)
+  }
+
   /// Changes the person's name and colour.
   public func rename(_ name: String, color: String? = nil) {
     self.name = name
@@ -153,6 +208,57 @@ import ParleyClientCore
   // MARK: The machine
 
   var machine: ClientMachine? { driver?.view }
+
+  /// Asks the server for something, and waits for the answer; while the server is not there, until it
+  /// is. Up to 256 requests may wait.
+  ///
+  /// - Parameter read: What the request asks for, of its answer.
+  package func ask<Answer>(
+    _ request: RoomRequest, _ read: (RoomReply) -> Answer?
+  ) async throws(RequestError) -> Answer {
+    let (number, answer) = requests.next()
+    handle(.core(.ask(request, as: number)))
+    guard let result = await answer.next() else {
+      requests.giveUp(number)
+      handle(.core(.giveUp(number)))
+      throw .cancelled
+    }
+    switch result {
+    case .success(let reply):
+      guard let answer = read(reply) else { throw RequestError(.refused(.badMessage)) }
+      return answer
+    case .failure(let failure): throw RequestError(failure)
+    }
+  }
+
+  /// Publishes JSON in a room, which need not be open; see ``Room/publish(json:key:senderID:)``.
+  package func publish(
+    json: [UInt8], inRoom name: String, key: String?, senderID: String?, notifies: Bool
+  ) async throws(PublishError) -> RoomPosition {
+    if let room = rooms[name] {
+      return try await room.publish(
+        json: json, key: key, senderID: senderID, notifies: notifies)
+    }
+    guard let data = JSONValue(json) else { throw .notJSON }
+    let key = key ?? RoomScreen.newKey()
+    let answer = publishing[name, default: Publishing()].wait(for: key)
+    let publication = ClientMessage.Publish(
+      room: name, data: data, key: key, senderID: senderID, pushes: notifies)
+    handle(.core(.room(name, .publish(publication, key: key))))
+    guard let result = await answer.next() else { throw .cancelled }
+    return try result.get()
+  }
+
+  /// The place of the newest publication of a room that is open.
+  package func position(inRoom name: String) -> RoomPosition? { rooms[name]?.position }
+
+  /// Says that a publication has come so far with this person.
+  package func confirm(_ offset: Int, _ stage: ReceiptStage, inRoom name: String) {
+    handle(.core(.room(name, .receipt(offset: Int64(offset), stage))))
+  }
+
+  /// Tells an object of resources that have changed. It is not kept.
+  package func add(_ listener: any ResourceListener) { resourceListeners.add(listener) }
 
   func handle(_ event: ClientDriver.Event) {
     guard let driver else { return }
@@ -179,8 +285,18 @@ import ParleyClientCore
       rooms[name]?.take(action)
       publishing[name]?.take(action)
       if publishing[name]?.isEmpty == true { publishing[name] = nil }
+    case .welcome(let welcome): welcomed(welcome)
+    case .resource(let id, let sender): resourceListeners.tell(of: id, by: sender)
+    case .answer(let number, let answer): requests.answer(number, answer)
     case .problem(let reason): if problem != reason { problem = reason }
     case .unreadable(let id, let reason): notes[id]?.fail(reason)
     }
+  }
+
+  private func welcomed(_ welcome: ServerMessage.Welcome) {
+    clock = (welcome.serverTime, driver?.now ?? 0)
+    if personID != welcome.personID { personID = welcome.personID }
+    let offered = Set(welcome.capabilities)
+    if capabilities != offered { capabilities = offered }
   }
 }

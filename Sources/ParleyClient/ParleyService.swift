@@ -115,6 +115,7 @@ public actor ParleyService {
         rooms[name]?.take(action)
         publishing[name]?.take(action)
         if publishing[name]?.isEmpty == true { publishing[name] = nil }
+      case .welcome, .resource, .answer: break
       case .problem(let reason): problem = reason
       case .unreadable(let id, let reason): notes[id]?.fail(reason)
       }

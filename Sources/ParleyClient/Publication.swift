@@ -1,6 +1,6 @@
 import JSON
 import ParleyClientCore
-import SocketMessages
+package import SocketMessages
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -21,7 +21,9 @@ public struct RoomPosition: Sendable, Hashable, Codable {
     self.offset = offset
   }
 
-  init(_ point: ParleyModel.RoomPosition) { self.init(epoch: point.epoch, offset: point.offset) }
+  package init(_ point: ParleyModel.RoomPosition) {
+    self.init(epoch: point.epoch, offset: point.offset)
+  }
 
   var point: ParleyModel.RoomPosition { .init(epoch: epoch, offset: offset) }
 }
@@ -49,7 +51,7 @@ public struct Publication: Sendable, Hashable {
     self.json = json
   }
 
-  init(_ publication: ParleyModel.Publication, epoch: String) {
+  package init(_ publication: ParleyModel.Publication, epoch: String) {
     position = RoomPosition(epoch: epoch, offset: publication.offset)
     time = publication.time
     personID = publication.personID

@@ -34,6 +34,15 @@ import SocketMessages
   }
 
   @ObservationIgnored private var screen = RoomScreen()
+  @ObservationIgnored private var listeners: [Listener] = []
+  /// Parts of the client that use the room beside the app, and how many of them are present in it.
+  @ObservationIgnored var shares = 0
+  @ObservationIgnored var presentShares = 0
+  /// Whether the app itself has opened it, and as present.
+  @ObservationIgnored var isApps = false
+  @ObservationIgnored var isAppsPresent = false
+  /// Whether it was subscribed to as present last.
+  @ObservationIgnored var isPresent = false
   @ObservationIgnored private weak var parley: Parley?
 
   init(name: String, parley: Parley) {
@@ -74,10 +83,18 @@ import SocketMessages
   public func publish(
     json: [UInt8], key: String? = nil, senderID: String? = nil
   ) async throws(PublishError) -> RoomPosition {
+    try await publish(json: json, key: key, senderID: senderID, notifies: false)
+  }
+
+  /// Publishes JSON, and has followers who are offline notified if so asked.
+  package func publish(
+    json: [UInt8], key: String?, senderID: String?, notifies: Bool
+  ) async throws(PublishError) -> RoomPosition {
     guard let parley else { throw .closed }
     defer { withExtendedLifetime(parley) {} }
     let key = key ?? RoomScreen.newKey()
-    let (event, answer) = try screen.publish(json, in: name, key: key, senderID: senderID)
+    let (event, answer) = try screen.publish(
+      json, in: name, key: key, senderID: senderID, pushes: notifies)
     parley.handle(.core(.room(name, event)))
     guard let result = await answer.next() else { throw .cancelled }
     return try result.get()
@@ -103,6 +120,20 @@ import SocketMessages
     if state != screen.state { state = screen.state }
     if position != screen.position { position = screen.position }
     if case .people = action { listPeople() }
+    for listener in listeners { listener.object?.room(self, did: action) }
+  }
+
+  private struct Listener { weak var object: (any RoomListener)? }
+
+  /// Tells an object of each of the room's actions, in order, after the room's own state follows it.
+  /// It is not kept.
+  package func add(_ listener: any RoomListener) {
+    listeners.removeAll { $0.object == nil }
+    listeners.append(Listener(object: listener))
+  }
+
+  package func remove(_ listener: any RoomListener) {
+    listeners.removeAll { $0.object == nil || $0.object === listener }
   }
 
   /// Callers that wait for answers.

@@ -15,6 +15,8 @@ public enum RoomState: Sendable, Hashable {
   /// The app has closed it.
   case closed
 
+  var isFailed: Bool { if case .failed = self { true } else { false } }
+
   init(_ phase: RoomStatus.Phase) {
     switch phase {
     case .subscribing: self = .opening
@@ -59,7 +61,7 @@ struct RoomScreen {
         states.finish()
       }
     case .published, .publishFailed, .publishUnsure: publishing.take(action)
-    case .outOfStep, .people, .receipt: break
+    case .outOfStep, .people, .receipt, .flagged: break
     }
   }
 
@@ -120,11 +122,12 @@ struct RoomScreen {
 
   /// The event that publishes something, and the feed by which the answer comes.
   mutating func publish(
-    _ json: [UInt8], in room: String, key: String, senderID: String?
+    _ json: [UInt8], in room: String, key: String, senderID: String?, pushes: Bool = false
   ) throws(PublishError) -> (RoomEvent, Feed<Publishing.Answer>) {
     guard let data = JSONValue(json) else { throw .notJSON }
     let feed = publishing.wait(for: key)
-    let publication = ClientMessage.Publish(room: room, data: data, key: key, senderID: senderID)
+    let publication = ClientMessage.Publish(
+      room: room, data: data, key: key, senderID: senderID, pushes: pushes)
     return (.publish(publication, key: key), feed)
   }
 

@@ -29,6 +29,11 @@ struct LayeringTests {
       "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Network", "Observation",
       "Synchronization",
     ],
+    // Chats and resources, for apps that have them.
+    "ParleyChat": [
+      "ParleyClient", "ParleyClientCore", "JSON", "SocketMessages", "Foundation",
+      "FoundationEssentials", "Observation",
+    ],
     // A client's lists and waiting changes, on the device's disk.
     "ParleyOffline": [
       "ParleyClient", "JSON", "CClientSQLite", "SQLite3", "WebSocketClient", "Darwin", "Dispatch",
@@ -147,6 +152,9 @@ struct LayeringTests {
       for module in Self.allowed[next] ?? [] where found.insert(module).inserted {
         open.append(module)
       }
+    }
+    for chat in ["ParleyChat", "DialectModels"] {
+      #expect(!found.contains(chat), "ParleyClient needs \(chat), which not every app wants")
     }
     // The system libraries, which are looked for with pkg-config.
     for library in ["CLibwebsockets", "CSQLite", "COpenSSL", "CCurl"] {

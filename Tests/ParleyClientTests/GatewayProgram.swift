@@ -99,12 +99,14 @@ final class GatewayProgram: Sendable {
   }
 
   /// A token for a person, signed by the secret of ``init(_:)``'s folder.
-  func token(for user: String, document: String = "*=all", lasting: String = "1h") throws -> String
-  {
+  func token(
+    for user: String, document: String = "*=all", room: String = "*=all", lasting: String = "1h"
+  ) throws -> String {
     let process = Process()
     process.executableURL = Self.program
     process.arguments = [
-      "token", "make", "--user", user, "--document", document, "--expires-in", lasting,
+      "token", "make", "--user", user, "--document", document, "--room", room, "--expires-in",
+      lasting,
       "--audience", "parley", "--secret", folder.appendingPathComponent("secret").path,
     ]
     let pipe = Pipe()

@@ -1,0 +1,119 @@
+public import Observation
+public import ParleyClient
+
+/// The handlers of a chat, each for one feature, which an app may take out or replace.
+///
+///     let chat = ChatHandlers(parley)
+///     chat.typing?.setTyping(true, in: "team")    // nothing where the server does not offer it
+///     chat.lastOnline = nil                       // this app has none of it
+///     chat.moderation = OurModeration()           // an own one
+///
+/// A handler is `nil` where the app has taken it out, or where the server does not offer it. Before
+/// the first connection it is not known what the server offers: then everything is there, and what is
+/// not offered after all is refused as `notOffered`. Views that read a handler are drawn again when it
+/// comes or goes.
+@MainActor @Observable public final class ChatHandlers {
+  /// A feature's place: the gateway's handler, or what the app has put there.
+  private enum Slot<Handler> {
+    case gateway(Handler)
+    case app(Handler?)
+  }
+
+  /// The connection, and sending.
+  public var core: any CoreHandler
+
+  private let parley: Parley
+  private var contactsSlot: Slot<any ContactHandler>
+  private var typingSlot: Slot<any TypingHandler>
+  private var lastOnlineSlot: Slot<any LastOnlineHandler>
+  private var receiptsSlot: Slot<any ReceiptHandler>
+  private var blockingSlot: Slot<any BlockingHandler>
+  private var moderationSlot: Slot<any ModerationHandler>
+  private var pushSlot: Slot<any PushHandler>
+  private var threadsSlot: Slot<any ThreadHandler>
+  private var searchSlot: Slot<any SearchHandler>
+
+  /// Makes the handlers of a connection.
+  public init(_ parley: Parley) {
+    let store = MessageStore(parley: parley)
+    self.parley = parley
+    core = GatewayCore(parley: parley)
+    contactsSlot = .gateway(GatewayContacts(parley: parley))
+    typingSlot = .gateway(GatewayTyping(parley: parley))
+    lastOnlineSlot = .gateway(GatewayLastOnline(parley: parley))
+    receiptsSlot = .gateway(GatewayReceipts(parley: parley))
+    blockingSlot = .gateway(GatewayBlocking(parley: parley, messages: store))
+    moderationSlot = .gateway(GatewayModeration(parley: parley))
+    pushSlot = .gateway(GatewayPush(parley: parley))
+    threadsSlot = .gateway(GatewayThreads(parley: parley, store: store))
+    searchSlot = .gateway(CachedSearch(store: store))
+  }
+
+  /// People, and whether they are there.
+  public var contacts: (any ContactHandler)? {
+    get { handler(contactsSlot, if: "roomPresence") }
+    set { contactsSlot = .app(newValue) }
+  }
+
+  /// People who are typing.
+  public var typing: (any TypingHandler)? {
+    get { handler(typingSlot, if: "typing") }
+    set { typingSlot = .app(newValue) }
+  }
+
+  /// The times at which people were online last.
+  public var lastOnline: (any LastOnlineHandler)? {
+    get { handler(lastOnlineSlot, if: "lastOnline") }
+    set { lastOnlineSlot = .app(newValue) }
+  }
+
+  /// Receipts of messages.
+  public var receipts: (any ReceiptHandler)? {
+    get { handler(receiptsSlot, if: "receipts") }
+    set { receiptsSlot = .app(newValue) }
+  }
+
+  /// People whom the person does not want to hear of.
+  public var blocking: (any BlockingHandler)? {
+    get { handler(blockingSlot, if: "blocking") }
+    set { blockingSlot = .app(newValue) }
+  }
+
+  /// Reports of messages to the moderators.
+  public var moderation: (any ModerationHandler)? {
+    get { handler(moderationSlot, if: "moderation") }
+    set { moderationSlot = .app(newValue) }
+  }
+
+  /// Push notifications.
+  public var push: (any PushHandler)? {
+    get { handler(pushSlot, if: "membership", "push") }
+    set { pushSlot = .app(newValue) }
+  }
+
+  /// Threads with their history.
+  public var threads: (any ThreadHandler)? {
+    get { handler(threadsSlot) }
+    set { threadsSlot = .app(newValue) }
+  }
+
+  /// A search of what is on the device. It searches what came through the gateway's ``threads``, and
+  /// goes with it.
+  public var search: (any SearchHandler)? {
+    get {
+      if case .gateway = searchSlot, case .app = threadsSlot { return nil }
+      return handler(searchSlot)
+    }
+    set { searchSlot = .app(newValue) }
+  }
+
+  private func handler<Handler>(
+    _ slot: Slot<Handler>, if capabilities: String...
+  ) -> Handler? {
+    switch slot {
+    case .app(let handler): handler
+    case .gateway(let handler):
+      parley.capabilities?.isSuperset(of: capabilities) ?? true ? handler : nil
+    }
+  }
+}

@@ -1,0 +1,92 @@
+public import ParleyClient
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The connection, and sending.
+@MainActor public protocol CoreHandler: Sendable {
+  /// The connection's state.
+  var connection: ConnectionState { get }
+  /// The person who is signed in; `nil` before the first connection, and where tokens have no users.
+  var person: ChatPerson.ID? { get }
+  /// The server's clock, in milliseconds since 1970; `nil` before the first connection.
+  var serverTime: Int64? { get }
+
+  /// Connects, and stays connected.
+  func goOnline()
+
+  /// Ends the connection.
+  func goOffline()
+
+  /// Sends a message, and waits until the server has stored it; while the server is not there, until
+  /// it is. Up to 1,000 may wait in a thread.
+  ///
+  /// - Parameter json: Any JSON value.
+  /// - Returns: The message's thread and place.
+  @discardableResult
+  func send(
+    json: [UInt8], to thread: ChatThread, _ options: SendOptions
+  ) async throws(PublishError) -> ChatMessage.ID
+}
+
+/// Options of a message that is sent.
+public struct SendOptions: Sendable, Hashable {
+  /// A name of your own: under one key it is sent once, however often it is tried. One is made if
+  /// you give none.
+  public var key: String?
+  /// A name for this app, by which it knows its own messages again.
+  public var senderID: String?
+  /// Whether followers of the thread who are offline are notified; see ``PushHandler``.
+  public var notifiesFollowers: Bool
+
+  /// Makes options.
+  public init(key: String? = nil, senderID: String? = nil, notifiesFollowers: Bool = false) {
+    self.key = key
+    self.senderID = senderID
+    self.notifiesFollowers = notifiesFollowers
+  }
+}
+
+extension CoreHandler {
+  /// Sends a text; its content is `{"type":"text","text":…}`.
+  @discardableResult
+  public func send(
+    text: String, to thread: ChatThread, _ options: SendOptions = SendOptions()
+  ) async throws(PublishError) -> ChatMessage.ID {
+    try await send(TextContent(text: text), to: thread, options)
+  }
+
+  /// Sends a value as JSON.
+  @discardableResult
+  public func send(
+    _ content: some Encodable, to thread: ChatThread, _ options: SendOptions = SendOptions()
+  ) async throws(PublishError) -> ChatMessage.ID {
+    guard let json = try? JSONEncoder().encode(content) else { throw .notJSON }
+    return try await send(json: Array(json), to: thread, options)
+  }
+}
+
+/// The connection of a ``Parley``.
+struct GatewayCore: CoreHandler {
+  let parley: Parley
+
+  var connection: ConnectionState { parley.connection }
+  var person: ChatPerson.ID? { parley.personID.map { ChatPerson.ID($0) } }
+  var serverTime: Int64? { parley.serverTime }
+
+  func goOnline() { parley.start() }
+
+  func goOffline() { parley.stop() }
+
+  func send(
+    json: [UInt8], to thread: ChatThread, _ options: SendOptions
+  ) async throws(PublishError) -> ChatMessage.ID {
+    let position = try await parley.publish(
+      json: json, inRoom: thread.name, key: options.key, senderID: options.senderID,
+      notifies: options.notifiesFollowers)
+    return ChatMessage.ID(thread: thread, position: position)
+  }
+}

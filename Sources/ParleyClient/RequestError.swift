@@ -1,0 +1,74 @@
+package import ParleyClientCore
+package import SocketMessages
+
+/// Why a request to the server was not answered.
+public enum RequestError: Error, Sendable, Hashable {
+  /// The server refuses it, such as with `notOffered` or `notAllowed`; with `tooMany`, also where 256
+  /// requests wait for answers already.
+  case refused(Refusal)
+  /// The request was asked as another person than the one who is signed in now.
+  case otherPerson
+  /// What it is about belongs to a history that the server has no longer: it has another one, as
+  /// after a restored backup. Fetch it anew.
+  case otherHistory
+  /// The task was cancelled. What was asked for may be done all the same.
+  case cancelled
+
+  init(_ failure: RoomRequestFailure) {
+    switch failure {
+    case .refused(let code): self = .refused(Refusal(code))
+    case .otherPerson: self = .otherPerson
+    }
+  }
+}
+
+extension RequestError: CustomStringConvertible {
+  /// The reason, and what to do.
+  public var description: String {
+    switch self {
+    case .refused(let refusal): "the request is refused: \(refusal)"
+    case .otherPerson: "another person has signed in; ask again as that person"
+    case .otherHistory: "the server has another history now; fetch the messages anew"
+    case .cancelled: "the task was cancelled"
+    }
+  }
+}
+
+/// Callers that wait for answers to their requests, by number.
+struct RequestDesk {
+  typealias Answer = Result<RoomReply, RoomRequestFailure>
+
+  private var waiting: [Int64: Feed<Answer>] = [:]
+  private var count: Int64 = 0
+
+  mutating func next() -> (Int64, Feed<Answer>) {
+    count += 1
+    let feed = Feed<Answer>(bound: 1)
+    waiting[count] = feed
+    return (count, feed)
+  }
+
+  mutating func answer(_ number: Int64, _ answer: Answer) {
+    waiting.removeValue(forKey: number)?.put(answer) { $0.suffix(1) }
+  }
+
+  mutating func giveUp(_ number: Int64) { waiting[number] = nil }
+}
+
+extension RoomReply {
+  package var history: ServerMessage.RoomHistory? {
+    if case .history(let it) = self { it } else { nil }
+  }
+  package var receipts: ServerMessage.Receipts? {
+    if case .receipts(let it) = self { it } else { nil }
+  }
+  package var lastOnline: ServerMessage.LastOnline? {
+    if case .lastOnline(let it) = self { it } else { nil }
+  }
+  package var blocks: ServerMessage.Blocks? { if case .blocks(let it) = self { it } else { nil } }
+  package var flag: ServerMessage.Flag? { if case .flag(let it) = self { it } else { nil } }
+  package var flags: ServerMessage.Flags? { if case .flags(let it) = self { it } else { nil } }
+  package var following: ServerMessage.Following? {
+    if case .following(let it) = self { it } else { nil }
+  }
+}
