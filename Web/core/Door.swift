@@ -354,7 +354,7 @@ private struct Client {
       case .people: 44
       case .published: 45
       case .publishFailed, .publishUnsure: 46
-      case .outOfStep, .receipt: 47
+      case .outOfStep, .receipt, .flagged: 47
       }
     output.byte(kind)
     output.text(room)
@@ -391,7 +391,7 @@ private struct Client {
     case .publishUnsure(let key):
       output.text(key)
       output.text("unsure")
-    case .people, .outOfStep, .receipt: break
+    case .people, .outOfStep, .receipt, .flagged: break
     }
   }
 
