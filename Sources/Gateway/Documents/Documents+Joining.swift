@@ -69,6 +69,14 @@ extension Documents {
       subscription.textRevision = 0
       subscription.isFenced = false
     } else {
+      // Joins that were sent at once have all waited for the store.
+      let countMax = settings.limits.documentsPerConnectionMax
+      guard connection.subscriptions.count < countMax else {
+        turnAway(
+          connection, .tooMany,
+          "a connection may follow \(countMax) documents; leave one first", ref: messageID)
+        return
+      }
       subscription = Subscription(connection: connection, room: room)
       connection.subscriptions[room.id] = subscription
       room.add(subscription)

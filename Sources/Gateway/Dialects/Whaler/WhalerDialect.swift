@@ -111,6 +111,7 @@ final class WhalerDialect: Dialect {
   ) {
     // It would wait for its state for ever; it comes back if its connection goes.
     if code.isRetryable { board.close(connection, .rejoin, "come back and join again") }
+    if code == .tooMany { board.close(connection, .tooMany, "too many documents") }
   }
 
   override func turnAwayUnentitled(_ connection: Connection, ref: String) {
