@@ -231,6 +231,13 @@ class Person:
 
     def open(self, note, fragment=""):
         self.page.goto(f"/n/{note}{fragment}")
+        return self.wait_for_editor()
+
+    def reload(self):
+        self.page.reload()
+        return self.wait_for_editor()
+
+    def wait_for_editor(self):
         self.wait_for_status("saved")
         # It is fetched beside, and may come after that.
         self.editor.wait_for(state="attached")

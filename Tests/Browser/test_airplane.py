@@ -136,7 +136,7 @@ def test_every_word_is_where_it_was_typed(server, browser, person):
     theirs = write_elsewhere(server, note, text, chance)
 
     line.is_down = False
-    ann.page.reload()
+    ann.reload()
     ann.wait_until_saved()
     wait_until(lambda: ann.text().count("[") == sum(map(len, own)) + sum(map(len, theirs)))
     result = ann.text()

@@ -153,7 +153,7 @@ def test_a_reload_in_the_middle_of_typing(server, person):
         ann.put_caret(len(ann.text().encode("utf-16-le")) // 2)
         ann.page.keyboard.insert_text(text)
         expected += text
-        ann.page.reload()
+        ann.reload()
         ann.wait_until_saved()
     assert converge(ann, bo) == expected
 
