@@ -180,7 +180,7 @@ struct SurroundingsTests {
       $0.refusal = nil
     }
     parley.signedIn()
-    await until { parley.connection == .stopped(.otherPerson) || server.changeCount > before }
+    await until { parley.connection == .stopped(.otherPerson) || note.unsaved == 0 }
     try #require(parley.connection == .stopped(.otherPerson))
     try note.append("2")
     parley.willSuspend()
@@ -192,7 +192,7 @@ struct SurroundingsTests {
     let second = connect(server, storage: storage) { "token" }
     let again = second.note("n")
     try await again.opened()
-    await until { second.connection == .stopped(.otherPerson) || server.changeCount > before }
+    await until { second.connection == .stopped(.otherPerson) || again.unsaved == 0 }
     #expect(second.connection == .stopped(.otherPerson))
     #expect(again.text == "abc12")
     #expect(server.changeCount == before)
