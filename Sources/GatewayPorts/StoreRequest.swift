@@ -114,8 +114,8 @@ public enum StoreReply: Sendable {
   case once(OnceReply)
   /// Not done.
   case failed(StoreError)
-  /// Not done, unless it turns up when the store is opened anew: its commit reached the disk in part, and
-  /// could not be wiped. It will not once ``StoreRequest/wipeFailedCommits`` or any other commit has
+  /// The work is not done, unless it turns up when the store is opened anew: its commit reached the disk in
+  /// part, and could not be wiped. It will not once ``StoreRequest/wipeFailedCommits`` or any other commit has
   /// succeeded.
   case undecided(StoreError)
 

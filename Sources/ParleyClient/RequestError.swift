@@ -8,7 +8,7 @@ public enum RequestError: Error, Sendable, Hashable {
   case refused(Refusal)
   /// The request was asked as another person than the one who is signed in now.
   case otherPerson
-  /// What it is about belongs to a history that the server has no longer: it has another one, as
+  /// The request is about a history that the server has no longer: it has another one, as
   /// after a restored backup. Fetch it anew.
   case otherHistory
   /// The task was cancelled. What was asked for may be done all the same.

@@ -33,7 +33,7 @@ public enum ClientEvent: Sendable {
   /// The app asks for something, under a number of its own that names the answer. Up to 256 requests
   /// wait for answers; more are refused as `tooMany`.
   case ask(RoomRequest, as: Int64)
-  /// Nobody waits for this answer any more.
+  /// The request with this number is given up.
   case giveUp(Int64)
 }
 

@@ -8,7 +8,7 @@ public struct PeopleSummary: Sendable, Hashable {
     public let id: String
     /// The name.
     public let name: String
-    /// One or two letters: of the first and the last word of the name.
+    /// The first letters of the first and the last word of the name.
     public let initials: String
     /// The colour, as their caret's.
     public let color: CaretColor

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is for Apple's systems, and the documentation, by the tools that are there on Linux.
+/// The views for Apple's systems and the documentation, as the tools on Linux check them.
 @Suite("Views and documentation", .serialized, .timeLimit(.minutes(15)))
 struct ToolTests {
   private static let root = URL(fileURLWithPath: #filePath)

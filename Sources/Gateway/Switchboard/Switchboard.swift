@@ -45,7 +45,7 @@ final class Switchboard {
     let weight: Int?
   }
 
-  /// What every part asks of the world.
+  /// The ports that every part may use.
   struct Ports {
     let clock: any Clock
     let names: any NameSource

@@ -38,7 +38,7 @@
       update()
     }
 
-    /// Not available: a note is needed.
+    /// This way is not available: a note is needed.
     public required init?(coder: NSCoder) { nil }
 
     /// Takes over what the note allows. Call it when the note's state has changed, unless the view is a
