@@ -108,6 +108,8 @@ let package = Package(
       ["OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "GatewayPorts"]),
     // Under the adapters: SHA-256 and random bytes, which several need.
     library("Hashing", in: "Adapters", ["COpenSSL"]),
+    // Under the stores: records' checksums, texts folded from logs, exports.
+    library("StoreRecords", in: "Adapters", ["OTCore", "JSON", "GatewayPorts", "Hashing"]),
     // Adapters: each wraps one outside system, and none imports another.
     system(
       "CLibwebsockets", "libwebsockets",
@@ -125,7 +127,8 @@ let package = Package(
       "TransportLibwebsockets", in: "Adapters",
       ["GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim"]),
     library(
-      "StoreSQLite", in: "Adapters", ["OTCore", "JSON", "GatewayPorts", "CSQLite", "Hashing"]),
+      "StoreSQLite", in: "Adapters",
+      ["OTCore", "JSON", "GatewayPorts", "CSQLite", "Hashing", "StoreRecords"]),
     library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
     library("HTTPClientCurl", in: "Adapters", ["CCurl"]),
     // The description of the HTTP API, as a part of the program.
@@ -136,13 +139,15 @@ let package = Package(
       "ParleyServer",
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-        "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "APIDescription",
+        "StoreSQLite", "StoreRecords", "CryptoOpenSSL", "HTTPClientCurl", "CLinux",
+        "APIDescription",
         "WebSocketFrames",
       ]),
     .executableTarget(
       name: "parley",
       dependencies: [
-        "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "ParleyClient",
+        "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords",
+        "ParleyClient",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -237,7 +242,8 @@ let package = Package(
     tests(
       "StoreSQLiteTests",
       [
-        "StoreSQLite", "PortConformance", "SimulationKit", "GatewayPorts", "JSON", "OTCore",
+        "StoreSQLite", "StoreRecords", "PortConformance", "SimulationKit", "GatewayPorts", "JSON",
+        "OTCore",
         "OTWorkloads", "CSQLite", "CSQLiteFaults", "GrowthKit",
       ]),
     tests(
@@ -248,7 +254,7 @@ let package = Package(
       "ParleyServerTests",
       [
         "ParleyServer", "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "OTWorkloads",
-        "StoreSQLite",
+        "StoreSQLite", "StoreRecords",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import GatewayPorts
-package import StoreSQLite
+package import StoreRecords
+import StoreSQLite
 
 /// The store that the settings name.
 extension Configuration {

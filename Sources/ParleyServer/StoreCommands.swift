@@ -2,6 +2,7 @@ import CryptoOpenSSL
 package import GatewayPorts
 import Glibc
 import JSON
+package import StoreRecords
 package import StoreSQLite
 
 /// Commands on a store that is not being served.

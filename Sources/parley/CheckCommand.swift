@@ -1,5 +1,6 @@
 import CryptoOpenSSL
 import ParleyServer
+import StoreRecords
 import StoreSQLite
 
 /// `parley check`.

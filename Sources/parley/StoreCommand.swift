@@ -1,5 +1,6 @@
 import GatewayPorts
 import ParleyServer
+import StoreRecords
 import StoreSQLite
 
 /// `parley backup`, `restore`, `export`, `import`, `compact`, `notes` and `webhooks`.

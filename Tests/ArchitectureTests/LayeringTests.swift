@@ -54,7 +54,11 @@ struct LayeringTests {
     "TransportLibwebsockets": [
       "GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim", "Glibc",
     ],
-    "StoreSQLite": ["OTCore", "JSON", "GatewayPorts", "Hashing", "CSQLite", "Glibc"],
+    // What stores have in common.
+    "StoreRecords": ["OTCore", "JSON", "GatewayPorts", "Hashing"],
+    "StoreSQLite": [
+      "OTCore", "JSON", "GatewayPorts", "Hashing", "StoreRecords", "CSQLite", "Glibc",
+    ],
     "CryptoOpenSSL": ["JSON", "GatewayPorts", "Hashing", "COpenSSL", "Glibc"],
     "HTTPClientCurl": ["CCurl"],
     // Programs.
@@ -62,11 +66,13 @@ struct LayeringTests {
     "ParleyServer": [
       "APIDescription", "WebSocketFrames",
       "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-      "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "Glibc", "Synchronization",
+      "StoreSQLite", "StoreRecords", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "Glibc",
+      "Synchronization",
       "FoundationEssentials",
     ],
     "parley": [
-      "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "Glibc", "ParleyClient",
+      "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords", "Glibc",
+      "ParleyClient",
       "Dispatch", "Synchronization",
     ],
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials", "Hashing"],

@@ -1,6 +1,7 @@
 import GatewayPorts
 import Glibc
 import ParleyServer
+import StoreRecords
 import StoreSQLite
 import Testing
 

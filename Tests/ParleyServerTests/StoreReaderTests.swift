@@ -2,6 +2,7 @@ import Gateway
 import GatewayPorts
 import OTCore
 import ParleyServer
+import StoreRecords
 import StoreSQLite
 import Testing
 

@@ -2,6 +2,7 @@ import GatewayPorts
 import JSON
 import OTCore
 import PortConformance
+import StoreRecords
 import StoreSQLite
 import Testing
 

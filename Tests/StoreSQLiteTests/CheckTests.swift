@@ -1,4 +1,5 @@
 import GatewayPorts
+import StoreRecords
 import StoreSQLite
 import Testing
 

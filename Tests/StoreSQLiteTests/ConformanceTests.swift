@@ -1,5 +1,6 @@
 import PortConformance
 import SimulationKit
+import StoreRecords
 import StoreSQLite
 import Testing
 

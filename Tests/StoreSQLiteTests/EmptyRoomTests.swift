@@ -1,5 +1,6 @@
 import GatewayPorts
 import JSON
+import StoreRecords
 import StoreSQLite
 import Testing
 

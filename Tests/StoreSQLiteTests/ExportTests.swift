@@ -1,6 +1,7 @@
 import GatewayPorts
 import OTCore
 import SimulationKit
+import StoreRecords
 import StoreSQLite
 import Testing
 

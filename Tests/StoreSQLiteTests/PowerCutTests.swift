@@ -4,6 +4,7 @@ import OTCore
 import OTWorkloads
 import PortConformance
 import SimulationKit
+import StoreRecords
 import StoreSQLite
 import Testing
 

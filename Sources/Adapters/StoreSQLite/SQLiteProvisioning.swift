@@ -1,4 +1,5 @@
 public import GatewayPorts
+public import StoreRecords
 
 /// Opens the SQLite store at a path for a server.
 public struct SQLiteProvisioning: StoreProvisioning {

@@ -1,5 +1,6 @@
 import GatewayPorts
 import OTCore
+public import StoreRecords
 
 /// Reading all of a store.
 extension SQLiteStore {
@@ -103,7 +104,7 @@ extension SQLiteStore {
     if snapshots.contains(row.base) { findings.snapshots += 1 }
     try walk(row, after: row.base, through: row.revision, chain: row.baseChain) {
       entry throws(StoreError) in
-      try fold.apply(entry)
+      try entry.apply(to: &fold)
       let logEntry = entry.logEntry()
       if logEntry.sequence > 0 {
         last[logEntry.client] = ClientMark(

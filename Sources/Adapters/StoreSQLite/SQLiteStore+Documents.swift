@@ -1,4 +1,5 @@
 import GatewayPorts
+import StoreRecords
 
 /// Notes: their rows, titles and list.
 extension SQLiteStore {
@@ -146,6 +147,3 @@ extension SQLiteStore {
     return epochs
   }
 }
-
-/// Advice that ends every error about damage.
-let damageAdvice = "run parley check, then restore the newest backup"

@@ -1,4 +1,5 @@
 package import GatewayPorts
+package import StoreRecords
 
 /// Texts to be folded from their logs: by the connection that reads, while the one that commits goes
 /// on.
@@ -66,7 +67,7 @@ extension SQLiteStore {
         folded.counted = (row.unsnapped, row.length)
         return folded
       case .retention(_, let retention):
-        guard let base = try retention.base(of: row, in: self, now: row.updatedAt) else {
+        guard let base = try base(of: row, keeping: retention, now: row.updatedAt) else {
           return nil
         }
         var folded = FoldedSnapshots(of: row)

@@ -1,4 +1,5 @@
 import GatewayPorts
+import StoreRecords
 
 /// History for people, and its limits.
 extension SQLiteStore {

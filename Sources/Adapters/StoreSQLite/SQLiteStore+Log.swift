@@ -1,5 +1,6 @@
 import GatewayPorts
 import OTCore
+import StoreRecords
 
 /// Documents' logs: appending, and reading back with every link verified.
 extension SQLiteStore {
@@ -26,7 +27,7 @@ extension SQLiteStore {
       var operation: [UInt8] = []
       entry.operation.appendJSON(to: &operation)
       row.chain = operation.withUnsafeBytes { operation in
-        beginEntry(row.chain, document: row.id, epoch: row.epoch, revision: entry.revision)
+        hasher.beginEntry(row.chain, document: row.id, epoch: row.epoch, revision: entry.revision)
         hasher.add(entry.client)
         hasher.add(entry.sequence)
         hasher.add(bits: entry.digest)
@@ -184,7 +185,7 @@ extension SQLiteStore {
       while epochIndex + 1 < epochs.count, epochs[epochIndex + 1].after < revision {
         epochIndex += 1
       }
-      beginEntry(
+      hasher.beginEntry(
         chain, document: row.id, epoch: epochs[epochIndex].epoch, revision: revision)
       rows.withBytes(1) { hasher.add($0) }
       hasher.add(rows.integer(2))
@@ -214,16 +215,6 @@ extension SQLiteStore {
     return chain
   }
 
-  private func beginEntry(
-    _ predecessor: RecordChecksum, document: DocumentID, epoch: String, revision: Int
-  ) {
-    hasher.begin(.entry)
-    hasher.add(predecessor)
-    hasher.add(document)
-    hasher.add(epoch)
-    hasher.add(revision)
-  }
-
   func damaged(_ revision: Int, _ what: String) -> StoreError {
     .damaged("the entry of revision \(revision) \(what); \(damageAdvice)")
   }
@@ -250,6 +241,11 @@ struct StoredEntry: ~Copyable {
 
   /// The time at which the server accepted the entry.
   var time: Timestamp { Timestamp(row.integer(6)) }
+
+  /// Takes a text this entry further.
+  func apply(to fold: inout Fold) throws(StoreError) {
+    try fold.apply(operation, by: author, at: time, revision: revision, checksum: checksum)
+  }
 
   /// The whole entry.
   func logEntry() -> LogEntry {

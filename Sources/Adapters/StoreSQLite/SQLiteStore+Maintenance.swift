@@ -1,6 +1,7 @@
 import CSQLite
 public import GatewayPorts
 import OTCore
+public import StoreRecords
 
 /// Maintenance that keeps a store small and fast, run while no request waits.
 extension SQLiteStore {
@@ -52,7 +53,7 @@ extension SQLiteStore {
     for summary in try list() {
       count += try transaction { () throws(StoreError) in
         let row = try existingRow(summary.id)
-        guard let base = try retention.base(of: row, in: self, now: now) else { return 0 }
+        guard let base = try base(of: row, keeping: retention, now: now) else { return 0 }
         try compact(row.id, through: base)
         return 1
       }
@@ -71,7 +72,7 @@ extension SQLiteStore {
   private func retain(_ id: DocumentID, _ retention: Retention) throws(StoreError) {
     try transaction { () throws(StoreError) in
       guard let row = try row(id),
-        let base = try retention.base(of: row, in: self, now: row.updatedAt)
+        let base = try base(of: row, keeping: retention, now: row.updatedAt)
       else { return }
       try compact(id, through: base)
     }

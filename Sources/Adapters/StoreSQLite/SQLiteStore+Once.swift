@@ -1,4 +1,5 @@
 import GatewayPorts
+import StoreRecords
 
 /// Work that is done once: answers kept with what they answer, and notes under their makers' ids.
 extension SQLiteStore {
@@ -156,26 +157,5 @@ extension SQLiteStore {
     } catch {
       findings.add(nil, error)
     }
-  }
-}
-
-extension RecordHasher {
-  /// Digests a request, to tell a repetition from another use of its key.
-  mutating func digest(of asked: KeyedRequest) -> RecordChecksum {
-    begin(.request)
-    add(asked.variant)
-    add(asked.body)
-    return checksum()
-  }
-
-  mutating func checksum(
-    ofAnswer answer: [UInt8], owner: String, key: String, _ digest: RecordChecksum
-  ) -> RecordChecksum {
-    begin(.answer)
-    add(owner)
-    add(key)
-    add(digest)
-    add(answer)
-    return checksum()
   }
 }

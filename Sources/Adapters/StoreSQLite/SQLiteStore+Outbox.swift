@@ -1,4 +1,5 @@
 public import GatewayPorts
+import StoreRecords
 
 /// The outbox: events for outside services, in the same file as the changes they report.
 extension SQLiteStore {

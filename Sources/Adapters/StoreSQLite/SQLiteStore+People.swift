@@ -1,4 +1,5 @@
 import GatewayPorts
+import StoreRecords
 
 /// Receipts, membership, blocks and presence times of people in rooms.
 extension SQLiteStore {

@@ -1,5 +1,6 @@
 public import GatewayPorts
 import JSON
+import StoreRecords
 
 /// Rooms' histories: publishing, and reading back with every record verified.
 extension SQLiteStore {

@@ -1,5 +1,6 @@
 public import GatewayPorts
 import Hashing
+import StoreRecords
 
 /// Small values of the store as a whole.
 extension SQLiteStore {

@@ -1,5 +1,6 @@
 import GatewayPorts
 import OTCore
+import StoreRecords
 
 /// Texts: the fold of a log from its nearest snapshot on.
 extension SQLiteStore {
@@ -46,7 +47,7 @@ extension SQLiteStore {
     if snapshot.revision < revision {
       try walk(row, after: snapshot.revision, through: revision, chain: snapshot.chain) {
         entry throws(StoreError) in
-        try fold.apply(entry)
+        try entry.apply(to: &fold)
       }
     }
     return fold

@@ -1,4 +1,5 @@
 import GatewayPorts
+import StoreRecords
 
 /// Finding revisions by their time, though the clock may have been set back.
 ///
@@ -13,6 +14,15 @@ import GatewayPorts
 extension SQLiteStore {
   /// Places kept for one document; beyond, the oldest are forgotten.
   private static let setBacksMax = 1_000
+
+  /// The revision to compact a log to, `nil` if there is too little to gain.
+  func base(
+    of row: DocumentRow, keeping retention: Retention, now: Timestamp
+  ) throws(StoreError) -> Int? {
+    try retention.base(of: row, now: now) { time throws(StoreError) in
+      try lastRevision(at: time, of: row)
+    }
+  }
 
   /// The last revision accepted not later than a time, or the base.
   ///

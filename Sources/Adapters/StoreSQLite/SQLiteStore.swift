@@ -1,4 +1,5 @@
 public import GatewayPorts
+public import StoreRecords
 
 /// Documents in one SQLite file.
 ///

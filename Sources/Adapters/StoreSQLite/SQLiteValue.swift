@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import StoreRecords
 
 /// A value that can be bound to a statement's parameter.
 protocol SQLiteValue {

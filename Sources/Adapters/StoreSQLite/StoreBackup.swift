@@ -1,5 +1,6 @@
 public import GatewayPorts
 import Glibc
+public import StoreRecords
 
 /// Why a backup was not made or restored.
 public enum StoreBackupError: Error, Sendable, Equatable, CustomStringConvertible {

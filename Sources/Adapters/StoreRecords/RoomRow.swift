@@ -1,21 +1,30 @@
-import GatewayPorts
+package import GatewayPorts
 import JSON
 
 /// A room's row: where its history stands.
-struct RoomRow {
-  var number: Int
-  var name: RoomName
-  var epoch: String
+package struct RoomRow {
+  package var number: Int
+  package var name: RoomName
+  package var epoch: String
   /// The offset of the newest publication.
-  var head: Int
+  package var head: Int
   /// The time at which that publication was accepted.
-  var time: Timestamp
+  package var time: Timestamp
 
-  var position: RoomPosition { RoomPosition(epoch: epoch, offset: head) }
+  /// Makes a row.
+  package init(number: Int, name: RoomName, epoch: String, head: Int, time: Timestamp) {
+    self.number = number
+    self.name = name
+    self.epoch = epoch
+    self.head = head
+    self.time = time
+  }
+
+  package var position: RoomPosition { RoomPosition(epoch: epoch, offset: head) }
 }
 
 extension RecordHasher {
-  mutating func checksum(of row: RoomRow) -> RecordChecksum {
+  package mutating func checksum(of row: RoomRow) -> RecordChecksum {
     begin(.room)
     add(row.number)
     add(row.name)
@@ -25,7 +34,7 @@ extension RecordHasher {
     return checksum()
   }
 
-  mutating func checksum(of publication: Publication, room: Int) -> RecordChecksum {
+  package mutating func checksum(of publication: Publication, room: Int) -> RecordChecksum {
     begin(.publication)
     add(room)
     add(publication.offset)
@@ -40,7 +49,7 @@ extension RecordHasher {
   }
 
   /// Digests a publication and its key, to tell a repeated request from another use of the key.
-  mutating func digest(of publication: Publication, key: String) -> RecordChecksum {
+  package mutating func digest(of publication: Publication, key: String) -> RecordChecksum {
     begin(.publicationKey)
     add(key)
     add(publication.personID == nil ? 0 : 1)

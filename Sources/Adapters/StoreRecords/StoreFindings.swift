@@ -26,11 +26,11 @@ public struct StoreFindings: Sendable, Equatable {
   /// Findings of nothing yet.
   public init() {}
 
-  mutating func add(_ document: DocumentID?, _ description: String) {
+  package mutating func add(_ document: DocumentID?, _ description: String) {
     problems.append(Problem(document: document, description: description))
   }
 
-  mutating func add(_ document: DocumentID?, _ error: StoreError) {
+  package mutating func add(_ document: DocumentID?, _ error: StoreError) {
     switch error {
     case .damaged(let words), .unavailable(let words): add(document, words)
     case .unknownDocument, .exists, .notNext, .compacted: add(document, "unreadable: \(error)")

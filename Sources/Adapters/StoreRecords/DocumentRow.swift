@@ -1,30 +1,51 @@
-import GatewayPorts
+package import GatewayPorts
 
 /// A document's row: where its log stands, and the sums that the rest is checked against.
-struct DocumentRow {
-  var number: Int
-  var id: DocumentID
-  var title: String
-  var createdAt: Timestamp
-  var updatedAt: Timestamp
-  var epoch: String
+package struct DocumentRow {
+  package var number: Int
+  package var id: DocumentID
+  package var title: String
+  package var createdAt: Timestamp
+  package var updatedAt: Timestamp
+  package var epoch: String
   /// The head.
-  var revision: Int
+  package var revision: Int
   /// Unicode scalars of the text at the head.
-  var length: Int
+  package var length: Int
   /// The checksum of the head entry, or the origin's.
-  var chain: RecordChecksum
+  package var chain: RecordChecksum
   /// Entries up to this revision have been compacted away. The text at it is kept as a snapshot.
-  var base: Int
+  package var base: Int
   /// The checksum of the entry at `base`, or the origin's.
-  var baseChain: RecordChecksum
+  package var baseChain: RecordChecksum
   /// The wrapping sum of the hashes of all marks: one mark lost or changed, and it differs.
-  var marks: UInt64
+  package var marks: UInt64
   /// Bytes of entries since the newest snapshot, about; below zero after a snapshot that was larger
   /// than the text is long. Not covered by the row's checksum.
-  var unsnapped: Int
+  package var unsnapped: Int
 
-  var summary: NoteSummary {
+  /// Makes a row.
+  package init(
+    number: Int, id: DocumentID, title: String, createdAt: Timestamp, updatedAt: Timestamp,
+    epoch: String, revision: Int, length: Int, chain: RecordChecksum, base: Int,
+    baseChain: RecordChecksum, marks: UInt64, unsnapped: Int
+  ) {
+    self.number = number
+    self.id = id
+    self.title = title
+    self.createdAt = createdAt
+    self.updatedAt = updatedAt
+    self.epoch = epoch
+    self.revision = revision
+    self.length = length
+    self.chain = chain
+    self.base = base
+    self.baseChain = baseChain
+    self.marks = marks
+    self.unsnapped = unsnapped
+  }
+
+  package var summary: NoteSummary {
     NoteSummary(
       id: id, title: title, revision: revision, createdAt: createdAt, updatedAt: updatedAt)
   }
@@ -33,11 +54,11 @@ struct DocumentRow {
   ///
   /// A snapshot whenever the log has grown by the size of the text (or 64 KiB) keeps what loading
   /// costs proportional to the text, and all snapshots together smaller than the log.
-  var needsSnapshot: Bool { unsnapped >= max(length, 65_536) }
+  package var needsSnapshot: Bool { unsnapped >= max(length, 65_536) }
 }
 
 extension RecordHasher {
-  mutating func checksum(of row: borrowing DocumentRow) -> RecordChecksum {
+  package mutating func checksum(of row: borrowing DocumentRow) -> RecordChecksum {
     begin(.document)
     add(row.number)
     add(row.id)
@@ -55,13 +76,13 @@ extension RecordHasher {
   }
 
   /// The predecessor of a document's first entry.
-  mutating func origin(of id: DocumentID) -> RecordChecksum {
+  package mutating func origin(of id: DocumentID) -> RecordChecksum {
     begin(.origin)
     add(id)
     return checksum()
   }
 
-  mutating func hash(
+  package mutating func hash(
     of mark: ClientMark, client: String, document: DocumentID
   ) -> UInt64 {
     begin(.mark)
@@ -73,7 +94,7 @@ extension RecordHasher {
     return checksum().high
   }
 
-  mutating func checksum(of snapshot: Snapshot, document: DocumentID) -> RecordChecksum {
+  package mutating func checksum(of snapshot: Snapshot, document: DocumentID) -> RecordChecksum {
     begin(.snapshot)
     add(document)
     add(snapshot.revision)
@@ -84,7 +105,7 @@ extension RecordHasher {
     return checksum()
   }
 
-  mutating func checksum(of version: NamedVersion, document: DocumentID) -> RecordChecksum {
+  package mutating func checksum(of version: NamedVersion, document: DocumentID) -> RecordChecksum {
     begin(.version)
     add(document)
     add(version.revision)
@@ -92,5 +113,16 @@ extension RecordHasher {
     add(version.author)
     add(Int(version.time))
     return checksum()
+  }
+
+  /// Begins an entry of a log; its fields are added by the caller.
+  package mutating func beginEntry(
+    _ predecessor: RecordChecksum, document: DocumentID, epoch: String, revision: Int
+  ) {
+    begin(.entry)
+    add(predecessor)
+    add(document)
+    add(epoch)
+    add(revision)
   }
 }

@@ -1,24 +1,24 @@
-import Hashing
+package import Hashing
 
 /// The first 16 bytes of a SHA-256: a record's own checksum, and a link of its chain.
-struct RecordChecksum: Equatable, Sendable {
-  let high: UInt64
-  let low: UInt64
+package struct RecordChecksum: Equatable, Sendable {
+  package let high: UInt64
+  package let low: UInt64
 
-  init(_ digest: SHA256Digest) {
+  package init(_ digest: SHA256Digest) {
     high = digest.first
     low = digest.second
   }
 
   /// Reads a checksum from a column; `nil` unless there are 16 bytes.
-  init?(_ bytes: UnsafeRawBufferPointer) {
+  package init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == 16 else { return nil }
     high = bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self).bigEndian
     low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian
   }
 
   /// The bytes as they are stored.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     [high, low].flatMap { word in
       withUnsafeBytes(of: word.bigEndian) { Array($0) }
     }
@@ -26,9 +26,9 @@ struct RecordChecksum: Equatable, Sendable {
 }
 
 /// Collects a record's fields, each with its length, so that no two records look alike.
-struct RecordHasher: ~Copyable {
+package struct RecordHasher: ~Copyable {
   /// The kind of a record, hashed first: a checksum of one kind never fits another.
-  enum Kind: UInt8 {
+  package enum Kind: UInt8 {
     case origin = 1
     case entry, document, mark, snapshot, secret, version, room, publication, publicationKey
     case request, answer
@@ -37,18 +37,21 @@ struct RecordHasher: ~Copyable {
   private let hash = SHA256()
   private var buffer: [UInt8] = []
 
-  mutating func begin(_ kind: Kind) {
+  /// Makes a hasher, for one thread at a time.
+  package init() {}
+
+  package mutating func begin(_ kind: Kind) {
     buffer.removeAll(keepingCapacity: true)
     buffer.append(kind.rawValue)
   }
 
-  mutating func add(_ value: Int) { add(bits: UInt64(bitPattern: Int64(value))) }
+  package mutating func add(_ value: Int) { add(bits: UInt64(bitPattern: Int64(value))) }
 
-  mutating func add(bits value: UInt64) {
+  package mutating func add(bits value: UInt64) {
     withUnsafeBytes(of: value.littleEndian) { buffer.append(contentsOf: $0) }
   }
 
-  mutating func add(_ text: String) {
+  package mutating func add(_ text: String) {
     var text = text
     text.withUTF8 { utf8 in
       add(utf8.count)
@@ -56,18 +59,18 @@ struct RecordHasher: ~Copyable {
     }
   }
 
-  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func add(_ bytes: UnsafeRawBufferPointer) {
     add(bytes.count)
     buffer.append(contentsOf: bytes)
   }
 
-  mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+  package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
 
-  mutating func add(_ checksum: RecordChecksum) {
+  package mutating func add(_ checksum: RecordChecksum) {
     add(bits: checksum.high)
     add(bits: checksum.low)
   }
 
   /// The checksum of the fields since `begin`.
-  func checksum() -> RecordChecksum { RecordChecksum(hash.hash(buffer)) }
+  package func checksum() -> RecordChecksum { RecordChecksum(hash.hash(buffer)) }
 }

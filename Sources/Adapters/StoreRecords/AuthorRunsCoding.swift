@@ -1,9 +1,9 @@
-import GatewayPorts
+package import GatewayPorts
 
 /// Runs of authors as a snapshot keeps them: the names, then a length and a name's number for each
 /// run, all numbers in groups of seven bits with the least first.
-enum AuthorRunsCoding {
-  static func encode(_ authorship: Authorship) -> [UInt8] {
+package enum AuthorRunsCoding {
+  package static func encode(_ authorship: Authorship) -> [UInt8] {
     let (names, runs) = authorship.numberedRuns
     var bytes: [UInt8] = []
     append(names.count, to: &bytes)
@@ -19,7 +19,7 @@ enum AuthorRunsCoding {
   }
 
   /// Returns what the runs describe, or `nil` if the bytes are not such.
-  static func decode(_ bytes: [UInt8]) -> Authorship? {
+  package static func decode(_ bytes: [UInt8]) -> Authorship? {
     var rest = bytes[...]
     guard let nameCount = number(&rest), nameCount <= bytes.count else { return nil }
     var names: [String] = []

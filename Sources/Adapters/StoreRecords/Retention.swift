@@ -18,18 +18,20 @@ public struct Retention: Sendable, Equatable {
   }
 
   /// Whether a log is so much longer than what is kept that it is worth a look.
-  func isOverlong(_ row: borrowing DocumentRow) -> Bool {
+  package func isOverlong(_ row: borrowing DocumentRow) -> Bool {
     row.revision - row.base >= entriesMin + max(entriesMin / 2, 1_000)
   }
 
   /// The revision to compact a log to, `nil` if there is too little to gain.
-  func base(
-    of row: DocumentRow, in store: SQLiteStore, now: Timestamp
+  ///
+  /// - Parameter lastRevision: The last revision accepted not later than a time.
+  package func base(
+    of row: DocumentRow, now: Timestamp,
+    lastRevision: (Timestamp) throws(StoreError) -> Int
   ) throws(StoreError) -> Int? {
     let byCount = row.revision - max(entriesMin, 0)
     guard byCount > row.base else { return nil }
-    let byAge = try store.lastRevision(at: now - ageMin, of: row)
-    let base = min(byCount, byAge)
+    let base = min(byCount, try lastRevision(now - ageMin))
     return base > row.base ? base : nil
   }
 }

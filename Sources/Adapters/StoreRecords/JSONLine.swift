@@ -1,30 +1,34 @@
-import OTCore
+package import OTCore
 
 /// Writes and reads objects of JSON whose values are strings, integers and operations.
 ///
 /// Strings go through `TextOperation`'s own JSON form, so there is one reader and one writer of
 /// them for logs, wire and exports.
-struct JSONLine {
-  private(set) var bytes: [UInt8] = [0x7b]
+package struct JSONLine {
+  /// The bytes so far.
+  package private(set) var bytes: [UInt8] = [0x7b]
+
+  /// Begins an object.
+  package init() {}
 
   /// Adds a field. Names are this module's own, in plain ASCII.
-  mutating func add(_ name: StaticString, _ value: String) {
+  package mutating func add(_ name: StaticString, _ value: String) {
     begin(name)
     Self.append(value, to: &bytes)
   }
 
-  mutating func add(_ name: StaticString, _ value: Int) {
+  package mutating func add(_ name: StaticString, _ value: Int) {
     begin(name)
     bytes.append(contentsOf: String(value).utf8)
   }
 
-  mutating func add(_ name: StaticString, _ value: TextOperation) {
+  package mutating func add(_ name: StaticString, _ value: TextOperation) {
     begin(name)
     value.appendJSON(to: &bytes)
   }
 
   /// Ends the object and its line.
-  mutating func end() { bytes.append(contentsOf: [0x7d, 0x0a]) }
+  package mutating func end() { bytes.append(contentsOf: [0x7d, 0x0a]) }
 
   private mutating func begin(_ name: StaticString) {
     if bytes.count > 1 { bytes.append(0x2c) }
@@ -50,11 +54,11 @@ struct JSONLine {
 ///
 /// The reader is total: whatever it is given, it returns fields or `nil`. Values are looked into
 /// when they are asked for; one that nobody asks for need only have an end.
-struct JSONFields {
+package struct JSONFields {
   private var values: [String: ArraySlice<UInt8>] = [:]
 
   /// Reads an object; `nil` if the bytes are none.
-  init?(_ bytes: ArraySlice<UInt8>) {
+  package init?(_ bytes: ArraySlice<UInt8>) {
     var reader = Reader(bytes: bytes)
     guard reader.skip(0x7b) else { return nil }
     if !reader.skip(0x7d) {
@@ -70,15 +74,15 @@ struct JSONFields {
   }
 
   /// Whether there is a field of this name.
-  func has(_ name: String) -> Bool { values[name] != nil }
+  package func has(_ name: String) -> Bool { values[name] != nil }
 
-  func string(_ name: String) -> String? { values[name].flatMap(Self.string) }
+  package func string(_ name: String) -> String? { values[name].flatMap(Self.string) }
 
-  func integer(_ name: String) -> Int? {
+  package func integer(_ name: String) -> Int? {
     values[name].flatMap { Int(String(decoding: $0, as: UTF8.self)) }
   }
 
-  func operation(_ name: String) -> TextOperation? {
+  package func operation(_ name: String) -> TextOperation? {
     values[name].flatMap { Self.operation(Array($0)) }
   }
 
