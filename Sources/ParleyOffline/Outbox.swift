@@ -236,6 +236,8 @@ public actor Outbox {
         } catch {
           isStale = true
           wake(time.now + Self.storagePause)
+          // A full disk can be read: what it did not take is not counted, nor shown.
+          try? beginAgain()
           throw .storage(error)
         }
       case .send(let request): send(request)

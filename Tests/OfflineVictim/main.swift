@@ -1,7 +1,8 @@
 // A client that a test kills: it writes in a note and adds changes, numbered on from where the one
 // before was killed, and says each once it is on the disk.
+// Once the store does not take something, it says so and ends with 3.
 //
-//     offline-victim PARLEY API FOLDER FIRST COUNT
+//     [PARLEY_TOKEN=…] offline-victim PARLEY API FOLDER FIRST COUNT
 import Foundation
 import ParleyClient
 import ParleyOffline
@@ -16,21 +17,42 @@ func say(_ line: String) {
   fflush(nil)
 }
 
-let store = try OfflineStore(folder: arguments[3])
-let outbox = try Outbox(store, user: "me", sender: RESTService(arguments[2]))
-let service = ParleyService(arguments[1], as: "victim", storage: store)
+func end(_ reason: some Error) -> Never {
+  say("refused: \(reason)")
+  exit(3)
+}
+
+func opened(_ folder: String) -> OfflineStore {
+  do { return try OfflineStore(folder: folder) } catch { end(error) }
+}
+
+/// Signs in by the token that the environment has, if it has one.
+func credentials() -> CredentialsSource? {
+  guard let token = ProcessInfo.processInfo.environment["PARLEY_TOKEN"] else { return nil }
+  return { _ in Credentials(user: "me", token: token) }
+}
+
+func token() -> TokenSource? {
+  guard let token = ProcessInfo.processInfo.environment["PARLEY_TOKEN"] else { return nil }
+  return { token }
+}
+
+let store = opened(arguments[3])
+let sender = RESTService(arguments[2], credentials: credentials())
+let outbox = try Outbox(store, user: "me", sender: sender)
+let service = ParleyService(arguments[1], as: "victim", storage: store, token: token())
 let note = await service.note("n")
 say("open")
 var things: [ResourceID] = []
 for number in first..<(first + count) {
   let body = Array(#"{"number":\#(number)}"#.utf8)
+  var draft = MutationDraft(.create, "things", .temporary(), body: body)
   if let thing = things.last, number % 3 != 0 {
-    try await outbox.add(MutationDraft(.action("comments"), "things", thing, body: body))
+    draft = MutationDraft(.action("comments"), "things", thing, body: body)
   } else {
-    let thing = ResourceID.temporary()
-    try await outbox.add(MutationDraft(.create, "things", thing, body: body))
-    things.append(thing)
+    things.append(draft.id)
   }
+  do { _ = try await outbox.add(draft) } catch { end(error) }
   say("kept \(number)")
   // The edit returns once the server has it; killed before that, it goes on from the store.
   try await note.append("<\(number)>")

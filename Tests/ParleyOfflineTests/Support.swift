@@ -26,10 +26,24 @@ final class Helper {
   private let input = Pipe()
   private let lines = Feed<String>(bound: 100_000)
 
-  init(_ name: String, _ arguments: [String]) throws {
+  /// The file of a program of this build.
+  static func program(_ name: String) -> URL {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.executableURL = tests.deletingLastPathComponent().appendingPathComponent(name)
+    return tests.deletingLastPathComponent().appendingPathComponent(name)
+  }
+
+  convenience init(
+    _ name: String, _ arguments: [String], environment: [String: String] = [:]
+  ) throws {
+    try self.init(Self.program(name), arguments, environment: environment)
+  }
+
+  init(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws {
+    process.executableURL = program
     process.arguments = arguments
+    if !environment.isEmpty {
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    }
     let output = Pipe()
     process.standardOutput = output
     process.standardInput = input
