@@ -1,12 +1,20 @@
-/// A store of documents: one owner, one thread, batch by batch.
+/// A store of documents, of which each handle has one owner and one thread, and works batch by batch.
+///
+/// Several handles, of several nodes, may have one log in common (``isShared``). Then the log decides: an
+/// append compares epoch, revision and chain, and who comes second is told what was missed.
 ///
 /// `perform` returns after the batch is durable: everything it wrote has been synced to disk. If
 /// the commit fails, every writing request of the batch is answered `failed(.unavailable)` and
-/// none of them has happened. A request that fails on its own (`unknownDocument`, `notNext`, …)
+/// none of them has happened; where the answer to the commit was lost, `failed(.unknownOutcome)`, and
+/// all of them have happened, or will yet, or none. A request that fails on its own (`unknownDocument`, `notNext`, …)
 /// leaves the rest of its batch alone.
 public protocol DocumentStore: AnyObject {
   /// Does a batch of work and returns a reply for each request, in order.
   func perform(_ batch: [StoreRequest]) -> [StoreReply]
+
+  /// Whether other nodes may append to the same logs. Then documents come with their chains, appends bring
+  /// conditions, and `news`, `heads` and `fence` are answered.
+  var isShared: Bool { get }
 
   /// Does a piece of housekeeping that nobody waits for: snapshots, checkpoints, the rest of what
   /// was deleted. To be called when no batch is waiting.
@@ -16,6 +24,9 @@ public protocol DocumentStore: AnyObject {
 }
 
 extension DocumentStore {
+  /// A store with one owner.
+  public var isShared: Bool { false }
+
   /// Does nothing.
   public func maintain() -> Bool { false }
 }

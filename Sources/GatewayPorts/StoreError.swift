@@ -4,21 +4,26 @@ public enum StoreError: Error, Sendable, Equatable {
   case unknownDocument
   /// The name is taken.
   case exists
-  /// The entry does not follow the head: a revision beyond the next one, another epoch, or an
+  /// The entry does not follow the head: a revision beyond the next one, another epoch or chain, or an
   /// operation that starts from another length.
   case notNext(headRevision: Int)
   /// The entries or the text asked for have been compacted away; the oldest that is left is named.
   case compacted(oldestRevision: Int)
   /// The disk is full, or could not be written or synced. Trying again later may succeed.
   case unavailable(String)
+  /// The answer was lost: the work is done, or not, or may yet be. Reading tells, or doing it again where
+  /// that is harmless.
+  case unknownOutcome(String)
+  /// Nothing was appended, for these clients have begun newer sessions since they sent their changes.
+  case fenced([String])
   /// The data read differs from the data once written.
   case damaged(String)
 
   /// Whether the same request may succeed later.
   public var isRetryable: Bool {
     switch self {
-    case .unavailable: true
-    case .unknownDocument, .exists, .notNext, .compacted, .damaged: false
+    case .unavailable, .unknownOutcome: true
+    case .unknownDocument, .exists, .notNext, .compacted, .fenced, .damaged: false
     }
   }
 }

@@ -23,7 +23,21 @@ public enum StoreRequest: Sendable {
   ///
   /// If another writer of the store was first, so that the log has other entries at these revisions,
   /// nothing is appended, and the reply is ``StoreReply/lostRace(_:)``.
-  case append(id: DocumentID, epoch: String, entries: [LogEntry])
+  ///
+  /// A shared log is appended to under a condition, without which it would have to believe the revision
+  /// alone. It replies with ``StoreReply/appended(_:)``; with `notNext` where epoch or chain differ, and
+  /// with `fenced` where a client has begun a newer session. A race that was lost comes before `fenced`.
+  case append(
+    id: DocumentID, epoch: String, entries: [LogEntry], condition: AppendCondition? = nil)
+  /// Finds what a shared log has after a revision, if it is the log that has this chain there, and the
+  /// newest sessions of some clients. It shows every commit that was over when the request was made, and
+  /// each fence. Fails with `compacted` where entries are missing.
+  case news(id: DocumentID, epoch: String, after: Int, chain: LogChain, clients: [String] = [])
+  /// Finds the heads of many shared logs; `nil` for those that are not there.
+  case heads(ids: [DocumentID])
+  /// Begins a new session of clients in a shared log: no entry is appended any more that was sent in an
+  /// earlier one. A client without a session is in session 0.
+  case fence(id: DocumentID, clients: [String])
   /// Offers the text at a revision, so that loading need not replay the log from its start. A store
   /// that takes snapshots by itself need not keep it.
   case snapshot(id: DocumentID, epoch: String, revision: Int, text: String)
@@ -59,10 +73,10 @@ public enum StoreRequest: Sendable {
   /// Whether the store changes by it: such requests stand or fall with their batch's commit.
   public var isWriting: Bool {
     switch self {
-    case .create, .rename, .delete, .append, .snapshot, .saveVersion, .deleteVersion,
+    case .create, .rename, .delete, .append, .fence, .snapshot, .saveVersion, .deleteVersion,
       .renewEpoch, .compact, .tell, .wipeFailedCommits:
       true
-    case .note, .list, .notes, .load, .entries, .text, .history, .versions: false
+    case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions: false
     case .room(let request): request.isWriting
     case .people(let request): request.isWriting
     case .once(let request): request.isWriting
@@ -77,8 +91,8 @@ public enum StoreRequest: Sendable {
   public var isAside: Bool {
     switch self {
     case .note, .list, .notes, .entries, .text, .history, .versions: true
-    case .create, .rename, .delete, .load, .append, .snapshot, .saveVersion, .deleteVersion,
-      .renewEpoch, .compact, .room, .people, .once, .tell, .wipeFailedCommits:
+    case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
+      .deleteVersion, .renewEpoch, .compact, .room, .people, .once, .tell, .wipeFailedCommits:
       false
     }
   }
@@ -88,8 +102,17 @@ public enum StoreRequest: Sendable {
 public enum StoreReply: Sendable {
   /// Nothing was appended, for another writer was first: the entries that the log has from the first
   /// revision on that was to be appended, oldest first. At least one, and about
-  /// ``lostRaceBytesMax`` bytes of operations at most; then there may be more.
-  case lostRace([LogEntry])
+  /// ``lostRaceBytesMax`` bytes of operations at most; then there may be more. Of a shared log with the
+  /// chain at the last of them.
+  case lostRace([LogEntry], chain: LogChain? = nil)
+  /// Appended to a shared log, which has this chain at its head now.
+  case appended(LogChain)
+  /// The news of a shared log.
+  case news(LogNews)
+  /// The heads of shared logs, in the order in which they were asked for.
+  case heads([LogHead?])
+  /// The sessions that have begun, by client.
+  case sessions([String: Int])
   /// Done, with nothing to say.
   case done
   /// The note as it now stands.
@@ -134,8 +157,8 @@ public enum StoreReply: Sendable {
   public var isDone: Bool {
     switch self {
     case .failed, .undecided, .lostRace: false
-    case .done, .note, .notes, .document, .entries, .text, .history, .versions, .room, .people,
-      .once:
+    case .done, .appended, .note, .notes, .document, .entries, .news, .heads, .sessions, .text,
+      .history, .versions, .room, .people, .once:
       true
     }
   }

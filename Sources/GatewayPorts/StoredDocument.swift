@@ -10,16 +10,19 @@ public struct StoredDocument: Sendable {
   public var recent: [LogEntry]
   /// The last operation of each client that the log knows.
   public var marks: [String: ClientMark]
+  /// The chain at the head revision; `nil` from a store with one owner.
+  public var chain: LogChain?
 
   /// Makes a stored document.
   public init(
     summary: NoteSummary, epoch: String, text: String, recent: [LogEntry],
-    marks: [String: ClientMark]
+    marks: [String: ClientMark], chain: LogChain? = nil
   ) {
     self.summary = summary
     self.epoch = epoch
     self.text = text
     self.recent = recent
     self.marks = marks
+    self.chain = chain
   }
 }

@@ -107,7 +107,7 @@ struct RacingTests {
   @Test("a change that the log has by way of another node is acknowledged, and not appended again")
   func sameChange() throws {
     type()
-    guard case .append(_, _, let entries)? = rig.stored.first?.request else {
+    guard case .append(_, _, let entries, _)? = rig.stored.first?.request else {
       throw Unexpected(message: nil)
     }
     for entry in entries { try append(entry) }

@@ -41,7 +41,7 @@ struct TurnTests {
   /// Of how many entries each append consists that the store has not done yet.
   private var appends: [Int] {
     rig.stored.compactMap {
-      if case .append(_, _, let entries) = $0.request { entries.count } else { nil }
+      if case .append(_, _, let entries, _) = $0.request { entries.count } else { nil }
     }
   }
 

@@ -32,8 +32,10 @@ public struct StoreFindings: Sendable, Equatable {
 
   package mutating func add(_ document: DocumentID?, _ error: StoreError) {
     switch error {
-    case .damaged(let words), .unavailable(let words): add(document, words)
-    case .unknownDocument, .exists, .notNext, .compacted: add(document, "unreadable: \(error)")
+    case .damaged(let words), .unavailable(let words), .unknownOutcome(let words):
+      add(document, words)
+    case .unknownDocument, .exists, .notNext, .compacted, .fenced:
+      add(document, "unreadable: \(error)")
     }
   }
 }

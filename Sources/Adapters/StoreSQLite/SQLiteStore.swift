@@ -218,9 +218,11 @@ public final class SQLiteStore: DocumentStore, Outbox {
       case .entries(let id, let after, let through, let bytesMax):
         return .entries(
           try entries(id, after: after, through: through, bytesMax: bytesMax))
-      case .append(let id, let epoch, let entries):
+      case .append(let id, let epoch, let entries, _):
         if let last = entries.last { noteTime(last.time) }
         return try append(id, epoch: epoch, entries: entries)
+      case .news, .heads, .fence:
+        throw .unavailable("files have one owner: there are no other nodes to hear of")
       case .snapshot(let id, let epoch, let revision, let text):
         try offerSnapshot(id, epoch: epoch, revision: revision, text: text)
         return .done

@@ -99,7 +99,8 @@ extension Documents {
     switch outcome {
     case .success(let entries) where entries.first?.revision == reading.page.after + 1:
       answer(reading.page, entries[...], of: live, messageID: reading.messageID, connection)
-    case .failure(.unavailable), .failure(.notNext), .failure(.exists):
+    case .failure(.unavailable), .failure(.unknownOutcome), .failure(.notNext), .failure(.fenced),
+      .failure(.exists):
       turnAwayReader(of: reading.id, connection, .unavailable, ref: reading.messageID)
     case .success, .failure(.compacted), .failure(.unknownDocument), .failure(.damaged):
       turnAwayReader(of: reading.id, connection, .historyGone, ref: reading.messageID)

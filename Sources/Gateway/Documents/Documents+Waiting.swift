@@ -85,9 +85,9 @@ extension Documents {
   /// Notes in the log that entries could not be read, where that is the disk's doing.
   func logUnread(_ error: StoreError) {
     switch error {
-    case .damaged, .unavailable:
+    case .damaged, .unavailable, .unknownOutcome:
       surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
-    case .compacted, .unknownDocument, .exists, .notNext: break
+    case .compacted, .unknownDocument, .exists, .notNext, .fenced: break
     }
   }
 
@@ -119,7 +119,7 @@ extension Documents {
         respond(
           edit.request,
           .problem(410, .historyGone, "the changes since that revision are no longer kept"))
-      case .unavailable, .damaged, .notNext, .exists, .unknownDocument:
+      case .unavailable, .unknownOutcome, .damaged, .notNext, .fenced, .exists, .unknownDocument:
         respond(
           edit.request,
           .problem(503, .unavailable, "older changes cannot be read now; try again"))
@@ -131,7 +131,7 @@ extension Documents {
       else { return }
       switch error {
       case .compacted: refuseForWantOfHistory(submission, messageID: messageID, subscription)
-      case .unavailable, .damaged, .notNext, .exists, .unknownDocument:
+      case .unavailable, .unknownOutcome, .damaged, .notNext, .fenced, .exists, .unknownDocument:
         refuse(
           submission.sequence, .unavailable, "older changes cannot be read now; send it again",
           of: room.id, ref: messageID, to: connection)

@@ -191,7 +191,7 @@ extension HTTP {
       respond(
         request,
         .problem(409, .futureRevision, "there is no such revision; the newest is \(head)"))
-    case .exists, .unavailable, .damaged:
+    case .exists, .unavailable, .unknownOutcome, .fenced, .damaged:
       surroundings.log.write(.error, "notes request failed", [("error", error.logName)])
       respond(
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))

@@ -7,6 +7,8 @@ extension StoreError {
     case .unknownDocument: "unknown document"
     case .exists: "exists"
     case .notNext: "not next"
+    case .unknownOutcome: "unknown outcome"
+    case .fenced: "fenced"
     case .compacted: "compacted"
     case .unavailable: "unavailable"
     case .damaged: "damaged"

@@ -44,6 +44,10 @@ extension StoreReply {
     switch self {
     case .done: "done"
     case .lostRace: "a lost race"
+    case .appended: "a chain"
+    case .news: "news"
+    case .heads: "heads"
+    case .sessions: "sessions"
     case .note: "a note"
     case .notes: "notes"
     case .document: "a document"
@@ -146,7 +150,7 @@ extension StoreReplies<Appending> {
     Self { reply in
       switch reply {
       case .done: .appended
-      case .lostRace(let entries): .lostRace(entries)
+      case .lostRace(let entries, _): .lostRace(entries)
       case .undecided(let error): .undecided(error)
       default: nil
       }

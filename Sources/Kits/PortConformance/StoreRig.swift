@@ -115,7 +115,7 @@ final class StoreRig {
   }
 
   func lostRace(_ reply: StoreReply) throws -> [LogEntry] {
-    guard case .lostRace(let entries) = reply else { throw unexpected(reply, "a lost race") }
+    guard case .lostRace(let entries, _) = reply else { throw unexpected(reply, "a lost race") }
     return entries
   }
 

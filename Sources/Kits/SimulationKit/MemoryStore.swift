@@ -27,6 +27,9 @@ public final class MemoryStore: DocumentStore, Outbox {
   /// The number of commits that are kept.
   public private(set) var keptCommitCount = 0
 
+  /// Whether several nodes may append to its logs: then these have chains.
+  public let isShared: Bool
+
   /// Rooms' histories.
   package private(set) var rooms = MemoryRooms(firstEpoch: "first")
 
@@ -49,8 +52,11 @@ public final class MemoryStore: DocumentStore, Outbox {
 
   /// Makes an empty store.
   ///
-  /// - Parameter losableCommitsMax: How many commits a restart can lose at most.
-  public init(losableCommitsMax: Int = 64) {
+  /// - Parameters:
+  ///   - losableCommitsMax: How many commits a restart can lose at most.
+  ///   - isShared: Whether several nodes may append to its logs, through handles.
+  public init(losableCommitsMax: Int = 64, isShared: Bool = false) {
+    self.isShared = isShared
     historyMax = losableCommitsMax
   }
 
@@ -195,7 +201,8 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .document(
         StoredDocument(
           summary: record.summary, epoch: record.state.epoch, text: record.head().text,
-          recent: Array(record.recent(recentMax)), marks: record.marks))
+          recent: Array(record.recent(recentMax)), marks: record.marks,
+          chain: isShared ? record.chain(at: record.entries.count) : nil))
     case .entries(let id, let after, let through, let bytesMax):
       let entries = try readable(id).entries(after: after, through: through)
       var bytes = 0
@@ -205,8 +212,15 @@ public final class MemoryStore: DocumentStore, Outbox {
         return bytes > bytesMax
       }
       return .entries(Array(last.map { entries[...$0] } ?? entries))
-    case .append(let id, let epoch, let entries):
-      return try append(entries, epoch: epoch, to: record(id), &undo)
+    case .append(let id, let epoch, let entries, let condition):
+      return try append(entries, epoch: epoch, condition, to: record(id), &undo)
+    case .news(let id, let epoch, let after, let chain, let clients):
+      return .news(
+        try news(of: readable(id), epoch: epoch, after: after, chain: chain, clients: clients))
+    case .heads(let ids):
+      return .heads(ids.map { records[Key($0)]?.head(isShared: isShared) })
+    case .fence(let id, let clients):
+      return .sessions(try fence(clients, in: record(id), &undo))
     case .snapshot(let id, let epoch, let revision, let text):
       try check(text, at: revision, epoch: epoch, of: record(id))
       return .done
@@ -310,12 +324,26 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   private func append(
-    _ entries: [LogEntry], epoch: String, to record: Record, _ undo: inout [Undo]
+    _ entries: [LogEntry], epoch: String, _ condition: AppendCondition?, to record: Record,
+    _ undo: inout [Undo]
   ) throws(StoreError) -> StoreReply {
     let headRevision = record.entries.count
     guard epoch == record.state.epoch else { throw .notNext(headRevision: headRevision) }
+    if let condition, let first = entries.first {
+      guard (1...(headRevision + 1)).contains(first.revision),
+        record.chain(at: first.revision - 1) == condition.chain
+      else { throw .notNext(headRevision: headRevision) }
+    }
     if let first = entries.first, 0 < first.revision, first.revision <= headRevision {
-      return .lostRace(Array(try record.entries(after: first.revision - 1, through: .max)))
+      return .lostRace(
+        Array(try record.entries(after: first.revision - 1, through: .max)),
+        chain: isShared ? record.chain(at: headRevision) : nil)
+    }
+    if let condition {
+      let fenced = Set(entries.map(\.client)).filter {
+        record.sessions[$0, default: 0] > condition.sessions[$0, default: 0]
+      }
+      guard fenced.isEmpty else { throw .fenced(fenced.sorted()) }
     }
     var length = record.length
     for (index, entry) in entries.enumerated() {
@@ -335,7 +363,36 @@ public final class MemoryStore: DocumentStore, Outbox {
     }
     record.entries.append(contentsOf: entries)
     record.summary.revision = record.entries.count
-    return .done
+    return isShared ? .appended(record.chain(at: record.entries.count)) : .done
+  }
+
+  private func news(
+    of record: Record, epoch: String, after: Int, chain: LogChain, clients: [String]
+  ) throws(StoreError) -> LogNews {
+    let headRevision = record.entries.count
+    guard epoch == record.state.epoch, (0...headRevision).contains(after),
+      record.chain(at: after) == chain
+    else { return .otherHistory }
+    let sessions = Dictionary(
+      clients.map { ($0, record.sessions[$0, default: 0]) }, uniquingKeysWith: { first, _ in first }
+    )
+    return .entries(
+      LogStretch(
+        title: record.summary.title,
+        entries: Array(try record.entries(after: after, through: .max)),
+        chain: record.chain(at: headRevision), headRevision: headRevision, sessions: sessions))
+  }
+
+  private func fence(
+    _ clients: [String], in record: Record, _ undo: inout [Undo]
+  ) throws(StoreError) -> [String: Int] {
+    undo.append(.fenced(record, record.sessions))
+    var begun: [String: Int] = [:]
+    for client in clients {
+      record.sessions[client, default: 0] += 1
+      begun[client] = record.sessions[client]
+    }
+    return begun
   }
 
   /// A snapshot is not needed here, so it is checked instead.
@@ -357,6 +414,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case deleted(Key, Record)
     case changed(Record, Record.State)
     case marked(Record, String, ClientMark?)
+    case fenced(Record, [String: Int])
     case rooms(MemoryRooms)
     case outbox(MemoryOutbox)
     case once(MemoryOnce)
@@ -369,6 +427,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       case .deleted(let key, let record): records[key] = record
       case .changed(let record, let state): record.takeBack(to: state)
       case .marked(let record, let client, let mark): record.marks[client] = mark
+      case .fenced(let record, let earlier): record.sessions = earlier
       case .rooms(let earlier): rooms = earlier
       case .outbox(let earlier): outbox = earlier
       case .once(let earlier): once = earlier
@@ -400,6 +459,10 @@ private final class Record {
   /// The whole log, what has been compacted away included: a simulation checks it all.
   var entries: [LogEntry] = []
   var marks: [String: ClientMark] = [:]
+  /// The newest session of each client that has begun one.
+  var sessions: [String: Int] = [:]
+  /// The chain at each revision, as far as somebody has asked for it.
+  private var chains = [LogChain(high: 0, low: 0)]
 
   var summary: NoteSummary {
     get { state.summary }
@@ -485,10 +548,42 @@ private final class Record {
     return document
   }
 
+  func chain(at revision: Int) -> LogChain {
+    while chains.count <= revision {
+      chains.append(chains[chains.count - 1].following(entries[chains.count - 1]))
+    }
+    return chains[revision]
+  }
+
+  func head(isShared: Bool) -> LogHead? {
+    guard isShared else { return nil }
+    return LogHead(
+      title: summary.title, epoch: state.epoch, revision: entries.count,
+      chain: chain(at: entries.count))
+  }
+
   func takeBack(to earlier: State) {
     state = earlier
     let revision = earlier.summary.revision
     entries.removeLast(entries.count - revision)
+    if chains.count > revision + 1 { chains.removeLast(chains.count - revision - 1) }
     folds.removeAll { $0.revision > revision }
+  }
+}
+
+extension LogChain {
+  /// The chain behind one more entry (FNV-1a, 64 bits, and the same from another start).
+  fileprivate func following(_ entry: LogEntry) -> LogChain {
+    var next = self
+    func mix(_ word: UInt64) {
+      next.high = (next.high ^ word) &* 0x0000_0100_0000_01b3
+      next.low = (next.low ^ ~word) &* 0x0000_0100_0000_01b3
+    }
+    mix(UInt64(entry.revision))
+    for byte in entry.client.utf8 { mix(UInt64(byte)) }
+    mix(UInt64(entry.sequence))
+    mix(entry.digest)
+    mix(UInt64(bitPattern: entry.time))
+    return next
   }
 }

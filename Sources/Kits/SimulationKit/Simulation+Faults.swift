@@ -24,7 +24,7 @@ extension Simulation {
       case .load: tally[.documentLoads] += 1
       case .entries: tally[.historyReads] += 1
       case .renewEpoch where hasCommitted: tally[.epochRenewals] += 1
-      case .append(_, _, let entries) where hasCommitted:
+      case .append(_, _, let entries, _) where hasCommitted:
         appends += 1
         tally[.commits] += 1
         if entries.count > 1 { tally[.commitsOfSeveralChanges] += 1 }
@@ -39,7 +39,7 @@ extension Simulation {
 
   private static func words(for request: StoreRequest) -> String {
     switch request {
-    case .append(let id, _, let entries):
+    case .append(let id, _, let entries, _):
       "append(\(id), \(entries.map { "\($0.revision): \($0.client)/\($0.sequence)" }))"
     case .load(let id, _): "load(\(id))"
     case .entries(let id, let after, let through, _): "entries(\(id), \(after), \(through))"

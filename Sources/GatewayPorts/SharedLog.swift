@@ -1,0 +1,87 @@
+/// A checksum over a document's log up to a revision: logs that agree on it there are one log up to it.
+///
+/// Only the store computes it; others compare it. After a failover two logs may have the same epoch and
+/// the same number of entries, and not the same entries.
+public struct LogChain: Sendable, Hashable {
+  /// The first half.
+  public var high: UInt64
+  /// The second half.
+  public var low: UInt64
+
+  /// Makes a checksum.
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+}
+
+/// The state of a shared log that an append requires, beside its epoch and revision.
+public struct AppendCondition: Sendable, Equatable {
+  /// The chain at the revision before the first entry.
+  public var chain: LogChain
+  /// The session in which each client among the entries sent its change; 0 for those that are not named.
+  ///
+  /// A store refuses the whole append with `fenced` when a client's session is a newer one by now.
+  public var sessions: [String: Int]
+
+  /// Makes a condition.
+  public init(chain: LogChain, sessions: [String: Int] = [:]) {
+    self.chain = chain
+    self.sessions = sessions
+  }
+}
+
+/// The news of a shared log for a node that has it up to a revision.
+public enum LogNews: Sendable, Equatable {
+  /// The same history goes on with these entries, or with none.
+  case entries(LogStretch)
+  /// Another epoch, a head before that revision, or another chain at it: what the node has is not this
+  /// log's.
+  case otherHistory
+}
+
+/// Entries of a shared log that follow what a node has.
+public struct LogStretch: Sendable, Equatable {
+  /// The note's title.
+  public var title: String
+  /// The entries, oldest first: about ``StoreReply/lostRaceBytesMax`` bytes of operations at most.
+  public var entries: [LogEntry]
+  /// The chain at the last of the entries, or where the node is if there are none.
+  public var chain: LogChain
+  /// The head revision, beyond the last of the entries if there are more.
+  public var headRevision: Int
+  /// The newest session of each client that was asked for.
+  public var sessions: [String: Int]
+
+  /// Makes a stretch.
+  public init(
+    title: String, entries: [LogEntry], chain: LogChain, headRevision: Int,
+    sessions: [String: Int] = [:]
+  ) {
+    self.title = title
+    self.entries = entries
+    self.chain = chain
+    self.headRevision = headRevision
+    self.sessions = sessions
+  }
+}
+
+/// The end of a shared log.
+public struct LogHead: Sendable, Equatable {
+  /// The note's title.
+  public var title: String
+  /// The log's epoch.
+  public var epoch: String
+  /// The newest revision.
+  public var revision: Int
+  /// The chain at it.
+  public var chain: LogChain
+
+  /// Makes a head.
+  public init(title: String, epoch: String, revision: Int, chain: LogChain) {
+    self.title = title
+    self.epoch = epoch
+    self.revision = revision
+    self.chain = chain
+  }
+}
