@@ -2,19 +2,13 @@
 
 import contextlib
 import json
-import os
-import pathlib
-import shutil
-import subprocess
 import sys
 import types
 
-from conftest import PROGRAM, ROOT, wait_until
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Clients"))
-
-from dialect_clients import DialectClient  # noqa: E402
-from whaler_client import WhalerEditor  # noqa: E402
+from companions import bot, python_package, says, with_package
+from conftest import PROGRAM, wait_until
+from dialect_clients import DialectClient
+from whaler_client import WhalerEditor
 
 # A bot on the Python package: writes a line once two items are ticked, and says what it sees.
 COUNTER = """
@@ -34,32 +28,10 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-@contextlib.contextmanager
-def bot(*command, **options):
-    """A program that runs beside, and what it says."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
-    try:
-        yield process.stdout
-    finally:
-        process.terminate()
-        process.wait()
-        process.stdout.close()
-
-
-def says(output, wanted):
-    """Reads on to a line."""
-    for line in output:
-        if line.rstrip("\n") == wanted:
-            return
-    raise AssertionError(f"the bot ended without saying {wanted}")
-
-
 def test_E3_two_bots_the_page_whaler_and_socketio_see_the_same(server, person, tmp_path):
     note = server.create("Everybody")
     socket_url = server.url.replace("http", "ws")
-    shutil.copytree(ROOT / "Clients" / "python" / "parley", tmp_path / "parley")
-    shutil.copy(ROOT / "Web" / "generated" / "client.wasm", tmp_path / "parley")
-    python = {"env": {**os.environ, "PYTHONPATH": str(tmp_path)}}
+    python = {"env": with_package(python_package(tmp_path))}
     (tmp_path / "counter.py").write_text(COUNTER)
     ann = person("Ann").open(note)
     with contextlib.ExitStack() as stack:

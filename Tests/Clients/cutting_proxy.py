@@ -46,6 +46,11 @@ class CuttingProxy:
         with self.lock:
             self.is_whole = True
 
+    def wear(self):
+        """Cuts again, after `mend`: each connection has what was left of its life."""
+        with self.lock:
+            self.is_whole = False
+
     def cut_all(self):
         """Ends all connections that are open now, the silent ones too."""
         self.have_cut.clear()
@@ -98,10 +103,10 @@ class CuttingProxy:
             data = source.recv(65536)
             with self.lock:
                 passing = len(data) if self.is_whole else min(len(data), link.bytes_left)
+                link.bytes_left -= 0 if self.is_whole else passing
             sink.sendall(data[:passing])
         except OSError:
             return self._close(link)
-        link.bytes_left -= passing
         if not data:
             self._close(link)
         elif passing < len(data):
