@@ -1,0 +1,147 @@
+"""Debian's Firefox, driven over WebDriver BiDi: just what the tests need, without a driver program.
+
+https://w3c.github.io/webdriver-bidi/ has the commands. Each waits for its answer; nothing waits for a time to pass.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from conftest import SECONDS, wait_until
+from websockets.sync.client import connect
+
+FIREFOX = os.environ.get("FIREFOX") or shutil.which("firefox-esr") or "/usr/bin/firefox-esr"
+
+PREFERENCES = {
+    # The browser stays at home.
+    "network.proxy.type": 0,
+    "app.update.enabled": False,
+    "app.normandy.enabled": False,
+    "browser.safebrowsing.malware.enabled": False,
+    "browser.safebrowsing.phishing.enabled": False,
+    "browser.safebrowsing.update.enabled": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "extensions.systemAddon.update.enabled": False,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "services.settings.server": "data:,",
+    "toolkit.telemetry.server": "data:,",
+    # Several tabs in one window: none of them may be put to sleep.
+    "dom.min_background_timeout_value": 4,
+    "dom.timeout.enable_budget_timer_throttling": False,
+    # No questions, for nobody answers.
+    "dom.disable_beforeunload": True,
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.aboutwelcome.enabled": False,
+}
+
+# Keys that have no character, as WebDriver names them.
+CONTROL, HOME, END, ENTER = "\ue009", "\ue011", "\ue010", "\ue007"
+
+
+class Problem(Exception):
+    """A command that the browser has refused, or a script that has thrown."""
+
+
+class Firefox:
+    """A browser of its own, with a new profile."""
+
+    def __init__(self, folder):
+        lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES.items())
+        (folder / "user.js").write_text("".join(lines))
+        self.log = open(folder / "firefox.log", "w+")
+        self.process = subprocess.Popen(
+            [FIREFOX, "--headless", "--no-remote", "--profile", folder, "--remote-debugging-port", "0"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        for line in self.process.stderr:
+            if match := re.search(r"WebDriver BiDi listening on (ws://\S+)", line):
+                break
+        else:
+            raise Problem(f"{FIREFOX} ended with {self.process.wait()} before it listened")
+        self.socket = connect(
+            f"{match[1]}/session", max_size=None, compression=None, open_timeout=SECONDS, legacy=True,
+        )  # fmt: skip
+        self.number = 0
+        self.command("session.new", capabilities={})
+
+    def command(self, method, /, **parameters):
+        """Sends a command; its result."""
+        self.number += 1
+        self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
+        # Events stand between, which nobody has asked for.
+        while (answer := json.loads(self.socket.recv(SECONDS))).get("id") != self.number:
+            pass
+        if answer["type"] == "error":
+            raise Problem(f"{method}: {answer['error']}: {answer['message']}")
+        return answer["result"]
+
+    def new_person(self):
+        """Storage of its own, as another person's browser has it; its name."""
+        return self.command("browser.createUserContext")["userContext"]
+
+    def new_tab(self, person):
+        return Tab(self, self.command("browsingContext.create", type="tab", userContext=person)["context"])
+
+    def close(self):
+        self.command("browser.close")
+        self.process.wait(SECONDS)
+        self.socket.close()
+        self.process.stderr.close()
+        self.log.close()
+
+
+class Tab:
+    """A tab of a person's browser."""
+
+    def __init__(self, browser, context):
+        self.browser, self.context = browser, context
+
+    def command(self, method, /, **parameters):
+        return self.browser.command(method, context=self.context, **parameters)
+
+    def open(self, address):
+        self.command("browsingContext.navigate", url=address, wait="complete")
+        return self
+
+    def reload(self):
+        self.command("browsingContext.reload", wait="complete")
+
+    def close(self):
+        self.command("browsingContext.close")
+
+    def run(self, function, *values):
+        """Calls a function of the page with values of JSON; what it returns, or its promise."""
+        answer = self.browser.command(
+            "script.callFunction", target={"context": self.context}, awaitPromise=True,
+            functionDeclaration=f"async (values) => JSON.stringify((await ({function})(...JSON.parse(values))) ?? null)",
+            arguments=[{"type": "string", "value": json.dumps(values)}],
+        )  # fmt: skip
+        if answer["type"] == "exception":
+            raise Problem(answer["exceptionDetails"]["text"])
+        return json.loads(answer["result"]["value"])
+
+    def wait_for(self, function, *values, wanted=True):
+        """Asks again and again until the function returns this."""
+        seen = None
+
+        def has_come():
+            nonlocal seen
+            seen = self.run(function, *values)
+            return seen == wanted
+
+        wait_until(has_come, lambda: f"{function} gave {seen!r}, not {wanted!r}")
+
+    def press(self, *keys):
+        """Presses keys together, and lets go of them."""
+        downs = [{"type": "keyDown", "value": key} for key in keys]
+        ups = [{"type": "keyUp", "value": key} for key in reversed(keys)]
+        actions = [{"type": "key", "id": "keys", "actions": downs + ups}]
+        self.command("input.performActions", actions=actions)
+
+    def type(self, text):
+        """Types where the caret is, key by key."""
+        keys = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
+        self.command("input.performActions", actions=[{"type": "key", "id": "keys", "actions": keys}])
