@@ -31,7 +31,7 @@ build: setup-serve page  ## Build the program and the page, without running them
 .PHONY: test
 test: setup-test  ## Lint, build, and run every test, a real browser included
 # Side by side: a module is compiled by one core, and the page's modules by one after another.
-	@$(MAKE) -j3 --output-sync=target page lint build-tests
+	@$(MAKE) -j3 --output-sync=target page library lint build-tests
 	@python3 Scripts/run_tests.py swift fuzz web clients browser
 
 # A suite or a test target, as `swift test --filter` takes it.
@@ -61,7 +61,7 @@ test-fuzz: check-swift  ## Replay what fuzzing has found worth keeping, and a li
 	@python3 Scripts/run_tests.py fuzz
 test-web: setup-test page  ## The page's unit tests alone
 	@python3 Scripts/run_tests.py web
-test-clients: setup-test build  ## Python clients against the real program
+test-clients: setup-test build library  ## Python clients against the real program
 	@python3 Scripts/run_tests.py clients
 test-browser: setup-test build  ## Chromium against the real program
 	@$(SWIFT_BUILD) --product example-todo-bot && $(SWIFT_BUILD) --product example-live-list
@@ -87,6 +87,10 @@ page: setup-serve  ## Fetch CodeMirror, compile the core to WebAssembly, and bui
 	@if [ -x Scripts/vendor-codemirror.sh ]; then Scripts/vendor-codemirror.sh; fi
 	@if [ -x Scripts/build-wasm.sh ]; then Scripts/build-wasm.sh; fi
 	@Scripts/build-page.py
+
+.PHONY: library
+library: check-swift  ## Compile the client core as a library for other languages (Clients/c)
+	@Scripts/build-library.sh
 
 .PHONY: check-swift
 check-swift:
@@ -215,6 +219,10 @@ bench-store: check-swift  ## Measure typists beside a reader, and authors at ran
 	@$(SWIFT_BUILD) --product parley-store-bench
 	@"$$($(SWIFT_BUILD) --show-bin-path)/parley-store-bench" $(REVISIONS)
 
+.PHONY: bench-python
+bench-python: setup-test page library  ## Measure the client core in Python, as a library and as WebAssembly
+	@$(PYTHON) Scripts/bench_python.py
+
 .PHONY: package-test
 package-test: check-swift  ## Build an app on this package's clients, without what only the server needs
 	@Scripts/package-test.sh
@@ -237,7 +245,7 @@ apple-check: check-swift  ## Type-check views, example and tutorials for Apple's
 	@Scripts/apple-check.sh "$$($(SWIFT_BUILD) --show-bin-path)/Modules"
 
 .PHONY: python
-python: setup-serve page  ## Make the Python package parley as a wheel
+python: setup-serve page library  ## Make the Python package parley as wheels, in .build/python
 	@Scripts/build-python.sh
 
 .PHONY: deb

@@ -2,7 +2,6 @@
 # Compiles the client core behind its door (Web/core) for the page, as Embedded Swift without imports, to
 # Web/generated/client.wasm.
 #
-# All modules are compiled as one: that takes half the time, and leaves out more of what nothing needs.
 # Nothing is done when no source has changed since.
 set -eu
 
@@ -16,15 +15,14 @@ tools=$(dirname -- "$(readlink -f -- "$swiftc")")
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
-mkdir -p Web/generated "$work/sources"
+mkdir -p Web/generated
 
-modules='OTCore JSON ParleyModel SocketMessages ParleyClientCore'
 target=Web/generated/client.wasm
+Scripts/core-sources.sh "$work/sources" Web/core/*.swift
 
 # What the module is known by.
 stamp=$(
-  for module in $modules; do find "Sources/$module" -name '*.swift' | LC_ALL=C sort; done |
-    xargs cat | cat - Web/core/*.swift Web/core/shim.c Scripts/build-wasm.sh | cksum
+  cat "$work/sources"/*.swift Web/core/shim.c Scripts/build-wasm.sh | cksum
   swiftc --version 2>/dev/null | head -n 1
 )
 if [ -f "$target" ] && [ "$(cat "$target.stamp" 2>/dev/null)" = "$stamp" ]; then exit 0; fi
@@ -35,18 +33,6 @@ if ! command -v wasm-opt >/dev/null; then
   echo "build-wasm.sh: wasm-opt is missing: Scripts/install-packages.sh serve installs it" >&2
   exit 1
 fi
-
-# They import each other no longer, and what one of them names by its module is in the one.
-names=$(echo "$modules" | tr ' ' '|')
-as_one="s/^(@_exported )?([a-z]+ )?import ($names)\$//; s/\b($names)\.([A-Z])/ParleyPage.\2/g"
-for module in $modules; do
-  for file in "Sources/$module"/*.swift; do
-    sed -E "$as_one" "$file" >"$work/sources/$module-$(basename "$file")"
-  done
-done
-for file in Web/core/*.swift; do
-  sed -E "$as_one" "$file" >"$work/sources/$(basename "$file")"
-done
 
 # Passes that copy code to make it faster make it larger: without these three it is 4 kB less to load.
 smaller='-Xfrontend -mergeable-traps'

@@ -28,8 +28,8 @@ for set in "$@"; do
       packages+=(ruby-faye)
       # The proxies that there are examples for.
       packages+=(nginx haproxy caddy)
-      # A library that has system calls go wrong.
-      packages+=(gcc)
+      # A library that has system calls go wrong; programs in C on the client core, with either C library.
+      packages+=(gcc musl-tools)
       # Certificates to test with, and what the operations guide asks a server by.
       packages+=(openssl curl)
       # Any Node will do; Debian's is taken where there is none.

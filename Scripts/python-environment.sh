@@ -47,6 +47,13 @@ install() {
     --requirement "$requirements"
   cp "$requirements" "$stamp"
 }
+# Before the stamp: wheels that the Python package's tests put into environments of their own.
+if ! cmp --silent Tests/requirements-package.txt "$environment/.requirements-package"; then
+  rm -rf "$environment/wheels"
+  "$environment/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps \
+    --dest "$environment/wheels" --requirement Tests/requirements-package.txt
+fi
+install Tests/requirements-package.txt requirements-package
 install "$requirements" requirements
 for clients in socketio4 dialects; do
   install "Tests/requirements-$clients.txt" "requirements-$clients" \

@@ -11,27 +11,22 @@ import textwrap
 import pytest
 from parley_server import ROOT
 from patience import PROGRAM_SECONDS, SECONDS
+from python_wheels import install, make_wheels
 
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """A folder with what the wheel holds, as pip puts it."""
+    """A folder with what is in the wheel that pip takes for this machine."""
     folder = tmp_path_factory.mktemp("package")
-    source = folder / "source"
-    target = folder / "installed"
-    environment = os.environ | {"PYTHON": sys.executable}
-    subprocess.run(
-        ["cp", "-R", ROOT / "Clients" / "python", source], check=True
-    )
-    (source / "parley" / "client.wasm").write_bytes((ROOT / "Web/generated/client.wasm").read_bytes())
-    subprocess.run(
-        [
-            sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation",
-            "--disable-pip-version-check", "--target", target, source,
-        ],
-        check=True, env=environment,
-    )  # fmt: skip
-    return target
+    install(make_wheels(folder / "wheels"), "--no-deps", "--target", folder / "installed")
+    return folder / "installed"
+
+
+@pytest.fixture(params=["library", "wasm"], autouse=True)
+def core(request, monkeypatch):
+    """What the client core runs as."""
+    monkeypatch.setenv("PARLEY_CORE", request.param)
+    return request.param
 
 
 @pytest.fixture
@@ -40,6 +35,11 @@ def parley(installed, monkeypatch):
     import parley
 
     return parley
+
+
+def environment_of(package):
+    """What a program with the package runs in."""
+    return {"PYTHONPATH": str(package), **{name: os.environ[name] for name in ("PATH", "PARLEY_CORE")}}
 
 
 def text_of(server, note):
@@ -66,7 +66,7 @@ async def until(note, condition):
         await asyncio.wait_for(note._wait(), SECONDS)
 
 
-def test_two_programs_write_one_note(server, parley):
+def test_two_programs_write_one_note(server, parley, core):
     id = server.create_note("Shared")
     put_text(server, id, "one 😀 two\r\n")
 
@@ -75,6 +75,7 @@ def test_two_programs_write_one_note(server, parley):
             parley.connect(server.origin, name="Ada") as ada,
             parley.connect(server.origin, name="Bo") as bo,
         ):
+            assert ada.core == bo.core == core
             first, second = await ada.note(id), await bo.note(id)
             assert first.text == "one 😀 two\r\n" and first.title == "Shared"
             first.replace(4, 5, "🎉🎉")
@@ -174,7 +175,7 @@ asyncio.run(main())
 def test_a_program_that_is_killed_loses_and_doubles_nothing(server, installed, tmp_path):
     """All that was saved is there, and each edit once and in order: the next process goes on from it."""
     id = server.create_note("Program")
-    environment = {"PYTHONPATH": str(installed), "PATH": os.environ["PATH"]}
+    environment = environment_of(installed)
     for kill in range(6):
         child = subprocess.Popen(
             [sys.executable, "-c", CHILD, server.origin, id, tmp_path / "state"],
@@ -397,7 +398,7 @@ def test_the_example_runs(server, installed):
     id = server.create_note("Clock")
     subprocess.run(
         [sys.executable, example, server.origin, id],
-        env={"PYTHONPATH": str(installed), "PATH": os.environ["PATH"]}, check=True, timeout=PROGRAM_SECONDS,
+        env=environment_of(installed), check=True, timeout=PROGRAM_SECONDS,
     )  # fmt: skip
     assert re.fullmatch(r"It is \d\d:\d\d\.\n", text_of(server, id))
 
@@ -424,7 +425,7 @@ def test_the_guides_blocks_run(server, installed, tmp_path, number):
     program = f"import asyncio, parley\nasync def main():\n{body}\nasyncio.run(main())\n"
     program = program.replace("http://127.0.0.1:8080", server.origin)
     ended = subprocess.run(
-        [sys.executable, "-c", program], env={"PYTHONPATH": str(installed), "PATH": os.environ["PATH"]},
+        [sys.executable, "-c", program], env=environment_of(installed),
         cwd=tmp_path, capture_output=True, text=True, timeout=PROGRAM_SECONDS,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr

@@ -1,10 +1,12 @@
-// The client core for the page: one machine behind one door, called from Web/js/door.js.
+// The client core behind a door: one machine, called by languages other than Swift.
 //
-// The page writes an event into the input, calls `client_handle`, and does the actions that it finds in
-// the output. A form so plain needs no parser on either side: a byte for the kind, then fields in the
+// Whoever calls writes an event into the input, calls `handle`, and does the actions that it finds in the
+// output. A form so plain needs no parser on either side: a byte for the kind, then fields in the
 // order of `readEvent` and `write`. A number is a 64-bit float, for it is a JavaScript number there; a
 // text or a run of bytes is its length as such a number, then its bytes, texts in UTF-8. Positions in a
 // text are UTF-16 units of the text on the screen, as the editor counts.
+//
+// Page.swift has the door in WebAssembly, Clients/c/Library.swift in a shared library: both pass on bytes alone.
 
 import JSON
 import OTCore
@@ -12,157 +14,103 @@ import ParleyClientCore
 import ParleyModel
 import SocketMessages
 
-// MARK: Buffers
+/// A client's machine, and the output of the last call.
+struct Door {
+  var output = Output()
+  private var client: Client?
 
-/// The page runs on one thread, so globals need no lock.
-nonisolated(unsafe) private var input = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
-nonisolated(unsafe) var output = Output()
-nonisolated(unsafe) private var client: Client?
-
-/// Makes room for the input of the next call, and returns where it is.
-@_expose(wasm, "input_reserve")
-@_cdecl("input_reserve")
-public func inputReserve(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
-  let count = max(Int(count), 1)
-  // A large paste's room is given back at the next small call.
-  if input.count < count || input.count > 1 << 20 && count < 1 << 16 {
-    input.deallocate()
-    input = .allocate(capacity: max(count, 4096))
+  /// Makes the machine.
+  ///
+  /// Input: name, colour, seed, whether there is a claim, and its id and resume token.
+  mutating func create(_ fields: consuming Input) -> Int32 {
+    let settings = ClientSettings(name: fields.text(), color: fields.text())
+    let seed = UInt64(fields.number())
+    let hasClaim = fields.flag()
+    let claim = ClientClaim(id: fields.text(), resumeToken: fields.text())
+    guard !fields.hasFailed else { return -1 }
+    client = Client(
+      machine: ClientMachine(settings: settings, claim: hasClaim ? claim : nil, seed: seed))
+    return 0
   }
-  return input.baseAddress
-}
 
-/// Returns where the output of the last call is.
-@_expose(wasm, "output_address")
-@_cdecl("output_address")
-public func outputAddress() -> UnsafePointer<UInt8>? {
-  // The array is not touched until the next call, so the address holds until then.
-  output.bytes.withUnsafeBufferPointer { $0.baseAddress }
-}
+  /// Takes an event.
+  ///
+  /// Input: the event. Output: the actions. Result: how many; -1 where the input is no event, or `now` no time.
+  mutating func handle(_ fields: consuming Input, now: Double) -> Int32 {
+    guard now >= 0, now <= 9_007_199_254_740_992 else { return -1 }
+    return client?.handle(&fields, now: Int64(now), &output) ?? -1
+  }
 
-/// Returns how many bytes the output of the last call has.
-@_expose(wasm, "output_count")
-@_cdecl("output_count")
-public func outputCount() -> Int32 { Int32(output.bytes.count) }
+  /// Output: a note's text on the screen. Result: 1 if there is one.
+  mutating func noteText(_ fields: consuming Input) -> Int32 {
+    guard let text = client?.machine.document(of: fields.text()) else { return 0 }
+    text.forEachChunk { output.bytes.append(contentsOf: $0) }
+    return 1
+  }
 
-/// The input of a call: what the page has written.
-func reading(_ count: Int32) -> Input {
-  output.bytes.removeAll(keepingCapacity: true)
-  return Input(UnsafeBufferPointer(rebasing: input[..<Int(count)]))
-}
+  /// Result: a note's newest revision of the server, 0 if there is none.
+  func noteRevision(_ fields: consuming Input) -> Double {
+    Double(client?.machine.revision(of: fields.text())?.revision ?? 0)
+  }
 
-// MARK: The client
-
-/// Input: name, colour, seed, whether there is a claim, and its id and resume token.
-@_expose(wasm, "client_create")
-@_cdecl("client_create")
-public func clientCreate(_ count: Int32) -> Int32 {
-  var fields = reading(count)
-  let settings = ClientSettings(name: fields.text(), color: fields.text())
-  let seed = UInt64(fields.number())
-  let hasClaim = fields.flag()
-  let claim = ClientClaim(id: fields.text(), resumeToken: fields.text())
-  guard !fields.hasFailed else { return -1 }
-  client = Client(
-    machine: ClientMachine(settings: settings, claim: hasClaim ? claim : nil, seed: seed))
-  return 0
-}
-
-/// Input: an event. Output: the actions. Result: how many; -1 where the input is no event.
-@_expose(wasm, "client_handle")
-@_cdecl("client_handle")
-public func clientHandle(_ count: Int32, _ now: Double) -> Int32 {
-  var fields = reading(count)
-  return client?.handle(&fields, now: Int64(now), &output) ?? -1
-}
-
-/// Output: a note's text on the screen. Result: 1 if there is one.
-@_expose(wasm, "note_text")
-@_cdecl("note_text")
-public func noteText(_ count: Int32) -> Int32 {
-  var fields = reading(count)
-  guard let text = client?.machine.document(of: fields.text()) else { return 0 }
-  text.forEachChunk { output.bytes.append(contentsOf: $0) }
-  return 1
-}
-
-/// Result: a note's newest revision of the server, 0 if there is none.
-@_expose(wasm, "note_revision")
-@_cdecl("note_revision")
-public func noteRevision(_ count: Int32) -> Double {
-  var fields = reading(count)
-  return Double(client?.machine.revision(of: fields.text())?.revision ?? 0)
-}
-
-/// Output: how many are in a note where they are too many to be named, or -1; the number of those who
-/// are; and of each the client's id, name, colour, whether they write, and the number of selections
-/// with each one's anchor and head.
-@_expose(wasm, "note_people")
-@_cdecl("note_people")
-public func notePeople(_ count: Int32) -> Int32 {
-  var fields = reading(count)
-  let id = fields.text()
-  guard let machine = client?.machine else { return 0 }
-  let people = machine.people(in: id)
-  let text = machine.document(of: id)
-  output.number(machine.peopleCount(in: id) ?? -1)
-  output.number(people.count)
-  for person in people {
-    output.text(person.clientID)
-    output.text(person.name)
-    output.text(person.color ?? "")
-    output.number(person.isWriting ? 1 : 0)
-    output.number(person.selections.count)
-    for selection in person.selections {
-      output.number(text?.utf16Offset(ofScalar: selection.anchor) ?? 0)
-      output.number(text?.utf16Offset(ofScalar: selection.head) ?? 0)
+  /// Output: how many are in a note where they are too many to be named, or -1; the number of those who
+  /// are; and of each the client's id, name, colour, whether they write, and the number of selections
+  /// with each one's anchor and head.
+  mutating func notePeople(_ fields: consuming Input) -> Int32 {
+    let id = fields.text()
+    guard let machine = client?.machine else { return 0 }
+    let people = machine.people(in: id)
+    let text = machine.document(of: id)
+    output.number(machine.peopleCount(in: id) ?? -1)
+    output.number(people.count)
+    for person in people {
+      output.text(person.clientID)
+      output.text(person.name)
+      output.text(person.color ?? "")
+      output.number(person.isWriting ? 1 : 0)
+      output.number(person.selections.count)
+      for selection in person.selections {
+        output.number(text?.utf16Offset(ofScalar: selection.anchor) ?? 0)
+        output.number(text?.utf16Offset(ofScalar: selection.head) ?? 0)
+      }
     }
+    return Int32(people.count)
   }
-  return Int32(people.count)
-}
 
-/// Output: the number of people present in a room, and of each the id, name and colour; then the number
-/// of those who type, and their ids.
-@_expose(wasm, "room_people")
-@_cdecl("room_people")
-public func roomPeople(_ count: Int32) -> Int32 {
-  var fields = reading(count)
-  let name = fields.text()
-  guard let machine = client?.machine else { return 0 }
-  let people = machine.people(inRoom: name)
-  output.number(people.count)
-  for person in people {
-    output.text(person.personID)
-    output.text(person.name)
-    output.text(person.color ?? "")
+  /// Output: the number of people present in a room, and of each the id, name and colour; then the number
+  /// of those who type, and their ids.
+  mutating func roomPeople(_ fields: consuming Input) -> Int32 {
+    let name = fields.text()
+    guard let machine = client?.machine else { return 0 }
+    let people = machine.people(inRoom: name)
+    output.number(people.count)
+    for person in people {
+      output.text(person.personID)
+      output.text(person.name)
+      output.text(person.color ?? "")
+    }
+    let typists = machine.typists(inRoom: name)
+    output.number(typists.count)
+    for id in typists { output.text(id) }
+    return Int32(people.count)
   }
-  let typists = machine.typists(inRoom: name)
-  output.number(typists.count)
-  for id in typists { output.text(id) }
-  return Int32(people.count)
-}
 
-/// Output: the server's text that the note's first keep without an answer stands on. It is asked for only
-/// where it is not on disk yet, for it is as long as the note. Result: -1 if there is no such keep.
-@_expose(wasm, "kept_text")
-@_cdecl("kept_text")
-public func keptText(_ count: Int32) -> Int32 {
-  var fields = reading(count)
-  guard let kept = client?.firstKeep(of: fields.text()) else { return -1 }
-  output.bytes = kept.encodedText()
-  return 0
-}
+  /// Output: the server's text that the note's first keep without an answer stands on. It is asked for only
+  /// where it is not on disk yet, for it is as long as the note. Result: -1 if there is no such keep.
+  mutating func keptText(_ fields: consuming Input) -> Int32 {
+    guard let kept = client?.firstKeep(of: fields.text()) else { return -1 }
+    output.bytes = kept.encodedText()
+    return 0
+  }
 
-/// Output: a copy of a note without edits, as `restore` takes it: its state, and the server's text.
-/// Result: 1 if there is one.
-@_expose(wasm, "note_copy")
-@_cdecl("note_copy")
-public func noteCopy(_ count: Int32) -> Int32 {
-  var fields = reading(count)
-  guard let copy = client?.machine.copy(of: fields.text()) else { return 0 }
-  output.run(copy.encodedEdits())
-  output.run(copy.encodedText())
-  return 1
+  /// Output: a copy of a note without edits, as `restore` takes it: its state, and the server's text.
+  /// Result: 1 if there is one.
+  mutating func noteCopy(_ fields: consuming Input) -> Int32 {
+    guard let copy = client?.machine.copy(of: fields.text()) else { return 0 }
+    output.run(copy.encodedEdits())
+    output.run(copy.encodedText())
+    return 1
+  }
 }
 
 /// The machine, with what the door has to know beside.

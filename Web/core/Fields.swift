@@ -66,6 +66,12 @@ struct Input {
 struct Output {
   var bytes: [UInt8] = []
 
+  /// Begins anew. A large text's room is given back.
+  @inline(never)
+  mutating func restart() {
+    bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)
+  }
+
   @inline(never)
   mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 

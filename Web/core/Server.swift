@@ -15,7 +15,7 @@ public func operationTransform(_ count: Int32) -> Int32 {
   for operation in [leftAfter, rightAfter] {
     var bytes: [UInt8] = []
     operation.appendJSON(to: &bytes)
-    output.run(bytes)
+    door.output.run(bytes)
   }
   return 0
 }
@@ -28,7 +28,7 @@ public func operationApply(_ count: Int32) -> Int32 {
   guard let operation = try? TextOperation(json: fields.run()),
     var text = try? Document(utf8: fields.run()), (try? text.apply(operation)) != nil
   else { return -1 }
-  text.forEachChunk { output.bytes.append(contentsOf: $0) }
+  text.forEachChunk { door.output.bytes.append(contentsOf: $0) }
   return 0
 }
 

@@ -12,9 +12,11 @@
 
 from .client import Client, connect
 from .core import Change
+from .doors import LibraryUnavailable
 from .errors import (
     ChangesRefused,
     ConnectionEnded,
+    CoreUnavailable,
     NoteUnavailable,
     Overflowed,
     ParleyError,
@@ -26,7 +28,7 @@ from .note import Changed, Note, Person
 from .room import Gap, Position, Publication, ResourceUpdate, Room, RoomPerson
 
 __all__ = [
-    "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "Gap", "Note", "NoteUnavailable", "Overflowed",
-    "ParleyError", "Person", "Position", "Publication", "PublishRefused", "ResourceUpdate", "Room", "RoomPerson",
-    "RoomUnavailable", "StorageFailed", "connect",
+    "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable", "Gap", "LibraryUnavailable",
+    "Note", "NoteUnavailable", "Overflowed", "ParleyError", "Person", "Position", "Publication", "PublishRefused",
+    "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect",
 ]  # fmt: skip

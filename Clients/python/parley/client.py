@@ -17,6 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 import websockets
 
 from .core import Action, Core, CoreError
+from .doors import choice, open_door
 from .errors import ConnectionEnded, NoteUnavailable, ParleyError, StorageFailed
 from .note import Note
 from .room import Position, ResourceUpdate, Room
@@ -57,6 +58,8 @@ class connect:
         self._make = lambda: Client(_addresses(url), name, color, token, keep)
 
     async def __aenter__(self) -> Client:
+        # Compiling WebAssembly takes a second or so: elsewhere, so that the loop goes on.
+        await asyncio.to_thread(choice)
         self._client = self._make()
         await self._client._open()
         return self._client
@@ -88,7 +91,7 @@ class Client:
         self._token: str | None = None
         self._refused: str | None = None
         self._folder = EditFolder(keep) if keep is not None else None
-        self._core = Core()
+        self._core = Core(open_door())
         self._notes: dict[str, Note] = {}
         self._rooms: dict[str, Room] = {}
         self._person = ""
@@ -158,6 +161,11 @@ class Client:
         """Has others see this program so from now on; what is left out stays."""
         self._profile = (name or self._profile[0], color or self._profile[1])
         self._do("profile", *self._profile)
+
+    @property
+    def core(self) -> str:
+        """What the client core runs as: library, or wasm where the package's library does not fit this machine."""
+        return self._core.kind
 
     @property
     def unsaved(self) -> int:

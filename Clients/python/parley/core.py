@@ -1,18 +1,16 @@
-"""The door to the client core in WebAssembly: events go in, actions come out.
+"""The client core: events go in, actions come out.
 
 It knows the form of both, and no rule of the protocol. A byte for the kind, then fields: a number is a 64-bit float,
 little-endian; a text or a run of bytes is its length as such a number, then its bytes. Positions are UTF-16 units.
-Web/core/Door.swift in Parley's sources is the other half.
+Web/core/Door.swift in Parley's sources is the other half; doors.py has the ways to it.
 """
 
 from __future__ import annotations
 
-import importlib.resources
 import struct
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-import wasmtime
+from .doors import Door
 
 _EVENTS = {
     "start": 1, "stop": 2, "opened": 3, "received": 4, "closed": 5, "wake": 6, "reachable": 7, "token": 8,
@@ -83,23 +81,16 @@ class _Reader:
         return self._data[self._at - count : self._at].decode()
 
 
-@lru_cache(maxsize=1)
-def _module() -> tuple[wasmtime.Engine, wasmtime.Module]:
-    """The core, compiled once for the process: that takes a second or so."""
-    engine = wasmtime.Engine()
-    wasm = importlib.resources.files(__package__).joinpath("client.wasm").read_bytes()
-    return engine, wasmtime.Module(engine, wasm)
-
-
 class Core:
-    """One client: the machine is in its memory."""
+    """One client: its machine is behind the door."""
 
-    def __init__(self) -> None:
-        engine, module = _module()
-        self._store = wasmtime.Store(engine)
-        exports = wasmtime.Instance(self._store, module, []).exports(self._store)
-        self._exports = exports
-        self._memory = exports["memory"]
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    @property
+    def kind(self) -> str:
+        """library or wasm."""
+        return self._door.kind
 
     def create(self, name: str, color: str, seed: int, claim: tuple[str, str] | None) -> None:
         """Makes the machine. `claim`: the id and resume token of who this client was before."""
@@ -150,18 +141,13 @@ class Core:
         return self._output().decode()
 
     def _call(self, name: str, fields: _Writer, *more: float) -> int:
-        data = bytes(fields.parts)
-        pointer = self._exports["input_reserve"](self._store, len(data))
-        self._memory.write(self._store, data, pointer)
-        result = self._exports[name](self._store, len(data), *more)
+        result = self._door.call(name, bytes(fields.parts), *more)
         if result < 0:
             raise CoreError(f"{name}: the core does not take this")
         return int(result)
 
     def _output(self) -> bytes:
-        start = self._exports["output_address"](self._store)
-        count = self._exports["output_count"](self._store)
-        return bytes(self._memory.read(self._store, start, start + count))
+        return self._door.output()
 
 
 def _read_action(fields: _Reader) -> Action:

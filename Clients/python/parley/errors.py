@@ -67,5 +67,12 @@ class StorageFailed(ParleyError):
     """Unsaved edits could not be kept on disk, or what is kept cannot be read."""
 
 
+class CoreUnavailable(ParleyError):
+    """The client core cannot be loaded: neither the package's library nor, by wasmtime, WebAssembly."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the client core cannot be loaded: {reason}; install the package for this machine anew")
+
+
 class Overflowed(ParleyError):
     """An iterator of changes was left unread for too long; read `note.text` and iterate anew."""

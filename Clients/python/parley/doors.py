@@ -1,0 +1,189 @@
+"""The two ways to the client core: a shared library of this machine, and WebAssembly for any other.
+
+The same bytes cross both. The library is many times faster and there at once; where it does not fit, WebAssembly
+takes its place.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib.resources
+import os
+import pathlib
+import warnings
+import weakref
+from functools import lru_cache
+from typing import Any, Protocol
+
+from .errors import CoreUnavailable
+
+#: Says which way is taken, library or wasm; none leaves it to this package.
+CHOICE = "PARLEY_CORE"
+#: PARLEY_CLIENT_VERSION of Clients/c/parley_client.h in Parley's sources.
+_VERSION = 1
+
+_FUNCTIONS = {
+    "client_create": "parley_client_create", "client_handle": "parley_client_handle", "note_text": "parley_note_text",
+    "note_revision": "parley_note_revision", "note_people": "parley_note_people",
+    "room_people": "parley_room_people", "kept_text": "parley_kept_text",
+}  # fmt: skip
+
+
+class LibraryUnavailable(RuntimeWarning):
+    """The package's library cannot be used on this machine; WebAssembly takes its place, which is slower."""
+
+
+class Door(Protocol):
+    """A way to one client core."""
+
+    kind: str
+
+    def call(self, name: str, data: bytes, *more: float) -> float:
+        """Calls a function of the core with bytes; negative where it does not take them."""
+
+    def output(self) -> bytes:
+        """What the last call has written."""
+
+
+def open_door() -> Door:
+    """A core of its own, by the way that is there.
+
+    Raises CoreUnavailable, and ValueError where PARLEY_CORE names no way.
+    """
+    return LibraryDoor() if choice() == "library" else WebAssemblyDoor()
+
+
+def choice() -> str:
+    """The way that is taken, once what it needs is loaded: WebAssembly is compiled first, which takes a second or so.
+
+    Raises as `open_door` does.
+    """
+    asked = os.environ.get(CHOICE, "")
+    if asked not in ("", "library", "wasm"):
+        raise ValueError(f"expected {CHOICE} to be library or wasm, got {asked[:20]!r}")
+    reason = ""
+    if asked != "wasm":
+        loaded = _library()
+        if isinstance(loaded, _Library):
+            return "library"
+        if asked == "library":
+            raise CoreUnavailable(loaded or "this package has no library")
+        reason = loaded
+        if reason:
+            _warn_once(reason)
+    try:
+        _module()
+    except Exception as error:
+        # An import that fails, a module that is damaged, a machine that wasmtime does not know.
+        raise CoreUnavailable(
+            "; ".join(filter(None, [reason, f"WebAssembly cannot be used: {type(error).__name__}"]))
+        ) from error
+    return "wasm"
+
+
+@lru_cache
+def _warn_once(reason: str) -> None:
+    warnings.warn(
+        f"{reason}; WebAssembly takes the library's place, which is slower", LibraryUnavailable, stacklevel=2
+    )
+
+
+class _Library:
+    """The shared library, loaded once for the process."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        # Calls are short: letting other threads go on meanwhile would cost more than they take.
+        library = ctypes.PyDLL(str(path))
+        library.parley_client_version.restype = ctypes.c_int32
+        version = library.parley_client_version()
+        if version != _VERSION:
+            raise OSError(f"expected version {_VERSION} of it, got {version}")
+        self.make = library.parley_client_new
+        self.make.restype = ctypes.c_void_p
+        self.free = library.parley_client_free
+        self.free.argtypes, self.free.restype = [ctypes.c_void_p], None
+        self.output = library.parley_client_output
+        self.output.argtypes, self.output.restype = [ctypes.c_void_p, ctypes.c_void_p], ctypes.c_void_p
+        self.functions: dict[str, Any] = {}
+        for name, symbol in _FUNCTIONS.items():
+            function = getattr(library, symbol)
+            time = [ctypes.c_double] if name == "client_handle" else []
+            function.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32, *time]
+            function.restype = ctypes.c_double if name == "note_revision" else ctypes.c_int32
+            self.functions[name] = function
+
+
+@lru_cache(maxsize=1)
+def _library() -> _Library | str:
+    """The library, or why there is none; nothing where the package was made without one."""
+    path = pathlib.Path(__file__).with_name("libparleyclient.so")
+    try:
+        wanted = path.with_name(f"{path.name}.sha256").read_text().split()[0]
+        # A file that was cut off would end the process when it is loaded, not raise.
+        if hashlib.sha256(path.read_bytes()).hexdigest() != wanted:
+            return "the package's library is not the one that it was made with"
+        return _Library(path)
+    except FileNotFoundError:
+        return "the package's library has no checksum" if path.exists() else ""
+    except (OSError, AttributeError, IndexError) as error:
+        return f"the package's library cannot be loaded: {error}"
+
+
+class LibraryDoor:
+    """A core in the shared library. For one thread at a time."""
+
+    kind = "library"
+
+    def __init__(self) -> None:
+        library = _library()
+        if not isinstance(library, _Library):
+            raise CoreUnavailable(library or "this package has no library")
+        self._library = library
+        self._core = library.make()
+        self._count = ctypes.c_int32()
+        self._count_address = ctypes.addressof(self._count)
+        weakref.finalize(self, library.free, self._core)
+
+    def call(self, name: str, data: bytes, *more: float) -> float:
+        return self._library.functions[name](self._core, data, len(data), *more)
+
+    def output(self) -> bytes:
+        start = self._library.output(self._core, self._count_address)
+        return ctypes.string_at(start, self._count.value) if start else b""
+
+
+@lru_cache(maxsize=1)
+def _module() -> tuple[Any, Any]:
+    """The core in WebAssembly, compiled once for the process."""
+    # Taken along only where it is used: it is 30 MB, and takes a moment to import.
+    import wasmtime
+
+    engine = wasmtime.Engine()
+    wasm = importlib.resources.files(__package__).joinpath("client.wasm").read_bytes()
+    return engine, wasmtime.Module(engine, wasm)
+
+
+class WebAssemblyDoor:
+    """A core in a memory of its own, by wasmtime."""
+
+    kind = "wasm"
+
+    def __init__(self) -> None:
+        import wasmtime
+
+        engine, module = _module()
+        self._store = wasmtime.Store(engine)
+        exports = wasmtime.Instance(self._store, module, []).exports(self._store)
+        self._functions = {name: exports[name] for name in (*_FUNCTIONS, "input_reserve", "output_address", "output_count")}
+        self._memory = exports["memory"]
+
+    def call(self, name: str, data: bytes, *more: float) -> float:
+        pointer = self._functions["input_reserve"](self._store, len(data))
+        self._memory.write(self._store, data, pointer)
+        return self._functions[name](self._store, len(data), *more)
+
+    def output(self) -> bytes:
+        start = self._functions["output_address"](self._store)
+        count = self._functions["output_count"](self._store)
+        return bytes(self._memory.read(self._store, start, start + count))
