@@ -328,15 +328,19 @@
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highBits: UInt64 = 0x8080_8080_8080_8080
     while end - position >= 8 {
-      let word = UnsafeRawBufferPointer(bytes).loadUnaligned(
-        fromByteOffset: position, as: UInt64.self)
+      let word = UInt64(
+        littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(
+          fromByteOffset: position, as: UInt64.self))
       let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
       let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
       // A byte below `n` borrows into its high bit when `n` is taken from it. A borrow also runs
-      // into the bytes above, so a bit may be set too many, never too few.
+      // into the bytes above, so only the lowest bit that is set can be trusted.
       let controls = word &- ones &* 0x20
-      let special = (quotes &- ones) | (backslashes &- ones) | controls | word
-      guard special & highBits == 0 else { return }
+      let special = ((quotes &- ones) | (backslashes &- ones) | controls | word) & highBits
+      guard special == 0 else {
+        position += special.trailingZeroBitCount / 8
+        return
+      }
       position += 8
     }
   }

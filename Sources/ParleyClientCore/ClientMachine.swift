@@ -126,8 +126,9 @@ public struct ClientMachine: Sendable {
   /// The next time at which something is to be done.
   private var deadline: Int64? {
     var next = line.deadline
-    for note in notes { next = earlier(next, note.deadline) }
-    for room in rooms { next = earlier(next, room.deadline) }
+    // By their places: a copy of a note takes longer than its deadline.
+    for index in notes.indices { next = earlier(next, notes[index].deadline) }
+    for index in rooms.indices { next = earlier(next, rooms[index].deadline) }
     return earlier(next, requests.deadline)
   }
 
@@ -348,8 +349,10 @@ public struct ClientMachine: Sendable {
 
   /// A note's newest revision of the server, and the epoch that it counts in.
   public func revision(of documentID: String) -> (epoch: String, revision: Int64)? {
-    guard let replica = place(of: documentID).flatMap({ notes[$0].replica }) else { return nil }
-    return (replica.synchronizer.epoch, Int64(replica.synchronizer.revision))
+    guard let place = place(of: documentID), let epoch = notes[place].replica?.synchronizer.epoch,
+      let revision = notes[place].replica?.synchronizer.revision
+    else { return nil }
+    return (epoch, Int64(revision))
   }
 
   /// A note's state; `nil` if it is not open.

@@ -45,10 +45,13 @@ struct ExactDictionary<Value>: Sequence, ExpressibleByDictionaryLiteral {
 
   mutating func removeAll() { storage.removeAll() }
 
-  func makeIterator() -> AnyIterator<(String, Value)> {
-    var iterator = storage.makeIterator()
-    return AnyIterator { iterator.next().map { ($0.key.text, $0.value) } }
+  struct Iterator: IteratorProtocol {
+    fileprivate var elements: Dictionary<ExactName, Value>.Iterator
+
+    mutating func next() -> (String, Value)? { elements.next().map { ($0.key.text, $0.value) } }
   }
+
+  func makeIterator() -> Iterator { Iterator(elements: storage.makeIterator()) }
 }
 
 /// A set of exact names.
@@ -66,8 +69,11 @@ struct ExactSet: Sequence, ExpressibleByArrayLiteral {
 
   mutating func remove(_ name: String) { storage.remove(ExactName(name)) }
 
-  func makeIterator() -> AnyIterator<String> {
-    var iterator = storage.makeIterator()
-    return AnyIterator { iterator.next()?.text }
+  struct Iterator: IteratorProtocol {
+    fileprivate var elements: Set<ExactName>.Iterator
+
+    mutating func next() -> String? { elements.next()?.text }
   }
+
+  func makeIterator() -> Iterator { Iterator(elements: storage.makeIterator()) }
 }

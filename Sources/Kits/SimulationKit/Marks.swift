@@ -20,6 +20,9 @@ struct Marks {
     return String(Character(scalar))
   }
 
+  /// Unmakes the newest marks, which nobody has typed after all.
+  mutating func takeBack(to count: Int) { seats.removeSubrange(count...) }
+
   /// Notes an edit that an author applies to this text.
   mutating func note(_ operation: TextOperation, on document: Document) {
     var position = 0

@@ -165,7 +165,7 @@ package final class NativeTwin {
   /// - Parameters:
   ///   - keepsFirst: Whether it can keep what is unconfirmed before.
   ///   - forgetsClaim: Whether it does not know who it was.
-  /// - Returns: the text that was unconfirmed, and is not on disk.
+  /// - Returns: the edits that were unconfirmed, and the server's text under them.
   package func restart(
     keepsFirst: Bool, forgetsClaim: Bool = false, now: Int64
   ) -> (lost: TextOperation, text: Document)? {
@@ -190,8 +190,9 @@ package final class NativeTwin {
     return unconfirmed
   }
 
-  /// The unconfirmed edits as one operation on the server's text.
+  /// The unconfirmed edits as one operation on the server's text; `nil` if there are none.
   private var unconfirmedText: (lost: TextOperation, text: Document)? {
+    guard machine.status(of: documentID)?.unconfirmed ?? 0 > 0 else { return nil }
     // On another machine, for this one goes on: what it would keep has both texts.
     var probe = machine
     for action in probe.handle(.suspending, now: .min) {

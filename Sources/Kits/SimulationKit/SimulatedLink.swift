@@ -37,8 +37,13 @@ package struct SimulatedLink {
     downstream.append(item)
   }
 
+  package mutating func popUpstream() -> [UInt8]? {
+    upstream.isEmpty ? nil : upstream.removeFirst()
+  }
+
+  /// - Returns: `nil` if nothing is on its way, or nothing is read.
   package mutating func popDownstream() -> Arrival? {
-    guard !downstream.isEmpty else { return nil }
+    guard !isStalled, !downstream.isEmpty else { return nil }
     switch downstream.removeFirst() {
     case .close(let code): return .close(code)
     case .frame(let frame):

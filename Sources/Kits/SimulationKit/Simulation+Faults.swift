@@ -232,9 +232,8 @@ extension Simulation {
 
   private var isAtRest: Bool {
     storeQueue.isEmpty && completions.isEmpty && gateway.isSettled
-      && seats.allSatisfy { seat in
-        guard let link = seat.link else { return false }
-        return link.upstream.isEmpty && link.downstream.isEmpty && seat.client.isSettled
+      && seats.indices.allSatisfy { seat in
+        seats[seat].link?.messageCount == 0 && seats[seat].client.isSettled
       }
   }
 }

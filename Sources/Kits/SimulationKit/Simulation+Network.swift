@@ -66,9 +66,9 @@ extension Simulation {
   }
 
   mutating func deliverUp(_ seat: Int) {
-    guard let link = seats[seat].link, !link.upstream.isEmpty else { return }
-    let message = seats[seat].link?.upstream.removeFirst() ?? []
-    deliver(message, from: link.id)
+    guard let id = seats[seat].link?.id, let message = seats[seat].link?.popUpstream()
+    else { return }
+    deliver(message, from: id)
   }
 
   private mutating func deliver(_ message: [UInt8], from id: ConnectionID) {
@@ -83,8 +83,9 @@ extension Simulation {
   mutating func haunt() {
     guard !ghosts.isEmpty else { return }
     let index = random.below(ghosts.count)
-    if !ghosts[index].upstream.isEmpty, random.chance(70) {
-      let message = ghosts[index].upstream.removeFirst()
+    if !ghosts[index].upstream.isEmpty, random.chance(70),
+      let message = ghosts[index].popUpstream()
+    {
       deliver(message, from: ghosts[index].id)
     } else {
       layGhost(at: index)
@@ -100,14 +101,14 @@ extension Simulation {
   }
 
   mutating func deliverDown(_ seat: Int) throws {
-    guard let link = seats[seat].link, !link.isStalled else { return }
-    guard let item = seats[seat].link?.popDownstream() else { return }
+    guard let id = seats[seat].link?.id, let item = seats[seat].link?.popDownstream()
+    else { return }
     switch item {
     case .close(let code): disconnect(seat, code: code)
-    case .fragment: network.queuedBytes[link.id] = seats[seat].link?.downstreamBytes
+    case .fragment: network.queuedBytes[id] = seats[seat].link?.downstreamBytes
     case .message(let payload):
       condense(payload)
-      trace?("\(link.id.rawValue) ▼ \(String(decoding: payload, as: UTF8.self))")
+      trace?("\(id.rawValue) ▼ \(String(decoding: payload, as: UTF8.self))")
       switch seats[seat].client {
       case .native(let twin):
         let now = clock.uptime
@@ -119,9 +120,9 @@ extension Simulation {
       }
       // It may have hung up, or died.
       guard let bytes = seats[seat].link?.downstreamBytes else { return }
-      network.queuedBytes[link.id] = bytes
+      network.queuedBytes[id] = bytes
       if bytes == 0 {
-        gateway.drained(link.id)
+        gateway.drained(id)
         tally[.stalledReaderRanges] += perform()
       }
     }
@@ -173,7 +174,7 @@ extension Simulation {
       switch action {
       case .send(let frame, let id):
         frames += 1
-        if let seat = seats.firstIndex(where: { $0.link?.id == id }) {
+        if let seat = seat(behind: id) {
           seats[seat].link?.push(.frame(frame))
           network.queuedBytes[id] = seats[seat].link?.downstreamBytes
         } else if let ghost = ghosts.firstIndex(where: { $0.id == id }) {
@@ -182,7 +183,7 @@ extension Simulation {
         }
       case .close(let id, let code, _):
         count(code)
-        if let seat = seats.firstIndex(where: { $0.link?.id == id }) {
+        if let seat = seat(behind: id) {
           seats[seat].link?.push(.close(code))
         } else {
           closed.append(id)
@@ -196,6 +197,12 @@ extension Simulation {
       if let ghost = ghosts.firstIndex(where: { $0.id == id }) { layGhost(at: ghost) }
     }
     return frames
+  }
+
+  /// The seat whose connection this is. (By places: a closure would be given a copy of each seat.)
+  private func seat(behind id: ConnectionID) -> Int? {
+    for seat in seats.indices where seats[seat].link?.id == id { return seat }
+    return nil
   }
 
   private mutating func count(_ code: CloseCode) {

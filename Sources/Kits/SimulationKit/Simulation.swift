@@ -170,7 +170,11 @@ package struct Simulation {
 
   private mutating func type(_ seat: Int) throws {
     guard let document = seats[seat].client.document else { return }
-    var marks = marks
+    // Taken out of here meanwhile: a copy would grow with all that was typed.
+    var marks = Marks()
+    swap(&marks, &self.marks)
+    defer { swap(&marks, &self.marks) }
+    let marksBefore = marks.seats.count
     let operation = random.edit(of: document.scalarCount) { random in
       random.chance(70) ? marks.next(for: seat) : ""
     }
@@ -181,12 +185,11 @@ package struct Simulation {
       settle(seat, twin, sending: messages)
     case .whaler(let twin):
       // Without a line such a client would lose what is typed.
-      guard seats[seat].link != nil else { return }
+      guard seats[seat].link != nil else { return marks.takeBack(to: marksBefore) }
       let message = try twin.edit(operation)
       if let message { seats[seat].link?.upstream.append(message) }
     }
     marks.note(operation, on: document)
-    self.marks = marks
     trace?("client \(seat) types")
   }
 
