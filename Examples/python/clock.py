@@ -2,7 +2,7 @@
 import asyncio, datetime, sys
 import parley
 
-async def main(url, note_id):
+async def main(url: str, note_id: str) -> None:
     async with parley.connect(url, name="Clock") as client:
         note = await client.note(note_id)
         note.append(f"It is {datetime.datetime.now():%H:%M}.\n")

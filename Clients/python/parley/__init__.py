@@ -24,11 +24,12 @@ from .errors import (
     RoomUnavailable,
     StorageFailed,
 )
+from .events import Events
 from .note import Changed, Note, Person
 from .room import Gap, Position, Publication, ResourceUpdate, Room, RoomPerson
 
 __all__ = [
-    "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable", "Gap", "LibraryUnavailable",
-    "Note", "NoteUnavailable", "Overflowed", "ParleyError", "Person", "Position", "Publication", "PublishRefused",
-    "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect",
+    "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable", "Events", "Gap",
+    "LibraryUnavailable", "Note", "NoteUnavailable", "Overflowed", "ParleyError", "Person", "Position", "Publication",
+    "PublishRefused", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect",
 ]  # fmt: skip

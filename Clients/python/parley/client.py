@@ -9,9 +9,11 @@ import inspect
 import logging
 import os
 import random
+import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import websockets
@@ -27,7 +29,7 @@ TokenSource = Callable[[], "str | None | Awaitable[str | None]"]
 
 _log = logging.getLogger("parley")
 #: The subprotocol of Documentation/Protocol.md.
-_SUBPROTOCOL = "parley.v1"
+_SUBPROTOCOL = websockets.Subprotocol("parley.v1")
 #: Close codes about tokens, of Documentation/Protocol.md: none or no valid one, one that has ended, one taken back.
 _ACCESS_CODES = (4502, 4507, 4508)
 #: A text of 4 MB in JSON, with room to spare.
@@ -46,6 +48,8 @@ class connect:
     is saved, if there is a connection, and closes it.
     """
 
+    _client: Client
+
     def __init__(
         self,
         url: str,
@@ -55,20 +59,26 @@ class connect:
         token: TokenSource | None = None,
         keep: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._make = lambda: Client(_addresses(url), name, color, token, keep)
+        self._url = _address(url)
+        self._of = (name, color, token, keep)
 
     async def __aenter__(self) -> Client:
         # Compiling WebAssembly takes a second or so: elsewhere, so that the loop goes on.
         await asyncio.to_thread(choice)
-        self._client = self._make()
-        await self._client._open()
+        self._client = Client(self._url, *self._of)
+        try:
+            await self._client._open()
+        except BaseException:
+            # A token function that failed, for one: the folder is free again.
+            await self._client.close(wait=False)
+            raise
         return self._client
 
     async def __aexit__(self, kind: type | None, *_: object) -> None:
         await self._client.close(wait=kind is None)
 
 
-def _addresses(url: str) -> str:
+def _address(url: str) -> str:
     """The address of the gateway's WebSocket."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -78,7 +88,10 @@ def _addresses(url: str) -> str:
 
 
 class Client:
-    """A client of a gateway. Made by `connect`; belongs to one event loop."""
+    """A client of a gateway. Made by `connect`; belongs to the thread and the event loop that it was made in.
+
+    From another thread: `loop.call_soon_threadsafe(note.append, "text")`, or `asyncio.run_coroutine_threadsafe`.
+    """
 
     def __init__(
         self, url: str, name: str, color: str, token: TokenSource | None, keep: str | os.PathLike[str] | None
@@ -90,8 +103,8 @@ class Client:
         self._source = token
         self._token: str | None = None
         self._refused: str | None = None
-        self._folder = EditFolder(keep) if keep is not None else None
         self._core = Core(open_door())
+        self._folder = EditFolder(keep) if keep is not None else None
         self._notes: dict[str, Note] = {}
         self._rooms: dict[str, Room] = {}
         self._person = ""
@@ -106,6 +119,7 @@ class Client:
         self._tasks: set[asyncio.Task[None]] = set()
         self._ended: ConnectionEnded | None = None
         self._is_closed = False
+        self._thread = threading.get_ident()
         self._news = asyncio.Event()
 
     async def until(self, state: str) -> None:
@@ -158,7 +172,8 @@ class Client:
         return self._person
 
     def set_profile(self, *, name: str | None = None, color: str | None = None) -> None:
-        """Has others see this program so from now on; what is left out stays."""
+        """Has others see this program so from now on; what is left out stays. Raises ConnectionEnded."""
+        self._check()
         self._profile = (name or self._profile[0], color or self._profile[1])
         self._do("profile", *self._profile)
 
@@ -178,21 +193,31 @@ class Client:
         return [note for note in (self._folder.notes if self._folder else []) if note not in self._notes]
 
     async def close(self, *, wait: bool = True) -> None:
-        """Ends it; once everything is saved, if there is a connection."""
+        """Ends it; once everything is saved, if there is a connection.
+
+        Raises ChangesRefused or NoteUnavailable where edits of a note could not be saved; those of others are.
+        """
         if self._is_closed:
             return
+        problem = None
         try:
             if wait and self.state == "online":
-                for note in list(self._notes.values()):
-                    if note.state == "live" and not note.refusal:
-                        await note.saved()
+                waiting = (note.saved() for note in list(self._notes.values()) if note.state == "live")
+                told = await asyncio.gather(*waiting, return_exceptions=True)
+                problem = next((each for each in told if isinstance(each, BaseException)), None)
         finally:
+            if self.unsaved and not self._folder:
+                _log.warning("the client is closed with %d edits that are not saved", self.unsaved)
             self._is_closed = True
-            self._do("stop")
+            # Where it was never begun there is nothing to stop.
+            with contextlib.suppress(CoreError):
+                self._do("stop")
             for note in self._notes.values():
-                note._end()
+                note.state = "closed"
+                note._end(None)
             for room in self._rooms.values():
                 room._end(ConnectionEnded("closed"), ConnectionEnded("closed"))
+            self._stir()
             if self._timer:
                 self._timer.cancel()
             for task in list(self._tasks):
@@ -200,6 +225,8 @@ class Client:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             if self._folder:
                 self._folder.close()
+        if problem:
+            raise problem
 
     # The core.
 
@@ -299,11 +326,13 @@ class Client:
                 return
             self._end("noAccess" if is_access else "refused" if code or error else "closed", code)
 
-    def _end(self, reason: str, code: int = 0) -> None:
+    def _end(self, reason: str, code: int = 0, cause: Exception | None = None) -> None:
         self._ended = ConnectionEnded(reason, code)
+        self._ended.__cause__ = cause
+        self.state = "stopped"
         self._stir()
         for note in self._notes.values():
-            note._stir()
+            note._end(self._ended)
         for room in self._rooms.values():
             room._end(self._ended, self._ended)
 
@@ -311,18 +340,23 @@ class Client:
         self._news.set()
         self._news = asyncio.Event()
 
+    @property
+    def _over(self) -> ConnectionEnded | None:
+        """Why there is nothing more to come."""
+        return ConnectionEnded("closed") if self._is_closed else self._ended
+
     def _check(self) -> None:
-        if self._is_closed:
-            raise ConnectionEnded("closed")
-        if self._ended:
-            raise self._ended
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("expected a call in the client's own thread; use loop.call_soon_threadsafe elsewhere")
+        if self._over:
+            raise self._over
 
     def _leave(self, note: Note) -> None:
         if self._notes.get(note.id) is note:
             self._do("leave", note.id)
             self._notes.pop(note.id, None)
             note.state = "closed"
-            note._end()
+            note._end(None)
 
     # Tokens.
 
@@ -352,8 +386,8 @@ class Client:
 
     # The socket.
 
-    def _spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
-        task = asyncio.ensure_future(work)
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -383,9 +417,20 @@ class Client:
                     sender.cancel()
                 code = socket.close_code or 1006
         except (OSError, websockets.WebSocketException, asyncio.TimeoutError) as error:
-            _log.info("the connection ended: %s", type(error).__name__)
+            if isinstance(error, websockets.InvalidStatus):
+                # A gateway takes every connection: this address is another server's, or its proxy's.
+                _log.warning("expected a gateway, got the HTTP status %d", error.response.status_code)
+            else:
+                _log.info("the connection ended: %s", type(error).__name__)
             if isinstance(error, websockets.ConnectionClosed) and error.rcvd:
                 code = error.rcvd.code
+        except Exception as error:
+            # Such as a proxy that websockets does not know: it would be the same at each attempt.
+            _log.warning("the connection failed: %s", type(error).__name__)
+            if self._outgoing is outgoing and not self._is_closed:
+                self._outgoing = None
+                self._end("failed", cause=error)
+            return
         if self._outgoing is outgoing and not self._is_closed:
             self._outgoing = None
             self._do("closed", code)
@@ -429,7 +474,7 @@ class Client:
                 self._folder.forget(note)
 
     @contextlib.contextmanager
-    def _said_when_failing(self):
+    def _said_when_failing(self) -> Iterator[None]:
         try:
             yield
         except (OSError, ParleyError) as error:

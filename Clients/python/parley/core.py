@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from typing import Any
 
 from .doors import Door
 
+_NUMBER = struct.Struct("<d")
 _EVENTS = {
     "start": 1, "stop": 2, "opened": 3, "received": 4, "closed": 5, "wake": 6, "reachable": 7, "token": 8,
     "profile": 9, "suspending": 10, "open": 20, "restore": 21, "reopen": 22, "leave": 23, "edit": 24, "select": 25,
@@ -39,7 +41,7 @@ class Action:
 
     kind: str
     note: str = ""
-    values: tuple = ()
+    values: tuple[Any, ...] = ()
     room: str = ""
 
 
@@ -52,10 +54,10 @@ class _Writer:
             if isinstance(value, str):
                 value = value.encode("utf-8", "replace")
             if isinstance(value, bytes):
-                self.parts += struct.pack("<d", len(value))
+                self.parts += _NUMBER.pack(len(value))
                 self.parts += value
             else:
-                self.parts += struct.pack("<d", value)
+                self.parts += _NUMBER.pack(value)
         return self
 
 
@@ -70,7 +72,7 @@ class _Reader:
 
     def number(self) -> float:
         self._at += 8
-        return struct.unpack_from("<d", self._data, self._at - 8)[0]
+        return _NUMBER.unpack_from(self._data, self._at - 8)[0]  # type: ignore[no-any-return]
 
     def integer(self) -> int:
         return int(self.number())

@@ -146,7 +146,7 @@ class LibraryDoor:
         weakref.finalize(self, library.free, self._core)
 
     def call(self, name: str, data: bytes, *more: float) -> float:
-        return self._library.functions[name](self._core, data, len(data), *more)
+        return float(self._library.functions[name](self._core, data, len(data), *more))
 
     def output(self) -> bytes:
         start = self._library.output(self._core, self._count_address)
@@ -174,14 +174,15 @@ class WebAssemblyDoor:
 
         engine, module = _module()
         self._store = wasmtime.Store(engine)
-        exports = wasmtime.Instance(self._store, module, []).exports(self._store)
-        self._functions = {name: exports[name] for name in (*_FUNCTIONS, "input_reserve", "output_address", "output_count")}
+        exports: Any = wasmtime.Instance(self._store, module, []).exports(self._store)
+        names = (*_FUNCTIONS, "input_reserve", "output_address", "output_count")
+        self._functions = {name: exports[name] for name in names}
         self._memory = exports["memory"]
 
     def call(self, name: str, data: bytes, *more: float) -> float:
         pointer = self._functions["input_reserve"](self._store, len(data))
         self._memory.write(self._store, data, pointer)
-        return self._functions[name](self._store, len(data), *more)
+        return float(self._functions[name](self._store, len(data), *more))
 
     def output(self) -> bytes:
         start = self._functions["output_address"](self._store)

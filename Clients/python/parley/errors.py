@@ -9,6 +9,7 @@ class ConnectionEnded(ParleyError):
     """The connection has ended and is not tried again; `reason` says why.
 
     closed: it was closed here. noAccess: no token, or one that was not taken. refused: the gateway refuses this client.
+    failed: no connection can be made as this program is set up; `__cause__` says why.
     """
 
     def __init__(self, reason: str, code: int = 0) -> None:
@@ -17,6 +18,7 @@ class ConnectionEnded(ParleyError):
         words = {
             "closed": "the connection was closed",
             "noAccess": "expected a token that the gateway takes; give connect() a token function that has one",
+            "failed": "no connection can be made as this program is set up; the cause says why",
             "refused": f"the gateway refuses this client, with close code {code}; see Close codes in Protocol.md",
         }
         super().__init__(words.get(reason, reason))

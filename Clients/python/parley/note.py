@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .core import Action, Change
 from .errors import ChangesRefused, NoteUnavailable, Overflowed
+from .events import EVENTS_MAX, Events, Readers
 
 if TYPE_CHECKING:
     from .client import Client
-
-#: Events that an iterator holds for a reader that is behind.
-_EVENTS_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +60,7 @@ class Note:
         self._client = client
         self._text: str | None = None
         self._news = asyncio.Event()
-        self._readers: set[asyncio.Queue[Changed | None]] = set()
-        self._overflowed: set[asyncio.Queue[Changed | None]] = set()
+        self._readers: Readers[Changed] = Readers()
 
     @property
     def text(self) -> str:
@@ -83,16 +79,17 @@ class Note:
         """The others who have it open; of a crowd, those who acted last."""
         text = self._text or ""
         people = []
-        for *person, selections in self._client._core.people(self.id):
-            places = ((_place(text, anchor), _place(text, head)) for anchor, head in selections)
-            people.append(Person(*person, tuple(places)))
+        for id, name, color, is_writing, selections in self._client._core.people(self.id):
+            places = tuple((_place(text, anchor), _place(text, head)) for anchor, head in selections)
+            people.append(Person(id, name, color, is_writing, places))
         return people
 
     def select(self, anchor: int, head: int | None = None) -> None:
         """Shows the others a caret at `head`, and a selection from `anchor`.
 
-        Raises IndexError where there are no such places.
+        Raises IndexError where there are no such places, ConnectionEnded.
         """
+        self._client._check()
         text = self.text
         head = anchor if head is None else head
         if not (0 <= anchor <= len(text) and 0 <= head <= len(text)):
@@ -102,8 +99,9 @@ class Note:
     def replace(self, start: int, end: int, text: str) -> None:
         """Replaces the characters from `start` to `end`.
 
-        Raises IndexError where there are none, NoteUnavailable where the note may not be written.
+        Raises IndexError where there are none, NoteUnavailable where the note may not be written, ConnectionEnded.
         """
+        self._client._check()
         before = self.text
         if not 0 <= start <= end <= len(before):
             raise IndexError(f"expected 0 <= start <= end <= {len(before)}, got {start} and {end}")
@@ -161,22 +159,21 @@ class Note:
         """Drops the edits that are not saved, and takes the gateway's text."""
         self._client._do("discard", self.id)
 
-    async def changes(self) -> AsyncIterator[Changed]:
-        """Edits as they are made, by others and by this program, until the note is closed or deleted.
+    def changes(self) -> Events[Changed]:
+        """Edits from this call on, by others and by this program, until the note is closed or deleted.
 
         The text that they lead to is `text` at the time of the first one not read yet: an iterator that is behind sees
-        the edits later than `text` shows them. After 1,000 that nobody read it raises Overflowed.
+        the edits later than `text` shows them. After 1,000 that nobody read it raises Overflowed, and ConnectionEnded
+        where the connection has ended.
         """
-        queue: asyncio.Queue[Changed | None] = asyncio.Queue()
-        self._readers.add(queue)
-        try:
-            while (changed := await queue.get()) is not None:
-                yield changed
-            if queue in self._overflowed:
-                raise Overflowed(f"expected changes of {self.id} to be read: {_EVENTS_MAX} were waiting")
-        finally:
-            self._readers.discard(queue)
-            self._overflowed.discard(queue)
+        reader = _Changes(self.id)
+        if self.state in ("deleted", "closed"):
+            reader._end(None)
+        elif self._client._over:
+            reader._end(self._client._over)
+        else:
+            self._readers.add(reader)
+        return reader
 
     async def close(self) -> None:
         """Stops listening, once all edits are saved; without a connection at once, and what is kept stays."""
@@ -200,7 +197,7 @@ class Note:
                 phase, self.failure, self.access, self.unsaved, self.refusal, _ = action.values
                 self.state = {"joining": "opening", "left": "closed"}.get(phase, phase)
                 if self.state in ("deleted", "closed"):
-                    self._end()
+                    self._end(None)
             case "title":
                 (self.title,) = action.values
             case "reset":
@@ -216,7 +213,7 @@ class Note:
             return
         before = self._text
         told = []
-        pieces = []
+        pieces: list[str] = []
         # In characters and units of the text before, and how far those before have moved what follows.
         character = unit = moved = 0
         for start, count, text in changes:
@@ -230,18 +227,23 @@ class Note:
         self._tell(Changed(tuple(told), is_own=False))
 
     def _tell(self, changed: Changed) -> None:
-        for queue in list(self._readers):
-            if queue.qsize() >= _EVENTS_MAX:
-                self._overflowed.add(queue)
-                self._readers.discard(queue)
-                queue.put_nowait(None)
-            else:
-                queue.put_nowait(changed)
+        self._readers.tell(changed)
 
-    def _end(self) -> None:
-        for queue in list(self._readers):
-            self._readers.discard(queue)
-            queue.put_nowait(None)
+    def _end(self, error: Exception | None) -> None:
+        self._readers.end(error)
+        self._stir()
+
+
+class _Changes(Events[Changed]):
+    """A note's changes for one reader."""
+
+    def __init__(self, note: str) -> None:
+        super().__init__()
+        self._note = note
+
+    def _shorten(self) -> None:
+        self._waiting.pop()
+        self._end(Overflowed(f"expected changes of {self._note} to be read: {EVENTS_MAX} were waiting"))
 
 
 def _units(text: str, start: int, end: int) -> int:

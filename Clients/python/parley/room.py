@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import secrets
-from collections import deque
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .core import Action, CoreError
 from .errors import ParleyError, PublishRefused, RoomUnavailable
+from .events import Events, Readers
 
 if TYPE_CHECKING:
     from .client import Client
-
-#: News that an iterator holds for a reader that is behind.
-_NEWS_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +85,7 @@ class Room:
         self._is_present = is_present
         self._is_typing = False
         self._news = asyncio.Event()
-        self._readers: set[_Reader] = set()
+        self._readers: Readers[News] = Readers()
         self._answers: dict[str, tuple[str, asyncio.Future[Position]]] = {}
 
     async def opened(self) -> None:
@@ -129,20 +124,22 @@ class Room:
         # Whoever stops waiting for it does not keep others from it.
         return await asyncio.shield(answer)
 
-    def publications(self) -> AsyncIterator[News]:
+    def publications(self) -> Events[News]:
         """What is published from now on, in order, each once, with gaps and resource updates between.
 
         1,000 of them wait for the loop; when more come, the older half gives way to one `Gap`. It ends when the room is
         closed. Raises RoomUnavailable when it cannot be heard, ConnectionEnded when the connection has ended.
         """
-        reader = _Reader()
+        reader = _News()
         if self.state == "closed":
-            reader.end(None)
+            reader._end(None)
         elif self.state == "failed":
-            reader.end(RoomUnavailable(self.name, self.failure))
+            reader._end(RoomUnavailable(self.name, self.failure))
+        elif self._client._over:
+            reader._end(self._client._over)
         else:
             self._readers.add(reader)
-        return self._read(reader)
+        return reader
 
     @property
     def people(self) -> list[RoomPerson]:
@@ -189,13 +186,6 @@ class Room:
 
     # What the client says.
 
-    async def _read(self, reader: _Reader) -> AsyncIterator[News]:
-        try:
-            while (news := await reader.next()) is not None:
-                yield news
-        finally:
-            self._readers.discard(reader)
-
     def _subscribe(self) -> None:
         position = self.position or Position("", 0)
         self._client._do("subscribe", self.name, self._is_present, position.epoch, position.offset)
@@ -224,7 +214,7 @@ class Room:
             case "roomStatus":
                 self.state, self.failure = action.values
                 if self.state == "failed":
-                    self._end_readers(RoomUnavailable(self.name, self.failure))
+                    self._readers.end(RoomUnavailable(self.name, self.failure))
         self._stir()
 
     def _answer(self, key: str, answer: Position | ParleyError) -> None:
@@ -239,62 +229,30 @@ class Room:
             future.exception()
 
     def _tell(self, news: News) -> None:
-        for reader in self._readers:
-            reader.put(news)
+        self._readers.tell(news)
 
     def _end(self, error: ParleyError | None, unanswered: ParleyError) -> None:
         for key in list(self._answers):
             self._answer(key, unanswered)
-        self._end_readers(error)
+        self._readers.end(error)
         self._stir()
-
-    def _end_readers(self, error: ParleyError | None) -> None:
-        for reader in self._readers:
-            reader.end(error)
-        self._readers.clear()
 
     def _stir(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
 
 
-class _Reader:
-    """News for one loop."""
-
-    def __init__(self) -> None:
-        self._news: deque[News] = deque()
-        self._came = asyncio.Event()
-        self._is_over = False
-        self._error: ParleyError | None = None
-
-    def put(self, news: News) -> None:
-        self._news.append(news)
-        if len(self._news) > _NEWS_MAX:
-            self._shorten()
-        self._came.set()
-
-    def end(self, error: ParleyError | None) -> None:
-        self._is_over, self._error = True, error
-        self._came.set()
-
-    async def next(self) -> News | None:
-        while not self._news and not self._is_over:
-            self._came.clear()
-            await self._came.wait()
-        with contextlib.suppress(IndexError):
-            return self._news.popleft()
-        if self._error:
-            raise self._error
-        return None
+class _News(Events[News]):
+    """A room's news for one reader."""
 
     def _shorten(self) -> None:
         """Puts one gap in place of the older half."""
-        dropped = [self._news.popleft() for _ in range(len(self._news) // 2 + 1)]
+        dropped = [self._waiting.popleft() for _ in range(len(self._waiting) // 2 + 1)]
         placed = [news for news in dropped if not isinstance(news, ResourceUpdate)]
         if not placed:
             # Of many updates the last says it all.
-            self._news.appendleft(dropped[-1])
+            self._waiting.appendleft(dropped[-1])
             return
         first, last = placed[0], placed[-1]
         after = first.after if isinstance(first, Gap) else Position(first.position.epoch, first.position.offset - 1)
-        self._news.appendleft(Gap(after, last.through if isinstance(last, Gap) else last.position))
+        self._waiting.appendleft(Gap(after, last.through if isinstance(last, Gap) else last.position))

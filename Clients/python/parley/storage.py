@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 from collections.abc import Callable
+from typing import Any
 
 from .errors import StorageFailed
 
@@ -107,7 +108,7 @@ class EditFolder:
         digest = hashlib.sha256(f"{client} {tag}".encode()).hexdigest()[:16]
         return f"text-{self._name(note)}-{digest}"
 
-    def _read(self, name: str) -> dict | None:
+    def _read(self, name: str) -> dict[str, Any] | None:
         try:
             kept = json.loads((self._path / name).read_bytes())
         except FileNotFoundError:
@@ -118,7 +119,7 @@ class EditFolder:
             raise StorageFailed(f"the file {name} of the client's folder cannot be read; move it away")
         return kept
 
-    def _write(self, name: str, value: dict) -> None:
+    def _write(self, name: str, value: dict[str, Any]) -> None:
         beside = self._path / f".{name}.new"
         try:
             with open(beside, "wb") as file:
