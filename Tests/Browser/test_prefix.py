@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PROGRAM, Server
+from conftest import PROGRAM, Person, Server
 from playwright.sync_api import expect
+from test_offline import wait_until_copied, wait_until_kept
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Clients"))
 
@@ -21,14 +22,14 @@ class Place:
 
     def __init__(self, server, proxy):
         self.server = server
-        self.url = f"https://127.0.0.1:{proxy.port}/parley/"
+        self.url = f"{proxy.scheme}://127.0.0.1:{proxy.port}/parley/"
 
 
-def run_behind_nginx(tmp_path, *options):
+def run_behind_nginx(tmp_path, *options, kind="nginx"):
     running = Server(tmp_path, "--trusted-proxy", "127.0.0.1", *options)
     folder = tmp_path / "proxy"
     folder.mkdir()
-    proxy = Proxy("nginx", folder, running)
+    proxy = Proxy(kind, folder, running)
     try:
         yield Place(running, proxy.await_ready())
     finally:
@@ -124,3 +125,41 @@ def test_the_operators_page_below_a_path(server, person):
     page.get_by_label("API key").fill(server.operator)
     page.get_by_role("button", name="Sign in").click()
     expect(page.locator(".chart").first).to_be_visible()
+
+
+def test_the_page_is_kept_below_a_path(tmp_path, browser):
+    """While the server is down, the proxy answers in its place: what it says is not the page."""
+    for place in run_behind_nginx(tmp_path, kind="nginx_without_tls"):
+        ada = Person(browser, place, "Ada")
+        page = ada.page
+        note = place.server.create("Below")
+        page.goto(f"n/{note}")
+        ada.wait_for_editor()
+        ada.type("kept below ")
+        ada.wait_until_saved()
+        wait_until_kept(ada)
+        # What is left is copied at once.
+        page.locator(".brand-link").click()
+        wait_until_copied(ada, "kept below ")
+        page.goto(f"n/{note}")
+        ada.wait_for_text("kept below ")
+        assert page.evaluate("navigator.serviceWorker.ready.then(({ scope }) => scope)") == place.url
+        place.server.kill()
+        ada.wait_for_status("offline")
+        page.reload()
+        ada.wait_for_text("kept below ")
+        ada.to_end()
+        ada.type("a path")
+        ada.wait_for_text("kept below a path")
+        # Whoever comes by the list has the page, too, and finds the note there.
+        page.goto("")
+        page.get_by_role("link", name="Below").click()
+        ada.wait_for_text("kept below a path")
+        # What else is at the same host is not Parley's.
+        other = page.request.get(place.url.replace("/parley/", "/other"))
+        assert other.status == 502
+        place.server.start()
+        page.evaluate("() => void dispatchEvent(new Event('online'))")
+        ada.wait_until_saved()
+        assert place.server.request("GET", f"/api/notes/{note}/text")["text"] == "kept below a path"
+        ada.leave()

@@ -27,6 +27,8 @@ def filled(name, replacements):
 
 
 class Proxy:
+    scheme = "https"
+
     def __init__(self, kind, folder, server):
         self.folder = folder
         self.port, self.plain_port = free_port(), free_port()
@@ -52,6 +54,26 @@ class Proxy:
                 "/etc/letsencrypt/live/notes.example.org/privkey.pem": str(self.key),
             },
         )
+        return self.run_nginx(site)
+
+    def nginx_without_tls(self, upstream):
+        """Browsers trust this machine's own address without a certificate, and no certificate of a test's."""
+        self.scheme = "http"
+        site = filled(
+            "nginx.conf",
+            {
+                "127.0.0.1:8080": upstream,
+                "listen 80;": f"listen 127.0.0.1:{self.plain_port};",
+                "  listen [::]:80;\n": "",
+                "listen 443 ssl http2;": f"listen 127.0.0.1:{self.port};",
+                "  listen [::]:443 ssl http2;\n": "",
+                "  ssl_certificate     /etc/letsencrypt/live/notes.example.org/fullchain.pem;\n": "",
+                "  ssl_certificate_key /etc/letsencrypt/live/notes.example.org/privkey.pem;\n": "",
+            },
+        )
+        return self.run_nginx(site)
+
+    def run_nginx(self, site):
         (self.folder / "site.conf").write_text(site)
         places = "".join(
             f"{name}_temp_path {self.folder}/{name};\n"
@@ -113,7 +135,7 @@ class Proxy:
         result = subprocess.run(
             [
                 "curl", "--silent", "--show-error", "--cacert", self.certificate,
-                "--write-out", "\n%{http_code}", *arguments, f"https://127.0.0.1:{self.port}{path}",
+                "--write-out", "\n%{http_code}", *arguments, f"{self.scheme}://127.0.0.1:{self.port}{path}",
             ],
             capture_output=True, text=True, errors="replace",
         )  # fmt: skip
