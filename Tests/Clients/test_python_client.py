@@ -218,6 +218,28 @@ def test_a_note_that_is_not_there(server, parley):
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("address", ["", "/n/", "http://host/n/", "http://host/minutes", "http://host/n/a/b"])
+def test_an_address_that_is_no_notes(parley, address):
+    with pytest.raises(ValueError, match="expected a note's address"):
+        parley.open_note(address)
+
+
+def test_a_note_is_opened_by_its_address(server, parley):
+    status, _, body = server.request("PUT", "/api/notes/%C3%A9t%C3%A9", b'{"title":"Summer"}')
+    assert status in (200, 201), body
+
+    async def main():
+        async with parley.open_note(f"{server.origin}/n/%C3%A9t%C3%A9?from=mail#there", name="Ada") as note:
+            assert (note.id, note.title) == ("\u00e9t\u00e9", "Summer")
+            note.append("by its address")
+        with pytest.raises(parley.NoteUnavailable):
+            async with parley.open_note(f"{server.origin}/n/nothing-here"):
+                pass
+
+    asyncio.run(main())
+    assert text_of(server, "%C3%A9t%C3%A9") == "by its address"
+
+
 def test_a_note_that_is_deleted_meanwhile(server, parley):
     id = server.create_note("Short")
 
@@ -394,10 +416,10 @@ def test_carets_are_shown_in_characters(server, parley):
 
 def test_the_example_runs(server, installed):
     example = ROOT / "Examples" / "python" / "clock.py"
-    assert example.read_text().count("\n") <= 12
+    assert example.read_text().count("\n") <= 10
     id = server.create_note("Clock")
     subprocess.run(
-        [sys.executable, example, server.origin, id],
+        [sys.executable, example, f"{server.origin}/n/{id}"],
         env=environment_of(installed), check=True, timeout=PROGRAM_SECONDS,
     )  # fmt: skip
     assert re.fullmatch(r"It is \d\d:\d\d\.\n", text_of(server, id))

@@ -10,7 +10,7 @@
     asyncio.run(main())
 """
 
-from .client import Client, connect
+from .client import Client, connect, open_note
 from .core import Change
 from .doors import LibraryUnavailable
 from .errors import (
@@ -31,5 +31,5 @@ from .room import Gap, Position, Publication, ResourceUpdate, Room, RoomPerson
 __all__ = [
     "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable", "Events", "Gap",
     "LibraryUnavailable", "Note", "NoteUnavailable", "Overflowed", "ParleyError", "Person", "Position", "Publication",
-    "PublishRefused", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect",
+    "PublishRefused", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect", "open_note",
 ]  # fmt: skip

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import websockets
 
@@ -76,6 +76,44 @@ class connect:
 
     async def __aexit__(self, kind: type | None, *_: object) -> None:
         await self._client.close(wait=kind is None)
+
+
+class open_note:
+    """Connects and opens one note by its address, as the browser shows it:
+    `async with open_note("https://notes.example.org/n/minutes", name="Bot") as note:`.
+
+    It takes what `connect` takes, raises what `Client.note` raises, and waits at its end as `connect` does. What comes
+    behind a `#` or `?` is left out: a shared link's token is for `token`.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        name: str = "Python",
+        color: str = "#4b5563",
+        token: TokenSource | None = None,
+        keep: str | os.PathLike[str] | None = None,
+    ) -> None:
+        parts = urlsplit(address)
+        gateway, between, note = parts.path.rpartition("/n/")
+        if not between or not note or "/" in note:
+            raise ValueError("expected a note's address, such as https://notes.example.org/n/minutes")
+        self._note = unquote(note)
+        self._connection = connect(
+            urlunsplit((parts.scheme, parts.netloc, gateway, "", "")), name=name, color=color, token=token, keep=keep
+        )
+
+    async def __aenter__(self) -> Note:
+        client = await self._connection.__aenter__()
+        try:
+            return await client.note(self._note)
+        except BaseException:
+            await client.close(wait=False)
+            raise
+
+    async def __aexit__(self, *raised: Any) -> None:
+        await self._connection.__aexit__(*raised)
 
 
 def _address(url: str) -> str:
