@@ -10,8 +10,10 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import pytest
+import test_tokens
 from parley_server import ROOT
 from patience import PROGRAM_SECONDS, SECONDS
 from python_core import lay_out
@@ -266,6 +268,66 @@ def test_a_proxy_that_cannot_be_used_ends_the_connection(parley, monkeypatch):
             assert client.state == "stopped"
 
     asyncio.run(main())
+
+
+@pytest.fixture
+def guarded(start, tmp_path):
+    """A server that checks tokens."""
+    (tmp_path / "secret").write_bytes(test_tokens.SECRET + b"\n")
+    return start("--hmac-secret-file", tmp_path / "secret", "--audience", "parley", "--clock-skew", "0s")
+
+
+def test_tokens_by_an_async_function_are_renewed_without_a_break(guarded, parley):
+    id = test_tokens.make_note(guarded)
+    given = []
+
+    async def token():
+        await Turn()
+        # The first ones are short-lived.
+        given.append(test_tokens.token(test_tokens.EVERYTHING, exp=time.time() + (6 if len(given) < 2 else 3_600)))
+        return given[-1]
+
+    async def main():
+        async with parley.connect(guarded.origin, token=token) as client:
+            note = await client.note(id)
+            changes = note.changes()
+            while len(given) < 3:
+                note.append("x")
+                await note.saved()
+                await hear(changes)
+            note.append("end")
+
+    asyncio.run(main())
+    _, _, text = guarded.request("GET", f"/api/notes/{id}/text?format=text", None, test_tokens.bearer(given[-1]))
+    assert re.fullmatch(b"x+end", text)
+
+
+def test_access_that_is_not_renewed_ends_what_is_read(guarded, parley, caplog):
+    id = test_tokens.make_note(guarded)
+    given = []
+
+    def token():
+        given.append(test_tokens.token(test_tokens.EVERYTHING, exp=time.time() + 6))
+        if len(given) > 1:
+            raise LookupError("a secret of the program's")
+        return given[0]
+
+    async def main():
+        async with parley.connect(guarded.origin, token=token) as client:
+            note, room = await client.note(id), client.room("orders")
+            await room.opened()
+            for events in (note.changes(), room.publications()):
+                with pytest.raises(parley.ConnectionEnded) as caught:
+                    await hear(events)
+                assert caught.value.reason == "noAccess"
+            for late in (lambda: note.append("late"), lambda: client.room("other")):
+                with pytest.raises(parley.ConnectionEnded):
+                    late()
+            with pytest.raises(parley.ConnectionEnded):
+                await hear(note.changes())
+
+    asyncio.run(main())
+    assert "LookupError" in caplog.text and "secret" not in caplog.text and given[0] not in caplog.text
 
 
 BUSY = """
