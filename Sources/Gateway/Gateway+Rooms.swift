@@ -29,7 +29,7 @@ extension Gateway: RoomsOwner, PeopleStore {
 
   func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName) {
     switch publisher {
-    case .native: break  // The rooms have told it.
+    case .native, .service: break  // The rooms have told it, or nobody asks.
     case .request(let request): http.answer(request, result, in: room)
     case .part(let request, let index): http.answer(part: index, of: request, result, in: room)
     case .backend(let request): apps.answer(backend: request, result)

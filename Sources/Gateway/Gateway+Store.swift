@@ -24,6 +24,7 @@ extension Gateway {
     case .answer(let request, let head):
       http.foundAnswer(reply.outcome(of: .answer), to: request, head)
     case .keeping(let request, let response): http.finishOnce(request, response)
+    case .groups(let request, let work): http.answer(request, work, reply.outcome(of: .groups))
     case .people(let goOn): goOn(PeopleReply(reply.outcome(of: .people)))
     }
   }

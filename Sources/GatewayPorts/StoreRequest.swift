@@ -61,6 +61,8 @@ public enum StoreRequest: Sendable {
   case room(RoomRequest)
   /// Works with what people do in rooms.
   case people(PeopleRequest)
+  /// Works with groups, likes, and what people have read.
+  case groups(GroupRequest)
   /// Does work once, however often it is asked for.
   case once(OnceRequest)
   /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
@@ -79,6 +81,7 @@ public enum StoreRequest: Sendable {
     case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions: false
     case .room(let request): request.isWriting
     case .people(let request): request.isWriting
+    case .groups(let request): request.isWriting
     case .once(let request): request.isWriting
     }
   }
@@ -92,7 +95,8 @@ public enum StoreRequest: Sendable {
     switch self {
     case .note, .list, .notes, .entries, .text, .history, .versions: true
     case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
-      .deleteVersion, .renewEpoch, .compact, .room, .people, .once, .tell, .wipeFailedCommits:
+      .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .once, .tell,
+      .wipeFailedCommits:
       false
     }
   }
@@ -133,6 +137,8 @@ public enum StoreReply: Sendable {
   case room(RoomReply)
   /// The reply to a request about people in rooms.
   case people(PeopleReply)
+  /// The reply to a request about groups.
+  case groups(GroupReply)
   /// The reply to a request that is done once.
   case once(OnceReply)
   /// Not done.
@@ -158,7 +164,7 @@ public enum StoreReply: Sendable {
     switch self {
     case .failed, .undecided, .lostRace: false
     case .done, .appended, .note, .notes, .document, .entries, .news, .heads, .sessions, .text,
-      .history, .versions, .room, .people, .once:
+      .history, .versions, .room, .people, .groups, .once:
       true
     }
   }

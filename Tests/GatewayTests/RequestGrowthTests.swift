@@ -136,6 +136,12 @@ struct RequestGrowthTests {
     _ = rig.store.perform([.append(id: "n1", epoch: "epoch of n1", entries: entries)])
   }
 
+  /// Makes the room `r` a group with so many members beside its maker.
+  private static func makeGroup(of count: Int, in rig: GatewayRig) {
+    _ = ask(rig, "PUT", "/api/rooms/r/group", #"{"name":"G"}"#)
+    for number in 0..<count { _ = ask(rig, "PUT", "/api/rooms/r/members?person=p\(number)") }
+  }
+
   /// Connects so many times as one user.
   private static func connect(_ count: Int, to rig: GatewayRig) {
     for _ in 0..<count { _ = try? rig.greet("all") }
@@ -255,6 +261,61 @@ struct RequestGrowthTests {
         rig.ask(id, .subscribe(.init(room: "r", isPresent: true)))
       }
       return { ask(rig, "GET", "/api/rooms/r/presence") }
+    },
+    Growing("listGroups", "groups", size: 50) { rig, size in
+      for number in 0..<size {
+        _ = ask(rig, "PUT", "/api/rooms/g\(number)/group", #"{"name":"G"}"#)
+      }
+      return { ask(rig, "GET", "/api/groups") }
+    },
+    Growing("putGroup", "bytes of a body", size: 50_000) { rig, size in
+      let body = padded(#""name":"G""#, size)
+      return { ask(rig, "PUT", "/api/rooms/r/group", body) }
+    },
+    Growing("readGroup", "members", size: 50) { rig, size in
+      makeGroup(of: size, in: rig)
+      return { ask(rig, "GET", "/api/rooms/r/group") }
+    },
+    .once("deleteGroup", "members", size: 50) { rig, size in
+      makeGroup(of: size, in: rig)
+      return { ask(rig, "DELETE", "/api/rooms/r/group") }
+    },
+    Growing("listMembers", "members", size: 50) { rig, size in
+      makeGroup(of: size, in: rig)
+      return { ask(rig, "GET", "/api/rooms/r/members") }
+    },
+    Growing("putMember", "bytes of a body", size: 50_000) { rig, size in
+      makeGroup(of: 1, in: rig)
+      let body = padded(#""nickname":"N""#, size)
+      return { ask(rig, "PUT", "/api/rooms/r/members?person=p0", body) }
+    },
+    .often("removeMember", size: 30) { rig in
+      makeGroup(of: 1, in: rig)
+      return { _ in ask(rig, "DELETE", "/api/rooms/r/members?person=nobody") }
+    },
+    Growing("listLikes", "publications with likes", size: 50) { rig, size in
+      for number in 1...size {
+        _ = ask(rig, "POST", "/api/rooms/r/publish", #"{"data":1}"#)
+        _ = ask(rig, "PUT", "/api/rooms/r/likes?offset=\(number)")
+      }
+      return { ask(rig, "GET", "/api/rooms/r/likes") }
+    },
+    Growing("like", "bytes of a body", size: 50_000) { rig, size in
+      _ = ask(rig, "POST", "/api/rooms/r/publish", #"{"data":1}"#)
+      let body = padded(#""reaction":"like""#, size)
+      return { ask(rig, "PUT", "/api/rooms/r/likes?offset=1", body) }
+    },
+    .often("unlike", size: 30) { rig in
+      _ = ask(rig, "POST", "/api/rooms/r/publish", #"{"data":1}"#)
+      return { _ in ask(rig, "DELETE", "/api/rooms/r/likes?offset=1") }
+    },
+    Growing("noteRead", "bytes of a body", size: 50_000) { rig, size in
+      let body = padded(#""offset":0"#, size)
+      return { ask(rig, "PUT", "/api/rooms/r/read", body) }
+    },
+    Growing("listBadges", "rooms", size: 50) { rig, size in
+      for number in 0..<size { _ = ask(rig, "PUT", "/api/rooms/g\(number)/read", #"{"offset":0}"#) }
+      return { ask(rig, "GET", "/api/badges") }
     },
     Growing("listRooms", "rooms", size: 100) { rig, size in
       if let (id, _) = try? rig.greet("all") {

@@ -71,7 +71,7 @@ struct RouteTests {
     let isOpen =
       switch route.right {
       case .nothing, .setting, .password, .refreshToken: true
-      case .note, .notes, .newNote, .room, .rooms, .operatorKey: false
+      case .note, .notes, .newNote, .room, .rooms, .person, .operatorKey: false
       }
     #expect(operation.isOpen == isOpen)
     // Whatever writes is done once under a key, but for logging in.
@@ -119,6 +119,7 @@ struct RouteTests {
     case .newNote(let verbs): "\(word(verbs)) on the id that it will have:"
     case .room(let verbs): "\(word(verbs)) on the room"
     case .rooms(let verbs): "\(word(verbs)) on each room"
+    case .person: "a person"
     case .operatorKey: "an operator's key"
     }
   }

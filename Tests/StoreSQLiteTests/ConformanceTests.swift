@@ -13,6 +13,22 @@ struct ConformanceTests {
     #expect(try SQLiteStore(reading: folder.file()).check().problems == [])
   }
 
+  @Test("groups over SQLite", arguments: GroupConformance.checks)
+  func sqliteGroups(check: ConformanceCheck) throws {
+    let folder = try TemporaryFolder(isInMemory: true)
+    try check.run { try SQLiteStore(path: folder.file()) }
+    #expect(try SQLiteStore(reading: folder.file()).check().problems == [])
+  }
+
+  @Test("groups in memory", arguments: GroupConformance.checks)
+  func memoryGroups(check: ConformanceCheck) throws {
+    let store = MemoryStore()
+    try check.run {
+      store.restart()
+      return store
+    }
+  }
+
   @Test("in memory", arguments: DocumentStoreConformance.checks)
   func memory(check: ConformanceCheck) throws {
     let store = MemoryStore()

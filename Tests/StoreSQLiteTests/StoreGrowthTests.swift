@@ -14,6 +14,8 @@ struct StoreGrowthTests {
     case versions, saveVersion, deleteVersion, renewEpoch, compact, tell, wipe
     case publish, page, recover, renewRoomEpoch
     case receipt, receipts, flag, unflag, flags, member, members, block, blocks, online, lastOnline
+    case putGroup, deleteGroup, group, groups, putMember, removeMember, groupMembers
+    case like, likes, read, badges
     case keptAnswer, keepAnswer, createOnce
     case take, settle, deadLetters
 
@@ -54,6 +56,17 @@ struct StoreGrowthTests {
       case .people(.blocks): self = .blocks
       case .people(.online): self = .online
       case .people(.lastOnline): self = .lastOnline
+      case .groups(.put): self = .putGroup
+      case .groups(.delete): self = .deleteGroup
+      case .groups(.group): self = .group
+      case .groups(.groups): self = .groups
+      case .groups(.putMember): self = .putMember
+      case .groups(.removeMember): self = .removeMember
+      case .groups(.members): self = .groupMembers
+      case .groups(.like): self = .like
+      case .groups(.likes): self = .likes
+      case .groups(.read): self = .read
+      case .groups(.badges): self = .badges
       case .once(.answer): self = .keptAnswer
       case .once(.perform): self = .keepAnswer
       case .once(.create): self = .createOnce
@@ -273,7 +286,7 @@ struct StoreGrowthTests {
       Row(once: .compact, prepare: { $0.makeNote() }) { .compact(id: "n", through: $0.size - 10) },
       Row(.wipe, prepare: { $0.makeNotes() }) { _ in .wipeFailedCommits },
       Row(.tell, prepare: { $0.tell() }) { _ in .tell([Stage.draft(0)]) },
-    ] + rooms + once + outbox
+    ] + rooms + groups + once + outbox
 
   private static let rooms: [Row] = [
     Row(.publish, prepare: { $0.publish($0.size) }) { $0.publication(key: $0.freshName()) },
@@ -308,6 +321,38 @@ struct StoreGrowthTests {
     Row(.blocks, prepare: { $0.makeBlocks() }) { _ in .people(.blocks) },
     Row(.online, prepare: { $0.makeOnline() }) { _ in .people(.online(["p1"], 2)) },
     Row(.lastOnline, prepare: { $0.makeOnline() }) { _ in .people(.lastOnline(["p1"])) },
+  ]
+
+  private static let groups: [Row] = [
+    Row(.putGroup, prepare: { $0.makeGroup() }) {
+      .groups(.put("r", .named($0.freshName()), by: .ann, time: 2))
+    },
+    Row(once: .deleteGroup, prepare: { $0.makeGroup() }) { _ in .groups(.delete("r", by: .ann)) },
+    Row(.group, prepare: { $0.makeGroup() }) { _ in .groups(.group("r")) },
+    Row(.groups, prepare: { $0.makeGroups() }) { _ in
+      .groups(.groups(of: "ann", after: nil, limit: 50))
+    },
+    Row(.putMember, prepare: { $0.makeGroup() }) {
+      .groups(
+        .putMember(
+          "r", $0.freshName(), nickname: "n", by: .ann, time: 2, membersMax: .max))
+    },
+    Row(.removeMember, prepare: { $0.makeGroup() }) { _ in
+      .groups(.removeMember("r", "nobody", by: .ann))
+    },
+    Row(.groupMembers, prepare: { $0.makeGroup() }) { _ in
+      .groups(.members("r", after: nil, limit: 50))
+    },
+    Row(.like, prepare: { $0.makeLikes() }) {
+      .groups(.like(place, $0.freshName(), reaction: "like", likesMax: .max))
+    },
+    Row(.likes, prepare: { $0.makeLikes() }) { _ in .groups(.likes("r", since: 0, limit: 50)) },
+    Row(.read, prepare: { $0.makeGroups() }) {
+      .groups(.read($0.freshName(), "ann", through: 1, marksMax: .max))
+    },
+    Row(.badges, prepare: { $0.makeGroups() }) { _ in
+      .groups(.badges(of: "ann", after: nil, limit: 50))
+    },
   ]
 
   private static let once: [Row] = [
@@ -366,6 +411,26 @@ extension StoreGrowthTests.Stage {
     }
   }
 
+  func groups(_ make: (Int) -> GroupRequest) { perform((0..<size).map { .groups(make($0)) }) }
+
+  /// A group of so many members.
+  func makeGroup() {
+    perform([.groups(.put("r", .named("R"), by: .ann, time: 1))])
+    groups { .putMember("r", "p\($0)", nickname: nil, by: .ann, time: 1, membersMax: .max) }
+  }
+
+  /// So many groups of one person.
+  func makeGroups() { groups { .put("g\($0)", .named("G"), by: .ann, time: 1) } }
+
+  /// So many likes of one publication.
+  func makeLikes() {
+    publish(1)
+    groups {
+      .like(
+        PublicationPlace(room: "r", offset: 1), "p\($0)", reaction: "like", likesMax: .max)
+    }
+  }
+
   func makeMembers() { people { .member("r", "p\($0)", isMember: true) } }
 
   func makeBlocks() {
@@ -390,4 +455,16 @@ extension StoreGrowthTests.Stage {
   func makeAnswers() { perform((0..<size).map { keeping(key: "\($0)") }) }
 
   func makeOnline() { people { .online(["p\($0)"], 1) } }
+}
+
+extension GroupActor {
+  fileprivate static let ann = GroupActor(person: "ann", name: "Ann", manages: false)
+}
+
+extension GroupChanges {
+  fileprivate static func named(_ name: String) -> GroupChanges {
+    var changes = GroupChanges()
+    changes.name = name
+    return changes
+  }
 }

@@ -72,6 +72,9 @@ extension SQLiteStore {
     try sql("INSERT OR REPLACE INTO receipts (room, offset, person, state) VALUES (?, ?, ?, ?)")
       .run(
         room, place.offset, receipt.personID, receipt.stage.number)
+    if receipt.stage == .read {
+      try noteRead(place.room, by: receipt.personID, through: place.offset)
+    }
     return .receipt(receipt, author: author, isChanged: true)
   }
 

@@ -68,6 +68,9 @@ extension SQLiteStore {
     try sql("DELETE FROM publications WHERE room = ? AND offset <= ?").run(
       row.number, row.head - max(memory.publicationsMax, 0))
     try write(row)
+    if let author = publication.personID {
+      try noteRead(name, by: author, through: row.head)
+    }
     return .published(row.position, time: publication.time, isRepeated: false)
   }
 
@@ -341,6 +344,14 @@ extension SQLiteStore {
       """
     ).run()
     isDone = isDone && connection.changedRows == 0
+    try sql(
+      """
+      DELETE FROM likes WHERE (room, offset) IN
+        (SELECT l.room, l.offset FROM likes l LEFT JOIN publications p
+          ON p.room = l.room AND p.offset = l.offset WHERE p.room IS NULL LIMIT 500)
+      """
+    ).run()
+    isDone = isDone && connection.changedRows == 0
     isDone = try removeExpiredAnswers() && isDone
     if isDone { roomSweepTime = believedRoomTime }
   }
@@ -364,6 +375,9 @@ extension SQLiteStore {
         AND NOT EXISTS (SELECT 1 FROM room_members WHERE room = number)
         AND NOT EXISTS (SELECT 1 FROM receipts WHERE room = number)
         AND NOT EXISTS (SELECT 1 FROM flags WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM likes WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM chat_groups WHERE room = number)
+        AND NOT EXISTS (SELECT 1 FROM read_marks WHERE room = number)
       """
     ).rows(time) { $0.integer(0) }
     guard !rooms.isEmpty else { return 0 }

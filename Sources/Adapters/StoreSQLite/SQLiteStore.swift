@@ -248,6 +248,8 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return .room(try reply(to: request))
       case .people(let request):
         return .people(try reply(to: request))
+      case .groups(let request):
+        return .groups(try reply(to: request))
       case .once(let request):
         return try reply(to: request)
       case .tell(let drafts):

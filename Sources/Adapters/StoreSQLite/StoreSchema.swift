@@ -224,6 +224,47 @@ enum StoreSchema {
     ) WITHOUT ROWID;
     CREATE INDEX note_origins_by_expiry ON note_origins (deleted, expires);
     """,
+    // 6: groups, likes, and how far people have read.
+    """
+    CREATE TABLE chat_groups (
+      room INTEGER PRIMARY KEY,
+      name TEXT NOT NULL,           -- of the room
+      title TEXT NOT NULL,
+      purpose TEXT,
+      picture TEXT,
+      open INTEGER NOT NULL,        -- whether people may join by themselves
+      creator TEXT,
+      created INTEGER NOT NULL,
+      updated INTEGER NOT NULL,
+      members INTEGER NOT NULL      -- how many there are
+    );
+    CREATE TABLE group_members (
+      room INTEGER NOT NULL,
+      person TEXT NOT NULL,
+      name TEXT NOT NULL,           -- of the room
+      nickname TEXT NOT NULL,
+      joined INTEGER NOT NULL,
+      PRIMARY KEY (room, person)
+    ) WITHOUT ROWID;
+    CREATE INDEX group_members_by_person ON group_members (person, name);
+    -- Likes, and other reactions: one of each person for each publication.
+    CREATE TABLE likes (
+      room INTEGER NOT NULL,
+      offset INTEGER NOT NULL,
+      person TEXT NOT NULL,
+      reaction TEXT NOT NULL,
+      PRIMARY KEY (room, offset, person)
+    ) WITHOUT ROWID;
+    -- The newest publication of a room that a person has read.
+    CREATE TABLE read_marks (
+      person TEXT NOT NULL,
+      name TEXT NOT NULL,           -- of the room
+      room INTEGER NOT NULL,
+      offset INTEGER NOT NULL,
+      PRIMARY KEY (person, name)
+    ) WITHOUT ROWID;
+    CREATE INDEX read_marks_by_room ON read_marks (room);
+    """,
   ]
 
   /// The format this program writes.

@@ -16,7 +16,7 @@ package struct Resource: Sendable {
     case note
     /// A room that the path names.
     case room
-    /// Rooms that the body names.
+    /// Rooms that the body names, or that are the asker's.
     case rooms
     /// The work of operators.
     case operators
@@ -121,7 +121,7 @@ extension Route {
     case .notes, .newNote: .notes
     case .note: .note
     case .room: .room
-    case .rooms: .rooms
+    case .rooms, .person: .rooms
     case .operatorKey: .operators
     }
   }

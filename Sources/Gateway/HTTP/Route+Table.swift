@@ -39,6 +39,20 @@ extension Route {
     Route("GET", "/api/rooms/{room}/presence", .room(.presence)) { $0.readRoomPresence($1) },
     Route("POST", "/api/publish", .rooms(.publish), .json) { $0.publishBatch($1) },
 
+    // Groups, likes, and what was read.
+    Route("GET", "/api/groups", .person) { $0.listGroups($1) },
+    Route("GET", "/api/rooms/{room}/group", .room(.read)) { $0.readGroup($1) },
+    Route("PUT", "/api/rooms/{room}/group", .room(.publish), .json) { $0.putGroup($1) },
+    Route("DELETE", "/api/rooms/{room}/group", .room(.publish)) { $0.deleteGroup($1) },
+    Route("GET", "/api/rooms/{room}/members", .room(.read)) { $0.listMembers($1) },
+    Route("PUT", "/api/rooms/{room}/members", .room(.publish), .json) { $0.putMember($1) },
+    Route("DELETE", "/api/rooms/{room}/members", .room(.publish)) { $0.removeMember($1) },
+    Route("GET", "/api/rooms/{room}/likes", .room(.read)) { $0.listLikes($1) },
+    Route("PUT", "/api/rooms/{room}/likes", .room(.publish), .json) { $0.like($1) },
+    Route("DELETE", "/api/rooms/{room}/likes", .room(.publish)) { $0.unlike($1) },
+    Route("PUT", "/api/rooms/{room}/read", .room(.read), .json) { $0.noteRead($1) },
+    Route("GET", "/api/badges", .person) { $0.listBadges($1) },
+
     // For operators.
     Route("GET", "/api/connections", .operatorKey) { $0.listConnections($1) },
     Route("POST", "/api/connections/{id}/disconnect", .operatorKey, .json) {

@@ -32,6 +32,8 @@ package struct Route: Sendable {
     case room(Verbs)
     /// Verbs on each room that the body names.
     case rooms(Verbs)
+    /// A person: only what is theirs is shown.
+    case person
     /// An operator's API key.
     case operatorKey
   }

@@ -80,6 +80,7 @@ extension Rooms {
     switch publisher {
     case .native(let id, let ref):
       if let connection = connections[id] { answer(connection, ref, result, in: room) }
+    case .service: break
     case .request, .part, .backend, .groupChat, .socketIO, .bayeux:
       owner?.answer(publisher, result, in: room)
     }

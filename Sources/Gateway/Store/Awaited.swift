@@ -28,6 +28,7 @@ enum Awaited {
   case answer(RequestID, RequestHead)
   /// Keeping this answer to a request.
   case keeping(RequestID, Response)
+  case groups(RequestID, GroupWork)
   /// Work of a handler, which may be an embedder's: it says itself how it goes on.
   case people((PeopleReply) -> Void)
 }
@@ -98,6 +99,12 @@ extension StorePurpose<RoomPage> {
 
 extension StorePurpose<PeopleReply> {
   static func people(_ goOn: @escaping (PeopleReply) -> Void) -> Self { Self(.people(goOn)) }
+}
+
+extension StorePurpose<GroupReply> {
+  static func groups(_ request: RequestID, _ work: GroupWork) -> Self {
+    Self(.groups(request, work))
+  }
 }
 
 /// The purpose of work that a request about notes asks for.

@@ -17,6 +17,8 @@ enum Publisher {
   case socketIO(ConnectionID)
   /// An event of Bayeux, by its number.
   case bayeux(UInt64)
+  /// The server itself, which is told nothing.
+  case service
 }
 
 /// The address of a subscriber.

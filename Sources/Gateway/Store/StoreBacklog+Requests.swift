@@ -14,8 +14,8 @@ extension StoreBacklog {
     case .snapshot(_, _, _, let text): 256 + text.utf8.count
     case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.utf8.count
     case .delete, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .text, .history,
-      .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room, .people, .tell,
-      .wipeFailedCommits:
+      .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room, .people, .groups,
+      .tell, .wipeFailedCommits:
       256
     }
   }

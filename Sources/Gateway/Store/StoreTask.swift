@@ -57,6 +57,7 @@ extension StoreReply {
     case .versions: "versions"
     case .room: "a room's reply"
     case .people: "people's reply"
+    case .groups: "a group's reply"
     case .once: "the reply to work that is done once"
     case .failed: "a failure"
     case .undecided: "an undecided commit"
@@ -300,4 +301,13 @@ extension StoreTask<PeopleReply> {
 
 extension StoreReplies<PeopleReply> {
   static var people: Self { Self { if case .people(let reply) = $0 { reply } else { nil } } }
+}
+
+extension StoreTask<GroupReply> {
+  /// Works with groups; the request is about groups, or one whose answer is kept.
+  static func groups(_ request: StoreRequest) -> Self { Self(request) }
+}
+
+extension StoreReplies<GroupReply> {
+  static var groups: Self { Self { if case .groups(let reply) = $0 { reply } else { nil } } }
 }

@@ -12,6 +12,9 @@ extension MemoryRooms {
           Receipt(personID: receipt.personID, stage: known), author: author, isChanged: false)
       }
       people.receipts[key] = receipt.stage
+      if receipt.stage == .read {
+        noteRead(place.room, by: receipt.personID, through: place.offset)
+      }
       return .receipt(receipt, author: author, isChanged: true)
     case .receipts(let place):
       guard let author = author(of: place) else { return .unknownPublication }

@@ -13,6 +13,7 @@ package struct MemoryRooms: Sendable {
   private var rooms: [[UInt8]: Room] = [:]
   private let firstEpoch: String
   var people = People()
+  var groups = Groups()
 
   package init(firstEpoch: String) { self.firstEpoch = firstEpoch }
 
@@ -65,6 +66,9 @@ package struct MemoryRooms: Sendable {
     room.publications.append(publication)
     room.position.offset = publication.offset
     rooms[Array(name.utf8)] = room
+    if let author = publication.personID {
+      noteRead(name, by: author, through: publication.offset)
+    }
     return .published(room.position, time: publication.time, isRepeated: false)
   }
 

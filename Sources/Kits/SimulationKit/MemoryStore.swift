@@ -266,6 +266,9 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .people(let request):
       if request.isWriting { undo.append(.rooms(rooms)) }
       return .people(rooms.reply(to: request))
+    case .groups(let request):
+      if request.isWriting { undo.append(.rooms(rooms)) }
+      return .groups(rooms.reply(to: request))
     case .once(let request): return try reply(to: request, &undo)
     case .tell(let drafts):
       undo.append(.outbox(outbox))

@@ -1,0 +1,26 @@
+import GatewayPorts
+
+/// A request over HTTP about groups, until the store has answered.
+struct GroupWork {
+  let request: GroupRequest
+  let identity: Identity
+
+  init(_ request: GroupRequest, _ identity: Identity) {
+    self.request = request
+    self.identity = identity
+  }
+}
+
+extension GroupRequest {
+  /// The room that it is about; `nil` where it is about a person.
+  var room: RoomName? {
+    switch self {
+    case .put(let room, _, _, _), .delete(let room, _), .group(let room),
+      .putMember(let room, _, _, _, _, _), .removeMember(let room, _, _),
+      .members(let room, _, _), .likes(let room, _, _), .read(let room, _, _, _):
+      room
+    case .like(let place, _, _, _): place.room
+    case .groups, .badges: nil
+    }
+  }
+}
