@@ -24,8 +24,12 @@ const subprotocol = "parley.v1";
 /** Close codes about tokens: none or no valid one, one that has ended, one that was taken back. */
 export const accessCodes = { unauthorised: 4502, ended: 4507, revoked: 4508 };
 
-/** The code of a server that refuses this client without a close code. */
-const refusedCode = 4500;
+/** The code of a server that does not understand this client, or is not understood: the close code badMessage. */
+export const otherVersionCode = 4500;
+/** What answers a hello that is not understood, and what the core says of an answer that is not. */
+const versionErrors = ["badMessage", "unknownType"];
+/** The code of a server that refuses this client for another reason, without a close code. */
+const refusedCode = 4999;
 
 /** Messages are held back for a change that was asked for over HTTP for at most so long (milliseconds), … */
 const holdWithin = 10_000;
@@ -378,7 +382,8 @@ export class Connection extends Emitter {
     if (state === before && state === "connecting") return;
     this.status = { state: /** @type {ConnectionState} */ (state) };
     if (state === "waiting") this.status.retryAt = Date.now() + until - this.#now;
-    if (error) this.status.code = error === "unauthorised" ? accessCodes.unauthorised : refusedCode;
+    if (error === "unauthorised") this.status.code = accessCodes.unauthorised;
+    else if (error) this.status.code = versionErrors.includes(error) ? otherVersionCode : refusedCode;
     else if (code > 0) this.status.code = code;
     if (before === "online") {
       this.#refreshed("unreachable");

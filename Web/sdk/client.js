@@ -2,7 +2,7 @@
 // loads it, gets it tokens, and keeps unsaved edits in the browser's storage.
 
 import { claimsOf } from "../js/access.js";
-import { Connection, accessCodes } from "../js/connection.js";
+import { Connection, accessCodes, otherVersionCode } from "../js/connection.js";
 import { Core } from "../js/door.js";
 import { Emitter } from "../js/emitter.js";
 import { EditStorage } from "../js/identity.js";
@@ -12,10 +12,11 @@ import { SharedRoom } from "./room.js";
 
 /**
  * connecting: on the way. online: in step with the gateway. waiting: it cannot be reached; the next attempt is at
- * `retryAt` (milliseconds since 1970). stopped: it will not be tried again, for `reason`.
+ * `retryAt` (milliseconds since 1970). stopped: it will not be tried again, for `reason`; `otherVersion`: the gateway and
+ * this SDK do not understand each other's first messages.
  *
  * @typedef {{state: "connecting" | "online" | "waiting" | "stopped", retryAt?: number,
- *   reason?: "closed" | "noAccess" | "refused"}} Status
+ *   reason?: "closed" | "noAccess" | "refused" | "otherVersion"}} Status
  */
 
 /**
@@ -77,6 +78,9 @@ export function addresses(url) {
 function checkColor(color) {
   if (!/^#[0-9a-f]{6}$/i.test(color)) throw new ParleyError("invalid", "expected a colour as #rrggbb");
 }
+
+/** @param {number | undefined} code Of a connection that has stopped. @returns {Status["reason"]} */
+const reasonOf = (code) => (code === undefined ? "closed" : code === otherVersionCode ? "otherVersion" : "refused");
 
 /** @param {string | undefined} token Whose it is, as far as it says. */
 const subjectOf = (token) => (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
@@ -390,7 +394,7 @@ export class Parley extends Emitter {
     this.#tell({
       state: /** @type {Status["state"]} */ (state),
       ...(retryAt === undefined ? {} : { retryAt }),
-      ...(state === "stopped" ? { reason: code === undefined ? "closed" : isAccess ? "noAccess" : "refused" } : {}),
+      ...(state === "stopped" ? { reason: isAccess ? "noAccess" : reasonOf(code) } : {}),
     });
   }
 

@@ -232,6 +232,9 @@ export class ParleyNoteElement extends Base {
   #wordsFor(note, parley, isKept) {
     const { state, reason } = parley.status;
     if (state === "stopped" && reason === "noAccess") return "You are not signed in, or may not come in.";
+    if (state === "stopped" && reason === "otherVersion") {
+      return "The server has another version. What you wrote is kept here: load the page anew later.";
+    }
     if (state === "stopped" && reason === "refused") return "The server does not let this page in.";
     if (note.state === "away" && !isKept) return "No connection. Leave this page open: your changes are here alone.";
     if (note.state === "opening" && state === "waiting") return "The server cannot be reached. It is tried again.";

@@ -32,6 +32,9 @@ _log = logging.getLogger("parley")
 _SUBPROTOCOL = websockets.Subprotocol("parley.v1")
 #: Close codes about tokens, of Documentation/Protocol.md: none or no valid one, one that has ended, one taken back.
 _ACCESS_CODES = (4502, 4507, 4508)
+#: What answers a hello that is not understood, and what the core says of an answer that is not.
+_BAD_MESSAGE = 4500
+_VERSION_ERRORS = ("badMessage", "unknownType")
 #: A text of 4 MB in JSON, with room to spare.
 _MESSAGE_BYTES_MAX = 64 << 20
 
@@ -362,7 +365,9 @@ class Client:
                 self._refused = self._token
                 self._spawn(self._renew())
                 return
-            self._end("noAccess" if is_access else "refused" if code or error else "closed", code)
+            is_other = error in _VERSION_ERRORS or code == _BAD_MESSAGE
+            refused = "otherVersion" if is_other else "refused" if code or error else "closed"
+            self._end("noAccess" if is_access else refused, code)
 
     def _end(self, reason: str, code: int = 0, cause: Exception | None = None) -> None:
         self._ended = ConnectionEnded(reason, code)

@@ -9,6 +9,7 @@ class ConnectionEnded(ParleyError):
     """The connection has ended and is not tried again; `reason` says why.
 
     closed: it was closed here. noAccess: no token, or one that was not taken. refused: the gateway refuses this client.
+    otherVersion: the gateway and this package do not understand each other's first messages; bring them together.
     failed: no connection can be made as this program is set up; `__cause__` says why.
     """
 
@@ -18,6 +19,7 @@ class ConnectionEnded(ParleyError):
         words = {
             "closed": "the connection was closed",
             "noAccess": "expected a token that the gateway takes; give connect() a token function that has one",
+            "otherVersion": "expected a gateway that speaks parley.v1, got one of another version; edits wait in `keep`",
             "failed": "no connection can be made as this program is set up; the cause says why",
             "refused": f"the gateway refuses this client, with close code {code}; see Close codes in Protocol.md",
         }
