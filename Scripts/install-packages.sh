@@ -30,6 +30,8 @@ for set in "$@"; do
       packages+=(nginx haproxy caddy)
       # A library that has system calls go wrong; programs in C on the client core, with either C library.
       packages+=(gcc musl-tools)
+      # Shells that complete the program's flags, and what shows its manual page.
+      packages+=(fish man-db zsh)
       # Certificates to test with, and what the operations guide asks a server by.
       packages+=(openssl curl)
       # Any Node will do; Debian's is taken where there is none.

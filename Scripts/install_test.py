@@ -160,6 +160,15 @@ def try_tarball(work):
         return use_tarball(root)
 
 
+def look_at_pages(share):
+    """The manual page and the completions are where shells look."""
+    for path in (
+        "man/man1/parley.1.gz", "bash-completion/completions/parley", "zsh/vendor-completions/_parley",
+        "fish/vendor_completions.d/parley.fish",
+    ):  # fmt: skip
+        assert (share / path).stat().st_size > 1_000, path
+
+
 def use_tarball(root):
     began = time.monotonic()
     tarball = newest("parley-*-linux-*.tar.gz")
@@ -169,6 +178,7 @@ def use_tarball(root):
         return next(path for path in (root.folder / "opt").iterdir()).name
 
     name = unpack()
+    look_at_pages(root.folder / "opt" / name / "share")
     program = f"/opt/{name}/bin/parley"
     serve = [program, "serve", "--port", "0", "--data-dir", "/srv/notes"]
     with root.serving(*serve) as port:
@@ -212,6 +222,7 @@ def use_deb(root, work):
     # The same package under a later version.
     tree = work / "package"
     subprocess.run(["dpkg-deb", "-R", package, tree], check=True)
+    look_at_pages(tree / "usr" / "share")
     control = tree / "DEBIAN" / "control"
     fields = control.read_text().splitlines()
     control.write_text(

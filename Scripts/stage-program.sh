@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the program with Swift's library inside, and lays it out with its page and its documents as
 # an installation has them: Scripts/stage-program.sh PREFIX makes PREFIX/bin/parley,
-# PREFIX/share/parley/web and PREFIX/share/doc/parley. Prints the program's version.
+# PREFIX/share/parley/web, PREFIX/share/doc/parley, the manual page and completions for shells. Prints the program's version.
 set -euo pipefail
 
 prefix=${1:?"a folder"}
@@ -23,6 +23,8 @@ rm "$web/.stamp"
 cp -R README.md CHANGELOG.md NOTICE Documentation/*.md Packaging/grafana Packaging/parley.conf \
   "$prefix/share/doc/parley/"
 install -m 644 LICENSE "$prefix/share/doc/parley/copyright"
+Scripts/make_command_pages.py "$program" "$prefix"
+gzip -9n "$prefix/share/man/man1/parley.1"
 find "$prefix" -type d -exec chmod 755 {} +
 find "$prefix/share" -type f -exec chmod 644 {} +
 
