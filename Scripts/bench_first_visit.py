@@ -34,8 +34,9 @@ LINE = {"latency": 150, "downloadThroughput": 1_600_000 / 8, "uploadThroughput":
 class Version:
     """A checkout whose program serves its page."""
 
-    def __init__(self, name, root, program=None):
+    def __init__(self, name, root, program=None, options=()):
         self.name = name
+        self.options = options
         self.program = program or root / ".build" / "release" / "parley"
         built = root / "Web" / "built"
         self.web = built if built.is_dir() else root / "Web"
@@ -43,7 +44,8 @@ class Version:
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
         self.server = subprocess.Popen(
-            [self.program, "serve", "--port", "0", "--data-dir", self.folder.name, "--web-dir", self.web],
+            [self.program, "serve", "--port", "0", "--data-dir", self.folder.name, "--web-dir", self.web,
+             *self.options],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         line = next(line for line in self.server.stdout if line.startswith("listening on "))
