@@ -49,6 +49,8 @@ let package = Package(
     product("ParleyChat", ["ParleyChat"]),
     product("ParleyOffline", ["ParleyOffline"]),
     product("ParleyUI", ["ParleyUI"]),
+    product("ParleyGroups", ["ParleyGroups"]),
+    product("TwakeCubits", ["DialectModels", "TwakeCubits"]),
     product("Gateway", ["JSON", "ParleyModel", "GatewayPorts", "Gateway"]),
     product("ParleyServer", ["ParleyServer"]),
     .executable(name: "parley", targets: ["parley"]),
@@ -99,6 +101,10 @@ let package = Package(
         "ParleyClient", "JSON", "CClientSQLite",
         .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
       ]),
+    // Group chats over these.
+    library("ParleyGroups", ["ParleyOffline", "ParleyClient", "JSON"]),
+    // State of apps of the Twake family.
+    library("TwakeCubits", ["DialectModels", "JSON"]),
     // Views for Apple's systems; what decides how they behave is compiled everywhere.
     library("ParleyUI", ["OTCore", "ParleyClient", "ParleyOffline"]),
     // Ports, and the core behind them.
@@ -221,6 +227,10 @@ let package = Package(
     tests(
       "ParleyOfflineTests",
       ["ParleyOffline", "ParleyClient", "JSON", "OTWorkloads", "CSQLite", "CSQLiteFaults"]),
+    tests(
+      "ParleyGroupsTests",
+      ["ParleyGroups", "TwakeCubits", "DialectModels", "ParleyOffline", "ParleyClient", "JSON"]),
+    tests("TwakeCubitsTests", ["TwakeCubits", "DialectModels"]),
     tests(
       "ParleyUITests",
       [

@@ -242,8 +242,10 @@ extension Repository {
 
   /// A thing as it is shown.
   package func shown(_ id: ResourceID) async -> Model? {
+    // In this order: what the server has made since is part of its value then.
+    let pending = await pending()
     let base = await server(id).map { [$0] } ?? []
-    return lay(await pending(), over: base, in: .single(id)).first
+    return lay(pending, over: base, in: .single(id)).first
   }
 }
 
@@ -260,7 +262,11 @@ extension Repository {
   private func lay(
     _ done: [Outbox.DoneMutation], over models: [Model], in query: DataQuery
   ) -> [Model] {
-    done.reduce(into: Overlay(models, query, nil)) { $0.lay($1.draft, id: $1.id, $1.body) }.models
+    // What was shown while it waited stays until the next fetch.
+    let filter = subscribers.first { $0.query == query && $0.filter != nil }?.filter
+    return done.reduce(into: Overlay(models, query, filter)) {
+      $0.lay($1.draft, id: $1.id, $1.body)
+    }.models
   }
 }
 

@@ -39,6 +39,9 @@ struct LayeringTests {
       "ParleyClient", "JSON", "CClientSQLite", "SQLite3", "WebSocketClient", "Darwin", "Dispatch",
       "Foundation", "FoundationEssentials", "Glibc", "Synchronization",
     ],
+    // Group chats, and cubits, for apps that have them.
+    "ParleyGroups": ["ParleyOffline", "ParleyClient", "JSON", "Synchronization"],
+    "TwakeCubits": ["DialectModels", "JSON", "Synchronization"],
     // Views. What is not drawing needs none of Apple's modules.
     "ParleyUI": [
       "OTCore", "ParleyClient", "ParleyOffline", "AppKit", "Observation", "SwiftUI", "UIKit",
@@ -159,7 +162,7 @@ struct LayeringTests {
         open.append(module)
       }
     }
-    for chat in ["ParleyChat", "DialectModels"] {
+    for chat in ["ParleyChat", "ParleyGroups", "TwakeCubits", "DialectModels"] {
       #expect(!found.contains(chat), "ParleyClient needs \(chat), which not every app wants")
     }
     // The system libraries, which are looked for with pkg-config.

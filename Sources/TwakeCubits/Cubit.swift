@@ -1,0 +1,60 @@
+import Synchronization
+
+/// A part of an app's state, with the methods that change it. Views and loops follow ``states``.
+///
+///     for await state in messages.states {
+///       if case .loaded(let shown) = state { show(shown.messages) }
+///     }
+@MainActor public class Cubit<State: Sendable & Equatable> {
+  /// The state as it is now.
+  public private(set) var state: State
+  private let followers = Followers<State>()
+
+  package init(_ state: State) { self.state = state }
+
+  /// The state as it is now, and each one that follows. Only the newest waits for the loop, which ends
+  /// with its task, or with the cubit.
+  public var states: AsyncStream<State> { followers.add(state) }
+
+  /// Goes on in another state; followers are told if it differs.
+  package func emit(_ state: State) {
+    guard state != self.state else { return }
+    self.state = state
+    followers.tell(state)
+  }
+}
+
+/// The loops that follow a cubit; they end with it.
+private final class Followers<State: Sendable>: Sendable {
+  private struct Entries {
+    var last = 0
+    var all: [Int: AsyncStream<State>.Continuation] = [:]
+  }
+
+  private let entries = Mutex(Entries())
+
+  deinit {
+    for continuation in entries.withLock({ $0.all.values.map { $0 } }) { continuation.finish() }
+  }
+
+  func add(_ state: State) -> AsyncStream<State> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: State.self, bufferingPolicy: .bufferingNewest(1))
+    continuation.yield(state)
+    let number = entries.withLock { entries in
+      entries.last += 1
+      entries.all[entries.last] = continuation
+      return entries.last
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.entries.withLock { $0.all[number] = nil }
+    }
+    return stream
+  }
+
+  func tell(_ state: State) {
+    for continuation in entries.withLock({ $0.all.values.map { $0 } }) {
+      continuation.yield(state)
+    }
+  }
+}
