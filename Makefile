@@ -135,10 +135,12 @@ airplane: build-tests  ## An hour without a line: 10,000 edits, 12,000 by others
 	@PARLEY_AIRPLANE_HOUR=$(HOUR) swift test -c release --disable-xctest --skip-build --filter AirplaneTests
 
 .PHONY: simulate
-simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2; TRACE=1 tells one seed's story
+NODES ?= 1
+
+simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2 NODES=1; TRACE=1 tells one seed's story
 	@$(SWIFT_BUILD) --product simulate
 	@"$$($(SWIFT_BUILD) --show-bin-path)/simulate" $(SEEDS) $(FROM) --jobs $(JOBS) \
-	  $(if $(TRACE),--trace)
+	  --nodes $(NODES) $(if $(TRACE),--trace)
 
 .PHONY: parts
 parts: setup-serve  ## See that each part of the gateway compiles without the parts above it

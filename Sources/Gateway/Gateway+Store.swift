@@ -8,7 +8,10 @@ extension Gateway {
     case .document(let id): documents.loaded(id, reply.outcome(of: .document))
     case .creation(let id): documents.created(id, reply.outcome(of: .note))
     case .renewal(let id, let epoch): documents.renewed(id, to: epoch, reply.outcome(of: .done))
-    case .commit(let id): documents.committed(id, reply.outcome(of: .appending))
+    case .commit(let id): documents.committed(id, reply.outcome(of: .appending), ticket)
+    case .news(let id): documents.heard(of: id, reply.outcome(of: .news), ticket)
+    case .fences(let id): documents.fenced(id, reply.outcome(of: .sessions), ticket)
+    case .heads(let ids): documents.compareHeads(of: ids, reply.outcome(of: .heads))
     case .wiping(let id): documents.wiped(id, reply.outcome(of: .done))
     case .history(let id): documents.readHistory(of: id, reply.outcome(of: .entries), ticket)
     case .catchUp(let id, let connection):

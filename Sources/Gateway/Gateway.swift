@@ -285,12 +285,19 @@ public final class Gateway: Part, SwitchboardOwner {
     }
     documents.catchUpDrained()
     documents.wipeFailedCommits()
+    documents.lookForNews(now: now)
     rooms.tickPeople(now: now)
     documents.tellCounts()
     access.ticked()
     if !backlog.isFull { whaler.settleOwed() }
     documents.forgetUnused(now: now)
   }
+
+  /// Another node has published a hint, or somebody has: it may be late, wrong, or come twice.
+  public func heard(_ topic: String, _ bytes: [UInt8]) { documents.heard(topic, bytes) }
+
+  /// Hints of other nodes arrive from now on, or no longer.
+  public func hintsChanged(arrive: Bool) { documents.hearsHints = arrive }
 
   /// Takes no more changes: they are refused as retryable, and reads go on.
   public func drain() { board.isDraining = true }

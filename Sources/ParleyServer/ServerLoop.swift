@@ -129,6 +129,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         attached.transport.respond(to: request, with: response)
       case .store(let ticket, let request): work.append((ticket, request))
       case .forget(let ticket): forgotten.append(ticket)
+      case .publish, .follow, .leave: break  // There are no other nodes.
       }
     }
     attached.storeThread.submit(work)

@@ -33,6 +33,10 @@ final class GatewayRig {
   private(set) var stored: [(ticket: StoreTicket, request: StoreRequest)] = []
   /// Work of the store that is wanted no longer.
   private(set) var forgotten: [StoreTicket] = []
+  /// Hints for other nodes.
+  private(set) var hints: [(topic: String, bytes: [UInt8])] = []
+  /// The topics of hints that it follows.
+  private(set) var topics: Set<String> = []
   /// Connections in the order in which they were sent something.
   var recipients: [UInt64] = []
   /// Where the payloads of frames that were sent stand in memory.
@@ -241,6 +245,26 @@ final class GatewayRig {
     perform()
   }
 
+  /// Has all that the store was given be answered with nothing, whether it is done or not.
+  func losesAnswers(afterDoing isDone: Bool) {
+    let work = stored
+    stored = []
+    if isDone { _ = store.perform(work.map(\.request)) }
+    for item in work {
+      gateway.stored(item.ticket, reply: .failed(.unknownOutcome("the line broke")))
+    }
+    perform()
+  }
+
+  /// A hint arrives.
+  func hear(_ topic: String, _ bytes: [UInt8]) {
+    gateway.heard(topic, bytes)
+    perform()
+  }
+
+  /// Whether nothing that was taken waits.
+  var isSettled: Bool { gateway.isSettled }
+
   // MARK: Inside
 
   private func perform() {
@@ -270,6 +294,9 @@ final class GatewayRig {
       closeCodes[connection.rawValue] = code.rawValue
       gateway.closed(connection)
     case .respond(let request, let response): responses[request.rawValue] = response
+    case .publish(let topic, let bytes): hints.append((topic, bytes))
+    case .follow(let topic): topics.insert(topic)
+    case .leave(let topic): topics.remove(topic)
     case .forget(let ticket): forgotten.append(ticket)
     case .store(let ticket, let request) where isStepwise: stored.append((ticket, request))
     case .store(let ticket, let request):

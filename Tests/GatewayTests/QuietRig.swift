@@ -219,7 +219,7 @@ final class QuietRig {
       refusals.append("closed with \(code.rawValue)")
       gateway.closed(connection)
     case .respond: break
-    case .forget: break
+    case .forget, .publish, .follow, .leave: break
     case .store(let ticket, let request):
       for reply in store.perform([request]) { gateway.stored(ticket, reply: reply) }
     }

@@ -38,6 +38,8 @@ extension Documents {
       refuseForWantOfHistory(submission, messageID: messageID, subscription)
       return
     }
+    var submission = submission
+    submission.session = subscription.session
     guard let outcome = sequence(submission, in: room) else { return }
     switch outcome {
     case .accepted(let revision):

@@ -39,12 +39,13 @@ extension Documents {
 
   /// Hands the tentative entries to the store, unless a commit is under way.
   private func handOver(_ room: DocumentRoom) {
-    guard documents[room.id] === room, room.renewal != .storing,
-      let entries = room.live?.takeCommit(),
-      let epoch = room.live?.epoch
+    guard documents[room.id] === room, room.renewal != .storing, room.logRead == nil,
+      !room.isUnsettled, let entries = room.live?.takeCommit(), let live = room.live
     else { return }
-    let append = StoreRequest.append(id: room.id, epoch: epoch, entries: entries)
-    store(.append(keepingAnswers(of: append, entries, in: room)), for: .commit(room.id))
+    let append = StoreRequest.append(
+      id: room.id, epoch: live.epoch, entries: entries, condition: live.commitCondition)
+    room.commitTicket = store(
+      .append(keepingAnswers(of: append, entries, in: room)), for: .commit(room.id))
   }
 
   /// The commit of a document's entries, with the answers to the edits among them.
@@ -59,29 +60,39 @@ extension Documents {
   }
 
   /// A commit is over.
-  func committed(_ id: DocumentID, _ outcome: StoreOutcome<Appending>) {
+  func committed(_ id: DocumentID, _ outcome: StoreOutcome<Appending>, _ ticket: StoreTicket) {
     // Nobody waits for it if the note was deleted, be it that its name was joined again since.
-    guard let room = documents[id], room.live != nil else { return }
+    guard let room = documents[id], room.commitTicket == ticket else { return }
     switch outcome {
-    case .success(.appended):
+    case .success(.appended(let chain)):
       storeFailure = nil
-      guard let entries = room.live?.commitSucceeded() else { return }
+      guard let entries = room.live?.commitSucceeded(chain: chain) else { return }
       measure(entries.count, in: room)
       publish(entries, in: room)
+      hint(of: room)
       goOn(room)
-    case .success(.lostRace(let entries)):
+    case .success(.lostRace(let entries, let chain)):
+      metrics.racesLost += 1
       guard room.live?.isFollowed(by: entries) ?? false else {
         fail(.damaged("the log has another history"), in: room)
         return
       }
       storeFailure = nil
-      overtaken(by: entries, in: room)
+      overtaken(by: entries, chain: chain, in: room)
       goOn(room)
     case .success(.undecided(let error)):
       surroundings.log.write(
         .error, "commit failed, and may turn up after a crash", [("error", error.logName)])
       storeFailure = error
       wipeFailedCommit(of: room)
+    case .failure(.fenced(let clients)):
+      guard drop(clients, in: room) else {
+        fail(.damaged("the log refuses clients that are not among the changes"), in: room)
+        return
+      }
+      goOn(room)
+    case .failure(let error) where error.isRetryable && room.live?.isShared ?? false:
+      unsettle(error, in: room)
     case .failure(let error): fail(error, in: room)
     }
   }
@@ -121,17 +132,19 @@ extension Documents {
   }
 
   /// Does what waited for a commit to be over.
-  private func goOn(_ room: DocumentRoom) {
+  func goOn(_ room: DocumentRoom) {
     room.live?.trim(keeping: settings.windowEntries)
     admitWaiting(room)
     commit(room)
     storeEpoch(of: room)
+    readNews(of: room)
   }
 
   /// A commit has failed: all that was not durable is refused.
-  private func fail(_ error: StoreError, in room: DocumentRoom) {
+  func fail(_ error: StoreError, in room: DocumentRoom) {
     surroundings.log.write(.error, "commit failed", [("error", error.logName)])
-    storeFailure = error
+    // That the log is another one by now is nothing that an operator could mend.
+    if case .notNext = error, room.live?.isShared ?? false {} else { storeFailure = error }
     guard let fallen = room.live?.commitFailed() else { return }
     settledAll(in: room)
     room.arrivals.removeAll()
@@ -178,7 +191,9 @@ extension Documents {
         }
         refuse(
           entry.sequence, .unavailable,
-          "the change could not be written to disk and is not in the document; send it again",
+          room.live?.isShared ?? false
+            ? "the change could not be stored now; send it again"
+            : "the change could not be written to disk and is not in the document; send it again",
           of: room.id, ref: messageID, to: connection)
       }
     }

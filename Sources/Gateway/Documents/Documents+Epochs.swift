@@ -12,7 +12,8 @@ extension Documents {
 
   /// Gives the store the epoch that a document waits for, once nothing else is under way to it.
   func storeEpoch(of room: DocumentRoom) {
-    guard room.renewal == .settling, let live = room.live, live.isSettled else { return }
+    guard room.renewal == .settling, let live = room.live, live.isSettled, room.logRead == nil
+    else { return }
     room.renewal = .storing
     let epoch = surroundings.names.next()
     store(
@@ -21,8 +22,12 @@ extension Documents {
 
   /// The store has given a document another epoch, or not.
   func renewed(_ id: DocumentID, to epoch: String, _ outcome: StoreOutcome<Void>) {
-    guard let room = documents[id] else { return }
+    guard let room = documents[id], room.renewal == .storing else { return }
     room.renewal = .none
+    if case .failure(.notNext) = outcome, room.live?.isShared ?? false {
+      // Another node was first.
+      return readAgain(room)
+    }
     if case .failure(let error) = outcome {
       surroundings.log.write(.error, "epoch not renewed", [("error", error.logName)])
       for waiting in takeWaiting(room) {
@@ -47,6 +52,7 @@ extension Documents {
       admitWaiting(room)
     }
     commit(room)
+    readNews(of: room)
   }
 
   /// Refuses changes that native clients made for the old epoch, before they were notified of the

@@ -19,6 +19,14 @@ extension Documents {
       wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
       return
     }
+    guard !needsNews(joining, in: room, connection) else {
+      guard room.waitingCount < settings.waitingMax else {
+        turnAway(
+          connection, .busy, "too many wait for this document; try again", ref: messageID)
+        return
+      }
+      return ask(.join(connection.id, messageID: messageID, joining), in: room)
+    }
     if let resume, resume.epoch == live.epoch {
       if resume.revision > live.durableRevision {
         // Somebody has seen what this log does not hold: its tail is lost. From here on it is
@@ -81,6 +89,7 @@ extension Documents {
       connection.subscriptions[room.id] = subscription
       room.add(subscription)
     }
+    subscription.session = joining.session
     let wasShown = subscription.verbs.contains(.presence)
     subscription.verbs = verbs
     if verbs.contains(.presence) {

@@ -25,6 +25,7 @@ extension Documents {
     switch outcome {
     case .success(let stored):
       room.live = LiveDocument(stored)
+      followTopic(of: room)
       admitWaiting(room)
     case .failure(.unknownDocument):
       let wantsCreation = room.waiting.contains {

@@ -18,12 +18,67 @@ extension Documents {
   /// Takes back what was to be committed, adopts the others' entries, and submits again what its
   /// authors had sent.
   ///
+  /// - Parameter chain: The chain at the last of the entries, if the log is shared.
   /// - Precondition: the entries follow the durable head.
-  func overtaken(by entries: [LogEntry], in room: DocumentRoom) {
+  func overtaken(by entries: [LogEntry], chain: LogChain?, in room: DocumentRoom) {
     let withdrawn = withdraw(room)
-    guard let adopted = room.live?.adopt(entries) else { return }
-    for change in withdrawn { submit(change, again: room) }
+    guard let adopted = room.live?.adopt(entries, chain: chain) else { return }
+    metrics.entriesAdopted += adopted.count
+    var found = found(adopted, of: withdrawn)
+    for change in withdrawn {
+      if let revision = take(change, from: &found) {
+        answer(change, as: revision, in: room)
+      } else {
+        submit(change, again: room)
+      }
+    }
     publish(adopted, in: room)
+  }
+
+  /// Takes back what was to be committed, and submits it again but for what is dropped.
+  func resubmit(
+    in room: DocumentRoom, droppingThose isDropped: (LiveDocument.Submission) -> Bool
+  ) {
+    for change in withdraw(room) where !isDropped(change.submission) { submit(change, again: room) }
+  }
+
+  /// The entries of those clients whose changes have no numbers, the newest first, by client.
+  ///
+  /// Only this node knows these clients' ids, and an append is done as a whole: so if the log has some of
+  /// a client's changes that wait, they are the first, in order.
+  private func found(
+    _ adopted: ArraySlice<LogEntry>, of withdrawn: [Withdrawn]
+  ) -> ExactDictionary<[LogEntry]> {
+    var found: ExactDictionary<[LogEntry]> = [:]
+    for change in withdrawn where !change.submission.isResendable {
+      found[change.submission.client] = []
+    }
+    guard !found.isEmpty else { return found }
+    for entry in adopted.reversed() where found[entry.client] != nil {
+      found[entry.client]?.append(entry)
+    }
+    return found
+  }
+
+  /// The revision of a change without a number that the log has already. Before it may stand one that was
+  /// refused when nobody could tell what had become of it.
+  private func take(
+    _ change: Withdrawn, from found: inout ExactDictionary<[LogEntry]>
+  ) -> Int? {
+    guard !change.submission.isResendable else { return nil }
+    let digest = LiveDocument.digest(of: change.submission)
+    while let entry = found[change.submission.client]?.popLast() {
+      if entry.digest == digest { return entry.revision }
+    }
+    return nil
+  }
+
+  /// The log has a change already: its author is told with that entry.
+  private func answer(_ change: Withdrawn, as revision: Int, in room: DocumentRoom) {
+    if let (subscription, messageID) = change.follower {
+      subscription.messageIDs[revision] = messageID
+    }
+    room.pendingEdits[revision] = change.edit
   }
 
   private func withdraw(_ room: DocumentRoom) -> [Withdrawn] {
@@ -48,6 +103,7 @@ extension Documents {
 
   private func submit(_ change: Withdrawn, again room: DocumentRoom) {
     let submission = change.submission
+    metrics.changesResubmitted += 1
     if let edit = change.edit, let expected = edit.expected, let live = room.live {
       // The head that it expected is not the newest any more.
       respondOutdated(edit.request, expected: expected, head: live.headRevision)
@@ -63,9 +119,7 @@ extension Documents {
       took(submission.operation, in: room)
     case .duplicate(let revision):
       // It has come to the log by way of another node, too, and is acknowledged with that entry.
-      if let (subscription, messageID) = change.follower {
-        subscription.messageIDs[revision] = messageID
-      }
+      answer(change, as: revision, in: room)
     case .duplicatePending, nil: break
     case .refused(let refusal):
       if let (subscription, messageID) = change.follower {

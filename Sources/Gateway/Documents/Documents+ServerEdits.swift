@@ -13,7 +13,7 @@ extension Documents {
     guard !backlog.isFull else { return refuseForBacklog(edit.request) }
     let room = room(of: id)
     guard !room.isBusy else {
-      guard room.waiting.count < settings.waitingMax else { return respondBusy(edit.request) }
+      guard room.waitingCount < settings.waitingMax else { return respondBusy(edit.request) }
       room.waiting.append(.edit(edit))
       return
     }
@@ -23,6 +23,10 @@ extension Documents {
   /// Transforms an edit to the head, and has it go to the store.
   func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
+    if needsNews(edit, of: live) {
+      guard room.waitingCount < settings.waitingMax else { return respondBusy(edit.request) }
+      return ask(.edit(edit), in: room)
+    }
     if let expected = edit.expected, expected != live.headRevision {
       respondOutdated(edit.request, expected: expected, head: live.headRevision)
       return
@@ -99,7 +103,7 @@ extension Documents {
   func save(_ version: NamedVersion, of id: DocumentID, for request: RequestID) {
     let room = room(of: id)
     guard !room.isBusy else {
-      guard room.waiting.count < settings.waitingMax else { return respondBusy(request) }
+      guard room.waitingCount < settings.waitingMax else { return respondBusy(request) }
       room.waiting.append(.version(request, version))
       return
     }

@@ -7,7 +7,7 @@ extension Documents {
   func wait(
     _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, _ connection: Connection
   ) {
-    guard room.waiting.count < settings.waitingMax else {
+    guard room.waitingCount < settings.waitingMax else {
       if case .page = waiting { connection.pageReads[room.id] = nil }
       switch waiting {
       case .join(_, let messageID, _), .page(_, let messageID, _):
@@ -149,8 +149,9 @@ extension Documents {
   /// Answers all who wait for a document that cannot be opened, and forgets it.
   func turnAway(_ room: DocumentRoom, _ code: ErrorCode, _ message: String) {
     documents[room.id] = nil
+    leaveTopic(of: room)
     settledAll(in: room)
-    for waiting in takeWaiting(room) {
+    for waiting in takeAsking(room) + takeWaiting(room) {
       switch waiting {
       case .join(let id, let messageID, _), .page(let id, let messageID, _):
         guard let connection = connections[id] else { continue }

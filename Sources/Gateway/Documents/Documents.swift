@@ -18,6 +18,16 @@ final class Documents: Part {
   var uncommitted: [DocumentRoom] = []
   /// Documents whose last commit failed and may turn up after a crash, to be wiped with the next tick.
   var undecided: [DocumentRoom] = []
+  /// Documents with a commit whose outcome is unknown, whose logs are read again with the next tick.
+  var unsettled: [DocumentRoom] = []
+  /// Whether a document came from a log that several nodes share.
+  var sharesLogs = false
+  /// Whether the heads of such logs are being read.
+  var isLookingAtHeads = false
+  /// The uptime at which they were asked for.
+  var lookedAt: Int64 = 0
+  /// Whether hints of other nodes arrive.
+  var hearsHints = false
   /// Documents of which changes were delivered in this turn.
   var delivered: [DocumentRoom] = []
   /// Connections that are behind, and are given more when they have drained.
@@ -43,7 +53,11 @@ final class Documents: Part {
   var laggingCount: Int { lagging.count }
 
   /// Whether every change that was taken has been written and answered.
-  var isSettled: Bool { documents.values.allSatisfy { $0.live?.isSettled ?? true } }
+  var isSettled: Bool {
+    documents.values.allSatisfy { room in
+      (room.live?.isSettled ?? true) && room.asking.isEmpty && room.logRead == nil
+    }
+  }
 
   /// Whether a connection is behind.
   func isLagging(_ id: ConnectionID) -> Bool { lagging.contains(id) }
@@ -85,7 +99,10 @@ final class Documents: Part {
   func forgetUnused(now: Int64) {
     for (id, document) in documents {
       document.forgetSharedText(now: now)
-      if document.isForgettable(now: now) { documents[id] = nil }
+      if document.isForgettable(now: now) {
+        documents[id] = nil
+        leaveTopic(of: document)
+      }
     }
   }
 }

@@ -33,6 +33,8 @@ package struct LiveDocument {
     /// Whether the author may send it again after a lost connection, and so must keep to one
     /// change in flight. Clients that number nothing never send a change twice.
     package var isResendable: Bool
+    /// The author's session, in a log that several nodes share; 0 for one that has begun none.
+    package var session = 0
 
     package init(
       client: String, sequence: Int, revision: Int, operation: TextOperation, author: String,
@@ -106,6 +108,8 @@ package struct LiveDocument {
   private var tentative: [(submission: Submission, replaced: ClientMark?)] = []
   /// The last revision of the commit under way.
   private var committingThrough: Int?
+  /// The chain at ``durableRevision``; `nil` in a log with one owner.
+  package private(set) var chain: LogChain?
 
   /// Takes a document as it came out of the store.
   package init(_ stored: StoredDocument) {
@@ -115,6 +119,7 @@ package struct LiveDocument {
     epoch = stored.epoch
     window = stored.recent
     marks = stored.marks
+    chain = stored.chain
     sequencer = ServerSequencer(
       document: Document(stored.text), revision: stored.summary.revision,
       recent: stored.recent.map(\.operation))
@@ -134,6 +139,23 @@ package struct LiveDocument {
 
   /// Whether nothing waits for a commit.
   package var isSettled: Bool { durableRevision == headRevision }
+
+  /// Whether other nodes append to the log, too.
+  package var isShared: Bool { chain != nil }
+
+  /// Whether a commit is under way.
+  package var isCommitting: Bool { committingThrough != nil }
+
+  /// The condition of the commit under way; `nil` in a log with one owner.
+  package var commitCondition: AppendCondition? {
+    guard let chain, let through = committingThrough else { return nil }
+    var sessions: [String: Int] = [:]
+    for (submission, _) in tentative.prefix(through - durableRevision)
+    where submission.session > 0 {
+      sessions[submission.client] = submission.session
+    }
+    return AppendCondition(chain: chain, sessions: sessions)
+  }
 
   /// The last change of a client that the durable log holds; 0 if it holds none.
   package func lastDurableSequence(of client: String) -> Int {
@@ -265,12 +287,15 @@ package struct LiveDocument {
   }
 
   /// The commit under way is on disk: its entries are durable from now on, and returned.
-  package mutating func commitSucceeded() -> ArraySlice<LogEntry> {
+  ///
+  /// - Parameter chain: The chain at the last of them, in a log that several nodes share.
+  package mutating func commitSucceeded(chain newChain: LogChain? = nil) -> ArraySlice<LogEntry> {
     guard let through = committingThrough else {
       preconditionFailure("no commit of this document is under way")
     }
     let before = durableRevision
     committingThrough = nil
+    chain = newChain
     sequencer.markDurable(through: through)
     tentative.removeFirst(through - before)
     return durableEntries(after: before)
@@ -290,6 +315,18 @@ package struct LiveDocument {
   }
 
   // MARK: Other writers
+
+  /// Nobody knows what became of the commit under way: its entries stay tentative until the log has been
+  /// read.
+  package mutating func commitUnsettled() { committingThrough = nil }
+
+  /// A client's tentative changes count for a session that it has begun here.
+  package mutating func raise(session: Int, of client: String) {
+    for index in tentative.indices
+    where tentative[index].submission.client.utf8.elementsEqual(client.utf8) {
+      tentative[index].submission.session = session
+    }
+  }
 
   /// Takes the tentative part back, as if it had never been submitted, for another writer of the log
   /// was first.
@@ -324,8 +361,11 @@ package struct LiveDocument {
 
   /// Appends entries that another writer has made durable, and returns them.
   ///
+  /// - Parameter chain: The chain at the last of them, if the log is shared.
   /// - Precondition: ``isSettled``, and ``isFollowed(by:)`` them.
-  package mutating func adopt(_ entries: [LogEntry]) -> ArraySlice<LogEntry> {
+  package mutating func adopt(
+    _ entries: [LogEntry], chain newChain: LogChain? = nil
+  ) -> ArraySlice<LogEntry> {
     precondition(
       isSettled && isFollowed(by: entries),
       "entries from \(entries.first?.revision ?? 0) on do not follow \(durableRevision)")
@@ -341,6 +381,7 @@ package struct LiveDocument {
       marks[entry.client] = ClientMark(
         sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
     }
+    chain = newChain
     sequencer.markDurable(through: headRevision)
     return durableEntries(after: before)
   }
@@ -362,7 +403,7 @@ package struct LiveDocument {
   }
 
   /// Condenses what was sent: the same change re-sent has the same digest (FNV-1a, 64 bits).
-  private static func digest(of submission: Submission) -> UInt64 {
+  package static func digest(of submission: Submission) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func mix(_ byte: UInt8) {
       hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3

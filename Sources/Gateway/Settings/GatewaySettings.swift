@@ -29,6 +29,10 @@ public struct GatewaySettings: Sendable {
   public var historyComponentsMax: Int
   /// Entries of each document's log kept in memory, at least.
   public var windowEntries: Int
+  /// Milliseconds between looks at the heads of logs that several nodes share, while their hints arrive.
+  public var headsMilliseconds: Int64
+  /// The same, while no hints can arrive.
+  public var headsMillisecondsWithoutHints: Int64
   /// Milliseconds that a document without readers stays in memory.
   public var idleDocumentMilliseconds: Int64
   /// Milliseconds within which a native client must say hello.
@@ -93,6 +97,8 @@ public struct GatewaySettings: Sendable {
     lagRevisionsMax = 10_000
     historyComponentsMax = 100_000
     windowEntries = 1_000
+    headsMilliseconds = 1_000
+    headsMillisecondsWithoutHints = 100
     idleDocumentMilliseconds = 60_000
     helloMilliseconds = 10_000
     waitingMax = 1_000

@@ -9,6 +9,12 @@ enum Awaited {
   /// Certainty that a document's commit, which failed, does not turn up.
   case wiping(DocumentID)
   case renewal(DocumentID, epoch: String)
+  /// What other nodes have appended to a document's log.
+  case news(DocumentID)
+  /// Sessions that begin before such a reading.
+  case fences(DocumentID)
+  /// The heads of documents' logs.
+  case heads([DocumentID])
   /// Older entries, for those who wait for them.
   case history(DocumentID)
   /// Older entries, for a follower that lags.
@@ -64,6 +70,18 @@ extension StorePurpose<NoteMaking> {
 
 extension StorePurpose<Appending> {
   static func commit(_ id: DocumentID) -> Self { Self(.commit(id)) }
+}
+
+extension StorePurpose<LogNews> {
+  static func news(_ id: DocumentID) -> Self { Self(.news(id)) }
+}
+
+extension StorePurpose<[String: Int]> {
+  static func fences(_ id: DocumentID) -> Self { Self(.fences(id)) }
+}
+
+extension StorePurpose<[LogHead?]> {
+  static func heads(_ ids: [DocumentID]) -> Self { Self(.heads(ids)) }
 }
 
 extension StorePurpose<Void> {

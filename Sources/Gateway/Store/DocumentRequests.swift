@@ -9,6 +9,10 @@ struct DocumentJoining {
   var unanswered: ChangeName?
   /// Whether the client reads in pages what is too much for one message.
   var pages = false
+  /// Whether the log was read since it came, where several nodes share it.
+  var isFresh = false
+  /// The client's session in such a log.
+  var session = 0
 }
 
 /// The wish to read changes that somebody has missed.

@@ -24,7 +24,7 @@ extension StoreBacklog {
   /// does not wait for the disk.
   static func isPassed(by request: StoreRequest) -> Bool {
     switch request {
-    case .append, .renewEpoch: true
+    case .append, .renewEpoch, .news, .heads, .fence: true
     // Work that is done already; only its answer is to be kept.
     case .once(.perform(.tell, _, _)): true
     case .once(.perform(let work, _, _)): isPassed(by: work)

@@ -132,11 +132,48 @@ extension StoreTask<Void> {
   }
 }
 
+extension StoreTask<LogNews> {
+  /// Finds what follows in a log that several nodes share.
+  static func news(
+    id: DocumentID, epoch: String, after: Int, chain: LogChain, clients: [String]
+  ) -> Self {
+    Self(.news(id: id, epoch: epoch, after: after, chain: chain, clients: clients))
+  }
+}
+
+extension StoreReplies<LogNews> {
+  static var news: Self { Self { if case .news(let news) = $0 { news } else { nil } } }
+}
+
+extension StoreTask<[LogHead?]> {
+  /// Finds the heads of logs that several nodes share.
+  static func heads(ids: [DocumentID]) -> Self { Self(.heads(ids: ids)) }
+}
+
+extension StoreReplies<[LogHead?]> {
+  static var heads: Self { Self { if case .heads(let heads) = $0 { heads } else { nil } } }
+}
+
+extension StoreTask<[String: Int]> {
+  /// Begins new sessions of clients.
+  static func fence(id: DocumentID, clients: [String]) -> Self {
+    Self(.fence(id: id, clients: clients))
+  }
+}
+
+extension StoreReplies<[String: Int]> {
+  static var sessions: Self {
+    Self { if case .sessions(let sessions) = $0 { sessions } else { nil } }
+  }
+}
+
 /// The outcome of appending to a log.
 enum Appending {
-  case appended
-  /// Another writer of the store was first: these entries, of which there may be more.
-  case lostRace([LogEntry])
+  /// Appended; a log that several nodes share has this chain now.
+  case appended(LogChain?)
+  /// Another writer of the store was first: these entries, of which there may be more, and the chain at
+  /// the last of them.
+  case lostRace([LogEntry], LogChain?)
   /// The commit failed, and may turn up after a crash.
   case undecided(StoreError)
 }
@@ -150,8 +187,9 @@ extension StoreReplies<Appending> {
   static var appending: Self {
     Self { reply in
       switch reply {
-      case .done: .appended
-      case .lostRace(let entries, _): .lostRace(entries)
+      case .done: .appended(nil)
+      case .appended(let chain): .appended(chain)
+      case .lostRace(let entries, let chain): .lostRace(entries, chain)
       case .undecided(let error): .undecided(error)
       default: nil
       }

@@ -31,6 +31,8 @@ final class Connection {
   var isWarned = false
   /// The client's id: minted by the server, outliving connections.
   var client = ""
+  /// Whether the client had its id before, perhaps at another node.
+  var isReturning = false
   /// Whether it takes changes with numbers in place of ids.
   var takesNumbers = false
   /// The person's name as shown to others.
@@ -123,6 +125,8 @@ final class Subscription {
   /// Whether no new change is taken from it until it joins again: its client is here under another id
   /// by now, and has been promised that what may still be on the way is not stored.
   var isFenced = false
+  /// The client's session, in a log that several nodes share.
+  var session = 0
   /// The newest author's number that it was told.
   var numberKnown = 0
   /// Whether the connection has too much queued to be given more; it continues from `revision`

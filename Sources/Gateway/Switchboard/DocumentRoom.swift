@@ -31,6 +31,17 @@ final class DocumentRoom {
     var expected: Int?
     /// Whether it makes no revision where it changes nothing.
     var skipsIdentity = false
+    /// Whether the log was read since it came, where several nodes share it.
+    var isFresh = false
+  }
+
+  /// A read of a log that several nodes share.
+  struct LogRead {
+    var ticket: StoreTicket
+    /// Work that goes on with its reply.
+    var asking: [Waiting]
+    /// The sessions that began before it.
+    var sessions: [String: Int] = [:]
   }
 
   /// An edit over HTTP that waits for its commit.
@@ -70,6 +81,18 @@ final class DocumentRoom {
   var isCounting = false
   /// Bounded by `GatewaySettings.waitingMax`.
   var waiting: [Waiting] = []
+  /// Work that needs to know the newest entries of a shared log: it waits for a read that begins later.
+  var asking: [Waiting] = []
+  /// The read of a shared log that is under way: nothing is handed to the store meanwhile.
+  var logRead: LogRead?
+  /// The revision that a shared log is said to have; 0 if nothing was said since it was read.
+  var heardRevision = 0
+  /// Whether nobody knows what became of the last commit, before the log is read.
+  var isUnsettled = false
+  /// Reads of the log that have failed since then.
+  var failedReads = 0
+  /// The commit that is under way.
+  var commitTicket: StoreTicket?
   /// The read of older entries that is under way for those who wait.
   var historyRead: StoreTicket?
   /// Whether and how far the document is on its way to another epoch.
@@ -99,6 +122,9 @@ final class DocumentRoom {
     self.idleMilliseconds = idleMilliseconds
   }
 
+  /// The number of those who wait, bounded by `GatewaySettings.waitingMax`.
+  var waitingCount: Int { waiting.count + asking.count + (logRead?.asking.count ?? 0) }
+
   /// Whether those who come have to wait for the store.
   var isBusy: Bool { live == nil || historyRead != nil || renewal != .none }
 
@@ -119,7 +145,9 @@ final class DocumentRoom {
 
   /// Whether nothing would be missed if it left the memory.
   func isForgettable(now: Int64) -> Bool {
-    guard subscriptions.isEmpty, waiting.isEmpty, let idleSince else { return false }
+    guard subscriptions.isEmpty, waitingCount == 0, logRead == nil, let idleSince else {
+      return false
+    }
     return now - idleSince >= idleMilliseconds && live?.isSettled ?? false
   }
 }

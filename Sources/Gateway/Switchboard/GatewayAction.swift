@@ -11,6 +11,12 @@ public enum GatewayAction: Sendable {
   case respond(RequestID, Response)
   /// Give work to the store; its reply comes back through ``Gateway/stored(_:reply:)``.
   case store(StoreTicket, StoreRequest)
+  /// Publish bytes to the other nodes, as a hint: see ``Broker``. Without other nodes nothing is to be done.
+  case publish(topic: String, [UInt8])
+  /// Have what other nodes publish under a topic come to ``Gateway/heard(topic:_:)``.
+  case follow(topic: String)
+  /// Have it come no longer.
+  case leave(topic: String)
   /// Cancels a read: if it has not begun, it may be answered with a failure.
   case forget(StoreTicket)
 }

@@ -22,6 +22,18 @@ public struct GatewayMetrics: Sendable {
   public internal(set) var closes: [UInt16: Int] = [:]
   /// Messages, connections and requests that were too many, by the limit's name in `welcome`.
   public internal(set) var limited: [String: Int] = [:]
+  /// Commits of documents before which another node's came.
+  public internal(set) var racesLost = 0
+  /// Entries that other nodes have appended to documents in memory.
+  public internal(set) var entriesAdopted = 0
+  /// Changes that were submitted anew behind other nodes' entries.
+  public internal(set) var changesResubmitted = 0
+  /// Changes that were dropped, for their clients have begun another session since.
+  public internal(set) var changesFenced = 0
+  /// Sessions that have begun in logs that several nodes share.
+  public internal(set) var sessionsBegun = 0
+  /// Commits whose answers were lost.
+  public internal(set) var unknownOutcomes = 0
   /// Connections ever opened.
   public internal(set) var connectionsOpened = 0
   /// Times at which a reader was found too slow for the changes, and left to catch up later.

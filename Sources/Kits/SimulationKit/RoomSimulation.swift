@@ -158,7 +158,7 @@ package struct RoomSimulation {
         seats[seat].link?.push(.close(code))
       case .respond: break
       case .store(let ticket, let request): storeQueue.append((ticket, request))
-      case .forget: break
+      case .forget, .publish, .follow, .leave: break
       }
     }
   }

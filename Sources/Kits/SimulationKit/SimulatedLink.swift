@@ -19,6 +19,8 @@ package struct SimulatedLink {
   }
 
   package let id: ConnectionID
+  /// The index of the node that it leads to.
+  package let node: Int
   package var upstream: [[UInt8]] = []
   package private(set) var downstream: [Downstream] = []
   package private(set) var downstreamBytes = 0
@@ -27,7 +29,10 @@ package struct SimulatedLink {
   /// Whether the client reads nothing for now.
   package var isStalled = false
 
-  package init(id: ConnectionID) { self.id = id }
+  package init(id: ConnectionID, node: Int = 0) {
+    self.id = id
+    self.node = node
+  }
 
   /// The number of messages under way, in both directions.
   package var messageCount: Int { upstream.count + downstream.count }

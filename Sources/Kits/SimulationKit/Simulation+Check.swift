@@ -20,6 +20,10 @@ extension Simulation {
       try checkTyped(log, text, of: id)
     }
     try checkOwnNotes()
+    // A client that has seen more at another node knows of no lost tail.
+    if nodes.count > 1, lostTails == 0, tally[.epochRenewals] > 0 {
+      throw violation("a history was given up of which nothing was lost")
+    }
   }
 
   /// Notes that were made over the socket are there, and were made once; what a lying disk forgot may

@@ -6,15 +6,18 @@ import OTCore
 extension Simulation {
   // MARK: The store
 
-  mutating func storeWorks() {
-    guard !storeQueue.isEmpty else { return }
+  mutating func storeWorks(for node: Int) {
+    let queue = nodes[node].storeQueue
+    guard !queue.isEmpty else { return }
     // A batch takes what has come so far, or less.
-    let batch = storeQueue[..<(1 + random.below(storeQueue.count))]
+    let batch = queue[..<(1 + random.below(queue.count))]
     let commits = store.commitCount
-    let replies = store.perform(batch.map(\.request))
+    let replies = nodes[node].store.perform(batch.map(\.request))
     count(batch.map(\.request), hasCommitted: store.commitCount > commits)
-    for (item, reply) in zip(batch, replies) { completions.append((item.ticket, reply)) }
-    storeQueue.removeFirst(batch.count)
+    for (item, reply) in zip(batch, replies) {
+      nodes[node].completions.append((item.ticket, reply))
+    }
+    nodes[node].storeQueue.removeFirst(batch.count)
   }
 
   private mutating func count(_ batch: [StoreRequest], hasCommitted: Bool) {
@@ -48,12 +51,15 @@ extension Simulation {
     }
   }
 
-  mutating func storeReports() {
-    let reported = completions
-    completions = []
+  mutating func storeReports(to node: Int) {
+    guard !nodes[node].isFrozen else { return }
+    let reported = nodes[node].completions
+    nodes[node].completions = []
     if !reported.isEmpty { trace?("the store reports \(reported.count)") }
-    for completion in reported { gateway.stored(completion.ticket, reply: completion.reply) }
-    perform()
+    for completion in reported {
+      nodes[node].gateway.stored(completion.ticket, reply: completion.reply)
+    }
+    perform(node)
   }
 
   // MARK: Faults
@@ -71,14 +77,15 @@ extension Simulation {
     case .stall:
       tally[.stalls] += 1
       seats[seat].link?.isStalled.toggle()
-    case .kill: kill(losingCommits: 0)
+    case .kill: kill(anyNode(), losingCommits: 0)
     case .drain:
-      guard stepsToDeath == nil else { return }
+      let node = anyNode()
+      guard nodes[node].stepsToDeath == nil, !nodes[node].isFrozen else { return }
       tally[.drains] += 1
-      gateway.drain()
-      if random.chance(70) { gateway.farewell(reconnectAfter: 0...100) }
-      perform()
-      stepsToDeath = random.below(40)
+      nodes[node].gateway.drain()
+      if random.chance(70) { nodes[node].gateway.farewell(reconnectAfter: 0...100) }
+      perform(node)
+      nodes[node].stepsToDeath = random.below(40)
     case .failCommit:
       tally[.failedAppends] += 1
       store.commitsToFail = 1
@@ -89,10 +96,13 @@ extension Simulation {
       if !store.isDiskFull { tally[.fullDisks] += 1 }
       store.isDiskFull.toggle()
     case .compact: compact(seats[seat].documentID)
-    case .loseTail: kill(losingCommits: 1 + random.below(4))
+    case .loseTail:
+      if nodes.count > 1 { return failOver(losingCommits: 1 + random.below(4)) }
+      kill(0, losingCommits: 1 + random.below(4))
     case .setClock:
       tally[.clockJumps] += 1
-      clock.set(aheadBy: random.clockOffset())
+      nodes[anyNode()].clock.set(aheadBy: random.clockOffset())
+    case .freeze, .cut, .loseAnswer, .breakLine: faultAmongNodes(fault)
     case .killClient:
       guard case .native(let twin) = seats[seat].client else { return }
       if random.chance(50) {
@@ -151,19 +161,20 @@ extension Simulation {
     _ = store.perform([.compact(id: id, through: through)])
   }
 
-  mutating func kill(losingCommits wanted: Int) {
+  mutating func kill(_ node: Int, losingCommits wanted: Int) {
     tally[.kills] += 1
-    if completions.contains(where: { if case .done = $0.reply { true } else { false } }) {
+    tally.add(nodes[node].gateway.metrics)
+    if nodes[node].completions.contains(where: { $0.reply.isCommit }) {
       tally[.killsBetweenWriteAndAnswer] += 1
     }
-    if storeQueue.contains(where: \.request.isWriting) { tally[.killsBeforeWrite] += 1 }
-    for seat in seats.indices { disconnect(seat, .nobody) }
-    for ghost in ghosts { tally[.messagesDropped] += ghost.messageCount }
-    ghosts = []
-    storeQueue = []
-    completions = []
-    network.queuedBytes = [:]
-    stepsToDeath = nil
+    if nodes[node].storeQueue.contains(where: \.request.isWriting) {
+      tally[.killsBeforeWrite] += 1
+    }
+    for seat in seats.indices where seats[seat].link?.node == node { disconnect(seat, .nobody) }
+    for ghost in ghosts where ghost.node == node { tally[.messagesDropped] += ghost.messageCount }
+    ghosts.removeAll { $0.node == node }
+    if nodes.count > 1 { return restart(node) }
+    nodes[node].forget()
     let lost = min(wanted, store.keptCommitCount - firstCommits)
     if lost > 0 {
       lose(lost)
@@ -171,13 +182,11 @@ extension Simulation {
       tally[.failedSyncsFoundAtRestart] += 1
     }
     // No process starts within the millisecond in which another ends.
-    clock.advance(milliseconds: 1)
-    generation += 1
-    gateway = Self.makeGateway(
-      plan: plan, clock: clock, network: network, generation: generation)
+    advance(milliseconds: 1)
+    nodes[node].gateway = makeGateway(clock: nodes[node].clock, network: nodes[node].network)
   }
 
-  private mutating func lose(_ commits: Int) {
+  mutating func lose(_ commits: Int) {
     let before = heads
     store.restart(losingCommits: commits)
     let after = heads
@@ -202,17 +211,23 @@ extension Simulation {
   /// Ends all faults and lets everything come to rest.
   mutating func heal() throws {
     trace?("everything heals")
-    if stepsToDeath != nil { kill(losingCommits: 0) }
+    healNodes()
+    for node in nodes.indices where nodes[node].stepsToDeath != nil {
+      kill(node, losingCommits: 0)
+    }
     store.commitsToFail = 0
     store.syncsToFail = 0
     store.isDiskFull = false
     while !ghosts.isEmpty { layGhost(at: 0) }
+    hints = []
     for seat in seats.indices {
       seats[seat].link?.isStalled = false
       guard case .native(let twin) = seats[seat].client else { continue }
       twin.isDiskFull = false
       twin.actionsToDeath = nil
     }
+    // What was lost is found by looking at the heads: nothing else happens in these rounds.
+    var quietRoundsLeft = nodes.count > 1 ? 25 : 0
     // Far more rounds than any backlog of such a run can need.
     for _ in 0..<5_000 {
       for seat in seats.indices {
@@ -220,18 +235,27 @@ extension Simulation {
         deliverUp(seat)
         try deliverDown(seat)
       }
-      storeWorks()
-      storeReports()
-      endTurn()
-      clock.advance(milliseconds: 100)
+      for node in nodes.indices {
+        storeWorks(for: node)
+        storeReports(to: node)
+        endTurn(of: node)
+      }
+      advance(milliseconds: 100)
       try tick()
-      if isAtRest { return }
+      guard isAtRest else { continue }
+      guard quietRoundsLeft > 0 else { return }
+      quietRoundsLeft -= 1
     }
-    throw Violation(seed: seed, what: "the clients do not come to rest")
+    let restless = seats.indices.filter {
+      seats[$0].link?.messageCount != 0 || !seats[$0].client.isSettled
+    }
+    let busy = nodes.indices.filter { !nodes[$0].isAtRest }
+    throw Violation(
+      seed: seed, what: "the clients do not come to rest: clients \(restless), nodes \(busy)")
   }
 
   private var isAtRest: Bool {
-    storeQueue.isEmpty && completions.isEmpty && gateway.isSettled
+    nodes.allSatisfy(\.isAtRest)
       && seats.indices.allSatisfy { seat in
         seats[seat].link?.messageCount == 0 && seats[seat].client.isSettled
       }

@@ -6,27 +6,28 @@ import WebSocketFrames
 /// Lines between clients and the gateway.
 extension Simulation {
   mutating func connect(_ seat: Int) {
+    guard let node = nodeToConnect() else { return }
     let id = ConnectionID(nextConnection)
-    var link = SimulatedLink(id: id)
+    var link = SimulatedLink(id: id, node: node)
     switch seats[seat].client {
     case .native(let twin):
       if random.chance(20) { restart(twin, of: seat, keepsFirst: true) }
       let opens = twin.connects(now: clock.uptime) { makeToken(for: seat) }
       guard opens, !twin.isDead else { return settle(seat, twin, sending: []) }
       nextConnection += 1
-      gateway.opened(id, as: .native)
+      nodes[node].gateway.opened(id, as: .native)
       seats[seat].link = link
       let messages = twin.connected(now: clock.uptime)
       settle(seat, twin, sending: messages)
     case .whaler(let twin):
-      gateway.opened(
+      nodes[node].gateway.opened(
         id, as: .whaler(pool: nil), token: plan.usesTokens ? TimedTokens.endless : nil)
       nextConnection += 1
       link.upstream = [twin.connect()]
       seats[seat].link = link
     }
     trace?("client \(seat) opens connection \(id.rawValue)")
-    perform()
+    perform(node)
   }
 
   /// The fate of a connection that a client has lost.
@@ -52,30 +53,32 @@ extension Simulation {
     case .whaler(let twin):
       twin.disconnected()
     }
-    switch aftermath {
+    // Who stands still is told nothing.
+    switch nodes[link.node].isFrozen && aftermath == .told ? .haunting : aftermath {
     case .haunting: ghosts.append(link)
     case .told:
       tally[.messagesDropped] += link.messageCount
-      network.queuedBytes[link.id] = nil
-      gateway.closed(link.id)
-      perform()
+      nodes[link.node].network.queuedBytes[link.id] = nil
+      nodes[link.node].gateway.closed(link.id)
+      perform(link.node)
     case .nobody:
       tally[.messagesDropped] += link.messageCount
-      network.queuedBytes[link.id] = nil
+      nodes[link.node].network.queuedBytes[link.id] = nil
     }
   }
 
   mutating func deliverUp(_ seat: Int) {
-    guard let id = seats[seat].link?.id, let message = seats[seat].link?.popUpstream()
+    guard let id = seats[seat].link?.id, let node = seats[seat].link?.node, !nodes[node].isFrozen,
+      let message = seats[seat].link?.popUpstream()
     else { return }
-    deliver(message, from: id)
+    deliver(message, from: id, to: node)
   }
 
-  private mutating func deliver(_ message: [UInt8], from id: ConnectionID) {
+  private mutating func deliver(_ message: [UInt8], from id: ConnectionID, to node: Int) {
     condense(message)
     trace?("\(id.rawValue) ▲ \(String(decoding: message, as: UTF8.self))")
-    message.withUnsafeBytes { gateway.received(id, message: $0, kind: .text) }
-    perform()
+    message.withUnsafeBytes { nodes[node].gateway.received(id, message: $0, kind: .text) }
+    perform(node)
   }
 
   /// Something happens on a line that stands for the gateway alone: a message still arrives, or
@@ -83,10 +86,11 @@ extension Simulation {
   mutating func haunt() {
     guard !ghosts.isEmpty else { return }
     let index = random.below(ghosts.count)
+    guard !nodes[ghosts[index].node].isFrozen else { return }
     if !ghosts[index].upstream.isEmpty, random.chance(70),
       let message = ghosts[index].popUpstream()
     {
-      deliver(message, from: ghosts[index].id)
+      deliver(message, from: ghosts[index].id, to: ghosts[index].node)
     } else {
       layGhost(at: index)
     }
@@ -95,17 +99,18 @@ extension Simulation {
   mutating func layGhost(at index: Int) {
     let ghost = ghosts.remove(at: index)
     tally[.messagesDropped] += ghost.messageCount
-    network.queuedBytes[ghost.id] = nil
-    gateway.closed(ghost.id)
-    perform()
+    nodes[ghost.node].network.queuedBytes[ghost.id] = nil
+    nodes[ghost.node].gateway.closed(ghost.id)
+    perform(ghost.node)
   }
 
   mutating func deliverDown(_ seat: Int) throws {
-    guard let id = seats[seat].link?.id, let item = seats[seat].link?.popDownstream()
+    guard let id = seats[seat].link?.id, let node = seats[seat].link?.node,
+      let item = seats[seat].link?.popDownstream()
     else { return }
     switch item {
     case .close(let code): disconnect(seat, code: code)
-    case .fragment: network.queuedBytes[id] = seats[seat].link?.downstreamBytes
+    case .fragment: nodes[node].network.queuedBytes[id] = seats[seat].link?.downstreamBytes
     case .message(let payload):
       condense(payload)
       trace?("\(id.rawValue) ▼ \(String(decoding: payload, as: UTF8.self))")
@@ -120,17 +125,19 @@ extension Simulation {
       }
       // It may have hung up, or died.
       guard let bytes = seats[seat].link?.downstreamBytes else { return }
-      network.queuedBytes[id] = bytes
-      if bytes == 0 {
-        gateway.drained(id)
-        tally[.stalledReaderRanges] += perform()
+      nodes[node].network.queuedBytes[id] = bytes
+      if bytes == 0, !nodes[node].isFrozen {
+        nodes[node].gateway.drained(id)
+        tally[.stalledReaderRanges] += perform(node)
       }
     }
   }
 
   mutating func tick() throws {
-    gateway.ticked()
-    perform()
+    for node in nodes.indices where !nodes[node].isFrozen {
+      nodes[node].gateway.ticked()
+      perform(node)
+    }
     for seat in seats.indices {
       guard case .native(let twin) = seats[seat].client else { continue }
       let now = clock.uptime
@@ -158,28 +165,29 @@ extension Simulation {
     }
   }
 
-  mutating func endTurn() {
-    _ = gateway.endTurn()
-    perform()
+  mutating func endTurn(of node: Int) {
+    guard !nodes[node].isFrozen else { return }
+    _ = nodes[node].gateway.endTurn()
+    perform(node)
   }
 
-  /// Does what the gateway asks for.
+  /// Does what a node's gateway asks for.
   ///
   /// - Returns: how many frames it has sent.
   @discardableResult
-  mutating func perform() -> Int {
+  mutating func perform(_ node: Int) -> Int {
     var frames = 0
     var closed: [ConnectionID] = []
-    for action in gateway.takeActions() {
+    for action in nodes[node].gateway.takeActions() {
       switch action {
       case .send(let frame, let id):
         frames += 1
         if let seat = seat(behind: id) {
           seats[seat].link?.push(.frame(frame))
-          network.queuedBytes[id] = seats[seat].link?.downstreamBytes
+          nodes[node].network.queuedBytes[id] = seats[seat].link?.downstreamBytes
         } else if let ghost = ghosts.firstIndex(where: { $0.id == id }) {
           ghosts[ghost].push(.frame(frame))
-          network.queuedBytes[id] = ghosts[ghost].downstreamBytes
+          nodes[node].network.queuedBytes[id] = ghosts[ghost].downstreamBytes
         }
       case .close(let id, let code, _):
         count(code)
@@ -189,7 +197,10 @@ extension Simulation {
           closed.append(id)
         }
       case .respond: break
-      case .store(let ticket, let request): storeQueue.append((ticket, request))
+      case .store(let ticket, let request): nodes[node].storeQueue.append((ticket, request))
+      case .publish(let topic, let bytes): publish(bytes, under: topic, from: node)
+      case .follow(let topic): nodes[node].topics.insert(topic)
+      case .leave(let topic): nodes[node].topics.remove(topic)
       case .forget: break
       }
     }

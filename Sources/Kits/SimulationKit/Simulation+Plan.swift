@@ -16,6 +16,10 @@ extension Simulation {
     package var faultPermille = 0
     /// The faults that may occur. A fault listed twice occurs twice as often.
     package var faults: [Fault] = []
+    /// Gateways, which share a log if there are several.
+    package var nodes = 1
+    /// Of a hundred hints, those that are lost.
+    package var hintsLostPercent = 20
     /// Whether native clients need tokens, which end soon.
     package var usesTokens = false
     /// Whether some native clients make a note of their own over the socket, with each connection.
@@ -58,6 +62,16 @@ extension Simulation {
     case fillClientDisk
     /// A client's process dies, and the next one does not know who it was.
     case forgetClaim
+    // Of several nodes alone.
+    /// A node stands still, or goes on; the store does what it was asked all the same.
+    case freeze
+    /// A node has no line to the store, or has it again.
+    case cut
+    /// The store does a batch of a node's, and the answer is lost.
+    case loseAnswer
+    /// A node's line to the store breaks: what is under way on it has no known outcome, and may be done
+    /// later.
+    case breakLine
   }
 }
 
@@ -100,6 +114,29 @@ extension Simulation.Plan {
       plan.settings.limits.burstSeconds = 2
       plan.makesNotes = false
     }
+    return plan
+  }
+}
+
+extension Simulation.Plan {
+  /// A plan with everything that can go wrong, for several nodes on one log, whose clients come to any
+  /// of them.
+  package static func everything(seed: UInt64, nodes: Int) -> Self {
+    var plan = everything(seed: seed)
+    guard nodes > 1 else { return plan }
+    var random = SimulationRandom(seed: seed ^ 0x7061_726c_6579_0002)
+    plan.nodes = nodes
+    plan.natives += random.below(2)
+    // What a disk of one's own does; a server of a log says what it did, or nothing.
+    plan.faults.removeAll { $0 == .failSync }
+    let ofNodes: [Simulation.Fault] = [
+      .freeze, .freeze, .cut, .loseAnswer, .loseAnswer, .breakLine,
+    ]
+    plan.faults += ofNodes.filter { _ in random.chance(75) }
+    // They come to another node mostly.
+    plan.faults += [.disconnect, .halfOpen]
+    if random.chance(30) { plan.faultPermille *= 3 }
+    plan.hintsLostPercent = [0, 20, 20, 100][random.below(4)]
     return plan
   }
 }

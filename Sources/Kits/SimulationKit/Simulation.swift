@@ -60,8 +60,9 @@ package struct Simulation {
   let plan: Plan
   let seed: UInt64
   var random: SimulationRandom
+  /// The first node's clock; every one's uptime is the same.
   let clock = VirtualClock()
-  let store = MemoryStore()
+  let store: MemoryStore
   var seats: [Seat] = []
   /// Lines that stand for the gateway alone.
   var ghosts: [SimulatedLink] = []
@@ -71,14 +72,15 @@ package struct Simulation {
   /// Is told in words what happens.
   package var trace: ((String) -> Void)?
 
-  var gateway: Gateway
-  let network: Network
-  var storeQueue: [(ticket: StoreTicket, request: StoreRequest)] = []
-  var completions: [(ticket: StoreTicket, reply: StoreReply)] = []
+  /// The nodes: one, or several on one log.
+  var nodes: [Node] = []
+  /// Hints on their way to nodes.
+  var hints: [(node: Int, topic: String, bytes: [UInt8])] = []
+  /// Statements of nodes that do not wait for them any more, which the store may do yet.
+  var lateStatements: [[StoreRequest]] = []
   var nextConnection: UInt64 = 1
+  /// Gateways made.
   var generation = 0
-  /// Steps until a draining process dies.
-  var stepsToDeath: Int?
   var lostTails = 0
   /// Marks that died unkept with their author's process, or may have been sent by it.
   var unkept: Set<Int> = []
@@ -89,14 +91,14 @@ package struct Simulation {
     self.plan = plan
     self.seed = seed
     random = SimulationRandom(seed: seed)
-    network = Network()
-    gateway = Self.makeGateway(plan: plan, clock: clock, network: network, generation: 0)
+    store = MemoryStore(isShared: plan.nodes > 1)
     let ids = (0..<plan.documents).map { "note-\($0)" }
     let now = clock.now
     _ = store.perform(
       ids.map { .create(id: $0, epoch: "first-\($0)", title: $0, time: now) })
     // The first commit is no part of the tail that a disk may lose: from here on there is one.
     firstCommits = store.commitCount
+    for index in 0..<plan.nodes { addNode(clock: index == 0 ? clock : VirtualClock()) }
     for index in 0..<(plan.natives + plan.whalers) {
       let id = ids[index % ids.count]
       let client: Client =
@@ -111,17 +113,18 @@ package struct Simulation {
     }
   }
 
-  static func makeGateway(
-    plan: Plan, clock: VirtualClock, network: Network, generation: Int
-  ) -> Gateway {
+  mutating func makeGateway(clock: VirtualClock, network: Network) -> Gateway {
+    defer { generation += 1 }
     var settings = plan.settings
     if plan.usesTokens { settings.isDemo = false }
-    return Gateway(
+    let gateway = Gateway(
       settings: settings,
       surroundings: Gateway.Surroundings(
         clock: clock, names: SeededNames(prefix: "g\(generation)-"), tokens: PlainTokens(),
         log: NoLog(), authenticator: plan.usesTokens ? TimedTokens() : nil,
         queuedBytes: { network.queuedBytes[$0, default: 0] }))
+    if plan.nodes > 1 { gateway.hintsChanged(arrive: plan.hintsLostPercent < 100) }
+    return gateway
   }
 
   /// Runs the plan, heals everything, and checks.
@@ -133,7 +136,7 @@ package struct Simulation {
       for _ in 0..<plan.steps {
         try step()
         // A turn of the loop is one event or several.
-        if random.chance(60) { endTurn() }
+        if random.chance(60) { endTurn(of: anyNode()) }
       }
       try heal()
     } catch let violation as Violation {
@@ -146,10 +149,12 @@ package struct Simulation {
   }
 
   private mutating func step() throws {
-    if let left = stepsToDeath {
-      stepsToDeath = left - 1
-      if left == 0 { kill(losingCommits: 0) }
+    for node in nodes.indices {
+      guard let left = nodes[node].stepsToDeath else { continue }
+      nodes[node].stepsToDeath = left - 1
+      if left == 0 { kill(node, losingCommits: 0) }
     }
+    if nodes.count > 1 { stepAmongNodes() }
     if !plan.faults.isEmpty, random.below(1_000) < plan.faultPermille {
       return fault(plan.faults[random.below(plan.faults.count)])
     }
@@ -159,9 +164,9 @@ package struct Simulation {
     case 3: random.chance(80) ? try type(seat) : try sendAgain(seat)
     case 4, 5, 6, 7, 8, 9: deliverUp(seat)
     case 10, 11, 12, 13, 14, 15: try deliverDown(seat)
-    case 16, 17: random.chance(50) ? storeWorks() : storeReports()
+    case 16, 17: random.chance(50) ? storeWorks(for: anyNode()) : storeReports(to: anyNode())
     default:
-      clock.advance(milliseconds: Int64(random.below(500)))
+      advance(milliseconds: Int64(random.below(500)))
       try tick()
       haunt()
       if seats[seat].link == nil { connect(seat) }
@@ -202,6 +207,7 @@ package struct Simulation {
   func report() -> Report {
     var total = tally
     for case .native(let twin) in seats.map(\.client) { total.add(twin.tally) }
+    for node in nodes { total.add(node.gateway.metrics) }
     for case .whaler(let twin) in seats.map(\.client) { total[.whalerResyncs] += twin.resyncs }
     total[.runsWithSeveralLostTails] = lostTails > 1 ? 1 : 0
     let revisions = Set(seats.map(\.documentID)).reduce(0) {

@@ -66,6 +66,22 @@ package struct Tally: Sendable, Equatable {
     case lostChanges
     case lostChangesSeen
     case runsWithSeveralLostTails
+    // What went wrong between nodes.
+    case freezes
+    case cuts
+    case answersLost
+    case linesBroken
+    case lateStatements
+    case failovers
+    case hintsLost
+    case hintsHeard
+    // What nodes did about it.
+    case racesLost
+    case entriesAdopted
+    case changesResubmitted
+    case changesFenced
+    case sessionsBegun
+    case unknownOutcomes
     // What went wrong with clients.
     case clientKills
     case clientKillsBetweenActions
@@ -103,6 +119,18 @@ package struct Tally: Sendable, Equatable {
     for place in counts.indices { counts[place] += other.counts[place] }
   }
 
-  /// The events that never took place.
-  package var missing: [Event] { Event.allCases.filter { self[$0] == 0 } }
+  /// Events that take place between several nodes alone.
+  package static let amongNodes: [Event] = [
+    .freezes, .cuts, .answersLost, .linesBroken, .lateStatements, .failovers, .hintsLost,
+    .hintsHeard, .racesLost, .entriesAdopted, .changesResubmitted, .changesFenced, .sessionsBegun,
+    .unknownOutcomes,
+  ]
+
+  /// The events of one node that never took place.
+  package var missing: [Event] {
+    Event.allCases.filter { self[$0] == 0 && !Self.amongNodes.contains($0) }
+  }
+
+  /// The events between nodes that never took place.
+  package var missingAmongNodes: [Event] { Self.amongNodes.filter { self[$0] == 0 } }
 }

@@ -2,7 +2,7 @@ import Glibc
 import SimulationKit
 
 let help = """
-  Usage: simulate [SEEDS] [FROM] [--jobs N] [--trace]
+  Usage: simulate [SEEDS] [FROM] [--nodes N] [--jobs N] [--trace]
 
   Runs whole gateways with their stores, networks and clients, one for each seed, lets everything
   go wrong that can, and checks that nothing acknowledged is lost or doubled and that all clients
@@ -10,6 +10,7 @@ let help = """
 
     SEEDS     how many (as many as the tests go through)
     FROM      the first (1)
+    --nodes   gateways on one log, 1 to 5 (1); with 0, as many as the seed says
     --jobs    threads (as many as there are cores)
     --trace   says what happens, byte by byte; for one seed
 
@@ -42,6 +43,13 @@ if let place = words.firstIndex(of: "--jobs"), place + 1 < words.count,
   jobs = count
   words.removeSubrange(place...(place + 1))
 }
+var nodes = 1
+if let place = words.firstIndex(of: "--nodes"), place + 1 < words.count,
+  let count = Int(words[place + 1]), (0...5).contains(count)
+{
+  nodes = count
+  words.removeSubrange(place...(place + 1))
+}
 let numbers = words.compactMap { UInt64($0) }
 guard numbers.count == words.count, numbers.count <= 2, numbers.first != 0 else {
   complain(help)
@@ -50,8 +58,15 @@ guard numbers.count == words.count, numbers.count <= 2, numbers.first != 0 else 
 let count = numbers.first ?? Sweep.sliceCount
 let first = numbers.count > 1 ? numbers[1] : 1
 
+let nodeCount = nodes
+
+/// The plan of a seed.
+@Sendable func plan(_ seed: UInt64) -> Simulation.Plan {
+  .everything(seed: seed, nodes: nodeCount > 0 ? nodeCount : 1 + Int(seed % 5))
+}
+
 if isTracing {
-  var simulation = Simulation(plan: .everything(seed: first), seed: first)
+  var simulation = Simulation(plan: plan(first), seed: first)
   simulation.trace = { say($0) }
   do {
     say("fingerprint \(String(try simulation.run().fingerprint, radix: 16))")
@@ -64,7 +79,7 @@ if isTracing {
 
 let began = uptime()
 let sweep = Sweep(
-  first: first, count: count,
+  first: first, count: count, plan: plan,
   progress: { say("\($0) seeds, \(Int(Double($0) / (uptime() - began))) a second") })
 await sweep.run(jobs: jobs)
 let result = sweep.result
@@ -82,7 +97,9 @@ say(
   fingerprint \(String(result.fingerprint, radix: 16))
   """)
 for violation in result.violations.prefix(20) {
-  say("VIOLATION \(violation)\n  again: make simulate SEEDS=1 FROM=\(violation.seed) TRACE=1")
+  say(
+    "VIOLATION \(violation)\n  again: make simulate SEEDS=1 FROM=\(violation.seed) NODES=\(nodes) TRACE=1"
+  )
 }
 say("\(result.violations.count) violations")
 exit(result.violations.isEmpty ? 0 : 1)

@@ -41,6 +41,7 @@ extension NativeDialect {
         return
       }
       connection.client = claim.id
+      connection.isReturning = true
       if let olderID = connectionsByClient[claim.id], let older = connections[olderID] {
         close(older, .replaced, "this client has connected anew")
       }

@@ -1,0 +1,334 @@
+import GatewayPorts
+import SocketMessages
+
+/// Hearing of what other nodes append to a document's log.
+///
+/// Nobody owns a document: the log decides. A node that lost a race, was told of news, or does not
+/// know what became of its commit reads the log, takes its tentative changes back, adopts what is
+/// there, and submits anew what its clients had sent and the log has not.
+///
+///     a join that resumes ─▶ begin sessions ─▶ read the log ─▶ adopt ─▶ answer
+///     a hint, the heads   ────────────────────▶ read the log ─▶ adopt ─▶ deliver
+///     an answer was lost  ────────────────────▶ read the log ─▶ adopt ─▶ commit the rest again
+///
+/// While the log is being read nothing is handed to the store, so that what is read follows what is
+/// known. A document whose log has one owner passes all of this by.
+extension Documents {
+  /// Reads that fail in a row before the changes whose outcome is unknown are refused.
+  private static let failedReadsMax = 3
+
+  // MARK: Who asks
+
+  /// Whether a join has to wait until the log has been read: its client may have seen more of it at
+  /// another node, or have a change on its way through one.
+  func needsNews(
+    _ joining: DocumentJoining, in room: DocumentRoom, _ connection: Connection
+  ) -> Bool {
+    guard room.live?.isShared ?? false, !joining.isFresh else { return false }
+    return joining.resume != nil || joining.unanswered != nil || connection.isReturning
+  }
+
+  /// Whether an edit has to wait until the log has been read: its author knows of another head.
+  func needsNews(_ edit: DocumentRoom.ServerEdit, of live: LiveDocument) -> Bool {
+    guard live.isShared, !edit.isFresh else { return false }
+    if let expected = edit.expected, expected != live.headRevision { return true }
+    if case .change(_, let revision) = edit.content { return revision > live.durableRevision }
+    return false
+  }
+
+  /// Has someone wait for a read of the log that begins from now on.
+  func ask(_ asking: DocumentRoom.Waiting, in room: DocumentRoom) {
+    room.asking.append(asking)
+    readNews(of: room)
+  }
+
+  /// The commit under way has an outcome that nobody knows.
+  func unsettle(_ error: StoreError, in room: DocumentRoom) {
+    surroundings.log.write(
+      .error, "commit has no known outcome; the log is read", [("error", error.logName)])
+    metrics.unknownOutcomes += 1
+    storeFailure = error
+    room.live?.commitUnsettled()
+    room.isUnsettled = true
+    unsettled.append(room)
+    readNews(of: room)
+  }
+
+  // MARK: Hints
+
+  /// The topic of a document's hints.
+  func topic(of id: DocumentID) -> String { "note/" + id }
+
+  /// Has hints of a document arrive.
+  func followTopic(of room: DocumentRoom) {
+    guard room.live?.isShared ?? false else { return }
+    sharesLogs = true
+    act(.follow(topic: topic(of: room.id)))
+  }
+
+  /// Has them arrive no longer.
+  func leaveTopic(of room: DocumentRoom) {
+    if room.live?.isShared ?? false { act(.leave(topic: topic(of: room.id))) }
+  }
+
+  /// Tells the other nodes that the log has grown.
+  func hint(of room: DocumentRoom) {
+    guard let live = room.live, live.isShared else { return }
+    act(.publish(topic: topic(of: room.id), Array(String(live.durableRevision).utf8)))
+  }
+
+  /// Another node says that a log has grown. Nothing is believed but that it may be worth a look.
+  func heard(_ topic: String, _ bytes: [UInt8]) {
+    let prefix = self.topic(of: "").utf8
+    guard topic.utf8.starts(with: prefix), bytes.count <= 20,
+      let revision = Int(String(decoding: bytes, as: UTF8.self)),
+      let room = documents[String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self)]
+    else { return }
+    room.heardRevision = max(room.heardRevision, revision)
+    readNews(of: room)
+  }
+
+  /// Looks at the heads of all logs in memory, now and then, and reads on where something failed.
+  func lookForNews(now: Int64) {
+    let rooms = unsettled
+    unsettled = []
+    var seen: Set<ObjectIdentifier> = []
+    for room in rooms where documents[room.id] === room && room.isUnsettled {
+      guard seen.insert(ObjectIdentifier(room)).inserted else { continue }
+      unsettled.append(room)
+      readNews(of: room)
+    }
+    guard sharesLogs, !isLookingAtHeads else { return }
+    let pause = hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
+    guard now - lookedAt >= pause else { return }
+    let ids = documents.values.filter { $0.live?.isShared ?? false }.map(\.id).sorted()
+    guard !ids.isEmpty else { return }
+    lookedAt = now
+    isLookingAtHeads = true
+    store(.heads(ids: ids), for: .heads(ids))
+  }
+
+  /// The heads of logs were read: those that differ from what is known are read on.
+  func compareHeads(of ids: [DocumentID], _ outcome: StoreOutcome<[LogHead?]>) {
+    isLookingAtHeads = false
+    guard case .success(let heads) = outcome else { return }
+    for (id, head) in zip(ids, heads) {
+      guard let room = documents[id], let live = room.live, live.isShared else { continue }
+      let known = LogHead(
+        title: live.title, epoch: live.epoch, revision: live.durableRevision,
+        chain: live.chain ?? LogChain(high: 0, low: 0))
+      guard head != known else { continue }
+      room.heardRevision = .max
+      readNews(of: room)
+    }
+  }
+
+  // MARK: Reading
+
+  /// Reads what other nodes have appended, if somebody asks for it and nothing is in the way.
+  ///
+  /// A commit under way is; and one that is about to begin tells as much as a read.
+  func readNews(of room: DocumentRoom) {
+    guard room.logRead == nil, room.renewal != .storing, let live = room.live, live.isShared,
+      !live.isCommitting
+    else { return }
+    let isHeardOf = room.heardRevision > live.durableRevision && live.isSettled
+    guard isHeardOf || room.isUnsettled || !room.asking.isEmpty else { return }
+    let asking = room.asking
+    room.asking = []
+    let clients = clientsThatBegin(asking, in: room)
+    if clients.isEmpty {
+      readLog(of: room, for: asking, sessions: [:])
+    } else {
+      let ticket = store(.fence(id: room.id, clients: clients), for: .fences(room.id))
+      room.logRead = .init(ticket: ticket, asking: asking)
+    }
+  }
+
+  /// The clients that begin a session with their joins, so that no copy of a change that is still on its
+  /// way through another node is committed after the answer: those that have a change without an answer,
+  /// and those that do not know whether they have.
+  private func clientsThatBegin(
+    _ asking: [DocumentRoom.Waiting], in room: DocumentRoom
+  ) -> [String] {
+    var clients: ExactSet = []
+    for case .join(let id, _, let joining) in asking {
+      guard let connection = connections[id] else { continue }
+      if joining.unanswered != nil || joining.resume == nil, connection.isReturning {
+        clients.insert(connection.client)
+      }
+      // Whose id it was nobody can tell here: if it is another's, that one joins again and loses nothing.
+      if let former = joining.unanswered?.clientID,
+        connection.verbs(on: .document(room.id)).contains(.write)
+      {
+        clients.insert(former)
+      }
+    }
+    return clients.sorted()
+  }
+
+  /// Sessions have begun, or not.
+  func fenced(_ id: DocumentID, _ outcome: StoreOutcome<[String: Int]>, _ ticket: StoreTicket) {
+    guard let room = documents[id], let read = room.logRead, read.ticket == ticket else { return }
+    switch outcome {
+    case .success(let sessions):
+      metrics.sessionsBegun += sessions.count
+      // What is here of these clients is settled before they are answered.
+      for (client, session) in sessions { room.live?.raise(session: session, of: client) }
+      readLog(of: room, for: read.asking, sessions: sessions)
+    case .failure(let error): couldNotRead(room, read, error)
+    }
+  }
+
+  private func readLog(
+    of room: DocumentRoom, for asking: [DocumentRoom.Waiting], sessions: [String: Int]
+  ) {
+    guard let live = room.live, let chain = live.chain else { return }
+    var clients: ExactSet = []
+    for case .join(let id, _, _) in asking {
+      guard let client = connections[id]?.client, sessions[client] == nil else { continue }
+      clients.insert(client)
+    }
+    let ticket = store(
+      .news(
+        id: room.id, epoch: live.epoch, after: live.durableRevision, chain: chain,
+        clients: clients.sorted()),
+      for: .news(room.id))
+    room.logRead = .init(ticket: ticket, asking: asking, sessions: sessions)
+  }
+
+  /// The log has been read, or not.
+  func heard(of id: DocumentID, _ outcome: StoreOutcome<LogNews>, _ ticket: StoreTicket) {
+    guard let room = documents[id], let read = room.logRead, read.ticket == ticket else { return }
+    switch outcome {
+    case .success(.entries(let stretch)):
+      room.logRead = nil
+      take(stretch, read, in: room)
+    case .failure(.unknownDocument): deleted(id)
+    case .success(.otherHistory), .failure(.compacted): readAgain(room)
+    case .failure(let error): couldNotRead(room, read, error)
+    }
+  }
+
+  private func take(_ stretch: LogStretch, _ read: DocumentRoom.LogRead, in room: DocumentRoom) {
+    // No copy of the document is held, which would have its arrays copied.
+    guard stretch.entries.isEmpty || room.live?.isFollowed(by: stretch.entries) ?? false else {
+      room.asking = read.asking + room.asking
+      return fail(.damaged("the log has another history"), in: room)
+    }
+    storeFailure = nil
+    room.isUnsettled = false
+    room.failedReads = 0
+    // What was read replaces what was heard, which may be wrong.
+    room.heardRevision = 0
+    if let title = room.live?.title, !stretch.title.utf8.elementsEqual(title.utf8) {
+      renamed(room.id, to: stretch.title)
+    }
+    if !stretch.entries.isEmpty {
+      overtaken(by: stretch.entries, chain: stretch.chain, in: room)
+    }
+    if room.live?.durableRevision ?? 0 < stretch.headRevision {
+      room.heardRevision = stretch.headRevision
+      room.asking = read.asking + room.asking
+    } else {
+      answer(read.asking, in: room, read.sessions.merging(stretch.sessions) { own, _ in own })
+    }
+    goOn(room)
+  }
+
+  /// Goes on with those who waited for a read of the log.
+  private func answer(
+    _ asking: [DocumentRoom.Waiting], in room: DocumentRoom, _ sessions: [String: Int]
+  ) {
+    for asking in asking {
+      switch asking {
+      case .join(let id, let messageID, var joining):
+        guard let connection = connections[id], connection.isReady else { continue }
+        joining.isFresh = true
+        joining.session = sessions[connection.client] ?? 0
+        join(room.id, joining, messageID: messageID, connection)
+      case .edit(var edit):
+        edit.isFresh = true
+        if room.isBusy { room.waiting.append(.edit(edit)) } else { submit(edit, to: room) }
+      case .page, .change, .version: break  // They do not ask.
+      }
+    }
+  }
+
+  /// The log could not be read: those who asked are to try again.
+  private func couldNotRead(
+    _ room: DocumentRoom, _ read: DocumentRoom.LogRead, _ error: StoreError
+  ) {
+    surroundings.log.write(.error, "log not readable", [("error", error.logName)])
+    room.logRead = nil
+    storeFailure = error
+    for asking in read.asking {
+      switch asking {
+      case .join(let id, let messageID, _):
+        guard let connection = connections[id], connection.isReady else { continue }
+        turnAway(
+          connection, .unavailable, "the document's log cannot be read now; join again",
+          ref: messageID)
+      case .edit(let edit):
+        respond(
+          edit.request,
+          .problem(503, .unavailable, "the note's log cannot be read now; try again"))
+      case .page, .change, .version: break
+      }
+    }
+    guard room.isUnsettled else {
+      // The next look at the heads finds what was heard of.
+      room.heardRevision = 0
+      commit(room)
+      storeEpoch(of: room)
+      return
+    }
+    room.failedReads += 1
+    guard room.failedReads >= Self.failedReadsMax else { return }
+    room.isUnsettled = false
+    room.failedReads = 0
+    // They may be in the log all the same: it is read before anything is said of it.
+    room.heardRevision = .max
+    fail(error, in: room)
+  }
+
+  /// The log is not the one that is in memory: all join anew.
+  func readAgain(_ room: DocumentRoom) {
+    fail(.notNext(headRevision: room.live?.durableRevision ?? 0), in: room)
+  }
+
+  /// Those who wait for a read of the log, who no longer do.
+  func takeAsking(_ room: DocumentRoom) -> [DocumentRoom.Waiting] {
+    defer {
+      room.asking = []
+      room.logRead = nil
+    }
+    return (room.logRead?.asking ?? []) + room.asking
+  }
+
+  // MARK: Sessions
+
+  /// Clients have begun other sessions since their changes came, at other nodes most likely: these
+  /// changes are dropped, and their connections here are told to come again.
+  ///
+  /// - Returns: Whether there was something to drop.
+  func drop(_ clients: [String], in room: DocumentRoom) -> Bool {
+    var fenced: ExactSet = []
+    for client in clients { fenced.insert(client) }
+    var dropped: ExactDictionary<Int> = [:]
+    resubmit(in: room) { submission in
+      guard fenced.contains(submission.client) else { return false }
+      metrics.changesFenced += 1
+      dropped[submission.client] = submission.session
+      return true
+    }
+    for subscription in room.subscriptions {
+      let connection = subscription.connection
+      guard let session = dropped[connection.client], session >= subscription.session else {
+        continue
+      }
+      close(connection, .rejoin, "the client is at another node by now; join again")
+    }
+    return !dropped.isEmpty
+  }
+}

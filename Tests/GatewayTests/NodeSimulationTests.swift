@@ -1,0 +1,34 @@
+import Gateway
+import SimulationKit
+import Testing
+
+/// Several gateways on one log, from one seed.
+@Suite("Nodes on one log")
+struct NodeSimulationTests {
+  @Test(
+    "whatever goes wrong between nodes, nothing is lost or doubled, and all clients converge")
+  func everything() async {
+    let sweep = Sweep(first: 1, count: 400) { .everything(seed: $0, nodes: 2 + Int($0 % 4)) }
+    await sweep.run(jobs: 2)
+    let result = sweep.result
+    for violation in result.violations { Issue.record(violation) }
+    #expect(result.tally.missingAmongNodes.map(\.words) == [])
+  }
+
+  @Test("a seed gives the same run on several nodes, to the byte", arguments: UInt64(1)...10)
+  func repetition(seed: UInt64) throws {
+    let plan = Simulation.Plan.everything(seed: seed, nodes: 3)
+    var first = Simulation(plan: plan, seed: seed)
+    var second = Simulation(plan: plan, seed: seed)
+    #expect(try first.run() == second.run())
+  }
+
+  @Test("without a single hint, looking at the heads is enough")
+  func withoutHints() throws {
+    try Seeds.run(60, from: 30_000) { seed in
+      var plan = Simulation.Plan.everything(seed: seed, nodes: 2)
+      plan.hintsLostPercent = 100
+      return plan
+    }
+  }
+}

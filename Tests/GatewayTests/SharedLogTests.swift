@@ -1,0 +1,230 @@
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// Two nodes on one log, step by step.
+@Suite("A log that two nodes share")
+struct SharedLogTests {
+  private static let topic = "note/n1"
+  private let a: GatewayRig
+  private let b: GatewayRig
+  private let store: MemoryStore
+
+  init() {
+    store = MemoryStore(isShared: true)
+    a = GatewayRig(isDemo: true, store: store, prefix: "a")
+    b = GatewayRig(isDemo: true, store: store, prefix: "b")
+    a.make("n1")
+  }
+
+  private struct Client {
+    let line: UInt64
+    let id: String
+    let claim: ClientMessage.Hello.Claim
+  }
+
+  private func client(of node: GatewayRig, joins: Bool = true) throws -> Client {
+    let (line, welcome) = try node.greet(nil)
+    if joins { node.ask(line, .join(.init(documentID: "n1"))) }
+    _ = node.pushes(line)
+    return Client(
+      line: line, id: welcome.clientID,
+      claim: .init(id: welcome.clientID, resumeToken: welcome.resumeToken))
+  }
+
+  private func change(_ letter: String = "x", at revision: Int = 0, sequence: Int = 1)
+    -> ClientMessage
+  {
+    var operation = TextOperation()
+    operation.insert(letter)
+    operation.retain(revision)
+    return .change(
+      .init(
+        documentID: "n1", epoch: "epoch of n1", revision: revision, sequence: sequence,
+        operation: operation))
+  }
+
+  private func settle(_ node: GatewayRig) {
+    while node.endTurn() || !node.stored.isEmpty { node.storeWorks() }
+  }
+
+  private func joined(_ reply: ServerMessage?) -> ServerMessage.Joined? {
+    if case .joined(let joined)? = reply { joined } else { nil }
+  }
+
+  private func acknowledged(_ messages: [ServerMessage]) -> [Int] {
+    messages.compactMap { if case .acknowledged(let it) = $0 { it.revision } else { nil } }
+  }
+
+  private func changes(_ messages: [ServerMessage]) -> [Int] {
+    messages.flatMap { message -> [Int] in
+      guard case .changes(let it) = message else { return [] }
+      return it.changes.indices.map { it.revision + $0 }
+    }
+  }
+
+  private func refusals(_ messages: [ServerMessage]) -> [ErrorCode] {
+    messages.compactMap { if case .refused(let it) = $0 { it.code } else { nil } }
+  }
+
+  @Test("a hint brings what another node has appended, and a wrong one costs one read")
+  func hints() throws {
+    let author = try client(of: a)
+    let reader = try client(of: b)
+    #expect(b.topics == [Self.topic])
+    a.ask(author.line, change())
+    #expect(a.hints.map(\.topic) == [Self.topic])
+    #expect(changes(b.pushes(reader.line)) == [])
+    for hint in a.hints { b.hear(hint.topic, hint.bytes) }
+    #expect(changes(b.pushes(reader.line)) == [1])
+    b.isStepwise = true
+    for wrong in ["99", "x", "-1", "", "1", "99999999999999999999999"] {
+      b.hear(Self.topic, Array(wrong.utf8))
+    }
+    b.hear("note/n2", Array("9".utf8))
+    b.hear("n1", Array("9".utf8))
+    #expect(b.stored.count == 1)
+    b.storeWorks()
+    #expect(b.stored.isEmpty)
+  }
+
+  @Test("without hints the heads are looked at")
+  func heads() throws {
+    let author = try client(of: a)
+    let reader = try client(of: b)
+    a.ask(author.line, change())
+    b.pass(milliseconds: 1_000)
+    #expect(changes(b.pushes(reader.line)) == [1])
+    _ = store.perform([.rename(id: "n1", title: "Other", time: 9)])
+    b.pass(milliseconds: 1_000)
+    let titles = b.pushes(reader.line).compactMap { message -> String? in
+      if case .documentChanged(let it) = message { it.title } else { nil }
+    }
+    #expect(titles == ["Other"])
+  }
+
+  @Test(
+    "a change whose answer was lost is found in the log and acknowledged", arguments: [true, false])
+  func lostAnswer(isDone: Bool) throws {
+    let author = try client(of: a)
+    a.isStepwise = true
+    a.ask(author.line, change())
+    _ = a.endTurn()
+    a.losesAnswers(afterDoing: isDone)
+    let messages = a.pushes(author.line)
+    #expect(refusals(messages).isEmpty && acknowledged(messages).isEmpty)
+    settle(a)
+    let after = a.pushes(author.line)
+    #expect(refusals(after).isEmpty)
+    #expect(acknowledged(after) + changes(after) == [1])
+    #expect(store.log(of: "n1")?.map(\.client) == [author.id])
+    #expect(a.unreadiness == nil)
+  }
+
+  @Test("changes are refused as retryable after three reads that failed, and no sooner")
+  func unreadable() throws {
+    let author = try client(of: a)
+    a.isStepwise = true
+    a.ask(author.line, change())
+    _ = a.endTurn()
+    for count in 0...3 {
+      #expect(refusals(a.pushes(author.line)).isEmpty, "after \(count)")
+      a.losesAnswers(afterDoing: false)
+      a.pass(milliseconds: 1_000)
+    }
+    #expect(refusals(a.pushes(author.line)) == [.unavailable])
+    #expect(store.log(of: "n1")?.isEmpty == true)
+    // The same change again.
+    a.ask(author.line, change())
+    settle(a)
+    #expect(acknowledged(a.pushes(author.line)) == [1])
+  }
+
+  @Test("a client that has seen more at another node is not taken for one that knows a lost tail")
+  func ahead() throws {
+    let author = try client(of: a)
+    _ = try client(of: b)
+    a.ask(author.line, change())
+    let (line, _) = try b.greet(nil, client: author.claim)
+    let reply = b.ask(
+      line, .join(.init(documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 1))))
+    let answer = try #require(joined(reply))
+    #expect(answer.epoch == "epoch of n1" && answer.revision == 1 && answer.lastSequence == 1)
+  }
+
+  @Test("a copy that another node still has is not committed once a join has said that it is not")
+  func fence() throws {
+    let author = try client(of: a)
+    a.isStepwise = true
+    a.ask(author.line, change())
+    _ = a.endTurn()
+    let (line, _) = try b.greet(nil, client: author.claim)
+    let reply = b.ask(
+      line,
+      .join(
+        .init(
+          documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 0),
+          unanswered: .init(clientID: author.id, sequence: 1))))
+    let answer = try #require(joined(reply))
+    #expect(answer.settled == ChangeName(clientID: author.id, sequence: 0))
+    settle(a)
+    #expect(store.log(of: "n1")?.isEmpty == true)
+    #expect(a.closeCodes[author.line] == CloseReason.rejoin.rawValue)
+    // Another change under the same number, at the node where the client is.
+    b.ask(line, change("y"))
+    #expect(store.document("n1")?.text == "y")
+    #expect(a.isSettled && b.isSettled)
+  }
+
+  @Test("another history at another node has everybody join again")
+  func otherHistory() throws {
+    let author = try client(of: a)
+    let reader = try client(of: b)
+    a.ask(author.line, change())
+    b.pass(milliseconds: 1_000)
+    _ = store.perform([.renewEpoch(id: "n1", from: "epoch of n1", to: "second")])
+    b.pass(milliseconds: 1_000)
+    #expect(b.closeCodes[reader.line] == CloseReason.rejoin.rawValue)
+    a.ask(author.line, change("y", at: 1, sequence: 2))
+    #expect(a.closeCodes[author.line] == CloseReason.rejoin.rawValue)
+    #expect(store.document("n1")?.text == "x")
+  }
+
+  @Test("a note that another node has deleted is gone here")
+  func deletion() throws {
+    let reader = try client(of: b)
+    _ = store.perform([.delete(id: "n1")])
+    b.pass(milliseconds: 1_000)
+    let isDeleted = b.pushes(reader.line).contains { message in
+      if case .documentChanged(let it) = message { it.deleted } else { false }
+    }
+    #expect(isDeleted)
+  }
+
+  @Test("an edit over HTTP that knows of another node's head is made on it")
+  func edits() throws {
+    let author = try client(of: a)
+    _ = try client(of: b)
+    a.ask(author.line, change())
+    let made = b.begin("PUT", "/api/notes/n1/text", headers: ["if-match": "\"1\""], "text")
+    #expect(b.answer(made)?.status == 200)
+    #expect(store.document("n1")?.text == "text")
+    let late = a.begin("PUT", "/api/notes/n1/text", headers: ["if-match": "\"1\""], "other")
+    #expect(a.answer(late)?.status == 412)
+  }
+
+  @Test("an edit over HTTP whose answer was lost is made once", arguments: [true, false])
+  func lostEdit(isDone: Bool) throws {
+    a.isStepwise = true
+    let request = a.begin("PUT", "/api/notes/n1/text", headers: [:], "text")
+    a.storeWorks()
+    _ = a.endTurn()
+    a.losesAnswers(afterDoing: isDone)
+    settle(a)
+    #expect(a.answer(request)?.status == 200)
+    #expect(a.answer(request)?.body == #"{"revision":1}"#)
+    #expect(store.log(of: "n1")?.count == 1)
+  }
+}
