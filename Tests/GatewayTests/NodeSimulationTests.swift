@@ -8,7 +8,7 @@ struct NodeSimulationTests {
   @Test(
     "whatever goes wrong between nodes, nothing is lost or doubled, and all clients converge")
   func everything() async {
-    let sweep = Sweep(first: 1, count: 400) { .everything(seed: $0, nodes: 2 + Int($0 % 4)) }
+    let sweep = Sweep(first: 1, count: 300) { .everything(seed: $0, nodes: 2 + Int($0 % 4)) }
     await sweep.run(jobs: 2)
     let result = sweep.result
     for violation in result.violations { Issue.record(violation) }
