@@ -121,6 +121,7 @@ let package = Package(
       "CLibwebsockets", "libwebsockets",
       ["libwebsockets-dev", "libwebsockets-evlib-ev", "libev-dev"]),
     system("CSQLite", "sqlite3", ["libsqlite3-dev"]),
+    system("CPostgres", "libpq", ["libpq-dev"]),
     system("COpenSSL", "libcrypto", ["libssl-dev"]),
     system("CCurl", "libcurl", ["libcurl4-openssl-dev"]),
     // Questions to the kernel that Swift's Glibc leaves out.
@@ -135,6 +136,9 @@ let package = Package(
     library(
       "StoreSQLite", in: "Adapters",
       ["OTCore", "JSON", "GatewayPorts", "CSQLite", "Hashing", "StoreRecords"]),
+    library(
+      "StorePostgres", in: "Adapters",
+      ["OTCore", "JSON", "GatewayPorts", "CPostgres", "Hashing", "StoreRecords"]),
     library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
     library("HTTPClientCurl", in: "Adapters", ["CCurl"]),
     // The description of the HTTP API, as a part of the program.
@@ -145,7 +149,7 @@ let package = Package(
       "ParleyServer",
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-        "StoreSQLite", "StoreRecords", "CryptoOpenSSL", "HTTPClientCurl", "CLinux",
+        "StoreSQLite", "StorePostgres", "StoreRecords", "CryptoOpenSSL", "HTTPClientCurl", "CLinux",
         "APIDescription",
         "WebSocketFrames",
       ]),
@@ -255,6 +259,12 @@ let package = Package(
         "StoreSQLite", "StoreRecords", "PortConformance", "SimulationKit", "GatewayPorts", "JSON",
         "OTCore",
         "OTWorkloads", "CSQLite", "CSQLiteFaults", "GrowthKit",
+      ]),
+    tests(
+      "StorePostgresTests",
+      [
+        "StorePostgres", "StoreRecords", "PortConformance", "GatewayPorts", "JSON", "OTCore",
+        "OTWorkloads", "CPostgres",
       ]),
     tests(
       "TransportLibwebsocketsTests",

@@ -14,8 +14,8 @@ for set in "$@"; do
         zlib1g-dev)
       ;;
     serve)
-      # The four C libraries, what finds them, Python for fetching CodeMirror, and what makes the page small.
-      packages+=(libwebsockets-dev libsqlite3-dev libssl-dev
+      # The five C libraries, what finds them, Python for fetching CodeMirror, and what makes the page small.
+      packages+=(libwebsockets-dev libsqlite3-dev libssl-dev libpq-dev
         libcurl4-openssl-dev pkg-config ca-certificates unzip python3 python3-venv python3-pip
         esbuild binaryen brotli)
       ;;
@@ -24,6 +24,8 @@ for set in "$@"; do
       packages+=(chromium fonts-noto-color-emoji fonts-wqy-zenhei)
       # Another, of 81 MB: 17 s more where nothing is installed yet.
       packages+=(firefox-esr)
+      # A database for the store's tests, which start it themselves.
+      packages+=(postgresql)
       # A client of Bayeux.
       packages+=(ruby-faye)
       # The proxies that there are examples for.

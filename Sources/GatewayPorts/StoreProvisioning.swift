@@ -38,6 +38,9 @@ public protocol ServerStore: Outbox {
   @discardableResult
   func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int
 
+  /// The store's promise, and how it has fared since it was opened.
+  var state: StoreState { get }
+
   /// Ends work with the store, so that it may be copied as it is.
   ///
   /// - Returns: What keeps it from that, for the log; `nil` for nothing.
@@ -58,6 +61,24 @@ public protocol ServerStore: Outbox {
   ///
   /// - Throws: What the disk had against it. Nothing is lost: it is a chore again later.
   func keep(_ result: StoreChore.Result) throws(StoreError)
+}
+
+/// The promise of a store, and how it has fared.
+public struct StoreState: Sendable, Equatable {
+  /// The number of machines that have a commit on their disks before it is acknowledged, as far as
+  /// the store was told: 1, or 2 for two and more.
+  public var machines: Int
+  /// The number of times at which a lost connection was made anew.
+  public var reconnections: Int
+
+  /// Makes a state.
+  public init(machines: Int = 1, reconnections: Int = 0) {
+    self.machines = machines
+    self.reconnections = reconnections
+  }
+
+  /// The promise in words.
+  public var promise: String { "durable on \(machines > 1 ? "two machines" : "one machine")" }
 }
 
 /// Work on one document beside the commits, such as folding a long log into a text.

@@ -43,6 +43,9 @@ package struct Setting: Sendable {
   /// The accepted values, as an error names them.
   package let expected: String
 
+  /// Whether a value may hold a secret, so that no error repeats it.
+  package private(set) var isSecret = false
+
   private let change: @Sendable (inout Configuration, [String]) -> Bool
   private let show: @Sendable (Configuration) -> String
   private let explain: @Sendable ([String]) -> String?
@@ -130,6 +133,20 @@ package struct Setting: Sendable {
       name, property, section, .value, "URL",
       expected: "an address such as https://app.example.org/parley, without a password",
       help: help, read: { HookAddress($0) == nil ? nil : .some($0) }, write: { $0 ?? "" })
+  }
+
+  /// A setting for a database's address, whose password is never shown.
+  static func address(
+    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
+    _ section: Section, help: String
+  ) -> Setting {
+    var setting = Setting(
+      name, property, section, .value, "URL",
+      expected: "an address such as postgres://parley@db.example.org/parley", help: help,
+      read: { Configuration.isStoreURL($0) ? .some($0) : nil },
+      write: { $0.map(Configuration.shownStoreURL) ?? "" })
+    setting.isSecret = true
+    return setting
   }
 
   /// A setting for an address to listen on, which may be empty.
@@ -371,6 +388,11 @@ extension Configuration {
     .text(
       "data-dir", \.dataDirectory, .storage, "FOLDER",
       help: "Folder of the database, made when missing."),
+    .address(
+      "store-url", \.storeURL, .storage,
+      help:
+        "Address of a PostgreSQL database that holds everything in place of a file in data-dir. "
+        + "It may have a password in the file and the environment; it is never shown."),
     .number(
       "store-queue-max", \.storeQueueMax, .storage, in: 10...10_000_000,
       help: "Changes, publications and other requests waiting for the disk, over all; beyond, new "

@@ -76,6 +76,9 @@ public struct Configuration: Sendable, Equatable {
 
   /// The folder of the database, made when it is not there.
   public var dataDirectory = "data"
+  /// The address of the database; `nil` for SQLite within ``dataDirectory``. It may hold a password,
+  /// so it is never shown as it is.
+  public var storeURL: String?
 
   // MARK: Connections
 

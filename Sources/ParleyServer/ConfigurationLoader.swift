@@ -58,7 +58,8 @@ public struct ConfigurationLoader: Sendable {
       else { continue }
       guard setting.set(given.values, in: &configuration) else {
         throw .invalidValue(
-          given.values.joined(separator: ", "), setting: setting.name, at: given.place,
+          setting.isSecret ? "another text" : given.values.joined(separator: ", "),
+          setting: setting.name, at: given.place,
           expected: setting.expected(inPlaceOf: given.values))
       }
       places[setting.name] = given.place

@@ -168,7 +168,7 @@ package struct Doctor {
 
   /// Looks at what waits, which a server that runs may be telling at the same time.
   private mutating func examineOutbox(_ targets: [OutboxTarget]) {
-    guard Files.isFile(configuration.storePath),
+    guard configuration.isStoreInDatabase || Files.isFile(configuration.storePath),
       let store = try? configuration.store.openForReading() as? any ServerStore
     else { return }
     let standings = store.takeOutboxChanges()
@@ -228,8 +228,11 @@ package struct Doctor {
 
   /// Looks whether the store's files belong together, without opening them.
   private mutating func examineStore() {
-    let path = configuration.storePath
+    let path = configuration.storeName
     do {
+      if let promise = try configuration.storePromise() {
+        note(.fine, "store", "\(path) is \(promise)")
+      }
       note(
         .fine, "store",
         try configuration.store.exists()

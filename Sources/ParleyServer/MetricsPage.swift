@@ -95,6 +95,9 @@ struct MetricsPage {
     text.histogram(
       "parley_store_batch_seconds", "From taking a batch until it is written and synced.",
       store.batch)
+    text.counter(
+      "parley_store_reconnects_total", "Lost connections to the database that were made anew.",
+      store.state.reconnections)
     text.gauge(
       "parley_store_read_queue", "Reads of texts and histories that wait.", store.readsQueued)
     text.counter(

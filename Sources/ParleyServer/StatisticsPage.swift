@@ -30,7 +30,10 @@ struct StatisticsPage {
       nest("connections", &object, &body, connections)
       nest("documents", &object, &body, documents)
       nest("rooms", &object, &body) { $0.field("occupied", gateway.openRooms, &$1) }
-      nest("store", &object, &body) { $0.field("queued", store.queued, &$1) }
+      nest("store", &object, &body) {
+        $0.field("queued", store.queued, &$1)
+        $0.field("durableMachines", store.state.machines, &$1)
+      }
       nest("process", &object, &body, process)
       nest("totals", &object, &body, totals)
       nest("recent", &object, &body, recent)

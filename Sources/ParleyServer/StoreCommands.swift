@@ -12,22 +12,25 @@ package struct StoreCommands {
   /// Works on the store of a configuration.
   package init(_ configuration: Configuration) { self.configuration = configuration }
 
-  /// The store's path.
+  /// The store's path; where it is a database, the one that it would have as a file.
   package var path: String { configuration.storePath }
+
+  /// The store's name for people: its path, or its address without the password.
+  package var name: String { configuration.storeName }
 
   /// Whether there is a store yet.
   ///
   /// - Throws: what is in its way, such as a log without its database.
-  package func exists() throws(StoreOpenError) -> Bool { try SQLiteStore.exists(at: path) }
+  package func exists() throws -> Bool { try configuration.store.exists() }
 
   /// Reads all of the store, while a server may be writing to it.
-  package func check() throws(StoreOpenError) -> StoreFindings {
-    try SQLiteStore(reading: path).check()
+  package func check() throws -> StoreFindings {
+    try configuration.repairableStore(writing: false).check { _, _ in }
   }
 
   /// Lists the notes, while a server may be writing to them.
   package func notes() throws -> [NoteSummary] {
-    switch try SQLiteStore(reading: path).perform([.list])[0] {
+    switch try configuration.repairableStore(writing: false).perform([.list])[0] {
     case .notes(let notes): return notes
     case .failed(let error): throw error
     default: preconditionFailure("a store answers a request for notes with notes")
@@ -37,7 +40,8 @@ package struct StoreCommands {
   /// Lists events that were given up, the newest first, each as a line of JSON; while a server may be
   /// running.
   package func deadLetters() throws -> [String] {
-    switch try SQLiteStore(reading: path).perform(.deadLetters(limit: .max)) {
+    let store = try configuration.repairableStore(writing: false)
+    switch store.perform(OutboxRequest.deadLetters(limit: .max)) {
     case .deadLetters(let letters): return letters.map(\.line)
     case .failed(let error): throw error
     case .done, .events: preconditionFailure("a store answers a request for dead letters with them")
@@ -45,10 +49,17 @@ package struct StoreCommands {
   }
 
   /// Copies the store, while a server may be writing to it.
-  package func backUp(to destination: String, isVerified: Bool) throws(StoreBackupError)
-    -> StoreFindings?
-  {
-    try StoreBackup.make(of: path, at: destination, isVerified: isVerified)
+  package func backUp(to destination: String, isVerified: Bool) throws -> StoreFindings? {
+    try refuseDatabase("pg_dump or pg_basebackup")
+    return try StoreBackup.make(of: path, at: destination, isVerified: isVerified)
+  }
+
+  /// Refuses what is done with files where the store is none.
+  private func refuseDatabase(_ tools: String) throws(FileError) {
+    guard configuration.isStoreInDatabase else { return }
+    throw FileError(
+      "this works on the file in data-dir, but store-url names a database; use PostgreSQL's own "
+        + "\(tools)")
   }
 
   /// Reads all of a backup.
@@ -58,6 +69,7 @@ package struct StoreCommands {
 
   /// Puts a backup where the store is to be; no server may be running.
   package func restore(_ backup: String, isReplacing: Bool) throws -> StoreRestoration {
+    try refuseDatabase("pg_restore")
     try Files.makeDirectory(configuration.dataDirectory)
     return try StoreBackup.restore(
       backup, to: path, isReplacing: isReplacing, names: RandomNames())
@@ -67,7 +79,8 @@ package struct StoreCommands {
   package func export(_ id: DocumentID, as format: ExportFormat, to file: String?) throws {
     let output = try file.map(OutputFile.init(path:)) ?? OutputFile.standard
     var failure: FileError?
-    try NoteExport(from: SQLiteStore(reading: path)).export(id, as: format) { bytes in
+    try NoteExport(from: configuration.repairableStore(writing: false)).export(id, as: format) {
+      bytes in
       guard failure == nil else { return }
       do throws(FileError) { try output.write(bytes) } catch { failure = error }
     }
@@ -82,7 +95,7 @@ package struct StoreCommands {
     let bytes = try Files.bytes(at: file)
     try Files.makeDirectory(configuration.dataDirectory)
     let names = RandomNames()
-    return try NoteImport(into: SQLiteStore(path: path)).importNote(
+    return try NoteImport(into: configuration.repairableStore(writing: true)).importNote(
       bytes, as: format,
       NoteImport.Details(
         id: names.next(), epoch: names.next(), title: title, author: author,
@@ -97,7 +110,8 @@ package struct StoreCommands {
       throw FileError(
         "nothing says what to keep; give --history-changes-min, --history-age-min or both")
     }
-    return try SQLiteStore(path: path).compact(keeping: retention, now: SystemClock().now)
+    return try configuration.repairableStore(writing: true).compact(
+      keeping: retention, now: SystemClock().now)
   }
 }
 

@@ -18,6 +18,8 @@ package struct StoreMetrics: Sendable {
   package var reads = 0
   /// From taking such a read until it is done.
   package var read = Histogram()
+  /// The store's promise, and how often its connection was made anew.
+  package var state = StoreState()
   /// Times at which texts were folded beside the commits, and kept.
   package var folds = 0
 }

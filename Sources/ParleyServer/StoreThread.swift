@@ -168,6 +168,7 @@ package final class StoreThread: Sendable {
     var hasMore = true
     /// Documents with a chore under way.
     var busy: Set<DocumentID> = []
+    state.withLock { $0.metrics.state = store.state }
     outboxChanged(store.takeOutboxChanges())
     while true {
       reader?.submit(store.takeChores().filter { busy.insert($0.id).inserted })
@@ -220,7 +221,9 @@ package final class StoreThread: Sendable {
     let begin = SystemClock().microseconds
     let replies = store.perform(batch.map(\.request))
     let duration = SystemClock().microseconds - begin
+    let standing = store.state
     state.withLock { state in
+      state.metrics.state = standing
       state.metrics.batches += 1
       state.metrics.requests += batch.count
       state.metrics.failures += replies.count(where: \.isFailure)

@@ -47,16 +47,16 @@ enum CheckCommand {
     let commands = StoreCommands(configuration)
     do {
       guard try commands.exists() else {
-        Terminal.output("\nstore \(commands.path): not there yet; serve makes it\n")
+        Terminal.output("\nstore \(commands.name): not there yet; serve makes it\n")
         return Program.ExitCode.success
       }
       let findings = try commands.check()
       for problem in findings.problems {
-        Terminal.error("parley: \(commands.path): \(problem)\n")
+        Terminal.error("parley: \(commands.name): \(problem)\n")
       }
       guard findings.problems.isEmpty else { return Program.ExitCode.failure }
       Terminal.output(
-        "\nstore \(commands.path): sound, \(findings.notes) notes with \(findings.entries) changes\n"
+        "\nstore \(commands.name): sound, \(findings.notes) notes with \(findings.entries) changes\n"
       )
     } catch {
       Terminal.error("parley: \(error)\n")

@@ -62,6 +62,9 @@ struct LayeringTests {
     "StoreSQLite": [
       "OTCore", "JSON", "GatewayPorts", "Hashing", "StoreRecords", "CSQLite", "Glibc",
     ],
+    "StorePostgres": [
+      "OTCore", "JSON", "GatewayPorts", "Hashing", "StoreRecords", "CPostgres", "Glibc",
+    ],
     "CryptoOpenSSL": ["JSON", "GatewayPorts", "Hashing", "COpenSSL", "Glibc"],
     "HTTPClientCurl": ["CCurl"],
     // Programs.
@@ -69,8 +72,8 @@ struct LayeringTests {
     "ParleyServer": [
       "APIDescription", "WebSocketFrames",
       "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-      "StoreSQLite", "StoreRecords", "CryptoOpenSSL", "HTTPClientCurl", "CLinux", "Glibc",
-      "Synchronization",
+      "StoreSQLite", "StorePostgres", "StoreRecords", "CryptoOpenSSL", "HTTPClientCurl", "CLinux",
+      "Glibc", "Synchronization",
       "FoundationEssentials",
     ],
     "parley": [
@@ -90,7 +93,7 @@ struct LayeringTests {
     ],
     "PortConformance": ["OTCore", "OTWorkloads", "JSON", "GatewayPorts"],
     // System modules and C.
-    "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "COpenSSL": [],
+    "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "CPostgres": [], "COpenSSL": [],
     "CCurl": [], "CLinux": [], "CClientTLS": [], "CClientSQLite": [],
   ]
 
@@ -130,7 +133,8 @@ struct LayeringTests {
     let owners: [String: Set<String>] = [
       "CLibwebsockets": ["TransportLibwebsockets"],
       "CLibwebsocketsShim": ["TransportLibwebsockets"],
-      "CSQLite": ["StoreSQLite"], "COpenSSL": ["CryptoOpenSSL", "Hashing"],
+      "CSQLite": ["StoreSQLite"], "CPostgres": ["StorePostgres"],
+      "COpenSSL": ["CryptoOpenSSL", "Hashing"],
       "CCurl": ["HTTPClientCurl"], "CLinux": ["ParleyServer"],
       "CClientTLS": ["WebSocketClient"], "CClientSQLite": ["ParleyOffline"],
     ]
@@ -143,7 +147,9 @@ struct LayeringTests {
 
   @Test(
     "no adapter imports another",
-    arguments: ["TransportLibwebsockets", "StoreSQLite", "CryptoOpenSSL", "HTTPClientCurl"])
+    arguments: [
+      "TransportLibwebsockets", "StoreSQLite", "StorePostgres", "CryptoOpenSSL", "HTTPClientCurl",
+    ])
   func adapters(adapter: String) throws {
     for (target, modules) in Self.allowed where target != adapter && modules.contains(adapter) {
       // Programs put adapters together.
@@ -166,7 +172,7 @@ struct LayeringTests {
       #expect(!found.contains(chat), "ParleyClient needs \(chat), which not every app wants")
     }
     // The system libraries, which are looked for with pkg-config.
-    for library in ["CLibwebsockets", "CSQLite", "COpenSSL", "CCurl"] {
+    for library in ["CLibwebsockets", "CSQLite", "CPostgres", "COpenSSL", "CCurl"] {
       #expect(Self.allowed[library] != nil)
       #expect(!found.contains(library), "\(product) needs \(library)")
     }

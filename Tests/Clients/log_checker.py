@@ -16,7 +16,7 @@ def run(server, *arguments):
     """One run of the program over the server's data, which has to be stopped; its output."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
     result = subprocess.run(
-        [PROGRAM, *arguments, "--data-dir", str(server.data)],
+        [PROGRAM, *arguments, "--data-dir", str(server.data), *server.store_flags],
         capture_output=True, check=False, stdin=subprocess.DEVNULL, env=clean,
         cwd=server.data.parent,
     )  # fmt: skip

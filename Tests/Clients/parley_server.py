@@ -75,6 +75,14 @@ class ParleyServer:
         return self.process.wait()
 
     @property
+    def store_flags(self):
+        """The flags that name its database; none for a file."""
+        if "--store-url" not in self.flags:
+            return []
+        place = self.flags.index("--store-url")
+        return self.flags[place : place + 2]
+
+    @property
     def is_running(self):
         return self.process is not None and self.process.poll() is None
 

@@ -5,6 +5,12 @@ package struct RecordChecksum: Equatable, Sendable {
   package let high: UInt64
   package let low: UInt64
 
+  /// Makes a checksum of its halves.
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
   package init(_ digest: SHA256Digest) {
     high = digest.first
     low = digest.second

@@ -19,7 +19,12 @@ public struct Retention: Sendable, Equatable {
 
   /// Whether a log is so much longer than what is kept that it is worth a look.
   package func isOverlong(_ row: borrowing DocumentRow) -> Bool {
-    row.revision - row.base >= entriesMin + max(entriesMin / 2, 1_000)
+    isOverlong(revision: row.revision, base: row.base)
+  }
+
+  /// Whether a log with this head and this base is so much longer.
+  package func isOverlong(revision: Int, base: Int) -> Bool {
+    revision - base >= entriesMin + max(entriesMin / 2, 1_000)
   }
 
   /// The revision to compact a log to, `nil` if there is too little to gain.

@@ -26,6 +26,15 @@ public struct StoreFindings: Sendable, Equatable {
   /// Findings of nothing yet.
   public init() {}
 
+  /// Adds those of a part; ``notes`` counts the notes of all parts already.
+  package mutating func add(_ part: StoreFindings) {
+    entries += part.entries
+    snapshots += part.snapshots
+    versions += part.versions
+    publications += part.publications
+    problems += part.problems
+  }
+
   package mutating func add(_ document: DocumentID?, _ description: String) {
     problems.append(Problem(document: document, description: description))
   }

@@ -31,7 +31,10 @@ public struct SQLiteProvisioning: StoreProvisioning {
 }
 
 /// The store's upkeep and secrets, beside requests.
-extension SQLiteStore: ServerStore {
+extension SQLiteStore: RepairableStore {
+  /// One machine: this one.
+  public var state: StoreState { StoreState() }
+
   /// See ``ServerStore``.
   public func settle() -> StoreRemark? {
     do throws(StoreError) {

@@ -146,18 +146,3 @@ extension SQLiteStore {
     }
   }
 }
-
-extension ReceiptStage {
-  /// The stage as it is kept.
-  fileprivate var number: Int {
-    switch self {
-    case .delivered: 1
-    case .read: 2
-    }
-  }
-
-  fileprivate init?(number: Int) {
-    guard let stage = Self.allCases.first(where: { $0.number == number }) else { return nil }
-    self = stage
-  }
-}

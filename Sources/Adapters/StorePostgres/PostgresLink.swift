@@ -1,0 +1,251 @@
+import GatewayPorts
+import Glibc
+import Hashing
+
+/// A store's connection, which is made anew when it is lost, with the statements that wait to be sent.
+struct PostgresLink: ~Copyable {
+  /// The name of this store's row among the writers.
+  let writer: String
+
+  private let address: PostgresAddress
+  private let sharing: PostgresStore.Sharing
+  private let patience: Patience
+  private var connection: PostgresConnection?
+  private var pending: [PostgresCommand] = []
+
+  /// The failure of the connection, or of the statement, in the transaction under way.
+  private(set) var failure: PostgresFailure?
+  /// Whether the commit had been sent when it happened.
+  private(set) var wasCommitting = false
+  /// The database's promise when it was connected to last, and how often that was done anew.
+  private(set) var state = StoreState()
+  /// Whether the database is known to be away: requests fail at once until it is time to try again.
+  private var nextAttempt: Int64?
+
+  init(
+    _ address: PostgresAddress, sharing: PostgresStore.Sharing, patience: Patience
+  ) throws(PostgresOpenError) {
+    self.address = address
+    self.sharing = sharing
+    self.patience = patience
+    let digits = Array("0123456789abcdef".utf8)
+    writer = String(
+      decoding: randomBytes(count: 12).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+      as: UTF8.self)
+    let connection = try Self.open(address, sharing, patience, &state.machines)
+    do throws(PostgresFailure) {
+      if sharing != .reading {
+        _ = try connection.run([
+          PostgresCommand("DELETE FROM parley.writers WHERE seen < now() - interval '1 day'"),
+          PostgresCommand("INSERT INTO parley.writers (id, batch) VALUES ($1, 0)", [writer]),
+        ])
+      }
+    } catch {
+      throw PostgresSchema.openError(error, address)
+    }
+    self.connection = connection
+  }
+
+  // MARK: Statements
+
+  mutating func add(_ command: PostgresCommand) { pending.append(command) }
+
+  mutating func query(_ command: PostgresCommand) throws(StoreError) -> PostgresResult {
+    pending.append(command)
+    do throws(PostgresFailure) {
+      guard let result = try send().last else { throw .lost("it gave no answer") }
+      return result
+    } catch {
+      failure = failure ?? error
+      throw error.storeError
+    }
+  }
+
+  /// Runs statements as a transaction of their own.
+  mutating func run(_ commands: [PostgresCommand]) throws(PostgresFailure) -> [PostgresResult] {
+    guard let connection else { throw .unreachable("there is no connection") }
+    return try connection.run(commands)
+  }
+
+  mutating func commit() throws(StoreError) {
+    wasCommitting = true
+    pending.append(PostgresCommand("COMMIT"))
+    do throws(PostgresFailure) {
+      _ = try send()
+      wasCommitting = false
+    } catch {
+      failure = failure ?? error
+      throw error.storeError
+    }
+  }
+
+  private mutating func send() throws(PostgresFailure) -> [PostgresResult] {
+    if let failure { throw failure }
+    guard let connection else { throw .unreachable("there is no connection") }
+    defer { pending = [] }
+    return try connection.run(pending)
+  }
+
+  /// Takes note of what befell a statement that ran by itself.
+  mutating func note(_ failure: PostgresFailure) { self.failure = failure }
+
+  /// Ends a transaction without a commit.
+  mutating func abandon() {
+    pending = []
+    failure = nil
+    guard let connection else { return }
+    if connection.isBroken {
+      self.connection = nil
+    } else if connection.isInTransaction {
+      do throws(PostgresFailure) {
+        _ = try connection.run([PostgresCommand("ROLLBACK")])
+      } catch {
+        self.connection = nil
+      }
+    }
+  }
+
+  // MARK: Connecting
+
+  /// Makes sure that there is a connection; whether it is another one than before.
+  ///
+  /// It is tried again and again for some time, with pauses that grow and are not the same
+  /// everywhere, so that a database that comes back is not overrun. After that, requests fail at
+  /// once, and one in a while tries again.
+  ///
+  /// - Parameter isEndless: Whether it is tried for as long as it may succeed.
+  @discardableResult
+  mutating func connect(isEndless: Bool = false) throws(PostgresFailure) -> Bool {
+    wasCommitting = false
+    failure = nil
+    if let connection, !connection.isBroken { return false }
+    connection = nil
+    if !isEndless, let nextAttempt, Self.now < nextAttempt {
+      throw .unreachable("it was not there a moment ago")
+    }
+    let deadline = nextAttempt == nil ? Self.now + patience.reconnecting : 0
+    var pause: Int64 = 20
+    while true {
+      do throws(PostgresOpenError) {
+        connection = try Self.open(address, sharing, patience, &state.machines, isFirst: false)
+        nextAttempt = nil
+        state.reconnections += 1
+        return true
+      } catch {
+        guard Self.mayPass(error), isEndless || Self.now + pause < deadline else {
+          nextAttempt = Self.now + 1_000 + Int64.random(in: 0...1_000)
+          throw .unreachable(error.description)
+        }
+      }
+      Self.wait(pause / 2 + Int64.random(in: 0...pause))
+      pause = min(pause * 2, 1_000)
+    }
+  }
+
+  /// The number of this store's newest commit that has happened. Waits for one that is under way.
+  mutating func settle() throws(PostgresFailure) -> Int {
+    let found = try run([
+      PostgresCommand("SELECT batch FROM parley.writers WHERE id = $1 FOR UPDATE", [writer])
+    ])
+    if let row = found.first?.first { return row.integer(0) }
+    // A database that lost its tail has lost the row, too.
+    _ = try run([PostgresCommand("INSERT INTO parley.writers (id, batch) VALUES ($1, 0)", [writer])]
+    )
+    return 0
+  }
+
+  /// Removes this store's row, at the end of work.
+  mutating func leave() {
+    guard sharing != .reading else { return }
+    _ = try? run([PostgresCommand("DELETE FROM parley.writers WHERE id = $1", [writer])])
+    connection = nil
+  }
+
+  private static func mayPass(_ error: PostgresOpenError) -> Bool {
+    switch error {
+    case .unreachable, .inUse, .readOnly, .failed: true
+    case .malformedAddress, .noStore, .newer, .older, .unsafe, .pooled, .unsupportedServer: false
+    }
+  }
+
+  /// Connects, and sees that the database is one to rely on.
+  private static func open(
+    _ address: PostgresAddress, _ sharing: PostgresStore.Sharing, _ patience: Patience,
+    _ machines: inout Int, isFirst: Bool = true
+  ) throws(PostgresOpenError) -> PostgresConnection {
+    let connection = try PostgresConnection.opened(
+      address, application: sharing == .reading ? "parley reading" : "parley",
+      answerMilliseconds: patience.answer)
+    machines = try PostgresDurability.machines(connection, address, writes: sharing != .reading)
+    do throws(PostgresFailure) {
+      try configure(connection)
+    } catch {
+      throw PostgresSchema.openError(error, address)
+    }
+    guard sharing != .reading else {
+      try PostgresSchema.verify(connection, address: address)
+      return connection
+    }
+    try hold(connection, address, sharing, patience)
+    // A database that was there and has lost its tables is not a new one.
+    if isFirst {
+      try PostgresSchema.prepare(connection, address: address)
+    } else {
+      try PostgresSchema.verify(connection, address: address)
+    }
+    return connection
+  }
+
+  private static func configure(_ connection: PostgresConnection) throws(PostgresFailure) {
+    var settings = [
+      // A process that stands still with locks loses them soon.
+      ("idle_in_transaction_session_timeout", "500"),
+      ("statement_timeout", "0"), ("lock_timeout", "0"),
+      ("default_transaction_isolation", "read committed"),
+      ("search_path", "pg_catalog"),
+      // All that is asked for has an index; compiling a statement takes longer than running it.
+      ("enable_seqscan", "off"), ("jit", "off"),
+    ]
+    if connection.serverVersion >= 140_000 {
+      // A commit that waits for a standby is not to be given up because this end has vanished.
+      settings += [("client_connection_check_interval", "0"), ("idle_session_timeout", "0")]
+    }
+    _ = try connection.run(
+      settings.map { PostgresCommand("SELECT set_config('\($0.0)', '\($0.1)', false)") })
+  }
+
+  /// Takes the lock that keeps two stores apart which do not expect each other.
+  private static func hold(
+    _ connection: PostgresConnection, _ address: PostgresAddress, _ sharing: PostgresStore.Sharing,
+    _ patience: Patience
+  ) throws(PostgresOpenError) {
+    let function =
+      sharing == .shared ? "pg_try_advisory_lock_shared" : "pg_try_advisory_lock"
+    let deadline = now + patience.opening
+    var pause: Int64 = 2
+    while true {
+      do throws(PostgresFailure) {
+        let held = try connection.run([
+          PostgresCommand(
+            "SELECT \(function)(\(PostgresSchema.lockSpace), \(PostgresSchema.Lock.store.rawValue))"
+          )
+        ])
+        if held.first?.first?.bool(0) == true { return }
+      } catch {
+        throw PostgresSchema.openError(error, address)
+      }
+      // The server may not have noticed yet that the one before is gone.
+      guard now < deadline else { throw .inUse(address: address.description) }
+      wait(pause)
+      pause = min(pause * 2, 100)
+    }
+  }
+
+  private static func wait(_ milliseconds: Int64) { poll(nil, 0, Int32(clamping: milliseconds)) }
+
+  private static var now: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

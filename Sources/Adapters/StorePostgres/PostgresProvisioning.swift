@@ -1,0 +1,80 @@
+public import GatewayPorts
+public import StoreRecords
+
+/// Opens the store in a PostgreSQL database for a server.
+public struct PostgresProvisioning: StoreProvisioning {
+  private let address: PostgresAddress
+  private let isShared: Bool
+  private let retention: Retention?
+
+  /// - Parameters:
+  ///   - address: The database.
+  ///   - isShared: Whether other nodes commit to it, too.
+  ///   - retention: The part of long logs that is kept; all of it if `nil`.
+  public init(_ address: PostgresAddress, isShared: Bool = false, retention: Retention? = nil) {
+    self.address = address
+    self.isShared = isShared
+    self.retention = retention
+  }
+
+  /// See ``StoreProvisioning``.
+  public func exists() throws -> Bool { try PostgresStore.exists(at: address) }
+
+  /// See ``StoreProvisioning``.
+  public func open() throws -> sending any ServerStore {
+    let store = try PostgresStore(address, sharing: isShared ? .shared : .alone)
+    store.retention = retention
+    return store
+  }
+
+  /// See ``StoreProvisioning``.
+  public func openForReading() throws -> sending any DocumentStore {
+    try PostgresStore(address, sharing: .reading)
+  }
+}
+
+/// The store's upkeep beside requests.
+extension PostgresStore: RepairableStore {
+  /// Whether there is a store in a database.
+  public static func exists(at address: PostgresAddress) throws(PostgresOpenError) -> Bool {
+    let connection = try PostgresConnection.opened(
+      address, application: "parley", answerMilliseconds: 5_000)
+    do throws(PostgresFailure) {
+      return try PostgresSchema.readFormat(connection) != nil
+    } catch {
+      throw PostgresSchema.openError(error, address)
+    }
+  }
+
+  /// See ``ServerStore``.
+  public var state: StoreState { link.state }
+
+  /// Connects to a database and asks for its promise.
+  public static func state(of address: PostgresAddress) throws(PostgresOpenError) -> StoreState {
+    let connection = try PostgresConnection.opened(
+      address, application: "parley doctor", answerMilliseconds: 5_000)
+    return StoreState(
+      machines: try PostgresDurability.machines(connection, address, writes: true))
+  }
+
+  /// See ``ServerStore``.
+  public func settle() -> StoreRemark? {
+    link.leave()
+    return nil
+  }
+
+  /// See ``ServerStore``.
+  public var hasHelper: Bool {
+    get { foldsBeside }
+    set { foldsBeside = newValue }
+  }
+
+  /// See ``ServerStore``.
+  public func takeChores() -> [StoreChore] { foldOrders() }
+
+  /// See ``ServerStore``.
+  public func work(on chore: StoreChore) -> StoreChore.Result? { folded(chore) }
+
+  /// See ``ServerStore``.
+  public func keep(_ result: StoreChore.Result) throws(StoreError) { try keepFolded(result) }
+}

@@ -1,0 +1,407 @@
+import GatewayPorts
+import OTCore
+import StoreRecords
+
+/// The head of a log, as a store last saw it.
+struct SeenHead {
+  var epoch: String
+  var revision: Int
+  /// Unicode scalars of the text.
+  var length: Int
+  /// The checksum of the head entry.
+  var chain: RecordChecksum
+}
+
+/// Entries for one log, with what they are to follow.
+struct LogAppend {
+  let id: DocumentID
+  let epoch: String
+  let entries: [LogEntry]
+  /// The state that a shared log has to have.
+  let condition: AppendCondition?
+  /// The checksum of the last entry, once it was sent.
+  var sent: RecordChecksum?
+
+  init(_ id: DocumentID, _ epoch: String, _ entries: [LogEntry], _ condition: AppendCondition?) {
+    self.id = id
+    self.epoch = epoch
+    self.entries = entries
+    self.condition = condition
+  }
+
+  /// The clients of the entries, each with the session in which it sent them.
+  var sessions: [(client: String, session: Int)] {
+    guard let condition else { return [] }
+    return Set(entries.map(\.client)).map { ($0, condition.sessions[$0] ?? 0) }
+  }
+
+  /// The reply to what was appended.
+  func done(_ chain: RecordChecksum) -> StoreReply {
+    condition == nil ? .done : .appended(LogChain(chain))
+  }
+}
+
+/// Appending to many logs by one statement.
+///
+/// The checksums are computed here, so the statement goes by a head that this store has seen. The
+/// database compares it with its own, epoch, revision and checksum, and does nothing where they
+/// differ. An entry's checksum covers all of it and all before it, so the same append is
+/// recognised when it is made once more after a lost connection.
+extension PostgresStore {
+  /// Heads that are remembered; beyond, all are forgotten and read again.
+  private static let headsMax = 20_000
+
+  /// The appends of a batch that changes nothing else; `nil` for any other batch.
+  func appendsAlone(_ batch: [StoreRequest]) -> [LogAppend]? {
+    var appends: [LogAppend] = []
+    var ids: Set<DocumentID> = []
+    for request in batch {
+      switch request {
+      case .append(let id, let epoch, let entries, let condition):
+        guard !entries.isEmpty, ids.insert(id).inserted,
+          outboxRules?.scribe.drafts(for: request, .done).isEmpty ?? true
+        else { return nil }
+        appends.append(LogAppend(id, epoch, entries, condition))
+      default: if request.isWriting { return nil }
+      }
+    }
+    for request in batch {
+      switch request {
+      case .note(let id), .load(let id, _), .entries(let id, _, _, _), .text(let id, _),
+        .news(let id, _, _, _, _), .history(let id, _, _, _), .versions(let id):
+        // It may have to see what is appended, or not to see it.
+        if ids.contains(id) { return nil }
+      case .list, .notes, .heads: return nil
+      default: break
+      }
+    }
+    return appends
+  }
+
+  /// Appends to logs, each decided by itself.
+  func append(_ appends: [LogAppend]) throws(StoreError) -> [StoreReply] {
+    for append in appends { if let last = append.entries.last { noteTime(last.time) } }
+    var appends = appends
+    var replies = [StoreReply?](repeating: nil, count: appends.count)
+    var attempt = 0
+    // Whether the answer to what was sent got lost, so that it may be done, or yet be done.
+    var wasLost = false
+    while true {
+      try connected(isUndecided: wasLost)
+      var wasSent = false
+      do throws(PostgresFailure) {
+        try refreshHeads(of: appends.indices.filter { replies[$0] == nil }.map { appends[$0] })
+        var sending: [(place: Int, links: [RecordChecksum])] = []
+        for place in appends.indices where replies[place] == nil {
+          if let links = links(of: appends[place]) {
+            appends[place].sent = links.last
+            sending.append((place, links))
+          }
+        }
+        if !sending.isEmpty {
+          wasSent = true
+          let won = try send(sending.map { (appends[$0.place], $0.links) })
+          for (item, won) in zip(sending, won) where won {
+            replies[item.place] = item.links.last.map(appends[item.place].done)
+          }
+        }
+      } catch {
+        link.note(error)
+        link.abandon()
+        attempt += 1
+        heads = [:]
+        // A statement that was refused has done nothing. One whose answer was lost is found in the log.
+        wasLost = wasLost || (wasSent && error.isConnection)
+        guard error.isRace || error.isConnection, attempt < 5 || (wasLost && !isShared) else {
+          throw wasLost ? error.unknownOutcome : error.storeError
+        }
+        continue
+      }
+      // What is left was not taken: there is a reason, or it is gone by now.
+      for place in appends.indices where replies[place] == nil {
+        replies[place] = try verdict(on: appends[place])
+      }
+      if replies.allSatisfy({ $0 != nil }) { return replies.compactMap(\.self) }
+    }
+  }
+
+  /// The checksums of entries after the head that their condition names, or else the one that is
+  /// remembered; `nil` if they do not follow it.
+  private func links(of append: LogAppend) -> [RecordChecksum]? {
+    guard let first = append.entries.first else { return nil }
+    var (revision, length) = (first.revision - 1, first.operation.baseLength)
+    var chain: RecordChecksum
+    if let condition = append.condition {
+      chain = RecordChecksum(condition.chain)
+    } else {
+      guard let head = heads[append.id], head.epoch.utf8.elementsEqual(append.epoch.utf8),
+        revision == head.revision, length == head.length
+      else { return nil }
+      chain = head.chain
+    }
+    var links: [RecordChecksum] = []
+    links.reserveCapacity(append.entries.count)
+    for entry in append.entries {
+      guard entry.revision == revision + 1, entry.operation.baseLength == length else { return nil }
+      chain = checksum(of: entry, after: chain, document: append.id, epoch: append.epoch)
+      links.append(chain)
+      revision = entry.revision
+      length = entry.operation.targetLength
+    }
+    return links
+  }
+
+  func checksum(
+    of entry: LogEntry, after chain: RecordChecksum, document: DocumentID, epoch: String
+  ) -> RecordChecksum {
+    var operation: [UInt8] = []
+    entry.operation.appendJSON(to: &operation)
+    hasher.beginEntry(chain, document: document, epoch: epoch, revision: entry.revision)
+    hasher.add(entry.client)
+    hasher.add(entry.sequence)
+    hasher.add(bits: entry.digest)
+    hasher.add(operation)
+    hasher.add(entry.author)
+    hasher.add(Int(entry.time))
+    return hasher.checksum()
+  }
+
+  /// Reads the heads that appends without a condition do not follow, or that are not known.
+  private func refreshHeads(of appends: [LogAppend]) throws(PostgresFailure) {
+    let old = appends.filter { links(of: $0) == nil }.map(\.id)
+    guard !old.isEmpty else { return }
+    if heads.count > Self.headsMax { heads = [:] }
+    for id in old { heads[id] = nil }
+    let found = try link.run([
+      PostgresCommand(
+        "SELECT id, number, epoch, revision, length, chain FROM parley.documents WHERE id = ANY ($1)",
+        [old])
+    ])
+    for row in found.first?.rows({ $0 }) ?? [] {
+      guard let chain = row.withBytes(5, { RecordChecksum($0) }) else { continue }
+      heads[row.text(0)] = SeenHead(
+        epoch: row.text(2), revision: row.integer(3), length: row.integer(4), chain: chain)
+    }
+  }
+
+  /// Sends appends that follow their heads in one statement; which of them were done.
+  private func send(
+    _ appends: [(append: LogAppend, links: [RecordChecksum])]
+  ) throws(PostgresFailure) -> [Bool] {
+    var rows = AppendArrays()
+    for (append, links) in appends { rows.add(append, links) { heads[append.id]?.chain } }
+    let results = try link.run([
+      PostgresCommand(
+        """
+        SELECT place, won, number, epoch, revision, length, chain, base, unsnapped FROM parley.append(
+          $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+          $21, $22, $23, $24, $25)
+        """, rows.values)
+    ])
+    var won = [Bool](repeating: false, count: appends.count)
+    for row in results.first?.rows({ $0 }) ?? [] {
+      let place = row.integer(0) - 1
+      guard won.indices.contains(place) else { continue }
+      let id = appends[place].append.id
+      won[place] = row.bool(1)
+      guard !row.isNull(2), let chain = row.withBytes(6, { RecordChecksum($0) }) else {
+        heads[id] = nil
+        continue
+      }
+      heads[id] = SeenHead(
+        epoch: row.text(3), revision: row.integer(4), length: row.integer(5), chain: chain)
+      if row.integer(8) >= max(row.integer(5), 65_536) { unsnapped.insert(id) }
+      if let retention, retention.isOverlong(revision: row.integer(4), base: row.integer(7)) {
+        overlong.insert(id)
+      }
+    }
+    return won
+  }
+
+  /// The reply to an append that its log did not take; `nil` if it would take it now.
+  private func verdict(on append: LogAppend) throws(StoreError) -> StoreReply? {
+    try reading { () throws(StoreError) in
+      guard let row = try row(append.id) else { return .failed(.unknownDocument) }
+      if let sent = append.sent, let last = append.entries.last,
+        append.epoch.utf8.elementsEqual(row.epoch.utf8),
+        (row.base...row.revision).contains(last.revision)
+      {
+        // It is there: its answer was lost.
+        if try chain(at: last.revision, of: row) == sent { return append.done(sent) }
+      }
+      do throws(StoreError) {
+        return try obstacle(to: append, on: row)
+      } catch {
+        if let failure = link.failure { throw failure.storeError }
+        return .failed(error)
+      }
+    }
+  }
+
+  /// Appends to a row that this transaction has locked, among other work.
+  func append(_ append: LogAppend) throws(StoreError) -> StoreReply {
+    var row = try existingRow(append.id)
+    if let reply = try obstacle(to: append, on: row) {
+      if let error = reply.failure { throw error }
+      return reply
+    }
+    for entry in append.entries {
+      var operation: [UInt8] = []
+      entry.operation.appendJSON(to: &operation)
+      row.chain = checksum(of: entry, after: row.chain, document: row.id, epoch: row.epoch)
+      change(
+        """
+        INSERT INTO parley.log (document, revision, client, sequence, digest, operation, author,
+          time, checksum)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        """, row.number, entry.revision, entry.client, entry.sequence, entry.digest,
+        Blob(operation), entry.author, entry.time, row.chain)
+      if entry.sequence > 0 {
+        change(
+          """
+          INSERT INTO parley.marks (document, client, sequence, revision, digest)
+          VALUES ($1, $2, $3, $4, $5)
+          ON CONFLICT (document, client) DO UPDATE SET sequence = excluded.sequence,
+            revision = excluded.revision, digest = excluded.digest
+          """, row.number, entry.client, entry.sequence, entry.revision, entry.digest)
+      }
+      row.revision = entry.revision
+      row.length = entry.operation.targetLength
+      note(entry.time, before: entry.revision, in: &row)
+      row.unsnapped += operation.count + 64
+    }
+    if !append.entries.isEmpty { write(row) }
+    return append.done(row.chain)
+  }
+
+  /// The reply to an append that a log does not take as it is; `nil` if it takes it.
+  private func obstacle(
+    to append: LogAppend, on row: DocumentRow
+  ) throws(StoreError) -> StoreReply? {
+    let notNext = StoreReply.failed(.notNext(headRevision: row.revision))
+    guard append.epoch.utf8.elementsEqual(row.epoch.utf8) else { return notNext }
+    let start = (append.entries.first?.revision ?? row.revision + 1) - 1
+    if let condition = append.condition, (row.base...row.revision).contains(start),
+      try chain(at: start, of: row) != RecordChecksum(condition.chain)
+    {
+      return notNext
+    }
+    if 0 <= start, start < row.revision {
+      return try lostRace(row, after: start, isShared: append.condition != nil)
+    }
+    var (revision, length) = (row.revision, row.length)
+    for entry in append.entries {
+      // What is stored must apply to the revision before it, or no later load would succeed.
+      guard entry.revision == revision + 1, entry.operation.baseLength == length else {
+        return notNext
+      }
+      revision = entry.revision
+      length = entry.operation.targetLength
+    }
+    let asked = append.sessions
+    guard !asked.isEmpty else { return nil }
+    let newest = try sessions(of: row, asked.map(\.client))
+    let fenced = asked.filter { newest[$0.client] ?? 0 > $0.session }.map(\.client)
+    return fenced.isEmpty ? nil : .failed(.fenced(fenced.sorted()))
+  }
+
+  private func lostRace(
+    _ row: DocumentRow, after start: Int, isShared: Bool
+  ) throws(StoreError) -> StoreReply {
+    let missed = try entries(
+      of: row, after: start, through: row.revision, bytesMax: StoreReply.lostRaceBytesMax)
+    guard isShared, let last = missed.last else { return .lostRace(missed) }
+    return .lostRace(missed, chain: LogChain(try chain(at: last.revision, of: row)))
+  }
+}
+
+extension LogChain {
+  init(_ checksum: RecordChecksum) { self.init(high: checksum.high, low: checksum.low) }
+}
+
+extension RecordChecksum {
+  init(_ chain: LogChain) { self.init(high: chain.high, low: chain.low) }
+}
+
+/// Appends as the arrays that the database's function takes.
+private struct AppendArrays {
+  private var ids: [String] = []
+  private var epochs: [String] = []
+  private var revisions: [Int] = []
+  private var chains: [RecordChecksum] = []
+  private var counts: [Int] = []
+  private var lengths: [Int] = []
+  private var heads: [RecordChecksum] = []
+  private var sizes: [Int] = []
+  private var firsts: [Timestamp] = []
+  private var lasts: [Timestamp] = []
+  private var places: [Int] = []
+  private var entries: [Int] = []
+  private var clients: [String] = []
+  private var sequences: [Int] = []
+  private var digests: [UInt64] = []
+  private var operations: [Blob] = []
+  private var authors: [String] = []
+  private var times: [Timestamp] = []
+  private var checksums: [RecordChecksum] = []
+  private var setBackPlaces: [Int] = []
+  private var setBacks: [Int] = []
+  private var starts: [Int] = []
+  private var sessionPlaces: [Int] = []
+  private var sessionClients: [String] = []
+  private var sessions: [Int] = []
+
+  mutating func add(
+    _ append: LogAppend, _ links: [RecordChecksum], after head: () -> RecordChecksum?
+  ) {
+    guard let first = append.entries.first, let last = append.entries.last, let chain = links.last,
+      let start = append.condition.map({ RecordChecksum($0.chain) }) ?? head()
+    else { return }
+    ids.append(append.id)
+    epochs.append(append.epoch)
+    revisions.append(first.revision - 1)
+    chains.append(start)
+    starts.append(first.operation.baseLength)
+    for (client, session) in append.sessions {
+      sessionPlaces.append(ids.count)
+      sessionClients.append(client)
+      sessions.append(session)
+    }
+    counts.append(append.entries.count)
+    lengths.append(last.operation.targetLength)
+    heads.append(chain)
+    var size = 0
+    var time = first.time
+    for (entry, link) in zip(append.entries, links) {
+      var operation: [UInt8] = []
+      entry.operation.appendJSON(to: &operation)
+      size += operation.count + 64
+      if TimeOrder.isSetBack(from: time, to: entry.time) {
+        setBackPlaces.append(ids.count)
+        setBacks.append(entry.revision)
+      }
+      time = TimeOrder.following(time, entry.time)
+      places.append(ids.count)
+      entries.append(entry.revision)
+      clients.append(entry.client)
+      sequences.append(entry.sequence)
+      digests.append(entry.digest)
+      operations.append(Blob(operation))
+      authors.append(entry.author)
+      times.append(entry.time)
+      checksums.append(link)
+    }
+    sizes.append(size)
+    firsts.append(first.time)
+    lasts.append(time)
+  }
+
+  var values: [any PostgresValue] {
+    [
+      ids, epochs, revisions, chains, counts, lengths, heads, sizes, firsts, lasts, places, entries,
+      clients, sequences, digests, operations, authors, times, checksums, setBackPlaces, setBacks,
+      starts, sessionPlaces, sessionClients,
+      sessions,
+    ]
+  }
+}

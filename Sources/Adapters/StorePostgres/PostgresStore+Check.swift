@@ -1,0 +1,178 @@
+import GatewayPorts
+import OTCore
+public import StoreRecords
+
+/// Reading all of a store.
+extension PostgresStore {
+  /// Walks every log from its base to its head, and compares what was derived from it.
+  ///
+  /// Every checksum is computed anew; snapshots have to equal the fold of their log, marks the last
+  /// entry of their client. All of it is read as of one moment for each note, while others write.
+  ///
+  /// - Parameter progress: Told the number of notes read so far, and of all.
+  /// - Complexity: O(*n*) bytes of the database.
+  public func check(progress: (Int, Int) -> Void = { _, _ in }) -> StoreFindings {
+    var findings = StoreFindings()
+    do throws(StoreError) {
+      let ids = try reading { () throws(StoreError) in
+        for name in try texts("SELECT name FROM parley.meta") {
+          do throws(StoreError) {
+            _ = try meta(name)
+          } catch {
+            try passOnFailure()
+            findings.add(nil, error)
+          }
+        }
+        return try texts("SELECT id FROM parley.documents ORDER BY number")
+      }
+      findings.notes = ids.count
+      for (number, id) in ids.enumerated() {
+        do throws(StoreError) {
+          let found = try reading { () throws(StoreError) in
+            // A note that was deleted meanwhile has nothing to be found.
+            guard let row = try row(id) else { return StoreFindings() }
+            return try check(row)
+          }
+          findings.add(found)
+        } catch {
+          findings.add(id, error)
+        }
+        progress(number + 1, ids.count)
+      }
+      findings.add(try reading { () throws(StoreError) in try checkRest() })
+    } catch {
+      findings.add(nil, error)
+    }
+    return findings
+  }
+
+  private func passOnFailure() throws(StoreError) {
+    if let failure = link.failure { throw failure.storeError }
+  }
+
+  private func checkRest() throws(StoreError) -> StoreFindings {
+    var findings = StoreFindings()
+    for table in ["log", "marks", "snapshots", "epochs", "versions"] {
+      let orphans = try query(
+        """
+        SELECT count(DISTINCT t.document) FROM parley.\(table) t
+        WHERE NOT EXISTS (SELECT 1 FROM parley.documents d WHERE d.number = t.document)
+          AND NOT EXISTS (SELECT 1 FROM parley.garbage g WHERE g.document = t.document)
+        """)
+      if let count = orphans.first?.integer(0), count > 0 {
+        findings.add(nil, "rows of \(count) notes without a record in \(table); \(damageAdvice)")
+      }
+    }
+    _ = try firstEpoch()
+    var last = 0
+    while true {
+      let rows = try query(
+        Self.selectRooms + " WHERE number > $1 ORDER BY number LIMIT 500", last
+      ).rows(readRoom)
+      guard let end = rows.last else { break }
+      last = end.number
+      for row in rows { try check(row, &findings) }
+    }
+    last = 0
+    while true {
+      let numbers = try query(
+        """
+        SELECT owner, key, digest, answer, checksum, number FROM parley.answers WHERE number > $1
+        ORDER BY number LIMIT 500
+        """, last
+      ).rows { row throws(StoreError) in
+        _ = try readAnswer(row)
+        return row.integer(5)
+      }
+      guard let end = numbers.last else { break }
+      last = end
+    }
+    return findings
+  }
+
+  private func check(_ row: RoomRow, _ findings: inout StoreFindings) throws(StoreError) {
+    let everything = RoomMemory(publicationsMax: .max, ageMax: 0)
+    var offset = 0
+    while true {
+      let some = try publications(
+        of: row, after: offset, before: .max, limit: 500, everything, now: .min)
+      guard let last = some.last else { break }
+      findings.publications += some.count
+      offset = last.offset
+    }
+    if offset > row.head {
+      findings.add(nil, "a room has publications beyond its head; \(damageAdvice)")
+    }
+  }
+
+  private func check(_ row: DocumentRow) throws(StoreError) -> StoreFindings {
+    var findings = StoreFindings()
+    let marks = try marks(of: row)
+    let versions = try versions(of: row)
+    findings.versions += versions.count
+    let snapshots = try snapshotRevisions(of: row)
+    for revision in snapshots where revision < row.base {
+      // Its log is gone: its own checksum has to do.
+      _ = try snapshot(of: row, through: revision)
+      findings.snapshots += 1
+    }
+    for version in versions
+    where version.revision > row.revision
+      || (version.revision < row.base && version.revision > 0
+        && !snapshots.contains(version.revision))
+    {
+      findings.add(row.id, "the version at revision \(version.revision) has no text")
+    }
+    var due = snapshots.filter { $0 > row.base }[...]
+    var last: [String: ClientMark] = [:]
+    var fold = try Fold(snapshot(of: row, through: row.base))
+    guard fold.revision == row.base, fold.chain == row.baseChain else {
+      throw .damaged("the text at revision \(row.base) is missing; \(damageAdvice)")
+    }
+    if snapshots.contains(row.base) { findings.snapshots += 1 }
+    try walk(row, after: row.base, through: row.revision, chain: row.baseChain) {
+      entry, checksum throws(StoreError) in
+      try fold.apply(entry, checksum)
+      if entry.sequence > 0 {
+        last[entry.client] = ClientMark(
+          sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
+      }
+      findings.entries += 1
+      guard due.first == entry.revision else { return }
+      due.removeFirst()
+      findings.snapshots += 1
+      let kept = try snapshot(of: row, through: entry.revision)
+      let folded = fold.snapshot
+      if kept.text != folded.text || kept.authors != folded.authors || kept.chain != folded.chain
+        || kept.time != folded.time
+      {
+        findings.add(
+          row.id, "the text kept of revision \(entry.revision) is not the fold of the log")
+      }
+    }
+    if fold.document.scalarCount != row.length {
+      findings.add(row.id, "the fold of the log has another length than the note's record says")
+    }
+    if let revision = due.first {
+      findings.add(row.id, "the text kept of revision \(revision) lies beyond the head")
+    }
+    for (client, mark) in last where marks[client] != mark {
+      findings.add(row.id, "a client's mark is not its last entry, of revision \(mark.revision)")
+    }
+    for (client, mark) in marks where last[client] == nil && mark.revision > row.base {
+      findings.add(row.id, "a client's mark names revision \(mark.revision), which is another's")
+    }
+    let beyond = try query(
+      "SELECT min(revision) FROM parley.log WHERE document = $1 AND revision > $2", row.number,
+      row.revision)
+    if let found = beyond.first, !found.isNull(0) {
+      findings.add(
+        row.id, "the log has entries from revision \(found.integer(0)) on, beyond the head")
+    }
+    return findings
+  }
+
+  private func texts(_ sql: String) throws(StoreError) -> [String] {
+    try query(sql).rows { $0.text(0) }
+  }
+}

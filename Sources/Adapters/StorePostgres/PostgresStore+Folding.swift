@@ -1,0 +1,101 @@
+import GatewayPorts
+import StoreRecords
+
+/// Texts to be folded from their logs: by the connection that reads, while the one that commits goes
+/// on.
+private enum FoldOrder: Sendable {
+  /// A document whose newest snapshot lies far behind its head.
+  case snapshot
+  /// A document whose log has grown beyond what a rule keeps.
+  case retention(Retention)
+}
+
+/// Snapshots of one document that were folded beside the commits, to be kept.
+private struct FoldedSnapshots: Sendable {
+  let id: DocumentID
+  /// The document's number, which no other document ever has.
+  let number: Int
+  var snapshots: [(snapshot: Snapshot, checksum: RecordChecksum)] = []
+  /// The count of the log, and the text's length, when it was folded; if the count is to begin anew.
+  var counted: (unsnapped: Int, length: Int)?
+  /// The revision to compact the log to.
+  var base: Int?
+}
+
+/// Folding beside the commits.
+///
+///     committing   batch … takeChores            batch … keep: one row, checked against its log
+///     reading                      └▶ work(on:) ─────────┘
+extension PostgresStore {
+  func foldOrders() -> [StoreChore] {
+    guard foldsBeside, !unsnapped.isEmpty || !overlong.isEmpty else { return [] }
+    var chores = unsnapped.map { StoreChore($0, FoldOrder.snapshot) }
+    if let retention { chores += overlong.map { StoreChore($0, FoldOrder.retention(retention)) } }
+    unsnapped = []
+    overlong = []
+    return chores
+  }
+
+  /// Folds what was ordered; `nil` if there is nothing to fold any more, or the log cannot be read.
+  ///
+  /// - Complexity: O(*n*) of the text, of its authors' runs, and of the log since its newest snapshot.
+  func folded(_ chore: StoreChore) -> StoreChore.Result? {
+    guard let order = chore.content as? FoldOrder else { return nil }
+    let folded = try? reading { () throws(StoreError) -> FoldedSnapshots? in
+      guard let row = try row(chore.id) else { return nil }
+      var folded = FoldedSnapshots(id: row.id, number: row.number)
+      switch order {
+      case .snapshot:
+        guard row.needsSnapshot else { return nil }
+        try add(row.revision, of: row, to: &folded)
+        folded.counted = (row.unsnapped, row.length)
+      case .retention(let retention):
+        guard let base = try base(of: row, keeping: retention, now: row.updatedAt) else {
+          return nil
+        }
+        let kept = Set(try snapshotRevisions(of: row))
+        for revision in try revisionsToKeep(of: row, compactedTo: base)
+        where !kept.contains(revision) {
+          try add(revision, of: row, to: &folded)
+        }
+        folded.base = base
+      }
+      return folded
+    }
+    return (folded ?? nil).map { StoreChore.Result($0) }
+  }
+
+  private func add(
+    _ revision: Int, of row: DocumentRow, to folded: inout FoldedSnapshots
+  ) throws(StoreError) {
+    let snapshot = try fold(of: row, at: revision).snapshot
+    folded.snapshots.append((snapshot, hasher.checksum(of: snapshot, document: row.id)))
+  }
+
+  /// Keeps what was folded, unless the document is another by now.
+  func keepFolded(_ result: StoreChore.Result) throws(StoreError) {
+    guard let folded = result.content as? FoldedSnapshots else { return }
+    for (snapshot, checksum) in folded.snapshots {
+      try transaction { () throws(StoreError) in
+        guard var row = try row(folded.id), row.number == folded.number,
+          (row.base...row.revision).contains(snapshot.revision),
+          try chain(at: snapshot.revision, of: row) == snapshot.chain
+        else { return }
+        keep(snapshot, checksum: checksum, of: row)
+        if let counted = folded.counted {
+          // What has been logged while it was folded counts towards the next one.
+          row.unsnapped -= counted.unsnapped
+          row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
+          write(row)
+          // A change that came meanwhile may have asked for it once more.
+          if !row.needsSnapshot { unsnapped.remove(row.id) }
+        }
+      }
+    }
+    guard let base = folded.base else { return }
+    try transaction { () throws(StoreError) in
+      guard let row = try row(folded.id), row.number == folded.number else { return }
+      try compact(row.id, through: base)
+    }
+  }
+}

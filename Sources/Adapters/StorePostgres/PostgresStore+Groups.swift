@@ -1,0 +1,357 @@
+import GatewayPorts
+import StoreRecords
+
+/// Groups, likes, and what people have read.
+extension PostgresStore {
+  func reply(to request: GroupRequest) throws(StoreError) -> GroupReply {
+    switch request {
+    case .put(let room, let changes, let actor, let time):
+      return try put(room, changes, by: actor, time)
+    case .delete(let room, let actor): return try delete(group: room, by: actor)
+    case .group(let room):
+      guard let (_, group) = try group(room) else { return .unknownGroup }
+      return .group(group, former: group.facts, by: "")
+    case .groups(let person, let after, let limit):
+      return try groups(of: person, after: after, limit: limit)
+    case .putMember(let room, let person, let nickname, let actor, let time, let membersMax):
+      return try put(
+        person, nickname: nickname, in: room, by: actor, time, membersMax: membersMax)
+    case .removeMember(let room, let person, let actor):
+      return try remove(person, from: room, by: actor)
+    case .members(let room, let after, let limit):
+      return try members(of: room, after: after, limit: limit)
+    case .like(let place, let person, let reaction, let likesMax):
+      return try like(place, person, reaction, likesMax: likesMax)
+    case .likes(let room, let since, let limit):
+      return try likes(in: room, since: since, limit: limit)
+    case .read(let room, let person, let offset, let marksMax):
+      return try read(room, by: person, through: offset, marksMax: marksMax)
+    case .badges(let person, let after, let limit):
+      return try badges(of: person, after: after, limit: limit)
+    }
+  }
+
+  // MARK: Groups
+
+  private func group(_ name: RoomName) throws(StoreError) -> (room: Int, ChatGroup)? {
+    guard let room = try row(of: name) else { return nil }
+    return try query(Self.selectGroup + " WHERE room = $1", room.number).first.map {
+      (room.number, Self.group($0, name))
+    }
+  }
+
+  private static let selectGroup = """
+    SELECT g.title, g.purpose, g.picture, g.open, g.creator, g.created, g.updated, g.members, g.name
+    FROM parley.chat_groups g
+    """
+
+  private static func group(_ row: PostgresRow, _ name: RoomName) -> ChatGroup {
+    ChatGroup(
+      room: name,
+      facts: GroupFacts(
+        name: row.text(0), description: row.optionalText(1), picture: row.optionalText(2),
+        isOpen: row.integer(3) != 0),
+      creator: row.optionalText(4), createdAt: Timestamp(row.integer(5)),
+      updatedAt: Timestamp(row.integer(6)), memberCount: row.integer(7))
+  }
+
+  private func member(_ person: PersonID, of room: Int) throws(StoreError) -> GroupMember? {
+    try query(
+      "SELECT nickname, joined FROM parley.group_members WHERE room = $1 AND person = $2", room,
+      person
+    ).first.map {
+      GroupMember(
+        personID: person, nickname: $0.text(0), joinedAt: Timestamp($0.integer(1)))
+    }
+  }
+
+  /// The actor as a member; `nil` if they are none.
+  private func membership(
+    of actor: GroupActor, in room: Int
+  ) throws(StoreError) -> GroupMember? {
+    guard let person = actor.person else { return nil }
+    return try member(person, of: room)
+  }
+
+  private func put(
+    _ name: RoomName, _ changes: GroupChanges, by actor: GroupActor, _ time: Timestamp
+  ) throws(StoreError) -> GroupReply {
+    noteTime(time)
+    if let (room, former) = try group(name) {
+      let own = try membership(of: actor, in: room)
+      guard own != nil || actor.manages else { return .notAllowed }
+      var group = former
+      group.facts = changes.applied(to: former.facts) ?? former.facts
+      if group.facts != former.facts {
+        group.updatedAt = time
+        change(
+          """
+          UPDATE parley.chat_groups SET title = $2, purpose = $3, picture = $4, open = $5, updated = $6
+          WHERE room = $1
+          """, room, group.facts.name, group.facts.description, group.facts.picture,
+          group.facts.isOpen ? 1 : 0, time)
+      }
+      return .group(group, former: former.facts, by: own?.nickname ?? actor.name)
+    }
+    guard let facts = changes.applied(to: nil) else { return .unknownGroup }
+    guard actor.person != nil || actor.manages else { return .notAllowed }
+    let room = try rowMade(for: name)
+    change(
+      """
+      INSERT INTO parley.chat_groups
+        (room, name, title, purpose, picture, open, creator, created, updated, members)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 0)
+      """, room.number, name, facts.name, facts.description, facts.picture, facts.isOpen ? 1 : 0,
+      actor.person, time)
+    var group = ChatGroup(
+      room: name, facts: facts, creator: actor.person, createdAt: time, updatedAt: time,
+      memberCount: 0)
+    if let person = actor.person {
+      let member = GroupMember(personID: person, nickname: actor.name, joinedAt: time)
+      add(member, to: room, name)
+      group.memberCount = 1
+    }
+    return .group(group, former: nil, by: actor.name)
+  }
+
+  private func delete(
+    group name: RoomName, by actor: GroupActor
+  ) throws(StoreError) -> GroupReply {
+    guard let (room, group) = try group(name) else { return .unknownGroup }
+    guard actor.manages || Self.isSame(actor.person, group.creator) else { return .notAllowed }
+    change(
+      """
+      DELETE FROM parley.room_members WHERE room = $1
+        AND person IN (SELECT person FROM parley.group_members WHERE room = $1)
+      """, room)
+    change("DELETE FROM parley.group_members WHERE room = $1", room)
+    change("DELETE FROM parley.read_marks WHERE room = $1", room)
+    change("DELETE FROM parley.chat_groups WHERE room = $1", room)
+    return .deleted
+  }
+
+  private func groups(
+    of person: PersonID, after: RoomName?, limit: Int
+  ) throws(StoreError) -> GroupReply {
+    var groups = try query(
+      Self.selectGroup + """
+         JOIN parley.group_members m ON m.room = g.room
+        WHERE m.person = $1 AND m.name > $2 ORDER BY m.name LIMIT $3
+        """, person, after ?? "", limit + 1
+    ).rows { Self.group($0, $0.text(8)) }
+    let hasMore = groups.count > limit
+    if hasMore { groups.removeLast() }
+    return .groups(groups, hasMore: hasMore)
+  }
+
+  private static func isSame(_ one: PersonID?, _ other: PersonID?) -> Bool {
+    guard let one, let other else { return false }
+    return one.utf8.elementsEqual(other.utf8)
+  }
+
+  // MARK: Members
+
+  private func put(
+    _ person: PersonID, nickname: String?, in name: RoomName, by actor: GroupActor,
+    _ time: Timestamp, membersMax: Int
+  ) throws(StoreError) -> GroupReply {
+    noteTime(time)
+    guard let (room, group) = try group(name) else { return .unknownGroup }
+    let isOwn = Self.isSame(actor.person, person)
+    let own = try membership(of: actor, in: room)
+    let by = own?.nickname ?? actor.name
+    if var member = try member(person, of: room) {
+      guard own != nil || actor.manages else { return .notAllowed }
+      let former = member.nickname
+      guard let nickname, !nickname.utf8.elementsEqual(former.utf8) else {
+        return .member(member, former: former, by: by)
+      }
+      guard isOwn || actor.manages || Self.isSame(actor.person, group.creator) else {
+        return .notAllowed
+      }
+      member.nickname = nickname
+      change(
+        "UPDATE parley.group_members SET nickname = $3 WHERE room = $1 AND person = $2", room,
+        person, nickname)
+      return .member(member, former: former, by: by)
+    }
+    guard own != nil || actor.manages || isOwn && group.facts.isOpen else { return .notAllowed }
+    guard group.memberCount < membersMax else { return .tooMany }
+    let member = GroupMember(
+      personID: person, nickname: nickname ?? (isOwn ? actor.name : person), joinedAt: time)
+    add(member, to: try rowMade(for: name), name)
+    return .member(member, former: nil, by: isOwn ? member.nickname : by)
+  }
+
+  /// Adds a member, who is told of what is published while offline, and has read what is there.
+  private func add(
+    _ member: GroupMember, to room: RoomRow, _ name: RoomName
+  ) {
+    change(
+      "INSERT INTO parley.group_members (room, person, name, nickname, joined) VALUES ($1, $2, $3, $4, $5)",
+      room.number, member.personID, name, member.nickname, member.joinedAt)
+    change("UPDATE parley.chat_groups SET members = members + 1 WHERE room = $1", room.number)
+    change(
+      "INSERT INTO parley.room_members (room, person) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+      room.number, member.personID)
+    change(
+      """
+      INSERT INTO parley.read_marks (person, name, room, "offset") VALUES ($1, $2, $3, $4)
+      ON CONFLICT DO NOTHING
+      """, member.personID, name, room.number, room.head)
+  }
+
+  private func remove(
+    _ person: PersonID, from name: RoomName, by actor: GroupActor
+  ) throws(StoreError) -> GroupReply {
+    guard let (room, group) = try group(name) else { return .unknownGroup }
+    guard
+      actor.manages || Self.isSame(actor.person, person)
+        || Self.isSame(actor.person, group.creator)
+    else { return .notAllowed }
+    let by = try membership(of: actor, in: room)?.nickname ?? actor.name
+    guard let member = try member(person, of: room) else { return .removed(nil, by: by) }
+    change("DELETE FROM parley.group_members WHERE room = $1 AND person = $2", room, person)
+    change("UPDATE parley.chat_groups SET members = members - 1 WHERE room = $1", room)
+    change("DELETE FROM parley.room_members WHERE room = $1 AND person = $2", room, person)
+    change("DELETE FROM parley.read_marks WHERE person = $1 AND name = $2", person, name)
+    return .removed(member, by: by)
+  }
+
+  private func members(
+    of name: RoomName, after: PersonID?, limit: Int
+  ) throws(StoreError) -> GroupReply {
+    guard let (room, _) = try group(name) else { return .unknownGroup }
+    var members = try query(
+      """
+      SELECT person, nickname, joined FROM parley.group_members
+      WHERE room = $1 AND person > $2 ORDER BY person LIMIT $3
+      """, room, after ?? "", limit + 1
+    ).rows {
+      GroupMember(
+        personID: $0.text(0), nickname: $0.text(1), joinedAt: Timestamp($0.integer(2)))
+    }
+    let hasMore = members.count > limit
+    if hasMore { members.removeLast() }
+    return .members(members, hasMore: hasMore)
+  }
+
+  // MARK: Likes
+
+  private func like(
+    _ place: PublicationPlace, _ person: PersonID, _ reaction: String?, likesMax: Int
+  ) throws(StoreError) -> GroupReply {
+    guard let room = try row(of: place.room)?.number else { return .unknownPublication }
+    guard let reaction else {
+      let removed = try query(
+        #"DELETE FROM parley.likes WHERE room = $1 AND "offset" = $2 AND person = $3"#, room,
+        place.offset, person
+      ).changedRows
+      return .like(isChanged: removed > 0)
+    }
+    let isKept = try query(
+      #"SELECT 1 FROM parley.publications WHERE room = $1 AND "offset" = $2"#, room, place.offset
+    ).first.map { _ in true }
+    guard isKept ?? false else { return .unknownPublication }
+    let former = try query(
+      #"SELECT reaction FROM parley.likes WHERE room = $1 AND "offset" = $2 AND person = $3"#, room,
+      place.offset, person
+    ).first.map { $0.text(0) }
+    if let former {
+      guard !former.utf8.elementsEqual(reaction.utf8) else { return .like(isChanged: false) }
+      change(
+        #"UPDATE parley.likes SET reaction = $4 WHERE room = $1 AND "offset" = $2 AND person = $3"#,
+        room, place.offset, person, reaction)
+      return .like(isChanged: true)
+    }
+    let count = try query(
+      #"SELECT count(*) FROM parley.likes WHERE room = $1 AND "offset" = $2"#, room, place.offset
+    ).first.map { $0.integer(0) }
+    guard count ?? 0 < likesMax else { return .tooMany }
+    change(
+      #"INSERT INTO parley.likes (room, "offset", person, reaction) VALUES ($1, $2, $3, $4)"#, room,
+      place.offset, person, reaction)
+    return .like(isChanged: true)
+  }
+
+  private func likes(
+    in name: RoomName, since: Int, limit: Int
+  ) throws(StoreError) -> GroupReply {
+    guard let room = try row(of: name)?.number else { return .likes([], hasMore: false) }
+    func read(_ condition: String, _ bound: Int, _ limit: Int) throws(StoreError)
+      -> [PublicationLike]
+    {
+      try query(
+        """
+        SELECT l."offset", l.person, l.reaction FROM parley.likes l
+        JOIN parley.publications p ON p.room = l.room AND p."offset" = l."offset"
+        WHERE l.room = $1 AND l."offset" \(condition) $2 ORDER BY l."offset", l.person LIMIT $3
+        """, room, bound, limit
+      ).rows {
+        PublicationLike(offset: $0.integer(0), personID: $0.text(1), reaction: $0.text(2))
+      }
+    }
+    var found = try read(">", since, limit + 1)
+    guard found.count > limit, let last = found.last?.offset else {
+      return .likes(found, hasMore: false)
+    }
+    // Whole publications: the last one goes, or is all that there is.
+    found.removeAll { $0.offset == last }
+    if found.isEmpty { found = try read("=", last, .max) }
+    return .likes(found, hasMore: true)
+  }
+
+  // MARK: What was read
+
+  private func read(
+    _ name: RoomName, by person: PersonID, through offset: Int, marksMax: Int
+  ) throws(StoreError) -> GroupReply {
+    let room = try rowMade(for: name)
+    let offset = min(max(offset, 0), room.head)
+    var known = try query(
+      #"SELECT "offset" FROM parley.read_marks WHERE person = $1 AND name = $2"#, person, name
+    ).first.map { $0.integer(0) }
+    if known == nil {
+      let count = try query("SELECT count(*) FROM parley.read_marks WHERE person = $1", person)
+        .first.map {
+          $0.integer(0)
+        }
+      guard count ?? 0 < marksMax else { return .tooMany }
+      change(
+        #"INSERT INTO parley.read_marks (person, name, room, "offset") VALUES ($1, $2, $3, $4)"#,
+        person, name, room.number, offset)
+      known = offset
+    }
+    let through = max(known ?? 0, offset)
+    change(
+      #"UPDATE parley.read_marks SET "offset" = $3 WHERE person = $1 AND name = $2"#, person, name,
+      through)
+    return .badge(
+      RoomBadge(room: name, readThrough: through, unread: max(0, room.head - through)))
+  }
+
+  /// Notes that a person has read a publication, or written it: theirs are no news to them.
+  func noteRead(_ name: RoomName, by person: PersonID, through offset: Int) {
+    change(
+      #"UPDATE parley.read_marks SET "offset" = $3 WHERE person = $1 AND name = $2 AND "offset" < $3"#,
+      person, name, offset)
+  }
+
+  private func badges(
+    of person: PersonID, after: RoomName?, limit: Int
+  ) throws(StoreError) -> GroupReply {
+    var badges = try query(
+      """
+      SELECT m.name, m."offset", r.head FROM parley.read_marks m JOIN parley.rooms r ON r.number = m.room
+      WHERE m.person = $1 AND m.name > $2 ORDER BY m.name LIMIT $3
+      """, person, after ?? "", limit + 1
+    ).rows {
+      let (offset, head) = ($0.integer(1), $0.integer(2))
+      return RoomBadge(
+        room: $0.text(0), readThrough: min(offset, head), unread: max(0, head - offset))
+    }
+    let hasMore = badges.count > limit
+    if hasMore { badges.removeLast() }
+    return .badges(badges, hasMore: hasMore)
+  }
+}

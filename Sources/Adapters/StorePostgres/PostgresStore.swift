@@ -1,0 +1,439 @@
+public import GatewayPorts
+public import StoreRecords
+
+/// Documents in a PostgreSQL database.
+///
+/// Each document has a log of its operations, each entry with a checksum over its fields and its
+/// predecessor's checksum, as `StoreSQLite` has it. Entries are appended by one statement for a
+/// whole batch, which compares the log's head with what the writer believes it to be; whoever
+/// loses that race is told what the log has instead. All else is a short transaction, whose locks
+/// end soon even if this process stands still.
+///
+/// An instance has one connection and belongs to one thread at a time. A connection that is lost is
+/// made anew; whether a commit that was under way has happened is read from the database.
+public final class PostgresStore: DocumentStore, Outbox {
+  /// Whether others may commit to the same database.
+  public enum Sharing: Sendable {
+    /// The only one that commits.
+    case alone
+    /// One of several that commit.
+    case shared
+    /// A reader, beside whoever commits.
+    case reading
+  }
+
+  /// The database.
+  public let address: PostgresAddress
+
+  /// Whether other nodes may append to the same logs.
+  public var isShared: Bool { sharing == .shared }
+
+  let sharing: Sharing
+  let patience: Patience
+
+  /// The part of a long log that housekeeping keeps; all of it if `nil`.
+  public var retention: Retention?
+
+  /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
+  public var outboxRules: OutboxRules?
+
+  var link: PostgresLink
+  var hasher = RecordHasher()
+
+  /// Rows that the transaction under way has locked or read; `nil` for a document that is not there.
+  var documents: [DocumentID: DocumentRow?] = [:]
+  /// Rooms' rows, as `documents`.
+  var rooms: [RoomName: RoomRow?] = [:]
+  /// Whether the transaction under way writes.
+  var isWriting = false
+
+  /// Heads of logs as this store last saw them. Any of them may be old: a statement that goes by one
+  /// compares it.
+  var heads: [DocumentID: SeenHead] = [:]
+
+  /// Documents whose newest snapshot lies far behind their head.
+  var unsnapped: Set<DocumentID> = []
+  /// Documents whose logs may be longer than what is kept.
+  var overlong: Set<DocumentID> = []
+  /// Whether texts are folded on another connection.
+  var foldsBeside = false
+  /// Whether rows of deleted documents may be left.
+  var hasGarbage = true
+  /// Whether entries before their log's base may be left.
+  var hasCompacted = true
+  /// The newest time that anything came with, or an earlier one if the clock was set back since.
+  var latestTime: Timestamp = 0
+  /// Whether it came with a request after the last deletion, which says no time itself.
+  var isTimeKnown = false
+  /// Whether notes were deleted whose ids do not know yet until when they rest.
+  var hasUndatedDeletions = true
+  /// The times of work with rooms.
+  var roomClock = RoomClock()
+  /// Queues whose state may have changed since it was last reported.
+  var changedTargets = Set(OutboxTarget.allCases)
+  /// Events that queues were too long for, since the store was opened.
+  var crowdedOut: [OutboxTarget: Int] = [:]
+
+  /// The commit that nobody knows the outcome of, if there is one.
+  private var undecided: Int?
+  /// The number of the newest commit.
+  private var batch = 0
+
+  /// Opens the store, making its tables if there are none.
+  public convenience init(
+    _ address: PostgresAddress, sharing: Sharing = .alone
+  ) throws(PostgresOpenError) {
+    try self.init(address, sharing: sharing, patience: Patience())
+  }
+
+  /// Opens the store with other times to wait.
+  package init(
+    _ address: PostgresAddress, sharing: Sharing, patience: Patience
+  ) throws(PostgresOpenError) {
+    self.address = address
+    self.sharing = sharing
+    self.patience = patience
+    link = try PostgresLink(address, sharing: sharing, patience: patience)
+    // A mistake here costs snapshots that are taken later.
+    if sharing != .reading { unsnapped = (try? idsToSnapshot()) ?? [] }
+  }
+
+  /// Does a batch of work in one transaction, and returns after it is durable.
+  public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
+    guard batch.contains(where: \.isWriting) else { return read(batch) }
+    guard sharing != .reading else {
+      let failure = StoreReply.failed(
+        .unavailable("this connection to PostgreSQL is for reading; write on the other one"))
+      return replies(to: batch, failing: failure)
+    }
+    do throws(StoreError) {
+      if let appends = appendsAlone(batch) {
+        var appended = try append(appends)[...]
+        var reads = read(batch.filter { !$0.isWriting })[...]
+        return batch.compactMap { $0.isWriting ? appended.popFirst() : reads.popFirst() }
+      }
+      return try write(batch)
+    } catch {
+      return replies(to: batch, failing: .failed(error))
+    }
+  }
+
+  private func replies(to batch: [StoreRequest], failing failure: StoreReply) -> [StoreReply] {
+    var reads = read(batch.filter { !$0.isWriting })[...]
+    return batch.map { request in
+      request.isWriting ? failure : reads.popFirst() ?? failure
+    }
+  }
+
+  private func write(_ batch: [StoreRequest]) throws(StoreError) -> [StoreReply] {
+    let locks = batch.reduce(into: RowLocks()) { $0.add($1) }
+    return try transaction(locks) { () throws(StoreError) in
+      var replies: [StoreReply] = []
+      replies.reserveCapacity(batch.count)
+      for request in batch {
+        guard request.isWriting else {
+          replies.append(reply(to: request))
+          try passOn()
+          continue
+        }
+        let (documents, rooms) = (documents, rooms)
+        let isAlone = batch.count == 1
+        if !isAlone { change("SAVEPOINT request") }
+        let reply = recorded(reply(to: request), to: request)
+        try passOn()
+        switch reply {
+        case .failed(let error):
+          if isAlone { throw error }
+          change("ROLLBACK TO request")
+          (self.documents, self.rooms) = (documents, rooms)
+        default: break
+        }
+        if !isAlone { change("RELEASE request") }
+        replies.append(reply)
+      }
+      return replies
+    }
+  }
+
+  private func read(_ batch: [StoreRequest]) -> [StoreReply] {
+    guard !batch.isEmpty else { return [] }
+    do throws(StoreError) {
+      return try reading { () throws(StoreError) in
+        var replies: [StoreReply] = []
+        for request in batch {
+          replies.append(reply(to: request))
+          try passOn()
+        }
+        return replies
+      }
+    } catch {
+      return batch.map { _ in .failed(error) }
+    }
+  }
+
+  func reply(to request: StoreRequest) -> StoreReply {
+    do throws(StoreError) {
+      switch request {
+      case .create(let id, let epoch, let title, let time):
+        noteTime(time)
+        return .note(try create(id, epoch: epoch, title: title, time: time))
+      case .rename(let id, let title, let time):
+        return .note(try rename(id, title: title, time: time))
+      case .delete(let id):
+        try delete(id)
+        return .done
+      case .note(let id):
+        return .note(try existingRow(id).summary)
+      case .list:
+        return .notes(try list())
+      case .notes(let place, let limit):
+        return .notes(try notes(after: place, limit: limit))
+      case .load(let id, let recentMax):
+        return .document(try load(id, recentMax: recentMax))
+      case .entries(let id, let after, let through, let bytesMax):
+        return .entries(
+          try entries(id, after: after, through: through, bytesMax: bytesMax))
+      case .append(let id, let epoch, let entries, let condition):
+        if let last = entries.last { noteTime(last.time) }
+        return try append(LogAppend(id, epoch, entries, condition))
+      case .news(let id, let epoch, let after, let chain, let clients):
+        return .news(
+          try news(id, epoch: epoch, after: after, chain: RecordChecksum(chain), clients))
+      case .heads(let ids):
+        return .heads(try logHeads(ids))
+      case .fence(let id, let clients):
+        return .sessions(try fence(id, clients))
+      case .snapshot(let id, let epoch, let revision, let text):
+        try offerSnapshot(id, epoch: epoch, revision: revision, text: text)
+        return .done
+      case .text(let id, let point):
+        return .text(try text(id, at: point))
+      case .history(let id, let after, let limit, let pause):
+        return .history(try history(id, after: after, limit: limit, pause: pause))
+      case .versions(let id):
+        return .versions(try versions(of: existingRow(id)))
+      case .saveVersion(let id, let epoch, let version):
+        try saveVersion(id, epoch: epoch, version: version)
+        return .done
+      case .deleteVersion(let id, let revision):
+        try deleteVersion(id, revision: revision)
+        return .done
+      case .renewEpoch(let id, let from, let to):
+        try renewEpoch(id, from: from, to: to)
+        return .done
+      case .compact(let id, let through):
+        try compact(id, through: through)
+        return .done
+      case .room(let request):
+        return .room(try reply(to: request))
+      case .people(let request):
+        return .people(try reply(to: request))
+      case .groups(let request):
+        return .groups(try reply(to: request))
+      case .once(let request):
+        return try reply(to: request)
+      case .tell(let drafts):
+        for draft in drafts { try add(draft) }
+        return .done
+      case .wipeFailedCommits:
+        // What becomes of a commit is settled before the next transaction begins.
+        return .done
+      }
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// Takes note of the time that a request came with.
+  func noteTime(_ time: Timestamp) {
+    latestTime = TimeOrder.following(latestTime, time)
+    isTimeKnown = true
+  }
+
+  // MARK: Statements
+
+  /// Runs a statement, and those before it that nobody waited for, and returns its rows.
+  @discardableResult
+  func query(
+    _ sql: String, _ values: any PostgresValue...
+  ) throws(StoreError) -> PostgresResult {
+    try link.query(PostgresCommand(sql, values))
+  }
+
+  /// Has a statement run with the next one that is waited for, or with the commit.
+  func change(_ sql: String, _ values: any PostgresValue...) {
+    link.add(PostgresCommand(sql, values))
+  }
+
+  /// Passes on what befell the connection, which is nobody's own failure.
+  private func passOn() throws(StoreError) {
+    if let failure = link.failure { throw failure.storeError }
+  }
+
+  // MARK: Transactions
+
+  /// Runs `body` in a transaction that writes, and commits it.
+  ///
+  /// What it changes beside the database has to bear being done twice: a transaction that another one
+  /// got in the way of, or whose connection was lost before its commit, is done anew.
+  func transaction<Result>(
+    _ locks: RowLocks = RowLocks(), _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    var attempt = 0
+    while true {
+      attempt += 1
+      try connected()
+      var result: Result?
+      do throws(StoreError) {
+        try begin(locks)
+        defer { forgetRows() }
+        result = try body()
+        try link.commit()
+        if let result { return result }
+      } catch {
+        let failure = link.failure
+        link.abandon()
+        guard let failure else { throw error }
+        if case .refused = failure {
+          guard failure.isRace, attempt < 5 else { throw error }
+        } else if link.wasCommitting {
+          undecided = batch
+          // Once there is a connection again, the database says what came of it.
+          if try settled() == true, let result { return result }
+          guard attempt < 3 else { throw error }
+        } else if attempt >= 3 {
+          throw error
+        }
+      }
+    }
+  }
+
+  /// Runs `body` in a transaction that only reads, as of one moment.
+  func reading<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    var attempt = 0
+    while true {
+      attempt += 1
+      try connected()
+      do throws(StoreError) {
+        link.add(PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+        defer { forgetRows() }
+        let result = try body()
+        link.abandon()
+        return result
+      } catch {
+        let failure = link.failure
+        link.abandon()
+        guard let failure else { throw error }
+        if case .refused = failure { throw error }
+        guard attempt < 3 else { throw error }
+      }
+    }
+  }
+
+  /// Makes sure that there is a connection, and that what an earlier one was committing is decided.
+  ///
+  /// - Parameter isUndecided: Whether something was sent whose outcome nobody knows. Where nobody else
+  ///   may settle it, this waits for as long as it takes, as one waits for a disk that hangs.
+  func connected(isUndecided: Bool = false) throws(StoreError) {
+    do throws(PostgresFailure) {
+      if try link.connect(isEndless: isUndecided && !isShared) { forgetRows() }
+    } catch {
+      throw isUndecided ? error.unknownOutcome : error.storeError
+    }
+    do throws(StoreError) {
+      _ = try settled()
+    } catch {
+      // What is asked for now has not been sent.
+      throw isUndecided ? error : .unavailable("PostgreSQL cannot be reached; send again")
+    }
+  }
+
+  /// Whether the commit whose outcome was unknown has happened; `nil` if there is none.
+  ///
+  /// The transaction had locked this writer's own row. If its process on the server still has it,
+  /// this waits for the end.
+  private func settled() throws(StoreError) -> Bool? {
+    guard let number = undecided else { return nil }
+    while true {
+      do throws(PostgresFailure) {
+        try link.connect(isEndless: !isShared)
+        let last = try link.settle()
+        undecided = nil
+        return last == number
+      } catch {
+        link.abandon()
+        guard !isShared, error.isConnection else { throw error.unknownOutcome }
+      }
+    }
+  }
+
+  private func begin(_ locks: RowLocks) throws(StoreError) {
+    batch += 1
+    isWriting = true
+    link.add(PostgresCommand("BEGIN"))
+    link.add(
+      PostgresCommand(
+        "UPDATE parley.writers SET batch = $2, seen = now() WHERE id = $1", [link.writer, batch]))
+    try lock(locks)
+  }
+
+  private func forgetRows() {
+    documents = [:]
+    rooms = [:]
+    isWriting = false
+  }
+}
+
+/// Times that a store waits.
+package struct Patience: Sendable {
+  /// Milliseconds that one answer may take.
+  package var answer: Int64 = 30_000
+  /// Milliseconds for which a lost connection is tried to be made anew before requests fail.
+  package var reconnecting: Int64 = 10_000
+  /// Milliseconds for which a former process of the same store may still have it.
+  package var opening: Int64 = 5_000
+
+  /// The usual times.
+  package init() {}
+}
+
+/// The rows that a batch will change, so that all are locked first and in one order.
+struct RowLocks {
+  var documents: Set<DocumentID> = []
+  var rooms: Set<RoomName> = []
+  /// Rooms that a record is made for.
+  var newRooms: Set<RoomName> = []
+
+  mutating func add(_ request: StoreRequest) {
+    switch request {
+    case .rename(let id, _, _), .delete(let id), .append(let id, _, _, _), .fence(let id, _),
+      .snapshot(let id, _, _, _),
+      .saveVersion(let id, _, _), .deleteVersion(let id, _), .renewEpoch(let id, _, _),
+      .compact(let id, _), .create(let id, _, _, _):
+      documents.insert(id)
+    case .room(.publish(let name, _, _, _)), .room(.renewEpoch(let name, _, _)):
+      newRooms.insert(name)
+    case .people(.receipt(let place, _)), .people(.unflag(let place, _)): rooms.insert(place.room)
+    case .people(.flag(let name, _)): rooms.insert(name)
+    case .groups(let request): add(request)
+    case .people(.member(let name, _, _)): newRooms.insert(name)
+    case .once(.perform(let work, _, _)): add(work)
+    case .once(.create(let draft, _, _)): documents.insert(draft.id)
+    case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions, .room,
+      .people, .once, .tell, .wipeFailedCommits:
+      break
+    }
+  }
+
+  private mutating func add(_ request: GroupRequest) {
+    switch request {
+    case .put(let name, _, _, _), .read(let name, _, _, _): newRooms.insert(name)
+    case .delete(let name, _), .putMember(let name, _, _, _, _, _), .removeMember(let name, _, _):
+      rooms.insert(name)
+    case .like(let place, _, _, _): rooms.insert(place.room)
+    case .group, .groups, .members, .likes, .badges: break
+    }
+  }
+}

@@ -1,0 +1,102 @@
+"""PostgreSQL, started for the tests: its data in a folder of its own, no port, ended with them."""
+
+import itertools
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+
+from patience import PROGRAM_SECONDS
+
+# PostgreSQL lets nobody run it as root.
+USER = "postgres"
+
+
+def binaries():
+    """The folder with the programs of the newest version."""
+    versions = sorted(
+        pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name)
+    )
+    assert versions, "expected PostgreSQL's initdb; install the package postgresql"
+    return versions[-1]
+
+
+class PostgresServer:
+    """One server with any number of databases."""
+
+    def __init__(self, settings=(), parent=None):
+        in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="parley-pg-", dir=parent or in_memory))
+        self.folder.chmod(0o755)
+        if os.getuid() == 0:
+            shutil.chown(self.folder, USER)
+        self.numbers = itertools.count(1)
+        self.settings = list(settings)
+        self.process = None
+        self.run(
+            "initdb", "-D", self.folder / "data", "-U", "parley", "-A", "trust", "-E", "UTF8",
+            "--locale=C", "--no-sync",
+        )  # fmt: skip
+
+    @property
+    def owner(self):
+        return {"user": USER, "group": USER, "extra_groups": []} if os.getuid() == 0 else {}
+
+    def run(self, program, *arguments, check=True):
+        """Runs one of PostgreSQL's programs, and returns what it says."""
+        ended = subprocess.run(
+            [binaries() / program, *arguments], check=False, capture_output=True, text=True,
+            cwd="/", timeout=PROGRAM_SECONDS, **self.owner,
+        )  # fmt: skip
+        assert not check or ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def start(self):
+        """Starts the server, and returns when it takes connections."""
+        with open(self.folder / "log", "ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    binaries() / "postgres", "-D", self.folder / "data", "-k", self.folder,
+                    "-c", "listen_addresses=", "-c", "shared_buffers=32MB",
+                    *(part for setting in self.settings for part in ("-c", setting)),
+                ],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", **self.owner,
+            )  # fmt: skip
+        while True:
+            # 0 is ready; 1 and 2 are on the way there.
+            ready = subprocess.run(
+                [binaries() / "pg_isready", "-q", "-h", self.folder, "-d", "postgres"], check=False
+            )
+            if ready.returncode == 0:
+                return self
+            assert self.process.poll() is None, (self.folder / "log").read_text()
+
+    def kill(self):
+        """Ends all of the server's processes at once, as a crash would."""
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait(timeout=PROGRAM_SECONDS)
+
+    def stop(self):
+        """Ends the server: connections are closed."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=PROGRAM_SECONDS)
+
+    def remove(self):
+        if self.process.poll() is None:
+            self.stop()
+        shutil.rmtree(self.folder)
+
+    def execute(self, sql, database="postgres"):
+        """Runs SQL, and returns its rows as text."""
+        return self.run(
+            "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", self.folder, "-U",
+            "parley", "-d", database, "-c", sql,
+        ).splitlines()  # fmt: skip
+
+    def new_database(self):
+        """Makes an empty database, and returns its address."""
+        name = f"test{next(self.numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        return f"postgres:///{name}?host={self.folder}&user=parley"

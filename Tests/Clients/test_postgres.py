@@ -1,0 +1,124 @@
+"""The program on PostgreSQL: it keeps, refuses and comes back as it does on a file."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from crash_run import CrashRun
+from native_client import Editor
+from parley_server import PROGRAM
+from patience import PROGRAM_SECONDS
+from postgres_server import PostgresServer
+from test_doctor import examine
+from test_tokens import bearer, new_key
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    server = PostgresServer().start()
+    yield server
+    server.remove()
+
+
+def parley(folder, *arguments):
+    """One run of the program; its exit code and what it said."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
+    ended = subprocess.run(
+        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, env=clean,
+        cwd=folder, stdin=subprocess.DEVNULL, timeout=PROGRAM_SECONDS,
+    )  # fmt: skip
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def test_kills_lose_and_double_nothing(start, postgres):
+    server = start("--store-url", postgres.new_database())
+    run = CrashRun(server, seed=34)
+    while run.kills < 5:
+        run.kill_after(run.rng.randint(5, 60))
+        run.come_back()
+    figures = run.finish()
+    assert figures["acknowledged, native"] > 20
+    assert figures["acknowledged, Whaler"] > 5
+    server.start()
+
+
+def test_a_database_that_goes_and_comes_back(start):
+    postgres = PostgresServer().start()
+    try:
+        server = start("--store-url", postgres.new_database())
+        document = server.create_note()
+        editor = Editor("Ada", document).attach(server)
+        for number in range(20):
+            if number % 7 == 3:
+                postgres.kill()
+                editor.edit([f"{number} ", *([len(editor.text)] if editor.text else [])])
+                postgres.start()
+            else:
+                editor.edit([f"{number} ", *([len(editor.text)] if editor.text else [])])
+            editor.settle()
+        assert sorted(map(int, editor.text.split())) == list(range(20)), "lost or doubled"
+        editor.client.close()
+        status, _, body = server.request("GET", "/metrics")
+        assert status == 200
+        again = [line for line in body.decode().splitlines() if "store_reconnects_total" in line]
+        assert int(float(again[-1].split()[-1])) >= 3
+        assert server.stop() == 0
+        server.start()
+    finally:
+        postgres.remove()
+
+
+def test_what_it_says_of_the_store(start, postgres, tmp_path):
+    address = postgres.new_database()
+    key = new_key(tmp_path, "admin", "operator")
+    server = start("--store-url", address, "--api-key-file", tmp_path / "api-keys")
+    document = server.create_note("Kept")
+    status, _, body = server.request("GET", "/api/stats", headers=bearer(key))
+    assert status == 200
+    assert json.loads(body)["store"]["durableMachines"] == 1
+    code, findings = examine(tmp_path, "--store-url", address)
+    assert code == 0
+    assert any("durable on one machine" in text for _, text in findings["store"])
+    # While the server runs, as over a file.
+    code, said = parley(tmp_path, "notes", "--store-url", address)
+    assert code == 0 and document in said
+    code, said = parley(tmp_path, "check", "--store-url", address)
+    assert code == 0 and "sound, 1 notes" in said
+    # A second one would not expect the first.
+    code, said = parley(tmp_path, "serve", "--port", 0, "--store-url", address)
+    assert code != 0 and "another Parley works with this database" in said
+    code, said = parley(tmp_path, "backup", "copy.parley", "--store-url", address)
+    assert code != 0 and "pg_dump" in said
+
+
+def test_no_password_is_ever_said(postgres, tmp_path):
+    secret = "hidden-word"
+    address = postgres.new_database().replace("user=parley", f"user=nobody&password={secret}")
+    for arguments in (
+        ("serve", "--port", 0, "--store-url", address),
+        ("check", "--store-url", address),
+        ("doctor", "--port", 0, "--store-url", address),
+        ("notes", "--store-url", address),
+        ("serve", "--store-url", f"postgres://u:{secret}@[no address"),
+        ("serve", "--store-url", f"mysql://u:{secret}@host/name"),
+    ):
+        code, said = parley(tmp_path, *arguments)
+        assert code != 0, arguments
+        assert said and secret not in said, arguments
+
+
+def test_a_note_goes_out_and_in_again(postgres, tmp_path):
+    address = postgres.new_database()
+    (tmp_path / "note.md").write_text("# Größe 🐦\n")
+    code, said = parley(tmp_path, "import", "note.md", "--store-url", address)
+    assert code == 0, said
+    code, said = parley(tmp_path, "notes", "--store-url", address)
+    (note,) = [line.split()[0] for line in said.splitlines() if line]
+    code, said = parley(tmp_path, "export", note, "--format", "ops", "--store-url", address)
+    assert code == 0
+    (tmp_path / "note.ops").write_text(said)
+    code, said = parley(tmp_path, "import", "note.ops", "--store-url", address)
+    assert code == 0, said
+    code, said = parley(tmp_path, "check", "--store-url", address)
+    assert code == 0 and "sound, 2 notes with 2 changes" in said

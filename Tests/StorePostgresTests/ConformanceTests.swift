@@ -1,0 +1,15 @@
+import PortConformance
+import StorePostgres
+import StoreRecords
+import Testing
+
+@Suite("StorePostgres does what the port says")
+struct ConformanceTests {
+  @Test("over PostgreSQL", arguments: DocumentStoreConformance.checks)
+  func postgres(check: ConformanceCheck) throws {
+    let server = try PostgresServer.shared.get()
+    let address = try #require(PostgresAddress(server.newDatabase()))
+    try check.run { try PostgresStore(address) }
+    #expect(try PostgresStore(address, sharing: .reading).check().problems == [])
+  }
+}
