@@ -281,6 +281,8 @@ extension Documents {
       room.heardRevision = 0
       commit(room)
       storeEpoch(of: room)
+      // Others may have asked meanwhile.
+      readNews(of: room)
       return
     }
     room.failedReads += 1
