@@ -77,7 +77,7 @@ extension Rooms {
   /// Whether a room's name can be one; answers the message if not.
   func checksOut(room name: RoomName, ref: String, _ connection: Connection) -> Bool {
     guard let problem = problem(ofRoom: name) else { return true }
-    connection.dialect.sendError(.tooLarge, problem, ref: ref, to: connection)
+    sendError(.tooLarge, problem, ref: ref, to: connection)
     return false
   }
 
@@ -93,14 +93,13 @@ extension Rooms {
     _ verbs: Verbs, _ doing: String, in room: RoomName, ref: String, _ connection: Connection
   ) -> Bool {
     guard !connection.verbs(on: .room(room)).isSuperset(of: verbs) else { return true }
-    connection.dialect.sendError(
-      .notAllowed, "the token does not grant \(doing) this room", ref: ref, to: connection)
+    sendError(.notAllowed, "the token does not grant \(doing) this room", ref: ref, to: connection)
     return false
   }
 
   func sendUnavailable(_ error: StoreError, ref: String, to connection: Connection) {
     surroundings.log.write(.error, "room request failed", [("error", error.logName)])
-    connection.dialect.sendError(
+    sendError(
       error.isRetryable ? .unavailable : .damaged, "the store cannot do this now; try again later",
       ref: ref, to: connection)
   }

@@ -15,9 +15,8 @@ extension Rooms {
     ) { [unowned self] error in
       if let error { return sendUnavailable(error, ref: ref, to: connection) }
       send(
-        .following(
-          ServerMessage.Following(room: message.room, isFollowing: message.isFollowing)),
-        ref: ref, to: connection)
+        .following(.init(room: message.room, isFollowing: message.isFollowing)), ref: ref,
+        to: connection)
     }
   }
 

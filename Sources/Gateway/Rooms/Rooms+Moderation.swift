@@ -11,7 +11,7 @@ extension Rooms {
     else { return }
     let reason = message.reason ?? ""
     guard reason.utf8.count <= settings.limits.keyBytesMax else {
-      connection.dialect.sendError(
+      sendError(
         .tooLarge, "a reason may have \(settings.limits.keyBytesMax) bytes", ref: ref,
         to: connection)
       return
@@ -26,7 +26,7 @@ extension Rooms {
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
       case .done, .receipt, .receipts, .flags, .members, .blocks, .lastOnline:
         let news = ServerMessage.flag(
-          ServerMessage.Flag(
+          .init(
             room: message.room, offset: message.offset, personID: flag.personID,
             isFlagged: message.isFlagged, reason: message.isFlagged ? message.reason : nil))
         send(news, ref: ref, to: connection)
@@ -56,11 +56,7 @@ extension Rooms {
       [unowned self] reply in
       switch reply.outcome({ if case .flags(let flags) = $0 { flags } else { nil } }) {
       case .success(let flags):
-        send(
-          .flags(
-            ServerMessage.Flags(
-              room: message.room,
-              flags: flags)), ref: ref, to: connection)
+        send(.flags(.init(room: message.room, flags: flags)), ref: ref, to: connection)
       case .failure(let error): sendUnavailable(error, ref: ref, to: connection)
       }
     }

@@ -92,13 +92,10 @@ extension Rooms {
     switch result {
     case .published(let position, let isRepeated):
       send(
-        .published(
-          ServerMessage.Published(
-            room: room, position: position,
-            isRepeated: isRepeated)),
-        ref: ref, to: connection)
+        .published(.init(room: room, position: position, isRepeated: isRepeated)), ref: ref,
+        to: connection)
     case .refused(let code, let message):
-      connection.dialect.sendError(code, message, ref: ref, to: connection)
+      sendError(code, message, ref: ref, to: connection)
     }
   }
 
@@ -170,7 +167,7 @@ extension Rooms {
       let range = Self.range(since: history.since, before: history.before),
       let limit = limit(history.limit)
     else {
-      connection.dialect.sendError(
+      sendError(
         .badMessage,
         "expected since or before, or neither, and a limit from 1 to \(settings.limits.pageMax)",
         ref: ref, to: connection)
@@ -189,12 +186,9 @@ extension Rooms {
     case .success(let page):
       send(
         .roomHistory(
-          ServerMessage.RoomHistory(
-            room: room,
-            position: page.head,
-            publications: page.publications,
-            hasGap: page.hasGap, hasMore: page.hasMore)),
-        ref: ref, to: connection)
+          .init(
+            room: room, position: page.head, publications: page.publications, hasGap: page.hasGap,
+            hasMore: page.hasMore)), ref: ref, to: connection)
     case .failure(let error): sendUnavailable(error, ref: ref, to: connection)
     }
   }

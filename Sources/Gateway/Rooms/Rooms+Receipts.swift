@@ -16,9 +16,9 @@ extension Rooms {
       switch outcome {
       case .noted(let receipt, let author, let isChanged):
         let message = ServerMessage.receipt(
-          ServerMessage.Receipt(
-            room: place.room, offset: place.offset, personID: receipt.personID,
-            state: receipt.stage))
+          .init(
+            room: place.room, offset: place.offset, personID: receipt.personID, state: receipt.stage
+          ))
         send(message, ref: ref, to: connection)
         guard isChanged, let author, !author.utf8.elementsEqual(receipt.personID.utf8) else {
           return
@@ -44,17 +44,14 @@ extension Rooms {
       switch outcome {
       case .list(let all, let author):
         guard let author, author.utf8.elementsEqual(connection.person.utf8) else {
-          connection.dialect.sendError(
-            .notAllowed, "receipts are for the author of the publication", ref: ref,
-            to: connection)
+          sendError(
+            .notAllowed, "receipts are for the author of the publication", ref: ref, to: connection)
           return
         }
         let visible = all.filter { !separates(connection, from: $0.personID) }
         send(
-          .receipts(
-            ServerMessage.Receipts(
-              room: place.room, offset: place.offset,
-              receipts: visible)), ref: ref, to: connection)
+          .receipts(.init(room: place.room, offset: place.offset, receipts: visible)), ref: ref,
+          to: connection)
       case .noted: preconditionFailure("a question for receipts is answered with a list")
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
@@ -63,7 +60,7 @@ extension Rooms {
   }
 
   func sendUnknownPublication(ref: String, to connection: Connection) {
-    connection.dialect.sendError(
+    sendError(
       .unknownPublication, "no publication has this offset, or it is no longer kept", ref: ref,
       to: connection)
   }
@@ -78,7 +75,7 @@ extension Rooms {
       givesSign(ref: ref, connection)
     else { return }
     guard message.people.count <= settings.limits.pageMax else {
-      connection.dialect.sendError(
+      sendError(
         .tooMany, "\(settings.limits.pageMax) people may be asked for at a time", ref: ref,
         to: connection)
       return
@@ -91,9 +88,9 @@ extension Rooms {
         return
       }
       guard members.contains(connection.person) else {
-        connection.dialect.sendError(
-          .notJoined, "subscribe to the room, or follow it, before asking for its people",
-          ref: ref, to: connection)
+        sendError(
+          .notJoined, "subscribe to the room, or follow it, before asking for its people", ref: ref,
+          to: connection)
         return
       }
       let known = message.people.filter {
@@ -104,7 +101,7 @@ extension Rooms {
         case .success(let times):
           send(
             .lastOnline(
-              ServerMessage.LastOnline(
+              .init(
                 room: room,
                 people: zip(known, times).map { person, time in
                   ServerMessage.LastOnline.Item(

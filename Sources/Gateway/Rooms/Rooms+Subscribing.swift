@@ -18,7 +18,7 @@ extension Rooms {
     guard checksOut(room: name, ref: ref, connection) else { return }
     let roomsMax = settings.limits.roomsPerConnectionMax
     guard connection.rooms.contains(name) || connection.rooms.count < roomsMax else {
-      connection.dialect.sendError(
+      sendError(
         .tooMany, "a connection may subscribe to \(roomsMax) rooms; leave one first", ref: ref,
         to: connection)
       return
@@ -83,9 +83,9 @@ extension Rooms {
   ) {
     let name = work.room
     guard connection.isOpen, connection.attempts[name] == work.attempt else {
-      connection.dialect.sendError(
-        .notAllowed, "the room was left, or subscribed to again, before this was done",
-        ref: ref, to: connection)
+      sendError(
+        .notAllowed, "the room was left, or subscribed to again, before this was done", ref: ref,
+        to: connection)
       return
     }
     connection.attempts[name] = nil
@@ -111,9 +111,8 @@ extension Rooms {
     let missed = (recovery.missed ?? []).filter { isFor(connection, $0) }
     send(
       .subscribed(
-        ServerMessage.Subscribed(
-          room: subscribe.room,
-          position: recovery.head,
+        .init(
+          room: subscribe.room, position: recovery.head,
           isRecovered: subscribe.position == nil ? nil : recovery.missed != nil,
           publications: missed,
           present: subscribe.isPresent ? present(in: subscribe.room, to: connection) : nil)),
