@@ -135,3 +135,17 @@ extension JSONValue {
     }
   }
 }
+
+extension JSONFields: ExpressibleByDictionaryLiteral {
+  /// The fields given, in their order: `["a": JSONValue(1)]`.
+  public init(dictionaryLiteral fields: (String, JSONValue)...) {
+    self.init(fields.map { Field($0, $1) })
+  }
+}
+
+extension JSONValue: ExpressibleByDictionaryLiteral {
+  /// An object.
+  public init(dictionaryLiteral fields: (String, JSONValue)...) {
+    self.init(JSONFields(fields.map { JSONFields.Field($0, $1) }))
+  }
+}

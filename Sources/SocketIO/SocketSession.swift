@@ -410,8 +410,8 @@ public struct SocketSession: Sendable {
     guard generation == .four else {
       return send(SocketPacket(.failure, in: namespace, data: words).engineText)
     }
-    var fields = JSONFields([JSONFields.Field("message", words)])
-    if let data { fields.append(JSONFields.Field("data", data)) }
+    var fields: JSONFields = ["message": words]
+    if let data { fields.append(.init("data", data)) }
     return send(SocketPacket(.failure, in: namespace, data: JSONValue(fields)).engineText)
   }
 

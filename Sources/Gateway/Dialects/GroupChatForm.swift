@@ -19,33 +19,26 @@ package enum GroupChatForm {
     group: String, user: String, name: String, text: String?, sourceGUID: String,
     attachments: [JSONValue]
   ) -> JSONFields {
-    var subject = JSONFields([
-      JSONFields.Field("group_id", JSONValue(group)), JSONFields.Field("user_id", JSONValue(user)),
-    ])
-    if !name.utf8.isEmpty { subject.append(JSONFields.Field("name", JSONValue(name))) }
-    if let text { subject.append(JSONFields.Field("text", JSONValue(text))) }
-    subject.append(JSONFields.Field("source_guid", JSONValue(sourceGUID)))
-    subject.append(JSONFields.Field("attachments", JSONValue(attachments)))
-    subject.append(JSONFields.Field("system", JSONValue(false)))
+    var subject: JSONFields = ["group_id": JSONValue(group), "user_id": JSONValue(user)]
+    if !name.utf8.isEmpty { subject.append(.init("name", JSONValue(name))) }
+    if let text { subject.append(.init("text", JSONValue(text))) }
+    subject.append(.init("source_guid", JSONValue(sourceGUID)))
+    subject.append(.init("attachments", JSONValue(attachments)))
+    subject.append(.init("system", JSONValue(false)))
     return subject
   }
 
   /// The push for a new message.
   package static func push(_ subject: JSONFields, alert: String) -> JSONFields {
-    JSONFields([
-      JSONFields.Field("type", JSONValue(line)), JSONFields.Field("alert", JSONValue(alert)),
-      JSONFields.Field("subject", JSONValue(subject)),
-    ])
+    ["type": JSONValue(line), "alert": JSONValue(alert), "subject": JSONValue(subject)]
   }
 
   /// The push that says that a user types.
   ///
   /// - Parameter started: The time in milliseconds since 1970; `nil` for a user who has stopped.
   package static func typing(_ user: String, started: Int?) -> JSONFields {
-    var push = JSONFields([
-      JSONFields.Field("type", JSONValue("typing")), JSONFields.Field("user_id", JSONValue(user)),
-    ])
-    if let started { push.append(JSONFields.Field("started", JSONValue(started))) }
+    var push: JSONFields = ["type": JSONValue("typing"), "user_id": JSONValue(user)]
+    if let started { push.append(.init("started", JSONValue(started))) }
     return push
   }
 

@@ -8,14 +8,7 @@ import SocketMessages
 enum RoomView {
   /// `realtime:event`.
   static func socketEvent(_ data: JSONValue, in room: RoomName) -> SocketPacket {
-    SocketPacket(
-      event: "realtime:event",
-      [
-        JSONValue(
-          JSONFields([
-            JSONFields.Field("name", JSONValue(room)), JSONFields.Field("data", data),
-          ]))
-      ])
+    SocketPacket(event: "realtime:event", [["name": JSONValue(room), "data": data]])
   }
 
   /// Returns the event for subscribers: `realtime:resource` for data that names an action and a
@@ -25,7 +18,7 @@ enum RoomView {
       fields["type"]?.string != nil, fields["resource"] != nil
     else { return socketEvent(data, in: room) }
     fields.set("room", JSONValue(room))
-    if fields["path"] == nil { fields.append(JSONFields.Field("path", .null)) }
+    if fields["path"] == nil { fields.append(.init("path", .null)) }
     return SocketPacket(event: "realtime:resource", [JSONValue(fields)])
   }
 
@@ -45,29 +38,23 @@ enum RoomView {
 
   /// That a resource has changed, without saying how.
   static func socketIO(_ update: ResourceUpdate, in room: RoomName) -> SocketPacket {
-    let resource = JSONFields([
-      JSONFields.Field("id", JSONValue(update.resourceID)),
-      JSONFields.Field("senderId", update.senderID.map { JSONValue($0) } ?? .null),
-    ])
+    let resource: JSONValue = [
+      "id": JSONValue(update.resourceID),
+      "senderId": update.senderID.map { JSONValue($0) } ?? .null,
+    ]
     return socketIO(
-      JSONValue(
-        JSONFields([
-          JSONFields.Field("action", JSONValue("updated")),
-          JSONFields.Field("room", JSONValue(room)),
-          JSONFields.Field("type", JSONValue("resource")),
-          JSONFields.Field("path", .null),
-          JSONFields.Field("resource", JSONValue(resource)),
-        ])), in: room)
+      [
+        "action": JSONValue("updated"), "room": JSONValue(room), "type": JSONValue("resource"),
+        "path": .null, "resource": resource,
+      ], in: room)
   }
 
   /// That a resource has changed, for Bayeux.
   static func bayeux(_ update: ResourceUpdate) -> JSONValue {
-    JSONValue(
-      JSONFields([
-        JSONFields.Field("type", JSONValue("resourceUpdate")),
-        JSONFields.Field("resourceId", JSONValue(update.resourceID)),
-        JSONFields.Field("senderId", update.senderID.map { JSONValue($0) } ?? .null),
-      ]))
+    [
+      "type": JSONValue("resourceUpdate"), "resourceId": JSONValue(update.resourceID),
+      "senderId": update.senderID.map { JSONValue($0) } ?? .null,
+    ]
   }
 
   /// Returns the published data. A message of a group chat, which has neither id nor time before it

@@ -56,14 +56,13 @@ extension AppRequests {
   private static func envelope(
     _ status: Int, _ response: JSONFields? = nil, errors: [String]? = nil
   ) -> Response {
-    var meta = JSONFields([JSONFields.Field("code", JSONValue(status))])
+    var meta: JSONFields = ["code": JSONValue(status)]
     if let errors {
-      meta.append(JSONFields.Field("errors", JSONValue(errors.map { JSONValue($0) })))
+      meta.append(.init("errors", JSONValue(errors.map { JSONValue($0) })))
     }
-    let whole = JSONFields([
-      JSONFields.Field("meta", JSONValue(meta)),
-      JSONFields.Field("response", response.map { JSONValue($0) } ?? .null),
-    ])
+    let whole: JSONFields = [
+      "meta": JSONValue(meta), "response": response.map { JSONValue($0) } ?? .null,
+    ]
     return .json(status, whole.json)
   }
 
@@ -99,12 +98,10 @@ extension AppRequests {
       RoomView.placed(publication).fields?["subject"]
     }
     if !isSince { lines.reverse() }
-    let response = JSONFields([
-      JSONFields.Field("count", JSONValue(page.head.offset)),
-      JSONFields.Field("messages", JSONValue(lines)),
-      JSONFields.Field("has_gap", JSONValue(page.hasGap)),
-      JSONFields.Field("has_more", JSONValue(page.hasMore)),
-    ])
+    let response: JSONFields = [
+      "count": JSONValue(page.head.offset), "messages": JSONValue(lines),
+      "has_gap": JSONValue(page.hasGap), "has_more": JSONValue(page.hasMore),
+    ]
     respond(request, Self.envelope(200, response))
   }
 
@@ -143,7 +140,7 @@ extension AppRequests {
       var subject = subject
       subject.set("id", JSONValue(String(position.offset)))
       subject.set("created_at", JSONValue(Int(time / 1_000)))
-      let response = JSONFields([JSONFields.Field("message", JSONValue(subject))])
+      let response: JSONFields = ["message": JSONValue(subject)]
       respond(request, Self.envelope(isRepeated ? 409 : 201, response))
     case .refused(let code, let message): refuse(request, code.status, message)
     }

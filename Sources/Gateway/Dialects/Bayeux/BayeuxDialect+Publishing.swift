@@ -100,9 +100,9 @@ extension BayeuxDialect {
   /// Returns the part of a typing message that is passed on; it carries no content of its own,
   /// since typing needs no right to publish.
   private static func typing(_ said: JSONFields?) -> JSONFields {
-    var fields = JSONFields([JSONFields.Field("type", JSONValue("typing"))])
+    var fields: JSONFields = ["type": JSONValue("typing")]
     if let started = said?["started"]?.integer {
-      fields.append(JSONFields.Field("started", JSONValue(started)))
+      fields.append(.init("started", JSONValue(started)))
     }
     return fields
   }

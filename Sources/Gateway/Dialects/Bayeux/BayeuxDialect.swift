@@ -137,8 +137,7 @@ final class BayeuxDialect: SessionDialect {
       link.pingAt = now + settings.dialects.pingMilliseconds
       let own = link.subscriptions.values.first { $0.channel.text.utf8.starts(with: "/user/".utf8) }
       guard let own, !own.channel.isPattern, link.session.isOnWebSocket else { continue }
-      let ping = JSONFields([JSONFields.Field("type", JSONValue("ping"))])
-      deliver(JSONValue(ping), own.channel, to: link)
+      deliver(["type": JSONValue("ping")], own.channel, to: link)
     }
   }
 }

@@ -91,23 +91,18 @@ extension SocketIODialect {
 
   /// Tells the client that it is nobody, and ends the session.
   func refuse(_ reason: String, _ link: SocketIOLink) {
-    let error = JSONFields([
-      JSONFields.Field("message", JSONValue(reason)),
-      JSONFields.Field("data", Self.refusalData(reason)),
-    ])
-    send(SocketPacket(event: "unauthorized", [JSONValue(error)]), to: link)
+    let error: JSONValue = ["message": JSONValue(reason), "data": Self.refusalData(reason)]
+    send(SocketPacket(event: "unauthorized", [error]), to: link)
     send(SocketPacket(.disconnect), to: link)
     perform(link.session.end(.dismissed), for: link)
   }
 
   /// Returns the machine-readable data of `unauthorized` and of a refused `CONNECT`.
   static func refusalData(_ reason: String) -> JSONValue {
-    JSONValue(
-      JSONFields([
-        JSONFields.Field("message", JSONValue(reason)),
-        JSONFields.Field("code", JSONValue("invalid_token")),
-        JSONFields.Field("type", JSONValue("UnauthorizedError")),
-      ]))
+    [
+      "message": JSONValue(reason), "code": JSONValue("invalid_token"),
+      "type": JSONValue("UnauthorizedError"),
+    ]
   }
 
   /// Whether the client may do this in a room: by its own rights, or by the room's token.
@@ -135,8 +130,8 @@ extension SocketIODialect {
   private func reply(
     _ event: String, _ room: String, _ message: String? = nil, to link: SocketIOLink
   ) {
-    var fields = JSONFields([JSONFields.Field("name", JSONValue(room))])
-    if let message { fields.append(JSONFields.Field("message", JSONValue(message))) }
+    var fields: JSONFields = ["name": JSONValue(room)]
+    if let message { fields.append(.init("message", JSONValue(message))) }
     send(SocketPacket(event: event, [JSONValue(fields)]), to: link)
   }
 
@@ -209,16 +204,14 @@ extension SocketIODialect {
     }
     link.recovery?.joined[room] = recoveryLog.head
     rooms.admit(to: room, connection)
-    let head = JSONFields([
-      JSONFields.Field("epoch", JSONValue(recovery.head.epoch)),
-      JSONFields.Field("offset", JSONValue(recovery.head.offset)),
-    ])
-    let success = JSONFields([
-      JSONFields.Field("name", JSONValue(room)),
-      JSONFields.Field("position", JSONValue(head)),
-      JSONFields.Field("recovered", JSONValue(work.position != nil && recovery.missed != nil)),
-    ])
-    send(SocketPacket(event: "realtime:join:success", [JSONValue(success)]), to: link)
+    let head: JSONValue = [
+      "epoch": JSONValue(recovery.head.epoch), "offset": JSONValue(recovery.head.offset),
+    ]
+    let success: JSONValue = [
+      "name": JSONValue(room), "position": head,
+      "recovered": JSONValue(work.position != nil && recovery.missed != nil),
+    ]
+    send(SocketPacket(event: "realtime:join:success", [success]), to: link)
     for publication in recovery.missed ?? [] where rooms.isFor(connection, publication) {
       let point = RoomPosition(epoch: recovery.head.epoch, offset: publication.offset)
       send(RoomView.numbered(RoomView.placed(publication), point, in: room), to: link)
@@ -377,22 +370,16 @@ extension SocketIODialect {
 
   private func tell(_ room: RoomName, _ person: PersonID, isOnline: Bool) {
     let company = String(decoding: room.utf8.dropFirst("/users/online/".utf8.count), as: UTF8.self)
-    let entry = JSONFields([
-      JSONFields.Field("company_id", JSONValue(company)),
-      JSONFields.Field("user_id", JSONValue(person)),
-      JSONFields.Field("is_online", JSONValue(isOnline)),
-    ])
-    let list = JSONFields([JSONFields.Field("online", JSONValue([JSONValue(entry)]))])
-    let resource = JSONFields([
-      JSONFields.Field("action", JSONValue("event")),
-      JSONFields.Field("room", JSONValue(room)),
-      JSONFields.Field("type", JSONValue("user:online")),
-      JSONFields.Field("resource", JSONValue(list)),
-      JSONFields.Field("path", .null),
-    ])
-    deliver(
-      .packet(SocketPacket(event: "realtime:resource", [JSONValue(resource)]), author: nil),
-      in: room)
+    let entry: JSONValue = [
+      "company_id": JSONValue(company), "user_id": JSONValue(person),
+      "is_online": JSONValue(isOnline),
+    ]
+    let list: JSONValue = ["online": JSONValue([entry])]
+    let resource: JSONValue = [
+      "action": JSONValue("event"), "room": JSONValue(room), "type": JSONValue("user:online"),
+      "resource": list, "path": .null,
+    ]
+    deliver(.packet(SocketPacket(event: "realtime:resource", [resource]), author: nil), in: room)
   }
 
   /// The ids in `{"data": [...]}`, in a list, or one by one as arguments.
@@ -412,9 +399,8 @@ extension SocketIODialect {
         JSONValue(online[user] != nil || leaving[user] != nil),
       ])
     }
-    let answer = JSONFields([JSONFields.Field("data", JSONValue(Array(pairs)))])
-    send(
-      SocketPacket(.acknowledgement, id: id, data: JSONValue([JSONValue(answer)])), to: link)
+    let answer: JSONValue = ["data": JSONValue(Array(pairs))]
+    send(SocketPacket(.acknowledgement, id: id, data: JSONValue([answer])), to: link)
   }
 
   /// Answers a `setOnline`: connected users are online, whatever a client says of others or of
