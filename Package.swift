@@ -98,7 +98,7 @@ let package = Package(
     library(
       "ParleyOffline",
       [
-        "ParleyClient", "JSON", "CClientSQLite",
+        "ParleyClient", "ParleyModel", "JSON", "CClientSQLite",
         .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
       ]),
     // Group chats over these.

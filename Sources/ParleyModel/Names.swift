@@ -1,6 +1,34 @@
 /// Milliseconds since 1970-01-01T00:00:00Z.
 public typealias Timestamp = Int64
 
+/// A name that equals another only if it has the same bytes.
+///
+/// To `String`, é and e with an accent are equal. As names of documents, rooms and users they are two:
+/// stores keep them apart, and a right to one is no right to the other.
+@usableFromInline
+package struct ExactName: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// The name as it came.
+  @usableFromInline package let text: String
+
+  @inlinable
+  package init(_ text: String) { self.text = text }
+
+  @inlinable
+  package init(stringLiteral text: String) { self.text = text }
+
+  @inlinable
+  package static func == (left: Self, right: Self) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  @inlinable
+  package func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    hasher.combine(UInt8.max)
+  }
+}
+
 /// The name of a room: an opaque string.
 public typealias RoomName = String
 

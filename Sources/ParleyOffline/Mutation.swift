@@ -1,4 +1,5 @@
 import JSON
+package import ParleyModel
 
 /// A change of something that a server keeps.
 public enum MutationKind: Sendable, Hashable {
@@ -59,7 +60,8 @@ public struct Mutation: Sendable, Hashable {
   /// The idempotency key, made when it was added. What was sent under it never changes.
   public internal(set) var key: String
   /// The person whose change it is; nobody else's token sends it.
-  public let user: String
+  public var user: String { owner.text }
+  package let owner: ExactName
   /// The change.
   public internal(set) var draft: MutationDraft
   /// Whether it may have reached the server.
@@ -72,7 +74,7 @@ public struct Mutation: Sendable, Hashable {
   ) {
     self.number = number
     self.key = key
-    self.user = user
+    owner = ExactName(user)
     self.draft = draft
     self.isTried = isTried
     self.state = state

@@ -1,4 +1,5 @@
 public import ParleyClient
+package import ParleyModel
 
 /// A way to a server that makes changes, such as a ``RESTService``.
 public protocol MutationSender: Sendable {
@@ -82,7 +83,7 @@ public actor Outbox {
 
   /// A collection's changes at one moment.
   package struct Look: Sendable {
-    package let user: String
+    package let user: ExactName
     package let pending: [Mutation]
     /// Changes that the server has made since the last look.
     package let done: [DoneMutation]
@@ -152,7 +153,8 @@ public actor Outbox {
   public var waiting: [Mutation] { machine.waiting }
 
   /// The person who uses the app.
-  public var user: String { machine.user }
+  public var user: String { machine.user.text }
+  package var owner: ExactName { machine.user }
 
   /// The conflicts and refusals of the present user, now and whenever they change. Only the newest list
   /// waits for the loop.
@@ -195,7 +197,7 @@ public actor Outbox {
 
   /// Another person uses the app. The former one's changes are kept, and sent when they are back.
   public func use(by user: String) {
-    guard user != machine.user else { return }
+    guard ExactName(user) != machine.user else { return }
     try? handle(.user(user))
     for id in observers.keys { observers[id]?.isOverrun = true }
     for observer in observers.values { observer.signal.put(()) { _ in [()] } }
@@ -258,7 +260,7 @@ public actor Outbox {
       let kept = try store.kept()
       seed &+= 1
       machine = OutboxMachine(
-        kept, user: machine.user, settings: settings, seed: seed, underWay: underWay)
+        kept, user: machine.user.text, settings: settings, seed: seed, underWay: underWay)
       isStale = false
     } catch {
       wake(time.now + Self.storagePause)
@@ -282,12 +284,12 @@ public actor Outbox {
   private func renewToken() {
     let user = machine.user
     Task { [weak self, sender] in
-      let isThere = await sender.renewToken(of: user)
+      let isThere = await sender.renewToken(of: user.text)
       await self?.renewed(user, isThere)
     }
   }
 
-  private func renewed(_ user: String, _ isThere: Bool) {
+  private func renewed(_ user: ExactName, _ isThere: Bool) {
     guard user == machine.user else { return }
     try? handle(.token(isThere: isThere))
   }
@@ -327,7 +329,7 @@ public actor Outbox {
     case .done(let entry, let id, let body, _):
       put(.saved(id, body: body), to: entry.key)
       progress[entry.key] = nil
-      if entry.user == machine.user {
+      if entry.owner == machine.user {
         let done = DoneMutation(draft: entry.draft, id: id, body: body)
         for (id, observer) in observers where observer.resource == entry.draft.resource {
           if observer.done.count < Self.doneMax {

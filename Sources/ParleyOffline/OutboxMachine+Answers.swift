@@ -8,7 +8,7 @@ extension OutboxMachine {
     if lanes[name]?.underWay == number { lanes[name]?.underWay = nil }
     switch answer {
     case .unauthorised, .noToken, .unreachable: break
-    case .done, .conflict, .refused, .busy: if entry.user == user { refusedTokens = 0 }
+    case .done, .conflict, .refused, .busy: if entry.owner == user { refusedTokens = 0 }
     }
     switch answer {
     case .done(let id, let body, let version):
@@ -23,7 +23,7 @@ extension OutboxMachine {
       entry.state = .refused(.status(status, reason: reason))
       stop(entry, &turn)
     case .unauthorised:
-      guard entry.user == user else { break }
+      guard entry.owner == user else { break }
       // A token that was only just fetched and does not count either: not at once again.
       if refusedTokens > 0 { pause(name, retryAfter: nil, now: now) }
       refusedTokens += 1
@@ -31,7 +31,7 @@ extension OutboxMachine {
       access = .asking
       turn.others.append(.needToken)
     case .noToken:
-      if entry.user == user { access = .signedOut }
+      if entry.owner == user { access = .signedOut }
     case .busy(let retryAfter): pause(name, retryAfter: retryAfter, now: now)
     case .unreachable: pause(name, retryAfter: nil, now: now)
     }
@@ -55,7 +55,7 @@ extension OutboxMachine {
     }
     if let version, isCreate || entry.draft.base != nil {
       rebase(
-        Thing(user: entry.user, resource: entry.draft.resource, id: known),
+        Thing(user: entry.owner, resource: entry.draft.resource, id: known),
         from: entry.draft.base, to: version, &turn)
     }
     var made = entry

@@ -1,4 +1,5 @@
 package import JSON
+import ParleyModel
 
 /// Adding changes, and merging those of one thing.
 ///
@@ -19,13 +20,14 @@ extension OutboxMachine {
     var draft = draft
     draft.id = canonical(draft.id)
     var entry = Mutation(
-      number: lastNumber + 1, key: key, user: user, draft: draft, isTried: false, state: .waiting)
+      number: lastNumber + 1, key: key, user: user.text, draft: draft, isTried: false,
+      state: .waiting)
     let earlier = (things[thing(of: entry)]?.numbers ?? []).compactMap { entries[$0] }
     if earlier.contains(where: { $0.draft.kind == .delete }) { throw .deleted }
     if draft.kind == .create, !earlier.isEmpty { throw .exists }
     for name in entry.references {
       let creator = creates[name].flatMap { entries[$0] }
-      guard aliases[name] != nil || creator?.user == user else {
+      guard aliases[name] != nil || creator?.owner == user else {
         throw .unknownReference(ResourceID(.temporary(name)))
       }
     }

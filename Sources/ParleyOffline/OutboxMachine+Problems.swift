@@ -51,7 +51,7 @@ extension OutboxMachine {
     _ key: String, _ decision: MutationDecision, freshKey: String, _ turn: inout Turn
   ) throws(OutboxError) {
     guard let number = numbers[key], var entry = entries[number], entry.isProblem,
-      entry.user == user
+      entry.owner == user
     else { throw .notUndecided }
     let waiting = followers(of: [number])
     switch decision {

@@ -1,4 +1,5 @@
 import JSON
+package import ParleyModel
 
 /// The rules of an ``Outbox`` as a state machine: something has happened, here is what to do. It reads
 /// no clock, draws no random number and does no I/O.
@@ -80,13 +81,13 @@ package struct OutboxMachine: Sendable {
   }
 
   package struct Thing: Hashable {
-    package let user: String
+    package let user: ExactName
     package let resource: String
     package let id: ResourceID
   }
 
   package struct LaneName: Hashable {
-    package let user: String
+    package let user: ExactName
     package let name: String
   }
 
@@ -101,7 +102,7 @@ package struct OutboxMachine: Sendable {
   package enum Access { case ready, asking, signedOut }
 
   package let settings: OutboxSettings
-  private(set) var user: String
+  private(set) var user: ExactName
   package var access = Access.ready
   /// Refusals of the token in a row.
   package var refusedTokens = 0
@@ -129,11 +130,11 @@ package struct OutboxMachine: Sendable {
   ///   - underWay: Keys of changes whose answers still come, after a storage has failed.
   ///   - pause: The time before which nothing is sent.
   package init(
-    _ kept: Kept = Kept(), user: String, settings: OutboxSettings = OutboxSettings(), seed: UInt64,
-    underWay: Set<String> = [], pause: Int64? = nil
+    _ kept: Kept = Kept(), user: String, settings: OutboxSettings = OutboxSettings(),
+    seed: UInt64, underWay: Set<String> = [], pause: Int64? = nil
   ) {
     self.settings = settings
-    self.user = user
+    self.user = ExactName(user)
     chance = seed
     for (name, id) in kept.aliases {
       aliases[name] = id
@@ -141,7 +142,7 @@ package struct OutboxMachine: Sendable {
     }
     for entry in kept.entries.sorted(by: { $0.number < $1.number }) {
       insert(entry)
-      let lane = LaneName(user: entry.user, name: entry.draft.lane)
+      let lane = LaneName(user: entry.owner, name: entry.draft.lane)
       if underWay.contains(entry.key) { lanes[lane]?.underWay = entry.number }
       if let pause { lanes[lane]?.retryAt = pause }
     }
@@ -164,8 +165,8 @@ package struct OutboxMachine: Sendable {
       }
     case .wake: wakeAt = nil
     case .user(let user):
-      guard user != self.user else { break }
-      self.user = user
+      guard ExactName(user) != self.user else { break }
+      self.user = ExactName(user)
       access = .ready
       refusedTokens = 0
     case .decide(let key, let decision, let freshKey):
@@ -197,15 +198,15 @@ package struct OutboxMachine: Sendable {
   // MARK: Entries and their indexes
 
   package func laneName(of entry: Mutation) -> LaneName {
-    LaneName(user: entry.user, name: entry.draft.lane)
+    LaneName(user: entry.owner, name: entry.draft.lane)
   }
 
   package func thing(of entry: Mutation) -> Thing {
-    Thing(user: entry.user, resource: entry.draft.resource, id: canonical(entry.draft.id))
+    Thing(user: entry.owner, resource: entry.draft.resource, id: canonical(entry.draft.id))
   }
 
   private func collection(of entry: Mutation) -> Thing {
-    Thing(user: entry.user, resource: entry.draft.resource, id: "")
+    Thing(user: entry.owner, resource: entry.draft.resource, id: "")
   }
 
   /// The server's id, if it is known.
@@ -286,14 +287,14 @@ package struct OutboxMachine: Sendable {
 
   /// The changes that somebody has to decide on, of the present user, in order.
   package var undecided: [Mutation] {
-    problems.numbers.compactMap { entries[$0] }.filter { $0.user == user }
+    problems.numbers.compactMap { entries[$0] }.filter { $0.owner == user }
   }
 
   /// The changes of the present user, in order.
   ///
   /// - Complexity: O(*n* log *n*) changes.
   package var waiting: [Mutation] {
-    entries.values.filter { $0.user == user }.sorted { $0.number < $1.number }
+    entries.values.filter { $0.owner == user }.sorted { $0.number < $1.number }
   }
 
   package func entry(_ key: String) -> Mutation? { numbers[key].flatMap { entries[$0] } }

@@ -1,4 +1,5 @@
 package import JSON
+import ParleyModel
 import Synchronization
 
 /// A person's right to use a server.
@@ -13,6 +14,8 @@ public struct Credentials: Sendable, Hashable {
     self.user = user
     self.token = token
   }
+
+  fileprivate func are(of user: String) -> Bool { ExactName(self.user) == ExactName(user) }
 }
 
 /// Returns who is signed in, with a token; `nil` if nobody is. It is called before the first request, and
@@ -74,7 +77,7 @@ public final class RESTService: MutationSender, Sendable {
       guard let found = try? await Optional.some(known != nil ? known : source(nil)) else {
         return .unreachable
       }
-      guard let credentials = found, credentials.user == request.user else {
+      guard let credentials = found, credentials.are(of: request.user) else {
         current.withLock { $0 = nil }
         return .noToken
       }
@@ -105,7 +108,7 @@ public final class RESTService: MutationSender, Sendable {
     let refused = current.withLock { $0 }
     let fresh = try? await source(refused)
     current.withLock { $0 = fresh }
-    return fresh?.user == user
+    return fresh?.are(of: user) ?? false
   }
 
   /// Forgets the token: somebody else has signed in, or nobody.
@@ -138,7 +141,7 @@ public final class RESTService: MutationSender, Sendable {
           do { credentials = try await source(nil) } catch { throw .unreachable("\(error)") }
           current.withLock { $0 = credentials }
         }
-        guard let credentials, credentials.user == user else { throw .signedOut }
+        guard let credentials, credentials.are(of: user) else { throw .signedOut }
         headers.append((name: "Authorization", value: "Bearer \(credentials.token)"))
       }
       let response: WebResponse

@@ -1,5 +1,6 @@
 import JSON
 package import ParleyClient
+import ParleyModel
 
 /// Fetching, and showing what was fetched.
 extension Repository {
@@ -107,10 +108,10 @@ extension Repository {
   }
 
   private func fetchNow(_ query: DataQuery) async {
-    let user = await outbox.user
+    let user = await outbox.owner
     let result: Result<[Model], FetchError>
     do throws(FetchError) {
-      result = .success(try await interface.fetch(query, as: user))
+      result = .success(try await interface.fetch(query, as: user.text))
     } catch {
       result = .failure(error)
     }
@@ -140,7 +141,7 @@ extension Repository {
       values[query] = models
       share(models, except: query)
       // A full disk does not keep anybody from seeing it.
-      try? await interface.keep(models, for: query, as: user)
+      try? await interface.keep(models, for: query, as: user.text)
       for subscriber in subscribers where subscriber.query == query { subscriber.isReady = true }
     case .failure(let error):
       failed.insert(query)

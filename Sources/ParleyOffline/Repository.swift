@@ -1,5 +1,6 @@
 package import JSON
 public import ParleyClient
+package import ParleyModel
 
 /// A collection of things, as streams: what is kept at once, then what the server has, again at each
 /// update of its room, and always with the changes that wait for the server laid over it.
@@ -65,7 +66,7 @@ public actor Repository<Model: OfflineModel> {
   package var doneCount = 0
   /// The outbox's sign that there is something to look at.
   package let signal: Feed<Void>
-  package var user: String?
+  package var user: ExactName?
   package var isGathering = false
   private let tasks = TaskBag()
 

@@ -1,4 +1,5 @@
 package import JSON
+import ParleyModel
 
 extension ResourceID {
   /// Reads an id from JSON; `nil` for anything else.
@@ -17,7 +18,7 @@ extension ResourceID {
   /// The id as JSON.
   package var json: JSONValue {
     switch form {
-    case .text(let text): return JSONValue(text)
+    case .text(let name): return JSONValue(name.text)
     case .number(let number): return JSONValue(trusted: Array(String(number).utf8))
     case .temporary(let name):
       return JSONValue(JSONFields([.init("$ref", JSONValue(name))]))

@@ -1,3 +1,5 @@
+package import ParleyModel
+
 /// The id of a thing that a server keeps: the server's own, or a temporary one until the server has
 /// made the thing.
 ///
@@ -6,7 +8,7 @@
 /// server's id once that is known, and no other text is ever touched.
 public struct ResourceID: Hashable, Sendable {
   package enum Form: Hashable, Sendable {
-    case text(String)
+    case text(ExactName)
     case number(Int64)
     case temporary(String)
   }
@@ -16,7 +18,7 @@ public struct ResourceID: Hashable, Sendable {
   package init(_ form: Form) { self.form = form }
 
   /// A server's id that is a text.
-  public init(_ text: String) { form = .text(text) }
+  public init(_ text: String) { form = .text(ExactName(text)) }
 
   /// A server's id that is a number.
   public init(_ number: Int64) { form = .number(number) }
@@ -38,7 +40,8 @@ extension ResourceID: CustomStringConvertible, ExpressibleByStringLiteral,
   /// A server's id as the text of it; a temporary one begins with `t:`.
   public var description: String {
     switch form {
-    case .text(let text), .temporary(let text): text
+    case .text(let name): name.text
+    case .temporary(let name): name
     case .number(let number): String(number)
     }
   }
@@ -68,16 +71,16 @@ extension ResourceID: Codable {
     if let number = try? value.decode(Int64.self) {
       form = .number(number)
     } else {
-      form = .text(try value.decode(String.self))
+      form = .text(ExactName(try value.decode(String.self)))
     }
   }
 
   /// Writes a string, a number, or a temporary id's object.
   public func encode(to encoder: any Encoder) throws {
     switch form {
-    case .text(let text):
+    case .text(let name):
       var value = encoder.singleValueContainer()
-      try value.encode(text)
+      try value.encode(name.text)
     case .number(let number):
       var value = encoder.singleValueContainer()
       try value.encode(number)

@@ -29,7 +29,7 @@ struct GatewayPartTests {
       "Switchboard", "Values",
     ],
     "Live": ["Values"],
-    "Rates": ["Values"],
+    "Rates": [],
     "Requests": [],
     "Rights": ["Access", "Dialects/Native", "Documents", "Rates", "Rooms", "Switchboard"],
     "Rooms": ["Settings", "Store", "Switchboard", "Values"],

@@ -36,8 +36,8 @@ struct LayeringTests {
     ],
     // A client's lists and waiting changes, on the device's disk.
     "ParleyOffline": [
-      "ParleyClient", "JSON", "CClientSQLite", "SQLite3", "WebSocketClient", "Darwin", "Dispatch",
-      "Foundation", "FoundationEssentials", "Glibc", "Synchronization",
+      "ParleyClient", "ParleyModel", "JSON", "CClientSQLite", "SQLite3", "WebSocketClient",
+      "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Synchronization",
     ],
     // Group chats, and cubits, for apps that have them.
     "ParleyGroups": ["ParleyOffline", "ParleyClient", "JSON", "Synchronization"],

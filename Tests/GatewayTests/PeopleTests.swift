@@ -58,6 +58,15 @@ struct PeopleTests {
 
   // MARK: Presence
 
+  @Test("people whose ids differ by bytes alone are two")
+  func bytes() throws {
+    let ids = ["e\u{301}", "\u{e9}"]
+    let people = try ids.map { try enter($0) }
+    #expect(try subscribe(people[0]).map { Array($0.utf8) } == [Array(ids[0].utf8)])
+    _ = presence(people[0])
+    #expect(try subscribe(people[1]).map { Array($0.utf8) } == ids.map { Array($0.utf8) })
+  }
+
   @Test("a person is there from the first connection to the last")
   func counting() throws {
     let ann = try enter("ann")

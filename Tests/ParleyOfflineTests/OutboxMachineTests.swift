@@ -286,6 +286,25 @@ struct OutboxMachineTests {
     #expect(bench.sent.map(\.user) == ["ann"])
   }
 
+  @Test("users and things are told apart by the bytes of their names")
+  func bytes() throws {
+    let composed = "e\u{301}"
+    let whole = "\u{e9}"
+    var bench = Bench(user: whole)
+    try bench.add(.update, ResourceID(whole), #"{"a":1}"#)
+    try bench.answer(.unreachable)
+    try bench.handle(.user(composed))
+    try bench.handle(.reachable)
+    #expect(bench.sent.count == 1)
+    #expect(bench.machine.pending("contacts").isEmpty)
+    try bench.add(.update, ResourceID(whole), #"{"b":1}"#, lane: "one")
+    try bench.add(.update, ResourceID(composed), #"{"c":1}"#, lane: "two")
+    #expect(
+      bench.sent.dropFirst().map { Array($0.user.utf8) }
+        == Array(repeating: Array(composed.utf8), count: 2))
+    #expect(bench.lines.count == 3)
+  }
+
   @Test("pauses grow, are never longer than the bound, and heed Retry-After")
   func backOff() throws {
     var bench = Bench()

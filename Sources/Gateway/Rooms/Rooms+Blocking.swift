@@ -14,31 +14,30 @@ extension Rooms {
     let person = connection.person
     let other = message.personID
     guard !other.isEmpty, other.utf8.count <= settings.limits.nameBytesMax else {
-      connection.dialect.sendError(
+      sendError(
         .tooLarge, "a person's id has 1 to \(settings.limits.nameBytesMax) bytes", ref: ref,
         to: connection)
       return
     }
     guard !other.utf8.elementsEqual(person.utf8) else {
-      connection.dialect.sendError(
-        .notAllowed, "nobody can block themselves", ref: ref, to: connection)
+      sendError(.notAllowed, "nobody can block themselves", ref: ref, to: connection)
       return
     }
     // Nobody could ever lift it, and whoever has a link could leave as many as they like.
     guard !message.isBlocked || connection.identity?.isGuest != true else {
-      connection.dialect.sendError(
+      sendError(
         .notAllowed, "no blocks are kept for guests by a link; sign in to block people", ref: ref,
         to: connection)
       return
     }
     guard !message.isBlocked || !Identity.isProgram(other) else {
-      connection.dialect.sendError(
+      sendError(
         .notAllowed, "what backends publish is for everybody; people can be blocked", ref: ref,
         to: connection)
       return
     }
     guard !message.isBlocked || blocking.blocked(by: person).count < Self.blocksMax else {
-      connection.dialect.sendError(
+      sendError(
         .tooMany, "\(Self.blocksMax) people may be blocked; let somebody through first", ref: ref,
         to: connection)
       return
@@ -63,9 +62,7 @@ extension Rooms {
   private func sendBlocks(
     _ blocking: any BlockingHandler, ref: String, _ connection: Connection
   ) {
-    send(
-      .blocks(ServerMessage.Blocks(people: blocking.blocked(by: connection.person))), ref: ref,
-      to: connection)
+    send(.blocks(.init(people: blocking.blocked(by: connection.person))), ref: ref, to: connection)
   }
 
   private func visibleTo(
@@ -85,10 +82,10 @@ extension Rooms {
         continue
       }
       for (room, _) in connection.present {
-        guard let profile = presence.announced(in: room).first(where: { $0.personID == other })
-        else {
-          continue
+        let profile = presence.announced(in: room).first {
+          $0.personID.utf8.elementsEqual(other.utf8)
         }
+        guard let profile else { continue }
         if !isVisible {
           send(
             .typing(.init(room: room, personID: other, isTyping: false)), ref: pushID(),

@@ -66,7 +66,7 @@ extension Rooms {
     else { return false }
     let (isPresent, count) = presence.standing(of: connection.person, in: room)
     guard isPresent || count < settings.limits.presentMax else {
-      connection.dialect.sendError(
+      sendError(
         .tooMany,
         "\(settings.limits.presentMax) people may be present in a room; subscribe without",
         ref: ref, to: connection)
@@ -95,7 +95,7 @@ extension Rooms {
   func present(in room: RoomName, to reader: Connection) -> [PersonProfile] {
     let own = profile(of: reader)
     let others = (people.presence?.announced(in: room) ?? []).filter {
-      $0.personID != own.personID && !separates(reader, from: $0.personID)
+      !$0.personID.utf8.elementsEqual(own.personID.utf8) && !separates(reader, from: $0.personID)
     }
     return (others + [own])
       .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
@@ -196,8 +196,7 @@ extension Rooms {
       givesSign(ref: ref, connection)
     else { return }
     guard connection.rooms.contains(typing.room) else {
-      connection.dialect.sendError(
-        .notJoined, "subscribe to the room before typing in it", ref: ref, to: connection)
+      sendError(.notJoined, "subscribe to the room before typing in it", ref: ref, to: connection)
       return
     }
     let change =
@@ -210,9 +209,7 @@ extension Rooms {
 
   func tell(_ change: TypingChange) {
     tell(
-      .typing(
-        ServerMessage.Typing(
-          room: change.room, personID: change.person, isTyping: change.isTyping)),
+      .typing(.init(room: change.room, personID: change.person, isTyping: change.isTyping)),
       in: change.room, to: .presence, about: change.person)
   }
 
@@ -223,7 +220,7 @@ extension Rooms {
     _ handler: Handler?, ref: String, _ connection: Connection
   ) -> Handler? {
     if let handler { return handler }
-    connection.dialect.sendError(
+    sendError(
       .notOffered, "this server does not offer it; look at the capabilities in welcome", ref: ref,
       to: connection)
     return nil
@@ -234,7 +231,7 @@ extension Rooms {
     let wait = connection.signs.draw(1, at: allowances.signs, now: surroundings.clock.uptime)
     guard wait > 0 else { return true }
     metrics.limited["signsPerSecondMax", default: 0] += 1
-    connection.dialect.sendError(
+    sendError(
       .tooFast,
       "there may be \(settings.limits.signsPerSecondMax) signs of life a second, and more came; "
         + "send it again after \(wait) ms", ref: ref, retryAfter: Int(wait), to: connection)

@@ -1,20 +1,4 @@
-/// A name that equals another only if it has the same bytes.
-///
-/// To `String`, é and e with an accent are equal. As names of documents and rooms they are two:
-/// the store keeps them apart, and a right to one is no right to the other.
-struct ExactName: Hashable {
-  let text: String
-
-  init(_ text: String) { self.text = text }
-
-  static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
-
-  func hash(into hasher: inout Hasher) {
-    var text = text
-    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    hasher.combine(UInt8.max)
-  }
-}
+import GatewayPorts
 
 /// A dictionary by exact names.
 struct ExactDictionary<Value>: Sequence, ExpressibleByDictionaryLiteral {
@@ -58,7 +42,7 @@ struct ExactDictionary<Value>: Sequence, ExpressibleByDictionaryLiteral {
 struct ExactSet: Sequence, ExpressibleByArrayLiteral {
   private var storage: Set<ExactName> = []
 
-  init(arrayLiteral elements: String...) { storage = Set(elements.map(ExactName.init)) }
+  init(arrayLiteral elements: String...) { storage = Set(elements.map { ExactName($0) }) }
 
   var count: Int { storage.count }
   var isEmpty: Bool { storage.isEmpty }
