@@ -62,8 +62,8 @@ struct NotePeople: Sendable {
     _ place: (([Selection]) -> [Selection])?
   ) {
     if let own, own.isSame(as: participant.clientID) { return }
-    let at = position(of: participant.clientID)
-    let known = isPlace(at, of: participant.clientID) ? all[at] : nil
+    let (at, isThere) = slot(of: participant.clientID)
+    let known = isThere ? all[at] : nil
     var person = NotePerson(
       clientID: participant.clientID, name: participant.name, color: participant.color,
       selections: isNew ? [] : known?.selections ?? [], isWriting: known?.isWriting ?? false,
@@ -116,26 +116,11 @@ struct NotePeople: Sendable {
   }
 
   private func index(of clientID: String) -> Int? {
-    let at = position(of: clientID)
-    return isPlace(at, of: clientID) ? at : nil
+    let (at, isThere) = slot(of: clientID)
+    return isThere ? at : nil
   }
 
-  private func isPlace(_ at: Int, of clientID: String) -> Bool {
-    at < all.count && all[at].clientID.isSame(as: clientID)
-  }
-
-  /// The index of a person, or the one to insert them at.
-  private func position(of clientID: String) -> Int {
-    var low = 0
-    var high = all.count
-    while low < high {
-      let middle = (low + high) / 2
-      if all[middle].clientID.utf8.lexicographicallyPrecedes(clientID.utf8) {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    return low
+  private func slot(of clientID: String) -> (index: Int, isThere: Bool) {
+    all.slot(of: clientID) { $0.clientID }
   }
 }

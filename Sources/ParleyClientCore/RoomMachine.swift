@@ -368,8 +368,8 @@ struct RoomMachine: Sendable {
     guard phase == .live else { return }
     for person in change.joined + change.updated { enter(person) }
     for id in change.left {
-      let at = place(of: id)
-      if at < people.count, people[at].personID.isSame(as: id) { people.remove(at: at) }
+      let (at, isThere) = slot(of: id)
+      if isThere { people.remove(at: at) }
     }
     tell(.people, &turn)
   }
@@ -382,27 +382,12 @@ struct RoomMachine: Sendable {
   }
 
   private mutating func enter(_ person: PersonProfile) {
-    let at = place(of: person.personID)
-    if at < people.count, people[at].personID.isSame(as: person.personID) {
-      people[at] = person
-    } else {
-      people.insert(person, at: at)
-    }
+    let (at, isThere) = slot(of: person.personID)
+    if isThere { people[at] = person } else { people.insert(person, at: at) }
   }
 
-  /// The index of a person, or the one to insert them at.
-  private func place(of personID: String) -> Int {
-    var low = 0
-    var high = people.count
-    while low < high {
-      let middle = (low + high) / 2
-      if people[middle].personID.utf8.lexicographicallyPrecedes(personID.utf8) {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    return low
+  private func slot(of personID: String) -> (index: Int, isThere: Bool) {
+    people.slot(of: personID) { $0.personID }
   }
 
   // MARK: Errors

@@ -83,6 +83,25 @@ extension String {
   func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
+extension Array {
+  /// The index of the element with an id, among elements in the order of their ids' bytes; the index
+  /// to insert it at if it is not there.
+  ///
+  /// - Complexity: O(log *n*) comparisons.
+  func slot(of id: String, by elementID: (Element) -> String) -> (index: Int, isThere: Bool) {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if elementID(self[middle]).utf8.lexicographicallyPrecedes(id.utf8) {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return (low, low < count && elementID(self[low]).isSame(as: id))
+  }
+}
+
 /// SplitMix64: chance that a seed repeats.
 struct SeededChance: Sendable {
   private var state: UInt64
