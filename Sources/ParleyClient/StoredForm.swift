@@ -6,7 +6,6 @@ enum StoredForm {
   static let claimKey = "client"
   static let personKey = "person"
   static let notePrefix = "note/"
-  static let roomPrefix = "room/"
 
   static func noteKey(_ documentID: String) -> String { notePrefix + documentID }
 

@@ -81,14 +81,6 @@ extension OfflineStore {
     }
   }
 
-  /// Forgets all that was fetched in a user's name; changes that wait stay.
-  package func forgetItems(of user: String) throws(OfflineStoreError) {
-    try transaction { (file) throws(OfflineStoreError) in
-      try file.query("DELETE FROM item WHERE user = ?").run(.text(user))
-      try file.query("DELETE FROM listing WHERE user = ?").run(.text(user))
-    }
-  }
-
   // MARK: Rows
 
   package static func item(

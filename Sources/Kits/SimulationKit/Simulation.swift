@@ -84,7 +84,6 @@ package struct Simulation {
   var lostTails = 0
   /// Marks that died unkept with their author's process, or may have been sent by it.
   var unkept: Set<Int> = []
-  var tokensMade = 0
   let firstCommits: Int
 
   package init(plan: Plan, seed: UInt64) {
