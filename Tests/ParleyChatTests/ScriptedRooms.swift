@@ -14,31 +14,9 @@ final class ScriptedRooms: ClientTransport {
     var person: String? = "u-ann"
     var epoch = "e"
     var histories: [String: [ParleyModel.Publication]] = [:]
-    var connection: Connection?
+    var connection: ScriptedConnection?
     var sent: [(id: String, message: ClientMessage)] = []
     var isAway = false
-  }
-
-  final class Connection: ClientConnection {
-    let server: ScriptedRooms
-    let incoming = Feed<[UInt8]>(bound: 100_000)
-
-    init(server: ScriptedRooms) { self.server = server }
-
-    func send(_ message: [UInt8]) { server.take(message, from: self) }
-
-    func receive() async throws(ConnectionEnd) -> [UInt8] {
-      guard let bytes = await incoming.next() else { throw ConnectionEnd(code: 1006) }
-      return bytes
-    }
-
-    func close() { incoming.finish() }
-
-    func push(_ message: ServerMessage, to id: String = "s") {
-      var bytes: [UInt8] = []
-      message.encode(messageID: id, into: &bytes)
-      incoming.put(bytes) { Array($0) }
-    }
   }
 
   struct Away: Error {}
@@ -50,7 +28,7 @@ final class ScriptedRooms: ClientTransport {
   func set(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
 
   func open() async throws -> any ClientConnection {
-    let connection = Connection(server: self)
+    let connection = ScriptedConnection(take(_:from:))
     try state.withLock { state in
       if state.isAway { throw Away() }
       state.connection = connection
@@ -84,7 +62,7 @@ final class ScriptedRooms: ClientTransport {
     }
   }
 
-  private func take(_ bytes: [UInt8], from connection: Connection) {
+  private func take(_ bytes: [UInt8], from connection: ScriptedConnection) {
     guard let (id, message) = try? bytes.withUnsafeBytes({ try ClientMessage.decode($0) }) else {
       return
     }

@@ -14,7 +14,7 @@ final class ScriptedServer: ClientTransport {
     /// The clients and sequences of the revisions that are not `other`'s.
     var made: [Int: (client: String, sequence: Int)] = [:]
     var client = ""
-    var connection: Connection?
+    var connection: ScriptedConnection?
     var connections = 0
     var changes = 0
     var refusal: ErrorCode?
@@ -31,28 +31,6 @@ final class ScriptedServer: ClientTransport {
     var clients: [String: String?] = [:]
   }
 
-  final class Connection: ClientConnection {
-    let server: ScriptedServer
-    let incoming = Feed<[UInt8]>(bound: 100_000)
-
-    init(server: ScriptedServer) { self.server = server }
-
-    func send(_ message: [UInt8]) { server.take(message, from: self) }
-
-    func receive() async throws(ConnectionEnd) -> [UInt8] {
-      guard let bytes = await incoming.next() else { throw ConnectionEnd(code: 1006) }
-      return bytes
-    }
-
-    func close() { incoming.finish() }
-
-    func push(_ message: ServerMessage, to id: String = "s") {
-      var bytes: [UInt8] = []
-      message.encode(messageID: id, into: &bytes)
-      incoming.put(bytes) { Array($0) }
-    }
-  }
-
   let state: Mutex<State>
 
   init(_ text: String = "") { state = Mutex(State(document: Document(text))) }
@@ -65,7 +43,7 @@ final class ScriptedServer: ClientTransport {
   func set(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
 
   func open() async throws -> any ClientConnection {
-    let connection = Connection(server: self)
+    let connection = ScriptedConnection(take(_:from:))
     state.withLock {
       $0.connection = connection
       $0.connections += 1
@@ -116,7 +94,7 @@ final class ScriptedServer: ClientTransport {
     }
   }
 
-  private func take(_ bytes: [UInt8], from connection: Connection) {
+  private func take(_ bytes: [UInt8], from connection: ScriptedConnection) {
     guard let (id, message) = try? bytes.withUnsafeBytes({ try ClientMessage.decode($0) }) else {
       return
     }

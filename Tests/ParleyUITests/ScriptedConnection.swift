@@ -1,0 +1,1 @@
+../ParleyClientTests/ScriptedConnection.swift
