@@ -260,7 +260,9 @@ public struct ClientMachine: Sendable {
     let error = ServerMessage.Failure(
       code: .badMessage, message: "", retryable: false, retryAfter: nil)
     if let number {
-      if let signal = line.failed(error, answering: number, &turn) {
+      if let signal = line.misread(answering: number, &turn)
+        ?? line.failed(error, answering: number, &turn)
+      {
         return follow(signal.line, &turn)
       }
       if failed(error, answering: number, &turn) { return }

@@ -329,6 +329,16 @@ struct Line: Sendable {
     refreshMessage = turn.send(.refresh(.init(token: token)))
   }
 
+  /// An answer came that cannot be read; `nil` if it does not answer the hello.
+  ///
+  /// A server of another version would greet no better the second time: it has greeted already.
+  mutating func misread(answering number: Int, _ turn: inout Turn) -> Answered? {
+    guard number == helloMessage else { return nil }
+    let signal = release(&turn, hangsUp: true)
+    become(.stopped(.refused(.badMessage)), &turn)
+    return Answered(line: signal)
+  }
+
   /// An error came in reply to a message; `nil` if it was none of the line's.
   mutating func failed(
     _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn

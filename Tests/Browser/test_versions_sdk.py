@@ -50,7 +50,7 @@ def test_a_gateway_of_the_same_protocol_is_written_to(server, site, gateway, bro
     tab.close()
 
 
-@pytest.mark.parametrize("kind", ["deaf"])
+@pytest.mark.parametrize("kind", ["other", "deaf"])
 def test_a_gateway_of_another_protocol_is_named_and_edits_wait(server, site, gateway, browser, kind):
     note = server.create("Kept")
     context = browser.new_context()

@@ -36,7 +36,7 @@ def test_a_gateway_of_the_same_protocol_is_written_to(server, parley, before, ki
     assert gateway.welcomes == 1 and text_of(server, id) == "understood"
 
 
-@pytest.mark.parametrize("kind", ["deaf"])
+@pytest.mark.parametrize("kind", ["other", "deaf"])
 def test_a_gateway_of_another_protocol_is_named_and_edits_wait(server, parley, before, tmp_path, kind):  # noqa: F811
     id, gateway = server.create_note("Kept"), before("same")
     url = f"http://127.0.0.1:{gateway.port}"

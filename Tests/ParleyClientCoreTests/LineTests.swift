@@ -51,6 +51,18 @@ struct LineTests {
     #expect(rig.machine.state == .stopped(.refused(.badMessage)))
   }
 
+  @Test("a welcome of another version stops it, and leaves it who it was")
+  func misreadWelcome() {
+    var rig = Rig(claim: .init(id: "A", resumeToken: "of A"))
+    rig.handle(.start)
+    rig.handle(.opened)
+    let id = rig.sent.last?.id ?? ""
+    let answer = #"{"messageId":"\#(id)","type":"welcome","data":{"protocol":"parley.v2"}}"#
+    #expect(rig.handle(.received(Array(answer.utf8))) == ["disconnect", "stopped"])
+    #expect(rig.machine.state == .stopped(.refused(.badMessage)))
+    #expect(rig.machine.claim?.id == "A")
+  }
+
   @Test("a hello that was too much waits as long as it is told, and at most twice as long")
   func retryableHello() {
     var rig = Rig()
