@@ -28,7 +28,8 @@ final class PostgresProxy: Sendable {
 
   /// Begins to listen.
   init(to server: PostgresServer) throws {
-    folder = "/tmp/parley-line-\(UUID().uuidString.prefix(8))"
+    // Goes with the server's.
+    folder = server.folder + "/line-\(UUID().uuidString.prefix(8))"
     target = server.folder + "/.s.PGSQL.5432"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -42,7 +43,6 @@ final class PostgresProxy: Sendable {
 
   deinit {
     close(listener)
-    try? FileManager.default.removeItem(atPath: folder)
   }
 
   /// Has something befall the next bytes.
