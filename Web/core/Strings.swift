@@ -35,7 +35,7 @@ extension String.UTF8View {
 
   var count: Int { with { $0.count } }
 
-  @inline(never)
+  @inline(never) @usableFromInline
   func elementsEqual(_ other: String.UTF8View) -> Bool {
     with { mine in
       other.with { others in
