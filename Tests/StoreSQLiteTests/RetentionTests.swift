@@ -133,6 +133,10 @@ struct MigrationTests {
       DROP TABLE dead_letters;
       DROP TABLE answers;
       DROP TABLE note_origins;
+      DROP TABLE chat_groups;
+      DROP TABLE group_members;
+      DROP TABLE likes;
+      DROP TABLE read_marks;
       DROP TABLE snapshots;
       CREATE TABLE snapshots (
         number INTEGER PRIMARY KEY, document INTEGER NOT NULL, revision INTEGER NOT NULL,
@@ -142,7 +146,7 @@ struct MigrationTests {
       PRAGMA user_version = 1;
       """)
     #expect(
-      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 5)
+      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 6)
     ) { try SQLiteStore(reading: folder.file()) }
     let store = try SQLiteStore(path: folder.file())
     #expect(try store.load("n").text == "older")

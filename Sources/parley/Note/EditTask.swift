@@ -80,8 +80,7 @@ actor EditTask: NoteTask {
     let text = try await note.text()
     guard TextFile.Stamp(path) != nil else {
       base = text
-      _ = try TextFile.replace(path, by: text)
-      stamp = TextFile.Stamp(path)
+      stamp = try TextFile.replace(path, by: text).stamp
       return said()
     }
     stamp = TextFile.Stamp(path)
@@ -163,10 +162,10 @@ actor EditTask: NoteTask {
   private func write(_ text: String) async throws {
     guard !Self.isSame(text, base) else { return }
     let before = base
-    let there = try TextFile.replace(path, by: text)
-    stamp = TextFile.Stamp(path)
+    let replaced = try TextFile.replace(path, by: text)
+    stamp = replaced.stamp
     base = text
-    guard let there, !Self.isSame(there, before) else { return }
+    guard let there = replaced.before, !Self.isSame(there, before) else { return }
     // A save had come between the last look and this moment.
     try await merge(there, madeFrom: before)
     news.come()

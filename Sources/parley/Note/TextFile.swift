@@ -18,6 +18,10 @@ enum TextFile {
     init?(_ path: String) {
       var status = stat()
       guard stat(path, &status) == 0 else { return nil }
+      self.init(status)
+    }
+
+    fileprivate init(_ status: stat) {
       device = UInt64(status.st_dev)
       number = UInt64(status.st_ino)
       size = Int64(status.st_size)
@@ -77,8 +81,11 @@ enum TextFile {
   /// Puts a text into a file in one step.
   ///
   /// - Returns: The text that was in it at that moment, which somebody may have saved just before; `nil`
-  ///   if there was no file, or the file system cannot say.
-  static func replace(_ path: String, by text: String) throws(NoteFailure) -> String? {
+  ///   if there was no file, or the file system cannot say. And the stamp of what was put there: the
+  ///   path may have somebody's next save by now.
+  static func replace(
+    _ path: String, by text: String
+  ) throws(NoteFailure) -> (before: String?, stamp: Stamp) {
     // A link stays one.
     var target = path
     if let resolved = realpath(path, nil) {
@@ -102,14 +109,15 @@ enum TextFile {
       let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
       if count > 0 { rest = rest.dropFirst(count) } else { hasFailed = errno != EINTR }
     }
-    hasFailed = hasFailed || fsync(file) != 0
+    var written = stat()
+    hasFailed = hasFailed || fsync(file) != 0 || fstat(file, &written) != 0
     let reason = errno
     close(file)
     errno = reason
     guard !hasFailed else { throw failure(fresh) }
     if isThere, FileSystem.exchange(fresh, target) {
       do throws(NoteFailure) {
-        return try read(fresh)
+        return (try read(fresh), Stamp(written))
       } catch {
         // Somebody has just saved what is no text: it is theirs, and stays.
         _ = FileSystem.exchange(fresh, target)
@@ -117,7 +125,7 @@ enum TextFile {
       }
     }
     guard rename(fresh, target) == 0 else { throw failure(target) }
-    return nil
+    return (nil, Stamp(written))
   }
 
   private static func failure(_ path: String) -> NoteFailure {
