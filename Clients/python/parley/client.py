@@ -249,8 +249,11 @@ class Client:
         finally:
             if self.unsaved and not self._folder:
                 _log.warning("the client is closed with %d edits that are not saved", self.unsaved)
+            # Where it was never begun there is nothing to keep, nor to stop.
+            with contextlib.suppress(CoreError):
+                # The newest edits may not have had their time to be kept.
+                self._do("suspending")
             self._is_closed = True
-            # Where it was never begun there is nothing to stop.
             with contextlib.suppress(CoreError):
                 self._do("stop")
             for note in self._notes.values():
