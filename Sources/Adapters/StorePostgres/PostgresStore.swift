@@ -16,7 +16,7 @@ public final class PostgresStore: DocumentStore, Outbox {
   public enum Sharing: Sendable {
     /// The only one that commits.
     case alone
-    /// One of several that commit.
+    /// A store beside others that commit, too.
     case shared
     /// A reader, beside whoever commits.
     case reading

@@ -32,7 +32,7 @@ public struct SQLiteProvisioning: StoreProvisioning {
 
 /// The store's upkeep and secrets, beside requests.
 extension SQLiteStore: RepairableStore {
-  /// One machine: this one.
+  /// The state of a store on one machine, which is always there.
   public var state: StoreState { StoreState() }
 
   /// See ``ServerStore``.

@@ -299,7 +299,7 @@ extension Documents {
     fail(.notNext(headRevision: room.live?.durableRevision ?? 0), in: room)
   }
 
-  /// Those who wait for a read of the log, who no longer do.
+  /// Takes out those who wait for a read of the log.
   func takeAsking(_ room: DocumentRoom) -> [DocumentRoom.Waiting] {
     defer {
       room.asking = []

@@ -316,7 +316,7 @@ package struct LiveDocument {
 
   // MARK: Other writers
 
-  /// Nobody knows what became of the commit under way: its entries stay tentative until the log has been
+  /// Marks the commit under way as one of unknown outcome: its entries stay tentative until the log has been
   /// read.
   package mutating func commitUnsettled() { committingThrough = nil }
 

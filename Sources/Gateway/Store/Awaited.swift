@@ -9,7 +9,7 @@ enum Awaited {
   /// Certainty that a document's commit, which failed, does not turn up.
   case wiping(DocumentID)
   case renewal(DocumentID, epoch: String)
-  /// What other nodes have appended to a document's log.
+  /// A read of what other nodes have appended to a document's log.
   case news(DocumentID)
   /// Sessions that begin before such a reading.
   case fences(DocumentID)

@@ -43,7 +43,7 @@ extension Simulation {
         store: MemoryStoreHandle(store)))
   }
 
-  /// One of the nodes.
+  /// A node picked by chance.
   mutating func anyNode() -> Int { nodes.count > 1 ? random.below(nodes.count) : 0 }
 
   /// The node that a client comes to; `nil` if all stand still.
@@ -121,7 +121,7 @@ extension Simulation {
     }
   }
 
-  /// What a node has asked of the store has no known outcome; some of it is done later.
+  /// Breaks a node's line to the store: its requests have no known outcome, and some are done later.
   private mutating func breakLine(of node: Int) {
     let queue = nodes[node].storeQueue
     nodes[node].storeQueue = []
