@@ -19,7 +19,7 @@ final class TemporaryFolder: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// What the page on the group chat's layers asks of them, against the running program, over a network that
+/// The group chat's layers do what their page asks of them, against the running program, over a network that
 /// is cut.
 @Suite("Group chat's layers", .serialized, .timeLimit(.minutes(15)))
 struct GroupDataTests {

@@ -5,7 +5,7 @@ import Synchronization
 /// A line to PostgreSQL that can be cut: before a request reaches the server, or before its answer
 /// comes back.
 final class PostgresProxy: Sendable {
-  /// What befalls the next bytes that come by.
+  /// The fate of the next bytes that come by.
   enum Trouble {
     case none
     /// The next bytes of a client are not passed on, and its connection ends.
@@ -48,10 +48,10 @@ final class PostgresProxy: Sendable {
   /// Has something befall the next bytes.
   func bring(_ trouble: Trouble) { self.trouble.withLock { $0 = trouble } }
 
-  /// How often something has befallen a connection.
+  /// The number of times that something has befallen a connection.
   var troubleCount: Int { troubles.load(ordering: .acquiring) }
 
-  /// How many connections were made.
+  /// The number of connections that were made.
   var connectionCount: Int { connections.load(ordering: .acquiring) }
 
   private func accept() {

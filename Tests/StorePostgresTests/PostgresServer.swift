@@ -7,7 +7,7 @@ import Testing
 final class PostgresServer: Sendable {
   struct Failure: Error, CustomStringConvertible { let description: String }
 
-  /// One server for all tests, each of which has a database of its own.
+  /// A server for all tests, each of which has a database of its own.
   static let shared = Result { try PostgresServer() }
 
   /// The folder of the socket.
