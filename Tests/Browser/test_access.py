@@ -7,8 +7,15 @@ import time
 import pytest
 from conftest import PHONE, PROGRAM, SECRET, Server, converge, token, wait_until
 from playwright.sync_api import expect
+from test_offline import kept, wait_until_copied, wait_until_kept
+from test_upgrade import mark
 
 PASSWORD = "correct horse é"
+# What is offered of a note to whoever may only read it.
+MENU_OF_READERS = [
+    "Copy link", "Copy text", "History", "Read beside the text", "Download Markdown", "Download text", "Download HTML",
+    "Print…",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -93,6 +100,125 @@ def test_signing_in_with_a_token(guarded, person):
     expect(tab.get_by_role("textbox", name="Name", exact=True)).to_be_disabled()
     tab.get_by_role("button", name="Sign out").click()
     tab.wait_for_load_state()
+
+
+def test_signing_out_in_one_of_two_tabs(guarded, person):
+    note = guarded.create("Secret plan")
+    ada = person("Ada").open(note, f"#token={guarded.token}")
+    ada.type("classified")
+    ada.wait_until_saved()
+    wait_until_kept(ada)
+    other = ada.new_page()
+    other.goto(f"/n/{note}")
+    expect(other.locator("#status")).to_have_attribute("data-state", "saved")
+    ada.page.locator(".brand-link").click()
+    wait_until_copied(ada, "classified")
+    for tab in (ada.page, other):
+        mark(tab)
+    ada.page.locator("#me").click()
+    ada.page.get_by_role("button", name="Sign out").click()
+    for tab in (ada.page, other):
+        expect(tab.locator("html[data-before]")).to_have_count(0)
+        expect(tab.get_by_role("dialog")).to_contain_text("You are not signed in.")
+        expect(tab.locator("#notes .note-title")).to_have_count(0)
+        assert guarded.token not in tab.evaluate("JSON.stringify([{ ...sessionStorage }, { ...localStorage }])")
+    # Nor does a tab that opens now find anybody to go on as.
+    third = ada.new_page()
+    third.goto(f"/n/{note}")
+    expect(third.get_by_role("dialog")).to_contain_text("You are not signed in.")
+    all_that_is_kept = kept(ada)
+    assert "classified" not in all_that_is_kept and "Secret plan" not in all_that_is_kept
+    assert note not in all_that_is_kept
+    # Who signs in again does so for all of them.
+    dialog = ada.page.get_by_role("dialog")
+    dialog.get_by_label("Token").fill(token())
+    dialog.get_by_role("button", name="Sign in").click()
+    for tab in (ada.page, other):
+        expect(tab.locator("#notes .note-title")).to_have_text(["Secret plan"])
+    expect(third.locator("#status")).to_have_attribute("data-state", "saved")
+
+
+def test_words_that_wait_at_a_sign_out_stay_their_writers(guarded, person):
+    note = guarded.create("Unsent")
+    ada = person("Ada").open(note, f"#token={guarded.token}")
+    wait_until_kept(ada)
+    guarded.kill()
+    ada.wait_for_status("offline")
+    ada.type("not sent yet")
+    mark(ada.page)
+    ada.page.locator("#me").click()
+    ada.page.get_by_role("button", name="Sign out").click()
+    expect(ada.page.locator("html[data-before]")).to_have_count(0)
+    guarded.start()
+    dialog = ada.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("You are not signed in.")
+    expect(ada.page.locator("#editor .cm-content")).to_have_count(0)
+    dialog.get_by_label("Token").fill(token())
+    dialog.get_by_role("button", name="Sign in").click()
+    ada.wait_for_status("saved")
+    ada.wait_for_text("not sent yet")
+    ada.wait_until_saved()
+    assert guarded.request("GET", f"/api/notes/{note}/text")["text"] == "not sent yet"
+
+
+def test_another_person_signs_in_over_words_that_wait(guarded, person):
+    note = guarded.create("Shared desk")
+    ada = person("Ada").open(note, f"#token={token(seconds=15)}")
+    page = ada.page
+    ada.type("before")
+    ada.wait_until_saved()
+    trouble = page.locator("[data-kind=connection]")
+    expect(trouble).to_contain_text("Your sign-in has ended.")
+    ada.to_end()
+    ada.type(", after")
+    expect(page.locator("#status-text")).to_contain_text("not yet saved")
+    mark(page)
+    trouble.get_by_role("button", name="Sign in").click()
+    page.get_by_label("Token").fill(token(sub="bo"))
+    page.get_by_role("dialog").get_by_role("button", name="Sign in").click()
+    expect(page.locator("html[data-before]")).to_have_count(0)
+    ada.wait_for_editor()
+    expect(page.locator("#me-name")).to_have_text("bo")
+    ada.wait_for_text("before")
+    # They are still there for whose they are.
+    mark(page)
+    page.locator("#me").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.locator("html[data-before]")).to_have_count(0)
+    page.get_by_label("Token").fill(token())
+    page.get_by_role("dialog").get_by_role("button", name="Sign in").click()
+    ada.wait_for_text("before, after")
+    ada.wait_until_saved()
+    assert guarded.request("GET", f"/api/notes/{note}/text")["text"] == "before, after"
+
+
+def test_another_persons_address_in_a_tab_with_words_that_wait(guarded, person):
+    note = guarded.create("Shared desk")
+    ada = person("Ada").open(note, f"#token={guarded.token}")
+    ada.type("before")
+    ada.wait_until_saved()
+    wait_until_kept(ada)
+    guarded.kill()
+    ada.wait_for_status("offline")
+    ada.to_end()
+    ada.type(", after")
+    expect(ada.page.locator("#status-text")).to_contain_text("not yet saved")
+    mine = ada.page.evaluate("JSON.parse(sessionStorage.getItem('parley.client')).id")
+    ada.page.goto("about:blank")
+    ada.page.goto(f"/n/{note}#token={token(sub='bo')}")
+    expect(ada.page.locator("#me-name")).to_have_text("bo")
+    guarded.start()
+    ada.wait_for_editor()
+    ada.wait_for_text("before")
+    # A client's id is one person's.
+    assert ada.page.evaluate("JSON.parse(sessionStorage.getItem('parley.client')).id") != mine
+    ada.to_start()
+    ada.type("Bo: ")
+    ada.wait_until_saved()
+    ada.page.goto("about:blank")
+    ada.page.goto(f"/n/{note}#token={token()}")
+    ada.wait_for_text("Bo: before, after")
+    ada.wait_until_saved()
 
 
 def test_signing_in_with_a_password(users, person):
@@ -217,7 +343,7 @@ def test_a_link_for_reading(guarded, person):
     phone.picture("phone-read-only")
     # A menu without what is not allowed; a history to look at.
     bo.page.get_by_role("button", name="More for this note").click()
-    expect(bo.page.get_by_role("menuitem")).to_have_text(["Copy link", "Copy text", "History"])
+    expect(bo.page.get_by_role("menuitem")).to_have_text(MENU_OF_READERS)
     bo.page.get_by_role("menuitem", name="History").click()
     expect(bo.page.locator("#history-title")).to_be_visible()
     expect(bo.page.get_by_role("button", name="Restore this version")).to_be_hidden()
@@ -287,7 +413,7 @@ def test_what_is_not_allowed_is_not_offered(guarded, person):
     expect(bo.page.get_by_label("Title of the note")).to_be_disabled()
     expect(bo.page.get_by_role("button", name="Share")).to_be_hidden()
     bo.page.get_by_role("button", name="More for this note").click()
-    expect(bo.page.get_by_role("menuitem")).to_have_text(["Copy link", "Copy text", "History"])
+    expect(bo.page.get_by_role("menuitem")).to_have_text(MENU_OF_READERS)
     bo.picture("no-managing")
     bo.press("Escape")
     bo.page.locator("#notes .note-row").hover()

@@ -95,10 +95,13 @@ def test_writing_and_sharing_below_a_path(server, person):
     page.get_by_role("link", name="Below").click()
     expect(page).to_have_url(re.compile(re.escape(server.url) + "n/[^/]+$"))
     expect(ada.editor).to_have_text("below a path")
-    sizes = page.evaluate(
-        "() => [...document.querySelectorAll('svg use')].map((use) => use.href.baseVal)"
+    icons = page.evaluate(
+        "() => [...document.querySelectorAll('svg use')].filter((use) => use.checkVisibility())"
+        ".map((use) => [use.href.baseVal, use.getBBox().width])"
     )
-    assert sizes and all(re.search(r"/parley/assets/.*icons[^/]*\.svg#", size) for size in sizes)
+    assert icons and all(
+        re.search(r"^#icon-|/parley/assets/icons\.svg#", address) and width > 0 for address, width in icons
+    ), icons
     assert [url for url in strays if not url.startswith((server.url, "data:"))] == []
 
 

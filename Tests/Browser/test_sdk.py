@@ -6,7 +6,7 @@ import re
 import threading
 
 import pytest
-from conftest import ROOT, SECONDS, SECRET, Server, token
+from conftest import ROOT, SECONDS, SECRET, Server, token, wait_until
 from playwright.sync_api import expect
 
 AREA = """<!doctype html><meta charset="utf-8"><title>An app</title><textarea aria-label="text"></textarea>
@@ -604,6 +604,34 @@ def test_a_room_through_a_server_that_is_killed(gateway, open_page):
     ada.wait_for_function("() => room.people.length === 1")
 
 
+def test_receipts_reach_the_author_alone(gateway, open_page):
+    ada, grace = open_page(ROOM, "orders"), open_page(ROOM, "orders", "Grace")
+    for tab in (ada, grace):
+        tab.wait_for_function("() => window.room?.state === 'live'")
+        tab.evaluate("() => { window.receipts = []; room.on('receipt', (one) => receipts.push(one)); }")
+    place = ada.evaluate("() => room.publish('tea?')")
+    grace.wait_for_function("() => heard.length === 1")
+    for stage in ("delivered", "read", "delivered"):
+        grace.evaluate("([place, stage]) => room.confirm(place, stage)", [place, stage])
+    ada.wait_for_function("() => receipts.length === 2")
+    person = grace.evaluate("() => parley.personId")
+    told = [{"position": place, "personId": person, "stage": stage} for stage in ("delivered", "read")]
+    assert ada.evaluate("() => receipts") == told
+    assert ada.evaluate("place => room.receiptsOf(place)", place) == [{"personId": person, "stage": "read"}]
+    refused = grace.evaluate("place => room.receiptsOf(place).catch((error) => error.reason)", place)
+    assert refused == "notAllowed" and grace.evaluate("() => receipts") == []
+    # One that is given without a connection comes with the next.
+    place = ada.evaluate("() => room.publish('now?')")
+    grace.wait_for_function("() => heard.length === 2")
+    gateway.kill()
+    grace.wait_for_function("() => room.state === 'away'")
+    grace.evaluate("place => room.confirm(place)", place)
+    gateway.start()
+    for tab in (ada, grace):
+        tab.evaluate("() => window.dispatchEvent(new Event('online'))")
+    ada.wait_for_function("place => room.receiptsOf(place).then((all) => all[0]?.stage === 'read')", arg=place)
+
+
 GUIDE = (ROOT / "Documentation" / "WebPage.md").read_text()
 
 
@@ -620,9 +648,18 @@ def test_the_guides_pages_run_as_they_stand_there(gateway, browser, site, number
     site.pages["/guide.html"] = text.replace("https://notes.example.org", gateway.url).encode()
     tab.goto(f"{site.url}/guide.html")
     if "parley.room" in page:
-        expect(tab.locator("#orders > li" if "orders" in page else "#here")).to_have_text(
-            "soup" if "orders" in page else re.compile("^Ada")
-        )
+        shows = {"orders": ("#orders > li", "soup"), "receipt": ("#read", "It was read"), "": ("#here", re.compile("^Ada"))}
+        place, words = next(value for name, value in shows.items() if name in page)
+        # A receipt is another person's.
+        other = browser.new_context() if "receipt" in page else None
+        if other:
+            # Its messages go in order: once this is stored, it hears.
+            wait_until(lambda: gateway.request("GET", "/api/rooms/office/history")["publications"])
+            tab = other.new_page()
+            tab.goto(f"{site.url}/guide.html")
+        expect(tab.locator(place)).to_have_text(words)
+        if other:
+            other.close()
         assert problems == []
         context.close()
         return

@@ -65,10 +65,13 @@ def test_an_emoji_replaced_by_one_that_shares_its_first_half(server, person):
         """async () => {
             const view = (VIEW_IN)("#editor");
             view.dispatch({ changes: { from: 2, to: 3, insert: "\\uDE01" } });
+            // A first half waits for the other; one that comes alone is no text.
             view.dispatch({ changes: { from: 4, to: 4, insert: "\\uD83D" } });
+            view.dispatch({ changes: { from: 4, to: 4, insert: "\\uDE00" } });
+            view.dispatch({ changes: { from: 6, to: 6, insert: "\\uDE00" } });
         }""".replace("VIEW_IN", VIEW_IN)
     )
-    assert converge(ann, bo) == "a😁b\ufffd"
+    assert converge(ann, bo) == "a😁b😀\ufffd"
 
 
 def test_a_large_paste_and_windows_line_ends(server, person):

@@ -32,12 +32,13 @@ function browser() {
 }
 
 test("the address tells a token, a link and the history apart", () => {
-  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, isHistory: false, isNew: false, newKey: undefined });
-  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, isHistory: true, isNew: false, newKey: undefined });
-  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", isHistory: true, isNew: false, newKey: undefined });
+  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, invite: undefined, isHistory: false, isNew: false, newKey: undefined });
+  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, invite: undefined, isHistory: true, isNew: false, newKey: undefined });
+  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", invite: undefined, isHistory: true, isNew: false, newKey: undefined });
+  assert.equal(fragmentOf("#invite=pi_a-_").invite, "pi_a-_");
   assert.equal(fragmentOf("#new").isNew, true);
   assert.equal(fragmentOf("#new=0a1b").newKey, "0a1b");
-  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, isHistory: false, isNew: false, newKey: undefined });
+  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, invite: undefined, isHistory: false, isNew: false, newKey: undefined });
 });
 
 test("what a token says is read, and what is none is not", () => {
@@ -73,7 +74,7 @@ test("a token outlives a reload of its tab, and a link stays in the address", ()
   assert.equal(link.token, "l.i.nk");
   assert.equal(link.fragment, "share=l.i.nk");
   assert.equal(new Access({ location: { hash: "" }, storage }).isLink, true);
-  link.forget();
+  link.leave();
   assert.equal(new Access({ location: { hash: "" }, storage }).token, undefined);
 });
 
@@ -126,6 +127,93 @@ test("tabs hand on the person's own token, and only to the same person", () => {
   const other = new Access({ location: { hash: "" }, storage: storageOf(), channel: lonely() });
   other.on("offered", () => assert.fail("a token that has ended was handed on"));
   other.ask();
+});
+
+/** A browser whose tabs can be loaded anew. */
+function withTabs() {
+  const channel = browser();
+  return (/** @type {string} */ hash, kept = new Map()) => {
+    const access = new Access({ location: { hash }, storage: storageOf(kept), channel: channel() });
+    /** @type {string[]} */
+    const events = [];
+    access.on("offered", ({ token }) => events.push(token));
+    access.on("signedOut", () => events.push("signed out"));
+    return { access, events, kept };
+  };
+}
+
+test("who signs out in one tab has signed out in all, and no tab brings them back", () => {
+  const open = withTabs();
+  const [anns, eves] = [tokenOf({ sub: "ann" }), tokenOf({ sub: "eve" })];
+  const here = open(`#token=${anns}`);
+  const there = open("");
+  there.access.take({ token: anns, refreshToken: "again" });
+  const eve = open("");
+  eve.access.take({ token: eves });
+  const guest = open("#share=l.i.nk");
+  here.access.leave();
+  assert.deepEqual(there.events, ["signed out"]);
+  assert.deepEqual([eve.events, guest.events], [[], []]);
+  // On the page that goes away, words are still this person's; but it hands nothing on, and takes nothing.
+  assert.equal(here.access.claims?.sub, "ann");
+  there.access.leave({ isHere: true });
+  assert.deepEqual(here.events, []);
+  const newcomer = open("");
+  newcomer.access.ask();
+  assert.deepEqual(newcomer.events, [eves]);
+  here.access.take({ token: tokenOf({ sub: "ann", exp: 9_999_999_999 }) });
+  for (const { kept } of [here, there]) {
+    const again = open("", kept);
+    assert.equal(again.access.token, undefined);
+    // Not even as somebody else, who is signed in in another tab, or as whom a new tab goes on.
+    again.access.ask();
+    newcomer.access.ask();
+    newcomer.access.take({ token: eves });
+    assert.deepEqual(again.events, []);
+    // But who signs in now does so for all tabs that have nobody.
+    const bos = tokenOf({ sub: "bo" });
+    const bo = open("");
+    bo.access.take({ token: bos });
+    assert.deepEqual(again.events, [bos]);
+    again.access.take({ token: bos });
+    const later = open("", kept);
+    assert.equal(later.access.token, bos);
+    bo.access.leave();
+    assert.deepEqual(later.events, ["signed out"]);
+    again.access.leave({ isHere: true });
+    later.access.leave({ isHere: true });
+  }
+});
+
+test("a tab that signs out again tells the others again, for one may have been on its way", () => {
+  const open = withTabs();
+  const mine = tokenOf({ sub: "ann" });
+  const here = open(`#token=${mine}`);
+  here.access.leave();
+  const late = open(`#token=${mine}`);
+  here.access.leave();
+  assert.deepEqual(late.events, ["signed out"]);
+});
+
+test("who leaves a link goes on with their own token, where a tab has it", () => {
+  const open = withTabs();
+  const mine = tokenOf({ sub: "ann" });
+  const tab = open(`#token=${mine}`);
+  const guest = open("#share=l.i.nk");
+  guest.access.leave();
+  assert.deepEqual(tab.events, []);
+  const again = open("", guest.kept);
+  again.access.ask();
+  assert.deepEqual(again.events, [mine]);
+});
+
+test("another person has the tab from its next load on", () => {
+  const open = withTabs();
+  const [anns, bos] = [tokenOf({ sub: "ann" }), tokenOf({ sub: "bo" })];
+  const here = open(`#token=${anns}`);
+  here.access.leave({ next: { token: bos } });
+  assert.equal(here.access.token, anns);
+  assert.equal(open("", here.kept).access.token, bos);
 });
 
 test("initials are those of the name, not of what stands in brackets after it", () => {

@@ -40,6 +40,10 @@ test("every file that a page or a part names is there", () => {
 test("a first visit is at most 12 requests and 300 kB, the client core at most 110 kB of them", () => {
   // The pages' own files, what the start brings, and the list of notes, asked for before and after the line is up.
   const files = new Set([...named(read("index.html")), ...["text", "codemirror"].map(file)]);
+  // A language, the largest; English is in what the page starts with.
+  const languages = fixed.filter((name) => name.startsWith("languages-")).map((name) => `immutable/${name}`);
+  assert.equal(languages.length, readdirSync(new URL("../js/languages/", folder)).length - 1);
+  files.add(languages.sort((a, b) => size(`${b}.br`) - size(`${a}.br`))[0] ?? "");
   // And the worker, which takes what it keeps from what the browser has.
   files.add("worker.js");
   assert.ok(1 + files.size + 2 <= 12, `${[...files]}`);
@@ -53,7 +57,8 @@ test("the worker keeps what a first visit fetches, and is of the page's build", 
   const [, build] = /<meta name="build" content="([^"]+)"/.exec(read("index.html")) ?? [];
   const worker = read("worker.js");
   assert.ok(worker.includes(`"${build}"`));
-  const kept = [...worker.matchAll(/"(immutable\/[^"]+)"/g)].map(([, name]) => name).filter((name) => name !== "immutable/");
+  const all = [...worker.matchAll(/"(immutable\/[^"]+)"/g)].map(([, name]) => name ?? "");
+  const kept = all.filter((name) => !name.startsWith("immutable/languages-"));
   const first = new Set([...named(read("index.html")), ...["text", "codemirror"].map(file)]);
   assert.deepEqual(new Set(kept), first);
   const manifest = JSON.parse(read("app.webmanifest"));
@@ -92,6 +97,6 @@ test("what is fetched later is not in what the page starts with", () => {
   for (const mark of ["history-slider", "sharing-link"]) {
     assert.equal(app.includes(mark), mark === "sharing-link", mark);
   }
-  assert.ok(!app.includes("cm-content") && text.includes("Write something."));
+  assert.ok(!app.includes("cm-content") && text.includes("note.placeholder"));
   assert.ok(!read(file("codemirror")).includes("autocomplete-icon"));
 });

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { surplus } from "../../Web/js/copies.js";
+import { Copies, surplus } from "../../Web/js/copies.js";
 import { Note } from "../../Web/js/note.js";
-import { Line, World } from "./support.mjs";
+import { FakeStorage, Line, World } from "./support.mjs";
 
 const entry = (/** @type {string} */ id, /** @type {number} */ usedAt, units = 1) => ({ owner: "", id, units, usedAt });
 const limits = { notes: 3, units: 10, age: 1 };
@@ -56,4 +56,162 @@ test("a copy has the server's text, and none of the edits that wait", () => {
   const last = new Note({ core: third.core, connection: third.connection, documentId: "d", restored });
   assert.equal(last.text, "more text");
   assert.equal(last.unconfirmedCount, 1);
+});
+
+/** A database in memory, which opens when it is told to. */
+class FakeDatabases {
+  /** @type {Map<string, Map<string, any>>} Of one database. */
+  stores = new Map();
+  /** @type {(() => void)[]} */
+  #waiting = [];
+  isOpen = true;
+
+  /** Lets those in who wait. */
+  letIn() {
+    this.isOpen = true;
+    for (const go of this.#waiting.splice(0)) go();
+  }
+
+  open() {
+    /** @type {any} */
+    const request = { result: this.#database };
+    const go = () => {
+      if (this.stores.size === 0) request.onupgradeneeded();
+      request.onsuccess();
+    };
+    if (this.isOpen) setImmediate(go);
+    else this.#waiting.push(go);
+    return request;
+  }
+
+  #database = {
+    createObjectStore: (/** @type {string} */ name) => void this.stores.set(name, new Map()),
+    transaction: () => {
+      let steps = 0;
+      /** @type {any} */
+      const transaction = {};
+      /** @param {() => any} work */
+      const step = (work) => {
+        steps += 1;
+        /** @type {any} */
+        const request = {};
+        setImmediate(() => {
+          request.result = work();
+          request.onsuccess?.();
+          setImmediate(() => {
+            steps -= 1;
+            if (steps === 0) transaction.oncomplete?.();
+          });
+        });
+        return request;
+      };
+      transaction.objectStore = (/** @type {string} */ name) => {
+        const store = /** @type {Map<string, any>} */ (this.stores.get(name));
+        return {
+          get: (/** @type {any} */ key) => step(() => store.get(JSON.stringify(key))),
+          getAll: () => step(() => [...store.values()]),
+          getAllKeys: () => step(() => [...store.keys()].map((key) => JSON.parse(key))),
+          put: (/** @type {any} */ value, /** @type {any} */ key) => step(() => store.set(JSON.stringify(key), value)),
+          delete: (/** @type {any} */ key) => step(() => store.delete(JSON.stringify(key))),
+          clear: () => step(() => store.clear()),
+        };
+      };
+      // One in which nothing is asked for ends at once.
+      step(() => {});
+      return transaction;
+    },
+  };
+
+  get words() {
+    return JSON.stringify([...this.stores].map(([name, store]) => [name, ...store]));
+  }
+}
+
+/** @param {FakeDatabases} databases @param {() => string | undefined} owner @param {FakeStorage} storage */
+function copiesIn(databases, owner, storage = new FakeStorage()) {
+  /** @type {any} */ (globalThis).indexedDB = databases;
+  return new Copies("copies", owner, /** @type {any} */ (storage));
+}
+
+/** @param {string} id @param {string} text @returns {import("../../Web/js/copies.js").Copy} */
+const copyOf = (id, text) => ({ id, title: "Title", access: "write", session: "session", text });
+
+/** A browser with copies of Ann's and of Bo's. */
+async function withCopies() {
+  const databases = new FakeDatabases();
+  for (const owner of ["ann", "bo"]) {
+    const copies = copiesIn(databases, () => owner);
+    await copies.opened;
+    await copies.save(copyOf(`${owner}-note`, `words of ${owner}`));
+    await copies.saveList({ notes: [], mayCreate: owner === "bo" });
+  }
+  assert.match(databases.words, /words of ann.*words of bo/);
+  return databases;
+}
+
+/** @param {FakeDatabases} databases */
+function assertOnlyBos(databases) {
+  assert.doesNotMatch(databases.words, /ann/);
+  assert.match(databases.words, /words of bo/);
+}
+
+test("copies are forgotten also where the browser takes long to bring them", async () => {
+  const databases = await withCopies();
+  databases.isOpen = false;
+  const copies = copiesIn(databases, () => "ann");
+  const forgotten = copies.forget();
+  // Not kept, and not waited for, whatever comes afterwards.
+  await copies.save(copyOf("ann-late", "later words of ann"));
+  databases.letIn();
+  await forgotten;
+  assertOnlyBos(databases);
+  await copies.save(copyOf("ann-late", "later words of ann"));
+  assertOnlyBos(databases);
+});
+
+test("and by the next page, where this one goes away before that", async () => {
+  const databases = await withCopies();
+  databases.isOpen = false;
+  const storage = new FakeStorage();
+  void copiesIn(databases, () => "ann", storage).forget();
+  const next = copiesIn(databases, () => "", storage);
+  databases.letIn();
+  await next.opened;
+  assertOnlyBos(databases);
+  // Once.
+  assert.equal(storage.items.size, 0);
+});
+
+test("they are those of the person who asked, whoever is there when it is done", async () => {
+  const databases = await withCopies();
+  let owner = "ann";
+  const copies = copiesIn(databases, () => owner);
+  await copies.opened;
+  const saved = copies.save(copyOf("ann-note", "newer words of ann"));
+  const forgotten = copies.forget();
+  owner = "bo";
+  await Promise.all([saved, forgotten]);
+  assertOnlyBos(databases);
+});
+
+test("a copy belongs to the person who was there when it was made", async () => {
+  const databases = await withCopies();
+  let owner = "ann";
+  const copies = copiesIn(databases, () => owner);
+  await copies.opened;
+  const saved = copies.save(copyOf("shared", "newer words of ann"));
+  owner = "bo";
+  await saved;
+  const entries = [...(databases.stores.get("states")?.entries() ?? [])];
+  assert.equal(entries.find(([, copy]) => copy.text === "newer words of ann")?.[0], '["ann","shared"]');
+});
+
+test("without a database a copy is refused at once", async () => {
+  const databases = new FakeDatabases();
+  databases.isOpen = false;
+  const copies = copiesIn(databases, () => "ann");
+  let refused = 0;
+  copies.whenRefused = () => (refused += 1);
+  await copies.save(copyOf("a", "words"));
+  assert.equal(refused, 1);
 });

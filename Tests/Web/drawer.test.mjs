@@ -46,7 +46,7 @@ async function open(session = new FakeStorage(), { owner = "", withLocks = true 
   locks.tab = tab;
   const values = { localStorage: storage, sessionStorage: session, navigator: withLocks ? { locks } : {} };
   for (const name of names) Object.defineProperty(globalThis, name, { value: values[name], configurable: true });
-  return { drawer: await openDrawer(owner), session, close: () => locks.close(tab) };
+  return { drawer: await openDrawer(() => owner), session, close: () => locks.close(tab) };
 }
 
 test("what a tab kept is there after a reload", async () => {
@@ -104,6 +104,16 @@ test("without locks a closed tab's things are left alone", async () => {
   assert.deepEqual((await open(first.session, { withLocks: false })).drawer.names(""), ["new.1"]);
 });
 
+test("what is kept after somebody has signed in is theirs, and not nobody's", async () => {
+  let owner = "";
+  const drawer = new Drawer({ storage, owner: () => owner, id: "tab" });
+  drawer.set("new.1", "nobody's");
+  owner = "ada";
+  drawer.set("new.2", "hers");
+  assert.deepEqual(new Drawer({ storage, owner: () => "ada", id: "tab" }).names("new."), ["2"]);
+  assert.deepEqual(new Drawer({ storage, owner: () => "", id: "tab" }).names("new."), ["1"]);
+});
+
 test("where there is no room, or nothing may be stored, it says so", async () => {
   const { drawer } = await open();
   storage.room = 0;
@@ -112,6 +122,6 @@ test("where there is no room, or nothing may be stored, it says so", async () =>
   storage.room = Infinity;
   for (const broken of ["", "null", "7", '{"owner":7}', "{"]) {
     storage.setItem("parley.kept.x.new.1", broken);
-    assert.deepEqual(new Drawer({ storage, owner: "", id: "x" }).names(""), []);
+    assert.deepEqual(new Drawer({ storage, owner: () => "", id: "x" }).names(""), []);
   }
 });

@@ -20,7 +20,7 @@ class List {
 }
 
 /** A drawer of a tab, on a storage that outlives it. */
-const drawerOn = (/** @type {FakeStorage} */ storage, id = "tab", owner = "") => new Drawer({ storage, owner, id });
+const drawerOn = (/** @type {FakeStorage} */ storage, id = "tab", owner = "") => new Drawer({ storage, owner: () => owner, id });
 
 function begun() {
   const line = new Emitter();

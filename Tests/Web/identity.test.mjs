@@ -105,6 +105,33 @@ test("a long text takes the place of the former where there is no room for both"
   assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, session: "newer", base: "b".repeat(1_000) });
 });
 
+test("edits that were kept stay whole where the new text has room, and the longer edits have none", () => {
+  for (const [former, later] of /** @type {const} */ ([["a", "b"], ["aaaaaaaa", "b"], ["a", "bbbbbbbb"]])) {
+    removePending("d", "ann");
+    storage.room = Infinity;
+    savePending(record, base("1", former.repeat(100)));
+    const before = [...storage.items];
+    const used = before.reduce((size, [key, value]) => size + key.length + value.length, 0);
+    // With the former text gone, the new text has room; the edits are too long then.
+    storage.room = used + 20 + Math.max(0, later.length - former.length) * 100;
+    const longer = { ...record, session: "e".repeat(1_000) };
+    assert.equal(savePending(longer, base("2", later.repeat(100))), false);
+    assert.deepEqual(new Map(storage.items), new Map(before));
+    assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...record, base: former.repeat(100) });
+    // And they are kept once there is room.
+    storage.room = Infinity;
+    assert.equal(savePending(longer, base("2", later.repeat(100))), true);
+    assert.deepEqual(pendingOf("d", "ann", "user-1"), { ...longer, base: later.repeat(100) });
+    assert.equal(storage.items.size, 2);
+  }
+});
+
+test("a text is not left behind whose edits have no room", () => {
+  storage.room = 200;
+  assert.equal(savePending({ ...record, session: "e".repeat(1_000) }, base("1")), false);
+  assert.equal(storage.items.size, 0);
+});
+
 test("edits that an earlier version of the page stored hold their text themselves", () => {
   storage.setItem("parley.pending.ann.d", JSON.stringify(record));
   assert.deepEqual(pendingOf("d", "ann", "user-1"), record);

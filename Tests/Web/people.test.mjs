@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawProfile, inkOn, nameCount, nameLengthMax, palette, unlike, whoIsHere } from "../../Web/js/people.js";
+import { asGuest, drawProfile, initials, inkOn, nameCount, nameLengthMax, palette, shownName, unlike, whoIsHere } from "../../Web/js/people.js";
 import { Random } from "./support.mjs";
 
 /** @param {string} color */
@@ -75,4 +75,10 @@ test("a crowd is told by its number", () => {
   assert.equal(whoIsHere(["Bo", "Cy (writing)"], 2), "Here with you: Bo, Cy (writing)");
   assert.equal(whoIsHere([], 311), "312 people are here");
   assert.equal(whoIsHere(["Bo"], 1_311), "1,312 people are here, among them Bo");
+});
+
+test("a guest is known by the server's mark, whatever the page's language", () => {
+  assert.equal(shownName(asGuest("Ben")), "Ben (guest)");
+  assert.equal(shownName("Ben"), "Ben");
+  for (const name of ["Ben Long (guest)", "\u2068Ben Long\u2069 (ضيف)", "Ben Long（ゲスト）"]) assert.equal(initials(name), "BL");
 });

@@ -181,6 +181,37 @@ test("a loop throws where the room may not be heard, and another begins after a 
   await assert.rejects(again.next(), (error) => error instanceof ParleyError && error.reason === "noAccess");
 });
 
+test("receipts are sent until they are answered, told to an author, and asked for", async () => {
+  const { world, room: orders, live } = opened();
+  assert.throws(() => orders.confirm(position(6)), (error) => error instanceof ParleyError && error.code === "invalid");
+  live(7);
+  /** @type {any[]} */
+  const told = [];
+  orders.on("receipt", (receipt) => told.push(receipt));
+  orders.confirm(position(6));
+  assert.deepEqual(world.last("receipt")?.data, { room, offset: 6, state: "read" });
+  orders.confirm(position(7), "delivered");
+  assert.deepEqual(world.last("receipt")?.data, { room, offset: 7, state: "delivered" });
+  world.say("receipt", { room, offset: 7, personId: "ann", state: "delivered" }, "receipt");
+  assert.deepEqual(told, []);
+  world.say("receipt", { room, offset: 5, personId: "bo", state: "read" });
+  assert.deepEqual(told, [{ position: position(5), personId: "bo", stage: "read" }]);
+  const asked = [orders.receiptsOf(position(5)), orders.receiptsOf(position(5))];
+  assert.deepEqual(world.last("receipts")?.data, { room, offset: 5 });
+  const receipts = [{ personId: "bo", state: "read" }, { personId: "cleo", state: "delivered" }];
+  world.say("receipts", { room, offset: 5, receipts }, "receipts");
+  const wanted = [{ personId: "bo", stage: "read" }, { personId: "cleo", stage: "delivered" }];
+  assert.deepEqual(await Promise.all(asked), [wanted, wanted]);
+  const refused = orders.receiptsOf(position(4));
+  world.say("error", { code: "notAllowed", message: "", retryable: false }, "receipts");
+  await assert.rejects(refused, (error) => error instanceof ParleyError && error.reason === "notAllowed");
+  const last = orders.receiptsOf(position(3));
+  await assert.rejects(orders.receiptsOf(position(3, "another history")), ParleyError);
+  orders.close();
+  await assert.rejects(last, ParleyError);
+  assert.throws(() => orders.confirm(position(6)), ParleyError);
+});
+
 test("people come, type and go; this one is told apart", () => {
   const { world, room: orders, live } = opened({ isPresent: true });
   assert.equal(world.last("subscribe")?.data.presence, true);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defaultKeymap, historyKeymap } from "../../Web/js/codemirror.js";
-import { isApple, shortcutOf, withoutCharacters } from "../../Web/js/shortcuts.js";
+import { isApple, isSearchKey, shortcutOf, withoutCharacters } from "../../Web/js/shortcuts.js";
 
 /**
  * A `keydown` as browsers report it.
@@ -87,4 +87,17 @@ test("the editor has no shortcut either on a key that gives a character", () => 
   // What is not a character stays.
   assert.ok(kept.some(({ key }) => key === "Alt-ArrowUp"));
   assert.ok(kept.some(({ mac }) => mac === "Ctrl-l"));
+});
+
+test("Control and K, or Command and K on a Mac, search", () => {
+  const pressed = { key: "k", code: "KeyK", altKey: false, ctrlKey: true, metaKey: false, shiftKey: false, isComposing: false };
+  assert.ok(isSearchKey(pressed, false));
+  assert.ok(isSearchKey({ ...pressed, key: "K" }, false));
+  assert.ok(isSearchKey({ ...pressed, key: "л" }, false));
+  assert.ok(isSearchKey({ ...pressed, ctrlKey: false, metaKey: true }, true));
+  // There it deletes to the end of the line.
+  assert.ok(!isSearchKey(pressed, true));
+  for (const other of [{ key: "j" }, { altKey: true }, { shiftKey: true }, { metaKey: true }, { isComposing: true }]) {
+    assert.ok(!isSearchKey({ ...pressed, ...other }, false), JSON.stringify(other));
+  }
 });

@@ -4,12 +4,18 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
+import english from "../../Web/js/languages/en.js";
 import { hold } from "../../Web/js/identity.js";
 import { withLimit } from "../../Web/js/limit.js";
 import { stopTime } from "./support.mjs";
 
 const folder = new URL("../../Web/", import.meta.url);
 const source = readFileSync(new URL("js/starting.js", folder), "utf8");
+
+/** @type {Map<string, string>} By the element that has them, as the built page does. */
+const texts = new Map([
+  ["starting-slow", english["starting.slow"]], ["starting-failed", english["starting.failed"]], ["starting-reload", english.reload],
+]);
 
 /** As much of an element as the script needs. */
 class FakeElement {
@@ -60,6 +66,7 @@ function openPage(store) {
   const document = {
     body,
     createElement: () => new FakeElement(),
+    getElementById: (/** @type {string} */ id) => ({ textContent: texts.get(id) }),
     addEventListener: (/** @type {string} */ type, /** @type {any} */ run) => void listeners.set(type, run),
     removeEventListener: (/** @type {string} */ type) => void listeners.delete(type),
   };

@@ -118,7 +118,7 @@ private struct Client {
   var machine: ClientMachine
   /// Notes that are open, in the order of opening.
   private var notes: [String] = []
-  /// States for the page to keep, until it answers: each by `kept` or `keepFailed`.
+  /// States for the page to keep, until it answers: each by `kept`, `keepFailed` or `unkept`.
   private var keeps: [KeptNote] = []
 
   init(machine: ClientMachine) { self.machine = machine }
@@ -145,7 +145,7 @@ private struct Client {
       switch event {
       case .open: notes.append(id)
       case .leave: notes.removeAll { $0.utf8.elementsEqual(id.utf8) }
-      case .kept, .keepFailed: answered(id)
+      case .kept, .keepFailed, .unkept: answered(id)
       case .reopen, .edit, .select, .retryRefused, .discard, .sendAgain: break
       }
     }
@@ -178,10 +178,13 @@ private struct Client {
     case 27: .note(fields.text(), .discard)
     case 28: .note(fields.text(), .kept(took: Int64(fields.integer())))
     case 29: .note(fields.text(), .keepFailed)
+    case 30: .note(fields.text(), .unkept)
     case 40: .room(fields.text(), subscribing(&fields))
     case 41: .room(fields.text(), .unsubscribe)
     case 42: publishing(&fields)
     case 43: .room(fields.text(), .typing(fields.flag()))
+    case 44: .room(fields.text(), confirming(&fields))
+    case 45: .room(fields.text(), .receipts(offset: Int64(fields.integer())))
     default: nil
     }
   }
@@ -192,6 +195,12 @@ private struct Client {
     let position = RoomPosition(epoch: fields.text(), offset: fields.integer())
     return .subscribe(
       isPresent: isPresent, from: position.epoch.utf8.count == 0 ? nil : position)
+  }
+
+  /// The offset of a publication, and whether it was read.
+  private func confirming(_ fields: inout Input) -> RoomEvent {
+    let offset = Int64(fields.integer())
+    return .receipt(offset: offset, fields.flag() ? .read : .delivered)
   }
 
   /// The room, the key, the sender's name for itself or nothing, and JSON.
@@ -302,7 +311,9 @@ private struct Client {
       case .people: 44
       case .published: 45
       case .publishFailed, .publishUnsure: 46
-      case .outOfStep, .receipt, .flagged: 47
+      case .outOfStep, .flagged: 47
+      case .receipt: 48
+      case .receipts: 49
       }
     output.byte(kind)
     output.text(room)
@@ -339,7 +350,23 @@ private struct Client {
     case .publishUnsure(let key):
       output.text(key)
       output.text("unsure")
-    case .people, .outOfStep, .receipt, .flagged: break
+    case .receipt(let receipt):
+      output.number(receipt.offset)
+      write([Receipt(personID: receipt.personID, stage: receipt.state)], &output)
+    case .receipts(let offset, let receipts, let code):
+      output.number(offset)
+      write(receipts, &output)
+      output.text(code?.rawValue ?? "")
+    case .people, .outOfStep, .flagged: break
+    }
+  }
+
+  /// The number of receipts, and of each the person's id and whether it says read.
+  private func write(_ receipts: [Receipt], _ output: inout Output) {
+    output.number(receipts.count)
+    for receipt in receipts {
+      output.text(receipt.personID)
+      output.number(receipt.stage == .read ? 1 : 0)
     }
   }
 
@@ -442,6 +469,7 @@ private struct Client {
     case .live: output.text("live")
     case .away: output.text("away")
     case .deleted: output.text("deleted")
+    case .leaving: output.text("leaving")
     case .left: output.text("left")
     case .failed(let reason):
       output.text("failed")

@@ -4,11 +4,13 @@
 //
 //   #token=…   the person's own. It is taken out of the address at once.
 //   #share=…   a shared link's. It stays, for the address is the link.
+//   #invite=…  none yet: it lets its bearer become a user (passwords.js). It is taken out of the address at once.
 //
 // A third way is a password; with it comes a token for getting new ones (login.js).
 //
 // All live in `sessionStorage`, so that a reload keeps them and another person at this browser does
-// not find them. Tabs of this page hand the person's own token to each other when one asks.
+// not find them. Tabs of this page hand the person's own token to each other when one asks, and tell each other
+// when the person signs out.
 
 import { Emitter } from "./emitter.js";
 
@@ -20,6 +22,8 @@ import { Emitter } from "./emitter.js";
  */
 
 const passKey = "parley.access";
+/** Where a tab knows over its next load that its person has signed out. */
+const outKey = "parley.signed-out";
 const channelName = "parley.access";
 
 /** In the address behind "#": a note that the server has yet to make, by its key. */
@@ -29,13 +33,14 @@ export const newPlace = "new";
  * What the address says behind "#".
  *
  * @param {string} hash
- * @returns {{token?: string, share?: string, isHistory: boolean, isNew: boolean, newKey?: string}}
+ * @returns {{token?: string, share?: string, invite?: string, isHistory: boolean, isNew: boolean, newKey?: string}}
  */
 export function fragmentOf(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   return {
     token: fields.get("token") || undefined,
     share: fields.get("share") || undefined,
+    invite: fields.get("invite") || undefined,
     isHistory: fields.has("history"),
     isNew: fields.has(newPlace),
     newKey: fields.get(newPlace) || undefined,
@@ -81,9 +86,10 @@ export function tokenIn(text) {
 }
 
 /**
- * changed: another token counts from now on, or none. offered: another tab has one for the same person.
+ * changed: another token counts from now on. offered: another tab has one for the same person. signedOut: in
+ * another tab, this person has.
  *
- * @extends {Emitter<{changed: void, offered: OwnToken}>}
+ * @extends {Emitter<{changed: void, offered: OwnToken, signedOut: void}>}
  */
 export class Access extends Emitter {
   /** @type {Pass | undefined} */
@@ -92,6 +98,12 @@ export class Access extends Emitter {
   #storage;
   /** @type {BroadcastChannel | undefined} */
   #channel;
+  /** Whether the page is about to be loaded anew. What is on it is its former person's until then. */
+  #hasLeft = false;
+  /** Whether the person has signed out, and nobody has signed in since: no tab brings a token of itself then. */
+  #isOut;
+  /** @type {string | undefined} The token that another tab had. */
+  #offered;
 
   /**
    * @param {object} options
@@ -104,6 +116,7 @@ export class Access extends Emitter {
     this.#storage = storage;
     this.#channel = channel;
     this.pass = this.#stored();
+    this.#isOut = this.#read(outKey) !== undefined;
     const { token, share } = fragmentOf(location.hash);
     if (token) this.take({ token });
     else if (share) this.#become({ token: share, isLink: true });
@@ -139,36 +152,66 @@ export class Access extends Emitter {
 
   /** @param {OwnToken} own */
   take({ token, refreshToken, name }) {
+    if (this.#hasLeft) return;
+    const isSignIn = !this.pass && token !== this.#offered;
     this.#become({ token, isLink: false, refreshToken, name });
-    this.#channel?.postMessage({ token, refreshToken, name });
+    this.#isOut = false;
+    this.#store(outKey, undefined);
+    this.#channel?.postMessage({ token, refreshToken, name, isSignIn });
   }
 
   /** Asks the other tabs for a token, when the server wants one and there is none. */
   ask() {
-    this.#channel?.postMessage({ isWanted: true });
+    if (!this.#isOut) this.#channel?.postMessage({ isWanted: true });
   }
 
-  forget() {
-    this.#become(undefined);
+  /**
+   * Gives up the token, or the link, from the next load of the page on. With a token of their own, the person has
+   * signed out in all tabs.
+   *
+   * @param {object} options
+   * @param {OwnToken} [options.next] Another person's, with which the page goes on.
+   * @param {boolean} [options.isHere] Whether it concerns this tab alone.
+   */
+  leave({ next, isHere = false } = {}) {
+    this.#hasLeft = true;
+    this.#store(passKey, next && JSON.stringify({ ...next, isLink: false }));
+    if (!this.pass || this.isLink || next) return;
+    this.#store(outKey, "true");
+    if (!isHere) this.#channel?.postMessage({ signedOut: this.claims?.sub ?? "" });
   }
 
-  /** @param {Pass | undefined} pass */
+  /** @param {Pass} pass */
   #become(pass) {
-    if (pass?.token === this.pass?.token) return;
+    if (pass.token === this.pass?.token) return;
     this.pass = pass;
+    this.#store(passKey, JSON.stringify(pass));
+    this.emit("changed", undefined);
+  }
+
+  /** @param {string} key @param {string | undefined} value */
+  #store(key, value) {
     try {
-      if (pass) this.#storage.setItem(passKey, JSON.stringify(pass));
-      else this.#storage.removeItem(passKey);
+      if (value === undefined) this.#storage.removeItem(key);
+      else this.#storage.setItem(key, value);
     } catch {
       // It lasts as long as the page then.
     }
-    this.emit("changed", undefined);
+  }
+
+  /** @param {string} key */
+  #read(key) {
+    try {
+      return this.#storage.getItem(key) ?? undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** @returns {Pass | undefined} */
   #stored() {
     try {
-      const { token, isLink, refreshToken, name } = JSON.parse(this.#storage.getItem(passKey) ?? "");
+      const { token, isLink, refreshToken, name } = JSON.parse(this.#read(passKey) ?? "");
       return typeof token === "string" ? { token, isLink: isLink === true, refreshToken, name } : undefined;
     } catch {
       return undefined;
@@ -177,15 +220,20 @@ export class Access extends Emitter {
 
   /** @param {any} data From another tab of this page. */
   #heard(data) {
-    if (data?.isWanted && this.pass && !this.isLink && !this.hasEnded()) {
+    if (this.#hasLeft) return;
+    if (typeof data?.signedOut === "string") {
+      if (this.pass && !this.isLink && (this.claims?.sub ?? "") === data.signedOut) this.emit("signedOut", undefined);
+    } else if (data?.isWanted && this.pass && !this.isLink && !this.hasEnded()) {
       const { token, refreshToken, name } = this.pass;
       this.#channel?.postMessage({ token, refreshToken, name });
     } else if (typeof data?.token === "string" && data.token !== this.token && !this.isLink) {
       const own = this.claims;
+      if (this.#isOut && !data.isSignIn) return;
       if (own && own.sub !== claimsOf(data.token)?.sub) return;
       // Only a token that lasts longer is worth changing to.
       if (own && (own.exp ?? Infinity) >= (claimsOf(data.token)?.exp ?? Infinity)) return;
       const { token, refreshToken, name } = data;
+      this.#offered = token;
       this.emit("offered", { token, refreshToken, name });
     }
   }

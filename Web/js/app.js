@@ -5,18 +5,24 @@ import { announce, byId, openMenu } from "./dialogs.js";
 import { allPending } from "./identity.js";
 import { saveCopies, setUpCopies } from "./keepingcopies.js";
 import { setUpKeyboard } from "./keyboard.js";
+import { t } from "./language.js";
+import { setUpLanguageMenu } from "./languagemenu.js";
 import { drawLine } from "./linestate.js";
 import { drawMe, setUpMe, standApart } from "./me.js";
 import { setUpNewNotes } from "./newnoteview.js";
-import { copyText, removeNote, shareNote } from "./noteactions.js";
+import { copyText, download, openDeletedNotes, removeNote, shareNote } from "./noteactions.js";
+import { setUpPrinting } from "./printing.js";
+import { setUpSearching } from "./searching.js";
 import { drawList, setUpNotesList } from "./noteslist.js";
-import { drawNotices, noRoomText, notices } from "./notices.js";
+import { drawNotices, notices } from "./notices.js";
 import { setUpOffline } from "./offline.js";
 import { isSentHere, leaveNote, notes, openNote } from "./opennotes.js";
 import { page } from "./page.js";
+import { loadPart } from "./parts.js";
 import { goToPast, showPast } from "./past.js";
 import { closePeople, drawPeople, setUpPeople } from "./peoplebar.js";
 import { mayManage } from "./rights.js";
+import { drawReading, isReading, read, setUpReading } from "./reading.js";
 import { go, noteIn } from "./routes.js";
 import { access, connection, copies, early, list, newNotes, ownerNow } from "./session.js";
 import { accessTrouble, setUpSignIn, signIn } from "./signin.js";
@@ -33,10 +39,13 @@ let subscriptions = [];
 function show() {
   // Before the field is another note's.
   keepTitle();
-  const { token, share, isNew, newKey } = fragmentOf(location.hash);
+  const { token, share, invite, isNew, newKey } = fragmentOf(location.hash);
   if (token) {
     history.replaceState(null, "", location.pathname);
     if (token !== access.token) void signIn({ token });
+  } else if (invite) {
+    history.replaceState(null, "", location.pathname);
+    void loadPart(() => import("./passwords.js")).then(({ join }) => join(invite));
   } else if (share && share !== access.token) {
     // Another link, put into the address of this tab: with other rights, everything starts anew.
     location.reload();
@@ -81,12 +90,14 @@ function show() {
     subscriptions = [
       page.current.on("status", drawStatus),
       page.current.on("people", drawPeople),
+      page.current.on("reset", () => isReading() && drawReading()),
       page.current.on("joined", () => page.current && standApart(page.current.people)),
       page.current.on("title", drawTitle),
       page.current.on("reset", mountEditor),
       page.current.on("changes", scheduleCount),
       page.current.on("edited", scheduleCount),
-      page.current.on("notice", ({ kind, text }) => {
+      page.current.on("notice", ({ kind }) => {
+        const text = t(`notice.${kind}`);
         notices.set(kind, { text, isBad: kind === "storage" });
         drawNotices();
         announce(text);
@@ -99,23 +110,28 @@ function show() {
   drawStatus();
   drawList();
   drawCount();
+  drawReading();
   showPast();
 }
 
 // The parts.
 
 setUpNotesList();
+setUpSearching();
 setUpNewNotes();
 setUpMe();
 setUpPeople();
 setUpThemeSwitch();
+setUpLanguageMenu();
 setUpKeyboard();
 setUpTitle(focusText);
+setUpPrinting();
+setUpReading();
 early.whenComposed = mountEditor;
 early.whenFull = () => {
-  notices.set("storage", { text: noRoomText, isBad: true });
+  notices.set("storage", { text: t("notice.storage"), isBad: true });
   drawNotices();
-  announce(noRoomText);
+  announce(t("notice.storage"));
 };
 list.on("changed", () => {
   drawMe();
@@ -157,6 +173,14 @@ byId("gone-retry").addEventListener("click", () => {
 byId("line-sign-in").addEventListener("click", () => accessTrouble()?.button.run());
 byId("gone-copy").addEventListener("click", () => void copyText());
 byId("retry").addEventListener("click", () => connection.retryNow());
+byId("list-menu").addEventListener("click", () => {
+  /** @type {import("./dialogs.js").MenuItem[]} */
+  const items = [{ label: t("list.download"), icon: "download", run: () => void download("archive") }];
+  if (list.deletedAgeMax > 0) {
+    items.unshift({ label: t("deleted.title"), icon: "trash", run: () => void openDeletedNotes() });
+  }
+  openMenu(byId("list-menu"), items);
+});
 byId("share").addEventListener("click", () => page.current && void shareNote(page.current.documentId));
 byId("note-menu").addEventListener("click", () => {
   const id = page.current?.documentId;
@@ -164,13 +188,18 @@ byId("note-menu").addEventListener("click", () => {
   const isManaged = mayManage(id);
   /** @type {import("./dialogs.js").MenuItem[]} */
   const items = [
-    { label: isManaged ? "Share…" : "Copy link", icon: "link", run: () => void shareNote(id) },
-    { label: "Copy text", icon: "copy", run: () => void copyText() },
-    { label: "History", icon: "history", run: () => page.current?.hasText && goToPast(id) },
+    { label: isManaged ? t("note.shareMore") : t("note.copyLink"), icon: "link", run: () => void shareNote(id) },
+    { label: t("note.copyText"), icon: "copy", run: () => void copyText() },
+    { label: t("note.history"), icon: "history", run: () => page.current?.hasText && goToPast(id) },
+    { label: t("note.beside"), icon: "eye", run: () => void read("beside") },
+    { label: t("note.downloadMarkdown"), icon: "download", run: () => void download("md") },
+    { label: t("note.downloadText"), icon: "download", run: () => void download("txt") },
+    { label: t("note.downloadHTML"), icon: "download", run: () => void download("html") },
+    { label: t("note.print"), icon: "print", run: () => print() },
   ];
   if (isManaged) {
-    items.unshift({ label: "Rename", icon: "pencil", run: () => byId("title").focus() });
-    items.push({ label: "Delete…", icon: "trash", isDangerous: true, run: () => void removeNote(id) });
+    items.unshift({ label: t("rename"), icon: "pencil", run: () => byId("title").focus() });
+    items.push({ label: t("delete"), icon: "trash", isDangerous: true, run: () => void removeNote(id) });
   }
   openMenu(byId("note-menu"), items);
 });
@@ -209,8 +238,8 @@ addEventListener("pagehide", () => {
   keep();
 });
 addEventListener("beforeunload", (event) => {
-  // Edits that are kept in this browser's storage come back by themselves; refused ones may not.
-  if ([...notes.values()].some((note) => note.refusal)) event.preventDefault();
+  // Edits that are kept in this browser's storage come back by themselves; refused ones may not, nor those without room there.
+  if ([...notes.values()].some((note) => note.refusal || note.isKeepFailing)) event.preventDefault();
 });
 
 // Off we go.

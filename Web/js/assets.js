@@ -6,5 +6,5 @@ import { at } from "./base.js";
 /** The client core. */
 export const coreAddress = at("/assets/generated/client.wasm");
 
-/** The icons, each a symbol of this file. */
-export const iconsAddress = at("/assets/icons.svg");
+/** @param {string} name @returns {string} The address of an icon. */
+export const iconAddress = (name) => at(`/assets/icons.svg#${name}`);

@@ -4,7 +4,7 @@ export type TextInput = string;
 
 export interface Text {
   readonly length: number;
-  lineAt(position: number): { readonly from: number; readonly to: number };
+  lineAt(position: number): { readonly from: number; readonly to: number; readonly text: string };
   sliceString(from: number, to?: number): string;
   toString(): string;
 }
@@ -66,6 +66,7 @@ export const EditorState: {
   transactionFilter: { of(filter: (transaction: Transaction) => any): Extension };
   lineSeparator: { of(separator: string): Extension };
   tabSize: { of(size: number): Extension };
+  phrases: { of(phrases: Record<string, string>): Extension };
   readOnly: { of(isReadOnly: boolean): Extension };
 };
 
@@ -137,6 +138,8 @@ export const defaultKeymap: any[];
 export const historyKeymap: any[];
 export const keymap: { of(bindings: any[]): Extension };
 export const searchKeymap: { key?: string; scope?: string; run?: any }[];
+/** Markdown with tables, boxes, and what else GitHub adds. */
+export const markdownLanguage: { parser: any };
 export function markdown(options?: object): { language: any; support: any };
 export const Language: { new (data: any, parser: any, extensions: Extension[], name: string): any };
 export function bracketMatching(): Extension;

@@ -60,53 +60,117 @@ function openDatabase(name) {
   });
 }
 
+/** @typedef {(transaction: IDBTransaction, owner: string) => void | Promise<void>} Work */
+
+/**
+ * @param {IDBDatabase} database
+ * @param {(transaction: IDBTransaction) => void | Promise<void>} work
+ * @returns {Promise<boolean>} Whether it is on disk.
+ */
+async function isWritten(database, work) {
+  try {
+    const transaction = database.transaction(stores, "readwrite");
+    const end = committed(transaction);
+    // The end is what tells of a failure.
+    await Promise.all([work(transaction), end]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Persons whose copies have to go, by a key of `localStorage`, which answers at once. */
+class Doomed {
+  #storage;
+  #key;
+
+  /** @param {Storage} storage @param {string} key */
+  constructor(storage, key) {
+    this.#storage = storage;
+    this.#key = key;
+  }
+
+  /** @returns {string[]} */
+  get owners() {
+    try {
+      const owners = JSON.parse(this.#storage.getItem(this.#key) ?? "[]");
+      return Array.isArray(owners) ? owners.filter((owner) => typeof owner === "string") : [];
+    } catch {
+      return [];
+    }
+  }
+
+  /** @param {string} owner */
+  add(owner) {
+    this.#set([...this.owners.filter((other) => other !== owner), owner]);
+  }
+
+  /** @param {string} owner */
+  remove(owner) {
+    this.#set(this.owners.filter((other) => other !== owner));
+  }
+
+  /** @param {string[]} owners */
+  #set(owners) {
+    try {
+      if (owners.length > 0) this.#storage.setItem(this.#key, JSON.stringify(owners));
+      else this.#storage.removeItem(this.#key);
+    } catch {
+      // Without it, copies go with this page, or after a while.
+    }
+  }
+}
+
 export class Copies {
   /** Called when the browser does not keep copies: it has no room, or does not allow it. */
   whenRefused = () => {};
-  /** Called with a person whose copies were all removed at their wish. */
-  whenForgotten = (/** @type {string} */ _owner) => {};
   /** @type {ListCopy | undefined} The list, as it was kept. */
   list;
 
+  /** Fulfilled when the copies are there, or it is known that there are none. */
+  opened;
+
+  /** @type {IDBDatabase | undefined} */
   #database;
   #owner;
+  /** @type {Doomed | undefined} */
+  #doomed;
   /** @type {Map<string, Entry>} Of this person, by note. */
   #entries = new Map();
   /** @type {Map<string, Copy | undefined>} The one that was read last. */
   #read = new Map();
   #isStopped = false;
   /** Nothing that was asked for earlier is done later: a copy that is removed stays so. */
-  #last = Promise.resolve();
+  #last;
 
   /**
-   * @param {IDBDatabase | undefined} database Undefined where there are to be no copies.
+   * @param {string | undefined} name Of the database; undefined where there are to be no copies.
    * @param {() => string | undefined} owner Whose they are now; undefined for who has none.
+   * @param {Storage} [storage] Where it is kept whose copies have to go, until they have gone.
    */
-  constructor(database, owner) {
-    this.#database = database;
+  constructor(name, owner, storage) {
     this.#owner = owner;
+    if (name !== undefined && storage) this.#doomed = new Doomed(storage, `${name}.doomed`);
+    this.#last = this.opened = name === undefined ? Promise.resolve() : this.#open(name);
   }
 
-  /**
-   * @param {string} name
-   * @param {() => string | undefined} owner
-   */
-  static async open(name, owner) {
+  /** @param {string} name */
+  async #open(name) {
     try {
-      const copies = new Copies(await openDatabase(name), owner);
-      await copies.#load();
-      return copies;
+      const database = await openDatabase(name);
+      this.#database = database;
+      for (const owner of this.#doomed?.owners ?? []) if (await this.#clear(database, owner)) this.#doomed?.remove(owner);
+      await this.#load(database);
     } catch {
-      const copies = new Copies(undefined, owner);
-      queueMicrotask(() => copies.whenRefused());
-      return copies;
+      // The first copy that is not kept tells of it.
     }
   }
 
-  async #load() {
+  /** @param {IDBDatabase} database */
+  async #load(database) {
     const owner = this.#owner();
-    if (owner === undefined || !this.#database) return;
-    const transaction = this.#database.transaction(["notes", "lists"]);
+    if (owner === undefined) return;
+    const transaction = database.transaction(["notes", "lists"]);
     /** @type {Promise<Entry[]>} */
     const entries = done(transaction.objectStore("notes").getAll());
     this.list = await done(transaction.objectStore("lists").get(owner));
@@ -139,24 +203,19 @@ export class Copies {
   }
 
   /**
-   * Does one thing after the other.
+   * Does one thing after the other, each for the person who was there when it was asked for.
    *
-   * @param {(transaction: IDBTransaction, owner: string) => void | Promise<void>} work
+   * @param {Work} work
+   * @param {{waits?: boolean}} options Whether it is done even if the browser takes long to bring the database.
+   *   What is to be kept is not, for nobody knows how much of that would wait.
    * @returns {Promise<boolean>} Whether it is on disk.
    */
-  #write(work) {
-    const result = this.#last.then(async () => {
-      const owner = this.#owner();
-      if (owner === undefined || this.#isStopped || !this.#database) return false;
-      try {
-        const transaction = this.#database.transaction(stores, "readwrite");
-        const end = committed(transaction);
-        // The end is what tells of a failure.
-        await Promise.all([work(transaction, owner), end]);
-        return true;
-      } catch {
-        return false;
-      }
+  #write(work, { waits = false } = {}) {
+    const owner = this.#owner();
+    if (owner === undefined || (!this.#database && !waits)) return Promise.resolve(false);
+    const result = this.#last.then(() => {
+      if (this.#isStopped || !this.#database) return false;
+      return isWritten(this.#database, (transaction) => work(transaction, owner));
     });
     this.#last = result.then(() => {});
     return result;
@@ -233,9 +292,22 @@ export class Copies {
 
   /** Removes all that is this person's. */
   async clear() {
+    const owner = this.#owner();
+    if (owner === undefined) return;
+    // A page that goes away before it is done leaves it to the next one.
+    this.#doomed?.add(owner);
     this.#entries.clear();
     this.#read.clear();
-    await this.#write(async (transaction, owner) => {
+    const result = this.#last.then(async () => {
+      if (!this.#isStopped && this.#database && (await this.#clear(this.#database, owner))) this.#doomed?.remove(owner);
+    });
+    this.#last = result;
+    await result;
+  }
+
+  /** @param {IDBDatabase} database @param {string} owner @returns {Promise<boolean>} Whether nothing is left. */
+  #clear(database, owner) {
+    return isWritten(database, async (transaction) => {
       const keys = await done(transaction.objectStore("notes").getAllKeys());
       for (const key of keys) {
         if (Array.isArray(key) && key[0] === owner) this.#delete(transaction, owner, String(key[1]));
@@ -246,18 +318,19 @@ export class Copies {
 
   /** Removes all that is this person's, and keeps nothing more until the page is loaded anew. */
   async forget() {
-    const owner = this.#owner();
     const removed = this.clear();
     this.stop();
     await removed;
-    if (owner !== undefined) this.whenForgotten(owner);
   }
 
   /** Removes everything, of everybody. */
   async forgetAll() {
-    await this.#write((transaction) => {
-      for (const store of stores) transaction.objectStore(store).clear();
-    });
+    await this.#write(
+      (transaction) => {
+        for (const store of stores) transaction.objectStore(store).clear();
+      },
+      { waits: true },
+    );
     this.stop();
   }
 

@@ -1,6 +1,7 @@
 // What opens above the page: menu, confirmation, toast, and what a screen reader is told.
 
-import { iconsAddress } from "./assets.js";
+import { iconAddress } from "./assets.js";
+import { isRight, t } from "./language.js";
 
 /**
  * @template {HTMLElement} [Kind=HTMLElement]
@@ -17,7 +18,7 @@ export function byId(id) {
 export function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
-  use.setAttribute("href", `${iconsAddress}#${name}`);
+  use.setAttribute("href", iconAddress(name));
   svg.setAttribute("aria-hidden", "true");
   svg.append(use);
   return svg;
@@ -29,7 +30,7 @@ export function icon(name) {
  * @param {{title: string, text: string, yes: string, no?: string, isDangerous?: boolean}} question
  * @returns {Promise<boolean>}
  */
-export function confirm({ title, text, yes, no = "Keep it", isDangerous = true }) {
+export function confirm({ title, text, yes, no = t("remove.no"), isDangerous = true }) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("confirm"));
   byId("confirm-title").textContent = title;
   byId("confirm-text").textContent = text;
@@ -52,7 +53,12 @@ export function openDialog(dialog) {
   });
 }
 
-/** @typedef {{label: string, icon: string, isDangerous?: boolean, run: () => void}} MenuItem */
+/**
+ * Of several that exclude each other, one is chosen; `language` where the label is in another than the page's.
+ *
+ * @typedef {{label: string, icon?: string, isDangerous?: boolean, isChosen?: boolean, language?: string,
+ *   run: () => void}} MenuItem
+ */
 
 let closeOpenMenu = () => {};
 
@@ -72,10 +78,12 @@ export function openMenu(button, items) {
     ...items.map((item) => {
       const entry = document.createElement("button");
       entry.type = "button";
-      entry.setAttribute("role", "menuitem");
+      entry.setAttribute("role", item.isChosen === undefined ? "menuitem" : "menuitemradio");
+      if (item.isChosen !== undefined) entry.setAttribute("aria-checked", String(item.isChosen));
       entry.tabIndex = -1;
       if (item.isDangerous) entry.className = "danger";
-      entry.append(icon(item.icon), item.label);
+      if (item.language) entry.lang = item.language;
+      entry.append(icon(item.icon ?? "check"), item.label);
       entry.addEventListener("click", () => {
         close();
         item.run();
@@ -116,7 +124,7 @@ export function openMenu(button, items) {
   button.setAttribute("aria-expanded", "true");
   const anchor = button.getBoundingClientRect();
   const { width, height } = menu.getBoundingClientRect();
-  const left = Math.min(Math.max(8, anchor.right - width), innerWidth - width - 8);
+  const left = Math.min(Math.max(8, isRight ? anchor.left : anchor.right - width), innerWidth - width - 8);
   const below = anchor.bottom + 4;
   menu.style.left = `${left}px`;
   menu.style.top = `${below + height > innerHeight - 8 ? anchor.top - height - 4 : below}px`;
@@ -130,13 +138,25 @@ let toastTimer;
  * Says something in passing.
  *
  * @param {string} text
+ * @param {{label: string, run: () => void}} [action] What can be done about it, for a while.
  */
-export function toast(text) {
+export function toast(text, action) {
   const element = byId("toast");
   element.textContent = text;
+  if (action) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "retry";
+    button.textContent = action.label;
+    button.addEventListener("click", () => {
+      element.hidden = true;
+      action.run();
+    });
+    element.append(" ", button);
+  }
   element.hidden = false;
   clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => (element.hidden = true), 3_500);
+  toastTimer = setTimeout(() => (element.hidden = true), action ? 12_000 : 3_500);
 }
 
 /**

@@ -15,7 +15,7 @@
  * How a note stands. joining: no text yet. live: in step with the server. away: the text is here, the line is
  * not.
  *
- * @typedef {"joining" | "live" | "away" | "failed" | "deleted" | "left"} Phase
+ * @typedef {"joining" | "live" | "away" | "failed" | "deleted" | "leaving" | "left"} Phase
  * @typedef {{phase: Phase, failure: string, access: "read" | "write", unconfirmed: number, refusal: string,
  *   isKeepFailing: boolean}} NoteStatus
  * @typedef {{clientId: string, name: string, color: string, isWriting: boolean,
@@ -48,6 +48,12 @@
  */
 
 /**
+ * How far a publication has come with a person.
+ *
+ * @typedef {{personId: string, stage: "delivered" | "read"}} Receipt
+ */
+
+/**
  * The state of a room, what is published there, and what becomes of own publications: of those that failed, an error
  * code of the protocol, or `unsure` where nobody can say whether it was stored.
  *
@@ -59,6 +65,7 @@
  *   | {kind: "position", room: string, position: RoomPosition} | {kind: "roomPeople", room: string}
  *   | {kind: "published", room: string, key: string, position: RoomPosition, isRepeated: boolean}
  *   | {kind: "publishFailed", room: string, key: string, code: string} | {kind: "roomNews", room: string}
+ *   | {kind: "receipt" | "receipts", room: string, offset: number, receipts: Receipt[], code: string}
  * } RoomAction
  */
 
@@ -213,9 +220,15 @@ function readRoomAction(kind, fields) {
       };
     case 46: return { kind: "publishFailed", room, key: fields.text(), code: fields.text() };
     case 47: return { kind: "roomNews", room };
+    case 48: return { kind: "receipt", room, offset: fields.number(), receipts: readReceipts(fields), code: "" };
+    case 49: return { kind: "receipts", room, offset: fields.number(), receipts: readReceipts(fields), code: fields.text() };
   }
   throw new CoreError(`the core asks for ${kind}, which this page does not know`);
 }
+
+/** @param {Reader} fields @returns {Receipt[]} */
+const readReceipts = (fields) =>
+  fields.list(() => ({ personId: fields.text(), stage: fields.number() === 1 ? "read" : "delivered" }));
 
 /** @param {Reader} fields @returns {RoomPosition} */
 const readPosition = (fields) => ({ epoch: fields.text(), offset: fields.number() });
@@ -239,7 +252,8 @@ const readStatus = (fields) => ({
 const eventKinds = {
   start: 1, stop: 2, opened: 3, received: 4, closed: 5, wake: 6, reachable: 7, token: 8, profile: 9,
   suspending: 10, open: 20, restore: 21, reopen: 22, leave: 23, edit: 24, select: 25, retryRefused: 26,
-  discard: 27, kept: 28, keepFailed: 29, subscribe: 40, unsubscribe: 41, publish: 42, typing: 43,
+  discard: 27, kept: 28, keepFailed: 29, unkept: 30, subscribe: 40, unsubscribe: 41, publish: 42,
+  typing: 43, confirm: 44, askReceipts: 45,
 };
 
 /** @typedef {keyof typeof eventKinds} EventKind */

@@ -27,7 +27,7 @@ export class Drawer {
   /**
    * @param {object} options
    * @param {Store} options.storage
-   * @param {string} options.owner
+   * @param {() => string} options.owner Who this is now.
    * @param {string} options.id Of this tab.
    */
   constructor({ storage, owner, id }) {
@@ -39,7 +39,7 @@ export class Drawer {
   /** @param {string} id Of a tab that has gone. */
   add(id) {
     this.#ids.push(id);
-    for (const { place, name } of thingsIn(this.#storage, this.#owner)) {
+    for (const { place, name } of thingsIn(this.#storage, this.#owner())) {
       if (place === id && !this.#places.has(name)) this.#places.set(name, id);
     }
   }
@@ -63,7 +63,7 @@ export class Drawer {
   set(name, value) {
     const place = this.#places.get(name) ?? this.#ids[0] ?? "";
     try {
-      this.#storage.setItem(keyOf(place, name), JSON.stringify({ owner: this.#owner, value }));
+      this.#storage.setItem(keyOf(place, name), JSON.stringify({ owner: this.#owner(), value }));
       this.#places.set(name, place);
       return true;
     } catch {
@@ -124,7 +124,7 @@ export const hasThings = (storage, owner) => thingsIn(storage, owner).length > 0
 /**
  * This tab's drawer, with what tabs have left that are gone.
  *
- * @param {string} owner Who this is.
+ * @param {() => string} owner Who this is now.
  * @returns {Promise<Drawer>}
  */
 export async function openDrawer(owner) {
@@ -144,7 +144,7 @@ export async function openDrawer(owner) {
   const drawer = new Drawer({ storage, owner, id });
   // Without locks nobody can tell a closed tab from a sleeping one.
   if (globalThis.navigator?.locks) {
-    const others = new Set(thingsIn(storage, owner).map(({ place }) => place).filter((place) => place !== id));
+    const others = new Set(thingsIn(storage, owner()).map(({ place }) => place).filter((place) => place !== id));
     for (const other of others) if (await hold(lockName(other), false)) drawer.add(other);
   }
   return drawer;

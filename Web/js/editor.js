@@ -31,8 +31,11 @@ import {
   Compartment,
 } from "./codemirror.js";
 import { perLineDirection } from "./direction.js";
+import { rangeOf } from "./foundplace.js";
+import { endsInHalf } from "./halves.js";
+import { t } from "./language.js";
 import { markdownInText } from "./markdown.js";
-import { colorOf, inkOn } from "./people.js";
+import { colorOf, inkOn, shownName } from "./people.js";
 import { withoutCharacters } from "./shortcuts.js";
 import { wellFormed } from "./wellformed.js";
 
@@ -54,57 +57,67 @@ const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000
 /**
  * Keeps edits on whole Unicode scalars. Replacing 😀 by 😁 can reach us as "replace the second half
  * of a surrogate pair", for the two emoji share their first half: such an edit is widened to the
- * pair.
+ * pair. A first half that is typed by itself is put in front of the other, which is the next input.
  */
-const wholeScalars = EditorState.transactionFilter.of((transaction) => {
-  if (!transaction.docChanged || transaction.annotation(fromServer)) return transaction;
-  const text = transaction.startState.doc;
-  const unitAt = (/** @type {number} */ position) =>
-    position < text.length ? text.sliceString(position, position + 1).charCodeAt(0) : 0;
-  const splits = (/** @type {number} */ position) =>
-    position > 0 && endsPair(unitAt(position)) && startsPair(unitAt(position - 1));
+const wholeScalars = () => {
+  let half = "";
+  return EditorState.transactionFilter.of((transaction) => {
+    if (!transaction.docChanged || transaction.annotation(fromServer)) return transaction;
+    const former = half;
+    half = "";
+    const text = transaction.startState.doc;
+    const unitAt = (/** @type {number} */ position) =>
+      position < text.length ? text.sliceString(position, position + 1).charCodeAt(0) : 0;
+    const splits = (/** @type {number} */ position) =>
+      position > 0 && endsPair(unitAt(position)) && startsPair(unitAt(position - 1));
 
-  let isSound = true;
-  /** @type {TextChange[]} */
-  const widened = [];
-  transaction.changes.iterChanges((from, to, _fromAfter, _toAfter, inserted) => {
-    let insert = inserted.toString();
-    if (splits(from)) {
-      isSound = false;
-      from -= 1;
-      insert = text.sliceString(from, from + 1) + insert;
-    }
-    if (splits(to)) {
-      isSound = false;
-      insert += text.sliceString(to, to + 1);
-      to += 1;
-    }
-    const sound = wellFormed(insert);
-    if (sound !== insert) isSound = false;
-    widened.push({ from, to, insert: sound });
-  }, true);
-  if (isSound) return transaction;
+    let isSound = true;
+    /** @type {TextChange[]} */
+    const widened = [];
+    transaction.changes.iterChanges((from, to, _fromAfter, _toAfter, inserted) => {
+      let insert = inserted.toString();
+      if (splits(from)) {
+        isSound = false;
+        from -= 1;
+        insert = text.sliceString(from, from + 1) + insert;
+      }
+      if (splits(to)) {
+        isSound = false;
+        insert += text.sliceString(to, to + 1);
+        to += 1;
+      }
+      if (former && endsPair(insert.charCodeAt(0))) insert = former + insert;
+      if (endsInHalf(insert)) {
+        half = insert.slice(-1);
+        insert = insert.slice(0, -1);
+      }
+      const sound = wellFormed(insert);
+      if (sound !== inserted.toString()) isSound = false;
+      widened.push({ from, to, insert: sound });
+    }, true);
+    if (isSound) return transaction;
 
-  const [first] = widened;
-  const last = widened[widened.length - 1];
-  if (!first || !last) return transaction;
-  // Widening may have made neighbours touch the same pair: then one edit does for all of them.
-  const collides = widened.some((change, index) => {
-    const next = widened[index + 1];
-    return next !== undefined && next.from < change.to;
+    const [first] = widened;
+    const last = widened[widened.length - 1];
+    if (!first || !last) return transaction;
+    // Widening may have made neighbours touch the same pair: then one edit does for all of them.
+    const collides = widened.some((change, index) => {
+      const next = widened[index + 1];
+      return next !== undefined && next.from < change.to;
+    });
+    const after = transaction.newDoc;
+    const lastAfter = after.length - (text.length - last.to);
+    const whole = wellFormed(after.sliceString(first.from, lastAfter));
+    const changes = collides ? [{ from: first.from, to: last.to, insert: whole }] : widened;
+    const end = last.to + changes.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), 0);
+    return {
+      changes,
+      selection: EditorSelection.cursor(end),
+      scrollIntoView: true,
+      userEvent: transaction.annotation(Transaction.userEvent),
+    };
   });
-  const after = transaction.newDoc;
-  const lastAfter = after.length - (text.length - last.to);
-  const whole = wellFormed(after.sliceString(first.from, lastAfter));
-  const changes = collides ? [{ from: first.from, to: last.to, insert: whole }] : widened;
-  const end = last.to + changes.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), 0);
-  return {
-    changes,
-    selection: EditorSelection.cursor(end),
-    scrollIntoView: true,
-    userEvent: transaction.annotation(Transaction.userEvent),
-  };
-});
+};
 
 /**
  * Highlighting by class name (`token-heading1`, `token-strong`, …), so that the style sheet decides.
@@ -142,6 +155,27 @@ function parseUpToCaret(view) {
   if (tree && tree !== syntaxTree(state)) view.dispatch({});
   return false;
 }
+
+/** What the editor itself says, by its own English. */
+const phrases = {
+  "Find": t("find.find"),
+  "Replace": t("find.replaceWith"),
+  "next": t("find.next"),
+  "previous": t("find.previous"),
+  "all": t("find.all"),
+  "match case": t("find.matchCase"),
+  "by word": t("find.byWord"),
+  "regexp": t("find.regexp"),
+  "replace": t("find.replace"),
+  "replace all": t("find.replaceAll"),
+  "close": t("find.close"),
+  "current match": t("find.currentMatch"),
+  "on line": t("find.onLine"),
+  "replaced $ matches": t("find.replacedAll"),
+  "replaced match on line $": t("find.replacedOne"),
+  "Control character": t("find.controlCharacter"),
+  "Selection deleted": t("find.selectionDeleted"),
+};
 
 class PeerCaret {
   /**
@@ -204,7 +238,7 @@ class PeerCaret {
  * @param {Note} options.note
  * @param {CSSStyleSheet[]} options.sheets
  * @returns {{view: EditorView, put: (words: import("./early.js").Words) => void, focus: () => void,
- *   destroy: () => void}}
+ *   show: (place: import("./foundplace.js").Place) => void, destroy: () => void}}
  */
 export function createEditor({ host, note, sheets }) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -239,7 +273,7 @@ export function createEditor({ host, note, sheets }) {
       markers.push(
         new PeerCaret(place, {
           key,
-          name: person.name,
+          name: shownName(person.name),
           isFresh: now - since < nameStays,
           isFlipped: place.left > view.scrollDOM.clientWidth * 0.75,
         }),
@@ -274,6 +308,7 @@ export function createEditor({ host, note, sheets }) {
     EditorState.lineSeparator.of("\n"),
     EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?/g, "\n")),
     EditorState.tabSize.of(4),
+    EditorState.phrases.of(phrases),
     EditorView.lineWrapping,
     perLineDirection,
     highlightSpecialChars({ addSpecialChars: /\r/g }),
@@ -283,20 +318,20 @@ export function createEditor({ host, note, sheets }) {
     indentOnInput(),
     bracketMatching(),
     Prec.low(syntaxHighlighting(highlighter)),
-    placeholder("Write something. Markdown works."),
+    placeholder(t("note.placeholder")),
     Prec.highest(keymap.of(["Enter", "Backspace"].map((key) => ({ key, run: parseUpToCaret })))),
     markdownInText(),
     keymap.of(withoutCharacters([...searchPanelKeymap, ...historyKeymap, ...defaultKeymap])),
     readOnly.of(readOnlyState()),
     EditorView.contentAttributes.of({
-      "aria-label": "Text of the note",
+      "aria-label": t("note.text"),
       spellcheck: "true",
       autocorrect: "on",
       autocapitalize: "sentences",
     }),
     layer({ above: false, class: "peer-selections", markers: selections, update: needsDrawing }),
     layer({ above: true, class: "peer-carets", markers: carets, update: needsDrawing }),
-    wholeScalars,
+    wholeScalars(),
     EditorView.updateListener.of((update) => {
       for (const transaction of update.transactions) {
         if (!transaction.docChanged || transaction.annotation(fromServer)) continue;
@@ -395,6 +430,15 @@ export function createEditor({ host, note, sheets }) {
       });
     },
     focus: () => view.focus(),
+    /** Selects what was found, near where it was then. */
+    show(place) {
+      const { from, to } = rangeOf(place, view.state.doc.toString());
+      view.dispatch({
+        selection: { anchor: from, head: to },
+        effects: EditorView.scrollIntoView(from, { y: "center" }),
+      });
+      view.focus();
+    },
     destroy() {
       clearTimeout(freshTimer);
       for (const unsubscribe of subscriptions) unsubscribe();

@@ -3,8 +3,9 @@
 
 import { announce, byId, confirm, icon, openDialog, toast } from "./dialogs.js";
 import { NoteHistory, colorsOf } from "./history.js";
-import { avatar, colorOf } from "./people.js";
-import { isolated, messageOf, quoted } from "./words.js";
+import { dateFormat, isolated, locale, t } from "./language.js";
+import { avatar, colorOf, shownName } from "./people.js";
+import { messageOf } from "./words.js";
 
 /**
  * @typedef {import("./note.js").Note} Note
@@ -17,24 +18,24 @@ const groupsShown = 100;
 /** After others' edits, the history is fetched again at most so often; milliseconds. */
 const refreshEvery = 1_000;
 
-const nobody = "Somebody";
-
-const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
-const dayAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const timeOfDay = dateFormat({ timeStyle: "short" });
+const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
 
 /** @param {number | undefined} time Milliseconds. */
 function moment(time) {
   if (time === undefined) return "";
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();
-  return isToday ? `Today, ${timeOfDay.format(date)}` : dayAndTime.format(date);
+  return isToday ? t("when.today", { time: timeOfDay.format(date) }) : dayAndTime.format(date);
 }
+
+const withSign = new Intl.NumberFormat(locale, { signDisplay: "always" });
 
 /** @param {Group} group */
 function amounts({ inserted, deleted }) {
   const parts = [];
-  if (inserted > 0) parts.push(`+${inserted.toLocaleString()}`);
-  if (deleted > 0) parts.push(`−${deleted.toLocaleString()}`);
+  if (inserted > 0) parts.push(withSign.format(inserted));
+  if (deleted > 0) parts.push(withSign.format(-deleted).replace("-", "−"));
   return parts.join(" ");
 }
 
@@ -71,7 +72,7 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
   let refreshTimer;
   let isClosed = false;
 
-  const nameOf = (/** @type {string} */ author) => author || nobody;
+  const nameOf = (/** @type {string} */ author) => shownName(author) || t("history.somebody");
   /** @param {string} author */
   const faceOf = (author) =>
     avatar({ name: nameOf(author), color: colors.get(author) ?? "" }, { label: false });
@@ -96,17 +97,22 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
     const isEmpty = history.head === 0;
     byId("history-avatar").replaceChildren(...(group ? [faceOf(group.author)] : []));
     byId("history-author").textContent = isEmpty
-      ? history.isLoaded ? "Nothing has been written yet" : ""
-      : author || "Before the first change";
-    byId("history-time").textContent = version ? `${isolated(version.name)} · ${time}` : time;
+      ? history.isLoaded ? t("history.nothing") : ""
+      : author || t("history.beforeFirst");
+    byId("history-time").textContent = version ? t("history.named", { name: version.name, time }) : time;
     byId("history-count").textContent = isEmpty
       ? ""
-      : isAtHead ? `Newest of ${history.head.toLocaleString()}` : `${revision.toLocaleString()} of ${history.head.toLocaleString()}`;
+      : isAtHead ? t("history.newest", { head: history.head }) : t("history.place", { revision, head: history.head });
     slider.setAttribute(
       "aria-valuetext",
-      [version?.name, author || "Before the first change", time, `revision ${revision} of ${history.head}`]
+      [
+        isolated(version?.name ?? ""),
+        isolated(author || t("history.beforeFirst")),
+        time,
+        t("history.revisionOf", { revision, head: history.head }),
+      ]
         .filter(Boolean)
-        .join(", "),
+        .join(t("separator")),
     );
     const span = history.head - history.oldest;
     slider.style.setProperty("--at", String(span > 0 ? (revision - history.oldest) / span : 1));
@@ -117,7 +123,7 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
     }
     /** @type {HTMLButtonElement} */ (byId("history-restore")).disabled = isAtHead || !history.isLoaded;
     /** @type {HTMLButtonElement} */ (byId("history-name")).disabled = isEmpty;
-    byId("history-name-label").textContent = version ? "Rename this version" : "Name this version";
+    byId("history-name-label").textContent = version ? t("history.rename") : t("history.name");
     /** @type {HTMLButtonElement} */ (byId("history-back")).disabled = revision <= history.oldest;
     /** @type {HTMLButtonElement} */ (byId("history-forward")).disabled = isAtHead;
     for (const entry of section.querySelectorAll("[data-last]")) {
@@ -214,7 +220,7 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
         const detail = document.createElement("span");
         detail.className = "group-time";
         const time = moment(history.timeOf(version.revision) ?? version.time);
-        detail.textContent = version.author ? `${time} · named by ${isolated(version.author)}` : time;
+        detail.textContent = version.author ? t("history.namedBy", { time, name: version.author }) : time;
         words.append(name, detail);
         button.append(flag, words);
         button.addEventListener("click", () => {
@@ -224,8 +230,8 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
         const remove = document.createElement("button");
         remove.type = "button";
         remove.className = "icon-button";
-        remove.title = "Take the name away";
-        remove.setAttribute("aria-label", `Take the name “${version.name}” away`);
+        remove.title = t("history.removeName");
+        remove.setAttribute("aria-label", t("history.removeNameLabel", { name: version.name }));
         remove.append(icon("trash"));
         remove.addEventListener("click", () => void removeName(version));
         item.append(button, remove);
@@ -267,7 +273,7 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
         flag.tabIndex = -1;
         flag.setAttribute("aria-hidden", "true");
         flag.title = version.name;
-        flag.style.left = `${(100 * (version.revision - history.oldest)) / span}%`;
+        flag.style.insetInlineStart = `${(100 * (version.revision - history.oldest)) / span}%`;
         flag.append(icon("flag"));
         flag.addEventListener("click", () => moveTo(version.revision));
         return flag;
@@ -281,7 +287,8 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
     const at = revision;
     const field = /** @type {HTMLInputElement} */ (byId("version-field"));
     field.value = history.versionAt(at)?.name ?? "";
-    byId("version-hint").textContent = `${byId("history-author").textContent}, ${moment(history.timeOf(at))}`;
+    byId("version-hint").textContent = [isolated(byId("history-author").textContent ?? ""), moment(history.timeOf(at))]
+      .join(t("separator"));
     const confirmed = openDialog(/** @type {HTMLDialogElement} */ (byId("version")));
     field.select();
     if (!(await confirmed) || isClosed) return;
@@ -289,48 +296,46 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
     if (!name) return;
     try {
       await history.name(at, name, profile.name);
-      announce(`This version is now called ${quoted(name)}.`);
+      announce(t("history.nameDone", { name }));
     } catch (error) {
-      toast(`The version was not named. ${messageOf(error)}`);
+      toast(t("history.nameFailed", { reason: messageOf(error) }));
     }
   }
 
   /** @param {Version} version */
   async function removeName(version) {
     const isSure = await confirm({
-      title: `Take the name ${quoted(version.name)} away?`,
-      text: "The version itself stays in the history.",
-      yes: "Take it away",
+      title: t("history.removeNameTitle", { name: version.name }),
+      text: t("history.removeNameText"),
+      yes: t("history.removeNameYes"),
     });
     if (!isSure || isClosed) return;
     try {
       await history.removeName(version.revision);
       slider.focus();
     } catch (error) {
-      toast(`The name is still there. ${messageOf(error)}`);
+      toast(t("history.removeNameFailed", { reason: messageOf(error) }));
     }
   }
 
   async function restore() {
     const at = revision;
     const name = history.versionAt(at)?.name;
-    const what = name ? quoted(name) : `the text of ${moment(history.timeOf(at))}`;
+    const time = moment(history.timeOf(at));
     const isSure = await confirm({
-      title: `Restore ${what}?`,
-      text:
-        "It becomes the newest text, for everybody. Nothing is lost: what is there now stays in the " +
-        "history and can be restored the same way.",
-      yes: "Restore",
-      no: "Cancel",
+      title: name ? t("history.restoreVersion", { name }) : t("history.restoreTime", { time }),
+      text: t("history.restoreText"),
+      yes: t("restore"),
+      no: t("cancel"),
       isDangerous: false,
     });
     if (!isSure || isClosed) return;
     try {
       await note.makeOwn(() => history.restore(at, profile.name));
-      toast(`Restored ${what}. You can undo this like any other edit.`);
+      toast(name ? t("history.restoredVersion", { name }) : t("history.restoredTime", { time }));
       leave();
     } catch (error) {
-      toast(`Nothing was restored. ${messageOf(error)}`);
+      toast(t("history.restoreFailed", { reason: messageOf(error) }));
     }
   }
 
@@ -406,7 +411,7 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
   function showProblem(error) {
     const box = byId("history-problem");
     box.hidden = false;
-    box.textContent = `This part of the history cannot be shown. ${messageOf(error)}`;
+    box.textContent = t("history.partFailed", { reason: messageOf(error) });
   }
 
   const subscriptions = [

@@ -64,3 +64,34 @@ export async function request(path, method = "GET", body, signal, key) {
   if (response.ok) return answer;
   throw new RequestError(response.status, answer?.code);
 }
+
+/** Answers that ask to be asked again later are asked for again so often at most. */
+const triesMax = 8;
+
+/**
+ * A file of the server's, for the person whose page this is.
+ *
+ * @param {string} path
+ * @param {Record<string, string>} [headers]
+ * @returns {Promise<Response | undefined>} Undefined if there is none.
+ */
+export async function authorised(path, headers = {}) {
+  const token = tokenNow();
+  for (let tries = 1; ; tries += 1) {
+    /** @type {Response} */
+    let response;
+    try {
+      response = await fetch(at(path), {
+        headers: token ? { ...headers, Authorization: `Bearer ${token}` } : headers,
+        cache: "no-store",
+      });
+    } catch {
+      throw new RequestError(0);
+    }
+    if (response.ok) return response;
+    if (response.status === 404) return undefined;
+    if (![429, 503].includes(response.status) || tries === triesMax) throw new RequestError(response.status);
+    const seconds = Number(response.headers.get("retry-after")) || 1;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+  }
+}

@@ -95,27 +95,33 @@ const isPendingOf = (value, owner) =>
   isIdentity(value?.identity) && typeof value.session === "string" && (value.owner ?? "") === owner;
 
 /**
- * Stores a text beside a former one; in its place where there is no room for both. Where there is no room
- * for the new one alone, the former one stays.
+ * Stores a text beside a former one, in its place where there is no room for both, and then what stands on it.
+ * Where there is no room for the new text alone, or not for what stands on it, the former one stays.
  *
  * @param {string | undefined} formerKey
  * @param {string} key
  * @param {string} text
+ * @param {() => void} then Stores what stands on the text. Throws where there is no room.
  */
-function putInPlaceOf(formerKey, key, text) {
+function putInPlaceOf(formerKey, key, text, then) {
+  let former;
   try {
-    localStorage.setItem(key, text);
-  } catch (error) {
-    const former = formerKey && localStorage.getItem(formerKey);
-    if (!formerKey || typeof former !== "string") throw error;
-    localStorage.removeItem(formerKey);
     try {
       localStorage.setItem(key, text);
-    } catch (second) {
-      localStorage.setItem(formerKey, former);
-      throw second;
+    } catch (error) {
+      former = formerKey && localStorage.getItem(formerKey);
+      if (!formerKey || typeof former !== "string") throw error;
+      localStorage.removeItem(formerKey);
+      localStorage.setItem(key, text);
     }
+    then();
+  } catch (error) {
+    // Nothing is read with this text. It would take the room of those that are.
+    localStorage.removeItem(key);
+    if (formerKey && typeof former === "string") localStorage.setItem(formerKey, former);
+    throw error;
   }
+  if (formerKey) localStorage.removeItem(formerKey);
 }
 
 /** @param {string} key */
@@ -231,6 +237,18 @@ export class EditStorage {
     return identity;
   }
 
+  /**
+   * Who else has left edits of a note that this tab may send.
+   *
+   * @param {string} documentId
+   * @param {string | undefined} atHand The client id of edits that are being sent.
+   */
+  othersOf(documentId, atHand) {
+    return this.adopted.filter(
+      ({ id }) => id !== atHand && localStorage.getItem(this.#pendingKey(documentId, id)) !== null,
+    );
+  }
+
   /** The identities taken over. */
   get adopted() {
     return [...this.#adopted.values()];
@@ -319,16 +337,15 @@ export class EditStorage {
       this.#bases.set(key, { slot, tag: base.tag });
     };
     try {
-      if (known?.tag === base.tag) {
+      // Storage may have been cleared meanwhile.
+      if (known?.tag === base.tag && localStorage.getItem(this.#baseKey(documentId, id, known.slot)) !== null) {
         save(known.slot);
         return true;
       }
       // The edits that are stored stay readable until the new ones are: their text is not overwritten.
       const slot = known?.slot === "a" ? "b" : "a";
       const formerKey = known && this.#baseKey(documentId, id, known.slot);
-      putInPlaceOf(formerKey, this.#baseKey(documentId, id, slot), base.read());
-      save(slot);
-      if (formerKey) localStorage.removeItem(formerKey);
+      putInPlaceOf(formerKey, this.#baseKey(documentId, id, slot), base.read(), () => save(slot));
       return true;
     } catch {
       return false;
@@ -382,6 +399,8 @@ export const claimIdentity = (owner) => own.claimIdentity(owner);
 export const adoptLeftBehind = (owner) => own.adoptLeftBehind(owner);
 export const adoptedIdentities = () => own.adopted;
 export const unsentIdentity = own.makeUnsent();
+/** @type {EditStorage["othersOf"]} */
+export const othersOf = (...parts) => own.othersOf(...parts);
 /** @type {EditStorage["rememberIdentity"]} */
 export const rememberIdentity = (...parts) => own.rememberIdentity(...parts);
 /** @type {EditStorage["forgetIdentity"]} */

@@ -1,6 +1,7 @@
 // When copies are written, and when they have to go (copies.js).
 
 import { accessCodes } from "./connection.js";
+import { t } from "./language.js";
 import { access, connection, copies, list } from "./session.js";
 import { tellNews } from "./news.js";
 
@@ -78,9 +79,7 @@ export async function endCopying() {
   await copies.forgetAll();
 }
 
-export const refusedText =
-  "This browser keeps no copies of your notes, for it has no room or does not allow it. Without the server you " +
-  "can read and write only what is open.";
+export const refusedText = t("page.copiesRefused");
 
 /** @param {(id: string) => boolean} isOpen Whether the server has let this person into the note, and still does. */
 export function setUpCopies(isOpen) {
@@ -99,11 +98,4 @@ export function setUpCopies(isOpen) {
     entered = new WeakSet();
     void copies.clear();
   });
-  if (typeof BroadcastChannel === "undefined") return;
-  const channel = new BroadcastChannel("parley.copies");
-  // Who signs out in one tab finds nothing kept by another.
-  channel.addEventListener("message", ({ data }) => {
-    if (data === access.claims?.sub) copies.stop();
-  });
-  copies.whenForgotten = (owner) => channel.postMessage(owner);
 }

@@ -6,7 +6,8 @@ import { page } from "./page.js";
 import { goToPast, leavePast } from "./past.js";
 import { closePeople } from "./peoplebar.js";
 import { go, home } from "./routes.js";
-import { isApple, shortcutOf } from "./shortcuts.js";
+import { openSearch } from "./searching.js";
+import { isApple, isSearchKey, shortcutOf } from "./shortcuts.js";
 import { focusText } from "./textplace.js";
 
 /** Control is held as well where Option alone types characters. */
@@ -14,6 +15,13 @@ const isMac = isApple(navigator);
 
 /** @param {KeyboardEvent} event */
 function follow(event) {
+  if (isSearchKey(event, isMac)) {
+    // The browser's own use of it would leave the page.
+    event.preventDefault();
+    event.stopPropagation();
+    if (!document.querySelector("dialog[open]")) void openSearch();
+    return;
+  }
   const shortcut = shortcutOf(event, isMac);
   if (!shortcut || document.querySelector("dialog[open]")) return;
   event.preventDefault();

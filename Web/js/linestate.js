@@ -2,6 +2,7 @@
 
 import { byId } from "./dialogs.js";
 import { forgetIdentity } from "./identity.js";
+import { dateFormat, t } from "./language.js";
 import { notices } from "./notices.js";
 import { page } from "./page.js";
 import { endText } from "./problems.js";
@@ -15,8 +16,8 @@ export function drawLine() {
   // Without an open note there is no other place that says so.
   byId("line").hidden = state === "online" || state === "connecting";
   byId("line-text").textContent = trouble?.title ?? (state === "stopped"
-    ? "The server ended the connection."
-    : "The server cannot be reached. Trying again…");
+    ? t("line.ended")
+    : t("line.unreachable"));
   byId("line-sign-in").hidden = trouble === undefined;
   byId("line-sign-in").textContent = trouble?.button.label ?? "";
 }
@@ -27,14 +28,14 @@ export function drawConnectionNotice() {
   const trouble = accessTrouble();
   if (endsAt === undefined || trouble) notices.delete("ending");
   else {
-    const time = new Intl.DateTimeFormat(undefined, { timeStyle: "short" }).format(endsAt);
+    const time = dateFormat({ timeStyle: "short" }).format(endsAt);
     notices.set("ending", {
-      title: access.isLink ? `The link you came by ends at ${time}.` : `Your sign-in ends at ${time}.`,
-      text: access.isLink ? "Ask for a new one where you got it." : "Sign in again to go on without a break.",
+      title: access.isLink ? t("line.linkEnds", { time }) : t("line.signInEnds", { time }),
+      text: access.isLink ? t("line.linkEndsText") : t("line.signInEndsText"),
       buttons: [
         access.isLink
-          ? { label: "All right", run: forgetEnd }
-          : { label: "Sign in", run: () => void askForToken() },
+          ? { label: t("ok"), run: forgetEnd }
+          : { label: t("signIn"), run: () => void askForToken() },
       ],
     });
   }
@@ -50,12 +51,12 @@ export function drawConnectionNotice() {
   }
   const isReplaced = code === 4505;
   notices.set("connection", {
-    title: isReplaced ? "This note went on in another tab." : "The server ended the connection.",
-    text: isReplaced ? "This one has stopped, to keep the two apart." : endText(code),
+    title: isReplaced ? t("line.otherTab") : t("line.ended"),
+    text: isReplaced ? t("line.otherTabText") : endText(code),
     isBad: !isReplaced,
     buttons: [
       {
-        label: isReplaced ? "Go on here" : "Reload",
+        label: isReplaced ? t("line.goOnHere") : t("reload"),
         run: () => {
           if (isReplaced) forgetIdentity();
           location.reload();

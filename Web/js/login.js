@@ -23,6 +23,12 @@ function tokenFrom(answer) {
 export const logIn = async (email, password) =>
   tokenFrom(await request("/api/user/login", "POST", { email, password }));
 
+/** @param {{invitation: string, email: string, password: string, name?: string}} fields */
+export const joinBy = async (fields) => tokenFrom(await request("/api/user/join", "POST", fields));
+
+/** @param {{email: string, password: string, newPassword: string}} fields */
+export const changePassword = async (fields) => tokenFrom(await request("/api/user/password", "POST", fields));
+
 /** @param {string} refreshToken */
 export const renew = async (refreshToken) =>
   tokenFrom(await request("/api/user/refresh", "POST", { refreshToken }));

@@ -6,7 +6,7 @@ import { loadPart } from "./parts.js";
 /** @type {NodeListOf<HTMLAnchorElement | HTMLLinkElement>} */
 const links = document.querySelectorAll("a[data-link], link[rel=icon]");
 for (const link of links) link.setAttribute("href", link.href);
-for (const use of document.querySelectorAll("use")) {
+for (const use of document.querySelectorAll('use:not([href^="#"])')) {
   use.setAttribute("href", new URL(use.getAttribute("href") ?? "", location.href).href);
 }
 

@@ -4,29 +4,8 @@
 // have all of it read again. So a paragraph ends for the parser after some thousand characters, and a
 // line longer than that is plain text. Nothing is seen of it, but a mark that spans such an end.
 
+import { bounded } from "./boundedmarkdown.js";
 import { Compartment, Language, ViewPlugin, markdown } from "./codemirror.js";
-
-/** What is read in one piece, in UTF-16 units. */
-const pieceMax = 8_000;
-
-/** A parser's extension, in the form that @lezer/markdown takes. */
-const bounded = {
-  parseBlock: [
-    {
-      name: "BoundedParagraph",
-      before: "IndentedCode",
-      parse(/** @type {any} */ context, /** @type {any} */ line) {
-        if (line.text.length - line.pos <= pieceMax) return false;
-        const { lineStart } = context;
-        context.addElement(context.elt("Paragraph", lineStart + line.pos, lineStart + line.text.length));
-        context.nextLine();
-        return true;
-      },
-      endLeaf: (/** @type {any} */ _context, /** @type {any} */ _line, /** @type {any} */ leaf) =>
-        leaf.content.length > pieceMax,
-    },
-  ],
-};
 
 /** @param {any} options Of CodeMirror's Markdown. @returns {any} An extension. */
 function bound(options) {

@@ -1,27 +1,30 @@
 // This person, as others see them.
 
 import { byId, openDialog } from "./dialogs.js";
+import { t } from "./language.js";
 import { page } from "./page.js";
-import { avatar, palette, profileKey, saveProfile, storedProfile, unlike } from "./people.js";
+import { loadPart } from "./parts.js";
+import { asGuest, avatar, palette, profileKey, saveProfile, shownName, storedProfile, unlike } from "./people.js";
 import { mayCreate } from "./rights.js";
-import { access, connection, isNewPerson, profile } from "./session.js";
+import { access, connection, isNewPerson, list, profile } from "./session.js";
 
 /** Whether the server takes the name from the token. */
 const isNamed = () => access.token !== undefined && !access.isLink && connection.welcome?.demo !== true;
 
-/** The name that others see. */
+/** The name that others see, as the server has it. */
 export function myName() {
   const { name, sub } = access.claims ?? {};
   if (isNamed()) return access.pass?.name || name || sub || profile.name;
-  return access.isLink && connection.welcome?.demo === false ? `${profile.name} (guest)` : profile.name;
+  return access.isLink && connection.welcome?.demo === false ? asGuest(profile.name) : profile.name;
 }
 
 /** The name below the list, and whether notes may be made. */
 export function drawMe() {
   byId("me-avatar").replaceChildren(avatar({ name: myName(), color: profile.color }, { label: false }));
-  byId("me-name").textContent = myName();
-  byId("me-hint").textContent = isNamed() ? "Signed in" : "Edit name and colour";
+  byId("me-name").textContent = shownName(myName());
+  byId("me-hint").textContent = isNamed() ? t("me.signedIn") : t("me.edit");
   byId("create").hidden = byId("welcome-create").hidden = !mayCreate();
+  byId("list-menu").hidden = access.isLink || list.notes === undefined;
 }
 
 /**
@@ -51,9 +54,11 @@ async function editProfile() {
   name.value = isNamed() ? myName() : profile.name;
   name.disabled = isNamed();
   byId("profile-hint").hidden = !isNamed();
-  byId("profile-hint").textContent = "Your name is the one that you signed in with.";
+  byId("profile-hint").textContent = t("me.nameIsGiven");
+  // Who has come by a password has a token for getting new ones.
+  byId("change-password").hidden = !access.pass?.refreshToken;
   byId("sign-out").hidden = !access.pass;
-  byId("sign-out").textContent = access.isLink ? "Leave this link" : "Sign out";
+  byId("sign-out").textContent = access.isLink ? t("me.leaveLink") : t("me.signOut");
   byId("profile-colors").replaceChildren(
     ...palette.map((color, index) => {
       const label = document.createElement("label");
@@ -64,7 +69,7 @@ async function editProfile() {
       input.name = "color";
       input.value = color;
       input.checked = color === profile.color;
-      input.setAttribute("aria-label", `Colour ${index + 1}`);
+      input.setAttribute("aria-label", t("me.colorNumber", { number: index + 1 }));
       const dot = document.createElement("span");
       label.append(input, dot);
       return label;
@@ -85,6 +90,10 @@ async function editProfile() {
 /** Makes the button with this person's name work. */
 export function setUpMe() {
   byId("me").addEventListener("click", () => void editProfile());
+  byId("change-password").addEventListener("click", () => {
+    /** @type {HTMLDialogElement} */ (byId("profile")).close();
+    void loadPart(() => import("./passwords.js")).then(({ changePassword }) => changePassword());
+  });
   // Another tab has changed them.
   addEventListener("storage", ({ key }) => {
     const stored = key === profileKey ? storedProfile() : undefined;

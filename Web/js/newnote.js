@@ -14,6 +14,7 @@
 import { Emitter } from "./emitter.js";
 import { RequestError } from "./http.js";
 import { randomId } from "./identity.js";
+import { t } from "./language.js";
 
 /**
  * @typedef {import("./connection.js").Connection} Connection
@@ -22,7 +23,7 @@ import { randomId } from "./identity.js";
  * @typedef {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} DrawerOfNotes
  */
 
-export const untitled = "Untitled note";
+export const untitled = t("untitled");
 
 /** Of a note that is begun, in the drawer. */
 const prefix = "new.";

@@ -1,9 +1,10 @@
 // A note that is begun, as the page shows it until the server has made it.
 
 import { announce, byId, toast } from "./dialogs.js";
+import { t } from "./language.js";
 import { untitled } from "./newnote.js";
 import { renameNote, copyText } from "./noteactions.js";
-import { drawNotices, noRoomText, notices } from "./notices.js";
+import { drawNotices, notices } from "./notices.js";
 import { openNote } from "./opennotes.js";
 import { page } from "./page.js";
 import { go, home, pathOf, pathOfNew } from "./routes.js";
@@ -17,7 +18,7 @@ export function createNote() {
   // One in which nothing is written yet is as good as another.
   const blank = newNotes.all.find(({ title, place }) => title === untitled && !early.text(place));
   if (!blank && newNotes.isFull) {
-    toast("Too many new notes are not made yet. They have to reach the server first.");
+    toast(t("new.tooMany"));
     return;
   }
   const { key } = blank ?? newNotes.begin();
@@ -59,7 +60,7 @@ function forgetNewNote(newNote) {
 export function drawNewStatus(newNote) {
   const { problem, isKept } = newNote;
   const status = byId("status");
-  const text = problem ? "Not made yet" : "Making the note…";
+  const text = problem ? t("list.notMade") : t("list.making");
   if (status.dataset.state !== "offline" && problem) announce(text);
   status.dataset.state = problem ? "offline" : "connecting";
   status.dataset.unsaved = "0";
@@ -73,15 +74,15 @@ export function drawNewStatus(newNote) {
   titleField.disabled = false;
   early.show(newNote.place);
   if (problem) {
-    const hope = isKept ? "What you write is kept, and the note is made when that is possible." : noRoomText;
+    const hope = isKept ? t("new.hope") : t("notice.storage");
     notices.set("new", {
-      title: "The note is not made yet.",
-      text: problem.isFinal ? problem.text : `${problem.text} ${hope}`,
+      title: t("new.problem"),
+      text: problem.isFinal ? problem.text : t("withReason", { text: problem.text, reason: hope }),
       isBad: problem.isFinal || !isKept,
       buttons: [
-        { label: "Try again", run: () => void newNotes.retry(newNote) },
-        { label: "Copy my text", run: () => void copyText() },
-        { label: "Discard it", run: () => forgetNewNote(newNote) },
+        { label: t("tryAgain"), run: () => void newNotes.retry(newNote) },
+        { label: t("notice.copyMine"), run: () => void copyText() },
+        { label: t("discard"), run: () => forgetNewNote(newNote) },
       ],
     });
   } else {
@@ -95,7 +96,7 @@ export function setUpNewNotes() {
   newNotes.on("made", takeNewNote);
   newNotes.on("changed", (newNote) => {
     if (newNote === page.newNote) drawNewStatus(newNote);
-    else if (newNote.problem?.isFinal) toast(`A new note is not made yet. ${newNote.problem.text}`);
+    else if (newNote.problem?.isFinal) toast(t("new.failed", { reason: newNote.problem.text }));
     page.emit("notes", undefined);
   });
   byId("create").addEventListener("click", createNote);

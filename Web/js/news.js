@@ -1,6 +1,7 @@
 // What concerns the page as a whole: one line at its foot for each, until the person has seen it.
 
 import { byId } from "./dialogs.js";
+import { t } from "./language.js";
 
 /**
  * isOnce: who has seen it is not told again, on another day either.
@@ -52,7 +53,7 @@ function draw() {
       const words = document.createElement("p");
       words.textContent = text;
       element.append(words);
-      const close = { label: button ? "Later" : "All right", run: () => {} };
+      const close = { label: button ? t("page.later") : t("ok"), run: () => {} };
       for (const { label, run } of button ? [button, close] : [close]) {
         const control = document.createElement("button");
         control.type = "button";

@@ -37,16 +37,9 @@ import { Emitter } from "./emitter.js";
  * have moved. notice: to be told to the person.
  *
  * @typedef {{reset: {text: string}, changes: {changes: TextChange[], isOwn?: boolean}, edited: void, joined: void, peers: void,
- *   people: void, status: void, title: string,
- *   notice: {kind: "rebased" | "storage" | "aside", text: string}}} NoteEvents
+ *   people: void, status: void, left: void, title: string,
+ *   notice: {kind: "rebased" | "storage" | "aside"}}} NoteEvents
  */
-
-const noticeTexts = {
-  storage: "This browser has no room to keep your unsaved changes. Leave this page open.",
-  rebased:
-    "This note has moved on a long way while you were away. Your changes were kept and placed " +
-    "into the new text: please look them over.",
-};
 
 /** @type {NoteStatus} */
 const unknown = {
@@ -134,6 +127,16 @@ export class Note extends Emitter {
   /** Edits made here that the server has not confirmed to be stored. */
   get unconfirmedCount() {
     return this.#status.unconfirmed;
+  }
+
+  /** Whether there are such edits that could not be kept in the browser's storage. */
+  get isKeepFailing() {
+    return this.#status.isKeepFailing;
+  }
+
+  /** The client id under which edits are in the browser's storage. */
+  get keptUnder() {
+    return this.#keptUnder;
   }
 
   /** The server's text as it is now, to be opened with at another time. */
@@ -227,6 +230,15 @@ export class Note extends Emitter {
     return this.#connection.holding(make, (revision) => (this.#ownRevision = revision));
   }
 
+  /**
+   * Has others' edits wait until this has resolved, for ten seconds at most: while a word is being composed (IME).
+   *
+   * @param {Promise<unknown>} end
+   */
+  hold(end) {
+    void this.#connection.holding(() => end.catch(() => {}), () => {});
+  }
+
   /** After a final refusal: sends the edits again, together with those made since. */
   retryRefused() {
     this.#connection.handle("retryRefused", this.documentId);
@@ -243,7 +255,10 @@ export class Note extends Emitter {
     this.#connection.handle("reopen", this.documentId);
   }
 
-  /** Leaves the document. Unconfirmed edits stay in the browser's storage. */
+  /**
+   * Leaves the document. Unconfirmed edits stay in the browser's storage; where it takes none, the document is left
+   * once the server has them, and `left` is told.
+   */
   close() {
     this.#connection.handle("leave", this.documentId);
     this.hasText = false;
@@ -296,7 +311,7 @@ export class Note extends Emitter {
         this.emit("title", action.title);
         break;
       case "rebased":
-        this.emit("notice", { kind: "rebased", text: noticeTexts.rebased });
+        this.emit("notice", { kind: "rebased" });
         break;
       case "outOfStep":
       case "misfit":
@@ -311,6 +326,7 @@ export class Note extends Emitter {
     if (phase === "left") {
       // Unless the note was opened again before this was its turn.
       if (this.phase === "left") this.#connection.removeNote(documentId);
+      this.emit("left", undefined);
       return;
     }
     const isNews = phase !== this.#toldPhase;
@@ -326,7 +342,7 @@ export class Note extends Emitter {
   #keep({ isRequired, clientId, tag, edits }) {
     const identity = this.#connection.identityOf(clientId);
     if (!this.#pending || !identity) {
-      this.#connection.handle("kept", this.documentId, 0);
+      this.#connection.handle("unkept", this.documentId);
       return;
     }
     const { id } = identity;
@@ -347,7 +363,7 @@ export class Note extends Emitter {
     // Whoever went on from what was kept before would send edits twice.
     if (isRequired) this.#forget();
     this.#connection.handle("keepFailed", this.documentId);
-    this.emit("notice", { kind: "storage", text: noticeTexts.storage });
+    this.emit("notice", { kind: "storage" });
   }
 
   #forget() {

@@ -1,14 +1,17 @@
 // What can be done with a note, from the list, the bar above it, or a notice.
 
 import { announce, confirm, copy, toast } from "./dialogs.js";
+import { request } from "./http.js";
+import { lengthOf, t } from "./language.js";
 import { untitled } from "./newnote.js";
 import { notes } from "./opennotes.js";
 import { page } from "./page.js";
+import { loadPart } from "./parts.js";
 import { go, home, noteIn, pathOf } from "./routes.js";
 import { mayManage } from "./rights.js";
-import { connection, early, list } from "./session.js";
+import { connection, early, list, profile } from "./session.js";
 import { openSharing } from "./sharing.js";
-import { messageOf, quoted } from "./words.js";
+import { messageOf } from "./words.js";
 import { drawCount } from "./wordcount.js";
 
 /** @param {string} id @param {string} title */
@@ -16,28 +19,82 @@ export async function renameNote(id, title) {
   try {
     const isDone = await list.rename(id, title);
     const note = notes.get(id);
-    if (!isDone) toast("The title is kept, and set when the server can be reached.");
+    if (!isDone) toast(t("note.titleKept"));
     else if (note) note.title = title;
   } catch (error) {
-    toast(`The title was not changed. ${messageOf(error)}`);
+    toast(t("note.titleFailed", { reason: messageOf(error) }));
   }
 }
 
 /** @param {string} id */
 export async function removeNote(id) {
   const title = list.titleOf(id) || untitled;
+  const { deletedAgeMax } = list;
   const isSure = await confirm({
-    title: `Delete ${quoted(title)}?`,
-    text: "It goes away for everybody, with its history. This cannot be undone.",
-    yes: "Delete note",
+    title: t("remove.title", { title }),
+    text:
+      deletedAgeMax > 0
+        ? t("remove.textForAWhile", { length: lengthOf(deletedAgeMax) })
+        : t("remove.text"),
+    yes: t("remove.yes"),
   });
   if (!isSure) return;
   try {
-    await list.remove(id);
-    announce(`${quoted(title)} was deleted.`);
+    await list.remove(id, profile.name);
+    announce(t("remove.done", { title }));
+    if (deletedAgeMax > 0) toast(t("remove.done", { title }), { label: t("remove.undo"), run: () => void undelete(id) });
     if (noteIn(location.pathname) === id) go(home);
   } catch (error) {
-    toast(`The note was not deleted. ${messageOf(error)}`);
+    toast(t("remove.failed", { reason: messageOf(error) }));
+  }
+}
+
+/**
+ * Brings a deleted note back.
+ *
+ * @param {string} id
+ * @returns {Promise<boolean>} Whether it is back.
+ */
+export async function undelete(id) {
+  try {
+    const { title } = await request(`/api/deleted/${encodeURIComponent(id)}/restore`, "POST");
+    await list.refresh();
+    announce(t("deleted.back", { title: title || untitled }));
+    go(pathOf(id));
+    return true;
+  } catch (error) {
+    toast(t("deleted.backFailed", { reason: messageOf(error) }));
+    return false;
+  }
+}
+
+/** Deleted notes, in a dialog. */
+export async function openDeletedNotes() {
+  try {
+    const { showDeletedNotes } = await loadPart(() => import("./deletednotes.js"));
+    await showDeletedNotes({ undelete });
+  } catch (error) {
+    console.error(error);
+    toast(t("deleted.fetchFailed", { reason: messageOf(error) }));
+  }
+}
+
+/**
+ * Writes the note that is shown, or all notes, to a file of the person's own.
+ *
+ * @param {"md" | "txt" | "html" | "archive"} kind
+ */
+export async function download(kind) {
+  try {
+    const exporting = await loadPart(() => import("./exporting.js"));
+    if (kind === "archive") await exporting.downloadAll(list.notes ?? [], toast);
+    else {
+      const title = page.current?.title || untitled;
+      await exporting.downloadText(kind, title, page.current?.text ?? early.text(page.place ?? ""));
+    }
+  } catch (error) {
+    console.error(error);
+    toast(t("note.downloadFailed", { reason: messageOf(error) }));
   }
 }
 
@@ -45,7 +102,7 @@ export async function removeNote(id) {
 export async function shareNote(id) {
   const address = new URL(pathOf(id), location.href).href;
   // Who may not make a link can pass on the address.
-  if (!mayManage(id)) toast((await copy(address)) ? "Link copied." : address);
+  if (!mayManage(id)) toast((await copy(address)) ? t("note.linkCopied") : address);
   else {
     const title = list.titleOf(id) || untitled;
     const isDemo = connection.welcome?.demo ?? false;
@@ -55,15 +112,15 @@ export async function shareNote(id) {
 
 /** The note's text, or as much of it as there is here. */
 export async function copyText(text = page.current?.text ?? early.text(page.place ?? "")) {
-  toast((await copy(text)) ? "Text copied." : "The browser did not allow copying.");
+  toast((await copy(text)) ? t("note.textCopied") : t("page.copyRefused"));
 }
 
 /** Gives up the edits that the server refused. */
 export async function discard() {
   const isSure = await confirm({
-    title: "Discard your unsaved changes?",
-    text: "The note goes back to what everybody else sees.",
-    yes: "Discard them",
+    title: t("discard.title"),
+    text: t("discard.text"),
+    yes: t("discard.yes"),
   });
   if (!isSure || !page.current) return;
   page.editor?.destroy();

@@ -2,6 +2,7 @@
 
 import { Emitter } from "./emitter.js";
 import { RequestError, request } from "./http.js";
+import { locale, t } from "./language.js";
 
 /**
  * @typedef {import("./connection.js").Connection} Connection
@@ -26,6 +27,8 @@ const deniedPrefix = "parley.no-new-notes.";
 export class NoteList extends Emitter {
   /** @type {NoteEntry[] | undefined} As the server has them. */
   #notes;
+  /** Milliseconds for which a deleted note may come back; 0 if it may not. */
+  deletedAgeMax = 0;
   #isFetching = false;
   #isStale = false;
   /** @type {Map<string, string>} Titles that wait for the server to be reached. */
@@ -84,8 +87,9 @@ export class NoteList extends Emitter {
     try {
       do {
         this.#isStale = false;
-        const { notes, mayCreate } = await request("/api/notes");
+        const { notes, mayCreate, deletedAgeMax } = await request("/api/notes");
         this.#notes = notes;
+        this.deletedAgeMax = deletedAgeMax ?? 0;
         this.#keepMayCreate(mayCreate ?? true);
         this.emit("fetched", { notes, mayCreate: mayCreate ?? true });
         this.emit("changed", undefined);
@@ -191,9 +195,12 @@ export class NoteList extends Emitter {
     this.emit("changed", undefined);
   }
 
-  /** @param {string} id */
-  async remove(id) {
-    await request(`/api/notes/${encodeURIComponent(id)}`, "DELETE");
+  /**
+   * @param {string} id
+   * @param {string} author Who does it, where the server does not know.
+   */
+  async remove(id, author) {
+    await request(`/api/notes/${encodeURIComponent(id)}?author=${encodeURIComponent(author)}`, "DELETE");
     this.#notes = this.#notes?.filter((note) => note.id !== id);
     this.emit("changed", undefined);
   }
@@ -215,7 +222,7 @@ export class NoteList extends Emitter {
   }
 }
 
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} Seconds in each. */
 const units = [
   ["year", 31_557_600],
@@ -238,5 +245,5 @@ export function when(time, now = Date.now()) {
   for (const [unit, length] of units) {
     if (seconds >= length) return relative.format(-Math.floor(seconds / length), unit);
   }
-  return "just now";
+  return t("when.now");
 }

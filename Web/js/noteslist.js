@@ -1,15 +1,15 @@
 // The list of notes beside the text: opening, renaming, deleting and sharing from there.
 
 import { byId, icon, openMenu } from "./dialogs.js";
+import { t } from "./language.js";
 import { untitled } from "./newnote.js";
 import { removeNote, renameNote, shareNote } from "./noteactions.js";
 import { when } from "./notes.js";
-import { notes } from "./opennotes.js";
+import { notes, unsavedIn } from "./opennotes.js";
 import { page } from "./page.js";
 import { pathOf, pathOfNew } from "./routes.js";
 import { mayManage } from "./rights.js";
 import { connection, list, newNotes } from "./session.js";
-import { countOf } from "./words.js";
 
 /** @type {string | undefined} The note whose title is being changed in the list. */
 let renaming;
@@ -20,7 +20,10 @@ let drawnList = "";
  *
  * @param {string} id
  */
-const unsavedIn = (id) => (connection.isOnline ? 0 : (notes.get(id)?.unconfirmedCount ?? 0));
+const unsavedOf = (id) => {
+  const note = connection.isOnline ? undefined : notes.get(id);
+  return note ? unsavedIn(note) : 0;
+};
 
 /** Anew where something in it is another; cheap where nothing is. */
 export function drawList() {
@@ -29,7 +32,7 @@ export function drawList() {
   if (renaming !== undefined && box.querySelector(".rename")) return;
   const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
   const all = list.notes ?? [];
-  const state = all.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedIn(id)]);
+  const state = all.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedOf(id)]);
   const begun = newNotes.all.filter(({ title }) => title.toLocaleLowerCase().includes(filter));
   const beginnings = begun.map(({ key, title, problem }) => [key, title, problem !== undefined]);
   const key = JSON.stringify([state, beginnings, filter, page.place, renaming, list.notes === undefined]);
@@ -46,7 +49,7 @@ export function drawList() {
   byId("find-box").hidden = all.length < 8 && filter === "";
   const empty = byId("notes-empty");
   empty.hidden = shown.length + begun.length > 0 || list.notes === undefined;
-  empty.textContent = filter ? "No title has that in it." : "No notes yet.";
+  empty.textContent = filter ? t("list.nothingFound") : t("list.empty");
 }
 
 /**
@@ -64,8 +67,8 @@ function newRow(newNote) {
   detail.className = "note-when";
   const mark = document.createElement("span");
   mark.className = "unsaved";
-  mark.textContent = "Not made yet";
-  detail.append(problem ? mark : "Making the note…");
+  mark.textContent = t("list.notMade");
+  detail.append(problem ? mark : t("list.making"));
   link.append(detail);
   link.addEventListener("keydown", (event) => stepThrough(event, item));
   item.append(link);
@@ -114,11 +117,11 @@ function row(entry) {
   link.dataset.key = `link ${id}`;
   const detail = document.createElement("span");
   detail.className = "note-when";
-  const unsaved = unsavedIn(id);
+  const unsaved = unsavedOf(id);
   if (unsaved > 0) {
     const mark = document.createElement("span");
     mark.className = "unsaved";
-    mark.textContent = countOf(unsaved, "change") + " not yet saved";
+    mark.textContent = t("count.unsaved", { count: unsaved });
     detail.append(mark);
   } else {
     detail.textContent = when(updatedAt);
@@ -138,19 +141,19 @@ function row(entry) {
   more.type = "button";
   more.className = "icon-button";
   more.dataset.key = `more ${id}`;
-  more.setAttribute("aria-label", `More for “${title || untitled}”`);
+  more.setAttribute("aria-label", t("list.moreFor", { title: title || untitled }));
   more.setAttribute("aria-haspopup", "menu");
   more.setAttribute("aria-expanded", "false");
   more.append(icon("more"));
   more.addEventListener("click", () => {
     const isManaged = mayManage(id);
-    const share = { label: isManaged ? "Share…" : "Copy link", icon: "link", run: () => void shareNote(id) };
+    const share = { label: isManaged ? t("note.shareMore") : t("note.copyLink"), icon: "link", run: () => void shareNote(id) };
     if (!isManaged) openMenu(more, [share]);
     else {
       openMenu(more, [
-        { label: "Rename", icon: "pencil", run: () => startRenaming(id) },
+        { label: t("rename"), icon: "pencil", run: () => startRenaming(id) },
         share,
-        { label: "Delete…", icon: "trash", isDangerous: true, run: () => void removeNote(id) },
+        { label: t("delete"), icon: "trash", isDangerous: true, run: () => void removeNote(id) },
       ]);
     }
   });
@@ -165,7 +168,7 @@ function renameField({ id, title }) {
   field.dir = "auto";
   field.value = title;
   field.maxLength = 200;
-  field.setAttribute("aria-label", "New title");
+  field.setAttribute("aria-label", t("list.newTitle"));
   let isDone = false;
   const finish = (/** @type {boolean} */ isKept, /** @type {boolean} */ isByKey) => {
     if (isDone) return;

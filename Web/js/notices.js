@@ -1,6 +1,7 @@
 // What the person has to know, above the text: one notice of a kind, until it is no longer so.
 
 import { byId } from "./dialogs.js";
+import { t } from "./language.js";
 
 /**
  * @typedef {{title?: string, text: string, isBad?: boolean,
@@ -9,8 +10,6 @@ import { byId } from "./dialogs.js";
  */
 export const notices = new Map();
 let drawnNotices = "";
-
-export const noRoomText = "This browser has no room to keep your unsaved changes. Leave this page open.";
 
 /** Shows those that there are now. */
 export function drawNotices() {
@@ -34,7 +33,7 @@ export function drawNotices() {
       row.className = "notice-buttons";
       const isDismissible = buttons.length === 0;
       const all = isDismissible
-        ? [{ label: "All right", run: () => (notices.delete(kind), drawNotices()) }]
+        ? [{ label: t("ok"), run: () => (notices.delete(kind), drawNotices()) }]
         : buttons;
       for (const { label, run } of all) {
         const button = document.createElement("button");

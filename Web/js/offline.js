@@ -6,6 +6,7 @@
 import { home } from "./base.js";
 import { announce } from "./dialogs.js";
 import { endCopying, refusedText, startCopying } from "./keepingcopies.js";
+import { language, t } from "./language.js";
 import { withLimit } from "./limit.js";
 import { tellNews } from "./news.js";
 import { notes } from "./opennotes.js";
@@ -18,7 +19,7 @@ const answerWithin = 3_000;
 
 const build = document.querySelector('meta[name="build"]')?.getAttribute("content") ?? undefined;
 
-const newsText = "A new version of this page is there.";
+const newsText = t("page.newVersion");
 
 /** @param {ServiceWorker} worker @returns {Promise<string | undefined>} The build that it keeps. */
 function buildOf(worker) {
@@ -46,7 +47,7 @@ async function meet(worker) {
     return;
   }
   const reload = () => void takeOver(worker).then(() => location.reload());
-  tellNews("update", { text: newsText, button: { label: "Reload", run: reload } });
+  tellNews("update", { text: newsText, button: { label: t("reload"), run: reload } });
   announce(newsText);
 }
 
@@ -56,10 +57,15 @@ function watch(registration) {
   if (waiting) void meet(waiting);
   installing?.addEventListener("statechange", () => {
     if (installing.state === "installed" && registration.active) void meet(installing);
-    else if (installing.state === "activated") startCopying(notes.values());
-    else if (installing.state === "redundant" && !registration.active) void refused();
+    else if (installing.state === "activated") {
+      keepLanguage(installing);
+      startCopying(notes.values());
+    } else if (installing.state === "redundant" && !registration.active) void refused();
   });
 }
+
+/** @param {ServiceWorker | null} worker Keeps the language in use. */
+const keepLanguage = (worker) => worker?.postMessage({ language });
 
 /** The worker could not be registered: it is not to be, or cannot be. */
 async function refused() {
@@ -95,6 +101,7 @@ export async function setUpOffline() {
     return;
   }
   if (registration.active) startCopying(notes.values());
+  keepLanguage(registration.active);
   watch(registration);
   registration.addEventListener("updatefound", () => watch(registration));
   // Behind a line that was down there may be another server.

@@ -2,7 +2,9 @@
 
 import { CoreError } from "./door.js";
 import { inCurrentForm } from "./formeredits.js";
-import { adoptedIdentities, pendingOf, removePending, savePending, setPendingAside } from "./identity.js";
+import {
+  adoptedIdentities, othersOf, pendingOf, removePending, savePending, setPendingAside,
+} from "./identity.js";
 import { followCopy, saveCopy } from "./keepingcopies.js";
 import { Note } from "./note.js";
 import { page } from "./page.js";
@@ -11,10 +13,6 @@ import { wellFormed } from "./wellformed.js";
 
 /** @type {Map<string, Note>} By id. */
 export const notes = new Map();
-
-/** Edits that another version of the page wrote, or that the browser has spoilt. */
-const asideText =
-  "This page cannot read changes to this note that were not sent. They are set aside in this browser's storage.";
 
 const pending = {
   /**
@@ -66,8 +64,8 @@ function noteAsLeft(documentId) {
     if (!(error instanceof CoreError)) throw error;
     setPendingAside(documentId, kept.identity.id);
     const note = noteAsCopied(options);
-    // Once there is somebody to hear it.
-    queueMicrotask(() => note.emit("notice", { kind: "aside", text: asideText }));
+    // Another version of the page wrote them, or the browser has spoilt them. Once there is somebody to hear it.
+    queueMicrotask(() => note.emit("notice", { kind: "aside" }));
     return note;
   }
 }
@@ -107,6 +105,15 @@ function leftBehind(documentId) {
 
 /** @param {string} clientId Whether edits that were kept under it are this tab's to send. */
 export const isSentHere = (clientId) => identities().some(({ id }) => id === clientId);
+
+/**
+ * Changes to a note that are not saved. What a tab that is gone has left, and has not had its turn, counts as one:
+ * nobody is to close the page because all seems to be saved.
+ *
+ * @param {Note} note
+ */
+export const unsavedIn = (note) =>
+  note.unconfirmedCount + (adoptedIdentities().length > 0 ? othersOf(note.documentId, note.keptUnder).length : 0);
 
 /**
  * Several tabs that are gone may have left edits of one note: the next ones have their turn when the note is saved.
@@ -162,7 +169,7 @@ export function leaveNote(note) {
  */
 function releaseWhenSaved(note) {
   const isNeeded = () =>
-    note === page.current || note.unconfirmedCount > 0 || (!note.hasText && early.text(note.documentId) !== "");
+    note === page.current || unsavedIn(note) > 0 || (!note.hasText && early.text(note.documentId) !== "");
   if (isNeeded()) return;
   // Not from within the note's own event.
   queueMicrotask(() => {

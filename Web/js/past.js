@@ -2,6 +2,7 @@
 
 import { fragmentOf } from "./access.js";
 import { toast } from "./dialogs.js";
+import { t } from "./language.js";
 import { myName } from "./me.js";
 import { untitled } from "./newnote.js";
 import { page } from "./page.js";
@@ -25,7 +26,7 @@ async function load() {
     parts = { openHistory, readerIn };
   } catch (error) {
     console.error(error);
-    toast("The history could not be fetched.");
+    toast(t("note.historyFailed"));
     leavePast();
     return;
   } finally {

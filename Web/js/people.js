@@ -1,5 +1,7 @@
 // Names, colours and initials.
 
+import { isolated, t } from "./language.js";
+
 /**
  * isDrawn: whether name and colour were made up, and not chosen.
  *
@@ -44,6 +46,16 @@ const creatures = [
   "Robin", "Salmon", "Seal", "Shrew", "Siskin", "Snipe", "Stork", "Swan", "Teal", "Tern", "Thrush",
   "Trout", "Turtle", "Viper", "Vole", "Wagtail", "Weasel", "Whale", "Wren",
 ];
+
+/** What the server puts after the name of who came by a link. */
+const guestMark = " (guest)";
+
+/** @param {string} name Of a guest. @returns {string} As the server knows them. */
+export const asGuest = (name) => name + guestMark;
+
+/** @param {string} name As the server has it. @returns {string} As it is shown: a guest's mark in the page's language. */
+export const shownName = (name) =>
+  name.endsWith(guestMark) ? t("me.guest", { name: name.slice(0, -guestMark.length) }) : name;
 
 /** How many names there are to draw. */
 export const nameCount = moods.length * creatures.length;
@@ -157,15 +169,12 @@ export function colorOf({ color, clientId = "" }) {
  * @param {number} othersCount How many others there are.
  */
 export function whoIsHere(names, othersCount) {
-  if (othersCount === 0) return "Only you are here";
-  const named = names.join(", ");
-  if (othersCount <= names.length) return `Here with you: ${named}`;
-  const crowd = peopleInWords(othersCount + 1);
-  return named ? `${crowd} are here, among them ${named}` : `${crowd} are here`;
+  if (othersCount === 0) return t("people.onlyYou");
+  const named = names.map(isolated).join(t("separator"));
+  if (othersCount <= names.length) return t("people.withYou", { names: named });
+  const count = othersCount + 1;
+  return named ? t("people.crowdWith", { count, names: named }) : t("people.crowd", { count });
 }
-
-/** @param {number} count At least two. */
-export const peopleInWords = (count) => `${count.toLocaleString("en")} people`;
 
 /**
  * Black or white, whichever reads better on the colour.
@@ -189,7 +198,8 @@ export function inkOn(color) {
 export function initials(name) {
   const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
   // What stands in brackets at the end says something about the person, and is not the name.
-  const words = (name.replace(/\s*\([^()]*\)\s*$/u, "") || name).trim().split(/\s+/).filter(Boolean);
+  const plain = name.replace(/[\u2066-\u2069]/g, "");
+  const words = (plain.replace(/\s*[(（][^()（）]*[)）]\s*$/u, "") || plain).trim().split(/\s+/).filter(Boolean);
   const chosen = words.length > 1 ? [words[0], words[words.length - 1]] : words;
   const letters = chosen.map((word) => [...segmenter.segment(word ?? "")][0]?.segment ?? "");
   return letters.join("").toLocaleUpperCase() || "?";

@@ -1,40 +1,37 @@
 // Who has the note open, and who is writing.
 
 import { byId } from "./dialogs.js";
+import { inNumbers, isolated, t } from "./language.js";
 import { myName } from "./me.js";
 import { page } from "./page.js";
-import { avatar, peopleInWords, whoIsHere } from "./people.js";
+import { avatar, shownName, whoIsHere } from "./people.js";
 import { profile } from "./session.js";
-import { isolated } from "./words.js";
 
 /** How many faces stand in the bar before "+3". */
 const facesMax = 4;
 
 /** Faces, names, and who is writing. */
 export function drawPeople() {
-  const others = page.current?.people ?? [];
+  const others = (page.current?.people ?? []).map((person) => ({ ...person, name: shownName(person.name) }));
   const othersCount = page.current?.othersCount ?? 0;
-  const me = { name: myName(), color: profile.color, isWriting: false };
+  const me = { name: shownName(myName()), color: profile.color, isWriting: false };
   // Who writes has a place among the faces.
   const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax);
   const faces = [...others.filter((person) => shown.includes(person)), me].map(faceOf);
   if (othersCount > shown.length) {
     const more = document.createElement("span");
     more.className = "avatar more";
-    more.textContent = `+${othersCount - shown.length}`;
+    more.textContent = `+${inNumbers(othersCount - shown.length)}`;
     faces.unshift(more);
   }
   byId("people-avatars").replaceChildren(...faces);
-  const names = others.map(({ name, isWriting }) => (isWriting ? `${name} (writing)` : name));
+  const names = others.map(({ name, isWriting }) => (isWriting ? t("people.nameWriting", { name }) : name));
   byId("people").setAttribute("aria-label", whoIsHere(names, othersCount));
   byId("people").title =
-    othersCount > others.length || names.length === 0 ? whoIsHere(names, othersCount) : names.join(", ");
-  const writing = others.filter(({ isWriting }) => isWriting).map(({ name }) => isolated(name));
-  byId("writing").textContent =
-    writing.length === 0 ? ""
-    : writing.length === 1 ? `${writing[0]} is writing…`
-    : writing.length === 2 ? `${writing[0]} and ${writing[1]} are writing…`
-    : `${writing.length} people are writing…`;
+    othersCount > others.length || names.length === 0
+      ? whoIsHere(names, othersCount)
+      : names.map(isolated).join(t("separator"));
+  byId("writing").textContent = whoWrites(others.filter(({ isWriting }) => isWriting).map(({ name }) => name));
   byId("people-list").replaceChildren(
     ...[{ ...me, isMe: true }, ...others.map((person) => ({ ...person, isMe: false }))].map((person) => {
       const item = document.createElement("li");
@@ -45,13 +42,13 @@ export function drawPeople() {
       if (person.isWriting) {
         const now = document.createElement("span");
         now.className = "writing";
-        now.textContent = "writing…";
+        now.textContent = t("people.writing");
         item.append(now);
       }
       if (person.isMe) {
         const you = document.createElement("span");
         you.className = "you";
-        you.textContent = "you";
+        you.textContent = t("people.you");
         item.append(you);
       }
       return item;
@@ -60,11 +57,19 @@ export function drawPeople() {
   );
 }
 
+/** @param {string[]} names */
+function whoWrites(names) {
+  const [first = "", second = ""] = names;
+  if (names.length === 0) return "";
+  if (names.length === 1) return t("people.oneWrites", { name: first });
+  return names.length === 2 ? t("people.twoWrite", { first, second }) : t("people.manyWrite", { count: names.length });
+}
+
 /** @param {number} count */
 function crowdItem(count) {
   const item = document.createElement("li");
   item.className = "crowd";
-  item.textContent = `${peopleInWords(count)} have this note open. Those who write are named.`;
+  item.textContent = t("people.crowdInList", { count });
   return item;
 }
 

@@ -1,26 +1,9 @@
 // What goes wrong, told to people. The server's own messages are for developers; its codes decide here.
+//
+// By the code of an error: a text of the name "problem." and the code. Which of them are meant is in ErrorCode.swift;
+// a test compares.
 
-/**
- * By the code of an error. Which of them are meant is in ErrorCode.swift; a test compares.
- *
- * @type {Record<string, string>}
- */
-const byCode = {
-  notAllowed: "You are not allowed to do this.",
-  unauthorised: "Your sign-in is not valid. Sign in again.",
-  unknownDocument: "This note does not exist any more.",
-  historyGone: "The history does not go back that far any more.",
-  outdated: "The note has changed in the meantime. Try again.",
-  notOffered: "This server does not offer that.",
-  unknownPublication: "This message does not exist any more.",
-  unknownConnection: "This connection has ended already.",
-  tooLarge: "This is too long.",
-  tooMany: "There are too many already.",
-  tooFast: "That was too much at once. Try again in a moment.",
-  busy: "The server is busy. Try again in a moment.",
-  unavailable: "The server cannot save anything at the moment. Try again later.",
-  damaged: "The stored note is damaged. The operator of this server has to repair it.",
-};
+import { isKey, t } from "./language.js";
 
 /** Codes that say that page and server do not fit together: there is nothing a person has done wrong. */
 const misfits = new Set([
@@ -29,24 +12,34 @@ const misfits = new Set([
   "idTaken",
 ]);
 
-const misfit = "This page and the server do not fit together. Reload the page.";
-
-/** By the status of an answer over HTTP, where there is no code. */
+/**
+ * By the status of an answer over HTTP, where there is no code.
+ *
+ * @type {Map<number | undefined, import("./language.js").Key>}
+ */
 const byStatus = new Map([
-  [0, "The server cannot be reached."],
-  [401, byCode.unauthorised],
-  [403, byCode.notAllowed],
-  [404, "This does not exist any more."],
-  [410, "This does not exist any more."],
-  [413, byCode.tooLarge],
-  [429, byCode.tooFast],
+  [0, "trouble.unreachable"],
+  [401, "problem.unauthorised"],
+  [403, "problem.notAllowed"],
+  [404, "trouble.gone"],
+  [410, "trouble.gone"],
+  [413, "problem.tooLarge"],
+  [429, "problem.tooFast"],
 ]);
 
-/** By the codes of a login, which are numbers. */
+/**
+ * By the codes of a login, which are numbers.
+ *
+ * @type {Map<number, import("./language.js").Key>}
+ */
 const byLoginCode = new Map([
-  [4001, "The e-mail address or the password is wrong."],
-  [4004, "Your sign-in has ended. Sign in again."],
-  [5001, byCode.busy],
+  [4001, "trouble.badPassword"],
+  [4004, "trouble.signInEnded"],
+  [4010, "trouble.invitation"],
+  [4011, "trouble.userName"],
+  [4012, "trouble.userNameTaken"],
+  [4013, "trouble.passwordLength"],
+  [5001, "problem.busy"],
 ]);
 
 /**
@@ -56,15 +49,16 @@ const byLoginCode = new Map([
  */
 export function problemText(code, status) {
   if (typeof code === "number") {
-    if (status === 429) return "Too many sign-ins have failed. Try again in a few minutes.";
-    return byLoginCode.get(code) ?? misfit;
+    return t(status === 429 ? "trouble.signInsFailed" : (byLoginCode.get(code) ?? "trouble.misfit"));
   }
-  if (typeof code === "string" && Object.hasOwn(byCode, code)) return byCode[code] ?? misfit;
-  if (typeof code === "string" && misfits.has(code)) return misfit;
-  const text = status === undefined ? undefined : byStatus.get(status);
-  if (text) return text;
-  if (status !== undefined && status >= 500) return "The server had a problem. Try again later.";
-  return "The server did not accept this.";
+  if (typeof code === "string") {
+    const key = `problem.${code}`;
+    if (isKey(key)) return t(key);
+    if (misfits.has(code)) return t("trouble.misfit");
+  }
+  const byThat = byStatus.get(status);
+  if (byThat) return t(byThat);
+  return t(status !== undefined && status >= 500 ? "trouble.server" : "trouble.refused");
 }
 
 /**
@@ -76,15 +70,15 @@ export function openingText(code) {
   switch (code) {
     case "notAllowed":
     case "unauthorised":
-      return "You are not allowed to read it.";
+      return t("opening.notAllowed");
     case "readingLost":
-      return "You are no longer allowed to read it.";
+      return t("opening.readingLost");
     case "disagreement":
-      return "This page and the server disagree about the text. Copy your text, then reload the page.";
+      return t("opening.disagreement");
     case "tooMany":
-      return "Too many notes are open in this window. Reload the page.";
+      return t("opening.tooMany");
     case "tooLarge":
-      return "Its address is not valid.";
+      return t("opening.tooLarge");
     default:
       return problemText(code);
   }
@@ -97,25 +91,23 @@ export function openingText(code) {
  * @param {Record<string, number>} [limits] As the server announced them.
  */
 export function refusalText(code, limits = {}) {
+  const { messageBytesMax, documentScalarsMax } = limits;
   switch (code) {
     case "messageTooLarge":
-      return `These changes are too large to send at once${limit(limits.messageBytesMax && limits.messageBytesMax / 1e6, "MB")}.`;
+      return messageBytesMax
+        ? t("refusal.messageTooLargeLimit", { limit: Math.floor(messageBytesMax / 1e6) })
+        : t("refusal.messageTooLarge");
     case "tooLarge":
-      return `The note would become too long${limit(limits.documentScalarsMax, "characters")}.`;
+      return documentScalarsMax ? t("refusal.tooLargeLimit", { limit: documentScalarsMax }) : t("refusal.tooLarge");
     case "notAllowed":
-      return "You are not allowed to change this note.";
+      return t("refusal.notAllowed");
     case "historyGone":
     case "outdated":
-      return "The note has changed too much in the meantime.";
+      return t("refusal.outdated");
     default:
-      return misfits.has(code)
-        ? "This page and the server disagree about the text. Copy your text before you reload the page."
-        : problemText(code);
+      return misfits.has(code) ? t("refusal.disagreement") : problemText(code);
   }
 }
-
-/** @param {number | undefined} most @param {string} unit */
-const limit = (most, unit) => (most ? ` (limit: ${Math.floor(most).toLocaleString()} ${unit})` : "");
 
 /**
  * Why the server has ended a connection for good, except for reasons that concern the sign-in.
@@ -126,14 +118,14 @@ const limit = (most, unit) => (most ? ` (limit: ${Math.floor(most).toLocaleStrin
 export function endText(closeCode) {
   switch (closeCode) {
     case 4501:
-      return "A change was too large for it. Copy your text before you reload the page.";
+      return t("end.tooLarge");
     case 4503:
-      return "It does not accept pages from this address. Ask its operator for the right one.";
+      return t("end.origin");
     case 4504:
-      return "You have too many windows open here. Close some of them, then reload the page.";
+      return t("end.tooMany");
     case 4509:
-      return "Its operator has disconnected you. Reload the page to connect again.";
+      return t("end.disconnected");
     default:
-      return "Reload the page: it may be older than the server.";
+      return t("end.other");
   }
 }

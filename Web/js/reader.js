@@ -17,6 +17,7 @@ import {
 import { perLineDirection } from "./direction.js";
 import { highlighter } from "./editor.js";
 import { difference } from "./history.js";
+import { t } from "./language.js";
 import { markdownInText } from "./markdown.js";
 import { withoutCharacters } from "./shortcuts.js";
 
@@ -60,7 +61,7 @@ export function createReader({ host, sheets }) {
         EditorView.lineWrapping,
         perLineDirection,
         EditorView.contentAttributes.of({
-          "aria-label": "Text at this revision",
+          "aria-label": t("history.textLabel"),
           "aria-readonly": "true",
           tabindex: "0",
         }),

@@ -1,7 +1,7 @@
 // What the parts of the page share: who this person is and what they may do, the line to the server, the
 // list of notes, and the client core.
 
-import { Access, channelBetweenTabs, fragmentOf } from "./access.js";
+import { Access, channelBetweenTabs, claimsOf, fragmentOf } from "./access.js";
 import { coreAddress } from "./assets.js";
 import { at, home, within } from "./base.js";
 import { Connection } from "./connection.js";
@@ -23,7 +23,10 @@ if (fragmentOf(location.hash).token) history.replaceState(null, "", location.pat
 authorise(() => access.token);
 
 /** Whose unsaved edits these are: a user's, or those of whoever comes by a link, or in a demo. */
-export const ownerNow = () => (access.isLink ? "" : (access.claims?.sub ?? ""));
+export const ownerNow = () => (access.isLink ? "" : ownerOf(access.token));
+
+/** @param {string | undefined} token One of a person's own. */
+export const ownerOf = (token) => (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
 
 /** Whose copies these are. A link's visitor has none, nor has who is signed in under no name. */
 const ownerOfCopies = () => (access.pass && !access.isLink ? access.claims?.sub : access.isLink ? undefined : "");
@@ -33,9 +36,9 @@ const copiesWithin = 1_000;
 
 /** Copies are kept where the page itself is: without it nobody could read them. */
 async function openCopies() {
-  const none = new Copies(undefined, ownerOfCopies);
-  if (!globalThis.navigator?.serviceWorker || !navigator.locks) return none;
-  const copies = await withLimit(Copies.open(`parley.copies${home}`, ownerOfCopies), copiesWithin, none);
+  if (!globalThis.navigator?.serviceWorker || !navigator.locks) return new Copies(undefined, ownerOfCopies);
+  const copies = new Copies(`parley.copies${home}`, ownerOfCopies, localStorage);
+  await withLimit(copies.opened, copiesWithin, undefined);
   const shown = noteAt(location.pathname);
   if (shown !== undefined) await withLimit(copies.read(shown), copiesWithin, undefined);
   return copies;
@@ -56,7 +59,7 @@ async function claim() {
 export const [core, identity, drawer, copies] = await Promise.all([
   Core.load(fetch(coreAddress)),
   claim(),
-  openDrawer(ownerNow()),
+  openDrawer(ownerNow),
   openCopies(),
 ]);
 

@@ -3,14 +3,15 @@
 import { at } from "./base.js";
 import { announce, byId, confirm, copy, openDialog, toast } from "./dialogs.js";
 import { request } from "./http.js";
-import { messageOf, quoted } from "./words.js";
+import { dateFormat, t } from "./language.js";
+import { messageOf } from "./words.js";
 
 /**
  * @typedef {{path: string, token: string, access: "read" | "write", expiresAt: number,
  *   isProtected: boolean}} SharedLink
  */
 
-const dayAndTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
 
 /**
  * @param {object} note
@@ -26,14 +27,14 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
   const make = /** @type {HTMLButtonElement} */ (byId("sharing-make"));
   const link = /** @type {HTMLInputElement} */ (byId("sharing-link"));
   const path = `/api/notes/${encodeURIComponent(id)}/share`;
-  byId("sharing-title").textContent = `Share ${quoted(title)}`;
+  byId("sharing-title").textContent = t("sharing.title", { title });
   byId("sharing-address-label").textContent = isDemo
-    ? "Everybody who can reach this server opens it here"
-    : "Who may open it already finds it here";
+    ? t("sharing.addressForAll")
+    : t("sharing.address");
   /** @type {HTMLInputElement} */ (byId("sharing-address")).value = address;
   byId("sharing-hint").textContent = isDemo
-    ? "A link can hold its visitors to reading. Mind that this server is open: they can come without it, too."
-    : "Whoever has it can open this note, and no other, without signing in.";
+    ? t("sharing.hintForAll")
+    : t("sharing.hint");
   byId("sharing-result").hidden = true;
   const [reading, writing] = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[name=access]"));
   if (writing?.parentElement) writing.parentElement.hidden = !isWritable;
@@ -51,8 +52,8 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
     const isCopied = await copy(field.value, dialog);
     field.focus();
     field.select();
-    if (isCopied) toast("Link copied.");
-    else say("The browser did not allow copying. The link is selected: copy it by hand.");
+    if (isCopied) toast(t("note.linkCopied"));
+    else say(t("sharing.copyByHand"));
   }
 
   async function makeLink() {
@@ -64,13 +65,14 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
       /** @type {SharedLink} */
       const made = await request(path, "POST", { access: fields.get("access"), expiresIn });
       link.value = new URL(at(made.path), location.href).href;
-      const what = made.access === "write" ? "Reads and writes" : "Reads";
-      byId("sharing-link-label").textContent = `${what}, until ${dayAndTime.format(made.expiresAt)}`;
+      const time = dayAndTime.format(made.expiresAt);
+      byId("sharing-link-label").textContent =
+        made.access === "write" ? t("sharing.writes", { time }) : t("sharing.reads", { time });
       byId("sharing-result").hidden = false;
       byId("sharing-copy-link").focus();
-      announce(`The link is made. ${byId("sharing-link-label").textContent}.`);
+      announce(t("sharing.made", { link: byId("sharing-link-label").textContent ?? "" }));
     } catch (error) {
-      say(`No link was made. ${messageOf(error)}`);
+      say(t("sharing.makeFailed", { reason: messageOf(error) }));
     } finally {
       make.disabled = false;
     }
@@ -78,20 +80,18 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
 
   async function withdraw() {
     const isSure = await confirm({
-      title: "Withdraw all links of this note?",
-      text:
-        "Everyone using one of these links is disconnected immediately. People who can open the note " +
-        "without a link are not affected.",
-      yes: "Withdraw them",
-      no: "Cancel",
+      title: t("sharing.withdrawTitle"),
+      text: t("sharing.withdrawText"),
+      yes: t("sharing.withdrawYes"),
+      no: t("cancel"),
     });
     if (!isSure) return;
     try {
       await request(path, "DELETE");
       byId("sharing-result").hidden = true;
-      toast("All links were withdrawn.");
+      toast(t("sharing.withdrawn"));
     } catch (error) {
-      say(`The links still work. ${messageOf(error)}`);
+      say(t("sharing.withdrawFailed", { reason: messageOf(error) }));
     }
   }
 

@@ -37,6 +37,18 @@ export function shortcutOf(event, isMac) {
 }
 
 /**
+ * Whether a key asks for the search: Control and K, on a Mac Command and K.
+ *
+ * @param {Pick<KeyboardEvent, "key" | "code" | "altKey" | "ctrlKey" | "metaKey" | "shiftKey" | "isComposing">} event
+ *   A `keydown`.
+ * @param {boolean} isMac
+ */
+export function isSearchKey({ key, code, altKey, ctrlKey, metaKey, shiftKey, isComposing }, isMac) {
+  if (altKey || shiftKey || isComposing || ctrlKey === isMac || metaKey !== isMac) return false;
+  return key.toLowerCase() === "k" || (code === "KeyK" && !/^\p{Script=Latin}$/u.test(key));
+}
+
+/**
  * An editor's bindings without those of Alt and a key that gives a character on some layout.
  *
  * @template {{key?: string, mac?: string, win?: string, linux?: string}} Binding

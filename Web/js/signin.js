@@ -5,12 +5,13 @@ import { claimsOf, tokenIn } from "./access.js";
 import { byId, openDialog } from "./dialogs.js";
 import { hasThings } from "./drawer.js";
 import { allPending, forgetIdentity, rememberIdentity } from "./identity.js";
+import { t } from "./language.js";
 import { withLimit } from "./limit.js";
 import { hasUsers, logIn, renew } from "./login.js";
 import { notes } from "./opennotes.js";
 import { page } from "./page.js";
 import { problemText } from "./problems.js";
-import { access, connection, copies, list, ownerNow } from "./session.js";
+import { access, connection, copies, list, ownerNow, ownerOf } from "./session.js";
 import { messageOf } from "./words.js";
 
 /**
@@ -51,7 +52,7 @@ async function renewToken() {
   }
 }
 
-const badToken = "It may have ended, or be for another server or another person.";
+const badToken = t("access.badToken");
 
 /**
  * Why the server does not let this page in, and what can be done about it.
@@ -62,49 +63,57 @@ const badToken = "It may have ended, or be for another server or another person.
 export function accessTrouble() {
   const { state, code } = connection.status;
   if (isRenewing || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
-  const button = { label: "Sign in", run: () => void askForToken() };
+  const button = { label: t("signIn"), run: () => void askForToken() };
   if (access.isLink) {
     return {
-      state: "Link has ended",
-      title: "This link does not work any more.",
-      text: "It has ended, or was withdrawn. Ask for a new one where you got it.",
-      button: { label: "Go on without the link", run: () => void leaveAccess() },
+      state: t("access.linkEnded"),
+      title: t("access.linkEndedTitle"),
+      text: t("access.linkEndedText"),
+      button: { label: t("access.withoutLink"), run: () => void leaveAccess() },
     };
   }
   if (!access.pass) {
     return {
-      state: "Not signed in",
-      title: "You are not signed in.",
-      text: "Sign in to use this server.",
+      state: t("access.notSignedIn"),
+      title: t("access.notSignedInTitle"),
+      text: t("access.notSignedInText"),
       button,
     };
   }
   if (code === accessCodes.ended || access.hasEnded()) {
     return {
-      state: "Signed out",
-      title: "Your sign-in has ended.",
-      text: "Sign in again to go on. What you wrote in the meantime is kept.",
+      state: t("access.signedOut"),
+      title: t("access.endedTitle"),
+      text: t("access.endedText"),
       button,
     };
   }
   if (code === accessCodes.revoked) {
     return {
-      state: "Signed out",
-      title: "Your access was taken back.",
-      text: "Ask the operator of this server for a new one.",
+      state: t("access.signedOut"),
+      title: t("access.revokedTitle"),
+      text: t("access.revokedText"),
       button,
     };
   }
-  return { state: "Not signed in", title: "Your token was not accepted.", text: badToken, button };
+  return { state: t("access.notSignedIn"), title: t("access.badTokenTitle"), text: badToken, button };
 }
 
 /** How long leaving waits for the browser to remove copies; milliseconds. */
 const forgetWithin = 3_000;
 
-/** Forgets the token, or the link, and starts anew without. */
-export async function leaveAccess() {
+/**
+ * Forgets the token, or the link, and starts anew without.
+ *
+ * @param {object} options
+ * @param {boolean} [options.isHere] Whether the other tabs know of it already.
+ */
+export async function leaveAccess({ isHere = false } = {}) {
+  // The other tabs hear of it before this one's copies go, and so keep nothing afterwards.
+  access.leave({ isHere });
   if (!access.isLink) await withLimit(copies.forget(), forgetWithin, undefined);
-  access.forget();
+  // Again, for a tab that was being loaded has not heard it.
+  access.leave({ isHere });
   forgetIdentity();
   // The address may have the link.
   history.replaceState(null, "", location.pathname);
@@ -125,6 +134,13 @@ export async function signIn(own) {
     void list.refresh();
   } else {
     const isNew = !access.pass;
+    if (!isNew && ownerOf(own.token) !== ownerNow()) {
+      // What is on this page is the former person's, and is kept as theirs: the page starts without it.
+      access.leave({ next: own });
+      forgetIdentity();
+      location.reload();
+      return undefined;
+    }
     access.take(own);
     if (isNew && (allPending(ownerNow()).length > 0 || hasThings(localStorage, ownerNow()))) {
       // A tab that is gone left edits of this person: the page starts with them.
@@ -149,7 +165,7 @@ export async function askForToken() {
   const otherwise = byId("sign-in-otherwise");
   const yes = /** @type {HTMLButtonElement} */ (byId("sign-in-yes"));
   const trouble = accessTrouble();
-  byId("sign-in-title").textContent = trouble?.title ?? "Sign in again";
+  byId("sign-in-title").textContent = trouble?.title ?? t("signIn.again");
   byId("sign-in-text").textContent = trouble?.text ?? "";
   const problem = byId("sign-in-problem");
   let isByToken = false;
@@ -159,7 +175,7 @@ export async function askForToken() {
     byId("sign-in-by-password").hidden = byToken;
     field.required = byToken;
     email.required = password.required = !byToken;
-    otherwise.textContent = byToken ? "With a password" : "With a token";
+    otherwise.textContent = byToken ? t("signIn.withPassword") : t("signIn.withToken");
     problem.textContent = "";
     (byToken ? field : email.value ? password : email).focus();
   };
@@ -169,7 +185,7 @@ export async function askForToken() {
     event.preventDefault();
     const token = tokenIn(field.value);
     if (isByToken && !claimsOf(token)) {
-      problem.textContent = "That is not a token: three parts with a dot between them are expected.";
+      problem.textContent = t("signIn.noToken");
       field.focus();
       return;
     }
@@ -187,7 +203,7 @@ export async function askForToken() {
     else dialog.close();
   };
   const canBeByPassword = await hasUsers();
-  if (dialog.open || (trouble && !accessTrouble())) return;
+  if (document.querySelector("dialog[open]") || (trouble && !accessTrouble())) return;
   otherwise.hidden = !canBeByPassword;
   void openDialog(dialog);
   choose(!canBeByPassword);
@@ -234,5 +250,6 @@ export function setUpSignIn() {
   access.on("offered", (own) => {
     if (access.pass || accessTrouble()) void signIn(own);
   });
+  access.on("signedOut", () => void leaveAccess({ isHere: true }));
   byId("sign-out").addEventListener("click", () => void leaveAccess());
 }

@@ -26,6 +26,9 @@
     clicked.setAttribute("aria-busy", "true");
   };
 
+  /** @param {string} id Of the element that has the text, hidden: in English, until the page's language is there. */
+  const textOf = (id) => document.getElementById(id)?.textContent ?? "";
+
   /** @param {string} text */
   const say = (text) => {
     message?.remove();
@@ -37,17 +40,14 @@
     const reload = document.createElement("button");
     reload.type = "button";
     reload.className = "button";
-    reload.textContent = "Reload";
+    reload.textContent = textOf("starting-reload");
     reload.addEventListener("click", () => location.reload());
     message.append(words, reload);
     document.body.append(message);
   };
 
   const timer = setTimeout(() => {
-    say(
-      "Parley is still starting: the line is slow, or a part of the page does not come. It goes on by " +
-        "itself when that is there; if nothing happens, reload the page.",
-    );
+    say(textOf("starting-slow"));
   }, patience);
 
   /** @param {Event} event A file of the page could not be fetched. */
@@ -75,10 +75,7 @@
 
   const fail = () => {
     stop();
-    say(
-      "Parley could not start here. Reload the page; if that does not help, the browser may be too " +
-        "old, or a part of the page could not be fetched.",
-    );
+    say(textOf("starting-failed"));
   };
 
   document.addEventListener("click", keepClick, true);

@@ -1,9 +1,11 @@
 // How the note stands: saved or not, open or gone, and what can be done about it.
 
 import { announce, byId } from "./dialogs.js";
+import { t } from "./language.js";
 import { drawConnectionNotice } from "./linestate.js";
 import { drawNewStatus } from "./newnoteview.js";
 import { copyText, discard } from "./noteactions.js";
+import { unsavedIn } from "./opennotes.js";
 import { drawNotices, notices } from "./notices.js";
 import { page } from "./page.js";
 import { leavePast } from "./past.js";
@@ -12,7 +14,6 @@ import { mayManage } from "./rights.js";
 import { connection, early } from "./session.js";
 import { accessTrouble } from "./signin.js";
 import { drawTitle, titleField } from "./titlebar.js";
-import { countOf } from "./words.js";
 
 /** "Saving…" shows only when saving takes longer than this; milliseconds. */
 const savingShowsAfter = 400;
@@ -28,10 +29,8 @@ let statusTimer;
 
 /** @param {import("./note.js").Note} note A deleted one, or one that the server does not know. */
 function deletedText({ hasText, unconfirmedCount }) {
-  if (!hasText) return "It may have been deleted, or its address is not complete.";
-  return unconfirmedCount > 0
-    ? "It was deleted before your latest changes were saved. You can copy the text as you had it."
-    : "It was deleted.";
+  if (!hasText) return t("gone.never");
+  return unconfirmedCount > 0 ? t("gone.unsaved") : t("gone.deleted");
 }
 
 /** All that depends on how the note, and the line to the server, stand. */
@@ -39,26 +38,28 @@ export function drawStatus() {
   clearTimeout(statusTimer);
   if (page.newNote) drawNewStatus(page.newNote);
   if (!page.current) return;
-  const count = page.current.unconfirmedCount;
+  const count = unsavedIn(page.current);
   if (count === 0) unsavedSince = undefined;
   else unsavedSince ??= performance.now();
   const { state } = connection.status;
-  const changes = `${countOf(count, "change")} not yet saved`;
+  const changes = t("count.unsaved", { count });
+  /** @param {string} now */
+  const withChanges = (now) => (count > 0 ? t("status.with", { state: now, changes }) : now);
 
   /** @type {[string, string]} */
-  let [kind, text] = ["saved", page.current.access === "read" ? "Up to date" : "Saved"];
+  let [kind, text] = ["saved", page.current.access === "read" ? t("status.upToDate") : t("status.saved")];
   const trouble = accessTrouble();
   if (page.current.refusal) {
     [kind, text] = ["refused", changes];
   } else if (trouble) {
-    [kind, text] = ["offline", count > 0 ? `${trouble.state} · ${changes}` : trouble.state];
+    [kind, text] = ["offline", withChanges(trouble.state)];
   } else if (state === "stopped" || state === "waiting" || !navigator.onLine && state !== "online") {
-    [kind, text] = ["offline", count > 0 ? `Offline · ${changes}` : "Offline"];
+    [kind, text] = ["offline", withChanges(t("status.offline"))];
   } else if (state === "connecting" || page.current.phase !== "live") {
-    [kind, text] = ["connecting", count > 0 ? `Connecting · ${changes}` : "Connecting…"];
+    [kind, text] = ["connecting", count > 0 ? t("status.connectingWith", { changes }) : t("status.connecting")];
   } else if (unsavedSince !== undefined) {
     const waited = performance.now() - unsavedSince;
-    if (waited >= savingShowsAfter) [kind, text] = ["saving", count > 1 ? `Saving ${count} changes…` : "Saving…"];
+    if (waited >= savingShowsAfter) [kind, text] = ["saving", count > 1 ? t("status.savingSeveral", { count }) : t("status.saving")];
     else statusTimer = setTimeout(drawStatus, savingShowsAfter - waited + 10);
   }
   const status = byId("status");
@@ -68,7 +69,7 @@ export function drawStatus() {
   byId("status-text").textContent = text;
   byId("retry").hidden = state !== "waiting";
   if (kind !== before && kind !== "saving" && !(kind === "saved" && before === "saving")) {
-    announce(kind === "saved" ? "Connected. All changes are saved." : text);
+    announce(kind === "saved" ? t("status.allSaved") : text);
   }
 
   const isGone = page.current.phase === "deleted" || page.current.phase === "failed";
@@ -80,14 +81,14 @@ export function drawStatus() {
   byId("people").hidden = isGone || isShut;
   byId("share").hidden = byId("note-menu").hidden = isGone || isShut;
   const isManaged = mayManage(documentId);
-  const share = isManaged ? "Share" : "Copy link";
+  const share = isManaged ? t("share") : t("note.copyLink");
   byId("share").querySelector("span")?.replaceChildren(share);
   byId("share").setAttribute("aria-label", share);
   byId("loading").hidden = page.editor !== undefined || isGone || isShut;
   early.show(byId("loading").hidden ? undefined : documentId);
   byId("gone").hidden = !isGone && !isShut;
   byId("gone-retry").hidden = !isShut && page.current.phase !== "failed";
-  byId("gone-retry").textContent = isShut ? trouble.button.label : "Try again";
+  byId("gone-retry").textContent = isShut ? trouble.button.label : t("tryAgain");
   byId("editor").hidden = page.editor === undefined;
   byId("gone-copy").hidden = !page.current.hasText && !words;
   if (isGone) {
@@ -95,8 +96,8 @@ export function drawStatus() {
     if (page.past) leavePast();
     const isDeleted = page.current.phase === "deleted";
     byId("gone-title").textContent = !isDeleted
-      ? "This note cannot be opened."
-      : page.current.hasText ? "This note is not here any more." : "This note does not exist.";
+      ? t("gone.cannotOpen")
+      : page.current.hasText ? t("gone.notAnyMore") : t("gone.unknown");
     byId("gone-text").textContent = isDeleted
       ? deletedText(page.current)
       : openingText(page.current.failure);
@@ -109,11 +110,11 @@ export function drawStatus() {
 
   if (words && page.editor) {
     notices.set("early", {
-      title: "What you typed before the note opened is not in it.",
-      text: "It opened for reading only.",
+      title: t("notice.early"),
+      text: t("notice.earlyText"),
       buttons: [
-        { label: "Copy what I typed", run: () => void copyText(words) },
-        { label: "Discard it", run: () => (early.take(documentId), drawStatus()) },
+        { label: t("notice.earlyCopy"), run: () => void copyText(words) },
+        { label: t("discard"), run: () => (early.take(documentId), drawStatus()) },
       ],
     });
   } else {
@@ -121,13 +122,13 @@ export function drawStatus() {
   }
   if (page.current.refusal) {
     notices.set("refused", {
-      title: "Your latest changes were not accepted.",
-      text: `${refusalText(page.current.refusal.code, connection.welcome?.limits)} They are still here, and only here.`,
+      title: t("notice.refused"),
+      text: t("notice.refusedText", { reason: refusalText(page.current.refusal.code, connection.welcome?.limits) }),
       isBad: true,
       buttons: [
-        { label: "Try again", run: () => page.current?.retryRefused() },
-        { label: "Copy my text", run: () => void copyText() },
-        { label: "Discard my changes", run: () => void discard() },
+        { label: t("tryAgain"), run: () => page.current?.retryRefused() },
+        { label: t("notice.copyMine"), run: () => void copyText() },
+        { label: t("notice.discardMine"), run: () => void discard() },
       ],
     });
   } else {

@@ -1,6 +1,7 @@
 // Where the text stands: the editor, or the field for words that are typed before it is there.
 
 import { byId } from "./dialogs.js";
+import { t } from "./language.js";
 import { drawNotices, notices } from "./notices.js";
 import { page } from "./page.js";
 import { loadPart } from "./parts.js";
@@ -12,6 +13,28 @@ import { drawCount } from "./wordcount.js";
 /** @type {typeof import("./text.js") | undefined} */
 let text;
 
+/** @typedef {import("./foundplace.js").Place} Place */
+
+/** @type {{id: string, place: Place} | undefined} A place that is shown when its text is there. */
+let awaited;
+
+/**
+ * Shows a place in a note's text, once the note is open.
+ *
+ * @param {string} id
+ * @param {Place} place
+ */
+export function showPlace(id, place) {
+  awaited = { id, place };
+  goToAwaited();
+}
+
+function goToAwaited() {
+  if (!awaited || !page.editor || page.current?.documentId !== awaited.id) return;
+  page.editor.show(awaited.place);
+  awaited = undefined;
+}
+
 /** Fetches what draws the text, then draws it. */
 export async function loadText() {
   try {
@@ -19,10 +42,10 @@ export async function loadText() {
   } catch (error) {
     console.error(error);
     notices.set("text", {
-      title: "The editor could not be fetched.",
-      text: "What you write here is kept. Reload the page when you are online.",
+      title: t("editor.failed"),
+      text: t("editor.failedText"),
       isBad: true,
-      buttons: [{ label: "Reload", run: () => location.reload() }],
+      buttons: [{ label: t("reload"), run: () => location.reload() }],
     });
     drawNotices();
     return;
@@ -45,6 +68,7 @@ export function mountEditor() {
   drawStatus();
   const isIdle = matchMedia("(hover: hover)").matches && document.activeElement === document.body;
   if (isAwaited || isIdle) page.editor.focus();
+  goToAwaited();
   drawCount();
   showPast();
 }

@@ -2,10 +2,11 @@
 // theme.js.
 
 import { announce, byId } from "./dialogs.js";
+import { t } from "./language.js";
 
 function draw() {
   const chosen = document.documentElement.dataset.theme;
-  const label = chosen === "dark" ? "Theme: dark" : chosen === "light" ? "Theme: light" : "Theme: as the system";
+  const label = t(chosen === "dark" ? "theme.dark" : chosen === "light" ? "theme.light" : "theme.system");
   byId("theme").setAttribute("aria-label", label);
   byId("theme").title = label;
 }

@@ -1,6 +1,7 @@
 // The title above the text.
 
 import { byId } from "./dialogs.js";
+import { t } from "./language.js";
 import { untitled } from "./newnote.js";
 import { renameNote } from "./noteactions.js";
 import { page } from "./page.js";
@@ -26,7 +27,7 @@ export function drawTitle() {
   }
   const isGone = page.current?.phase === "deleted" || page.current?.phase === "failed";
   titleField.placeholder = isGone ? "" : untitled;
-  byId("note-heading").textContent = title || (isGone ? "Note" : untitled);
+  byId("note-heading").textContent = title || (isGone ? t("note.label") : untitled);
   document.title = page.place !== undefined ? `${title || untitled} · Parley` : "Parley";
 }
 

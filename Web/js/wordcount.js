@@ -1,6 +1,7 @@
 // How long the text is, below it.
 
 import { byId } from "./dialogs.js";
+import { language, t } from "./language.js";
 import { page } from "./page.js";
 
 /** @type {any} */
@@ -18,9 +19,13 @@ export function drawCount() {
   const text = page.editor?.view.state.doc;
   // Counting words of a very long note on every keystroke would be felt.
   if (!text) byId("count").textContent = "";
-  else if (text.length > 200_000) byId("count").textContent = `${text.length.toLocaleString()} characters`;
-  else {
+  else if (text.length > 200_000) byId("count").textContent = t("count.characters", { count: text.length });
+  else if (language === "ja") {
+    // Nothing stands between the words of its texts.
+    const characters = [...text.toString().replace(/\s/g, "")].length;
+    byId("count").textContent = t("count.characters", { count: characters });
+  } else {
     const words = text.toString().match(/[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*/gu)?.length ?? 0;
-    byId("count").textContent = `${words.toLocaleString()} ${words === 1 ? "word" : "words"}`;
+    byId("count").textContent = t("count.words", { count: words });
   }
 }

@@ -85,6 +85,13 @@ const reasonOf = (code) => (code === undefined ? "closed" : code === otherVersio
 /** @param {string | undefined} token Whose it is, as far as it says. */
 const subjectOf = (token) => (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
 
+/** @param {Options} options @returns {Promise<string | undefined>} */
+async function tokenBy({ token }) {
+  const given = (await token?.()) ?? undefined;
+  if (given === undefined || typeof given === "string") return given;
+  throw new ParleyError("invalid", `expected a token as a string, got ${typeof given}`);
+}
+
 /** The longest name that a gateway takes, in bytes of UTF-8. */
 const nameBytesMax = 200;
 
@@ -141,7 +148,7 @@ export async function connect(url, options = {}) {
   const { base, socket } = addresses(url);
   const core = await loadCore(options.core ?? new URL("client.wasm", import.meta.url));
   if (options.color !== undefined) checkColor(options.color);
-  const token = await options.token?.();
+  const token = await tokenBy(options);
   const owner = options.user ?? subjectOf(token);
   // Several gateways may have clients in one page's storage.
   const storage = hasStorage() ? new EditStorage(`parley@${base.host}${base.pathname}`) : undefined;
@@ -172,6 +179,8 @@ export class Parley extends Emitter {
   #token;
   /** @type {Map<string, SharedNote>} */
   #notes = new Map();
+  /** Notes that were closed with edits which only the gateway can keep. @type {Map<string, SharedNote>} */
+  #leaving = new Map();
   /** @type {Map<string, SharedRoom>} */
   #rooms = new Map();
   #profile;
@@ -221,7 +230,7 @@ export class Parley extends Emitter {
     this.#connection.start();
   }
 
-  /** Edits of all open notes that the gateway has not confirmed to be stored. */
+  /** Edits of all notes, closed ones included, that the gateway has not confirmed to be stored. */
   get unsaved() {
     return this.#unsaved;
   }
@@ -274,8 +283,16 @@ export class Parley extends Emitter {
     const note = new SharedNote({
       core: this.#core, connection: this.#connection, id, owner: this.#owner, storage: this.#storage,
       changed: () => this.#count(),
-      closed: () => this.#notes.delete(id),
+      closed: () => {
+        this.#notes.delete(id);
+        if (note.unsaved > 0) this.#leaving.set(id, note);
+      },
+      left: () => {
+        if (this.#leaving.get(id) === note) this.#leaving.delete(id);
+        this.#count();
+      },
     });
+    this.#leaving.delete(id);
     this.#notes.set(id, note);
     this.#count();
     return note;
@@ -431,7 +448,7 @@ export class Parley extends Emitter {
     /** @type {string | undefined} */
     let token;
     try {
-      token = await this.#options.token();
+      token = await tokenBy(this.#options);
     } catch (error) {
       // The app's own trouble, as a back end that does not answer just now.
       hasFailed = true;
@@ -459,7 +476,7 @@ export class Parley extends Emitter {
 
   #count() {
     let unsaved = 0;
-    for (const note of this.#notes.values()) unsaved += note.unsaved;
+    for (const note of [...this.#notes.values(), ...this.#leaving.values()]) unsaved += note.unsaved;
     if (unsaved === this.#unsaved) return;
     this.#unsaved = unsaved;
     this.emit("unsaved", unsaved);

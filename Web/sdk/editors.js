@@ -1,6 +1,7 @@
 // Binds a note to an app's own CodeMirror 6 or Monaco. Neither is imported: the app's own modules are used, for two
 // copies of one editor do not know each other.
 
+import { Half, endsInHalf } from "../js/halves.js";
 import { wellFormed } from "../js/wellformed.js";
 import { difference } from "./difference.js";
 import { ParleyError } from "./errors.js";
@@ -42,9 +43,12 @@ function whole(before, after, changes) {
 export function codeMirror(note, { Annotation, Transaction, EditorState, EditorView, Compartment, ViewPlugin }) {
   const isShared = Annotation.define();
   const locked = new Compartment();
+  /** The first half of a character, which the editor shows and the note has not got. */
+  const half = new Half((end) => note.hold(end));
   const mark = () => [isShared.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true)];
   /** @param {any} view @param {string} text */
   const replaceAll = (view, text) => {
+    half.end();
     const change = difference(view.state.doc.toString(), text);
     // The app's own filters are for what is typed.
     if (change) view.dispatch({ changes: change, annotations: mark(), filter: false });
@@ -55,7 +59,9 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
     const stops = [
       note.on("text", (text) => replaceAll(view, text)),
       note.on("changes", ({ changes, source }) => {
-        if (source !== view) view.dispatch({ changes, annotations: mark(), filter: false });
+        if (source === view) return;
+        if (half.waits) replaceAll(view, note.text ?? "");
+        else view.dispatch({ changes, annotations: mark(), filter: false });
       }),
       note.on("state", () => {
         if (view.state.readOnly === note.isWritable) lock();
@@ -85,9 +91,21 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
         changes.push({ from, to, insert: insert.toString() });
       };
       transaction.changes.iterChanges(add, true);
-      const before = (transaction.startState ?? startState).doc.toString();
+      const after = () => transaction.newDoc.toString();
+      if (!half.waits && changes.some(({ insert }) => endsInHalf(insert))) {
+        half.begin();
+        continue;
+      }
       try {
-        note.edit(whole(before, () => transaction.newDoc.toString(), changes), view);
+        if (half.waits) {
+          half.end();
+          const change = difference(note.text ?? "", after());
+          if (change) note.edit([change], view);
+          // A half that stayed alone is shown as it is stored.
+          queueMicrotask(() => replaceAll(view, note.text ?? ""));
+          continue;
+        }
+        note.edit(whole((transaction.startState ?? startState).doc.toString(), after, changes), view);
       } catch (error) {
         if (!(error instanceof ParleyError)) throw error;
         // What the note does not take does not stay on the screen as if it did.
@@ -95,7 +113,9 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
       }
     }
     const { anchor, head } = state.selection.main;
-    if ((selectionSet || docChanged) && view.hasFocus && note.isWritable) note.select(anchor, head);
+    if ((selectionSet || docChanged) && view.hasFocus && note.isWritable && !half.waits) {
+      note.select(anchor, head);
+    }
   };
   return [
     locked.of(EditorState.readOnly.of(true)),
@@ -135,6 +155,8 @@ export function monaco(note, editor) {
   };
   /** The note's text that the model shows. */
   let text = "";
+  /** The first half of a character, which the model shows and the note has not got. */
+  const half = new Half((end) => note.hold(end));
   /** As steps that undo takes back in their order: those of one's own would be misplaced without. */
   const make = (/** @type {TextChange[]} */ changes) =>
     quietly(() => {
@@ -144,11 +166,16 @@ export function monaco(note, editor) {
       model.pushStackElement();
     });
   const show = (/** @type {string} */ next) => {
+    half.end();
     text = next;
     // 0: "\n", also in a text in which none is.
     quietly(() => model.setEOL(0));
-    const change = difference(model.getValue(), shownOf(next));
-    if (change) make([change]);
+    const before = model.getValue();
+    const change = difference(before, shownOf(next));
+    if (!change) return;
+    // A place behind a half that is alone is none to Monaco: it would take what follows along.
+    const [following = ""] = endsInHalf(before, change.to) ? before.slice(change.to) : "";
+    make([{ from: change.from, to: change.to + following.length, insert: change.insert + following }]);
   };
   const lock = () => editor.updateOptions({ readOnly: !note.isWritable });
   const stops = [
@@ -160,7 +187,7 @@ export function monaco(note, editor) {
       }));
       const after = applied(text, changes);
       // An edit may make one end of a line of two, or two of one.
-      if (after.includes("\r")) return show(after);
+      if (after.includes("\r") || half.waits) return show(after);
       text = after;
       make(shown);
     }),
@@ -169,6 +196,21 @@ export function monaco(note, editor) {
   const listeners = [
     model.onDidChangeContent((/** @type {any} */ event) => {
       if (isShared) return;
+      if (half.waits) {
+        half.end();
+        const change = difference(shownOf(text), model.getValue());
+        if (!change) return;
+        const own = { from: placeIn(text, change.from), to: placeIn(text, change.to), insert: change.insert };
+        text = applied(text, [own]);
+        note.edit([own], editor);
+        // A half that stayed alone is shown as it is stored; a model may not be changed while it tells of a change.
+        queueMicrotask(() => show(text));
+        return;
+      }
+      if (event.changes.some((/** @type {any} */ { text: insert }) => endsInHalf(insert))) {
+        half.begin();
+        return;
+      }
       // They come from the last to the first.
       /** @type {TextChange[]} */
       const changes = [...event.changes].reverse()
@@ -182,7 +224,7 @@ export function monaco(note, editor) {
       note.edit(sound, editor);
     }),
     editor.onDidChangeCursorSelection((/** @type {any} */ { selection }) => {
-      if (isShared || !note.isWritable) return;
+      if (isShared || !note.isWritable || half.waits) return;
       /** @type {(lineNumber: number, column: number) => number} */
       const at = (lineNumber, column) => placeIn(text, model.getOffsetAt({ lineNumber, column }));
       note.select(

@@ -196,17 +196,12 @@ export class ParleyNoteElement extends Base {
   #show(parley, id, release) {
     const note = parley.note(id);
     const unbind = bind(note, this.#area);
-    let isKept = parley.keepsEdits;
     const tell = () => {
-      this.#status.textContent = this.#wordsFor(note, parley, isKept);
+      this.#status.textContent = this.#wordsFor(note, parley);
       this.setAttribute("state", note.state);
     };
     const stops = [
       note.on("state", tell),
-      note.on("unkept", () => {
-        isKept = false;
-        tell();
-      }),
       parley.on("status", tell),
       note.on("people", () => this.#name(note)),
       parley.preventUnload(),
@@ -227,19 +222,20 @@ export class ParleyNoteElement extends Base {
   /**
    * @param {import("./note.js").SharedNote} note
    * @param {Parley} parley
-   * @param {boolean} isKept
    */
-  #wordsFor(note, parley, isKept) {
+  #wordsFor(note, parley) {
     const { state, reason } = parley.status;
     if (state === "stopped" && reason === "noAccess") return "You are not signed in, or may not come in.";
+    if (note.state === "away" && !note.isKept) return "No connection. Leave this page open: your changes are here alone.";
     if (state === "stopped" && reason === "otherVersion") {
       return "The server has another version. What you wrote is kept here: load the page anew later.";
     }
     if (state === "stopped" && reason === "refused") return "The server does not let this page in.";
-    if (note.state === "away" && !isKept) return "No connection. Leave this page open: your changes are here alone.";
     if (note.state === "opening" && state === "waiting") return "The server cannot be reached. It is tried again.";
     if (note.refusal) return `Your last changes were not taken: ${note.refusal}.`;
-    if (note.state === "live" && note.unsaved > 0) return "Saving…";
+    // With a connection it is away for a moment only.
+    const isOpen = note.state === "live" || (note.state === "away" && state === "online");
+    if (isOpen && note.unsaved > 0) return "Saving…";
     if (note.state === "live" && note.access === "read") return "You may read this note.";
     return words[note.state];
   }

@@ -51,61 +51,105 @@ export class SharedNote extends Emitter {
   /** Resolves with the text once there is one. Rejects if the note is closed before. @type {Promise<string>} */
   ready;
 
+  /** @type {Note} */
   #note;
+  #core;
   #connection;
+  #owner;
+  #storage;
   #isClosed = false;
   #told;
+  /** Client ids whose edits were taken up, or could not be. @type {Set<string>} */
+  #taken = new Set();
 
   /**
    * Made by `Parley.note`.
    *
    * @param {{core: import("../js/door.js").Core, connection: import("../js/connection.js").Connection, id: string,
-   *   owner: string, storage: EditStorage | undefined, changed: () => void, closed: () => void}} parts
+   *   owner: string, storage: EditStorage | undefined, changed: () => void, closed: () => void,
+   *   left: () => void}} parts
    */
-  constructor({ core, connection, id, owner, storage, changed, closed }) {
+  constructor({ core, connection, id, owner, storage, changed, closed, left }) {
     super();
     this.id = id;
+    this.#core = core;
     this.#connection = connection;
-    this.#told = { changed, closed };
-    const { note, isAside } = open(core, connection, id, owner, storage);
-    this.#note = note;
+    this.#owner = owner;
+    this.#storage = storage;
+    this.#told = { changed, closed, left };
+    this.#note = this.#open();
     this.ready = new Promise((resolve, reject) => {
       // Edits that were left in the browser bring their text along.
-      if (note.text !== undefined) resolve(note.text);
-      note.on("reset", ({ text }) => resolve(text));
-      note.on("status", () => {
-        if (note.phase === "deleted") reject(new ParleyError("refused", "the note does not exist any more"));
-        else if (note.phase === "failed" && !note.hasText) {
-          reject(new ParleyError("refused", `the note cannot be opened: ${note.failure}`));
-        }
-      });
+      if (this.text !== undefined) resolve(this.text);
+      this.on("text", resolve);
       this.on("state", () => {
         if (this.#isClosed) reject(new ParleyError("invalid", "the note was closed before it had a text"));
+        else if (this.state === "deleted") reject(new ParleyError("refused", "the note does not exist any more"));
+        else if (this.state === "failed" && !this.#note.hasText) {
+          reject(new ParleyError("refused", `the note cannot be opened: ${this.failure}`));
+        }
       });
     });
     // Whoever does not wait for it is not troubled by it.
     this.ready.catch(() => {});
+  }
+
+  /** Opens it with edits that were left in the browser, if there are any. */
+  #open() {
+    const { note, isAside } = open(this.#core, this.#connection, this.id, this.#owner, this.#storage, this.#taken);
     note.on("reset", ({ text }) => this.emit("text", text));
     note.on("changes", ({ changes }) => this.emit("changes", { changes, isOwn: false, source: undefined }));
     for (const news of /** @type {const} */ (["status", "title", "edited"])) {
       note.on(news, () => {
-        changed();
+        this.#told.changed();
+        if (this.#isClosed) return;
+        if (note.phase === "live") this.#takeLeftBehind(note);
         this.emit("state", undefined);
       });
     }
+    note.on("left", () => {
+      if (note === this.#note) this.#told.left();
+    });
     for (const news of /** @type {const} */ (["people", "peers"])) note.on(news, () => this.emit("people", undefined));
     note.on("notice", ({ kind }) => {
       if (kind === "rebased") this.emit("moved", undefined);
       else if (kind === "storage") this.emit("unkept", undefined);
     });
     if (isAside) queueMicrotask(() => this.emit("aside", undefined));
+    return note;
+  }
+
+  /** Tabs that are gone which have left edits of this note, and have not had their turn. */
+  get #leftBehind() {
+    const others = this.#storage?.othersOf(this.id, this.#note.keptUnder) ?? [];
+    return others.filter(({ id }) => !this.#taken.has(id)).length;
+  }
+
+  /**
+   * Several tabs that are gone may have left edits: the next ones have their turn when those before are saved.
+   *
+   * @param {Note} note
+   */
+  #takeLeftBehind(note) {
+    const isTurn = () =>
+      this.#note === note && !this.#isClosed && note.phase === "live" && note.unconfirmedCount === 0
+      && this.#leftBehind > 0;
+    // Not from within the note's own event.
+    if (isTurn()) queueMicrotask(() => {
+      if (!isTurn()) return;
+      note.close();
+      this.#note = this.#open();
+      this.#told.changed();
+      this.emit("text", this.text ?? "");
+      this.emit("state", undefined);
+    });
   }
 
   /** @returns {NoteState} */
   get state() {
     if (this.#isClosed) return "closed";
     const { phase } = this.#note;
-    return phase === "joining" ? "opening" : phase === "left" ? "closed" : phase;
+    return phase === "joining" ? "opening" : phase === "left" || phase === "leaving" ? "closed" : phase;
   }
 
   /** Why it cannot be opened, in the state `failed`: an error code of the protocol. */
@@ -134,7 +178,13 @@ export class SharedNote extends Emitter {
 
   /** Edits made here that the gateway has not confirmed to be stored. */
   get unsaved() {
-    return this.#isClosed ? 0 : this.#note.unconfirmedCount;
+    if (this.#isClosed) return this.#note.phase === "leaving" ? this.#note.unconfirmedCount : 0;
+    return this.#note.unconfirmedCount + this.#leftBehind;
+  }
+
+  /** Whether such edits outlive the tab: not where the browser lends no storage, or has no room. */
+  get isKept() {
+    return this.#storage !== undefined && !this.#note.isKeepFailing;
   }
 
   /** The text with all edits made here; undefined until there is one. It is copied at each use. */
@@ -224,10 +274,13 @@ export class SharedNote extends Emitter {
    * @param {Promise<unknown>} end
    */
   hold(end) {
-    void this.#connection.holding(() => end.catch(() => {}), () => {});
+    this.#note.hold(end);
   }
 
-  /** Stops listening. Edits that are not saved stay in the browser, and are sent when the note is opened again. */
+  /**
+   * Stops listening. Edits that are not saved stay in the browser, and are sent when the note is opened again. Where
+   * the browser keeps none they are sent yet, and count as unsaved until then.
+   */
   close() {
     if (this.#isClosed) return;
     this.#note.close();
@@ -269,8 +322,9 @@ const isLow = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
  * @param {string} documentId
  * @param {string} owner
  * @param {EditStorage | undefined} storage
+ * @param {Set<string>} taken Client ids whose edits are none of it any more; that of those at hand is added.
  */
-function open(core, connection, documentId, owner, storage) {
+function open(core, connection, documentId, owner, storage, taken) {
   if (!storage) return { note: new Note({ core, connection, documentId }), isAside: false };
   const pending = {
     /** @type {(note: Note, edits: import("../js/note.js").Edits, base: import("../js/note.js").Base) => boolean} */
@@ -282,7 +336,8 @@ function open(core, connection, documentId, owner, storage) {
   const own = connection.identity;
   for (const identity of own ? [own, ...storage.adopted] : storage.adopted) {
     const kept = storage.pendingOf(documentId, identity.id, owner);
-    if (!kept) continue;
+    if (!kept || taken.has(identity.id)) continue;
+    taken.add(identity.id);
     try {
       connection.addIdentity(identity);
       return { note: new Note({ ...options, restored: kept }), isAside: false };

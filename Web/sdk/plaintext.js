@@ -1,6 +1,7 @@
 // Binds a note to a <textarea>, or to an element that is edited as plain text: what is typed becomes edits, and
 // others' edits are made in place, with the selection where it was.
 
+import { Half, endsInHalf } from "../js/halves.js";
 import { difference, moved } from "./difference.js";
 import { ParleyError } from "./errors.js";
 import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
@@ -126,9 +127,12 @@ export function bind(note, element) {
   let hasText = false;
   /** @type {(() => void) | undefined} Ends a composition. */
   let composed;
+  /** The first half of a character, which the field shows and the note has not got. */
+  const half = new Half((end) => note.hold(end));
 
   const show = (/** @type {string} */ whole) => {
     hasText = true;
+    half.end();
     text = whole;
     const next = shownOf(whole);
     if (field.read() !== next) {
@@ -146,7 +150,13 @@ export function bind(note, element) {
   const takeTyped = () => {
     if (!hasText || !note.isWritable) return;
     const now = field.read();
-    const change = difference(shown, now, field.selection()?.head);
+    const caret = field.selection()?.head;
+    if (!half.waits && now.length > shown.length && endsInHalf(now, caret)) {
+      half.begin();
+      return;
+    }
+    half.end();
+    const change = difference(shown, now, caret);
     shown = now;
     if (!change) return;
     const own = { from: placeIn(text, change.from), to: placeIn(text, change.to), insert: change.insert };
@@ -165,7 +175,7 @@ export function bind(note, element) {
       from: shownPlace(text, from), to: shownPlace(text, to), insert: shownOf(insert),
     }));
     text = applied(text, changes);
-    if (text.includes("\r")) return show(text);
+    if (text.includes("\r") || half.waits) return show(text);
     for (const change of [...local].reverse()) field.replace(change);
     shown = field.read();
     if (selection) field.select({ anchor: moved(selection.anchor, local), head: moved(selection.head, local) });
@@ -177,7 +187,7 @@ export function bind(note, element) {
   };
 
   const tellSelection = () => {
-    const selection = hasText && !composed ? field.selection() : undefined;
+    const selection = hasText && !composed && !half.waits ? field.selection() : undefined;
     if (selection) note.select(placeIn(text, selection.anchor), placeIn(text, selection.head));
   };
 
@@ -202,6 +212,8 @@ export function bind(note, element) {
   }, { signal });
   element.ownerDocument.addEventListener("selectionchange", tellSelection, { signal });
   element.addEventListener("select", tellSelection, { signal });
+  // No other half comes any more.
+  element.addEventListener("blur", () => half.waits && takeTyped(), { signal });
   field.allow(note.isWritable);
   if (note.text !== undefined) show(note.text);
 
@@ -209,6 +221,7 @@ export function bind(note, element) {
     if (bound.get(element) !== unbind) return;
     bound.delete(element);
     takeTyped();
+    if (half.waits) takeTyped();
     endComposition();
     removals.abort();
     for (const stop of stops) stop();

@@ -7,6 +7,7 @@ import { ParleyError } from "./errors.js";
 /**
  * @typedef {import("../js/door.js").RoomPosition} RoomPosition
  * @typedef {import("../js/door.js").RoomAction} RoomAction
+ * @typedef {import("../js/door.js").Receipt} Receipt
  */
 
 /**
@@ -39,9 +40,11 @@ import { ParleyError } from "./errors.js";
 
 /**
  * publication, gap, resource: see the types of these names. state: the state is another. people: others came, went,
- * have another name, began to type or stopped.
+ * have another name, began to type or stopped. receipt: a publication of this person's has come so far with another;
+ * not told later of the time without a connection.
  *
- * @typedef {{publication: Publication, gap: Gap, resource: ResourceUpdate, state: void, people: void}} SharedRoomEvents
+ * @typedef {{publication: Publication, gap: Gap, resource: ResourceUpdate, state: void, people: void,
+ *   receipt: Receipt & {position: RoomPosition}}} SharedRoomEvents
  */
 
 /** News that wait for one reader; of more, the older half gives way to one gap. */
@@ -73,6 +76,9 @@ export class SharedRoom extends Emitter {
   /** @type {Map<string, {json: string, promise: Promise<RoomPosition>, resolve: (position: RoomPosition) => void,
    *   reject: (error: ParleyError) => void}>} */
   #answers = new Map();
+  /** Questions about receipts, by offset. @type {Map<number, {promise: Promise<Receipt[]>,
+   *   resolve: (receipts: Receipt[]) => void, reject: (error: ParleyError) => void}>} */
+  #questions = new Map();
 
   /**
    * Made by `Parley.room`.
@@ -153,9 +159,7 @@ export class SharedRoom extends Emitter {
       if (asked.json === json) return asked.promise;
       return Promise.reject(new ParleyError("refused", "the key is in use for other data", "keyReused"));
     }
-    /** @type {any} */
-    const answer = { json };
-    answer.promise = new Promise((resolve, reject) => Object.assign(answer, { resolve, reject }));
+    const answer = Object.assign(newAnswer(), { json });
     this.#answers.set(key, answer);
     try {
       this.#connection.handle("publish", this.name, key, senderId, json);
@@ -165,6 +169,42 @@ export class SharedRoom extends Emitter {
       return invalid("expected data nested at most 24 deep, got data that the gateway would not take");
     }
     return answer.promise;
+  }
+
+  /**
+   * Tells a publication's author how far it has come with this person: it never goes back. Waits for a connection.
+   *
+   * @param {RoomPosition} position The publication's.
+   * @param {Receipt["stage"]} [stage]
+   * @throws {ParleyError} invalid
+   */
+  confirm({ epoch, offset }, stage = "read") {
+    const problem = this.#problemOf(epoch);
+    if (problem) throw problem;
+    this.#connection.handle("confirm", this.name, offset, stage === "read" ? 1 : 0);
+  }
+
+  /**
+   * How far a publication of this person's has come, and with whom.
+   *
+   * @param {RoomPosition} position The publication's.
+   * @returns {Promise<Receipt[]>} Rejects with ParleyError: invalid, refused (see its `reason`).
+   */
+  receiptsOf({ epoch, offset }) {
+    const problem = this.#problemOf(epoch);
+    if (problem) return Promise.reject(problem);
+    const asked = this.#questions.get(offset);
+    if (asked) return asked.promise;
+    const question = newAnswer();
+    this.#questions.set(offset, question);
+    this.#connection.handle("askReceipts", this.name, offset);
+    return question.promise;
+  }
+
+  /** @param {string} epoch */
+  #problemOf(epoch) {
+    if (this.state !== "closed" && epoch === this.position?.epoch) return undefined;
+    return new ParleyError("invalid", "expected the place of a publication in this room's history, got another");
   }
 
   /**
@@ -207,8 +247,10 @@ export class SharedRoom extends Emitter {
    * @param {ParleyError} error
    */
   end(error) {
-    for (const { reject } of this.#answers.values()) reject(error);
-    this.#answers.clear();
+    for (const answers of [this.#answers, this.#questions]) {
+      for (const { reject } of answers.values()) reject(error);
+      answers.clear();
+    }
     if (this.state === "closed") return;
     for (const reader of [...this.#readers]) reader.end(error);
   }
@@ -250,6 +292,19 @@ export class SharedRoom extends Emitter {
         else answer?.reject(failure(action.code));
         break;
       }
+      case "receipt":
+        for (const receipt of action.receipts) {
+          const { epoch } = this.position ?? { epoch: "" };
+          this.emit("receipt", { ...receipt, position: { epoch, offset: action.offset } });
+        }
+        break;
+      case "receipts": {
+        const question = this.#questions.get(action.offset);
+        this.#questions.delete(action.offset);
+        if (action.code) question?.reject(new ParleyError("refused", `no receipts are told: ${action.code}`, action.code));
+        else question?.resolve(action.receipts);
+        break;
+      }
       case "roomPeople":
         this.emit("people", undefined);
         break;
@@ -276,6 +331,14 @@ const failure = (code) =>
 
 /** @param {string} code */
 const notHeard = (code) => new ParleyError("refused", `the room may not be heard: ${code}`, code);
+
+/** @returns {any} A promise with what settles it. */
+function newAnswer() {
+  /** @type {any} */
+  const answer = {};
+  answer.promise = new Promise((resolve, reject) => Object.assign(answer, { resolve, reject }));
+  return answer;
+}
 
 /** A key that nobody has used. */
 const newKey = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");

@@ -2,6 +2,7 @@
 //
 // It keeps the files of one build, and nothing else: no answer of the API, no text of a note, no address. A page is
 // kept under the worker's own address, never under the one that was asked for, whose end may be a link's token.
+// Beside English, it keeps the languages that its pages have been in.
 //
 //   page     the network first, with a bound; then the kept one
 //   files    the kept ones first, for their names carry a hash of their content
@@ -13,6 +14,8 @@
 const build = "@build";
 /** @type {string[]} */
 const files = ["@files"];
+/** @type {Record<string, string>} The files of the languages, by their names. */
+const languages = { "@languages": "" };
 
 /** How long the network may take to bring a page; milliseconds. */
 const patience = 3_000;
@@ -56,6 +59,28 @@ async function fill() {
       await cache.put(addressOf(file), response);
     }),
   );
+  await keepFormerLanguages();
+}
+
+/** @param {string} language Whose texts are kept from now on; English is with the page. */
+async function keepLanguage(language) {
+  if (!Object.hasOwn(languages, language)) return;
+  const address = addressOf(languages[language]);
+  const cache = await caches.open(cacheName);
+  if (await cache.match(address, { ignoreVary: true })) return;
+  const response = await fetch(address);
+  if (response.ok) await cache.put(address, response);
+}
+
+/** Keeps the languages that the worker of the former build has kept. Without them the page is in English. */
+async function keepFormerLanguages() {
+  for (const name of await caches.keys()) {
+    if (!name.startsWith(ownCaches)) continue;
+    for (const { url } of await (await caches.open(name)).keys()) {
+      const [, language] = /\/languages-(\w+)-\w+\.js$/.exec(url) ?? [];
+      if (language) await keepLanguage(language).catch(() => {});
+    }
+  }
 }
 
 async function removeFormer() {
@@ -110,4 +135,5 @@ self.addEventListener("fetch", (event) => {
 self.addEventListener("message", (event) => {
   if (event.data === "build") event.ports[0]?.postMessage(build);
   else if (event.data === "take over") void self.skipWaiting();
+  else if (typeof event.data?.language === "string") event.waitUntil(keepLanguage(event.data.language).catch(() => {}));
 });

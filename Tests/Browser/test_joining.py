@@ -1,0 +1,84 @@
+"""Becoming a user by an invitation's link, and another password, in a real browser."""
+
+import subprocess
+
+import pytest
+from conftest import PROGRAM, Server
+from playwright.sync_api import expect
+
+PASSWORD = "correct horse é"
+OTHER = "another battery"
+
+
+@pytest.fixture
+def users(tmp_path):
+    """A server with nobody but one user, who has invited somebody."""
+    file = tmp_path / "users"
+    add = [PROGRAM, "user", "add", "ada", "document:*=all", "--file", file]
+    subprocess.run(add, input=PASSWORD + "\n", text=True, check=True, capture_output=True)
+    running = Server(tmp_path, "--users-file", str(file))
+    running.settings = ["--users-file", file, "--data-dir", tmp_path / "data"]
+    yield running
+    running.stop()
+
+
+def invite(server):
+    command = [PROGRAM, "invite", "make", "document:*=all", *server.settings]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
+    bea = person("Somebody")
+    page = bea.page
+    link = invite(users)
+    page.goto(f"/{link}")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("You are invited")
+    expect(dialog.get_by_label("E-mail")).to_be_focused()
+    assert "invite" not in page.url, "the address is not to be passed on by accident"
+    bea.picture("invited")
+    dialog.get_by_label("E-mail").fill("ada")
+    dialog.get_by_label("Name that others see").fill("Bea B.")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    bea.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody else has this name.")
+    dialog.get_by_label("E-mail").fill("bea@example.org")
+    dialog.get_by_role("button", name="Join").click()
+    expect(dialog).to_be_hidden()
+    expect(page.locator("#me-name")).to_have_text("Bea B.")
+    page.get_by_role("button", name="New note").click()
+    bea.type("Mine")
+    bea.wait_until_saved()
+
+    page.locator("#me").click()
+    page.get_by_role("button", name="Change password…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Password until now").fill("wrong password")
+    dialog.get_by_label("New password").fill(OTHER)
+    bea.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("password is wrong")
+    bea.picture("changing-the-password")
+    dialog.get_by_label("Password until now").fill(PASSWORD)
+    bea.press("Enter")
+    expect(dialog).to_be_hidden()
+    # She goes on as if nothing had happened.
+    page.locator(".cm-content").click()
+    bea.type("!")
+    bea.wait_until_saved()
+
+    # It was for one person, and she signs in with the password that she has now.
+    cem = person("Cem")
+    cem.page.goto(f"/{link}")
+    dialog = cem.page.get_by_role("dialog")
+    dialog.get_by_label("E-mail").fill("cem")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    cem.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("This invitation has ended")
+    dialog.get_by_role("button", name="Not now").click()
+    cem.page.reload()
+    dialog = cem.page.get_by_role("dialog")
+    dialog.get_by_label("E-mail").fill("bea@example.org")
+    dialog.get_by_label("Password").fill(OTHER)
+    cem.press("Enter")
+    expect(dialog).to_be_hidden()
+    expect(cem.page.locator("#me-name")).to_have_text("Bea B.")

@@ -1,0 +1,216 @@
+"""The note as a page: what it shows, boxes that are ticked, and texts that would like to run."""
+
+import pytest
+from conftest import PHONE, wait_until
+from playwright.sync_api import expect
+
+TEXT = """# Plan *for* May
+
+Read [the site](https://example.org "Title") or <https://example.net>, see www.example.com.
+A second line with `code`, **strong**, ~~gone~~ and R&amp;D \\*not\\*.
+
+- [ ] milk
+- [x] bread
+  1. rye
+- eggs
+
+| what | price |
+| :--- | ---: |
+| tea | **3** |
+|  | 4 |
+
+> quoted
+> twice
+
+```js
+let x = "<b>";
+```
+
+[ref]: https://example.org/ref
+Go to [there][ref] and [nowhere].
+"""
+
+
+def rendered(person):
+    return person.page.locator("#rendered")
+
+
+def read(person):
+    person.page.get_by_role("button", name="Read as a page").click()
+    expect(rendered(person)).to_be_visible()
+
+
+def test_a_note_is_read_as_a_page(server, person):
+    note = server.create("Plan")
+    server.put_text(note, TEXT)
+    ann = person("Ann").open(note)
+    ann.wait_until_saved()
+    read(ann)
+    page = rendered(ann)
+    expect(ann.page.locator("#editor")).to_be_hidden()
+    expect(page.locator("h2.level-1")).to_have_text("Plan for May")
+    expect(page.locator("h2 em")).to_have_text("for")
+    links = page.locator("a[href]")
+    assert [link.get_attribute("href") for link in links.all()] == [
+        "https://example.org/", "https://example.net/", "https://www.example.com/", "https://example.org/ref",
+    ]  # fmt: skip
+    assert {link.get_attribute("rel") for link in links.all()} == {"noopener noreferrer nofollow"}
+    expect(page.locator("strong").first).to_have_text("strong")
+    expect(page.locator("s")).to_have_text("gone")
+    expect(page.locator("p").first).to_contain_text("R&D *not*.")
+    expect(page.locator("li.task")).to_have_count(2)
+    expect(page.locator("li ol li")).to_have_text("rye")
+    expect(page.locator("th")).to_have_text(["what", "price"])
+    expect(page.locator("td")).to_have_text(["tea", "3", "", "4"])
+    expect(page.locator("td").nth(1)).to_have_class("to-right")
+    expect(page.locator("blockquote")).to_contain_text("quotedtwice")
+    expect(page.locator("pre code")).to_have_text('let x = "<b>";')
+    expect(page).to_contain_text("[nowhere]")
+    ann.picture("read-as-a-page")
+    ann.page.get_by_role("button", name="Read as a page").click()
+    expect(page).to_be_hidden()
+    expect(ann.editor).to_be_visible()
+
+
+def test_a_box_that_is_ticked_is_ticked_for_everybody(server, person):
+    note = server.create("Boxes")
+    server.put_text(note, "before\n\n- [ ] one\n- [x] two\n")
+    ann, bo = person("Ann").open(note), person("Bo").open(note)
+    ann.wait_until_saved()
+    read(ann)
+    read(bo)
+    # The boxes have moved on by what others wrote before them.
+    server.put_text(note, "longer than before\n\nand more\n\n- [ ] one\n- [x] two\n")
+    expect(rendered(ann)).to_contain_text("and more")
+    ann.page.get_by_role("checkbox", name="one").check()
+    expect(bo.page.get_by_role("checkbox", name="one")).to_be_checked()
+    bo.page.get_by_role("checkbox", name="two").uncheck()
+    expect(ann.page.get_by_role("checkbox", name="two")).not_to_be_checked()
+    text = "longer than before\n\nand more\n\n- [x] one\n- [ ] two\n"
+    wait_until(lambda: server.request("GET", f"/api/notes/{note}/text")["text"] == text)
+
+
+def test_text_and_page_stand_side_by_side(server, person):
+    note = server.create("Both")
+    ann = person("Ann").open(note)
+    ann.page.get_by_role("button", name="More for this note").click()
+    ann.page.get_by_role("menuitem", name="Read beside the text").click()
+    expect(rendered(ann)).to_be_visible()
+    expect(ann.editor).to_be_visible()
+    ann.editor.click()
+    ann.page.keyboard.type("# Head")
+    expect(rendered(ann).locator("h2")).to_have_text("Head")
+    ann.picture("beside")
+
+
+HOSTILE = [
+    "<script>run()</script>",
+    "<img src=x onerror=run()>",
+    "<svg onload=run()><script>run()</script></svg>",
+    "<svg><animate onbegin=run() attributeName=x dur=1s></svg>",
+    "<iframe srcdoc='<script>parent.run()</script>'></iframe>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=run()></style></table></mtext></math>",
+    "[a](javascript:run())",
+    "[a](JaVaScRiPt:run())",
+    "[a](java\tscript:run())",
+    "[a](&#106;avascript:run())",
+    "[a](\\javascript:run())",
+    "[a](<javascript:run()>)",
+    "[a](vbscript:run())",
+    "[a](data:text/html,<script>run()</script>)",
+    '[a](https://example.org "\\" onmouseover=run() x=\\"")',
+    '![a](x" onerror="run())',
+    "![a](javascript:run())",
+    "![<img src=x onerror=run()>](x)",
+    "<javascript:run()>",
+    "[x]: javascript:run()\n\n[x]",
+    '[x]: https://a.example "<img src=x onerror=run()>"\n\n[x]',
+    "`<img src=x onerror=run()>`",
+    "```\"onload=run()\n</code></pre><img src=x onerror=run()>\n```",
+    "| <img src=x onerror=run()> |\n| --- |\n| <script>run()</script> |",
+    "# <img src=x onerror=run()>",
+    "- [ ] <img src=x onerror=run()>",
+    "&lt;img src=x onerror=run()&gt;",
+    "&#60;script&#62;run()&#60;/script&#62;",
+    "<a href='javascript:run()'>x</a>",
+    "<style>@import 'javascript:run()';</style>",
+    "<form action=javascript:run()><button>x</button></form>",
+    "<!--><img src=x onerror=run()>-->",
+    "<?x ><img src=x onerror=run()>?>",
+    "<![CDATA[<img src=x onerror=run()>]]>",
+    "\u202e<img src=x onerror=run()>",
+    "<details open ontoggle=run()>",
+    "<base href=javascript:/run()//>[a](x)",
+    "<x contenteditable onblur=run()>lose focus!",
+    "<div id=app><form name=body><input name=append>",
+]
+
+
+@pytest.fixture
+def without_policy(browser, server):
+    """A page whose browser takes no notice of its content-security policy."""
+    context = browser.new_context(base_url=server.url, bypass_csp=True)
+    context.add_init_script("window.ran = []; window.run = () => window.ran.push(location.href)")
+    yield context.new_page()
+    context.close()
+
+
+def test_nothing_in_a_note_runs_even_without_a_policy(server, without_policy, tmp_path):
+    page = without_policy
+    # The corpus does run where it is taken for HTML: otherwise this test would prove nothing.
+    page.goto("/")
+    page.evaluate("(html) => { const box = document.createElement('div'); document.body.append(box); box.innerHTML = html; }", HOSTILE[1])
+    page.wait_for_function("() => window.ran.length > 0")
+
+    note = server.create("<img src=x onerror=run()>")
+    server.put_text(note, "\n\n".join(HOSTILE))
+    page.goto(f"/n/{note}")
+    page.get_by_role("button", name="Read as a page").click()
+    shown = page.locator("#rendered")
+    expect(shown).to_contain_text("lose focus!")
+    tags = set(page.evaluate("() => [...document.querySelectorAll('#rendered *')].map((one) => one.localName)"))
+    allowed = "div p br a em strong s code pre h2 ul ol li input span table thead tbody tr th td blockquote hr sub sup"
+    assert tags <= set(allowed.split()), tags
+    attributes = set(
+        page.evaluate("() => [...document.querySelectorAll('#rendered *')].flatMap((one) => one.getAttributeNames())")
+    )
+    assert attributes <= {
+        "class", "dir", "href", "target", "rel", "title", "type", "data-at", "data-from", "aria-label", "tabindex", "start",
+        "disabled",
+    }, attributes  # fmt: skip
+    schemes = page.evaluate("() => [...document.querySelectorAll('#rendered a[href]')].map((one) => one.protocol)")
+    assert set(schemes) <= {"https:", "http:", "mailto:"}, schemes
+    for link in shown.locator("a").all():
+        link.hover()
+        link.dispatch_event("mouseover")
+    # A page of its own, too.
+    page.get_by_role("button", name="More for this note").click()
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name="Download HTML").click()
+    path = tmp_path / "note.html"
+    path.write_bytes(download.value.path().read_bytes())
+    assert page.evaluate("() => window.ran") == []
+    page.goto(path.as_uri())
+    expect(page.locator("article")).to_contain_text("lose focus!")
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("() => window.ran") == []
+
+
+def test_deep_and_large_texts_are_shown(server, person):
+    note = server.create("Deep")
+    server.put_text(note, ">" * 5_000 + " deep\n\n" + "*" * 5_000 + "x\n\n" + "[" * 5_000 + "\n\nthe end\n")
+    ann = person("Ann").open(note)
+    ann.wait_until_saved()
+    read(ann)
+    expect(rendered(ann)).to_contain_text("the end")
+
+
+def test_on_a_phone(server, person):
+    note = server.create("Plan")
+    server.put_text(note, TEXT)
+    ann = person("Ann", **PHONE).open(note)
+    ann.wait_until_saved()
+    read(ann)
+    expect(rendered(ann).locator("h2")).to_be_visible()
+    assert ann.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    ann.picture("reading-on-a-phone")

@@ -1,0 +1,87 @@
+// Notes as files of the person's own: one as Markdown or text, all of them in one archive.
+
+import { Archive, fileName } from "./archive.js";
+import { authorised } from "./http.js";
+import { t } from "./language.js";
+
+/** @param {string} title */
+const nameOf = (title) => fileName(title, t("untitledFile"));
+
+/** @param {Blob} blob @param {string} name */
+function save(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // The browser has taken it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/**
+ * @param {"md" | "txt" | "html"} kind
+ * @param {string} title
+ * @param {string} text
+ */
+export async function downloadText(kind, title, text) {
+  if (kind === "html") return save(new Blob([await pageOf(title, text)], { type: "text/html;charset=utf-8" }), `${nameOf(title)}.html`);
+  const type = kind === "md" ? "text/markdown" : "text/plain";
+  save(new Blob([text], { type: `${type};charset=utf-8` }), `${nameOf(title)}.${kind}`);
+}
+
+/**
+ * A page by itself, which loads nothing.
+ *
+ * @param {string} title
+ * @param {string} text
+ */
+async function pageOf(title, text) {
+  const { renderInto } = await import("./rendering.js");
+  const whole = document.implementation.createHTMLDocument(title);
+  const policy = whole.createElement("meta");
+  policy.httpEquiv = "Content-Security-Policy";
+  policy.content = "default-src 'none'; style-src 'unsafe-inline'";
+  const characters = whole.createElement("meta");
+  characters.setAttribute("charset", "utf-8");
+  const style = whole.createElement("style");
+  style.textContent = pageStyle;
+  whole.head.prepend(characters, policy);
+  whole.head.append(style);
+  const article = document.createElement("article");
+  renderInto(article, text);
+  for (const box of article.querySelectorAll("input")) {
+    box.toggleAttribute("checked", box.checked);
+    box.disabled = true;
+  }
+  whole.documentElement.dir = "auto";
+  whole.body.append(whole.adoptNode(article));
+  return `<!doctype html>\n${whole.documentElement.outerHTML}\n`;
+}
+
+const pageStyle = `
+body { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1.05rem/1.6 Georgia, serif; color-scheme: light dark; }
+pre, code { font: .9em ui-monospace, monospace; } pre { overflow: auto; }
+table { border-collapse: collapse; } th, td { padding: .3em .7em; border: 1px solid #8888; text-align: start; }
+.to-right { text-align: right; } .to-center { text-align: center; } .typed { white-space: pre-wrap; font-family: monospace; }
+blockquote { margin-block: 0; margin-inline: 1em 0; padding-inline-start: 1em; border-inline-start: 3px solid #8888; }
+pre { direction: ltr; } li.task { list-style: none; margin-inline-start: -1.4em; }
+`;
+
+/**
+ * All notes that this person may read, each as a Markdown file with its title for a name.
+ *
+ * @param {{id: string, title: string, updatedAt: string | number}[]} notes
+ * @param {(text: string) => void} say
+ */
+export async function downloadAll(notes, say) {
+  const archive = new Archive();
+  let count = 0;
+  for (const { id, title, updatedAt } of notes) {
+    const response = await authorised(`/api/notes/${encodeURIComponent(id)}/text`, { Accept: "text/markdown" });
+    // It was deleted meanwhile.
+    if (response === undefined) continue;
+    archive.add(`${nameOf(title)}.md`, new Uint8Array(await response.arrayBuffer()), new Date(updatedAt));
+    count += 1;
+    if (count % 100 === 0) say(t("list.downloading", { count, total: notes.length }));
+  }
+  save(new Blob(archive.parts(), { type: "application/zip" }), "notes.zip");
+}

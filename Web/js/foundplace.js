@@ -1,0 +1,26 @@
+// Where in a text a place is that the search has found in an earlier one.
+
+/** @typedef {{text: string, start: number, marks: {from: number, to: number}[]}} Place Counted in scalars. */
+
+/**
+ * Where a place that was found is in a text, which may have changed since.
+ *
+ * @param {Place} place
+ * @param {string} text
+ */
+export function rangeOf({ text: piece, start, marks: [mark] }, text) {
+  const { from, to } = mark ?? { from: 0, to: 0 };
+  const words = [...piece].slice(from, to).join("");
+  // Places count scalars; a text here counts halves of pairs.
+  let near = 0;
+  for (let count = start + from; count > 0 && near < text.length; count -= 1) {
+    near += (text.codePointAt(near) ?? 0) > 0xffff ? 2 : 1;
+  }
+  if (text.startsWith(words, near)) return { from: near, to: near + words.length };
+  const before = text.lastIndexOf(words, near);
+  const after = text.indexOf(words, near);
+  const found = before >= 0 && (after < 0 || near - before < after - near) ? before : after;
+  if (found >= 0) return { from: found, to: found + words.length };
+  near = Math.min(near, text.length);
+  return { from: near, to: near };
+}

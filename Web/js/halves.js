@@ -1,0 +1,39 @@
+// Characters of two units whose halves come one by one: some keyboards, and Firefox for keys that a program presses,
+// tell of an emoji twice. The first half by itself is no text: it waits for the other, or for whatever comes next.
+
+const isHigh = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
+const isLow = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
+
+/**
+ * Whether the first half of a pair stands before a place, without the other behind it.
+ *
+ * @param {string} text
+ * @param {number} [place] The end of the text unless it is given.
+ */
+export const endsInHalf = (text, place = text.length) =>
+  isHigh(text.charCodeAt(place - 1)) && !isLow(text.charCodeAt(place));
+
+/** A first half that waits. Others' edits wait with it, for a while. */
+export class Half {
+  #hold;
+  /** @type {(() => void) | undefined} */
+  #end;
+
+  /** @param {(end: Promise<unknown>) => void} hold Has others' edits wait. */
+  constructor(hold) {
+    this.#hold = hold;
+  }
+
+  get waits() {
+    return this.#end !== undefined;
+  }
+
+  begin() {
+    this.#hold(new Promise((resolve) => (this.#end = () => resolve(undefined))));
+  }
+
+  end() {
+    this.#end?.();
+    this.#end = undefined;
+  }
+}

@@ -1,0 +1,50 @@
+// The button for the page's language. What was chosen counts before the first paint: chooselanguage.js.
+
+import { byId, openMenu, toast } from "./dialogs.js";
+import { language, languages, t, textsOf } from "./language.js";
+
+const key = "parley.language";
+
+function stored() {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string | null} chosen Null for the browser's. */
+async function choose(chosen) {
+  try {
+    // The worker keeps it as well then, if there is one.
+    if (chosen) await textsOf(chosen);
+  } catch (error) {
+    console.warn(error);
+    toast(t("language.missing"));
+    return;
+  }
+  try {
+    if (chosen) localStorage.setItem(key, chosen);
+    else localStorage.removeItem(key);
+  } catch {
+    toast(t("language.notKept"));
+    return;
+  }
+  location.reload();
+}
+
+/** Makes the page's button of that name work. */
+export function setUpLanguageMenu() {
+  byId("language").addEventListener("click", () => {
+    const chosen = stored();
+    openMenu(byId("language"), [
+      ...Object.entries(languages).map(([tag, name]) => ({
+        label: name,
+        language: tag,
+        isChosen: chosen !== null && tag === language,
+        run: () => void choose(tag),
+      })),
+      { label: t("language.automatic"), isChosen: chosen === null, run: () => void choose(null) },
+    ]);
+  });
+}

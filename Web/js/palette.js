@@ -1,0 +1,222 @@
+// The search of notes: by title at once, then by text with the place shown; it opens the note at the place.
+//
+// A combobox over a list: the focus stays in the field, and the arrow keys choose in the list.
+
+import { RequestError, request } from "./http.js";
+import { t } from "./language.js";
+import { when } from "./notes.js";
+import { go, pathOf } from "./routes.js";
+import { list } from "./session.js";
+import { showPlace } from "./textplace.js";
+import { messageOf } from "./words.js";
+
+/**
+ * @typedef {import("./foundplace.js").Place} Place
+ * @typedef {Place["marks"][0]} Mark
+ * @typedef {{id: string, title: string, updatedAt: string, titleMarks?: Mark[], place?: Place}} Found
+ */
+
+/** Notes that are shown before a word is typed, and of those with it in their titles. */
+const titlesMax = 8;
+const foundMax = 20;
+/** How long nobody types before the texts are searched; milliseconds. */
+const typingPause = 150;
+
+/** @type {ReturnType<typeof makePalette> | undefined} */
+let palette;
+
+/** @param {string} words To begin with. */
+export function showPalette(words) {
+  palette ??= makePalette();
+  palette.show(words);
+}
+
+function makePalette() {
+  const dialog = document.createElement("dialog");
+  dialog.className = "palette";
+  dialog.setAttribute("aria-label", t("search.label"));
+  const field = document.createElement("input");
+  field.id = "palette-field";
+  field.type = "text";
+  field.dir = "auto";
+  field.autocomplete = "off";
+  field.spellcheck = false;
+  field.maxLength = 200;
+  field.enterKeyHint = "go";
+  field.placeholder = t("search.placeholder");
+  field.setAttribute("role", "combobox");
+  field.setAttribute("aria-label", t("search.label"));
+  field.setAttribute("aria-autocomplete", "list");
+  field.setAttribute("aria-controls", "palette-list");
+  const box = document.createElement("ul");
+  box.id = "palette-list";
+  box.setAttribute("role", "listbox");
+  box.setAttribute("aria-label", t("list.label"));
+  const state = document.createElement("p");
+  state.className = "palette-state";
+  state.setAttribute("role", "status");
+  dialog.append(field, box, state);
+  document.body.append(dialog);
+
+  /** @type {Found[]} */
+  let shown = [];
+  let chosen = 0;
+  /** @type {any} */
+  let timer;
+  /** @type {AbortController | undefined} */
+  let asking;
+
+  /** @param {Found[]} notes @param {string} text For a screen reader, too. */
+  function draw(notes, text) {
+    const former = shown[chosen]?.id;
+    shown = notes;
+    chosen = Math.max(0, notes.findIndex(({ id }) => id === former));
+    box.replaceChildren(...notes.map(row));
+    box.hidden = notes.length === 0;
+    field.setAttribute("aria-expanded", String(notes.length > 0));
+    state.textContent = text;
+    choose(chosen);
+  }
+
+  /** @param {number} index */
+  function choose(index) {
+    chosen = index;
+    [...box.children].forEach((item, place) => item.setAttribute("aria-selected", String(place === index)));
+    const item = box.children[index];
+    if (item) field.setAttribute("aria-activedescendant", item.id);
+    else field.removeAttribute("aria-activedescendant");
+    item?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {Found} found @param {number} index */
+  function row(found, index) {
+    const item = document.createElement("li");
+    item.id = `palette-${index}`;
+    item.setAttribute("role", "option");
+    const title = document.createElement("span");
+    title.className = "note-title" + (found.title ? "" : " is-untitled");
+    title.dir = "auto";
+    title.append(...marked(found.title || t("untitled"), found.title ? found.titleMarks : []));
+    const detail = document.createElement("span");
+    detail.className = "note-when";
+    detail.textContent = when(found.updatedAt);
+    item.append(title, detail);
+    if (found.place?.marks.length) {
+      const place = document.createElement("span");
+      place.className = "palette-place";
+      place.dir = "auto";
+      place.append(...marked(found.place.text, found.place.marks));
+      item.append(place);
+    }
+    item.addEventListener("pointermove", () => {
+      if (chosen !== index) choose(index);
+    });
+    item.addEventListener("click", () => open(found));
+    return item;
+  }
+
+  /** @param {Found} found */
+  function open(found) {
+    dialog.close();
+    if (found.place) showPlace(found.id, found.place);
+    go(pathOf(found.id));
+  }
+
+  /** Titles at once, texts when nobody types for a moment. */
+  function look() {
+    clearTimeout(timer);
+    asking?.abort();
+    const words = field.value.trim();
+    const titles = titled(words);
+    if (words === "") {
+      draw(titles, "");
+      return;
+    }
+    draw(titles, t("search.searching"));
+    timer = setTimeout(() => void search(words, titles), typingPause);
+  }
+
+  /** @param {string} words @param {Found[]} titles */
+  async function search(words, titles) {
+    const mine = (asking = new AbortController());
+    try {
+      /** @type {{notes: Found[], more?: boolean}} */
+      const answer = await request(
+        `/api/search?limit=${foundMax}&q=${encodeURIComponent(words)}`, "GET", undefined, mine.signal);
+      if (mine.signal.aborted) return;
+      const places = new Map(answer.notes.map((found) => [found.id, found]));
+      const first = titles.map((found) => places.get(found.id) ?? found);
+      const rest = answer.notes.filter(({ id }) => !titles.some((found) => found.id === id));
+      const all = [...first, ...rest];
+      const said = answer.more ? "search.best" : "search.found";
+      draw(all, all.length ? t(said, { count: all.length }) : t("search.none"));
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      if (!(error instanceof RequestError)) console.error(error);
+      draw(titles, messageOf(error));
+    }
+  }
+
+  field.addEventListener("input", look);
+  field.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && shown.length) choose((chosen + step + shown.length) % shown.length);
+    else if (event.key === "Enter") {
+      const found = shown[chosen];
+      if (found) open(found);
+    } else return;
+    event.preventDefault();
+  });
+  dialog.addEventListener("click", (event) => {
+    // Outside of what it holds is its backdrop.
+    if (event.target === dialog) dialog.close();
+  });
+  dialog.addEventListener("close", () => {
+    clearTimeout(timer);
+    asking?.abort();
+  });
+
+  return {
+    /** @param {string} words */
+    show(words) {
+      if (dialog.open) return;
+      field.value = words;
+      shown = [];
+      dialog.showModal();
+      field.select();
+      look();
+    },
+  };
+}
+
+/** @param {string} words @returns {Found[]} Notes with the words in their titles, the last changed first. */
+function titled(words) {
+  const wanted = words.toLocaleLowerCase();
+  return (list.notes ?? [])
+    .filter(({ title }) => title.toLocaleLowerCase().includes(wanted))
+    .slice(0, titlesMax)
+    .map(({ id, title, updatedAt }) => ({ id, title, updatedAt }));
+}
+
+/**
+ * Text with marks as elements: what it says is never read as HTML.
+ *
+ * @param {string} text
+ * @param {Mark[]} [marks]
+ * @returns {(string | HTMLElement)[]}
+ */
+function marked(text, marks = []) {
+  const scalars = [...text];
+  const parts = [];
+  let place = 0;
+  for (const { from, to } of marks) {
+    parts.push(scalars.slice(place, from).join(""));
+    const mark = document.createElement("mark");
+    mark.textContent = scalars.slice(from, to).join("");
+    parts.push(mark);
+    place = to;
+  }
+  parts.push(scalars.slice(place).join(""));
+  return parts;
+}

@@ -1,0 +1,29 @@
+// The ways to the search of notes, whose window is fetched when it is first asked for.
+
+import { byId, toast } from "./dialogs.js";
+import { t } from "./language.js";
+import { loadPart } from "./parts.js";
+import { isApple } from "./shortcuts.js";
+
+/** @param {string} [words] To begin with. */
+export async function openSearch(words = "") {
+  try {
+    const { showPalette } = await loadPart(() => import("./palette.js"));
+    showPalette(words);
+  } catch (error) {
+    console.error(error);
+    toast(t("search.failed"));
+  }
+}
+
+/** Makes the button and the field of the list lead there. */
+export function setUpSearching() {
+  if (isApple(navigator)) byId("search-modifier").textContent = "⌘";
+  byId("search").addEventListener("click", () => void openSearch());
+  const find = /** @type {HTMLInputElement} */ (byId("find"));
+  find.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    void openSearch(find.value);
+  });
+}

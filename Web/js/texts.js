@@ -1,0 +1,60 @@
+// Texts with named places for values, as the files in languages/ have them.
+//
+//   "list.moreFor": "More for “{title}”"
+//   "count.words": { one: "{count} word", other: "{count} words" }
+//
+// Which of several forms is meant follows from `count`, by the plural rules of the language. Numbers are written as
+// the language writes them. A text of somebody's own, in the middle of a sentence, keeps its direction to itself.
+
+/**
+ * @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text
+ * @typedef {Readonly<Record<string, Text>>} Texts
+ * @typedef {Record<string, string | number>} Values
+ */
+
+/** Languages that are written from right to left. */
+const fromTheRight = new Set(["ar"]);
+
+/** @param {string} language @returns {boolean} Whether it is written from right to left. */
+export const isFromTheRight = (language) => fromTheRight.has(language);
+
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const leftToRight = /(?![\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])[\p{L}\p{N}]/u;
+
+/**
+ * A text of somebody's own for the middle of a sentence, whose order it must not change: Hebrew or Arabic would take
+ * the punctuation after it along, and so would Latin letters in an Arabic sentence.
+ *
+ * @param {string} text
+ * @param {boolean} isRight Whether the sentence is written from right to left.
+ */
+export const isolatedIn = (text, isRight) => ((isRight ? leftToRight : rightToLeft).test(text) ? `\u2068${text}\u2069` : text);
+
+/**
+ * A function that says texts of a language.
+ *
+ * @param {object} options
+ * @param {string} options.language
+ * @param {string} [options.locale] The language as it is written in a country, for numbers.
+ * @param {Texts} options.own The language's texts.
+ * @param {Texts} options.english Take the place of those that it does not have.
+ * @returns {(key: string, values?: Values) => string}
+ */
+export function speaker({ language, locale = language, own, english }) {
+  const isRight = isFromTheRight(language);
+  const rules = new Intl.PluralRules(language);
+  const englishRules = new Intl.PluralRules("en");
+  const numbers = new Intl.NumberFormat(locale);
+  return (key, values = {}) => {
+    const isOwn = Object.hasOwn(own, key);
+    const text = isOwn ? own[key] : english[key];
+    if (text === undefined) throw new Error(`no language has the text “${key}”`);
+    const { count } = values;
+    const form =
+      typeof text === "string" ? text : (text[(isOwn ? rules : englishRules).select(Number(count))] ?? text.other ?? "");
+    return form.replace(/\{(\w+)\}/g, (place, name) => {
+      const value = Object.hasOwn(values, name) ? values[name] : place;
+      return typeof value === "number" ? numbers.format(value) : isolatedIn(String(value), isRight);
+    });
+  };
+}
