@@ -165,6 +165,16 @@ SEED ?= 1
 crash-test: setup-test build  ## Kill the server KILLS=1000 times under typing clients, and compare
 	@$(PYTHON) Tests/Clients/crash_run.py --kills $(KILLS) --seed $(SEED)
 
+STOPS ?= 200
+CUTS ?= 100
+RESTARTS ?= 20
+PROMOTIONS ?= 20
+
+.PHONY: cluster-test
+cluster-test: setup-test build  ## Three gateways on one PostgreSQL: KILLS=1000 STOPS=200 CUTS=100 PROMOTIONS=20
+	@$(PYTHON) Tests/Clients/cluster_run.py --kills $(KILLS) --stops $(STOPS) --cuts $(CUTS) \
+	  --restarts $(RESTARTS) --promotions $(PROMOTIONS) --seed $(SEED)
+
 .PHONY: client-crash-test
 client-crash-test: setup-serve build-tests  ## Kill a client KILLS=1000 times with notes and changes that wait
 	@KILLS=$(KILLS) swift test -c release --disable-xctest --skip-build --filter ClientCrashTests

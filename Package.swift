@@ -29,11 +29,14 @@ func system(_ name: String, _ pkgConfig: String, _ packages: [String]) -> Target
     providers: [.apt(packages)])
 }
 
+/// Tests of modules that are compiled as they ship. What a test itself does need not be fast, and is
+/// compiled in half of the time.
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [])
   -> Target
 {
   .testTarget(
-    name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+    name: name, dependencies: dependencies, resources: resources,
+    swiftSettings: settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))])
 }
 
 let package = Package(
@@ -116,12 +119,17 @@ let package = Package(
     library("Hashing", in: "Adapters", ["COpenSSL"]),
     // Under the stores: records' checksums, texts folded from logs, exports.
     library("StoreRecords", in: "Adapters", ["OTCore", "JSON", "GatewayPorts", "Hashing"]),
+    // Under what works with PostgreSQL: addresses of databases.
+    library("PostgresClient", in: "Adapters", ["CPostgres"]),
+    // Under the brokers: queues between a loop and a broker's thread, hints as bytes.
+    library("BrokerQueues", in: "Adapters", ["GatewayPorts", "Hashing"]),
     // Adapters: each wraps one outside system, and none imports another.
     system(
       "CLibwebsockets", "libwebsockets",
       ["libwebsockets-dev", "libwebsockets-evlib-ev", "libev-dev"]),
     system("CSQLite", "sqlite3", ["libsqlite3-dev"]),
     system("CPostgres", "libpq", ["libpq-dev"]),
+    system("CNATS", "libnats", ["libnats-dev"]),
     system("COpenSSL", "libcrypto", ["libssl-dev"]),
     system("CCurl", "libcurl", ["libcurl4-openssl-dev"]),
     // Questions to the kernel that Swift's Glibc leaves out.
@@ -138,7 +146,13 @@ let package = Package(
       ["OTCore", "JSON", "GatewayPorts", "CSQLite", "Hashing", "StoreRecords"]),
     library(
       "StorePostgres", in: "Adapters",
-      ["OTCore", "JSON", "GatewayPorts", "CPostgres", "Hashing", "StoreRecords"]),
+      [
+        "OTCore", "JSON", "GatewayPorts", "CPostgres", "Hashing", "StoreRecords", "PostgresClient",
+      ]),
+    library(
+      "BrokerPostgres", in: "Adapters",
+      ["GatewayPorts", "CPostgres", "PostgresClient", "BrokerQueues"]),
+    library("BrokerNATS", in: "Adapters", ["GatewayPorts", "CNATS", "BrokerQueues"]),
     library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
     library("HTTPClientCurl", in: "Adapters", ["CCurl"]),
     // The description of the HTTP API, as a part of the program.
@@ -149,8 +163,8 @@ let package = Package(
       "ParleyServer",
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-        "StoreSQLite", "StorePostgres", "StoreRecords", "CryptoOpenSSL", "HTTPClientCurl", "CLinux",
-        "APIDescription",
+        "StoreSQLite", "StorePostgres", "StoreRecords", "BrokerPostgres", "BrokerNATS",
+        "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "APIDescription",
         "WebSocketFrames",
       ]),
     .executableTarget(
@@ -230,7 +244,10 @@ let package = Package(
       ["ParleyChat", "ParleyClient", "JSON", "OTWorkloads", "SocketMessages"]),
     tests(
       "ParleyOfflineTests",
-      ["ParleyOffline", "ParleyClient", "JSON", "OTWorkloads", "CSQLite", "CSQLiteFaults"]),
+      [
+        "ParleyOffline", "ParleyClient", "JSON", "OTWorkloads", "CSQLite", "CSQLiteFaults",
+        "GrowthKit",
+      ]),
     tests(
       "ParleyGroupsTests",
       ["ParleyGroups", "TwakeCubits", "DialectModels", "ParleyOffline", "ParleyClient", "JSON"]),
@@ -263,9 +280,10 @@ let package = Package(
     tests(
       "StorePostgresTests",
       [
-        "StorePostgres", "StoreRecords", "PortConformance", "GatewayPorts", "JSON", "OTCore",
-        "OTWorkloads", "CPostgres",
+        "StorePostgres", "BrokerPostgres", "BrokerQueues", "PostgresClient", "StoreRecords",
+        "PortConformance", "GatewayPorts", "JSON", "OTCore", "OTWorkloads", "CPostgres",
       ]),
+    tests("BrokerNATSTests", ["BrokerNATS", "BrokerQueues", "GatewayPorts"]),
     tests(
       "TransportLibwebsocketsTests",
       ["TransportLibwebsockets", "GatewayPorts", "WebSocketFrames", "OTWorkloads"]),

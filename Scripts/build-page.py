@@ -8,6 +8,9 @@ dynamically is a part of its own that is fetched when it is needed. A module tha
 `app`, whose parts take it from there, so each exists once. CodeMirror is a file by itself, without what
 nothing here uses.
 
+Texts stand in `Web/js/languages`, a file for each language. The pages are built with the English ones; of the
+others, each is a part of its own, and a browser fetches the one that it needs.
+
 Every file but the pages has a hash of its content in its name and lies in `immutable`, so a browser asks for
 it once. Beside each file stand its forms in gzip and Brotli.
 """
@@ -15,6 +18,7 @@ it once. Beside each file stand its forms in gzip and Brotli.
 import base64
 import gzip
 import hashlib
+import html as markup
 import json
 import os
 import pathlib
@@ -38,6 +42,8 @@ EFFECTS = re.compile(r'^import "(\.[^"]+)";$', re.M)
 DYNAMIC = re.compile(r'\bimport\("\./([^"]+)\.js"\)')
 # Types are written as comments, and import as well.
 COMMENT = re.compile(r"/\*\*.*?\*/", re.S)
+# A text without forms, as it stands in a file of texts.
+TEXT = re.compile(r'^  ("[^"]+"): ("(?:[^"\\]|\\.)*"),$', re.M)
 CODEMIRROR = WEB / "vendor" / "codemirror"
 
 
@@ -60,12 +66,12 @@ def esbuild(*arguments, source=None):
 
 
 def minified(text, loader):
-    return esbuild("--minify", "--target=es2022", f"--loader={loader}", source=text).strip()
+    return esbuild("--minify", "--target=es2022", "--charset=utf8", f"--loader={loader}", source=text).strip()
 
 
 def bundled(entry, *options):
     return esbuild(
-        entry, "--bundle", "--format=esm", "--target=es2022", "--legal-comments=none", *options
+        entry, "--bundle", "--format=esm", "--target=es2022", "--charset=utf8", "--legal-comments=none", *options
     )
 
 
@@ -137,7 +143,7 @@ def codemirror(work, modules):
     """CodeMirror, with what the page and the part for HTML use of it; and that part."""
     core = re.search(r'from"\./(index-[^"]+)"', (CODEMIRROR / "index.js").read_text())[1]
     used = set().union(*(modules.names([name], "codemirror.js") for name in modules.sources))
-    own = {"markdown"}
+    own = {"markdown", "markdownLanguage"}
     # What the modules of HTML take of the core, under names that nothing else has.
     taken, done, waiting = set(), set(), ["html.js"]
     while waiting:
@@ -166,6 +172,35 @@ def codemirror(work, modules):
     )
     html = bundled(folder / "html.js", "--minify", "--external:@codemirror")
     return editor, html
+
+
+# The texts.
+
+
+def texts(name):
+    """The texts of a language, those with several forms aside."""
+    source = (WEB / "js" / "languages" / f"{name}.js").read_text()
+    return {json.loads(key): json.loads(text) for key, text in TEXT.findall(source)}
+
+
+def in_english(html):
+    """A page's HTML with the English texts that it names, as language.js would put them there."""
+    english = texts("en")
+
+    def filled(match):
+        tag = match[0]
+        for name, attribute in (
+            ("label", "aria-label"), ("title", "title"), ("placeholder", "placeholder"), ("content", "content")
+        ):  # fmt: skip
+            tag = re.sub(
+                rf'\bdata-{name}="([^"]*)"',
+                lambda key: f'{key[0]} {attribute}="{markup.escape(english[key[1]])}"',
+                tag,
+            )
+        text = re.search(r'\bdata-text="([^"]*)"', tag)
+        return tag + markup.escape(english[text[1]], quote=False) if text else tag
+
+    return re.sub(r"<[a-z][^>]*\bdata-(?:text|label|title|placeholder|content)=[^>]*>", filled, html)
 
 
 # The parts.
@@ -232,6 +267,9 @@ def parts(work, modules):
 
 def pages(read, names):
     """The pages' HTML, naming the files."""
+    # The icons stand in the page: one request less.
+    icons = re.sub(r">\s+<", "><", read("icons.svg").strip()).replace('<symbol id="', '<symbol id="icon-')
+    icons = icons.replace("<svg ", '<svg aria-hidden="true" hidden ', 1)
     icon = "data:image/svg+xml," + quote(re.sub(r">\s+<", "><", read("icon.svg").strip()), safe=" =:/'")
     icon = icon.replace('"', "'")
     for page, styles, scripts, module in (
@@ -255,7 +293,10 @@ def pages(read, names):
         )
         if count != 1 or html.count('href="assets/icon.svg"') != 1:
             fail(f"{page} has to name one module script and one icon")
-        html = html.replace("assets/icons.svg#", f"assets/{names['icons.svg']}#")
+        html = in_english(html).replace("assets/icons.svg#", "#icon-")
+        html, count = re.subn(r"(<body[^>]*>)", lambda body: f"{body[1]}{icons}", html)
+        if count != 1:
+            fail(f"{page} has to have one body")
         html = html.replace('href="assets/icon.svg"', f'href="{icon}"')
         left = re.findall(r'="assets/(?!immutable/)[^"]*"', html)
         if left:
@@ -268,11 +309,17 @@ def pages(read, names):
             yield "index.below.html", html.replace('="assets/', '="../assets/').replace('="./"', '="../"')
 
 
+def languages(names):
+    """The files of the languages, by their names."""
+    return {name.split("/")[1]: names[name] for name in sorted(names) if name.startswith("languages/")}
+
+
 def worker(read, names, html):
     """The service worker, which keeps the files that a first visit fetches."""
     build = re.search(r'<meta name="build" content="([^"]+)"', html)[1]
     kept = sorted({*re.findall(r'="assets/(immutable/[^"#]+)', html), names["text"], names["codemirror"]})
     source = read("worker/worker.js").replace('"@build"', json.dumps(build)).replace('["@files"]', json.dumps(kept))
+    source = source.replace('{ "@languages": "" }', json.dumps(languages(names)))
     if "@" in re.sub(r"/\*\*.*?\*/", "", source, flags=re.S):
         fail("worker.js has a place that nothing was put into")
     return minified(source, "js")
@@ -295,19 +342,17 @@ def build(target):
 
     (target / "immutable").mkdir()
     write("client.wasm", (WEB / "generated" / "client.wasm").read_bytes())
-    write("icons.svg", re.sub(r">\s+<", "><", read("icons.svg").strip()))
     for name, sheets in (("page.css", ("app", "history", "access")), ("admin.css", ("app", "admin"))):
         write(name, minified("".join(read(f"css/{sheet}.css") for sheet in sheets), "css"))
-    theme, starting = (minified(read(f"js/{name}.js"), "js") for name in ("theme", "starting"))
+    theme = minified(read("js/theme.js"), "js")
     write("theme.js", theme)
-    write("first.js", f"{theme}\n{starting}\n")
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         shutil.copytree(WEB / "js", work / "js")
         (work / "js" / "assets.js").write_text(
             'import { at } from "./base.js";\n'
             f'export const coreAddress = at("/assets/{names["client.wasm"]}");\n'
-            f'export const iconsAddress = at("/assets/{names["icons.svg"]}");\n'
+            'export const iconAddress = (name) => `#icon-${name}`;\n'
         )
         (work / "js" / "editorsheet.js").write_text(
             f"const styles = {json.dumps(minified(read('css/editor.css'), 'css'))};\n"
@@ -318,6 +363,15 @@ def build(target):
         files = parts(work, modules)
     write("codemirror.js", editor)
     write("html.js", html.replace('"@codemirror"', f'"./{names["codemirror"].split("/")[1]}"'))
+    for name in [name for name in files if name.startswith("languages/")]:
+        stem = name.replace("/", "-")
+        write(f"{stem}.js", files.pop(name))
+        names[name] = names.pop(stem)
+    chooser = read("js/chooselanguage.js").replace(
+        '{ "@languages": "" }',
+        json.dumps({name: path.split("/")[1] for name, path in languages(names).items()}),
+    )
+    write("first.js", "\n".join([theme, minified(chooser, "js"), minified(read("js/starting.js"), "js"), ""]))
     # These name each other, so they share a hash.
     group = [name for name in files if name not in ("main", "admin")]
     common = hash_of(*(files[name] for name in group), *names.values())
@@ -325,7 +379,7 @@ def build(target):
         names[name] = f"immutable/{name}-{common}.js"
 
     def linked(text):
-        text = re.sub(r'"@(\w+)"', lambda match: f'"./{names[match[1]].split("/")[1]}"', text)
+        text = re.sub(r'"@([\w/]+)"', lambda match: f'"./{names[match[1]].split("/")[1]}"', text)
         return text
 
     for name in group:

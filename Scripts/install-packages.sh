@@ -14,8 +14,8 @@ for set in "$@"; do
         zlib1g-dev)
       ;;
     serve)
-      # The five C libraries, what finds them, Python for fetching CodeMirror, and what makes the page small.
-      packages+=(libwebsockets-dev libsqlite3-dev libssl-dev libpq-dev
+      # The six C libraries, what finds them, Python for fetching CodeMirror, and what makes the page small.
+      packages+=(libwebsockets-dev libsqlite3-dev libssl-dev libpq-dev libnats-dev
         libcurl4-openssl-dev pkg-config ca-certificates unzip python3 python3-venv python3-pip
         esbuild binaryen brotli)
       ;;
@@ -26,6 +26,10 @@ for set in "$@"; do
       packages+=(firefox-esr)
       # A database for the store's tests, which start it themselves.
       packages+=(postgresql)
+      # A pooler, which the store refuses to work through.
+      packages+=(pgbouncer)
+      # A broker of hints between gateways, which they start, too.
+      packages+=(nats-server)
       # A client of Bayeux.
       packages+=(ruby-faye)
       # The proxies that there are examples for.

@@ -16,8 +16,8 @@ FILES = ("FILE", "FOLDER", "PEM", "PATH")
 
 
 def help_of(program, *command):
-    """What a command says to --help."""
-    command = [program, *command, "--help"]
+    """All that a command says of itself."""
+    command = [program, *command, "--help-all" if command == ("serve",) else "--help"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
@@ -58,6 +58,8 @@ def read_flags(name, text):
         for flag, value in re.findall(r"(--[a-z][a-z-]*)(?: ([A-Z]+|[a-z]+\|[a-z|]+))?", usage):
             flags.setdefault(flag, (value, ""))
     flags.setdefault("--help", ("", "Say what there is"))
+    if name == "serve":
+        flags.setdefault("--help-all", ("", "List all settings"))
     return flags
 
 
@@ -74,7 +76,8 @@ class Program:
         self.flags = {name: read_flags(name, text) for name, text in self.texts.items()}
         for name, text in self.texts.items():
             if "FLAGS OF SERVE" in text or "settings of serve" in text:
-                self.flags[name] = {**self.flags["serve"], **self.flags[name]}
+                of_serve = {flag: what for flag, what in self.flags["serve"].items() if flag != "--help-all"}
+                self.flags[name] = {**of_serve, **self.flags[name]}
 
     def files(self, name):
         """The flags of a command that take something on disk."""

@@ -8,6 +8,7 @@ copy is built, and what has to find the bug is run. That stands in the patch, be
 difference, with what the bug breaks:
 
     Killed by: seeds                                   the seeds that `make test` goes through (default)
+    Killed by: seeds --nodes 0                         as many, with these arguments of `simulate`
     Killed by: swift BayeuxTests/channelNames          a filter of `swift test`
     Killed by: pytest Tests/Clients/test_x.py::test_y  a node of pytest, against the copy's program
 
@@ -66,7 +67,7 @@ def killer(patch):
     if len(found) > 1 or ("Killed by" in preamble and not found):
         sys.exit(f"{patch.name}: expected one line such as 'Killed by: swift FILTER'")
     kind, what = found[0] if found else ("seeds", "")
-    if (kind == "seeds") == bool(what):
+    if kind != "seeds" and not what:
         sys.exit(f"{patch.name}: expected 'Killed by: seeds', or a kind and a name of a test")
     return kind, what
 
@@ -107,9 +108,9 @@ def execute(command, folder, **environment):
 # Each returns whether something was found, `None` if it could not be told, and what there is to say.
 
 
-def run_seeds(_, jobs):
+def run_seeds(arguments, jobs):
     program = COPY / ".build" / CONFIGURATION["seeds"] / "simulate"
-    status, said = execute([program, "--jobs", str(jobs)], COPY)
+    status, said = execute([program, *arguments.split(), "--jobs", str(jobs)], COPY)
     if status == 0:
         return False, "no seed finds it"
     found = re.search(r"^VIOLATION (seed \d+: .*)$", said, re.MULTILINE)

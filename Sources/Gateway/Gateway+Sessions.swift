@@ -45,6 +45,7 @@ extension Gateway: SessionDialectOwner {
     socketIO.abandoned(request)
     bayeux.abandoned(request)
     board.forgetRead(of: request)
+    search.abandoned(request)
   }
 
   // MARK: Sessions

@@ -23,7 +23,12 @@ extension Gateway {
     case .recovery(let work): rooms.recovered(work, reply.outcome(of: .recovery))
     case .recoveryAnew(let work): rooms.finish(work, reply.outcome(of: .recovery))
     case .page(let work): rooms.read(work, reply.outcome(of: .page))
+    case .roomPlace(let room): rooms.foundPlace(in: room, reply.outcome(of: .recovery))
+    case .roomNews(let room, let reading):
+      rooms.readNews(of: room, reading, reply.outcome(of: .page))
+    case .roomHeads(let names): rooms.compareHeads(of: names, reply.outcome(of: .roomHeads))
     case .notes(let request, let kind): http.answer(request, kind, reply)
+    case .removal: http.removed(reply.outcome(of: .done))
     case .answer(let request, let head):
       http.foundAnswer(reply.outcome(of: .answer), to: request, head)
     case .keeping(let request, let response): http.finishOnce(request, response)
@@ -31,6 +36,9 @@ extension Gateway {
     case .people(let goOn): goOn(PeopleReply(reply.outcome(of: .people)))
     }
   }
+
+  /// The index of words has done a step of a search.
+  public func searched(_ request: RequestID, reply: SearchReply) { search.replied(request, reply) }
 
   /// Requests and bytes that wait for the store, and how long the oldest has waited.
   package var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) {

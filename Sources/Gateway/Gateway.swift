@@ -24,6 +24,8 @@ public final class Gateway: Part, SwitchboardOwner {
     fileprivate let access: Access.Ports
     /// For ``Rooms`` alone.
     fileprivate let people: PeopleHandlers?
+    /// The number of the gateway among those of its process.
+    fileprivate let place: Int
 
     /// - Parameters:
     ///   - authenticator: checks tokens; without one, and in demo mode, anyone may do everything.
@@ -34,19 +36,26 @@ public final class Gateway: Part, SwitchboardOwner {
     ///   - people: what is offered to people in rooms; without it, the standard handlers.
     ///   - queuedBytes: bytes that wait for a connection's socket; asked before changes are sent,
     ///     so that a slow reader's queue stays short.
+    ///   - limits: holds users and addresses to their limits together with other gateways of the
+    ///     process; without it this one does by itself.
+    ///   - place: the number of this gateway among them, which is in the ids of its sessions' places.
+    ///   - hasOthers: whether there are others in the process, which answer operators together with it.
     public init(
       clock: any Clock, names: any NameSource, tokens: any ResumeTokens, log: any LogSink,
       authenticator: (any Authenticator)? = nil, apiKeys: (any APIKeys)? = nil,
       ownTokens: (any OwnTokens)? = nil, revocations: (any Revocations)? = nil,
       users: (any UserSource)? = nil, people: PeopleHandlers? = nil,
+      limits: (any SharedLimits)? = nil, place: Int = 0, hasOthers: Bool = false,
       queuedBytes: @escaping (ConnectionID) -> Int
     ) {
       board = Switchboard.Ports(
-        clock: clock, names: names, tokens: tokens, log: log, queuedBytes: queuedBytes)
+        clock: clock, names: names, tokens: tokens, log: log, queuedBytes: queuedBytes,
+        hasOthers: hasOthers)
       access = Access.Ports(
         authenticator: authenticator, apiKeys: apiKeys, ownTokens: ownTokens,
-        revocations: revocations, users: users)
+        revocations: revocations, users: users, limits: limits)
       self.people = people
+      self.place = place
     }
   }
 
@@ -59,6 +68,7 @@ public final class Gateway: Part, SwitchboardOwner {
   let access: Access
   let rights: Rights
   let http: HTTP
+  let search: Search
   /// The counts since the start.
   public internal(set) var metrics: GatewayMetrics {
     _read { yield board.metrics }
@@ -75,14 +85,16 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// Makes a gateway without connections.
   public init(settings: GatewaySettings, surroundings: Surroundings) {
-    board = Switchboard(settings: settings, surroundings: surroundings.board)
+    board = Switchboard(
+      settings: settings, surroundings: surroundings.board, place: surroundings.place)
     access = Access(board, surroundings.access)
     documents = Documents(board)
     rooms = Rooms(board, people: surroundings.people ?? .standard(settings))
     native = NativeDialect(board, documents, rooms, access)
     whaler = WhalerDialect(board, documents, rooms)
     rights = Rights(board, access, documents, rooms)
-    http = HTTP(board, documents, rooms, access, rights)
+    search = Search(board, access)
+    http = HTTP(board, documents, rooms, access, rights, search)
     socketIO = SocketIODialect(board, access, rooms)
     bayeux = BayeuxDialect(board, access, rooms)
     apps = AppRequests(board, access, rooms)
@@ -286,18 +298,26 @@ public final class Gateway: Part, SwitchboardOwner {
     documents.catchUpDrained()
     documents.wipeFailedCommits()
     documents.lookForNews(now: now)
+    rooms.lookForNews(now: now)
     rooms.tickPeople(now: now)
     documents.tellCounts()
     access.ticked()
+    http.ticked()
     if !backlog.isFull { whaler.settleOwed() }
     documents.forgetUnused(now: now)
   }
 
   /// Another node has published a hint, or somebody has: it may be late, wrong, or come twice.
-  public func heard(_ topic: String, _ bytes: [UInt8]) { documents.heard(topic, bytes) }
+  public func heard(_ topic: String, _ bytes: [UInt8]) {
+    documents.heard(topic, bytes)
+    rooms.heard(topic, bytes)
+  }
 
   /// Hints of other nodes arrive from now on, or no longer.
-  public func hintsChanged(arrive: Bool) { documents.hearsHints = arrive }
+  public func hintsChanged(arrive: Bool) {
+    documents.hintsChanged(arrive: arrive)
+    rooms.hintsChanged(arrive: arrive)
+  }
 
   /// Takes no more changes: they are refused as retryable, and reads go on.
   public func drain() { board.isDraining = true }

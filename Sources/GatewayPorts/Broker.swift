@@ -7,10 +7,10 @@ public protocol Broker: AnyObject {
   /// Publishes bytes, at most ``bytesMax``, to the other nodes that follow a topic.
   func publish(_ topic: String, _ bytes: [UInt8])
 
-  /// Has what other nodes publish under a topic come to the delegate.
+  /// Has what other nodes publish under a topic arrive.
   func follow(_ topic: String)
 
-  /// Has it come no longer.
+  /// Has it arrive no longer.
   func leave(_ topic: String)
 }
 
@@ -19,11 +19,43 @@ extension Broker {
   public static var bytesMax: Int { 4_096 }
 }
 
-/// The owner of a broker, who is called on its own loop.
-public protocol BrokerDelegate: AnyObject {
-  /// Another node has published bytes under a topic that is followed.
-  func heard(_ topic: String, _ bytes: [UInt8])
+/// A server's broker, which works on threads of its own and has news taken on the server's loop.
+public protocol ServerBroker: Broker, Sendable {
+  /// Takes the news since the last call, oldest first.
+  func takeNews() -> [BrokerNews]
 
+  /// The counters since the start.
+  var state: BrokerState { get }
+
+  /// Ends its threads; returns when they have ended. What has not been sent by then never is.
+  func stop()
+}
+
+/// An event at a broker.
+public enum BrokerNews: Sendable, Equatable {
+  /// Another node has published bytes under a topic that is followed.
+  case heard(topic: String, bytes: [UInt8])
   /// Hints arrive from now on, or do not: then the store is looked at more often.
-  func hintsChanged(arrive: Bool)
+  case hints(arrive: Bool)
+}
+
+/// The condition of a broker, and its counters.
+public struct BrokerState: Sendable {
+  /// Whether hints arrive.
+  public var isConnected = false
+  /// The number of times that a lost connection was made anew.
+  public var reconnections = 0
+  /// Hints that were sent.
+  public var published = 0
+  /// Hints of other nodes that were taken in.
+  public var heard = 0
+  /// Hints that there was no room for, by where: `outgoing`, `incoming`, `size`.
+  public var dropped: [String: Int] = [:]
+  /// Messages that no node of this cluster has made.
+  public var foreign = 0
+  /// From sending a message to oneself until it is there.
+  public var lag = Histogram()
+
+  /// Makes the state of a broker that has not connected yet.
+  public init() {}
 }

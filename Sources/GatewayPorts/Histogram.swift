@@ -39,6 +39,13 @@ public struct Histogram: Sendable {
     return later
   }
 
+  /// Counts all that another histogram has counted.
+  public mutating func add(_ other: Histogram) {
+    precondition(bounds == other.bounds, "histograms with other bounds cannot be added")
+    for index in counts.indices { counts[index] += other.counts[index] }
+    sum += other.sum
+  }
+
   /// About the value that this share of all is at or below, in microseconds; `nil` without any.
   ///
   /// Within a bucket values count as evenly spread, as Prometheus takes them; beyond the last bound

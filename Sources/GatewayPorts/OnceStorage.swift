@@ -88,7 +88,9 @@ public enum OnceRequest: Sendable {
   /// Reads what was answered to a request.
   case answer(KeyedRequest, AnswerMemory)
   /// Does work and keeps its answers in the same commit. The reply is the work's own; where it
-  /// was not done, nothing is kept.
+  /// was not done, nothing is kept. If another node of a shared store has kept an answer since it was
+  /// looked for, the work is taken back and fails with ``StoreError/unavailable(_:)``: who asks again
+  /// gets that answer.
   indirect case perform(StoreRequest, keeping: [AnswerDraft], AnswerMemory)
   /// Makes a note, unless the same owner made it with the same title. The id of one that was made
   /// so and deleted cannot be used for `restMax` milliseconds: a request that is late must not

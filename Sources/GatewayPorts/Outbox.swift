@@ -165,7 +165,10 @@ public enum OutboxRequest: Sendable {
   /// bytes of data. What was held back until now is among them.
   case take(OutboxTarget, limit: Int, bytesMax: Int, now: Timestamp)
   /// Has done with events: `told` are removed, `givenUp` become dead letters, and `adding` follows
-  /// from them, all at once. Events that are not there any more are passed over.
+  /// from them, all at once. Events given up that are not there any more are passed over.
+  ///
+  /// If one of `told` is not there any more, another gateway has taken them over, and has done with it: then
+  /// `told` and `adding` are passed over, so that what follows is added once. What is left is taken again.
   case settle(
     told: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason, now: Timestamp,
     adding: [OutboxDraft])

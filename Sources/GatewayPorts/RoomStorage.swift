@@ -61,12 +61,14 @@ public enum RoomRequest: Sendable {
     RoomName, from: RoomPosition?, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
   /// Goes on under another epoch, because somebody knows of publications that were lost.
   case renewEpoch(RoomName, from: String, to: String)
+  /// Finds the heads of many rooms, for a node that has their publications up to a place.
+  case heads([RoomName])
 
   /// Whether the store changes by it.
   public var isWriting: Bool {
     switch self {
     case .publish, .renewEpoch: true
-    case .page, .recover: false
+    case .page, .recover, .heads: false
     }
   }
 }
@@ -81,6 +83,24 @@ public enum RoomReply: Sendable, Equatable {
   case page(RoomPage)
   /// The publications to continue with.
   case recovery(RoomRecovery)
+  /// The rooms' heads, in the order in which they were asked for.
+  case heads([RoomHead])
+}
+
+/// The end of a room's history.
+public struct RoomHead: Sendable, Equatable {
+  /// The room's position.
+  public var position: RoomPosition
+  /// The time of the newest publication; 0 before the first one.
+  ///
+  /// After a failover two histories may have the same position and not the same publications.
+  public var time: Timestamp
+
+  /// Makes a head.
+  public init(position: RoomPosition, time: Timestamp) {
+    self.position = position
+    self.time = time
+  }
 }
 
 /// A part of a room's history.

@@ -7,11 +7,18 @@ public struct LogChain: Sendable, Hashable {
   public var high: UInt64
   /// The second half.
   public var low: UInt64
+  /// The life of the database that it was read from: another one once a standby has taken its place,
+  /// which may lack the newest commits, and the sessions that began with them.
+  ///
+  /// A chain of an earlier life is not believed, even where the entries are the same: what a node has in
+  /// memory is to be read and told anew.
+  public var life: Int
 
   /// Makes a checksum.
-  public init(high: UInt64, low: UInt64) {
+  public init(high: UInt64, low: UInt64, life: Int = 0) {
     self.high = high
     self.low = low
+    self.life = life
   }
 }
 

@@ -18,6 +18,11 @@ public protocol StoreProvisioning: Sendable {
   ///
   /// - Throws: Why not, and what to do.
   func openForReading() throws -> sending any DocumentStore
+
+  /// Opens the index of words that belongs to the store, making it if there is none that fits.
+  ///
+  /// - Throws: Why not, and what to do.
+  func openIndex() throws -> any SearchIndex
 }
 
 /// A server's store: documents, an outbox, and what a server needs of it beside requests.
@@ -41,10 +46,22 @@ public protocol ServerStore: Outbox {
   /// The store's promise, and how it has fared since it was opened.
   var state: StoreState { get }
 
+  /// Returns a call, for any thread, that ends all waiting for a database that is away: what is asked for
+  /// then fails at once. Nothing that was acknowledged depends on it.
+  func interruption() -> @Sendable () -> Void
+
   /// Ends work with the store, so that it may be copied as it is.
   ///
   /// - Returns: What keeps it from that, for the log; `nil` for nothing.
   func settle() -> StoreRemark?
+
+  /// Keeps revocations for the other nodes of this store, and returns those that came in since a place.
+  ///
+  /// - Parameters:
+  ///   - revocations: Some that this node has taken in.
+  ///   - place: The place of the last call's result; 0 at first.
+  /// - Returns: `nil` where there are no other nodes.
+  func exchange(_ revocations: [Revocation], after place: Int) throws(StoreError) -> RevocationPage?
 
   // MARK: Chores
 
@@ -61,6 +78,33 @@ public protocol ServerStore: Outbox {
   ///
   /// - Throws: What the disk had against it. Nothing is lost: it is a chore again later.
   func keep(_ result: StoreChore.Result) throws(StoreError)
+}
+
+extension ServerStore {
+  /// Returns a call that does nothing: a file is not away.
+  public func interruption() -> @Sendable () -> Void { {} }
+
+  /// Returns `nil`: a store has one node unless it says otherwise.
+  public func exchange(
+    _ revocations: [Revocation], after place: Int
+  ) throws(StoreError) -> RevocationPage? { nil }
+}
+
+/// Revocations that nodes of one store have in common.
+public struct RevocationPage: Sendable {
+  /// Revocations since the place that was asked for, this node's own among them.
+  public var revocations: [Revocation]
+  /// The place behind the last of them.
+  public var place: Int
+  /// Whether there are more.
+  public var hasMore: Bool
+
+  /// Makes a page.
+  public init(revocations: [Revocation], place: Int, hasMore: Bool) {
+    self.revocations = revocations
+    self.place = place
+    self.hasMore = hasMore
+  }
 }
 
 /// The promise of a store, and how it has fared.

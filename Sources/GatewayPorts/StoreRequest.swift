@@ -4,8 +4,11 @@ public enum StoreRequest: Sendable {
   case create(id: DocumentID, epoch: String, title: String, time: Timestamp)
   /// Changes a note's title.
   case rename(id: DocumentID, title: String, time: Timestamp)
-  /// Removes a note with its log.
-  case delete(id: DocumentID)
+  /// Takes a note out of sight. With a deletion, it is kept and may come back
+  /// (``DeletedRequest``); without one, it is removed with its log.
+  case delete(id: DocumentID, keeping: Deletion? = nil)
+  /// Works with deleted notes that are kept.
+  case deleted(DeletedRequest)
   /// Says what is known of one note beside its text.
   case note(id: DocumentID)
   /// Lists all notes, the newest change first.
@@ -83,6 +86,7 @@ public enum StoreRequest: Sendable {
     case .people(let request): request.isWriting
     case .groups(let request): request.isWriting
     case .once(let request): request.isWriting
+    case .deleted(let request): request.isWriting
     }
   }
 
@@ -94,6 +98,7 @@ public enum StoreRequest: Sendable {
   public var isAside: Bool {
     switch self {
     case .note, .list, .notes, .entries, .text, .history, .versions: true
+    case .deleted(let request): !request.isWriting
     case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
       .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .once, .tell,
       .wipeFailedCommits:
@@ -123,6 +128,8 @@ public enum StoreReply: Sendable {
   case note(NoteSummary)
   /// All notes.
   case notes([NoteSummary])
+  /// Deleted notes.
+  case deletedNotes([DeletedNote])
   /// A document.
   case document(StoredDocument)
   /// Entries of a log.
@@ -163,8 +170,8 @@ public enum StoreReply: Sendable {
   public var isDone: Bool {
     switch self {
     case .failed, .undecided, .lostRace: false
-    case .done, .appended, .note, .notes, .document, .entries, .news, .heads, .sessions, .text,
-      .history, .versions, .room, .people, .groups, .once:
+    case .done, .appended, .note, .notes, .deletedNotes, .document, .entries, .news, .heads,
+      .sessions, .text, .history, .versions, .room, .people, .groups, .once:
       true
     }
   }

@@ -6,12 +6,22 @@ public struct User: Sendable, Hashable {
   public var name: String
   /// The user's rights.
   public var grants: [Grant]
+  /// The time at which the user was added or had a new password: tokens issued before it no longer
+  /// count. `nil` where that is not known.
+  public var since: Timestamp?
 
   /// Makes a user.
-  public init(id: String, name: String, grants: [Grant]) {
+  public init(id: String, name: String, grants: [Grant], since: Timestamp? = nil) {
     self.id = id
     self.name = name
     self.grants = grants
+    self.since = since
+  }
+
+  /// Whether a token of this user's name that was issued at this time is this user's.
+  public func owns(tokenIssuedAt time: Timestamp?) -> Bool {
+    guard let since else { return true }
+    return time.map { $0 >= since } ?? false
   }
 }
 

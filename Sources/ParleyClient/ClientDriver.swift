@@ -126,6 +126,12 @@ final class ClientDriver {
     connection?.close()
     timer?.cancel()
     tokenTask?.cancel()
+    // The newest edits may not have had their time to be kept.
+    for action in machine?.handle(.suspending, now: time.now) ?? [] {
+      if case .note(_, .keep(let kept, let isRequired)) = action {
+        keep(kept, isRequired: isRequired)
+      }
+    }
     Self.finish(lane[laneHead...].filter(\.isStorage), after: storing, in: storage)
   }
 
@@ -147,10 +153,19 @@ final class ClientDriver {
     _ = spawn { [storage] in
       // Without it the server gives a new identity, under which restored edits go on, too.
       let value = try? await storage.read(StoredForm.claimKey)
-      let person = try? await storage.read(StoredForm.personKey)
       return .identified(
-        value.flatMap { StoredForm.claim($0) },
-        person: person.flatMap { String(validating: $0, as: UTF8.self) })
+        value.flatMap { StoredForm.claim($0) }, person: await Self.person(in: storage))
+    }
+  }
+
+  /// The person whose edits are kept. Where that cannot be read it is a name that nobody has, so that
+  /// edits do not go out under another's.
+  private static func person(in storage: any ClientStorage) async -> String? {
+    do {
+      return try await storage.read(StoredForm.personKey)
+        .flatMap { String(validating: $0, as: UTF8.self) }
+    } catch {
+      return ""
     }
   }
 
@@ -275,7 +290,9 @@ final class ClientDriver {
       case .note(_, .keep(let kept, let isRequired)):
         keep(kept, isRequired: isRequired)
       case .note(let id, .forget): lane.append(.forget(id))
-      case .note(let id, let action): outputs.append(.note(id, action))
+      case .note(let id, let action):
+        // One that is being opened again shows nothing of the time when it was closed.
+        if opening[id] == nil { outputs.append(.note(id, action)) }
       case .room(let name, let action): outputs.append(.room(name, action))
       }
     }

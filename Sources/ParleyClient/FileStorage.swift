@@ -38,10 +38,9 @@ public final class FileStorage: ClientStorage {
     lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
     guard lock >= 0 else { throw Self.failure("the folder cannot be used", path) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-      let failure = Self.failure(
+      // The lock's file is closed by `deinit`, which runs once all properties have their values.
+      throw Self.failure(
         "another client uses the folder; give each client a folder of its own", folder)
-      close(lock)
-      throw failure
     }
   }
 

@@ -76,7 +76,7 @@ struct NoteScreen {
     case .status(let status):
       self.status = status
       tellState()
-      if status.phase == .left { finish() }
+      if NoteState(status.phase) == .closed { finish() }
     case .title(let title): self.title = title
     case .rebased: isRebased = true
     case .keep, .forget, .people, .carets, .outOfStep, .misfit: break

@@ -172,16 +172,20 @@ package import SocketMessages
   /// Connects again after ``stop()``, or after the server ended it for good.
   public func start() { handle(.core(.start)) }
 
-  /// Ends the connection until ``start()``. Notes can still be written in.
-  public func stop() { handle(.core(.stop)) }
+  /// Ends the connection until ``start()``. Unconfirmed edits are stored now; notes can still be
+  /// written in.
+  public func stop() {
+    handle(.core(.suspending))
+    handle(.core(.stop))
+  }
 
   /// Asks for a token again, after the person has signed in.
   ///
   /// It may be another person only while nothing of the former one's waits: then notes and rooms go
   /// on as theirs. Otherwise the connection stops with ``StopCause/otherPerson``.
   public func signedIn() {
-    handle(.core(.stop))
-    handle(.core(.start))
+    stop()
+    start()
   }
 
   /// The network has come back, or the device has woken up: the connection is probed, or opened at

@@ -25,7 +25,9 @@ package struct Publishing {
     case .published(let key, let point, _): answer(key, .success(RoomPosition(point)))
     case .publishFailed(let key, let code): answer(key, .failure(.refused(Refusal(code))))
     case .publishUnsure(let key): answer(key, .failure(.unsure))
-    case .publication, .gap, .position, .outOfStep, .status, .people, .receipt, .flagged: break
+    case .publication, .gap, .position, .outOfStep, .status, .people, .receipt, .receipts,
+      .flagged:
+      break
     }
   }
 

@@ -61,7 +61,7 @@ struct RoomScreen {
         states.finish()
       }
     case .published, .publishFailed, .publishUnsure: publishing.take(action)
-    case .outOfStep, .people, .receipt, .flagged: break
+    case .outOfStep, .people, .receipt, .receipts, .flagged: break
     }
   }
 

@@ -79,7 +79,7 @@ public enum NoteState: Sendable, Hashable {
     case .away: self = .offline
     case .failed(let failure): self = .failed(NoteTrouble(failure))
     case .deleted: self = .deleted
-    case .left: self = .closed
+    case .leaving, .left: self = .closed
     }
   }
 }

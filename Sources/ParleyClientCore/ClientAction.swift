@@ -119,7 +119,9 @@ public struct NoteStatus: Sendable, Equatable {
     case failed(NoteFailure)
     /// The note is gone from the server.
     case deleted
-    /// The app has closed it.
+    /// The app has closed it; its edits are neither kept nor confirmed yet.
+    case leaving
+    /// The app has closed it, and all is done.
     case left
   }
 

@@ -44,7 +44,8 @@ public enum NoteEvent: Sendable {
   case open(KeptNote?)
   /// After a failure, when rights may be others: tries to open the note again.
   case reopen
-  /// The app closes the note. Unconfirmed edits stay kept.
+  /// The app closes the note. Nothing of it is shown from here. It is left once its edits are kept or
+  /// confirmed, or cannot be, and opened again before that it goes on.
   case leave
   /// An edit was made on the screen: an operation on the text as the screen had it.
   case edit(TextOperation)
@@ -60,4 +61,6 @@ public enum NoteEvent: Sendable {
   case kept(took: Int64)
   /// A keep has failed.
   case keepFailed
+  /// A keep came to nothing: this client has nowhere to keep edits, which last as long as it does.
+  case unkept
 }

@@ -78,6 +78,10 @@ public struct ClientMachine: Sendable {
   }
 
   private mutating func end(_ turn: inout Turn) -> [ClientAction] {
+    for index in notes.indices.reversed() where notes[index].isClosed {
+      notes[index].leaveIfDone(&turn)
+      if notes[index].isLeft { notes.remove(at: index) }
+    }
     messageCount = turn.messageCount
     let next = deadline
     if next != scheduledWake {
@@ -118,7 +122,7 @@ public struct ClientMachine: Sendable {
   private mutating func changePerson(_ turn: inout Turn) {
     guard state == .stopped(.otherPerson) else { return }
     requests.changePerson(&turn)
-    for index in rooms.indices { rooms[index].changePerson() }
+    for index in rooms.indices { rooms[index].changePerson(&turn) }
     dropRooms()
     line.changePerson(&turn)
   }
@@ -222,7 +226,10 @@ public struct ClientMachine: Sendable {
     case .receipt(let receipt):
       withRoom(receipt.room) { $0.receipt(receipt, answering: number, &turn) }
     case .roomHistory(let reply): requests.answered(.history(reply), to: number, &turn)
-    case .receipts(let reply): requests.answered(.receipts(reply), to: number, &turn)
+    case .receipts(let reply):
+      if !requests.answered(.receipts(reply), to: number, &turn) {
+        withRoom(reply.room) { $0.receipts(reply, answering: number, &turn) }
+      }
     case .lastOnline(let reply): requests.answered(.lastOnline(reply), to: number, &turn)
     case .blocks(let reply): requests.answered(.blocks(reply), to: number, &turn)
     case .flags(let reply): requests.answered(.flags(reply), to: number, &turn)
@@ -284,7 +291,7 @@ public struct ClientMachine: Sendable {
 
   private mutating func take(_ event: NoteEvent, of id: String, _ turn: inout Turn) {
     if case .open(let kept) = event {
-      guard place(of: id) == nil else { return }
+      if let index = place(of: id) { return notes[index].openAgain(&turn) }
       var note = NoteMachine(documentID: id, timing: line.settings.timing)
       note.open(kept, &turn)
       notes.append(note)
@@ -292,7 +299,6 @@ public struct ClientMachine: Sendable {
     }
     guard let index = place(of: id) else { return }
     notes[index].take(event, &turn)
-    if notes[index].isLeft { notes.remove(at: index) }
   }
 
   // MARK: Rooms

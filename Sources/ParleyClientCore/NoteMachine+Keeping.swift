@@ -14,6 +14,8 @@ struct Keeping: Sendable {
   private(set) var isOutdated = false
   /// Whether the last keep has failed.
   private(set) var isFailing = false
+  /// Whether the last keep is on disk.
+  private(set) var isDone = false
   /// The last keep: whether it was required, and whether it took the place of what was outdated.
   private var wasRequired = false
   private var wasOutdated = false
@@ -31,6 +33,7 @@ struct Keeping: Sendable {
   /// A keep is asked for.
   mutating func asked(isRequired: Bool) {
     at = nil
+    isDone = false
     wasRequired = isRequired
     wasOutdated = isOutdated
     isThere = true
@@ -40,6 +43,7 @@ struct Keeping: Sendable {
   /// A keep is on disk.
   mutating func done(took: Int64, _ timing: ClientTiming) {
     isFailing = false
+    isDone = true
     // However long the note: most of the time is the person's.
     // Without a check for overflow, which on 32 bits asks for a library: both are small.
     let share = min(max(took, 0), 3_600_000) &* timing.keepShare
@@ -52,6 +56,12 @@ struct Keeping: Sendable {
     at = again
     // What was there before has gone, see ``NoteAction/keep(_:isRequired:)``; or it is still there.
     if wasRequired { isThere = false } else { isOutdated = wasOutdated && isThere }
+  }
+
+  /// There is nowhere to keep it.
+  mutating func came(toNothing timing: ClientTiming) {
+    forgotten()
+    delay = timing.keepWithin
   }
 
   /// There is nothing to keep.

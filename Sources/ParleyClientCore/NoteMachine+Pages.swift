@@ -38,9 +38,15 @@ extension NoteMachine {
     defer { tellStatus(&turn) }
     guard let known = replica?.synchronizer, page.epoch.isSame(as: known.epoch),
       page.revision == known.revision + 1, page.revision <= .max - page.changes.count,
-      // There is more than was known, or the server would not have sent it reading.
-      !page.changes.isEmpty
+      !page.changes.isEmpty || !page.hasMore
     else { return recover(&turn) }
+    guard !page.changes.isEmpty else {
+      // There was more when it was sent reading, which the server's log has lost since. Joining again
+      // tells how the log goes on, unless the server says so again and again.
+      guard rejoinCount < Self.rejoinsMax else { return recover(&turn) }
+      rejoinCount += 1
+      return join(&turn)
+    }
     do throws(SynchronizerError) {
       try take(page.changes, from: page.revision, isMissed: true, &turn)
     } catch {

@@ -41,6 +41,7 @@ struct NoteMachine: Sendable {
 
   let documentID: String
   let timing: ClientTiming
+  /// Without `leaving`, which is what is told of it.
   var phase = NoteStatus.Phase.joining
   var access = ServerMessage.Joined.Access.write
   var title = ""
@@ -61,6 +62,8 @@ struct NoteMachine: Sendable {
   var isRefused = false
   /// Whether it goes on from what was kept, and has not heard from the server since.
   var isRestored = false
+  /// Whether the app has closed it, while its edits are on the way to the disk or the server.
+  private(set) var isLeaving = false
   /// Joins in a row that were to mend a disagreement.
   var rejoinCount = 0
   var putOff: PutOff?
@@ -93,9 +96,12 @@ struct NoteMachine: Sendable {
 
   var isLeft: Bool { phase == .left }
 
+  /// Whether the app has closed it.
+  var isClosed: Bool { isLeaving || isLeft }
+
   var status: NoteStatus {
     var status = NoteStatus()
-    status.phase = phase
+    status.phase = isLeaving ? .leaving : phase
     status.access = access
     status.unconfirmed = unconfirmed
     status.refusal = refusal
@@ -166,6 +172,7 @@ struct NoteMachine: Sendable {
     case .kept(let took):
       keeping.done(took: took, timing)
     case .keepFailed: keepFailed(&turn)
+    case .unkept: keeping.came(toNothing: timing)
     }
     tellStatus(&turn)
   }
@@ -173,7 +180,7 @@ struct NoteMachine: Sendable {
   private mutating func reopen(_ turn: inout Turn) {
     switch phase {
     case .failed, .deleted: break
-    case .joining, .live, .away, .left: return
+    case .joining, .live, .away, .leaving, .left: return
     }
     phase = replica == nil ? .joining : .away
     rejoinCount = 0
@@ -182,11 +189,39 @@ struct NoteMachine: Sendable {
 
   private mutating func leave(_ turn: inout Turn) {
     keepNow(&turn)
+    isLeaving = true
+    leaveIfDone(&turn)
+  }
+
+  /// Opens a note again that the app has closed a moment ago: it goes on with all its edits.
+  mutating func openAgain(_ turn: inout Turn) {
+    guard isLeaving else { return }
+    isLeaving = false
+    if let replica { tell(.reset(replica.local), &turn) }
+    if !title.utf8.isEmpty { tell(.title(title), &turn) }
+    tell(.people, &turn)
+    tell(.carets, &turn)
+    tellStatus(&turn)
+  }
+
+  /// Leaves a note that the app has closed, if nothing is lost by it.
+  mutating func leaveIfDone(_ turn: inout Turn) {
+    guard isLeaving, unconfirmed == 0 || keeping.isDone || !mayConfirm else { return }
+    isLeaving = false
     if turn.isOnline, phase == .live || pendingJoin != nil {
       turn.send(.leave(.init(documentID: documentID)))
     }
     settle()
     phase = .left
+    tellStatus(&turn)
+  }
+
+  /// Whether the server may come to confirm edits without anybody's help.
+  private var mayConfirm: Bool {
+    switch phase {
+    case .joining, .live, .away: refusal == nil
+    case .failed, .deleted, .leaving, .left: false
+    }
   }
 
   private mutating func discard(_ turn: inout Turn) {
@@ -261,6 +296,10 @@ struct NoteMachine: Sendable {
   // MARK: Telling
 
   mutating func tell(_ action: NoteAction, _ turn: inout Turn) {
+    switch action {
+    case .keep, .forget, .status: break
+    default: if isLeaving { return }
+    }
     turn.actions.append(.note(documentID, action))
   }
 

@@ -14,6 +14,8 @@ public enum RoomEvent: Sendable {
   case typing(Bool)
   /// A publication was delivered, or read.
   case receipt(offset: Int64, ReceiptStage)
+  /// The app asks how far a publication of this person's has come.
+  case receipts(offset: Int64)
 }
 
 /// Something that is to be done for a room.
@@ -39,6 +41,8 @@ public enum RoomAction: Sendable, Equatable {
   case publishUnsure(key: String)
   /// A publication of this person's has come so far with another.
   case receipt(ServerMessage.Receipt)
+  /// The receipts of a publication of this person's, as was asked; or why nobody says.
+  case receipts(offset: Int, [Receipt], ErrorCode?)
   /// A report of a publication was made, or taken back; moderators are told.
   case flagged(ServerMessage.Flag)
 }

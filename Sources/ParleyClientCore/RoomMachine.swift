@@ -19,10 +19,11 @@ struct RoomMachine: Sendable {
     var retryAt: Int64?
   }
 
-  /// A receipt that has no answer yet.
+  /// A receipt, or a question about receipts, that has no answer yet.
   struct WaitingReceipt: Sendable {
     let offset: Int
-    let state: ReceiptStage
+    /// `nil` for a question.
+    let state: ReceiptStage?
     var message: Int?
   }
 
@@ -58,7 +59,8 @@ struct RoomMachine: Sendable {
 
   /// Publications that may wait for answers in one room; of more, the newest is refused.
   static let waitingMax = 1_000
-  /// Receipts that may wait; of more, the oldest is dropped, for a later one says more.
+  /// Receipts that may wait; of more, the oldest is dropped, for a later one says more. A question beyond
+  /// them is refused.
   static let receiptsMax = 256
   /// The number of times subscribing again is tried without a publication getting through.
   static let mendsMax = 3
@@ -127,9 +129,15 @@ struct RoomMachine: Sendable {
       publish(publication, key, &turn)
     case .typing(let isTyping): type(isTyping, &turn)
     case .receipt(let offset, let state):
-      if receipts.count >= Self.receiptsMax { receipts.removeFirst() }
-      receipts.append(WaitingReceipt(offset: Int(clamping: offset), state: state))
-      if turn.isOnline { sendReceipt(at: receipts.count - 1, &turn) }
+      if receipts.count >= Self.receiptsMax {
+        let oldest = receipts.firstIndex { $0.state != nil } ?? 0
+        refuse(receipts.remove(at: oldest), .tooMany, &turn)
+      }
+      wait(for: WaitingReceipt(offset: Int(clamping: offset), state: state), &turn)
+    case .receipts(let offset):
+      let question = WaitingReceipt(offset: Int(clamping: offset), state: nil)
+      guard receipts.count < Self.receiptsMax else { return refuse(question, .tooMany, &turn) }
+      wait(for: question, &turn)
     }
   }
 
@@ -319,9 +327,34 @@ struct RoomMachine: Sendable {
 
   // MARK: Receipts and typing
 
+  private mutating func wait(for receipt: WaitingReceipt, _ turn: inout Turn) {
+    receipts.append(receipt)
+    if turn.isOnline { sendReceipt(at: receipts.count - 1, &turn) }
+  }
+
   private mutating func sendReceipt(at index: Int, _ turn: inout Turn) {
-    receipts[index].message = turn.send(
-      .receipt(.init(room: name, offset: receipts[index].offset, state: receipts[index].state)))
+    let offset = receipts[index].offset
+    receipts[index].message =
+      if let state = receipts[index].state {
+        turn.send(.receipt(.init(room: name, offset: offset, state: state)))
+      } else {
+        turn.send(.receipts(.init(room: name, offset: offset)))
+      }
+  }
+
+  /// Whoever asked is told why there is no answer; nobody waits for one to a receipt.
+  private func refuse(_ receipt: WaitingReceipt, _ code: ErrorCode, _ turn: inout Turn) {
+    if receipt.state == nil { tell(.receipts(offset: receipt.offset, [], code), &turn) }
+  }
+
+  mutating func receipts(
+    _ reply: ServerMessage.Receipts, answering number: Int?, _ turn: inout Turn
+  ) {
+    guard let number, let index = receipts.firstIndex(where: { $0.message == number }) else {
+      return
+    }
+    let question = receipts.remove(at: index)
+    tell(.receipts(offset: question.offset, reply.receipts, nil), &turn)
   }
 
   mutating func receipt(
@@ -338,7 +371,8 @@ struct RoomMachine: Sendable {
   func flagged(_ flag: ServerMessage.Flag, _ turn: inout Turn) { tell(.flagged(flag), &turn) }
 
   /// The client is another person's from here, who has read nothing.
-  mutating func changePerson() {
+  mutating func changePerson(_ turn: inout Turn) {
+    for receipt in receipts { refuse(receipt, .unauthorised, &turn) }
     receipts = []
     receiptsAt = nil
   }
@@ -416,7 +450,7 @@ struct RoomMachine: Sendable {
       if error.retryable {
         receiptsAt = turn.after(error.retryAfter, or: timing.retryAfter)
       } else {
-        receipts.remove(at: index)
+        refuse(receipts.remove(at: index), error.code, &turn)
       }
       return true
     }

@@ -38,6 +38,8 @@ struct Turn {
   mutating func encode(_ message: ClientMessage) -> (number: Int, bytes: [UInt8]) {
     messageCount &+= 1
     var bytes: [UInt8] = []
+    // Most messages fit: without it, each is copied while it grows.
+    bytes.reserveCapacity(224)
     message.encode(messageID: MessageNumber.write(messageCount), into: &bytes)
     return (messageCount, bytes)
   }

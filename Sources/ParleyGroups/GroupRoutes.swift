@@ -220,10 +220,11 @@ public struct GroupRoutes: WebTransport {
       let publications = JSONFields(answer.body)?["publications"]?.elements
     else { return answer }
     let lines = publications.compactMap(\.fields)
-    guard let first = lines.first?["offset"]?.integer else {
+    // Whatever order they come in: a range whose ends are the wrong way round would end the app.
+    let offsets = lines.compactMap { $0["offset"]?.integer }
+    guard let first = offsets.min(), let last = offsets.max() else {
       return Self.ok(JSONValue([JSONValue]()))
     }
-    let last = lines.last?["offset"]?.integer ?? first
     let likes: [Int: [(person: String, reaction: String)]]
     switch try await self.likes(request, in: group, first...last) {
     case .success(let found): likes = found

@@ -10,7 +10,7 @@ public protocol OfflineModel: Codable, Sendable, Identifiable where ID == Resour
   /// The server's id, or a temporary one.
   var id: ResourceID { get }
   /// The version that the server has given it. With one, a change of something that somebody else has
-  /// changed meanwhile becomes a conflict, and not the last word.
+  /// changed meanwhile becomes a conflict, and not the last word. It is sent as `If-Match`, not in bodies.
   var version: String? { get }
 }
 

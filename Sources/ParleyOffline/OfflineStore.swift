@@ -10,11 +10,14 @@ import Synchronization
 ///     let outbox = try Outbox(store, user: "ann", sender: service)
 ///
 /// It is open once: a second store on the folder, of this process or another, is refused with
-/// ``OfflineStoreError/inUse``. A file that is damaged, foreign, or of a newer version is refused, and
+/// ``OfflineStoreError/inUse``, and so is a second ``Outbox`` on the store. The file is its owner's alone
+/// to read. A file that is damaged, foreign, or of a newer version is refused, and
 /// left as it is.
 public final class OfflineStore: ClientStorage, Sendable {
   package let executor = QueueExecutor()
   private let file: Mutex<SQLiteFile>
+  /// Whether an outbox has been opened, and is there still.
+  private let hasOutbox = Mutex(false)
 
   /// Opens the store of a folder, and makes it if it is not there. Blocks for a moment.
   ///
@@ -26,8 +29,11 @@ public final class OfflineStore: ClientStorage, Sendable {
   /// Opens a store over another layer of input and output.
   package init(folder: String, vfs: String?) throws(OfflineStoreError) {
     try StoreFolder.make(folder)
-    let file = try SQLiteFile(path: folder + "/offline.sqlite", vfs: vfs)
+    let path = folder + "/offline.sqlite"
+    StoreFolder.makeFile(path)
+    let file = try SQLiteFile(path: path, vfs: vfs)
     try OfflineSchema.prepare(file)
+    StoreFolder.makePrivate(path)
     self.file = Mutex(file)
   }
 
@@ -63,6 +69,31 @@ public final class OfflineStore: ClientStorage, Sendable {
         .filter { $0.utf8.starts(with: prefix.utf8) }
     }
   }
+
+  // MARK: The outbox
+
+  /// Hands out what an outbox begins with, to one outbox at a time: two would give their changes the same
+  /// numbers, and overwrite each other's.
+  ///
+  /// - Throws: `inUse` while there is an outbox.
+  package func openOutbox() throws(OfflineStoreError) -> (
+    senderID: String, kept: OutboxMachine.Kept
+  ) {
+    let isFirst = hasOutbox.withLock { hasOutbox in
+      defer { hasOutbox = true }
+      return !hasOutbox
+    }
+    guard isFirst else { throw .inUse }
+    do throws(OfflineStoreError) {
+      return (try senderID(), try kept())
+    } catch {
+      closeOutbox()
+      throw error
+    }
+  }
+
+  /// Lets another outbox be opened: the one before is gone.
+  package func closeOutbox() { hasOutbox.withLock { $0 = false } }
 
   /// The device's name, made when it is asked for the first time.
   package func senderID() throws(OfflineStoreError) -> String {

@@ -2,7 +2,7 @@
 public enum OfflineStoreError: Error, Sendable, Hashable {
   /// The folder cannot be made or used, in the system's words.
   case folder(String)
-  /// Another process, or another object of this one, has the store open.
+  /// Another process, or another object of this one, has the store open, or the store has an outbox.
   case inUse
   /// A newer version of the app has written the store; it is kept as it is.
   case newerVersion(found: Int, known: Int)
@@ -23,7 +23,7 @@ extension OfflineStoreError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .folder(let reason): "the store's folder cannot be used: \(reason)"
-    case .inUse: "the store is open already; open it once, and share it"
+    case .inUse: "the store, or its outbox, is open already; open it once, and share it"
     case .newerVersion(let found, let known):
       "the store has version \(found), and this app knows \(known); install the newer app again"
     case .foreign:

@@ -79,6 +79,8 @@ public actor Outbox {
     package let draft: MutationDraft
     package let id: ResourceID
     package let body: [UInt8]?
+    /// The version that it has made, if the server has said it.
+    package let version: String?
   }
 
   /// A collection's changes at one moment.
@@ -97,10 +99,10 @@ public actor Outbox {
   /// Opens the outbox of a store; what former processes have left goes on.
   ///
   /// - Parameters:
-  ///   - store: The store. It has one outbox.
+  ///   - store: The store. It has one outbox at a time.
   ///   - user: The person who uses the app: their changes are sent, those of others wait.
   ///   - sender: The way to the server.
-  /// - Throws: If the store cannot be read.
+  /// - Throws: If the store cannot be read; `inUse` if it has an outbox already.
   public init(
     _ store: OfflineStore, user: String, sender: any MutationSender,
     settings: OutboxSettings = OutboxSettings(), time: any ClientTime = SystemTime(),
@@ -111,13 +113,17 @@ public actor Outbox {
     self.time = time
     self.settings = settings
     self.seed = seed
-    senderID = try store.senderID()
-    machine = OutboxMachine(try store.kept(), user: user, settings: settings, seed: seed)
+    let (senderID, kept) = try store.openOutbox()
+    self.senderID = senderID
+    machine = OutboxMachine(kept, user: user, settings: settings, seed: seed)
     sender.use(senderID: senderID)
     Task { await self.networkChanged() }
   }
 
-  deinit { timer?.cancel() }
+  deinit {
+    timer?.cancel()
+    store.closeOutbox()
+  }
 
   // MARK: Changes
 
@@ -230,6 +236,7 @@ public actor Outbox {
 
   private func handle(_ event: OutboxMachine.Event) throws(OutboxError) {
     if isStale { try beginAgain() }
+    var hasProblems = false
     for action in try machine.handle(event, now: time.now) {
       switch action {
       case .keep(let writes):
@@ -245,9 +252,16 @@ public actor Outbox {
       case .send(let request): send(request)
       case .needToken: renewToken()
       case .wake(let at): wake(at)
-      case .news(let news): tell(news)
+      case .news(let news):
+        tell(news)
+        switch news {
+        case .problem, .released, .discarded: hasProblems = true
+        case .queued, .merged, .done: break
+        }
       }
     }
+    // Once for all of them: the list is as long as they are many.
+    if hasProblems { tellProblems() }
     tellCounts()
   }
 
@@ -326,11 +340,11 @@ public actor Outbox {
       let watchers = progress.removeValue(forKey: key) ?? []
       progress[into, default: []] += watchers
       if let entry = machine.entry(into) { changed(entry.draft.resource) }
-    case .done(let entry, let id, let body, _):
+    case .done(let entry, let id, let body, let version):
       put(.saved(id, body: body), to: entry.key)
       progress[entry.key] = nil
       if entry.owner == machine.user {
-        let done = DoneMutation(draft: entry.draft, id: id, body: body)
+        let done = DoneMutation(draft: entry.draft, id: id, body: body, version: version)
         for (id, observer) in observers where observer.resource == entry.draft.resource {
           if observer.done.count < Self.doneMax {
             observers[id]?.done.append(done)
@@ -343,17 +357,14 @@ public actor Outbox {
     case .problem(let key):
       guard let entry = machine.entry(key) else { break }
       put(.problem(entry), to: key)
-      tellProblems()
       changed(entry.draft.resource)
     case .released(let key, let newKey):
       progress[newKey] = progress.removeValue(forKey: key)
       put(.queued, to: newKey)
-      tellProblems()
       if let entry = machine.entry(newKey) { changed(entry.draft.resource) }
     case .discarded(let entry):
       put(.discarded, to: entry.key)
       progress[entry.key] = nil
-      tellProblems()
       changed(entry.draft.resource)
     }
   }

@@ -17,11 +17,11 @@ extension OutboxMachine {
     case .conflict(let theirs, let version):
       lanes[name]?.failures = 0
       entry.state = .conflict(theirs: theirs, version: version)
-      stop(entry, &turn)
+      stop([entry], &turn)
     case .refused(let status, let reason):
       lanes[name]?.failures = 0
       entry.state = .refused(.status(status, reason: reason))
-      stop(entry, &turn)
+      stop([entry], &turn)
     case .unauthorised:
       guard entry.owner == user else { break }
       // A token that was only just fetched and does not count either: not at once again.
@@ -45,7 +45,7 @@ extension OutboxMachine {
     let real = isCreate ? id.map(canonical) : nil
     let known = real ?? canonical(entry.draft.id)
     remove(entry.number)
-    turn.writes.append(.remove(number: entry.number))
+    turn.remove(entry.number)
     if isCreate, let name = entry.draft.id.temporaryName {
       if let real, !real.isTemporary {
         learn(name, real, of: former, &turn)
@@ -60,7 +60,7 @@ extension OutboxMachine {
     }
     var made = entry
     made.draft.body = request(for: entry).body
-    turn.writes.append(.applied(made, id: known, body: body, version: version))
+    turn.write(.applied(made, id: known, body: body, version: version))
     turn.news(.done(made, id: known, body: body, version: version))
     dropAliases(&turn)
   }
@@ -74,18 +74,19 @@ extension OutboxMachine {
     aliasOrder.append(name)
     let thing = Thing(user: former.user, resource: former.resource, id: id)
     for number in waiting { things[thing, default: SortedNumbers()].insert(number) }
-    turn.writes.append(.alias(name: name, id: id))
+    turn.write(.alias(name: name, id: id))
   }
 
   /// The changes that name a temporary id.
   package func users(of name: String) -> [Int64] { references[name]?.numbers ?? [] }
 
   package mutating func refuse(_ numbers: [Int64], _ reason: MutationRefusal, _ turn: inout Turn) {
-    for number in numbers {
-      guard var entry = entries[number], !entry.isProblem else { continue }
+    let refused = numbers.compactMap { number -> Mutation? in
+      guard var entry = entries[number], !entry.isProblem else { return nil }
       entry.state = .refused(reason)
-      stop(entry, &turn)
+      return entry
     }
+    stop(refused, &turn)
   }
 
   /// An own change has made a new version: what waits for the same thing was made on it.
@@ -108,6 +109,6 @@ extension OutboxMachine {
     guard let index = aliasOrder.firstIndex(where: { references[$0] == nil }) else { return }
     let name = aliasOrder.remove(at: index)
     aliases[name] = nil
-    turn.writes.append(.dropAlias(name: name))
+    turn.write(.dropAlias(name: name))
   }
 }

@@ -9,7 +9,7 @@ import ParleyModel
 /// | there waits | comes | becomes |
 /// | --- | --- | --- |
 /// | create | update | the create, with the later fields |
-/// | update | update | one update with the later fields, in the later place |
+/// | update | update on the same version | one update with the later fields, in the later place |
 /// | create, and what was done to the thing | delete | nothing, unless others refer to the thing |
 /// | updates | delete | the delete |
 extension OutboxMachine {
@@ -50,7 +50,9 @@ extension OutboxMachine {
         turn.news(.merged(key: key, into: create.key))
         return
       }
-      if let update = earlier.last(where: { $0.draft.kind == .update && $0.canChange }) {
+      if let update = earlier.last(where: { $0.draft.kind == .update && $0.canChange }),
+        Self.areOfOneVersion(update, entry)
+      {
         entry.draft.body = Self.merge(update, entry)
         entry.draft.base = update.draft.base
         try checkRoom(for: entry.byteCount - update.byteCount, entries: 0)
@@ -77,12 +79,18 @@ extension OutboxMachine {
     turn.news(.queued(key: key))
   }
 
+  /// Whether one request can say on which version both were made.
+  private static func areOfOneVersion(_ earlier: Mutation, _ later: Mutation) -> Bool {
+    guard let first = earlier.draft.base, let second = later.draft.base else { return true }
+    return ExactName(first) == ExactName(second)
+  }
+
   private mutating func drop(_ entry: Mutation, into key: String?, _ turn: inout Turn) {
     // What waited behind it need not wait for what it waited for.
     let waiting = held.contains(entry.number) ? followers(of: [entry.number]) : []
     remove(entry.number)
     release(waiting)
-    turn.writes.append(.remove(number: entry.number))
+    turn.remove(entry.number)
     turn.news(.merged(key: entry.key, into: key))
   }
 

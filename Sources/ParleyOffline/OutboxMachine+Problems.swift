@@ -5,12 +5,17 @@ import JSON
 /// A problem holds up later changes of the same thing, and what names a thing whose create it is.
 /// Everything else goes on.
 extension OutboxMachine {
-  /// Makes a change a problem.
-  package mutating func stop(_ entry: Mutation, _ turn: inout Turn) {
-    replace(entry)
-    turn.put(entry)
-    turn.news(.problem(key: entry.key))
-    for number in followers(of: [entry.number]) { hold(number) }
+  /// Makes changes problems, all at once: what waits behind them is looked for once.
+  ///
+  /// - Complexity: O(*n* log *n*) changes, these and what waits behind them.
+  package mutating func stop(_ stopped: [Mutation], _ turn: inout Turn) {
+    for entry in stopped {
+      replace(entry)
+      turn.put(entry)
+      turn.news(.problem(key: entry.key))
+    }
+    // The last first, for it is taken from the end of its lane.
+    for number in followers(of: stopped.map(\.number)).reversed() { hold(number) }
   }
 
   package mutating func hold(_ number: Int64) {
@@ -31,16 +36,29 @@ extension OutboxMachine {
   }
 
   /// The changes that cannot be sent before some others, in order.
+  ///
+  /// - Complexity: O(*n* log *n*) changes that are found.
   package func followers(of numbers: [Int64]) -> [Int64] {
     var found: Set<Int64> = []
     var open = numbers
+    // For each thing the first change whose later ones are found already.
+    var firsts: [Thing: Int64] = [:]
     while let number = open.popLast() {
       guard let entry = entries[number] else { continue }
-      var next = Array(things[thing(of: entry)]?.after(number) ?? [])
-      if entry.draft.kind == .create, let name = entry.draft.id.temporaryName {
-        next += users(of: name)
+      let thing = thing(of: entry)
+      let first = firsts[thing] ?? .max
+      if number < first {
+        firsts[thing] = number
+        for follower in things[thing]?.after(number) ?? [] {
+          if found.insert(follower).inserted { open.append(follower) }
+          if follower >= first { break }
+        }
       }
-      for follower in next where found.insert(follower).inserted { open.append(follower) }
+      if entry.draft.kind == .create, let name = entry.draft.id.temporaryName {
+        for follower in users(of: name) where found.insert(follower).inserted {
+          open.append(follower)
+        }
+      }
     }
     return found.sorted()
   }
@@ -106,18 +124,21 @@ extension OutboxMachine {
   }
 
   private mutating func discard(_ entry: Mutation, _ turn: inout Turn) {
-    let own = things[thing(of: entry)]?.numbers ?? []
-    forget(entry, &turn)
-    guard entry.draft.kind == .create, let name = entry.draft.id.temporaryName else { return }
-    for number in own {
-      if let entry = entries[number] { forget(entry, &turn) }
+    guard entry.draft.kind == .create, let name = entry.draft.id.temporaryName else {
+      forget([entry], &turn)
+      return
     }
+    let own = things[thing(of: entry)]?.numbers ?? []
+    forget([entry] + own.filter { $0 != entry.number }.compactMap { entries[$0] }, &turn)
     refuse(users(of: name), .missingReference, &turn)
   }
 
-  private mutating func forget(_ entry: Mutation, _ turn: inout Turn) {
-    remove(entry.number)
-    turn.writes.append(.remove(number: entry.number))
-    turn.news(.discarded(entry))
+  private mutating func forget(_ forgotten: [Mutation], _ turn: inout Turn) {
+    for entry in forgotten {
+      turn.remove(entry.number)
+      turn.news(.discarded(entry))
+    }
+    // The last first, for it is taken from the end of its indexes.
+    for entry in forgotten.reversed() { remove(entry.number) }
   }
 }

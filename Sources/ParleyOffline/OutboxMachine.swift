@@ -179,18 +179,30 @@ package struct OutboxMachine: Sendable {
 
   /// The actions of one event.
   package struct Turn {
-    package var writes: [Write] = []
+    /// The writes in order; `nil` where a later one has taken the place of one.
+    private var writes: [Write?] = []
+    /// The places of changes that are kept, by their numbers.
+    private var places: [Int64: Int] = [:]
     package var others: [Action] = []
 
-    package var actions: [Action] { (writes.isEmpty ? [] : [.keep(writes)]) + others }
+    package init() {}
+
+    package var actions: [Action] {
+      let writes = writes.compactMap { $0 }
+      return (writes.isEmpty ? [] : [.keep(writes)]) + others
+    }
 
     /// Keeps a change as it is; of one event only the last state of it is written.
     package mutating func put(_ entry: Mutation) {
-      writes.removeAll {
-        if case .put(let other) = $0 { other.number == entry.number } else { false }
+      if let former = places.updateValue(writes.count, forKey: entry.number) {
+        writes[former] = nil
       }
       writes.append(.put(entry))
     }
+
+    package mutating func remove(_ number: Int64) { writes.append(.remove(number: number)) }
+
+    package mutating func write(_ write: Write) { writes.append(write) }
 
     package mutating func news(_ news: News) { others.append(.news(news)) }
   }

@@ -18,8 +18,9 @@ public struct Credentials: Sendable, Hashable {
   fileprivate func are(of user: String) -> Bool { ExactName(self.user) == ExactName(user) }
 }
 
-/// Returns who is signed in, with a token; `nil` if nobody is. It is called before the first request, and
-/// with the credentials that were just refused with 401, for newer ones.
+/// Returns who is signed in, with a token; `nil` if nobody is. It is called before the first request, for
+/// a request of another person than the last one's, and with the credentials that were refused with 401,
+/// for newer ones. If it throws, it is called again later.
 public typealias CredentialsSource =
   @Sendable (_ refused: Credentials?) async throws -> Credentials?
 
@@ -40,10 +41,24 @@ public final class RESTService: MutationSender, Sendable {
 
   private let base: String
   private let transport: any WebTransport
+  /// The credentials that the source has given.
+  private struct Access {
+    var credentials: Credentials?
+    /// Credentials that the server has refused, and in whose place none have come yet.
+    var refused: Credentials?
+    /// The number of times that somebody has signed out.
+    var session = 0
+  }
+
+  /// The person has signed out while the source was being asked.
+  private struct SignedOutMeanwhile: Error, CustomStringConvertible {
+    var description: String { "somebody has signed out meanwhile" }
+  }
+
   private let updates: UpdateMethod
   private let versionField: String
   private let source: CredentialsSource?
-  private let current = Mutex<Credentials?>(nil)
+  private let access = Mutex(Access())
   private let sender = Mutex<String?>(nil)
 
   /// Makes a service.
@@ -71,18 +86,16 @@ public final class RESTService: MutationSender, Sendable {
       (name: "Content-Type", value: "application/json"),
       (name: "Idempotency-Key", value: request.key),
     ]
-    if let source {
-      let known = current.withLock { $0 }
+    let used: Credentials?
+    do {
+      used = try await credentials(of: request.user)
+    } catch {
       // A token's server that is not there is no reason to ask the person to sign in.
-      guard let found = try? await Optional.some(known != nil ? known : source(nil)) else {
-        return .unreachable
-      }
-      guard let credentials = found, credentials.are(of: request.user) else {
-        current.withLock { $0 = nil }
-        return .noToken
-      }
-      current.withLock { $0 = credentials }
-      headers.append((name: "Authorization", value: "Bearer \(credentials.token)"))
+      return .unreachable
+    }
+    if source != nil {
+      guard let used else { return .noToken }
+      headers.append((name: "Authorization", value: "Bearer \(used.token)"))
     }
     if let base = request.base { headers.append((name: "If-Match", value: "\"\(base)\"")) }
     if let name = sender.withLock({ $0 }) { headers.append((name: "X-Sender-Id", value: name)) }
@@ -99,20 +112,56 @@ public final class RESTService: MutationSender, Sendable {
     case (_, nil): return .refused(status: 404, reason: "the thing has no id")
     }
     guard let response = try? await transport.send(whole) else { return .unreachable }
+    if response.status == 401, let used { refuse(used) }
     return answer(response, to: request)
   }
 
-  /// Fetches newer credentials; see ``MutationSender/renewToken(of:)``.
+  /// Fetches credentials in place of those that a request has found refused; see
+  /// ``MutationSender/renewToken(of:)``. If the source throws, the next request asks it again.
   public func renewToken(of user: String) async -> Bool {
-    guard let source else { return false }
-    let refused = current.withLock { $0 }
-    let fresh = try? await source(refused)
-    current.withLock { $0 = fresh }
-    return fresh?.are(of: user) ?? false
+    guard source != nil else { return false }
+    do {
+      return try await credentials(of: user) != nil
+    } catch {
+      // Nothing is known of who is signed in: the next request finds out, or waits.
+      return true
+    }
   }
 
   /// Forgets the token: somebody else has signed in, or nobody.
-  public func signOut() { current.withLock { $0 = nil } }
+  public func signOut() {
+    access.withLock { $0 = Access(session: $0.session + 1) }
+  }
+
+  /// Returns a person's credentials, asking the source unless they are known; `nil` if another person is
+  /// signed in, or nobody.
+  private func credentials(of user: String) async throws -> Credentials? {
+    guard let source else { return nil }
+    let before = access.withLock { $0 }
+    if let known = before.credentials, known.are(of: user) { return known }
+    let refused = before.refused.flatMap { $0.are(of: user) ? $0 : nil }
+    let found = try await source(refused)
+    return try access.withLock { access throws -> Credentials? in
+      guard access.session == before.session else { throw SignedOutMeanwhile() }
+      if access.credentials == before.credentials {
+        access.credentials = found
+        if found != nil { access.refused = nil }
+      } else if let newer = access.credentials, newer.are(of: user) {
+        // Another request has asked meanwhile.
+        return newer
+      }
+      return found.flatMap { $0.are(of: user) ? $0 : nil }
+    }
+  }
+
+  /// Notes that the server has refused credentials.
+  private func refuse(_ used: Credentials) {
+    access.withLock { access in
+      guard access.credentials == used else { return }
+      access.credentials = nil
+      access.refused = used
+    }
+  }
 
   /// Has each change carry the device's name as `X-Sender-Id`.
   public func use(senderID: String) { sender.withLock { $0 = senderID } }
@@ -135,14 +184,11 @@ public final class RESTService: MutationSender, Sendable {
     }
     for attempt in 0..<2 {
       var headers = [(name: "Accept", value: "application/json")]
-      if let source {
-        var credentials = current.withLock { $0 }
-        if credentials == nil {
-          do { credentials = try await source(nil) } catch { throw .unreachable("\(error)") }
-          current.withLock { $0 = credentials }
-        }
-        guard let credentials, credentials.are(of: user) else { throw .signedOut }
-        headers.append((name: "Authorization", value: "Bearer \(credentials.token)"))
+      let used: Credentials?
+      do { used = try await credentials(of: user) } catch { throw .unreachable("\(error)") }
+      if source != nil {
+        guard let used else { throw .signedOut }
+        headers.append((name: "Authorization", value: "Bearer \(used.token)"))
       }
       let response: WebResponse
       do {
@@ -155,9 +201,9 @@ public final class RESTService: MutationSender, Sendable {
         guard let json = JSONValue(response.body) else { throw .unreadable }
         return json
       case 404 where id != nil, 410 where id != nil: return nil
-      case 401 where attempt == 0 && source != nil:
-        guard await renewToken(of: user) else { throw .signedOut }
-      case 401: throw .signedOut
+      case 401:
+        if let used { refuse(used) }
+        guard attempt == 0, source != nil else { throw .signedOut }
       case 408, 425, 429, 500...: throw .unreachable("the server answers \(response.status)")
       default: throw .refused(response.status)
       }

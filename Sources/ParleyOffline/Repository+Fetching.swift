@@ -31,10 +31,13 @@ extension Repository {
 
   /// Reads what is kept.
   private func recall(_ query: DataQuery) async {
-    let user = await outbox.user
-    if let kept = try? await interface.kept(query, as: user), values[query] == nil {
-      values[query] = kept
+    let owner = await outbox.owner
+    guard let kept = try? await interface.kept(query, as: owner.text) else { return }
+    // Somebody else may use the app now, who may have been noticed already or not.
+    guard await outbox.owner == owner, user == nil || user == owner, values[query] == nil else {
+      return
     }
+    values[query] = kept
   }
 
   /// Something was published: what is shown is fetched anew, once for all that comes in a moment.
@@ -138,6 +141,7 @@ extension Repository {
       // The server may have answered before it made these.
       var models = models
       models = lay(recent.filter { $0.number > start }.map(\.done), over: models, in: query)
+      noteFields(replacedBy: models)
       values[query] = models
       share(models, except: query)
       // A full disk does not keep anybody from seeing it.
@@ -189,6 +193,10 @@ extension Repository {
       user = look.user
       values = [:]
       fetched = [:]
+      if isOther {
+        ownVersions = [:]
+        formerFields = [:]
+      }
       for subscriber in subscribers where isOther { subscriber.shown = nil }
       for query in Set(subscribers.map(\.query)) {
         await recall(query)
@@ -197,6 +205,7 @@ extension Repository {
     }
     for done in look.done {
       doneCount += 1
+      noteVersion(of: done)
       if !fetching.isEmpty { recent.append((doneCount, done)) }
       if done.draft.kind == .create { learn(done.id, for: done.draft.id) }
       for (query, list) in values { values[query] = lay([done], over: list, in: query) }

@@ -38,6 +38,17 @@ public actor Repository<Model: OfflineModel> {
     package var again = false
   }
 
+  /// A version of a thing; none before it was made.
+  package struct VersionName: Hashable {
+    package let id: ResourceID
+    package let version: ExactName?
+
+    package init(_ id: ResourceID, _ version: String?) {
+      self.id = id
+      self.version = version.map { ExactName($0) }
+    }
+  }
+
   /// A follower of ``fetchProblems``.
   package struct WeakFeed { package weak var feed: Feed<FetchError?>? }
 
@@ -64,6 +75,10 @@ public actor Repository<Model: OfflineModel> {
   /// Changes that the server has made while something was being fetched.
   package var recent: [(number: Int, done: Outbox.DoneMutation)] = []
   package var doneCount = 0
+  /// The versions that changes of this device have made, by those that they were made on.
+  package var ownVersions: [VersionName: String] = [:]
+  /// The fields of former versions, for copies of things that an app saves late.
+  package var formerFields: [VersionName: JSONValue] = [:]
   /// The outbox's sign that there is something to look at.
   package let signal: Feed<Void>
   package var user: ExactName?
@@ -205,6 +220,9 @@ public actor Repository<Model: OfflineModel> {
   /// Saves a thing: a new one if its id is temporary and nothing is known of it, otherwise the fields that
   /// have changed. It is on the device's disk when this returns.
   ///
+  /// The fields are compared with those of the thing's own version, and the server is told that version:
+  /// what somebody else has changed since becomes a conflict, and is not undone.
+  ///
   /// - Returns: The steps of the change, the first of them `queued`.
   /// - Throws: ``OutboxError``; nothing was saved then.
   @discardableResult
@@ -214,19 +232,19 @@ public actor Repository<Model: OfflineModel> {
     if await outbox.isNew(model.id) {
       return try await outbox.add(
         MutationDraft(
-          .create, interface.resource, model.id, body: Merging.removing("id", from: json).utf8,
-          lane: lane))
+          .create, interface.resource, model.id, body: Self.fields(of: model).utf8, lane: lane))
     }
     let id = await outbox.canonical(model.id)
+    let shown = await shown(id)
     let known = await server(id)
-    var body = Merging.removing("id", from: json)
-    if !sendsWhole, let shown = await shown(id) {
-      body = Merging.difference(from: Merging.removing("id", from: ModelForm.json(shown)), to: body)
+    let base = base(of: model, id, newest: known?.version)
+    var body = Self.fields(of: model)
+    if !sendsWhole, let former = former(model, id, base: base, newest: known?.version, shown) {
+      body = Merging.difference(from: former, to: body)
     }
     return try await outbox.add(
       MutationDraft(
-        .update, interface.resource, id, body: body.utf8, base: known?.version ?? model.version,
-        lane: lane))
+        .update, interface.resource, id, body: body.utf8, base: base, lane: lane))
   }
 
   /// Changes a thing as it is shown, and saves it.

@@ -4,7 +4,7 @@
   import Glibc
 #endif
 
-/// The folder of a store.
+/// The folder of a store, and who may read its files.
 package enum StoreFolder {
   /// Makes a folder that nobody else may read, if it is not there.
   static func make(_ folder: String) throws(OfflineStoreError) {
@@ -14,6 +14,26 @@ package enum StoreFolder {
     case ENOSPC, EDQUOT: throw .full
     case EROFS, EACCES, EPERM: throw .readOnly
     default: throw .folder(String(cString: strerror(errno)))
+    }
+  }
+
+  /// Makes an empty database that nobody else may read, if there is none. SQLite would let everybody read
+  /// it, and gives its other files the database's mode.
+  ///
+  /// A file that is there is not opened: closing it would take away the locks that another connection of
+  /// this process has on it. Where none can be made, SQLite says why.
+  static func makeFile(_ path: String) {
+    let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+    if file >= 0 { close(file) }
+  }
+
+  /// Takes the right to read the database, and SQLite's files beside it, from everybody but its owner.
+  static func makePrivate(_ path: String) {
+    for end in ["", "-wal", "-journal"] {
+      var status = stat()
+      guard stat(path + end, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
+      // A file of another owner stays as that owner wants it.
+      _ = chmod(path + end, status.st_mode & 0o700)
     }
   }
 }

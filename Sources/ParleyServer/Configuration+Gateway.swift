@@ -19,6 +19,7 @@ extension Configuration {
     gateway.dialects.recoversEverybody = recoversAllSessions
     gateway.dialects.pingInterval = Int64(pingInterval.milliseconds)
     gateway.dialects.connectHoldMilliseconds = Int64(connectHold.milliseconds)
+    gateway.sharesStore = isStoreInDatabase
     gateway.queuedBytesMax = queuedBytesMax
     gateway.helloMilliseconds = Int64(helloTime.milliseconds)
     gateway.limits = limits
@@ -33,6 +34,7 @@ extension Configuration {
     gateway.recoveryBytesMax = min(gateway.recoveryBytesMax, queuedBytesMax / 4)
     gateway.roomMemory = RoomMemory(
       publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
+    gateway.deletedMilliseconds = Int64(deletedAgeMax.milliseconds)
     gateway.presenceGraceMilliseconds = Int64(presenceGrace.milliseconds)
     gateway.presenceListMax = presenceListMax
     gateway.blocksBothWays = blocksBothWays

@@ -1,6 +1,7 @@
 import Gateway
 import GatewayPorts
 import SocketMessages
+import TransportLibwebsockets
 
 /// A setting as operators know it: its names, its value and its effect.
 ///
@@ -149,6 +150,21 @@ package struct Setting: Sendable {
     return setting
   }
 
+  /// A setting for a broker's address, whose password is never shown.
+  static func broker(
+    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
+    _ section: Section, help: String
+  ) -> Setting {
+    var setting = Setting(
+      name, property, section, .value, "URL",
+      expected: "an address such as nats://broker.example.org:4222 or "
+        + "postgres://parley@db.example.org/parley, or none", help: help,
+      read: { Configuration.isBrokerURL($0) ? .some($0) : nil },
+      write: { $0.map(Configuration.shownBrokerURL) ?? "" })
+    setting.isSecret = true
+    return setting
+  }
+
   /// A setting for an address to listen on, which may be empty.
   static func listenAddress(
     _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
@@ -171,6 +187,22 @@ package struct Setting: Sendable {
       expected: "a whole number from \(range.lowerBound) to \(range.upperBound)", help: help,
       read: { text in ValueText.number(text).flatMap { range.contains($0) ? $0 : nil } },
       write: { "\($0)" })
+  }
+
+  /// A number of loops, or as many as the machine is good for.
+  static func loops(
+    _ name: String, _ property: any WritableKeyPath<Configuration, Int?> & Sendable,
+    _ section: Section, help: String
+  ) -> Setting {
+    let range = 1...LoopCrew.countMax
+    return Setting(
+      name, property, section, .value, "NUMBER",
+      expected: "a whole number from \(range.lowerBound) to \(range.upperBound), or auto",
+      help: help,
+      read: { text in
+        if text == "auto" { return .some(nil) }
+        return ValueText.number(text).flatMap { range.contains($0) ? .some($0) : nil }
+      }, write: { $0.map(String.init) ?? "auto" })
   }
 
   /// A number of bytes within bounds.
@@ -393,6 +425,12 @@ extension Configuration {
       help:
         "Address of a PostgreSQL database that holds everything in place of a file in data-dir. "
         + "It may have a password in the file and the environment; it is never shown."),
+    .broker(
+      "broker-url", \.brokerURL, .storage,
+      help:
+        "Carrier of hints between gateways that share a database: a nats:// or a postgres:// "
+        + "address, by default store-url, or none. Without hints, changes of other gateways are found by looking."
+    ),
     .number(
       "store-queue-max", \.storeQueueMax, .storage, in: 10...10_000_000,
       help: "Changes, publications and other requests waiting for the disk, over all; beyond, new "
@@ -411,6 +449,9 @@ extension Configuration {
     .duration(
       "history-age-min", \.historyAgeMin, .storage, in: .zero...(.seconds(100 * 366 * 86_400)),
       help: "Changes younger than this are kept, however many they are."),
+    .duration(
+      "deleted-age-max", \.deletedAgeMax, .storage, in: .zero...(.seconds(100 * 366 * 86_400)),
+      help: "Deleted notes are kept for this time and may come back; 0 removes them at once."),
     .duration(
       "ping-interval", \.pingInterval, .connections, in: .seconds(1)...(.seconds(3600)),
       help: "A quiet connection is sent a ping this often."),
@@ -638,6 +679,10 @@ extension Configuration {
       "drain-time", \.drainTime, .running, in: .zero...(.seconds(3600)),
       help: "After SIGTERM, connections have this long to end in good order; what has not ended by "
         + "then is ended by force."),
+    .loops(
+      "loops", \.loops, .running,
+      help: "Threads that serve connections, each with a part of them; more than one takes a "
+        + "store-url. auto is one for each core where there are four or more, up to 16; else 1."),
     .duration(
       "turn-time-max", \.turnTimeMax, .running, in: .zero...(.seconds(3600)),
       help: "When one turn of the server's loop has taken so much processor time, which no message "

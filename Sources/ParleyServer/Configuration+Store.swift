@@ -1,4 +1,5 @@
 import GatewayPorts
+import PostgresClient
 import StorePostgres
 package import StoreRecords
 import StoreSQLite
@@ -19,7 +20,9 @@ extension Configuration {
   var store: any StoreProvisioning {
     switch place {
     case .file(let path): SQLiteProvisioning(path: path, retention: retention)
-    case .database(let address): PostgresProvisioning(address, retention: retention)
+    // Other nodes may come at any time: one that is alone pays next to nothing for it.
+    case .database(let address):
+      PostgresProvisioning(address, isShared: true, retention: retention)
     }
   }
 
@@ -50,10 +53,25 @@ extension Configuration {
     }
   }
 
+  /// Opens the index of words to read it; `nil` if there is none.
+  func indexForReading() throws -> (any SearchIndex)? {
+    switch place {
+    case .file(let path): try SQLiteSearchIndex(reading: path)
+    case .database(let address): try PostgresSearchIndex(reading: address)
+    }
+  }
+
   /// The promise of the store, for an examination; `nil` for one that is this machine's own.
   func storePromise() throws -> String? {
     guard case .database(let address) = place else { return nil }
     return try PostgresStore.state(of: address).promise
+  }
+
+  /// The connections that the database allows to all of its clients; `nil` for a store that is this machine's
+  /// own.
+  func databaseConnectionsMax() throws -> Int? {
+    guard case .database(let address) = place else { return nil }
+    return try PostgresStore.connectionsMax(of: address)
   }
 
   /// The part of each note's history that is kept; all of it if `nil`.

@@ -79,6 +79,9 @@ public struct Configuration: Sendable, Equatable {
   /// The address of the database; `nil` for SQLite within ``dataDirectory``. It may hold a password,
   /// so it is never shown as it is.
   public var storeURL: String?
+  /// The address of the broker that carries hints between nodes, or `none`; with `nil` it is the
+  /// database, if ``storeURL`` names one.
+  public var brokerURL: String?
 
   // MARK: Connections
 
@@ -194,6 +197,8 @@ public struct Configuration: Sendable, Equatable {
 
   /// The time that connections have to close in good order when the server stops.
   public var drainTime = Duration.seconds(10)
+  /// Loops that serve together, each on a thread of its own; `nil` for as many as there are cores to use.
+  public var loops: Int? = 1
   /// The processor time that one turn of the loop may take before the process ends;
   /// zero for no limit.
   public var turnTimeMax = Duration.seconds(10)
@@ -213,6 +218,8 @@ public struct Configuration: Sendable, Equatable {
   public var historyChangesMin = 0
   /// Changes younger than this are kept in any case.
   public var historyAgeMin = Duration.zero
+  /// The time for which deleted notes are kept and may come back; 0 removes them at once.
+  public var deletedAgeMax = Duration.seconds(30 * 86_400)
 
   /// The defaults.
   public init() {}
@@ -222,6 +229,8 @@ public struct Configuration: Sendable, Equatable {
 
   /// The tokens that were taken back, within ``dataDirectory``.
   package var revocationsPath: String { dataDirectory + "/revocations" }
+  /// The invitations to become a user, within ``dataDirectory``.
+  package var invitationsPath: String { dataDirectory + "/invitations" }
 
   /// Whether anyone who can connect may read and write: so it is until there is a key to check
   /// tokens with; hence ``allowOpenNetwork``.

@@ -27,7 +27,7 @@ public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConverti
   public var description: String {
     switch self {
     case .unknownSetting(let name, let place, let suggestion):
-      let hint = suggestion.map { "; did you mean \($0)?" } ?? "; parley serve --help lists all"
+      let hint = suggestion.map { "; did you mean \($0)?" } ?? "; parley serve --help-all lists all"
       return "\(place.prefix)\(name) is no setting\(hint)"
     case .missingValue(let flag, let placeholder):
       return "\(flag) expects a value: \(flag) \(placeholder)"
@@ -35,7 +35,7 @@ public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConverti
       return "\(flag) takes no value; write it alone"
     case .unexpectedArgument(let argument):
       return "expected a flag that begins with --, got \(quoted(argument)); "
-        + "parley serve --help lists all"
+        + "parley serve --help-all lists all"
     case .invalidValue(let value, let setting, let place, let expected):
       return "\(place.prefix)\(place.name(of: setting)) expects \(expected); got \(quoted(value))"
     case .malformedLine(let place):

@@ -128,6 +128,12 @@ package struct DeliverySchedule: Sendable {
     }
   }
 
+  /// The queue may stand otherwise, for others work with it.
+  package mutating func look(now: Int64) {
+    guard case .quiet = state else { return }
+    state = .gathering(until: now)
+  }
+
   /// Events were taken; `nil` if the store could not.
   package mutating func taken(_ events: [OutboxEvent]?, now: Int64) {
     guard case .taking = state else { return }

@@ -33,6 +33,7 @@ package struct Doctor {
   package static func examine(_ configuration: Configuration, executable: String) -> [Finding] {
     var doctor = Doctor(configuration: configuration, executable: executable)
     doctor.examineOpenFiles()
+    doctor.examineLoops()
     doctor.examineListening()
     doctor.examineEncryption()
     doctor.examineAccess()
@@ -56,15 +57,42 @@ package struct Doctor {
 
   // MARK: Network
 
+  /// Connections to a database that a gateway leaves to others.
+  private static let connectionsForOthers = 10
+
   private mutating func examineOpenFiles() {
     let limit = OpenFiles.limit().hard
-    let wanted = configuration.connectionsMax + OpenFiles.reserve
+    let wanted =
+      configuration.connectionsMax + OpenFiles.reserve(loops: configuration.loopCount)
     if limit >= wanted {
       note(.fine, "files", "\(limit) may be open, \(wanted) are enough for connections-max")
     } else {
       note(
         .warning, "files",
         "\(limit) may be open; connections-max wants \(wanted): raise LimitNOFILE or ulimit -n")
+    }
+  }
+
+  private mutating func examineLoops() {
+    let (count, cores) = (configuration.loopCount, Configuration.cores)
+    // One is what there has always been.
+    guard count > 1 else {
+      if configuration.loops == nil {
+        let why = configuration.isStoreInDatabase ? "\(cores) cores" : "a file in data-dir"
+        note(.fine, "loops", "one, which is best for \(why)")
+      }
+      return
+    }
+    if count > cores {
+      note(
+        .warning, "loops",
+        "\(count), but this process may use \(cores) cores: more loops cost without serving more; "
+          + "set loops = \(cores), or auto")
+    } else {
+      note(
+        .fine, "loops",
+        "\(count) on \(cores) cores, with \(configuration.databaseConnections) connections to the "
+          + "database")
     }
   }
 
@@ -226,6 +254,17 @@ package struct Doctor {
     }
   }
 
+  /// Looks whether this gateway's connections fit in those that the database allows, with some left for the
+  /// database's own upkeep and for tools.
+  private mutating func examineConnections(_ allowed: Int) {
+    let wanted = configuration.databaseConnections
+    guard wanted > allowed - Self.connectionsForOthers else { return }
+    note(
+      .warning, "store",
+      "the database allows \(allowed) connections, and this gateway has \(wanted): raise "
+        + "max_connections there, or set loops to less than \(configuration.loopCount)")
+  }
+
   /// Looks whether the store's files belong together, without opening them.
   private mutating func examineStore() {
     let path = configuration.storeName
@@ -233,6 +272,7 @@ package struct Doctor {
       if let promise = try configuration.storePromise() {
         note(.fine, "store", "\(path) is \(promise)")
       }
+      if let allowed = try configuration.databaseConnectionsMax() { examineConnections(allowed) }
       note(
         .fine, "store",
         try configuration.store.exists()

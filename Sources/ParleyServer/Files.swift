@@ -12,7 +12,7 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
 /// The few things needed of the file system.
 public enum Files {
   /// A configuration file has no business being larger.
-  private static let textBytesMax = 1 << 20
+  static let textBytesMax = 1 << 20
 
   /// Reads a file of any size.
   static func bytes(at path: String) throws(FileError) -> [UInt8] {
@@ -60,7 +60,7 @@ public enum Files {
   }
 
   /// Makes a folder, and those it lies in, unless it is there.
-  static func makeDirectory(_ path: String) throws(FileError) {
+  package static func makeDirectory(_ path: String) throws(FileError) {
     guard !isFolder(path) else { return }
     let parent = folder(of: path)
     if parent != path, !isFolder(parent) { try makeDirectory(parent) }
@@ -70,15 +70,37 @@ public enum Files {
   }
 
   /// Whether a regular file is there.
-  static func isFile(_ path: String) -> Bool {
+  package static func isFile(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
+  /// Whether anything is there, be it a link to nothing.
+  package static func isThere(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  /// Returns a path that means the same in every folder.
+  package static func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+    defer { free(here) }
+    return String(cString: here) + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+  }
+
   /// Whether a folder is there.
-  static func isFolder(_ path: String) -> Bool {
+  package static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// Whether nothing is in a folder.
+  static func isEmpty(folder: String) -> Bool {
+    guard let folder = opendir(folder) else { return false }
+    defer { closedir(folder) }
+    // Itself and the one around it are always there.
+    for _ in 0..<2 { _ = readdir(folder) }
+    return readdir(folder) == nil
   }
 
   /// The path without links, if it leads anywhere.

@@ -7,46 +7,106 @@ package enum Help {
     Usage: parley COMMAND [FLAGS]
 
     Commands:
-      serve   Run the gateway: page, notes and WebSockets on one port
-      check   Say what a configuration means and whether its store is sound, then exit
-      doctor  Look whether this machine is fit to run it: files, TLS, disk, clock …
-      health  Ask the running server whether it takes changes
-      backup  Copy the store, while a server may be running
-      restore Put a backup in the store's place
-      notes   List the notes with their ids
+      setup    Ask five questions, and write a configuration for a team
+      serve    Run the gateway: page, notes and WebSockets on one port
+      check    Say what a configuration means and whether its store is sound, then exit
+      doctor   Look whether this machine is fit to run it: files, TLS, disk, clock …
+      health   Ask the running server whether it takes changes
+      backup   Copy the store, while a server may be running
+      restore  Put a backup in the store's place
+      notes    List the notes with their ids
+      search   Find notes by the words in them
+      reindex  Make the index of words anew
+      undelete Bring a deleted note back
       webhooks List the events that nobody took and that were given up
-      export  Write a note as Markdown, text, JSON or with its whole log
-      import  Turn a file into a note
-      compact Forget history that the retention settings need not keep
-      token   Make a token that says who may do what, or look into one
-      revoke  Take tokens back before their time
-      user    Add a user who logs in with a password
-      apikey  Make a key with which a program may publish, read or write over HTTP
-      note    Read, follow and edit a note on a running server, in a terminal or a script
+      export   Write a note as Markdown, text, JSON or with its whole log
+      import   Turn a file into a note
+      compact  Forget history that the retention settings need not keep
+      token    Make a token that says who may do what, or look into one
+      revoke   Take tokens back before their time
+      user     Add, list and remove users who log in with a password, or set a password
+      invite   Make, list and withdraw invitations to become a user
+      apikey   Make a key with which a program may publish, read or write over HTTP
+      note     Read, follow and edit a note on a running server, in a terminal or a script
 
-    parley COMMAND --help lists the flags of a command.
+    parley COMMAND --help lists the flags of a command; parley serve --help-all lists all settings.
     parley --version prints the version.
 
     """
 
-  /// `parley serve --help`.
+  /// `parley serve --help`: the settings that most people need.
   package static var serve: String {
     """
     Usage: parley serve [FLAGS]
 
     Runs the gateway until SIGTERM or SIGINT; a second signal ends it at once.
 
-    """ + flags + """
+    """ + flags { common.contains($0.name) } + """
 
-      Every flag is also a variable and a line of the file: --ping-interval 10s is the same as
-      PARLEY_PING_INTERVAL=10s and as “ping-interval = 10s”. A flag wins over the environment,
-      the environment over the file, the file over the default.
-
-      Exit codes: 0 stopped when asked to, 1 could not start or go on, 2 flags or configuration
-      are wrong.
-
-      """
+      parley serve --help-all lists all \(Configuration.settings.count) settings.
+      """ + "\n" + serveTail
   }
+
+  /// `parley serve --help-all`.
+  package static var serveAll: String {
+    """
+    Usage: parley serve [FLAGS]
+
+    Runs the gateway until SIGTERM or SIGINT; a second signal ends it at once.
+
+    """ + flags { _ in true } + serveTail
+  }
+
+  /// The settings that `parley serve --help` lists.
+  package static let common: Set<String> = [
+    "host", "port", "allow-open-network", "trusted-proxy", "tls-certificate", "tls-key", "auth-key",
+    "users-file", "api-key-file", "data-dir", "deleted-age-max", "log-level",
+  ]
+
+  private static let serveTail = """
+
+    Every flag is also a variable and a line of the file: --ping-interval 10s is the same as
+    PARLEY_PING_INTERVAL=10s and as “ping-interval = 10s”. A flag wins over the environment,
+    the environment over the file, the file over the default.
+
+    Exit codes: 0 stopped when asked to, 1 could not start or go on, 2 flags or configuration
+    are wrong.
+
+    """
+
+  /// `parley setup --help`.
+  package static let setup = """
+    Usage: parley setup [FLAGS]
+
+    Asks five questions, looks whether the answers can be right, writes a configuration file and
+    the first user, checks them as parley check does, and says what to do next. Nothing is written
+    before all is answered; Ctrl-C leaves everything as it was. Each answer may be a flag:
+
+      --host-name NAME        1. the name by which browsers reach it [localhost]
+      --reach WAY             2. tls (with certificate files), proxy (one on this machine encrypts)
+                              or local (only this machine connects, unencrypted) [local]
+      --tls-certificate FILE  with tls: the certificate, its chain behind it
+      --tls-key FILE          with tls: its private key
+      --access WHO            3. users (with passwords), tokens (that another system signs) or
+                              anyone (with local only) [users]
+      --auth-key FILE         with tokens: the public key that checks them
+      --user USER             4. with users: the first one, who may do everything; the password is
+                              typed unseen, or is the first line of standard input
+      --name NAME             what others see of the first user [USER]
+      --data-dir FOLDER       5. for notes, users and all else [data, or /var/lib/parley]
+      --port PORT             the port to listen on [443 with tls, or else 8080]
+      --config FILE           the file to write [parley.conf, or /etc/parley/parley.conf]
+      --replace               a file that is there is kept as FILE.old, and written anew; without
+                              it, the person is asked, and a script stops
+      --non-interactive       ask nothing: what no flag says has its default, or is an error. So
+                              it is, too, where standard input is no terminal
+
+    A user who is there already keeps the password.
+
+      Exit codes: 0 all is written, 1 something is in the way, 2 the answers are wrong or
+      incomplete.
+
+    """
 
   /// `parley token --help`.
   package static let token = """
@@ -91,19 +151,61 @@ package enum Help {
 
   /// `parley user --help`.
   package static let user = """
-    Usage: parley user add USER [--name NAME] [room:MATCH=MAY …] [document:MATCH=MAY …]
-                           [--file FILE]
+    Usage: parley user add USER [--name NAME] [room:MATCH=MAY …] [document:MATCH=MAY …] [WHERE]
+           parley user list [--json] [WHERE]
+           parley user passwd USER [WHERE]
+           parley user remove USER [WHERE]
 
-    Reads a password, unseen at a terminal or from standard input, and prints the line for
-    users-file, in which only a hash of it stands. With --file the line is appended to that file,
-    which a running server reads again: what it says of a user holds at once.
+    Users log in with a password. They stand in a file, the users-file of the settings, in which a
+    running server sees each change within a second, or at once on SIGHUP.
+
+    add reads a password and adds the user; without a file it prints the line for one. passwd sets
+    another password; remove takes the user away. Both end all sessions of the user: what the
+    server has confirmed stays, and what was not sent yet stays in the user's browser.
+
+    A password is typed unseen at a terminal, or is the first line of standard input. Only a hash
+    of it is written.
 
       USER             what they log in with, such as ada@example.org
       --name NAME      what others see [USER]
       document:MATCH=MAY, room:MATCH=MAY
                        what they may do; see parley apikey --help
+      --json           list as one JSON object
 
-      Exit codes: 0 all is well, 1 the file cannot be written, 2 the arguments are wrong.
+    WHERE is one of
+      --file FILE      the file of users; add makes it if there is none
+      [FLAGS OF SERVE], above all --config FILE or --users-file FILE
+
+      Exit codes: 0 all is well, 1 the file cannot be read or written, or the user is there
+      already or is not, 2 the arguments are wrong.
+
+    """
+
+  /// `parley invite --help`.
+  package static let invite = """
+    Usage: parley invite make [--uses N] [--expires-in TIME] [--page URL] [MATCH=MAY …] [WHERE]
+           parley invite list [--json] [WHERE]
+           parley invite remove ID [WHERE]
+
+    make prints a link, once. Whoever opens it on the page chooses a name and a password, and is a
+    user from then on, with these rights. Only the link's hash is written down, into the data
+    folder; a running server sees it at once.
+
+    list has a line for each invitation that still counts: its id, how many people may still come
+    in by it, until when, and the rights. remove withdraws one.
+
+      --uses N           how many people may come in by it [1]
+      --expires-in TIME  20m, 24h … [168h, a week]
+      --page URL         the address of the page, which is put before the link
+      document:MATCH=MAY, room:MATCH=MAY
+                         what they may do; see parley apikey --help
+                         [document:*=read,write,presence,manage]
+      --json             list as one JSON object
+
+    WHERE is [FLAGS OF SERVE] with users-file and data-dir, above all --config FILE.
+
+      Exit codes: 0 all is well, 1 a file cannot be read or written, or no invitation has this id,
+      2 the arguments are wrong.
 
     """
 
@@ -170,24 +272,37 @@ package enum Help {
   package static let store = """
     Usage: parley backup FILE [--no-verify]
            parley restore FILE [--replace | --verify]
-           parley notes
+           parley notes [--deleted] [--json]
+           parley search WORD … [--limit N]
+           parley reindex
+           parley undelete ID
            parley webhooks
            parley export ID [--format md|txt|json|ops] [--output FILE]
+           parley export --all --output FOLDER [--format md|txt|json|ops]
            parley import FILE [--format md|txt|json|ops] [--title TEXT] [--author NAME]
            parley compact
 
     All of them take the settings of serve, above all --data-dir and --config.
 
-    backup, notes, webhooks, export and check may run beside a server. A backup is copied in one
+    backup, notes, search, webhooks, export and check may run beside a server. A backup is copied in one
     moment, read through and compared with its checksums, and only then gets its name.
 
-    restore, import and compact want the server to be stopped. restore reads the whole backup
+    notes --deleted lists deleted notes with the time of their deletion; for deleted-age-max they may
+    come back. With --json the list is one JSON object. undelete brings one back as it was, with its history; so does the page.
+
+    search finds the notes with all of the words in title or text, best first, 20 unless --limit says
+    otherwise: the id and title of each, and the place in its text. The last word may be the beginning
+    of one; #plan is a tag. reindex makes the index that this needs from nothing; a server does so by
+    itself when it is missing.
+
+    restore, reindex, undelete, import and compact want the server to be stopped. restore reads the whole backup
     first; --verify does only that. A store that is there stays, unless --replace moves it aside.
     Each restored note goes on under a new epoch, so that clients know of the gap and nothing of
     theirs is lost.
 
     export writes to standard output without --output. The format ops holds every change with its
-    author and time, and can be imported again. import prints the id of the note it made.
+    author and time, and can be imported again. With --all each note gets a file of its own, named by
+    title and id, in a folder that is empty or not there yet. import prints the id of the note it made.
 
     webhooks prints events that were given up, a line of JSON each, the newest first.
 
@@ -198,29 +313,29 @@ package enum Help {
     """
 
   /// `parley check --help`.
-  package static var check: String {
-    """
-    Usage: parley check [FLAGS]
+  package static let check = """
+    Usage: parley check [--json] [FLAGS OF SERVE]
 
     Reads flags, environment and file as serve does, prints every setting with where it came
     from, and looks at the store. Unlike serve, it refuses names it does not know.
 
-    """ + flags + """
+      --json  print all of it as one JSON object
 
       Exit codes: 0 all is well, 1 the store is not, 2 flags or configuration are wrong.
 
-      """
-  }
+    """
 
   /// `parley doctor --help`.
   package static var doctor: String {
     """
-    Usage: parley doctor [FLAGS OF SERVE]
+    Usage: parley doctor [--json] [FLAGS OF SERVE]
 
     Looks at this machine with the settings that serve would have: how many files may be open,
     whether the port can be had and the certificate used, who gets in, what the disk is and how
     long it takes for a sync, whether the clock is kept right. Writes a line for each; changes
     nothing.
+
+      --json  print the lines as one JSON object
 
       Exit codes: 0 nothing is in the way, 1 something is, 2 flags or configuration are wrong.
 
@@ -242,14 +357,14 @@ package enum Help {
   }
 
   /// Flags under the headings of their sections, texts wrapped beside them.
-  private static var flags: String {
+  private static func flags(_ isMeant: (Setting) -> Bool) -> String {
     var text = "\nConfiguration file\n"
     append(
       "--config FILE",
       "Read settings from a file of name = value lines; # begins a comment.", nil, to: &text)
     let standard = Configuration()
     for section in Setting.Section.allCases {
-      let settings = Configuration.settings.filter { $0.section == section }
+      let settings = Configuration.settings.filter { $0.section == section && isMeant($0) }
       if settings.isEmpty { continue }
       text += "\n\(section.rawValue)\n"
       for setting in settings {

@@ -16,6 +16,9 @@ struct HookDesk {
   typealias Resolver =
     @Sendable (PublicationNews, @escaping @Sendable ([OutboxDraft]?) -> Void) -> Bool
 
+  /// Milliseconds between two looks at queues that other nodes add to.
+  private static let lookMilliseconds: Int64 = 1_000
+
   private let settings: HookSettings
   private var secrets: WebhookSecrets
   private let client: CurlClient
@@ -33,15 +36,18 @@ struct HookDesk {
   /// the queues stand.
   ///
   /// - Parameters:
+  ///   - isShared: whether other nodes add to the queues and take from them, which have to be looked at.
   ///   - resolve: knows the followers of rooms.
   static func start(
     _ settings: HookSettings, secrets: WebhookSecrets, inbox: HookInbox, store: StoreThread,
-    resolve: @escaping Resolver, log: any LogSink
+    isShared: Bool, resolve: @escaping Resolver, log: any LogSink
   ) {
     Thread.start {
       // The desk is gone when this returns: what it has of libraries may not be freed beside the
       // process's end, at which they free their own.
-      work(settings, secrets: secrets, inbox: inbox, store: store, resolve: resolve, log: log)
+      work(
+        settings, secrets: secrets, inbox: inbox, store: store, isShared: isShared,
+        resolve: resolve, log: log)
       inbox.hasStopped()
     }
   }
@@ -49,11 +55,11 @@ struct HookDesk {
   @inline(never)
   private static func work(
     _ settings: HookSettings, secrets: WebhookSecrets, inbox: HookInbox, store: StoreThread,
-    resolve: @escaping Resolver, log: any LogSink
+    isShared: Bool, resolve: @escaping Resolver, log: any LogSink
   ) {
     var desk = HookDesk(
       settings, secrets: secrets, inbox: inbox, store: store, resolve: resolve, log: log)
-    desk.run()
+    desk.run(isShared: isShared)
   }
 
   private init(
@@ -70,11 +76,17 @@ struct HookDesk {
     schedules = settings.schedules.mapValues { DeliverySchedule($0) }
   }
 
-  private mutating func run() {
+  private mutating func run(isShared: Bool) {
+    var lookAt: Int64? = isShared ? clock.uptime : nil
     while let letters = inbox.take() {
       for letter in letters { read(letter) }
+      let now = clock.uptime
+      if let end = lookAt, end <= now {
+        lookAt = now + Self.lookMilliseconds
+        for target in OutboxTarget.allCases { schedules[target]?.look(now: now) }
+      }
       for target in OutboxTarget.allCases { act(target) }
-      let wakeAt = schedules.values.compactMap(\.wakeAt).min()
+      let wakeAt = (schedules.values.compactMap(\.wakeAt) + [lookAt].compactMap(\.self)).min()
       for (key, outcome) in client.wait(
         atMostMilliseconds: wakeAt.map { $0 - clock.uptime })
       {

@@ -63,6 +63,14 @@ import Glibc
     return fsync(folder) == 0
   }
 
+  /// Whether nothing is in it.
+  var isEmpty: Bool { size == 0 }
+
+  /// Removes the file, unless another one has taken its place.
+  borrowing func remove() {
+    if Self.isSame(descriptor, path) { unlink(path) }
+  }
+
   private var size: Int {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0

@@ -9,6 +9,11 @@ import SocketMessages
 ///     POST /api/user/login     {"email": "…", "password": "…"}
 ///     POST /api/user/refresh   {"refreshToken": "…"}
 ///
+/// And in the same shape, for the page:
+///
+///     POST /api/user/join      {"invitation": "…", "email": "…", "password": "…", "name": "…"}
+///     POST /api/user/password  {"email": "…", "password": "…", "newPassword": "…"}
+///
 /// Used on the loop's thread; passwords are compared on another.
 final class LoginService {
   /// The codes that these clients know.
@@ -17,11 +22,18 @@ final class LoginService {
     case malformed = 4000
     case credentials = 4001
     case refreshToken = 4004
+    case invitation = 4010
+    case name = 4011
+    case taken = 4012
+    case password = 4013
     case unavailable = 5001
   }
 
+  /// The time by which a token may come from the future.
+  private static let aheadMilliseconds: Int64 = 1_000
+
   private let tokens: SelfSignedTokens
-  private let users: any UserSource
+  private let users: UserFile
   private let thread: LoginThread
   private let names: any NameSource
   private let clock: any Clock
@@ -32,7 +44,7 @@ final class LoginService {
   private var attempts = LoginAttempts()
 
   init(
-    tokens: SelfSignedTokens, users: any UserSource, thread: LoginThread, names: any NameSource,
+    tokens: SelfSignedTokens, users: UserFile, thread: LoginThread, names: any NameSource,
     clock: any Clock, revocations: any Revocations, log: any LogSink, accessMilliseconds: Int64,
     refreshMilliseconds: Int64
   ) {
@@ -60,8 +72,12 @@ final class LoginService {
     guard let fields = Self.fields(in: body) else {
       return Self.problem(.malformed, "Expected a JSON object")
     }
-    return resource.page == .login
-      ? logIn(request, head.remoteAddress, fields) : refresh(fields)
+    switch resource.page {
+    case .join: return join(request, head.remoteAddress, fields)
+    case .password: return changePassword(request, head.remoteAddress, fields)
+    case .refresh: return refresh(fields)
+    default: return logIn(request, head.remoteAddress, fields)
+    }
   }
 
   // MARK: Logging in
@@ -72,7 +88,14 @@ final class LoginService {
     else {
       return Self.problem(.malformed, "Expected email and password")
     }
-    let wait = attempts.wait(address: address, user: user, now: clock.uptime)
+    return submit(
+      LoginThread.Job(request: request, user: user, password: password, source: address))
+  }
+
+  /// Has a job done, unless too many of its kind have failed.
+  private func submit(_ job: LoginThread.Job) -> Response? {
+    let wait = attempts.wait(
+      address: job.source, user: Self.attempted(job), now: clock.uptime)
     guard wait == 0 else {
       log.write(.notice, "login refused", [("reason", "too many failures")])
       var response = Self.problem(
@@ -80,22 +103,85 @@ final class LoginService {
       response.headers.append(("retry-after", "\((wait + 999) / 1_000)"))
       return response
     }
-    let job = LoginThread.Job(request: request, user: user, password: password, source: address)
     guard thread.submit(job) else {
       return Self.problem(.unavailable, "Too many log in; try again", status: 503)
     }
     return nil
   }
 
-  /// A password was compared.
-  func finish(_ job: LoginThread.Job, _ user: User?) -> Response {
-    guard let user else {
-      attempts.failed(address: job.source, user: job.user, now: clock.uptime)
-      log.write(.notice, "login refused", [("reason", "credentials")])
-      return Self.problem(.credentials, "Invalid login credentials. Please try again")
+  /// The name under which failures are counted: guesses at invitations count together, whomever they name.
+  private static func attempted(_ job: LoginThread.Job) -> String {
+    if case .join = job.purpose { return Identity.guestPrefix }
+    return job.user
+  }
+
+  /// A job was done.
+  func finish(_ job: LoginThread.Job, _ outcome: LoginThread.Outcome) -> Response {
+    switch outcome {
+    // Another password, or no user any more, counts from when the file says so.
+    case .user(let user?) where users.user(user.id) == user:
+      attempts.succeeded(address: job.source, user: job.user)
+      return welcome(user)
+    case .user: return fail(job, .credentials, "Invalid login credentials. Please try again")
+    case .written(let id):
+      attempts.succeeded(address: job.source, user: Self.attempted(job))
+      users.reload()
+      guard let user = users.user(id) else {
+        return Self.problem(.unavailable, "Done, but the file of users cannot be read", status: 503)
+      }
+      return welcome(user)
+    case .refused(.invitation):
+      return fail(job, .invitation, "This invitation has ended, was used up or was withdrawn")
+    case .refused(.name(let reason)): return Self.problem(.name, reason)
+    case .refused(.taken):
+      return Self.problem(.taken, "Somebody else has this name; choose another")
+    case .refused(.file(let error)):
+      log.write(.error, "users cannot be changed", [("error", "\(error)")])
+      return Self.problem(.unavailable, "The users cannot be changed now; try later", status: 503)
     }
-    attempts.succeeded(address: job.source, user: job.user)
-    return welcome(user)
+  }
+
+  private func fail(_ job: LoginThread.Job, _ code: Code, _ message: String) -> Response {
+    attempts.failed(address: job.source, user: Self.attempted(job), now: clock.uptime)
+    log.write(.notice, "login refused", [("reason", "credentials")])
+    return Self.problem(code, message)
+  }
+
+  // MARK: New users and passwords
+
+  /// Shorter passwords are not taken from people on the page.
+  private static let passwordBytesMin = 8
+
+  private func join(_ request: RequestID, _ address: String, _ fields: Fields) -> Response? {
+    guard let token = fields.invitation, let user = fields.email, let password = fields.password
+    else { return Self.problem(.malformed, "Expected invitation, email and password") }
+    if let problem = Self.problem(ofNew: password) { return problem }
+    return submit(
+      LoginThread.Job(
+        request: request, user: user, password: password,
+        purpose: .join(invitation: token, name: fields.name), source: address))
+  }
+
+  private func changePassword(
+    _ request: RequestID, _ address: String, _ fields: Fields
+  ) -> Response? {
+    guard let user = fields.email, let password = fields.password, let new = fields.newPassword,
+      user.utf8.count <= 200, password.utf8.count <= PasswordHash.passwordBytesMax
+    else { return Self.problem(.malformed, "Expected email, password and newPassword") }
+    if let problem = Self.problem(ofNew: new) { return problem }
+    return submit(
+      LoginThread.Job(
+        request: request, user: user, password: password, purpose: .change(to: new),
+        source: address))
+  }
+
+  private static func problem(ofNew password: String) -> Response? {
+    guard (passwordBytesMin...PasswordHash.passwordBytesMax).contains(password.utf8.count) else {
+      return problem(
+        .password,
+        "Expected a password of \(passwordBytesMin) to \(PasswordHash.passwordBytesMax) bytes")
+    }
+    return nil
   }
 
   // MARK: New tokens
@@ -106,9 +192,9 @@ final class LoginService {
     }
     do throws(AuthenticationError) {
       let identity = try tokens.identity(ofRefreshToken: token, now: clock.now)
-      guard !revocations.isRevoked(identity), let user = users.user(identity.user) else {
-        throw .revoked
-      }
+      guard !revocations.isRevoked(identity), let user = users.user(identity.user),
+        user.owns(tokenIssuedAt: identity.issuedAt)
+      else { throw .revoked }
       // The end stays where the login has put it.
       return welcome(user, refreshUntil: identity.expiresAt)
     } catch {
@@ -118,7 +204,8 @@ final class LoginService {
   }
 
   private func welcome(_ user: User, refreshUntil: Timestamp? = nil) -> Response {
-    var now = clock.now
+    // Another machine's clock may have added the user, and be a little ahead.
+    var now = max(clock.now, min(user.since ?? 0, clock.now + Self.aheadMilliseconds))
     // Who was just put out and logs in again within the same millisecond is in.
     if revocations.isRevoked(Identity(user: user.id, issuedAt: now, grants: [])) { now += 1 }
     let access = tokens.accessToken(
@@ -147,6 +234,9 @@ final class LoginService {
     var email: String?
     var password: String?
     var refreshToken: String?
+    var invitation: String?
+    var name: String?
+    var newPassword: String?
   }
 
   private static func fields(in body: [UInt8]) -> Fields? {
@@ -155,6 +245,9 @@ final class LoginService {
       case "email": fields.email = try reader.string()
       case "password": fields.password = try reader.string()
       case "refreshToken": fields.refreshToken = try reader.string()
+      case "invitation": fields.invitation = try reader.string()
+      case "name": fields.name = try reader.string()
+      case "newPassword": fields.newPassword = try reader.string()
       default: try reader.skipValue()
       }
     }

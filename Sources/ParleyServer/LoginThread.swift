@@ -1,14 +1,36 @@
+import CryptoOpenSSL
 import GatewayPorts
 
-/// The thread that compares passwords, which is made to take long.
+/// The thread that compares and hashes passwords, which is made to take long, and writes what comes of it.
 final class LoginThread: Sendable {
-  /// A login that waits for its turn.
+  /// A login, or what comes with a password in its place, that waits for its turn.
   struct Job: Sendable {
+    /// The wish of whoever gave the password.
+    enum Purpose: Sendable {
+      /// To log in with it.
+      case logIn
+      /// To become a user with it, by an invitation's token.
+      case join(invitation: String, name: String?)
+      /// To have this one in its place.
+      case change(to: String)
+    }
+
     var request: RequestID
     var user: String
     var password: String
+    var purpose = Purpose.logIn
     /// The client's address, by which failed attempts are counted.
     var source: String
+  }
+
+  /// The result of a job.
+  enum Outcome: Sendable {
+    /// The user with this password, if there is one.
+    case user(User?)
+    /// The file of users has another line, which the loop has yet to read.
+    case written(user: String)
+    /// Nobody became a user.
+    case refused(InvitationFile.Refusal)
   }
 
   private struct State {
@@ -22,15 +44,15 @@ final class LoginThread: Sendable {
 
   private let state = Monitor(State())
 
-  /// Starts the thread. `done` is called on it with each job and the user that it let in.
-  init(users: any UserSource, done: @escaping @Sendable (Job, User?) -> Void) {
+  /// Starts the thread. `done` is called on it with each job and its result.
+  init(_ work: LoginWork, done: @escaping @Sendable (Job, Outcome) -> Void) {
     Thread.start { [state] in
       while true {
         let job: Job? = state.wait(
           until: { !$0.jobs.isEmpty || $0.isStopping },
           then: { $0.isStopping ? nil : $0.jobs.removeFirst() })
         guard let job else { break }
-        done(job, users.user(job.user, password: job.password))
+        done(job, work.perform(job))
       }
       state.withLock { $0.hasStopped = true }
       state.signal()

@@ -2,10 +2,10 @@ import GatewayPorts
 import Glibc
 import TransportLibwebsockets
 
-/// The thread that ends the process when the loop is stuck, and tells the service manager as long
-/// as it is not.
+/// The thread that ends the process when a loop is stuck, and tells the service manager as long
+/// as none is.
 ///
-/// It takes samples for a ``LoopWatch``, which decides.
+/// It takes samples for a ``LoopWatch`` of each, which decides.
 package final class LoopGuard: Sendable {
   private let isOver = Monitor(false)
 
@@ -13,25 +13,30 @@ package final class LoopGuard: Sendable {
   ///
   /// - Parameters:
   ///   - limit: what one turn may take of the thread's processor time; zero for no limit.
-  ///   - isStuck: called when the loop is stuck, with a line's data for the log.
+  ///   - isStuck: called when a loop is stuck, with a line's data for the log.
   init(
-    _ pulse: LoopPulse, limit: Duration, manager: ServiceManager?,
+    _ pulses: [LoopPulse], limit: Duration, manager: ServiceManager?,
     isStuck: @escaping @Sendable ([(key: String, value: String)]) -> Void
   ) {
     let period = Self.period(limit: limit.milliseconds, manager?.watchdogMicroseconds)
     Thread.start { [isOver] in
-      var watch = LoopWatch(limitMilliseconds: limit.milliseconds, periodMilliseconds: period)
+      var watches = pulses.map { _ in
+        LoopWatch(limitMilliseconds: limit.milliseconds, periodMilliseconds: period)
+      }
       while true {
         isOver.wait(atMostMilliseconds: period) { $0 }
         if isOver.withLock({ $0 }) { return }
-        switch watch.judge(Self.sample(pulse)) {
-        case .alive:
-          if let manager, manager.watchdogMicroseconds != nil { manager.feedWatchdog() }
-        case .silent: break
-        case .stuck(let reason):
-          guard limit > .zero else { break }
-          isStuck(Self.line(reason, pulse))
+        var areAlive = true
+        for (index, pulse) in pulses.enumerated() {
+          switch watches[index].judge(Self.sample(pulse)) {
+          case .alive: break
+          case .silent: areAlive = false
+          case .stuck(let reason):
+            areAlive = false
+            if limit > .zero { isStuck(Self.line(reason, pulse)) }
+          }
         }
+        if areAlive, let manager, manager.watchdogMicroseconds != nil { manager.feedWatchdog() }
       }
     }
   }

@@ -7,19 +7,26 @@ struct MetricsPage {
   private(set) var text = PrometheusText()
 
   init(
-    gateway: Gateway, refused: RefusedConnections, store: StoreMetrics, hooks: HookMetrics?,
-    process: ProcessMetrics, started: Timestamp
+    gateway: GatewaySummary, refused: RefusedConnections, store: StoreMetrics,
+    hooks: HookMetrics?, broker: BrokerState?, process: ProcessMetrics, started: Timestamp,
+    loops: [Int]
   ) {
     describeConnections(gateway)
     describe(refused)
     describeChanges(gateway)
     describe(store, isReady: gateway.unreadiness == nil)
     describeBacklog(gateway)
+    describeSharing(gateway)
+    if let broker { describe(broker) }
     if let hooks { describe(hooks, now: SystemClock().now) }
     describe(process, started: started)
+    guard !loops.isEmpty else { return }
+    text.gauge(
+      "parley_loop_connections", "Connections at each of several loops, requests included.",
+      label: "loop", loops.enumerated().map { ("\($0)", $1) })
   }
 
-  private mutating func describeConnections(_ gateway: Gateway) {
+  private mutating func describeConnections(_ gateway: GatewaySummary) {
     let metrics = gateway.metrics
     let open = gateway.openConnections
     text.gauge(
@@ -62,7 +69,7 @@ struct MetricsPage {
       ])
   }
 
-  private mutating func describeChanges(_ gateway: Gateway) {
+  private mutating func describeChanges(_ gateway: GatewaySummary) {
     let metrics = gateway.metrics
     text.counter("parley_changes_total", "Changes on disk.", metrics.changesAccepted)
     text.counter(
@@ -109,7 +116,7 @@ struct MetricsPage {
       store.folds)
   }
 
-  private mutating func describeBacklog(_ gateway: Gateway) {
+  private mutating func describeBacklog(_ gateway: GatewaySummary) {
     let backlog = gateway.storeBacklog
     text.gauge(
       "parley_store_waiting_requests",
@@ -119,6 +126,54 @@ struct MetricsPage {
     text.gauge(
       "parley_store_oldest_seconds", "How long the oldest work at the store has waited.",
       Double(backlog.waitMilliseconds) / 1_000)
+  }
+
+  private mutating func describeSharing(_ gateway: GatewaySummary) {
+    let metrics = gateway.metrics
+    text.counter(
+      "parley_commit_conflicts_total", "Commits of notes before which another gateway's came.",
+      metrics.racesLost)
+    text.counter(
+      "parley_adopted_entries_total", "Changes of other gateways taken over into notes in memory.",
+      metrics.entriesAdopted)
+    text.counter(
+      "parley_resubmitted_changes_total", "Changes submitted anew behind other gateways' changes.",
+      metrics.changesResubmitted)
+    text.counter(
+      "parley_sessions_begun_total",
+      "Clients that came from another gateway, or back, and had changes fenced off there.",
+      metrics.sessionsBegun)
+    text.counter(
+      "parley_fenced_changes_total",
+      "Changes dropped, for their clients have gone on at another gateway.", metrics.changesFenced)
+    text.counter(
+      "parley_unknown_outcomes_total",
+      "Commits whose answers were lost; what became of them is read from the log.",
+      metrics.unknownOutcomes)
+  }
+
+  private mutating func describe(_ broker: BrokerState) {
+    text.gauge(
+      "parley_hints_arrive", "1 while hints of other gateways arrive, else 0.",
+      broker.isConnected ? 1 : 0)
+    text.counter("parley_hints_sent_total", "Hints sent to other gateways.", broker.published)
+    text.counter(
+      "parley_hints_heard_total", "Hints of other gateways about what is followed here.",
+      broker.heard)
+    text.counter(
+      "parley_hints_dropped_total",
+      "Hints that there was no room for; the store has what they said.",
+      label: "queue", broker.dropped)
+    text.counter(
+      "parley_hints_foreign_total", "Messages at the broker that no gateway of this cluster made.",
+      broker.foreign)
+    text.counter(
+      "parley_broker_reconnects_total", "Lost connections to the broker that were made anew.",
+      broker.reconnections)
+    text.histogram(
+      "parley_hint_lag_seconds",
+      "From sending a message to oneself by the broker until it is there.",
+      broker.lag)
   }
 
   private mutating func describe(_ hooks: HookMetrics, now: Timestamp) {

@@ -2,8 +2,9 @@ import Glibc
 
 /// The limit of open files and sockets of this process.
 package enum OpenFiles {
-  /// Beside connections: the database, the page's files, calls to services, the loops.
-  static let reserve = 64
+  /// The descriptors beside connections: the database, the page's files, calls to services, the loops. Each
+  /// loop after the first has some of its own.
+  static func reserve(loops: Int) -> Int { 64 + 5 * (loops - 1) }
   /// Sockets of clients that are being turned away or seen off.
   static let leaving = 1_024
 
@@ -24,7 +25,7 @@ package enum OpenFiles {
   ///
   /// - Returns: How many may be open from now on.
   @discardableResult
-  package static func settle(connections: Int) -> Int {
+  package static func settle(connections: Int, reserve: Int) -> Int {
     let (soft, hard) = limit()
     let wanted = min(connections + reserve + leaving, hard)
     guard wanted != soft else { return soft }

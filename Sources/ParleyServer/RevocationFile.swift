@@ -17,6 +17,8 @@ package final class RevocationFile: Revocations {
   private var revoked = RevokedTokens()
   private var watch: FileWatch
   private var lineCount = 0
+  /// Revocations that other nodes have not been told of.
+  private var untold: [Revocation] = []
 
   /// Reads the file, if there is one.
   package init(path: String, log: (any LogSink)? = nil) throws(FileError) {
@@ -44,8 +46,29 @@ package final class RevocationFile: Revocations {
     guard revoked.hasRoom(for: revocation) else { throw .tooMany }
     guard Self.append(revocation, to: path) else { throw .unwritable }
     lineCount += 1
-    if revoked.insert(revocation) { generation += 1 }
+    if revoked.insert(revocation) {
+      generation += 1
+      untold.append(revocation)
+    }
     if lineCount > 2 * revoked.count + 1_000 { compact() }
+  }
+
+  /// Takes some of those that other nodes are to be told of.
+  package func takeUntold(atMost limit: Int) -> [Revocation] {
+    let taken = Array(untold.prefix(limit))
+    untold.removeFirst(taken.count)
+    return taken
+  }
+
+  /// Puts back those that they could not be told of.
+  package func putBack(_ revocations: [Revocation]) { untold = revocations + untold }
+
+  /// Takes over revocations of other nodes. What cannot be written down is held to all the same.
+  package func takeOver(_ revocations: [Revocation]) {
+    let news = revocations.filter { revoked.hasRoom(for: $0) && revoked.insert($0) }
+    guard !news.isEmpty else { return }
+    generation += 1
+    if Self.append(news, to: path) { lineCount += news.count }
   }
 
   private func read() throws(FileError) {
@@ -59,7 +82,10 @@ package final class RevocationFile: Revocations {
         problems += 1
         continue
       }
-      if revoked.insert(revocation) { hasNews = true }
+      if revoked.insert(revocation) {
+        hasNews = true
+        untold.append(revocation)
+      }
     }
     if hasNews { generation += 1 }
     if problems > 0 {
@@ -90,10 +116,14 @@ package final class RevocationFile: Revocations {
   ///
   /// - Returns: Whether it is on disk.
   package static func append(_ revocation: Revocation, to path: String) -> Bool {
+    append([revocation], to: path)
+  }
+
+  private static func append(_ revocations: [Revocation], to path: String) -> Bool {
     guard let file = try? LockedFile(path: path) else { return false }
     // A line that was cut short, by hand or by a full disk, must not run into this one.
     let start = file.endsInLine ? "" : "\n"
-    return file.append(Array("\(start)\(line(revocation))\n".utf8))
+    return file.append(Array((start + revocations.map { line($0) + "\n" }.joined()).utf8))
   }
 
   private static func line(_ revocation: Revocation) -> String {

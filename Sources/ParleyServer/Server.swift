@@ -14,13 +14,24 @@ import TransportLibwebsockets
 ///
 /// The loop thread owns the connections and all of the gateway; the store thread owns the store.
 /// They share two queues and nothing else.
+///
+/// With several loops there is such a pair for each, as if each were a node of its own:
+///
+///     loop 0   accepts ─▶ LoopCrew deals out connections ─▶ loops 0 … n
+///     loop i   Gateway ◀─▶ LoopBroker ◀─▶ the gateways of the other loops, and of other machines
 public final class Server: Sendable {
-  private let loop: ServerLoop
-  private let transport: any TransportControl
-  private let storeThread: StoreThread
+  /// The loops, as many as the setting says, each with a transport and a store thread of its own.
+  private let loops: [ServerLoop]
+  private let transports: [LibwebsocketsTransport]
+  private let storeThreads: [StoreThread]
+  private let company: LoopCompany?
+  /// The one of all loops.
+  private let searchThread: SearchThread
+  private let broker: (any ServerBroker)?
   private let loginThread: LoginThread?
   private let hooks: HookInbox?
   private let loopGuard: LoopGuard
+  private let users: UserFile?
   private let stopStage = Monitor("requests under way")
   /// The files of certificate and key; `nil` without encryption.
   private let tls: (certificatePath: String, keyPath: String)?
@@ -40,8 +51,9 @@ public final class Server: Sendable {
     let connections =
       configuration.connectionsMax
       + (configuration.apiListen == nil ? 0 : configuration.transport.backConnectionsMax)
-    let openFiles = OpenFiles.settle(connections: connections)
-    if openFiles < connections + OpenFiles.reserve {
+    let reserve = OpenFiles.reserve(loops: configuration.loopCount)
+    let openFiles = OpenFiles.settle(connections: connections, reserve: reserve)
+    if openFiles < connections + reserve {
       log.write(
         .warning, "too few open files for connections-max",
         [("allowed", "\(openFiles)"), ("hint", "raise LimitNOFILE or ulimit -n")])
@@ -53,19 +65,129 @@ public final class Server: Sendable {
     // leaves it to the next start.
     let idleSince = SystemClock().now - Self.emptyRoomMilliseconds
     store.prepare { _ = try? $0.removeEmptyRooms(idleSince: idleSince) }
-    let tokens = HMACResumeTokens(
-      secret: try store.prepare { try $0.secret(named: "resume tokens", byteCount: 32) })
+    let resumeSecret = try store.prepare {
+      try $0.secret(named: "resume tokens", byteCount: 32)
+    }
+    let hintSecret = try store.prepare { try $0.secret(named: "hints", byteCount: 32) }
     let secrets = try configuration.webhookSecrets(log: log)
     let users = try configuration.users(log: log)
-    let access = ServerLoop.Access(
-      authenticator: try configuration.authenticator(log: log),
-      apiKeys: try configuration.apiKeys(log: log),
-      ownTokens: try SelfSignedTokens(
-        secret: try store.prepare { try $0.secret(named: "own tokens", byteCount: 32) },
-        users: users),
-      revocations: try RevocationFile(path: configuration.revocationsPath, log: log),
-      users: users)
-    let loop = ServerLoop(configuration: configuration, tokens: tokens, log: log)
+    let count = configuration.loopCount
+    // Bounds on memory hold over all loops.
+    let own = configuration.share(among: count)
+    var stores = [store]
+    let provisioning = configuration.store
+    for _ in 1..<count { stores.append(Handover(try provisioning.open())) }
+    let ownTokensSecret = try store.prepare { try $0.secret(named: "own tokens", byteCount: 32) }
+    let revocations = try SharedRevocations(path: configuration.revocationsPath, log: log)
+    let limits = count > 1 ? ProcessLimits(Allowances(configuration.announcedLimits)) : nil
+    let settings = Self.transportSettings(own, log: log)
+    let crew =
+      count > 1
+      ? LoopCrew(
+        count: count, configuration: settings, home: { Configuration.home(of: $0, among: count) })
+      : nil
+    let company = count > 1 ? LoopCompany(count: count) : nil
+    let loops = (0..<count).map { ServerLoop(configuration: own, place: $0, log: log) }
+    let transports = loops.map {
+      LibwebsocketsTransport(configuration: settings, delegate: $0, crew: crew, place: $0.place)
+    }
+    let mailboxes = transports.map(\.mailbox)
+    let inbox = configuration.hooks.isNeeded ? HookInbox() : nil
+    let hub = count > 1 ? LoopBroker(count: count) { mailboxes[$0].wake() } : nil
+    let searchThread = SearchThread(
+      store: Handover(try provisioning.openForReading()), open: { try provisioning.openIndex() },
+      log: log, wakes: mailboxes.map { mailbox in { @Sendable in _ = mailbox.wake() } })
+    let outer = configuration.broker(secret: hintSecret, log: log) {
+      if let hub { hub.outerHasNews() } else { mailboxes[0].wake() }
+    }
+    if let outer { hub?.connect(to: outer) } else { hub?.standAlone() }
+    let (first, mailbox) = (loops[0], mailboxes[0])
+    let loginThread = configuration.usersFile.flatMap { path in
+      users.map { users in
+        let work = LoginWork(
+          users: users, editing: UserEditing(path: path),
+          invitations: InvitationFile(path: configuration.invitationsPath))
+        return LoginThread(work) { job, outcome in
+          mailbox.post { first.finish(job, outcome) }
+        }
+      }
+    }
+    var storeThreads: [StoreThread] = []
+    func end() {
+      outer?.stop()
+      searchThread.stop()
+      for thread in storeThreads { thread.stop() }
+      loginThread?.stop()
+    }
+    do {
+      for (loop, store) in zip(loops, stores) {
+        let place = loop.place
+        store.prepare { $0.outboxRules = configuration.outboxRules }
+        let storeThread = StoreThread(
+          store: store, readingStore: Handover(try provisioning.openForReading()), log: log,
+          untoldMax: StoreBacklog.Limits(
+            requestsMax: own.storeQueueMax, bytesMax: own.storeQueueBytesMax),
+          wake: { mailboxes[place].wake() }, committed: { searchThread.note($0) },
+          outboxChanged: { inbox?.put(.changed($0)) })
+        storeThreads.append(storeThread)
+        // What has changed on the disk, the first says for all.
+        let fileLog: (any LogSink)? = place == 0 ? log : nil
+        let access = ServerLoop.Access(
+          authenticator: try configuration.authenticator(log: fileLog),
+          apiKeys: try configuration.apiKeys(log: fileLog),
+          ownTokens: try SelfSignedTokens(secret: ownTokensSecret, users: users),
+          revocations: revocations, users: users,
+          tokens: HMACResumeTokens(secret: resumeSecret), limits: limits)
+        loop.attach(
+          transport: transports[place], storeThread: storeThread, searchThread: searchThread,
+          access: access, loginThread: place == 0 ? loginThread : nil,
+          hooks: inbox, broker: hub?.end(of: place) ?? outer, company: company)
+        company?.add(loop, mailboxes[place])
+      }
+      // The first last, for it listens: the others can take connections by then.
+      for place in loops.indices.reversed() {
+        do {
+          try transports[place].start()
+        } catch {
+          for transport in transports[(place + 1)...] { transport.stop(within: 0) }
+          throw error
+        }
+      }
+    } catch {
+      end()
+      company?.dissolve()
+      throw error
+    }
+    tls = configuration.transport.tls.map { ($0.certificatePath, $0.keyPath) }
+    self.users = users
+    self.log = log
+    self.loops = loops
+    self.transports = transports
+    self.storeThreads = storeThreads
+    self.searchThread = searchThread
+    self.broker = outer
+    self.loginThread = loginThread
+    self.company = company
+    self.hooks = inbox
+    loopGuard = LoopGuard(
+      transports.map(\.pulse), limit: configuration.turnTimeMax, manager: manager
+    ) { data in
+      let hint = "please report this line; the service manager may start the server again"
+      ForcedEnd.now(
+        ForcedEnd.ExitCode.loopIsStuck, log, "the loop is stuck", data + [("hint", hint)])
+    }
+    guard let inbox, let scribe = configuration.scribe else { return }
+    storeThreads[0].tell(scribe.serverStarted(at: SystemClock().now))
+    HookDesk.start(
+      configuration.hooks, secrets: secrets, inbox: inbox, store: storeThreads[0],
+      isShared: configuration.isStoreInDatabase,
+      resolve: { news, goOn in mailbox.post { first.drafts(for: news, then: goOn) } }, log: log)
+  }
+
+  /// The transports' settings, with what is logged of them.
+  private static func transportSettings(
+    _ configuration: Configuration, log: any LogSink
+  ) -> LibwebsocketsTransport.Configuration {
     var settings = configuration.transport
     settings.acceptFailed = { reason in
       log.write(
@@ -84,66 +206,24 @@ public final class Server: Sendable {
           ),
         ])
     }
-    let transport = LibwebsocketsTransport(configuration: settings, delegate: loop)
-    let mailbox = transport.mailbox
-    store.prepare { $0.outboxRules = configuration.outboxRules }
-    let inbox = configuration.hooks.isNeeded ? HookInbox() : nil
-    let storeThread = StoreThread(
-      store: store, readingStore: Handover(try configuration.store.openForReading()), log: log,
-      untoldMax: StoreBacklog.Limits(
-        requestsMax: configuration.storeQueueMax, bytesMax: configuration.storeQueueBytesMax),
-      wake: { mailbox.wake() },
-      outboxChanged: { inbox?.put(.changed($0)) })
-    let loginThread = users.map { users in
-      LoginThread(users: users) { job, user in
-        mailbox.post { loop.finish(job, user) }
-      }
-    }
-    loop.attach(
-      transport: transport, storeThread: storeThread, access: access, loginThread: loginThread,
-      hooks: inbox)
-    do {
-      try transport.start()
-    } catch {
-      storeThread.stop()
-      loginThread?.stop()
-      throw error
-    }
-    tls = configuration.transport.tls.map { ($0.certificatePath, $0.keyPath) }
-    self.log = log
-    self.loop = loop
-    self.transport = transport
-    self.storeThread = storeThread
-    self.loginThread = loginThread
-    self.hooks = inbox
-    loopGuard = LoopGuard(
-      transport.pulse, limit: configuration.turnTimeMax, manager: manager
-    ) { data in
-      let hint = "please report this line; the service manager may start the server again"
-      ForcedEnd.now(
-        ForcedEnd.ExitCode.loopIsStuck, log, "the loop is stuck", data + [("hint", hint)])
-    }
-    guard let inbox, let scribe = configuration.scribe else { return }
-    storeThread.tell(scribe.serverStarted(at: SystemClock().now))
-    HookDesk.start(
-      configuration.hooks, secrets: secrets, inbox: inbox, store: storeThread,
-      resolve: { news, goOn in mailbox.post { loop.drafts(for: news, then: goOn) } }, log: log)
+    return settings
   }
 
   /// Milliseconds for which a room that holds nothing is remembered: a week.
   private static let emptyRoomMilliseconds: Timestamp = 7 * 86_400_000
 
   /// The port that is listened on, chosen by the system if 0 was asked for.
-  public var port: Int { transport.boundPort }
+  public var port: Int { transports[0].boundPort }
 
   /// The port of ``Configuration/apiListen``; 0 without it.
-  public var apiPort: Int { transport.boundBackPort }
+  public var apiPort: Int { transports[0].boundBackPort }
 
-  /// Reads again what may have changed on the disk: the certificate and its key. What cannot be
+  /// Reads again what may have changed on the disk: users, the certificate and its key. What cannot be
   /// used is logged, and what was there stays. From any thread.
   public func reload() {
+    if let users { _ = transports[0].post { users.reload() } }
     guard let tls else {
-      log.write(.notice, "nothing to reload", [])
+      if users == nil { log.write(.notice, "nothing to reload", []) }
       return
     }
     let log = log
@@ -156,7 +236,8 @@ public final class Server: Sendable {
       log.write(.error, "certificate not reloaded", [("reason", "\(error)")])
       return
     }
-    transport.reloadCertificate { failure in
+    // It is where all connections begin.
+    transports[0].reloadCertificate { failure in
       if let failure {
         log.write(.error, "certificate not reloaded", [("reason", "\(failure)")])
       } else {
@@ -177,28 +258,56 @@ public final class Server: Sendable {
     func left(untilPercent share: Int) -> Int {
       max(0, drainMilliseconds * share / 100 - Int(SystemClock().uptime - start))
     }
-    transport.stopAccepting()
-    let settled = Monitor(false)
-    let loop = loop
-    let stands = transport.post {
-      loop.drain {
-        settled.withLock { $0 = true }
-        settled.signal()
+    transports[0].stopAccepting()
+    let unsettled = Monitor(0)
+    for (loop, transport) in zip(loops, transports) {
+      unsettled.withLock { $0 += 1 }
+      @Sendable func settle() {
+        unsettled.withLock { $0 -= 1 }
+        unsettled.signal()
       }
+      if !transport.post({ loop.drain(onSettled: settle) }) { settle() }
     }
-    if stands { settled.wait(atMostMilliseconds: left(untilPercent: 50)) { $0 } }
+    unsettled.wait(atMostMilliseconds: left(untilPercent: 50)) { $0 == 0 }
     stopStage.withLock { $0 = "connections" }
-    transport.stop(
-      code: CloseCode(CloseReason.draining.rawValue), reason: "the server is going down; come back",
-      within: left(untilPercent: 80))
+    let share = left(untilPercent: 80)
+    Self.atOnce(transports) { transport in
+      transport.stop(
+        code: CloseCode(CloseReason.draining.rawValue),
+        reason: "the server is going down; come back", within: share)
+    }
+    company?.dissolve()
     // Calls that are under way are made again after the next start.
     stopStage.withLock { $0 = "calls to services" }
     hooks?.stop()
+    stopStage.withLock { $0 = "the broker" }
+    broker?.stop()
+    stopStage.withLock { $0 = "search" }
+    searchThread.stop()
     stopStage.withLock { $0 = "the store" }
-    storeThread.stop()
+    // At once: each interrupts what waits for a database that is away.
+    Self.atOnce(storeThreads) { $0.stop() }
     stopStage.withLock { $0 = "logins" }
     loginThread?.stop()
     loopGuard.stop()
+  }
+
+  /// Does work with each of some things on a thread of its own, with the first on this one; returns when
+  /// all of it is done.
+  private static func atOnce<Item: Sendable>(
+    _ items: [Item], _ work: @escaping @Sendable (Item) -> Void
+  ) {
+    guard let first = items.first else { return }
+    let left = Monitor(items.count - 1)
+    for item in items.dropFirst() {
+      Thread.start {
+        work(item)
+        left.withLock { $0 -= 1 }
+        left.signal()
+      }
+    }
+    work(first)
+    left.wait(until: { $0 == 0 }, then: { _ in })
   }
 
   /// The step that ``stop(drainMilliseconds:)`` waits for, in words.

@@ -22,13 +22,14 @@ extension ServerLoop {
     case .metrics: answer = { self.metrics(head) }
     case .description: answer = { self.description }
     case .version: answer = { self.version }
-    case .statistics, .login, .refresh, nil: return nil
+    case .statistics, .login, .refresh, .join, .password, nil: return nil
     }
     return resource.route(head.method) == nil ? resource.methodNotAllowed : answer()
   }
 
   private func readiness() -> Response {
-    gateway.unreadiness.map { .plain(503, $0 + "\n") } ?? .plain(200, "ready\n")
+    let reason = gateway.unreadiness ?? (attached.company == nil ? nil : total.gateway.unreadiness)
+    return reason.map { .plain(503, $0 + "\n") } ?? .plain(200, "ready\n")
   }
 
   private var description: Response {
@@ -64,26 +65,55 @@ extension ServerLoop {
         403, "Metrics are for this machine; the operator can open them with metrics = anyone.\n")
     case .nobody: return .plain(404, "Nothing is here.\n")
     }
+    let reports = reports
+    let total = Self.total(of: reports)
     let page = MetricsPage(
-      gateway: gateway, refused: attached.transport.refusedConnections,
-      store: attached.storeThread.metrics, hooks: attached.hooks?.metrics, process: .now(),
-      started: started)
+      gateway: total.gateway, refused: total.refused, store: total.store,
+      hooks: attached.hooks?.metrics, broker: attached.broker?.state, process: .now(),
+      started: started, loops: reports.count == 1 ? [] : reports.map(\.connections))
     return Response(
       status: 200, headers: [("content-type", PrometheusText.contentType)], body: page.text.bytes)
   }
 
   /// A sample of the counters.
   var sample: ActivitySample {
-    ActivitySample(
-      gateway.metrics, attached.storeThread.metrics, time: SystemClock().microseconds)
+    guard attached.company != nil else {
+      return ActivitySample(
+        gateway.metrics, attached.storeThread.metrics, time: SystemClock().microseconds)
+    }
+    let total = total
+    return ActivitySample(
+      total.gateway.metrics, total.store, time: SystemClock().microseconds)
+  }
+
+  /// The counts of this loop.
+  var report: LoopCompany.Report {
+    LoopCompany.Report(
+      gateway: GatewaySummary(gateway), store: attached.storeThread.metrics,
+      refused: attached.transport.refusedConnections,
+      connections: attached.transport.connectionCount)
+  }
+
+  /// The counts of each loop of the process; the others' are of their last ticks.
+  private var reports: [LoopCompany.Report] {
+    attached.company?.reports(with: report, of: place) ?? [report]
+  }
+
+  private var total: LoopCompany.Report { Self.total(of: reports) }
+
+  private static func total(of reports: [LoopCompany.Report]) -> LoopCompany.Report {
+    var total = reports[0]
+    for report in reports.dropFirst() { total.add(report) }
+    return total
   }
 
   /// What the server does, for an operator.
   func statistics(_ head: RequestHead, at resource: Resource) -> Response {
     guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
     let latest = sample
+    let total = total
     let page = StatisticsPage(
-      gateway: gateway, store: attached.storeThread.metrics, process: .now(), started: started,
+      gateway: total.gateway, store: total.store, process: .now(), started: started,
       now: SystemClock().now, connectionsMax: configuration.connectionsMax,
       isDemo: configuration.isDemo, latest: latest, earlier: recent.earliest ?? latest)
     return .json(200, page.json)

@@ -15,19 +15,30 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     // Not `any Transport`: every frame goes this way, and a call by protocol would cost each of them.
     unowned let transport: LibwebsocketsTransport
     let storeThread: StoreThread
+    let searchThread: SearchThread
     let gateway: Gateway
     let login: LoginService?
     let hooks: HookInbox?
+    let broker: (any ServerBroker)?
+    /// Revocations, where other gateways are to hear of them by this loop.
+    let sharedRevocations: SharedRevocations?
+    /// The other loops of the process; `nil` if there are none.
+    let company: LoopCompany?
 
     fileprivate init(
-      transport: LibwebsocketsTransport, storeThread: StoreThread, gateway: Gateway,
-      login: LoginService?, hooks: HookInbox?
+      transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
+      gateway: Gateway, login: LoginService?, hooks: HookInbox?, broker: (any ServerBroker)?,
+      sharedRevocations: SharedRevocations?, company: LoopCompany?
     ) {
       self.transport = transport
       self.storeThread = storeThread
+      self.searchThread = searchThread
       self.gateway = gateway
       self.login = login
       self.hooks = hooks
+      self.broker = broker
+      self.sharedRevocations = sharedRevocations
+      self.company = company
     }
   }
 
@@ -36,12 +47,16 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let authenticator: JWTAuthenticator?
     let apiKeys: HashedAPIKeys?
     let ownTokens: SelfSignedTokens
-    let revocations: RevocationFile
+    let revocations: SharedRevocations
     let users: UserFile?
+    let tokens: any ResumeTokens
+    /// Limits that the loops of the process hold together; `nil` if there is one.
+    let limits: ProcessLimits?
   }
 
   let configuration: Configuration
-  private let tokens: any ResumeTokens
+  /// The number of this loop among those of the process.
+  let place: Int
   private let log: any LogSink
   let started = SystemClock().now
   private let origins: OriginPolicy
@@ -55,11 +70,18 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private var echo: EchoEndpoint?
   private var attachments: Attachments?
   var recent = RecentActivity()
+  var exchange = RevocationExchange()
   private var onSettled: (() -> Void)?
+  /// Requests of which this loop's gateway is asked its part by another, and who has the answers.
+  var ownRequests: [RequestID: (Response) -> Void] = [:]
+  var nextOwnRequest: UInt64 = 0
+  /// Requests that wait for answers of other loops.
+  var gatherings: [UInt64: Gathering] = [:]
+  var nextGathering: UInt64 = 0
 
-  init(configuration: Configuration, tokens: any ResumeTokens, log: any LogSink) {
+  init(configuration: Configuration, place: Int = 0, log: any LogSink) {
     self.configuration = configuration
-    self.tokens = tokens
+    self.place = place
     self.log = log
     origins = OriginPolicy(allowed: configuration.allowedOrigins)
     crossOrigin = CrossOrigin(origins)
@@ -76,8 +98,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   /// Gives the loop what it works with, before the transport starts.
   func attach(
-    transport: LibwebsocketsTransport, storeThread: StoreThread, access: Access,
-    loginThread: LoginThread?, hooks: HookInbox?
+    transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
+    access: Access, loginThread: LoginThread?, hooks: HookInbox?, broker: (any ServerBroker)?,
+    company: LoopCompany? = nil
   ) {
     var people = PeopleHandlers.standard(configuration.gateway)
     if let scribe = configuration.scribe {
@@ -88,10 +111,11 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let gateway = Gateway(
       settings: configuration.gateway,
       surroundings: Gateway.Surroundings(
-        clock: SystemClock(), names: RandomNames(), tokens: tokens, log: log,
+        clock: SystemClock(), names: RandomNames(), tokens: access.tokens, log: log,
         authenticator: access.authenticator, apiKeys: access.apiKeys,
         ownTokens: access.ownTokens, revocations: access.revocations,
-        users: access.users, people: people,
+        users: access.users, people: people, limits: access.limits, place: place,
+        hasOthers: company != nil,
         queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) }))
     var login: LoginService?
     if let users = access.users, let loginThread {
@@ -102,8 +126,11 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         refreshMilliseconds: Int64(configuration.refreshTokenTime.milliseconds))
     }
     attachments = Attachments(
-      transport: transport, storeThread: storeThread, gateway: gateway, login: login,
-      hooks: hooks)
+      transport: transport, storeThread: storeThread, searchThread: searchThread, gateway: gateway,
+      login: login, hooks: hooks, broker: broker,
+      // One loop tells the others' nodes, for there is one file.
+      sharedRevocations: configuration.isStoreInDatabase && place == 0 ? access.revocations : nil,
+      company: company)
   }
 
   var attached: Attachments {
@@ -116,24 +143,36 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private var transport: LibwebsocketsTransport { attached.transport }
 
   /// Does what the gateway wants done.
-  private func perform() {
+  func perform() {
     let attached = attached
     var work: [(ticket: StoreTicket?, request: StoreRequest)] = []
     var forgotten: [StoreTicket] = []
+    var gathered: [(request: RequestID, head: RequestHead, body: [UInt8], answer: Response)] = []
     for action in attached.gateway.takeActions() {
       switch action {
       case .send(let frame, let connection): attached.transport.send(frame, to: connection)
       case .close(let connection, let code, let reason):
         attached.transport.close(connection, code: code, reason: reason)
       case .respond(let request, let response):
-        attached.transport.respond(to: request, with: response)
+        if let then = ownRequests.isEmpty ? nil : ownRequests.removeValue(forKey: request) {
+          then(response)
+        } else {
+          attached.transport.respond(to: request, with: response)
+        }
       case .store(let ticket, let request): work.append((ticket, request))
       case .forget(let ticket): forgotten.append(ticket)
-      case .publish, .follow, .leave: break  // There are no other nodes.
+      case .search(let request, let search):
+        attached.searchThread.submit(request, search, by: place)
+      case .gather(let request, let head, let body, let answer):
+        gathered.append((request, head, body, answer))
+      case .publish(let topic, let bytes): attached.broker?.publish(topic, bytes)
+      case .follow(let topic): attached.broker?.follow(topic)
+      case .leave(let topic): attached.broker?.leave(topic)
       }
     }
     attached.storeThread.submit(work)
     attached.storeThread.forget(forgotten)
+    for part in gathered { gather(part.request, part.head, part.body, part.answer) }
     if let onSettled, attached.gateway.isSettled {
       self.onSettled = nil
       attached.gateway.farewell(reconnectAfter: 100...2_000)
@@ -306,13 +345,24 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     for completion in attached.storeThread.takeCompletions() {
       attached.gateway.stored(completion.ticket, reply: completion.reply)
     }
+    for (request, reply) in attached.searchThread.takeReplies(of: place) {
+      attached.gateway.searched(request, reply: reply)
+    }
+    for news in attached.broker?.takeNews() ?? [] {
+      switch news {
+      case .heard(let topic, let bytes): attached.gateway.heard(topic, bytes)
+      case .hints(let arrive): attached.gateway.hintsChanged(arrive: arrive)
+      }
+    }
     perform()
   }
 
   func ticked() {
     recent.tick(now: SystemClock().microseconds) { sample }
+    exchangeRevocations()
     gateway.ticked()
     perform()
+    attached.company?.report(report, by: place)
   }
 
   func turnEnded() -> Bool {
@@ -380,7 +430,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     case .statistics:
       guard gateway.isOperator(head, request) else { return true }
       transport.respond(to: request, with: statistics(head, at: resource))
-    case .login, .refresh:
+    case .login, .refresh, .join, .password:
       guard let login = attached.login else { return false }
       if let response = login.answer(request, head, body, at: resource) {
         transport.respond(to: request, with: response)
@@ -390,14 +440,15 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     return true
   }
 
-  /// A password was compared.
-  func finish(_ job: LoginThread.Job, _ user: User?) {
+  /// The login thread has done a job.
+  func finish(_ job: LoginThread.Job, _ outcome: LoginThread.Outcome) {
     guard let login = attached.login else { return }
-    transport.respond(to: job.request, with: login.finish(job, user))
+    transport.respond(to: job.request, with: login.finish(job, outcome))
   }
 
   func abandoned(_ request: RequestID) {
     // The store's work goes on; its answer to an abandoned request is dropped by the transport.
+    attached.searchThread.forget(request, by: place)
     gateway.abandoned(request)
     perform()
   }

@@ -4,7 +4,7 @@ import JSON
 
 /// All that `/api/stats` says: what a person who operates the server looks at.
 struct StatisticsPage {
-  let gateway: Gateway
+  let gateway: GatewaySummary
   let store: StoreMetrics
   let process: ProcessMetrics
   /// The time at which the process started.

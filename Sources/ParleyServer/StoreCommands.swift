@@ -7,7 +7,7 @@ package import StoreSQLite
 
 /// Commands on a store that is not being served.
 package struct StoreCommands {
-  private let configuration: Configuration
+  let configuration: Configuration
 
   /// Works on the store of a configuration.
   package init(_ configuration: Configuration) { self.configuration = configuration }
@@ -34,6 +34,30 @@ package struct StoreCommands {
     case .notes(let notes): return notes
     case .failed(let error): throw error
     default: preconditionFailure("a store answers a request for notes with notes")
+    }
+  }
+
+  /// Lists deleted notes that may come back, the newest deletion first, while a server may be running.
+  package func deletedNotes() throws -> [DeletedNote] {
+    let store = try configuration.repairableStore(writing: false)
+    switch store.perform([StoreRequest.deleted(.list(after: nil, limit: .max))])[0] {
+    case .deletedNotes(let notes): return notes
+    case .failed(let error): throw error
+    default: preconditionFailure("a store answers a request for deleted notes with them")
+    }
+  }
+
+  /// Brings a deleted note back; no server may be running.
+  package func undelete(_ id: DocumentID) throws -> NoteSummary {
+    let store = try configuration.repairableStore(writing: true)
+    switch store.perform([StoreRequest.deleted(.bringBack(id: id))])[0] {
+    case .note(let note): return note
+    case .failed(.unknownDocument):
+      throw FileError("no deleted note has this id; parley notes --deleted lists them")
+    case .failed(.exists):
+      throw FileError("another note has this id by now; delete that one first")
+    case .failed(let error): throw error
+    default: preconditionFailure("a store answers the return of a note with the note")
     }
   }
 
@@ -86,6 +110,39 @@ package struct StoreCommands {
     }
     if let failure { throw failure }
     try output.close()
+  }
+
+  /// Writes every note to a file of its own in a folder that is empty or not there yet.
+  ///
+  /// - Returns: How many there were. A note that is deleted meanwhile is left out.
+  package func exportAll(as format: ExportFormat, to folder: String) throws -> Int {
+    let notes = try notes()
+    try Files.makeDirectory(folder)
+    guard Files.isEmpty(folder: folder) else {
+      throw FileError("\(folder) is not empty; name a folder that is, or is not there yet")
+    }
+    let export = NoteExport(from: try configuration.repairableStore(writing: false))
+    var count = 0
+    for note in notes {
+      let path = "\(folder)/\(ExportName.of(note)).\(format.rawValue)"
+      let output = try OutputFile(path: path)
+      var failure: FileError?
+      do throws(ExportError) {
+        try export.export(note.id, as: format) { bytes in
+          guard failure == nil else { return }
+          do throws(FileError) { try output.write(bytes) } catch { failure = error }
+        }
+      } catch {
+        try output.close()
+        guard error == .store(.unknownDocument) else { throw error }
+        unlink(path)
+        continue
+      }
+      if let failure { throw failure }
+      try output.close()
+      count += 1
+    }
+    return count
   }
 
   /// Makes a note of a file; no server may be running.

@@ -19,12 +19,21 @@ package final class StoreThread: Sendable {
     request: OutboxRequest, then: @Sendable (OutboxReply) -> Void
   )
 
+  /// Revocations for other nodes, and who is told of theirs; `nil` if the store cannot tell now.
+  private struct Exchange {
+    let revocations: [Revocation]
+    let place: Int
+    let then: @Sendable (RevocationPage?) -> Void
+  }
+
   private struct State {
     /// In the order in which they came; without a ticket, nobody waits for the reply.
     var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
     /// An account of the requests that nobody waits for.
     var untold: StoreBacklog
     var outboxWork: [OutboxWork] = []
+    /// Revocations to be exchanged with other nodes.
+    var exchange: Exchange?
     /// Chores that the reader has done, or found nothing to do for.
     var chores: [(id: DocumentID, result: StoreChore.Result?)] = []
     var completions: [Completion] = []
@@ -32,7 +41,9 @@ package final class StoreThread: Sendable {
     var isStopping = false
     var hasStopped = false
 
-    var isIdle: Bool { requests.isEmpty && outboxWork.isEmpty && chores.isEmpty }
+    var isIdle: Bool {
+      requests.isEmpty && outboxWork.isEmpty && chores.isEmpty && exchange == nil
+    }
 
     mutating func add(_ read: StoreReader.Read) {
       metrics.reads += 1
@@ -46,6 +57,8 @@ package final class StoreThread: Sendable {
   private let state: Monitor<State>
   private let reader: StoreReader?
   private let wake: @Sendable () -> Void
+  /// What ends the waiting of both connections.
+  private let interruptions: [@Sendable () -> Void]
 
   /// Starts the thread.
   ///
@@ -55,16 +68,22 @@ package final class StoreThread: Sendable {
   ///   - untoldMax: how much of what nobody waits for may wait; beyond, it is dropped.
   ///   - log: told when the store could not be closed as one file.
   ///   - wake: called on it when completions are there to be taken.
+  ///   - committed: called on it with what search has to look at, after each commit.
   ///   - outboxChanged: called on it with queues that stand otherwise than before.
   package init(
     store: Handover<any ServerStore>, readingStore: Handover<any DocumentStore>? = nil,
     log: any LogSink,
     untoldMax: StoreBacklog.Limits = StoreBacklog.Limits(requestsMax: .max, bytesMax: .max),
     wake: @escaping @Sendable () -> Void,
+    committed: @escaping @Sendable ([SearchedChange]) -> Void = { _ in },
     outboxChanged: @escaping @Sendable ([OutboxTarget: OutboxStanding]) -> Void = { _ in }
   ) {
     self.wake = wake
     state = Monitor(State(untold: StoreBacklog(untoldMax)))
+    interruptions = [
+      store.prepare { $0.interruption() },
+      readingStore?.prepare { ($0 as? any ServerStore)?.interruption() },
+    ].compactMap(\.self)
     if let readingStore {
       let hasHelper = readingStore.prepare { $0 is any ServerStore }
       store.prepare { $0.hasHelper = hasHelper }
@@ -83,7 +102,8 @@ package final class StoreThread: Sendable {
     }
     Thread.start { [state, reader, wake] in
       Self.run(
-        store, state: state, reader: reader, log: log, wake: wake, outboxChanged: outboxChanged)
+        store, state: state, reader: reader, log: log, wake: wake, committed: committed,
+        outboxChanged: outboxChanged)
       // The store is closed by now: whoever waits for the end may copy its file.
       state.withLock { $0.hasStopped = true }
       state.signal()
@@ -112,6 +132,17 @@ package final class StoreThread: Sendable {
     _ request: OutboxRequest, then: @escaping @Sendable (OutboxReply) -> Void
   ) {
     state.withLock { $0.outboxWork.append((request, then)) }
+    state.signal()
+  }
+
+  /// Exchanges revocations with other nodes, one call at a time. `then` is called on the store's thread.
+  package func exchange(
+    _ revocations: [Revocation], after place: Int,
+    then: @escaping @Sendable (RevocationPage?) -> Void
+  ) {
+    state.withLock {
+      $0.exchange = Exchange(revocations: revocations, place: place, then: then)
+    }
     state.signal()
   }
 
@@ -148,8 +179,10 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// Does what is queued, then ends the threads; returns when they have ended.
+  /// Does what is queued, then ends the threads; returns when they have ended. A database that is away
+  /// is not waited for: what it was asked for fails.
   package func stop() {
+    for interrupt in interruptions { interrupt() }
     // First the reader: what it has open would keep the log from being emptied.
     reader?.stop()
     state.withLock { $0.isStopping = true }
@@ -161,6 +194,7 @@ package final class StoreThread: Sendable {
   private static func run(
     _ handover: Handover<any ServerStore>, state: Monitor<State>, reader: StoreReader?,
     log: any LogSink, wake: @Sendable () -> Void,
+    committed: @Sendable ([SearchedChange]) -> Void,
     outboxChanged: @Sendable ([OutboxTarget: OutboxStanding]) -> Void
   ) {
     let store = handover.take()
@@ -172,28 +206,33 @@ package final class StoreThread: Sendable {
     outboxChanged(store.takeOutboxChanges())
     while true {
       reader?.submit(store.takeChores().filter { busy.insert($0.id).inserted })
-      let (batch, outboxWork, chore) = state.wait(
+      let (batch, outboxWork, chore, exchange) = state.wait(
         until: { !$0.isIdle || $0.isStopping || hasMore },
         then: { state in
-          defer { (state.requests, state.outboxWork) = ([], []) }
+          defer { (state.requests, state.outboxWork, state.exchange) = ([], [], nil) }
           // One at a time: to keep a long text takes as long as some commits.
           let chore = state.chores.isEmpty ? nil : state.chores.removeFirst()
           state.untold.removeAll()
-          return (state.requests, state.outboxWork, chore)
+          return (state.requests, state.outboxWork, chore, state.exchange)
         })
-      if batch.isEmpty, outboxWork.isEmpty, chore == nil {
+      if batch.isEmpty, outboxWork.isEmpty, chore == nil, exchange == nil {
         if state.withLock({ $0.isStopping }) { break }
         hasMore = store.maintain()
         continue
       }
       hasMore = true
       if !batch.isEmpty {
-        perform(batch, store, state)
+        let changes = perform(batch, store, state)
         wake()
+        if !changes.isEmpty { committed(changes) }
       }
       if let chore {
         busy.remove(chore.id)
         if let result = chore.result { keep(result, store, state, wake) }
+      }
+      if let exchange {
+        exchange.then(
+          (try? store.exchange(exchange.revocations, after: exchange.place)).flatMap(\.self))
       }
       for work in outboxWork { work.then(store.perform(work.request)) }
       let changes = store.takeOutboxChanges()
@@ -214,10 +253,11 @@ package final class StoreThread: Sendable {
     wake()
   }
 
+  /// Does a batch, and returns what has changed for search.
   private static func perform(
     _ batch: [(ticket: StoreTicket?, request: StoreRequest)], _ store: any ServerStore,
     _ state: Monitor<State>
-  ) {
+  ) -> [SearchedChange] {
     let begin = SystemClock().microseconds
     let replies = store.perform(batch.map(\.request))
     let duration = SystemClock().microseconds - begin
@@ -232,6 +272,9 @@ package final class StoreThread: Sendable {
         guard let ticket = item.ticket else { continue }
         state.completions.append(Completion(ticket: ticket, reply: reply))
       }
+    }
+    return zip(batch, replies).compactMap { item, reply in
+      reply.isDone ? item.request.changedNote : nil
     }
   }
 }

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Points in time for people and programs, as in 2026-11-21T09:30:00.000Z (ISO 8601, always UTC).
-enum UTCDate {
-  /// - Parameter seconds: since 1970.
-  static func text(seconds: Int64) -> String {
+package enum UTCDate {
+  /// Formats a point in time, given in seconds since 1970.
+  package static func text(seconds: Int64) -> String {
     var bytes: [UInt8] = []
     append(Int(seconds), 0, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)

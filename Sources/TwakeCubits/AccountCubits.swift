@@ -23,6 +23,10 @@ public enum AuthenticationState: Sendable, Equatable {
   private let globals: Globals
   private let now: @Sendable () -> Int
   private var tokens: Twake.Authentication?
+  /// The number of times that somebody has signed in or out: an answer from before is dropped.
+  private var session = 0
+  /// The fetch of newer tokens in this session.
+  private var refreshing: Task<String?, any Error>?
 
   /// Makes a cubit.
   ///
@@ -38,30 +42,36 @@ public enum AuthenticationState: Sendable, Equatable {
     super.init(.initial)
   }
 
-  /// Signs in by name and password, then fetches the user's data.
+  /// Signs in by name and password, then fetches the user's data. What comes after the user has signed out,
+  /// or somebody else has signed in, is dropped.
   public func authenticate(_ username: String, _ password: String) async {
+    let former = session
     emit(.inProgress)
     do {
-      await take(try await source.authenticate(username, password))
+      let fresh = try await source.authenticate(username, password)
+      guard session == former else { return }
+      beginSession()
+      await take(fresh)
     } catch {
+      guard session == former else { return }
       emit(.failure(username: username, password: password))
       return
     }
+    // One session after the former: nobody else has begun one meanwhile.
+    guard session == former + 1 else { return }
     emit(.synchronising)
-    do {
-      try await source.synchronise()
-      emit(.success)
-    } catch {
-      emit(.synchronisationFailed)
-    }
+    let isSynchronised = (try? await source.synchronise()) != nil
+    guard session == former + 1 else { return }
+    emit(isSynchronised ? .success : .synchronisationFailed)
   }
 
   /// Goes on with the tokens of a former process, if there are any that count.
   public func checkAuthentication() async {
+    let session = session
     emit(.inProgress)
-    guard let kept: Twake.Authentication = await storage.model("authentication"),
-      kept.refreshExpiration > now()
-    else {
+    let kept: Twake.Authentication? = await storage.model("authentication")
+    guard session == self.session else { return }
+    guard let kept, kept.refreshExpiration > now() else {
       emit(.initial)
       return
     }
@@ -69,26 +79,43 @@ public enum AuthenticationState: Sendable, Equatable {
     globals.set { $0.token = kept.token }
     // Without a server the token that there is has to do.
     _ = try? await freshToken()
-    emit(.success)
+    if session == self.session { emit(.success) }
   }
 
-  /// The token for requests, a newer one if it ends within a minute.
+  /// The token for requests, a newer one if it ends within a minute. Callers that come while it is being
+  /// fetched wait for the same one.
   public func freshToken() async throws -> String? {
     guard let tokens else { return nil }
     guard tokens.expiration - now() < 60 else { return tokens.token }
-    let fresh = try await source.refresh(tokens)
+    if let refreshing { return try await refreshing.value }
+    let session = session
+    let task = Task { try await refresh(tokens, session) }
+    refreshing = task
+    return try await task.value
+  }
+
+  private func refresh(_ former: Twake.Authentication, _ session: Int) async throws -> String? {
+    defer { if session == self.session { refreshing = nil } }
+    let fresh = try await source.refresh(former)
     // Somebody has signed out, or in, meanwhile.
-    guard self.tokens == tokens else { return self.tokens?.token }
+    guard session == self.session else { return tokens?.token }
     await take(fresh)
     return fresh.token
   }
 
   /// Signs out, and forgets everything that is kept.
   public func logout() async {
-    tokens = nil
-    globals.set { $0 = Globals.Values() }
+    beginSession()
+    let session = session
+    globals.endSession()
     await storage.clear()
-    emit(.initial)
+    if session == self.session { emit(.initial) }
+  }
+
+  private func beginSession() {
+    tokens = nil
+    refreshing = nil
+    session += 1
   }
 
   private func take(_ fresh: Twake.Authentication) async {
@@ -112,12 +139,17 @@ public enum AccountState: Sendable, Equatable {
 @MainActor public final class AccountCubit: Cubit<AccountState> {
   private let source: any AccountsSource
   private let storage: any CubitStorage
+  private let globals: Globals
   private var visit = 0
 
   /// Makes a cubit.
-  public init(_ source: any AccountsSource, storage: any CubitStorage = MemoryCubitStorage()) {
+  public init(
+    _ source: any AccountsSource, storage: any CubitStorage = MemoryCubitStorage(),
+    globals: Globals
+  ) {
     self.source = source
     self.storage = storage
+    self.globals = globals
     super.init(.initial)
   }
 
@@ -125,11 +157,15 @@ public enum AccountState: Sendable, Equatable {
   public func fetch(_ id: String? = nil) async throws {
     visit += 1
     let visit = visit
+    let session = globals.session
     emit(.loading)
-    if let kept = await fetchStateless(id), visit == self.visit { emit(.loaded(kept)) }
+    let kept = await fetchStateless(id)
+    guard session == globals.session else { return }
+    if let kept, visit == self.visit { emit(.loaded(kept)) }
     let account = try await source.account(id)
+    guard session == globals.session else { return }
     await storage.write(account.json, for: Self.name(id))
-    if visit == self.visit { emit(.loaded(account)) }
+    if visit == self.visit, session == globals.session { emit(.loaded(account)) }
   }
 
   /// Returns a person as they are kept; the state stays.

@@ -20,6 +20,8 @@ public enum ChannelsState: Sendable, Equatable {
   private var selected: String?
   private var place: (companyID: String, workspaceID: String)?
   private var visit = 0
+  /// The session whose channels these are.
+  private var session = 0
 
   /// Makes a cubit; one for the channels of a workspace, another for direct ones.
   public init(
@@ -37,7 +39,8 @@ public enum ChannelsState: Sendable, Equatable {
   /// - Parameter workspaceID: The workspace, or `direct`.
   /// - Throws: The source's error; what is kept stays shown.
   public func fetch(companyID: String, workspaceID: String) async throws {
-    if place.map({ $0 != (companyID, workspaceID) }) ?? true {
+    if session != globals.session || place.map({ $0 != (companyID, workspaceID) }) ?? true {
+      session = globals.session
       place = (companyID, workspaceID)
       visit += 1
       list.clear()
@@ -46,14 +49,14 @@ public enum ChannelsState: Sendable, Equatable {
     }
     let visit = visit
     if list.base.isEmpty, let kept: [Twake.Channel] = await storage.list(name) {
-      guard visit == self.visit else { return }
+      guard isCurrent(visit) else { return }
       if list.base.isEmpty {
         list.replace(kept)
         show()
       }
     }
     let fetched = try await source.channels(companyID: companyID, workspaceID: workspaceID)
-    guard visit == self.visit else { return }
+    guard isCurrent(visit) else { return }
     list.replace(fetched)
     await shown()
   }
@@ -74,7 +77,7 @@ public enum ChannelsState: Sendable, Equatable {
     channel.visibility = visibility
     let visit = visit
     let made = try await source.create(channel, key: RequestKey.make())
-    guard visit == self.visit else { return }
+    guard isCurrent(visit) else { return }
     list.merge([made])
     select(made.id)
     await shown()
@@ -109,7 +112,7 @@ public enum ChannelsState: Sendable, Equatable {
     } then: { list, _ in
       list.remove(channel.id)
     }
-    if selected == channel.id { clearSelection() }
+    if selected == channel.id, session == globals.session { clearSelection() }
   }
 
   // MARK: Members
@@ -155,12 +158,12 @@ public enum ChannelsState: Sendable, Equatable {
     show()
     do {
       let answer = try await make()
-      guard visit == self.visit else { return }
+      guard isCurrent(visit) else { return }
       list.end(number)
       finish(&list, answer)
       await shown()
     } catch {
-      if visit == self.visit {
+      if isCurrent(visit) {
         list.end(number)
         show()
       }
@@ -189,7 +192,7 @@ public enum ChannelsState: Sendable, Equatable {
   /// Follows changes of channels and what happens in them, as ``DomainRouter`` tells it, until the events
   /// end.
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
-    for await event in events {
+    for await event in events where session == globals.session {
       switch event {
       case .activity(let place, let time, let last):
         guard var channel = list.base.first(where: { $0.id == place }) else { continue }
@@ -211,12 +214,19 @@ public enum ChannelsState: Sendable, Equatable {
 
   // MARK: Showing
 
+  /// Whether an answer is for what is shown now, and for the person who is signed in.
+  private func isCurrent(_ visit: Int) -> Bool {
+    visit == self.visit && session == globals.session
+  }
+
   private func show() {
     let channels = list.shown
     emit(.loaded(channels, selected: channels.first { $0.id == selected }))
   }
 
   private func shown() async {
+    // Once the user has signed out, nothing of theirs is kept.
+    guard session == globals.session else { return }
     show()
     await storage.keep(list.base, as: name)
   }

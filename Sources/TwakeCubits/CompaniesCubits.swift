@@ -16,6 +16,8 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
   private let storage: any CubitStorage
   private let globals: Globals
   private var companies: [Twake.Company] = []
+  /// The session whose companies these are.
+  private var session = 0
 
   /// Makes a cubit.
   public init(
@@ -30,16 +32,25 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
 
   /// Shows the companies: those that are kept, then the server's.
   public func fetch() async throws {
+    if session != globals.session {
+      session = globals.session
+      companies = []
+    }
+    let session = session
     if companies.isEmpty {
       emit(.loading)
-      if let kept: [Twake.Company] = await storage.list("companies"), companies.isEmpty {
+      let kept: [Twake.Company]? = await storage.list("companies")
+      guard session == globals.session else { return }
+      if let kept, companies.isEmpty {
         companies = kept
         show()
       }
     }
     let workspaces = Dictionary(
       companies.map { ($0.id, $0.selectedWorkspace) }, uniquingKeysWith: { $1 })
-    companies = try await source.companies().map { company in
+    let fetched = try await source.companies()
+    guard session == globals.session else { return }
+    companies = fetched.map { company in
       var company = company
       // What was selected on this device counts.
       if let selected = workspaces[company.id] ?? nil { company.selectedWorkspace = selected }
@@ -63,6 +74,7 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
     guard let index = companies.firstIndex(where: { $0.id == globals.state.companyID }) else {
       return
     }
+    guard session == globals.session else { return }
     companies[index].selectedWorkspace = id
     globals.set { $0.workspaceID = id }
     await shown()
@@ -86,6 +98,8 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
   private let globals: Globals
   private var workspaces: [Twake.Workspace] = []
   private var companyID: String?
+  /// The session whose workspaces these are.
+  private var session = 0
 
   /// Makes a cubit.
   public init(
@@ -100,19 +114,22 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
 
   /// Shows a company's workspaces: those that are kept, then the server's.
   public func fetch(companyID: String) async throws {
-    if companyID != self.companyID {
+    if companyID != self.companyID || session != globals.session {
+      session = globals.session
       self.companyID = companyID
       workspaces = []
       emit(.loading)
+      let session = session
       let kept: [Twake.Workspace]? = await storage.list("workspaces/" + companyID)
-      guard companyID == self.companyID else { return }
+      guard isCurrent(companyID, session) else { return }
       if let kept, workspaces.isEmpty {
         workspaces = kept
         show()
       }
     }
+    let session = session
     let fetched = try await source.workspaces(of: companyID)
-    guard companyID == self.companyID else { return }
+    guard isCurrent(companyID, session) else { return }
     workspaces = fetched
     await shown()
   }
@@ -130,12 +147,18 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
 
   /// Makes a workspace, and selects it.
   public func create(companyID: String, name: String, members: [String]) async throws {
+    let session = session
     let made = try await source.create(
       workspace: name, in: companyID, members: members, key: RequestKey.make())
-    guard companyID == self.companyID else { return }
+    guard isCurrent(companyID, session) else { return }
     if !workspaces.contains(where: { $0.id == made.id }) { workspaces.append(made) }
     globals.set { $0.workspaceID = made.id }
     await shown()
+  }
+
+  /// Whether an answer is for the company that is shown now, and for the person who is signed in.
+  private func isCurrent(_ companyID: String, _ session: Int) -> Bool {
+    companyID == self.companyID && session == globals.session
   }
 
   private func show() {

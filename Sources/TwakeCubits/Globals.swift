@@ -24,6 +24,16 @@ import DialectModels
   /// Makes globals; values of a former process are the app's to hand in.
   public override init(_ values: Values = Values()) { super.init(values) }
 
+  /// The number of times that somebody has signed out: an answer to what was asked before is dropped, and
+  /// nothing of it is kept.
+  package private(set) var session = 0
+
+  /// Forgets the values: nobody is signed in.
+  package func endSession() {
+    session += 1
+    emit(Values())
+  }
+
   /// Changes values.
   public func set(_ change: (inout Values) -> Void) {
     var values = state

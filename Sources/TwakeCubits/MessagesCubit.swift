@@ -35,6 +35,8 @@ public enum MessagesState: Sendable, Equatable {
   private var parent: Twake.Message?
   /// Numbers the places that were asked for: an answer for a former one is dropped.
   private var visit = 0
+  /// The session whose messages these are.
+  private var session = 0
 
   /// Makes a cubit.
   ///
@@ -57,8 +59,9 @@ public enum MessagesState: Sendable, Equatable {
   /// - Throws: The source's error; what is kept stays shown.
   public func fetch(channelID: String, threadID: String? = nil) async throws {
     let place = MessagesPlace(channelID: channelID, threadID: threadID)
-    if place != self.place {
-      let shown = list.shown
+    if place != self.place || session != globals.session {
+      let shown = session == globals.session ? list.shown : []
+      session = globals.session
       self.place = place
       visit += 1
       list.clear()
@@ -67,11 +70,11 @@ public enum MessagesState: Sendable, Equatable {
     }
     let visit = visit
     if list.base.isEmpty, let kept: [Twake.Message] = await storage.list(Self.name(place)) {
-      guard visit == self.visit else { return }
+      guard isCurrent(visit) else { return }
       if list.base.isEmpty { put(kept) }
     }
     let fetched = try await source.messages(in: place, before: nil)
-    guard visit == self.visit else { return }
+    guard isCurrent(visit) else { return }
     // What the server no longer has of these goes; what is before them stays.
     let first = fetched.map(\.creationDate).min() ?? .min
     list.replace(list.base.filter { $0.creationDate < first })
@@ -86,11 +89,11 @@ public enum MessagesState: Sendable, Equatable {
     emit(.loadingBefore(shown))
     do {
       let fetched = try await source.messages(in: place, before: first)
-      guard visit == self.visit else { return }
+      guard isCurrent(visit) else { return }
       put(fetched)
       await keep()
     } catch {
-      if visit == self.visit { show() }
+      if isCurrent(visit) { show() }
       throw error
     }
   }
@@ -186,14 +189,14 @@ public enum MessagesState: Sendable, Equatable {
     show()
     do {
       let answer = try await make()
-      guard visit == self.visit else { return }
+      guard isCurrent(visit) else { return }
       list.end(number)
       finish(&list, answer)
       sort()
       show()
       await keep()
     } catch {
-      if visit == self.visit {
+      if isCurrent(visit) {
         list.end(number)
         show()
       }
@@ -213,13 +216,14 @@ public enum MessagesState: Sendable, Equatable {
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
     for await event in events {
       guard case .message(let action, let id, _, let thread, _) = event, let place else { continue }
+      guard session == globals.session else { continue }
       guard thread == nil || thread == place.threadID || id == thread || place.threadID == nil
       else { continue }
       let visit = visit
       if action == .deleted {
         list.remove(id)
         show()
-      } else if let message = try? await source.message(id, in: place), visit == self.visit {
+      } else if let message = try? await source.message(id, in: place), isCurrent(visit) {
         put([message])
       }
       await keep()
@@ -227,6 +231,11 @@ public enum MessagesState: Sendable, Equatable {
   }
 
   // MARK: Showing
+
+  /// Whether an answer is for what is shown now, and for the person who is signed in.
+  private func isCurrent(_ visit: Int) -> Bool {
+    visit == self.visit && session == globals.session
+  }
 
   private func put(_ messages: [Twake.Message]) {
     list.merge(messages)
@@ -241,7 +250,8 @@ public enum MessagesState: Sendable, Equatable {
   }
 
   private func keep() async {
-    guard let place else { return }
+    // Once the user has signed out, nothing of theirs is kept.
+    guard let place, session == globals.session else { return }
     await storage.keep(Array(list.base.suffix(Self.keptMax)), as: Self.name(place))
   }
 

@@ -86,7 +86,7 @@ public protocol CubitStorage: Sendable {
   func read(_ name: String) async -> [UInt8]?
   /// Keeps a value in place of what was there.
   func write(_ value: [UInt8], for name: String) async
-  /// Forgets everything.
+  /// Forgets everything, also what is still being written.
   func clear() async
 }
 

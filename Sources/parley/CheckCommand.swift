@@ -1,67 +1,67 @@
-import CryptoOpenSSL
 import ParleyServer
 import StoreRecords
-import StoreSQLite
 
 /// `parley check`.
 enum CheckCommand {
   /// Prints what holds and what is wrong; returns the exit code.
   static func run(_ arguments: [String], executable: String) -> Int32 {
-    let loaded: ConfigurationLoader.Result
-    do throws(ConfigurationError) {
-      loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
-    } catch {
-      Terminal.error("parley: \(error)\n")
-      return Program.ExitCode.usage
+    let isJSON = arguments.contains("--json")
+    let report = report(on: arguments.filter { $0 != "--json" }, executable: executable)
+    if isJSON {
+      Terminal.output(JSONReport.check(report))
+    } else {
+      show(report)
     }
-    let width = Configuration.settings.map(\.name.count).max() ?? 0
-    for setting in Configuration.settings {
-      let place = loaded.places[setting.name] ?? .standard
-      let value = setting.text(in: loaded.configuration)
-      Terminal.output(
-        "\(setting.name.padded(to: width))  \(value.isEmpty ? "-" : value)  (\(place))\n")
-    }
-    var problems = loaded.unknown
-    do throws(ConfigurationError) {
-      _ = try loaded.configuration.webDirectory(executable: executable)
-    } catch {
-      problems.append(error)
-    }
-    do {
-      let authenticator = try loaded.configuration.authenticator(log: nil)
-      for warning in (authenticator?.warnings ?? []) + loaded.configuration.issuerWarnings {
-        Terminal.error("parley: warning: \(warning)\n")
-      }
-      _ = try loaded.configuration.apiKeys(log: nil)
-      _ = try loaded.configuration.users(log: nil)
-    } catch {
-      Terminal.error("parley: \(error)\n")
-      return Program.ExitCode.usage
-    }
-    for problem in problems { Terminal.error("parley: \(problem)\n") }
-    guard problems.isEmpty else { return Program.ExitCode.usage }
-    return checkStore(loaded.configuration)
+    return exitCode(of: report)
   }
 
-  private static func checkStore(_ configuration: Configuration) -> Int32 {
-    let commands = StoreCommands(configuration)
-    do {
-      guard try commands.exists() else {
-        Terminal.output("\nstore \(commands.name): not there yet; serve makes it\n")
-        return Program.ExitCode.success
-      }
-      let findings = try commands.check()
-      for problem in findings.problems {
-        Terminal.error("parley: \(commands.name): \(problem)\n")
-      }
-      guard findings.problems.isEmpty else { return Program.ExitCode.failure }
-      Terminal.output(
-        "\nstore \(commands.name): sound, \(findings.notes) notes with \(findings.entries) changes\n"
-      )
+  /// Looks at the configuration that flags, environment and file make, and at its store.
+  static func report(on arguments: [String], executable: String) -> CheckReport {
+    do throws(ConfigurationError) {
+      let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
+      return CheckReport(loaded, executable: executable)
     } catch {
-      Terminal.error("parley: \(error)\n")
-      return Program.ExitCode.failure
+      return CheckReport(error)
     }
-    return Program.ExitCode.success
+  }
+
+  /// Prints what is wrong or may be.
+  static func showProblems(_ report: CheckReport) {
+    for warning in report.warnings { Terminal.error("parley: warning: \(warning)\n") }
+    for problem in report.problems { Terminal.error("parley: \(problem)\n") }
+    switch report.store {
+    case .damaged(let problems):
+      for problem in problems { Terminal.error("parley: \(report.storeName): \(problem)\n") }
+    case .unreadable(let problem): Terminal.error("parley: \(problem)\n")
+    case .unknown, .missing, .sound: break
+    }
+  }
+
+  /// The exit code that a report amounts to.
+  static func exitCode(of report: CheckReport) -> Int32 {
+    guard report.problems.isEmpty else { return Program.ExitCode.usage }
+    switch report.store {
+    case .damaged, .unreadable: return Program.ExitCode.failure
+    case .unknown, .missing, .sound: return Program.ExitCode.success
+    }
+  }
+
+  private static func show(_ report: CheckReport) {
+    let width = report.lines.map(\.name.count).max() ?? 0
+    for line in report.lines {
+      Terminal.output(
+        "\(line.name.padded(to: width))  \(line.value.isEmpty ? "-" : line.value)  (\(line.place))\n"
+      )
+    }
+    showProblems(report)
+    switch report.store {
+    case .missing:
+      Terminal.output("\nstore \(report.storeName): not there yet; serve makes it\n")
+    case .sound(let findings):
+      Terminal.output(
+        "\nstore \(report.storeName): sound, \(findings.notes) notes with \(findings.entries) "
+          + "changes\n")
+    case .unknown, .damaged, .unreadable: break
+    }
   }
 }

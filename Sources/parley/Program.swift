@@ -1,3 +1,4 @@
+import GatewayPorts
 @preconcurrency import Glibc
 import ParleyServer
 
@@ -23,7 +24,11 @@ enum Program {
     let rest = Array(arguments.dropFirst(2))
     let wantsHelp = rest.contains("--help") || rest.contains("-h")
     switch command {
+    case "setup":
+      if wantsHelp { return show(Help.setup) }
+      return SetupCommand.run(rest, executable: executable(arguments))
     case "serve":
+      if rest.contains("--help-all") { return show(Help.serveAll) }
       if wantsHelp { return show(Help.serve) }
       return ServeCommand.run(rest, executable: executable(arguments))
     case "check":
@@ -44,6 +49,9 @@ enum Program {
     case "user":
       if wantsHelp { return show(Help.user) }
       return UserCommand.run(rest)
+    case "invite":
+      if wantsHelp { return show(Help.invite) }
+      return InviteCommand.run(rest)
     case "apikey":
       if wantsHelp { return show(Help.apiKey) }
       return APIKeyCommand.run(rest)
@@ -55,6 +63,7 @@ enum Program {
       return StoreCommand.run(name, rest)
     case "help", "--help", "-h":
       switch rest.first {
+      case "setup": return show(Help.setup)
       case "serve": return show(Help.serve)
       case "check": return show(Help.check)
       case "doctor": return show(Help.doctor)
@@ -62,6 +71,7 @@ enum Program {
       case "token": return show(Help.token)
       case "revoke": return show(Help.revoke)
       case "user": return show(Help.user)
+      case "invite": return show(Help.invite)
       case "apikey": return show(Help.apiKey)
       case "note": return show(Help.note)
       case let name? where StoreCommand.names.contains(name): return show(Help.store)
@@ -87,6 +97,13 @@ enum Program {
       next += 1
     }
     return variables
+  }
+
+  /// Milliseconds since 1970.
+  static var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(time.tv_sec) * 1_000 + Timestamp(time.tv_nsec) / 1_000_000
   }
 
   private static func executable(_ arguments: [String]) -> String {

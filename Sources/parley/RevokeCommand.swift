@@ -17,9 +17,7 @@ enum RevokeCommand {
       guard let value = rest.popFirst(), !value.isEmpty else {
         return usage("\(word) needs a value")
       }
-      var time = timespec()
-      clock_gettime(CLOCK_REALTIME, &time)
-      let now = Timestamp(time.tv_sec) * 1_000 + Timestamp(time.tv_nsec) / 1_000_000
+      let now = Program.now
       revocations.append(word == "--user" ? .user(value, before: now) : .token(value))
     }
     guard !revocations.isEmpty else { return usage("expected --user ID or --token ID") }

@@ -3,56 +3,13 @@ import ParleyServer
 import StoreRecords
 import StoreSQLite
 
-/// `parley backup`, `restore`, `export`, `import`, `compact`, `notes` and `webhooks`.
+/// `parley backup`, `restore`, `export`, `import`, `compact`, `notes`, `search`, `reindex`, `undelete` and
+/// `webhooks`.
 enum StoreCommand {
-  /// Words of a command that are not settings: flags of its own, and what it works on.
-  private struct Words {
-    var operands: [String] = []
-    var options: [String: String] = [:]
-    var switches: Set<String> = []
-    /// Left for the configuration.
-    var settings: [String] = []
-
-    init(_ arguments: [String], options known: [String], switches: [String]) throws(UsageError) {
-      var rest = arguments[...]
-      while let word = rest.popFirst() {
-        guard word.hasPrefix("--") else {
-          operands.append(word)
-          continue
-        }
-        let name = String(word.dropFirst(2))
-        if switches.contains(name) {
-          self.switches.insert(name)
-        } else if known.contains(name) {
-          guard let value = rest.popFirst() else { throw UsageError("--\(name) needs a value") }
-          options[name] = value
-        } else {
-          settings.append(word)
-          // A setting's value goes with it, unless it came with “=” or the setting is a flag.
-          if !word.contains("="), Configuration.takesValue(name), let value = rest.popFirst() {
-            settings.append(value)
-          }
-        }
-      }
-    }
-
-    func operand(_ what: String) throws(UsageError) -> String {
-      guard operands.count == 1, let operand = operands.first else {
-        throw UsageError("expected \(what), got \(operands.count) of them")
-      }
-      return operand
-    }
-  }
-
-  private struct UsageError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-  }
-
   /// The commands by name.
   static let names: Set<String> = [
-    "backup", "restore", "export", "import", "compact", "notes", "webhooks",
+    "backup", "restore", "export", "import", "compact", "notes", "search", "reindex", "undelete",
+    "webhooks",
   ]
 
   /// Runs one of them; returns the exit code.
@@ -64,6 +21,9 @@ enum StoreCommand {
       case "export": return try export(arguments)
       case "import": return try importNote(arguments)
       case "compact": return try compact(arguments)
+      case "search": return try search(arguments)
+      case "reindex": return try reindex(arguments)
+      case "undelete": return try undelete(arguments)
       case "webhooks": return try deadLetters(arguments)
       default: return try list(arguments)
       }
@@ -79,14 +39,12 @@ enum StoreCommand {
     }
   }
 
-  private static func commands(_ words: Words) throws -> StoreCommands {
-    let loaded = try ConfigurationLoader(environment: Program.environment).load(words.settings)
-    if let unknown = loaded.unknown.first { throw unknown }
-    return StoreCommands(loaded.configuration)
+  private static func commands(_ words: CommandWords) throws -> StoreCommands {
+    StoreCommands(try words.configuration())
   }
 
   private static func backUp(_ arguments: [String]) throws -> Int32 {
-    let words = try Words(arguments, options: [], switches: ["no-verify"])
+    let words = try CommandWords(arguments, options: [], switches: ["no-verify"])
     let destination = try words.operand("one file to write the backup to")
     let findings = try commands(words).backUp(
       to: destination, isVerified: !words.switches.contains("no-verify"))
@@ -95,7 +53,7 @@ enum StoreCommand {
   }
 
   private static func restore(_ arguments: [String]) throws -> Int32 {
-    let words = try Words(arguments, options: [], switches: ["verify", "replace"])
+    let words = try CommandWords(arguments, options: [], switches: ["verify", "replace"])
     let backup = try words.operand("one backup")
     let commands = try commands(words)
     if words.switches.contains("verify") {
@@ -116,15 +74,26 @@ enum StoreCommand {
   }
 
   private static func export(_ arguments: [String]) throws -> Int32 {
-    let words = try Words(arguments, options: ["format", "output"], switches: [])
+    let words = try CommandWords(arguments, options: ["format", "output"], switches: ["all"])
+    if words.switches.contains("all") { return try exportAll(words) }
     let id = try words.operand("the id of one note (parley notes lists them)")
     try commands(words).export(
       id, as: format(words.options["format"] ?? "md"), to: words.options["output"])
     return Program.ExitCode.success
   }
 
+  private static func exportAll(_ words: CommandWords) throws -> Int32 {
+    guard let folder = words.options["output"], words.operands.isEmpty else {
+      throw UsageError("expected --all --output FOLDER, and no note's id")
+    }
+    let count = try commands(words).exportAll(
+      as: format(words.options["format"] ?? "md"), to: folder)
+    Terminal.output("\(folder): \(count) notes\n")
+    return Program.ExitCode.success
+  }
+
   private static func importNote(_ arguments: [String]) throws -> Int32 {
-    let words = try Words(arguments, options: ["format", "title", "author"], switches: [])
+    let words = try CommandWords(arguments, options: ["format", "title", "author"], switches: [])
     let file = try words.operand("one file")
     let note = try commands(words).importNote(
       from: file, as: words.options["format"].map(format) ?? formatOfEnding(file),
@@ -134,22 +103,61 @@ enum StoreCommand {
   }
 
   private static func compact(_ arguments: [String]) throws -> Int32 {
-    let words = try Words(arguments, options: [], switches: [])
+    let words = try CommandWords(arguments, options: [], switches: [])
     let count = try commands(words).compact()
     Terminal.output("\(count) logs became shorter\n")
     return Program.ExitCode.success
   }
 
   private static func list(_ arguments: [String]) throws -> Int32 {
-    let words = try Words(arguments, options: [], switches: [])
-    for note in try commands(words).notes() {
-      Terminal.output("\(note.id)  \(note.revision)  \(note.title)\n")
+    let words = try CommandWords(arguments, options: [], switches: ["deleted", "json"])
+    let commands = try commands(words)
+    let isJSON = words.switches.contains("json")
+    switch words.switches.contains("deleted") {
+    case true where isJSON: Terminal.output(JSONReport.notes(deleted: try commands.deletedNotes()))
+    case false where isJSON: Terminal.output(JSONReport.notes(try commands.notes()))
+    case true:
+      for deleted in try commands.deletedNotes() {
+        let date = UTCDate.text(seconds: deleted.deletion.time / 1_000)
+        Terminal.output("\(deleted.note.id)  \(date)  \(deleted.note.title)\n")
+      }
+    case false:
+      for note in try commands.notes() {
+        Terminal.output("\(note.id)  \(note.revision)  \(note.title)\n")
+      }
     }
     return Program.ExitCode.success
   }
 
+  private static func search(_ arguments: [String]) throws -> Int32 {
+    let words = try CommandWords(arguments, options: ["limit"], switches: [])
+    guard !words.operands.isEmpty else { throw UsageError("expected the words to look for") }
+    let limit = words.options["limit"].map { Int($0) ?? 0 } ?? 20
+    guard (1...1_000).contains(limit) else { throw UsageError("expected --limit from 1 to 1000") }
+    let hits = try commands(words).search(words.operands.joined(separator: " "), limit: limit)
+    for hit in hits {
+      Terminal.output("\(hit.note.id)  \(hit.note.title)\n    \(hit.place.text)\n")
+    }
+    return Program.ExitCode.success
+  }
+
+  private static func reindex(_ arguments: [String]) throws -> Int32 {
+    let words = try CommandWords(arguments, options: [], switches: [])
+    guard words.operands.isEmpty else { throw UsageError("expected settings alone") }
+    Terminal.output("\(try commands(words).reindex()) notes can be searched\n")
+    return Program.ExitCode.success
+  }
+
+  private static func undelete(_ arguments: [String]) throws -> Int32 {
+    let words = try CommandWords(arguments, options: [], switches: [])
+    let id = try words.operand("the id of one note (parley notes --deleted lists them)")
+    let note = try commands(words).undelete(id)
+    Terminal.output("\(note.id)  \(note.revision)  \(note.title)\n")
+    return Program.ExitCode.success
+  }
+
   private static func deadLetters(_ arguments: [String]) throws -> Int32 {
-    let words = try Words(arguments, options: [], switches: [])
+    let words = try CommandWords(arguments, options: [], switches: [])
     for line in try commands(words).deadLetters() { Terminal.output("\(line)\n") }
     return Program.ExitCode.success
   }

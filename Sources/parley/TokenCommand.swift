@@ -53,7 +53,7 @@ enum TokenCommand {
     guard let user = values["user"]?.last, !user.isEmpty else {
       throw UsageError("--user is missing")
     }
-    let now = wallClock()
+    let now = Program.now
     let profile = try profile(values)
     var claims = JWTSigner.Claims(
       user: user, name: values["name"]?.last, tokenID: values["id"]?.last ?? RandomNames().next(),
@@ -129,8 +129,8 @@ enum TokenCommand {
       return Program.ExitCode.success
     }
     do throws(AuthenticationError) {
-      let (identity, profile) = try authenticator.check(token, now: wallClock())
-      let left = identity.expiresAt.map { "for another \(($0 - wallClock()) / 1000) s" }
+      let (identity, profile) = try authenticator.check(token, now: Program.now)
+      let left = identity.expiresAt.map { "for another \(($0 - Program.now) / 1000) s" }
       let judge = profile.name.map { ", by issuer profile \($0) as \(printable(identity.user))" }
       Terminal.output("accepted \(left ?? "without an end")\(judge ?? "")\n")
       return Program.ExitCode.success
@@ -148,11 +148,5 @@ enum TokenCommand {
         scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) ? " " : scalar)
     }
     return result
-  }
-
-  private static func wallClock() -> Timestamp {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Timestamp(time.tv_sec) * 1_000 + Timestamp(time.tv_nsec) / 1_000_000
   }
 }

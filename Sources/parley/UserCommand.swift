@@ -1,83 +1,107 @@
 import CryptoOpenSSL
-import Glibc
+import GatewayPorts
 import ParleyServer
 
-/// `parley user add`.
+/// `parley user add`, `list`, `passwd` and `remove`.
 enum UserCommand {
-  private struct UsageError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-  }
-
-  /// Prints or appends the line of a user; returns the exit code.
+  /// Runs one of them; returns the exit code.
   static func run(_ arguments: [String]) -> Int32 {
-    do throws(UsageError) {
-      guard arguments.first == "add" else { throw UsageError("expected add") }
-      return try add(arguments.dropFirst())
-    } catch {
+    do {
+      let rest = arguments.dropFirst()
+      switch arguments.first {
+      case "add": try add(rest)
+      case "list": try list(rest)
+      case "passwd": try setPassword(rest)
+      case "remove": try remove(rest)
+      default: throw UsageError("expected add, list, passwd or remove")
+      }
+      return Program.ExitCode.success
+    } catch let error as UsageError {
       Terminal.error("parley user: \(error); parley user --help says more\n")
       return Program.ExitCode.usage
-    }
-  }
-
-  private static func add(_ arguments: ArraySlice<String>) throws(UsageError) -> Int32 {
-    var rest = arguments
-    guard let id = rest.popFirst(), !id.hasPrefix("--") else {
-      throw UsageError("expected the user's name or address")
-    }
-    var name: String?
-    var file: String?
-    var rights: [String] = []
-    while let word = rest.popFirst() {
-      switch word {
-      case "--name", "--file":
-        guard let value = rest.popFirst() else { throw UsageError("\(word) needs a value") }
-        if word == "--name" { name = value } else { file = value }
-      default: rights.append(word)
-      }
-    }
-    guard let password = password(), !password.isEmpty,
-      password.utf8.count <= PasswordHash.passwordBytesMax
-    else { throw UsageError("expected a password on standard input, not empty and not too long") }
-    let line: String
-    do throws(FileError) {
-      line = try UserFile.line(
-        id: id, name: name, password: PasswordHash(password: password), rights: rights)
-    } catch { throw UsageError("\(error)") }
-    guard let file else {
-      Terminal.output(line + "\n")
-      return Program.ExitCode.success
-    }
-    do throws(FileError) {
-      try UserFile.append(line, to: file)
+    } catch let error as ConfigurationError {
+      Terminal.error("parley: \(error)\n")
+      return Program.ExitCode.usage
+    } catch is Prompt.Interrupted {
+      return Prompt.Interrupted.exitCode
     } catch {
       Terminal.error("parley user: \(error)\n")
       return Program.ExitCode.failure
     }
-    return Program.ExitCode.success
   }
 
-  /// Typed twice unseen at a terminal; elsewhere the first line of standard input.
-  private static func password() -> String? {
-    guard isatty(STDIN_FILENO) == 1 else { return readLine() }
-    guard let first = unseen("Password: "), let second = unseen("Once more: "), first == second
-    else { return nil }
-    return first
-  }
-
-  private static func unseen(_ prompt: String) -> String? {
-    var settings = termios()
-    guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
-    let before = settings
-    settings.c_lflag &= ~tcflag_t(ECHO)
-    tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
-    defer {
-      var before = before
-      tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
-      Terminal.error("\n")
+  private static func add(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: ["name", "file"], switches: [])
+    guard let id = words.operands.first else {
+      throw UsageError("expected the user's name or address")
     }
-    Terminal.error(prompt)
-    return readLine()
+    let rights = Array(words.operands.dropFirst())
+    func line(_ password: PasswordHash) throws(UsageError) -> UserLine {
+      do throws(FileError) {
+        return try UserLine(
+          id: id, name: words.options["name"], password: password, rights: rights,
+          since: Program.now)
+      } catch { throw UsageError("\(error)") }
+    }
+    // Before a person types a password for nothing.
+    _ = try line(.ofNobody)
+    let file = try fileIfAny(words)
+    if let file { try UserEditing(path: file).refuse(id) }
+    let made = try line(PasswordHash(password: Prompt.newPassword()))
+    if let file {
+      try UserEditing(path: file).add(made)
+    } else {
+      Terminal.output(made.text + "\n")
+    }
+    if rights.isEmpty {
+      Terminal.error(
+        "parley user: \(id) may do nothing yet; give rights such as "
+          + "document:*=read,write,presence\n")
+    }
+  }
+
+  private static func list(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: ["file"], switches: ["json"])
+    guard words.operands.isEmpty else { throw UsageError("list expects no names") }
+    let lines = try UserLine.lines(ofFileAt: file(words))
+    if words.switches.contains("json") {
+      Terminal.output(JSONReport.users(lines))
+      return
+    }
+    for line in lines {
+      Terminal.output(
+        ([line.user.id, line.user.name] + line.rights).joined(separator: "  ") + "\n")
+    }
+  }
+
+  private static func setPassword(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: ["file"], switches: [])
+    let user = try words.operand("one user (parley user list lists them)")
+    let editing = UserEditing(path: try file(words))
+    try editing.require(user)
+    let password = PasswordHash(password: try Prompt.newPassword())
+    try editing.setPassword(of: user, to: password, since: Program.now)
+  }
+
+  private static func remove(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: ["file"], switches: [])
+    let user = try words.operand("one user (parley user list lists them)")
+    try UserEditing(path: file(words)).remove(user)
+  }
+
+  private static func file(_ words: CommandWords) throws -> String {
+    guard let file = try fileIfAny(words) else {
+      throw UsageError("expected --file FILE, or --config FILE with a users-file in it")
+    }
+    return file
+  }
+
+  /// The file of users that is named, or that of the configuration.
+  private static func fileIfAny(_ words: CommandWords) throws -> String? {
+    guard let file = words.options["file"] else { return try words.configuration().usersFile }
+    guard words.settings.isEmpty else {
+      throw UsageError("expected --file FILE or settings, got both")
+    }
+    return file
   }
 }

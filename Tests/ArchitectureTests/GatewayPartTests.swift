@@ -25,14 +25,16 @@ struct GatewayPartTests {
     "Dialects/Whaler": ["Documents", "Live", "Rates", "Rooms", "Store", "Switchboard"],
     "Documents": ["Live", "Store", "Switchboard", "Values"],
     "HTTP": [
-      "Access", "Bodies", "Documents", "Live", "Requests", "Rights", "Rooms", "Store",
+      "Access", "Bodies", "Documents", "Live", "Requests", "Rights", "Rooms", "Search", "Store",
       "Switchboard", "Values",
     ],
     "Live": ["Values"],
+    "Nodes": ["Store", "Values"],
     "Rates": [],
     "Requests": [],
     "Rights": ["Access", "Dialects/Native", "Documents", "Rates", "Rooms", "Switchboard"],
-    "Rooms": ["Settings", "Store", "Switchboard", "Values"],
+    "Rooms": ["Live", "Nodes", "Settings", "Store", "Switchboard", "Values"],
+    "Search": ["Access", "Requests", "Switchboard"],
     "Settings": [],
     "Store": ["Requests"],
     "Switchboard": ["Live", "Rates", "Settings", "Store", "Values"],
@@ -53,6 +55,7 @@ struct GatewayPartTests {
     "HTTP": (type: "HTTP", name: "http", stateCount: 2),
     "Rights": (type: "Rights", name: "rights", stateCount: 2),
     "Rooms": (type: "Rooms", name: "rooms", stateCount: 4),
+    "Search": (type: "Search", name: "search", stateCount: 1),
   ]
 
   private let tree = SourceTree()

@@ -63,8 +63,14 @@ struct LayeringTests {
       "OTCore", "JSON", "GatewayPorts", "Hashing", "StoreRecords", "CSQLite", "Glibc",
     ],
     "StorePostgres": [
-      "OTCore", "JSON", "GatewayPorts", "Hashing", "StoreRecords", "CPostgres", "Glibc",
+      "OTCore", "JSON", "GatewayPorts", "Hashing", "StoreRecords", "CPostgres", "PostgresClient",
+      "Glibc", "Synchronization",
     ],
+    // What store and broker need of the same system, and what brokers have in common.
+    "PostgresClient": ["CPostgres"],
+    "BrokerQueues": ["GatewayPorts", "Hashing", "Glibc"],
+    "BrokerPostgres": ["GatewayPorts", "BrokerQueues", "CPostgres", "PostgresClient", "Glibc"],
+    "BrokerNATS": ["GatewayPorts", "BrokerQueues", "CNATS", "Glibc"],
     "CryptoOpenSSL": ["JSON", "GatewayPorts", "Hashing", "COpenSSL", "Glibc"],
     "HTTPClientCurl": ["CCurl"],
     // Programs.
@@ -72,9 +78,9 @@ struct LayeringTests {
     "ParleyServer": [
       "APIDescription", "WebSocketFrames",
       "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-      "StoreSQLite", "StorePostgres", "StoreRecords", "CryptoOpenSSL", "HTTPClientCurl", "CLinux",
-      "Glibc", "Synchronization",
-      "FoundationEssentials",
+      "StoreSQLite", "StorePostgres", "StoreRecords", "BrokerPostgres", "BrokerNATS",
+      "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "Glibc",
+      "Synchronization", "FoundationEssentials",
     ],
     "parley": [
       "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords", "Glibc",
@@ -93,7 +99,8 @@ struct LayeringTests {
     ],
     "PortConformance": ["OTCore", "OTWorkloads", "JSON", "GatewayPorts"],
     // System modules and C.
-    "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "CPostgres": [], "COpenSSL": [],
+    "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "CPostgres": [], "CNATS": [],
+    "COpenSSL": [],
     "CCurl": [], "CLinux": [], "CClientTLS": [], "CClientSQLite": [],
   ]
 
@@ -133,7 +140,9 @@ struct LayeringTests {
     let owners: [String: Set<String>] = [
       "CLibwebsockets": ["TransportLibwebsockets"],
       "CLibwebsocketsShim": ["TransportLibwebsockets"],
-      "CSQLite": ["StoreSQLite"], "CPostgres": ["StorePostgres"],
+      "CSQLite": ["StoreSQLite"],
+      "CNATS": ["BrokerNATS"],
+      "CPostgres": ["StorePostgres", "BrokerPostgres", "PostgresClient"],
       "COpenSSL": ["CryptoOpenSSL", "Hashing"],
       "CCurl": ["HTTPClientCurl"], "CLinux": ["ParleyServer"],
       "CClientTLS": ["WebSocketClient"], "CClientSQLite": ["ParleyOffline"],
@@ -148,7 +157,8 @@ struct LayeringTests {
   @Test(
     "no adapter imports another",
     arguments: [
-      "TransportLibwebsockets", "StoreSQLite", "StorePostgres", "CryptoOpenSSL", "HTTPClientCurl",
+      "TransportLibwebsockets", "StoreSQLite", "StorePostgres", "BrokerPostgres", "BrokerNATS",
+      "CryptoOpenSSL", "HTTPClientCurl",
     ])
   func adapters(adapter: String) throws {
     for (target, modules) in Self.allowed where target != adapter && modules.contains(adapter) {
@@ -172,7 +182,7 @@ struct LayeringTests {
       #expect(!found.contains(chat), "ParleyClient needs \(chat), which not every app wants")
     }
     // The system libraries, which are looked for with pkg-config.
-    for library in ["CLibwebsockets", "CSQLite", "CPostgres", "COpenSSL", "CCurl"] {
+    for library in ["CLibwebsockets", "CSQLite", "CPostgres", "CNATS", "COpenSSL", "CCurl"] {
       #expect(Self.allowed[library] != nil)
       #expect(!found.contains(library), "\(product) needs \(library)")
     }

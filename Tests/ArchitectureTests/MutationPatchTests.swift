@@ -44,6 +44,7 @@ struct MutationPatchTests {
       }
       let isThere: Bool
       switch words[2] {
+      case "seeds": isThere = words[3] == "--nodes 0"
       case "swift":
         let parts = words[3].split(separator: "/")
         isThere = swift.contains {

@@ -12,6 +12,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 
+class Unavailable(Exception):
+    """The server cannot do it now, and says so: it is to be asked again."""
+
+
 class NativeClient:
     """One connection, which has said hello."""
 
@@ -97,11 +101,15 @@ class NativeClient:
         self.inbox.clear()
         return messages
 
-    def join(self, document, resume=None):
+    def join(self, document, resume=None, unanswered=None):
         data = {"documentId": document}
         if resume:
             data["resume"] = resume
+        if unanswered:
+            data["unanswered"] = unanswered
         kind, joined = self.request("join", data)
+        if kind == "error" and joined["code"] == "unavailable":
+            raise Unavailable(joined["message"])
         assert kind == "joined", (kind, joined)
         return joined
 
@@ -174,7 +182,10 @@ class Editor:
         client = NativeClient(server, self.name, self.claim)
         self.claim = client.claim
         resume = {"epoch": self.epoch, "revision": self.revision} if self.epoch else None
-        joined = client.join(self.document, resume)
+        unanswered = None
+        if self.in_flight and self.in_flight["sent"]:
+            unanswered = {"clientId": self.claim["id"], "sequence": self.sequence}
+        joined = client.join(self.document, resume, unanswered)
         if resume is None:
             self.text, self.revision = joined["text"], joined["revision"]
             self.epoch = joined["epoch"]
@@ -237,6 +248,9 @@ class Editor:
                 assert data["sequence"] == self.sequence
                 if data["revision"] > self.revision:
                     self._acknowledge(data["revision"])
+            # Turned away for a moment: whoever comes anew goes on.
+            case "refused" | "error" if data["code"] == "unavailable":
+                raise Unavailable(data["message"])
             case "refused" | "error" | "resync":
                 raise AssertionError(message)
         return True

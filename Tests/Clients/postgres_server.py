@@ -26,7 +26,8 @@ def binaries():
 class PostgresServer:
     """One server with any number of databases."""
 
-    def __init__(self, settings=(), parent=None):
+    def __init__(self, settings=(), parent=None, follows=None):
+        """A new server, or, where `follows` names another one that runs, a standby of that."""
         in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="parley-pg-", dir=parent or in_memory))
         self.folder.chmod(0o755)
@@ -35,10 +36,41 @@ class PostgresServer:
         self.numbers = itertools.count(1)
         self.settings = list(settings)
         self.process = None
+        if follows:
+            self.copy(follows)
+            return
         self.run(
             "initdb", "-D", self.folder / "data", "-U", "parley", "-A", "trust", "-E", "UTF8",
             "--locale=C", "--no-sync",
         )  # fmt: skip
+
+    def copy(self, primary):
+        """Has another server's data, in place of its own, and follows it from the next start on."""
+        shutil.rmtree(self.folder / "data", ignore_errors=True)
+        self.run(
+            "pg_basebackup", "-D", self.folder / "data", "-h", primary.folder, "-U", "parley",
+            "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
+        )  # fmt: skip
+
+    def has_commits_wait(self, wait):
+        """Has commits wait for a standby, which has all there is by then; or no longer."""
+        if not wait:
+            self.configure("RESET synchronous_standby_names")
+            return
+        self.configure("SET synchronous_standby_names = '*'")
+        behind = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= "
+        reached = self.execute("SELECT pg_current_wal_lsn()")[0]
+        while self.execute(f"{behind}'{reached}'") != ["1"]:
+            pass
+
+    def configure(self, words):
+        self.execute(f"ALTER SYSTEM {words}")
+        self.execute("SELECT pg_reload_conf()")
+
+    def promote(self):
+        """Makes a standby one that takes commits, which wait for nobody."""
+        self.has_commits_wait(False)
+        assert self.execute("SELECT pg_promote()") == ["t"]
 
     @property
     def owner(self):
@@ -77,6 +109,12 @@ class PostgresServer:
         """Ends all of the server's processes at once, as a crash would."""
         self.process.send_signal(signal.SIGQUIT)
         self.process.wait(timeout=PROGRAM_SECONDS)
+
+    def freeze(self, is_frozen):
+        """Has all of the server's processes stand still, or go on."""
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        for number in [self.process.pid, *map(int, children.read_text().split())]:
+            os.kill(number, signal.SIGSTOP if is_frozen else signal.SIGCONT)
 
     def stop(self):
         """Ends the server: connections are closed."""

@@ -19,7 +19,7 @@ def run(*arguments, **environment):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["help"], ["serve", "--help"], ["check", "-h"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["help"], ["serve", "--help"], ["serve", "--help-all"], ["check", "-h"]])
 def test_help_goes_to_standard_output(arguments):
     result = run(*arguments)
     assert result.returncode == 0

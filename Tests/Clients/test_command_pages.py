@@ -9,8 +9,8 @@ import pytest
 from parley_server import PROGRAM, ROOT
 
 COMMANDS = [
-    "serve", "check", "doctor", "health", "backup", "restore", "notes", "webhooks", "export", "import", "compact",
-    "token", "revoke", "user", "apikey", "note",
+    "setup", "serve", "check", "doctor", "health", "backup", "restore", "notes", "search", "reindex", "undelete",
+    "webhooks", "export", "import", "compact", "token", "revoke", "user", "invite", "apikey", "note",
 ]  # fmt: skip
 
 
@@ -51,6 +51,10 @@ def test_a_shell_completes(share, tmp_path, complete):
     (tmp_path / "parley.conf").touch()
     assert set(COMMANDS) <= set(complete(share, tmp_path, "parley", ""))
     assert complete(share, tmp_path, "parley", "ser") == ["serve"]
+    assert {"add", "list", "passwd", "remove"} <= set(complete(share, tmp_path, "parley", "user", ""))
+    assert "--help-all" in complete(share, tmp_path, "parley", "serve", "--help")
+    assert complete(share, tmp_path, "parley", "check", "--js") == ["--json"]
+    assert complete(share, tmp_path, "parley", "setup", "--host-") == ["--host-name"]
     assert set(complete(share, tmp_path, "parley", "serve", "--tls")) == {"--tls-certificate", "--tls-key"}
     assert complete(share, tmp_path, "parley", "serve", "--config", "par") == ["parley.conf"]
     assert complete(share, tmp_path, "parley", "doctor", "--port", "") == []
@@ -88,7 +92,8 @@ def test_the_manual_page_has_every_command_and_flag(share, tmp_path):
     )  # fmt: skip
     assert shown.stderr == ""
     for command in COMMANDS:
-        said = subprocess.run([PROGRAM, command, "--help"], capture_output=True, text=True, check=True).stdout
+        flag = "--help-all" if command == "serve" else "--help"
+        said = subprocess.run([PROGRAM, command, flag], capture_output=True, text=True, check=True).stdout
         for line in said.splitlines():
             assert line.strip().replace("…", "...") in shown.stdout, (command, line)
-    assert shown.stdout.count("--tls-key FILE") == 2, "of serve and of check"
+    assert shown.stdout.count("--tls-key FILE") == 2, "of serve and of setup"

@@ -112,6 +112,6 @@ def test_the_packaged_settings_are_known(tmp_path):
     ended = run("check", "--config", file, "--data-dir", tmp_path, "--web-dir", ROOT / "Web")
     assert ended.returncode == 0, ended.stderr
     # Those that wait to be filled in, too.
-    known = run("serve", "--help").stdout
+    known = run("serve", "--help-all").stdout
     for name in re.findall(r"^(?:# )?([a-z-]+) = ", file.read_text(), re.MULTILINE):
         assert f"  --{name} " in known, name

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 from crash_run import CrashRun
-from native_client import Editor
+from native_client import Editor, settle
+from nats_server import NatsServer
 from parley_server import PROGRAM
 from patience import PROGRAM_SECONDS
 from postgres_server import PostgresServer
@@ -85,11 +86,49 @@ def test_what_it_says_of_the_store(start, postgres, tmp_path):
     assert code == 0 and document in said
     code, said = parley(tmp_path, "check", "--store-url", address)
     assert code == 0 and "sound, 1 notes" in said
-    # A second one would not expect the first.
-    code, said = parley(tmp_path, "serve", "--port", 0, "--store-url", address)
+    # What wants to be alone says so.
+    code, said = parley(
+        tmp_path, "compact", "--store-url", address, "--history-changes-min", 10
+    )  # fmt: skip
     assert code != 0 and "another Parley works with this database" in said
     code, said = parley(tmp_path, "backup", "copy.parley", "--store-url", address)
     assert code != 0 and "pg_dump" in said
+
+
+# Without hints the gateways look for each other's changes.
+@pytest.mark.parametrize("broker", ["the database", "none", "nats"])
+def test_two_gateways_serve_one_note(start, postgres, request, broker):
+    address = postgres.new_database()
+    flags = () if broker == "the database" else ("--broker-url", broker)
+    if broker == "nats":
+        nats = NatsServer().start()
+        request.addfinalizer(nats.stop)
+        flags = ("--broker-url", nats.address)
+    first, second = (start("--store-url", address, *flags) for _ in range(2))
+    document = first.create_note("Shared")
+    ada, ben = Editor("Ada", document).attach(first), Editor("Ben", document).attach(second)
+    for round in range(20):
+        for editor in (ada, ben):
+            editor.edit([f"{editor.name}{round} ", *([len(editor.text)] if editor.text else [])])
+        settle([ada, ben])
+    assert ada.text == ben.text and len(ada.text.split()) == 40
+    # Somebody who goes to the other node goes on there, as the same client.
+    ada.attach(second)
+    ada.edit(["over there ", len(ada.text)])
+    settle([ada, ben])
+    ada.attach(first)
+    ada.edit(["and back ", len(ada.text)])
+    settle([ada, ben])
+    assert ada.text == ben.text and ada.text.startswith("and back over there ")
+    for editor in (ada, ben):
+        editor.client.close()
+    code, said = parley(first.data.parent, "check", "--store-url", address)
+    assert code == 0, said
+    counters = [line.split() for line in second.request("GET", "/metrics")[2].decode().splitlines()]
+    counters = {line[0]: float(line[-1]) for line in counters if not line[0].startswith("#")}
+    assert counters["parley_adopted_entries_total"] >= 20
+    assert ("parley_hints_heard_total" in counters) == (broker != "none")
+    assert broker == "none" or counters["parley_hints_heard_total"] > 0
 
 
 def test_no_password_is_ever_said(postgres, tmp_path):
@@ -101,6 +140,7 @@ def test_no_password_is_ever_said(postgres, tmp_path):
         ("doctor", "--port", 0, "--store-url", address),
         ("notes", "--store-url", address),
         ("serve", "--store-url", f"postgres://u:{secret}@[no address"),
+        ("serve", "--store-url", address, "--broker-url", f"nats://u:{secret}@[no address"),
         ("serve", "--store-url", f"mysql://u:{secret}@host/name"),
     ):
         code, said = parley(tmp_path, *arguments)

@@ -150,6 +150,31 @@ def test_a_server_that_is_killed_loses_and_doubles_nothing(server, parley):
     assert text == text_of(server, id) == "".join(words)
 
 
+def test_edits_of_a_note_that_is_closed_without_a_gateway_are_saved(server, parley):
+    id, other = server.create_note("Closed"), server.create_note("Opened again")
+
+    async def main():
+        async with parley.connect(server.origin) as client:
+            note, again = await client.note(id), await client.note(other)
+            server.kill()
+            await until(note, lambda: note.state == "away")
+            note.append("closed")
+            again.append("once")
+            await note.close()
+            await again.close()
+            assert note.state == again.state == "closed"
+            again = await client.note(other)
+            again.append(", twice")
+            assert again.text == "once, twice"
+            server.start()
+            await asyncio.wait_for(again.saved(), SECONDS)
+            while await asyncio.to_thread(text_of, server, id) != "closed":
+                pass
+
+    asyncio.run(main())
+    assert text_of(server, other) == "once, twice"
+
+
 CHILD = """
 import asyncio, sys, parley
 class Turn:
@@ -342,6 +367,52 @@ def test_a_room_through_a_server_that_is_killed(server, parley):
                 assert isinstance(await asyncio.wait_for(anext(other), SECONDS), parley.Gap)
             reader.close()
             assert [each async for each in news] == []
+
+    asyncio.run(main())
+
+
+def test_receipts_reach_the_author_alone(server, parley):
+    async def main():
+        async with parley.connect(server.origin, name="Ada") as ada, parley.connect(server.origin, name="Bo") as bo:
+            author, reader = ada.room("orders"), bo.room("orders")
+            await asyncio.gather(author.opened(), reader.opened())
+            told, others = author.receipts(), reader.receipts()
+            news = reader.publications()
+            place = await author.publish("tea?")
+            heard = await asyncio.wait_for(anext(news), SECONDS)
+            for stage in ("delivered", "read", "delivered"):
+                reader.confirm(heard.position, stage)
+            for stage in ("delivered", "read"):
+                receipt = await asyncio.wait_for(anext(told), SECONDS)
+                assert receipt == parley.Receipt(place, bo.person_id, stage)
+            asked = await asyncio.gather(author.receipts_of(place), author.receipts_of(place))
+            assert asked == [{bo.person_id: "read"}] * 2
+            with pytest.raises(parley.RoomUnavailable) as caught:
+                await asyncio.wait_for(reader.receipts_of(place), SECONDS)
+            assert caught.value.code == "notAllowed"
+            for wrong in (lambda: reader.confirm(place, "seen"), lambda: reader.confirm(parley.Position("else", 1))):
+                with pytest.raises(ValueError):
+                    wrong()
+            # What is given and asked without a connection comes with the next.
+            place = await author.publish("now?")
+            server.kill()
+            await asyncio.wait_for(asyncio.gather(ada.until("waiting"), bo.until("waiting")), SECONDS)
+            reader.confirm(place)
+            asked = asyncio.ensure_future(author.receipts_of(place))
+            await Turn()
+            server.start()
+            while await asyncio.wait_for(asked, SECONDS) != {bo.person_id: "read"}:
+                asked = asyncio.ensure_future(author.receipts_of(place))
+            assert not others._waiting
+            left = asyncio.ensure_future(author.receipts_of(place))
+            await Turn()
+        with pytest.raises(parley.ConnectionEnded):
+            # The last one may have come with the connection.
+            await anext(told)
+            await anext(told)
+        assert left.done()
+        with pytest.raises(parley.ConnectionEnded):
+            reader.confirm(place)
 
     asyncio.run(main())
 

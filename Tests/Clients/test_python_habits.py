@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import hashlib
 import http.server
 import logging
 import os
@@ -167,6 +168,58 @@ def test_a_note_that_is_refused_keeps_no_other_from_being_saved(start, parley):
         asyncio.run(main())
     assert caught.value.note == large
     assert server.request("GET", f"/api/notes/{small}/text?format=text")[2] == b"saved"
+
+
+def test_no_publication_ends_a_reader(server, parley):
+    """Data that Python does not read by itself: a number of 5,000 digits."""
+
+    async def main():
+        async with parley.connect(server.origin) as client:
+            room = client.room("orders")
+            await room.opened()
+            news = room.publications()
+            for data in ("1" * 5_000, '"after"'):
+                body = ('{"data":' + data + "}").encode()
+                answer = await asyncio.to_thread(server.request, "POST", "/api/rooms/orders/publish", body)
+                assert answer[0] == 200, answer
+            assert (await hear(news)).data == float("inf")
+            assert (await hear(news)).data == "after"
+
+    asyncio.run(main())
+
+
+def test_a_folder_open_to_others_shows_them_nothing(server, parley, tmp_path):
+    id, keep = server.create_note("Secret"), tmp_path / "state"
+    keep.mkdir(mode=0o755)
+
+    async def main():
+        async with parley.connect(server.origin, keep=keep) as client:
+            note = await client.note(id)
+            note.append("unsaved")
+            await note.saved()
+        files = [file for file in keep.iterdir() if file.is_file()]
+        assert files and all(file.stat().st_mode & 0o077 == 0 for file in files)
+
+    asyncio.run(main())
+
+
+def test_a_damaged_file_is_said_each_time(server, parley, tmp_path):
+    id, keep = server.create_note("Damaged"), tmp_path / "state"
+    keep.mkdir()
+    (keep / f"note-{hashlib.sha256(id.encode()).hexdigest()[:32]}").write_bytes(b"{")
+
+    async def main():
+        async with parley.connect(server.origin, keep=keep) as client:
+            for _ in range(2):
+                with pytest.raises(parley.StorageFailed, match="move it away"):
+                    await asyncio.wait_for(client.note(id), SECONDS)
+            for file in keep.glob("note-*"):
+                file.unlink()
+            note = await client.note(id)
+            note.append("whole")
+            await note.saved()
+
+    asyncio.run(main())
 
 
 def test_a_token_function_that_fails_leaves_the_folder_free(server, parley, tmp_path):

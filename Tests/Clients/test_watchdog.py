@@ -95,7 +95,9 @@ def test_a_disk_that_hangs_stops_neither_the_loop_nor_the_end(begin, faults):
     assert server.process.wait(timeout=60) == 3
     assert time.monotonic() - begun >= 1.9
     line = last_line(server)
-    assert (line["message"], line["waitingFor"]) == ("ended by force", "the store")
+    # The index of words may be on its way to the same disk.
+    assert line["message"] == "ended by force"
+    assert line["waitingFor"] in ("search", "the store")
     client.close()
 
 

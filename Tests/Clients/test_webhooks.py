@@ -87,7 +87,7 @@ def documented_check():
 
 def test_the_page_names_every_event():
     rows = dict(re.findall(r"^\| `([a-z.]+)` \| (yes|no) \|", PAGE, re.MULTILINE))
-    text = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True).stdout
+    text = subprocess.run([PROGRAM, "serve", "--help-all"], capture_output=True, text=True).stdout
     (known, standard) = re.findall(r"--webhook-events EVENT\s(.*?)\.\s+\[(.*?)\]", text, re.DOTALL)[0]
     kind = re.compile(r"[a-z]+\.[a-z]+")
     assert sorted(rows) == sorted(kind.findall(known))
@@ -127,6 +127,7 @@ def test_every_event_looks_as_documented(start, receiver, tmp_path):
         assert ann.request("flag", flag)[0] == "flag"
         assert ann.request("flag", {**flag, "flagged": False})[0] == "flag"
     request("DELETE", f"/api/notes/{note}")
+    request("POST", f"/api/deleted/{note}/restore")
     seen = {}
     while set(seen) != set(kinds):
         call = receiver.next()

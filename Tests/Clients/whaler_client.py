@@ -23,6 +23,10 @@ def operation(data):
     return [part for part in parts if part != ""] or [0]
 
 
+class StartedAnewError(ConnectionError):
+    """The server has begun anew with the text, as after a failover: so does a client, on a new connection."""
+
+
 class WhalerClient:
     """One connection, for one resource."""
 
@@ -117,6 +121,8 @@ class WhalerEditor:
             message = self.client.receive(timeout)
         except TimeoutError:
             return False
+        if message["type"] == "resourceConnectionConf":
+            raise StartedAnewError("the server has another text than the one it told of")
         assert message["type"] == "docChangeReturnOps", message["type"]
         self.revision += 1
         self.taken[self.revision] = operation(message["data"])

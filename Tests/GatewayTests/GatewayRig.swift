@@ -33,8 +33,24 @@ final class GatewayRig {
   private(set) var stored: [(ticket: StoreTicket, request: StoreRequest)] = []
   /// Work of the store that is wanted no longer.
   private(set) var forgotten: [StoreTicket] = []
+  /// The steps of searches.
+  private(set) var searches: [SearchRequest] = []
+  /// The index of words; an empty one unless told otherwise.
+  var index: (SearchRequest) -> SearchReply = { search in
+    switch search {
+    case .find: .ids([])
+    case .places: .hits([])
+    }
+  }
   /// Hints for other nodes.
   private(set) var hints: [(topic: String, bytes: [UInt8])] = []
+
+  /// Removes and returns the hints for other nodes.
+  func takeHints() -> [(topic: String, bytes: [UInt8])] {
+    defer { hints = [] }
+    return hints
+  }
+
   /// The topics of hints that it follows.
   private(set) var topics: Set<String> = []
   /// Connections in the order in which they were sent something.
@@ -256,6 +272,29 @@ final class GatewayRig {
     perform()
   }
 
+  /// Has all that the store was given be refused, and nothing be done.
+  func refusesWork() {
+    let work = stored
+    stored = []
+    for item in work {
+      gateway.stored(item.ticket, reply: .failed(.unavailable("nothing is written now")))
+    }
+    perform()
+  }
+
+  /// Lets the store do what it was given, and report later.
+  func workBegins() -> [(ticket: StoreTicket, reply: StoreReply)] {
+    let work = stored
+    stored = []
+    return Array(zip(work.map(\.ticket), store.perform(work.map(\.request))))
+  }
+
+  /// Has the store report.
+  func workEnds(_ replies: [(ticket: StoreTicket, reply: StoreReply)]) {
+    for item in replies { gateway.stored(item.ticket, reply: item.reply) }
+    perform()
+  }
+
   /// A hint arrives.
   func hear(_ topic: String, _ bytes: [UInt8]) {
     gateway.heard(topic, bytes)
@@ -294,6 +333,10 @@ final class GatewayRig {
       closeCodes[connection.rawValue] = code.rawValue
       gateway.closed(connection)
     case .respond(let request, let response): responses[request.rawValue] = response
+    case .search(let request, let search):
+      searches.append(search)
+      gateway.searched(request, reply: index(search))
+    case .gather(let request, _, _, let answer): gateway.gathered(request, answer)
     case .publish(let topic, let bytes): hints.append((topic, bytes))
     case .follow(let topic): topics.insert(topic)
     case .leave(let topic): topics.remove(topic)

@@ -6,13 +6,15 @@ import Testing
 @Suite("One document's log in memory")
 struct LiveDocumentTests {
   static func document(
-    _ text: String = "", revision: Int = 0, marks: [String: ClientMark] = [:]
+    _ text: String = "", revision: Int = 0, marks: [String: ClientMark] = [:],
+    isShared: Bool = false
   ) -> LiveDocument {
     LiveDocument(
       StoredDocument(
         summary: NoteSummary(
           id: "note", title: "Note", revision: revision, createdAt: 0, updatedAt: 0),
-        epoch: "epoch", text: text, recent: [], marks: marks))
+        epoch: "epoch", text: text, recent: [], marks: marks,
+        chain: isShared ? LogChain(high: 0, low: 0) : nil))
   }
 
   static func insertion(
@@ -214,5 +216,47 @@ struct LiveDocumentTests {
     document.trim(keeping: 3)
     #expect(document.oldestBase == 7)
     #expect(document.durableEntries(after: 8).map(\.revision) == [9, 10])
+  }
+
+  /// A loser would be refused for being unlucky.
+  @Test("in a shared log the entries since the base of what waits are kept, up to a bound")
+  func trimSharedLog() {
+    for basesMax in [100, 5, 0] {
+      var document = Self.document(isShared: true)
+      for step in 0..<4 { Self.adopt(step, by: &document) }
+      _ = document.submit(
+        Self.insertion("y", at: 0, of: 4, client: "ben", revision: 4), scalarsMax: Self.scalarsMax)
+      for step in 4..<14 {
+        let sent = document.withdraw()
+        Self.adopt(step, by: &document)
+        for change in sent {
+          _ = document.submit(change.submission, scalarsMax: Self.scalarsMax)
+        }
+      }
+      document.trim(keeping: 3, forBases: basesMax)
+      #expect((document.oldestBase == 4) == (basesMax == 100))
+      let waiting = document.withdraw()
+      #expect(waiting.count == 1)
+      Self.adopt(14, by: &document)
+      let outcome = document.submit(waiting[0].submission, scalarsMax: Self.scalarsMax)
+      if basesMax == 100 {
+        #expect(outcome == .accepted(revision: 16))
+      } else {
+        #expect(outcome == .needsHistory(after: 4, through: document.oldestBase))
+      }
+    }
+  }
+
+  /// Takes another node's insertion at the start of a text of so many letters.
+  private static func adopt(_ step: Int, by document: inout LiveDocument) {
+    var operation = TextOperation()
+    operation.insert("x")
+    operation.retain(step)
+    _ = document.adopt(
+      [
+        LogEntry(
+          revision: step + 1, client: "ada", sequence: step + 1, digest: 1, operation: operation,
+          author: "Ada", time: 0)
+      ], chain: LogChain(high: 1, low: UInt64(step)))
   }
 }

@@ -15,6 +15,18 @@ struct NodeSimulationTests {
     #expect(result.tally.missingAmongNodes.map(\.words) == [])
   }
 
+  /// A race lost over and over, a session lost in a failover, a page of a log that has lost it.
+  @Test(
+    "seeds that have found a bug",
+    arguments: [
+      5_563, 8_643, 25_867, 27_822, 43_683, 52_781, 59_788, 62_094, 68_726, 71_892,
+    ] as [UInt64])
+  func formerBugs(seed: UInt64) throws {
+    var simulation = Simulation(
+      plan: .everything(seed: seed, nodes: 1 + Int(seed % 5)), seed: seed)
+    try simulation.run()
+  }
+
   @Test("a seed gives the same run on several nodes, to the byte", arguments: UInt64(1)...10)
   func repetition(seed: UInt64) throws {
     let plan = Simulation.Plan.everything(seed: seed, nodes: 3)

@@ -218,7 +218,7 @@ final class QuietRig {
     case .close(let connection, let code, _):
       refusals.append("closed with \(code.rawValue)")
       gateway.closed(connection)
-    case .respond: break
+    case .respond, .search, .gather: break
     case .forget, .publish, .follow, .leave: break
     case .store(let ticket, let request):
       for reply in store.perform([request]) { gateway.stored(ticket, reply: reply) }

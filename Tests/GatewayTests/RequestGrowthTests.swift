@@ -79,6 +79,8 @@ struct RequestGrowthTests {
     "readVersion": "always the same",
     "logIn": "the login thread compares one password, whose length is bounded",
     "refreshLogin": "one token of bounded length",
+    "join": "the login thread hashes one password, and reads files of bounded length",
+    "changePassword": "the login thread hashes two passwords, and reads a file of bounded length",
   ]
 
   private static func rig() -> GatewayRig {
@@ -136,6 +138,18 @@ struct RequestGrowthTests {
     _ = rig.store.perform([.append(id: "n1", epoch: "epoch of n1", entries: entries)])
   }
 
+  /// Makes so many notes, and deletes them.
+  private static func delete(_ numbers: Range<Int>, in rig: GatewayRig) {
+    _ = rig.store.perform(
+      numbers.flatMap { number -> [StoreRequest] in
+        [
+          .create(id: "d\(number)", epoch: "e", title: "N", time: 1),
+          .delete(
+            id: "d\(number)", keeping: Deletion(time: Timestamp(number), author: "Ann")),
+        ]
+      })
+  }
+
   /// Makes the room `r` a group with so many members beside its maker.
   private static func makeGroup(of count: Int, in rig: GatewayRig) {
     _ = ask(rig, "PUT", "/api/rooms/r/group", #"{"name":"G"}"#)
@@ -179,9 +193,37 @@ struct RequestGrowthTests {
       return { ask(rig, "GET", "/api/notes/n1") }
     },
     .often("deleteNote", size: 100) { rig in
-      { _ in
-        rig.make("gone")
-        return ask(rig, "DELETE", "/api/notes/gone")
+      { number in
+        rig.make("gone \(number)")
+        return ask(rig, "DELETE", "/api/notes/gone%20\(number)")
+      }
+    },
+    Growing("listDeleted", "deleted notes", size: 2_000) { rig, size in
+      delete(0..<size, in: rig)
+      return { ask(rig, "GET", "/api/deleted?limit=1000") }
+    },
+    Growing("searchNotes", "notes with the words", size: 1_200) { rig, size in
+      let ids = (0..<size).map { "note \($0)" }
+      rig.index = { search in
+        switch search {
+        case .find(_, let skipped, let limit):
+          .ids(Array(ids.dropFirst(skipped).prefix(limit)))
+        case .places: .hits([])
+        }
+      }
+      _ = rig.token("few", [Grant(.documents, NamePattern("few-*"), .read)])
+      return { rig.request("GET", "/api/search?q=x", token: "few").status }
+    },
+    .often("undeleteNote", size: 100) { rig in
+      { number in
+        delete(number..<number + 1, in: rig)
+        return ask(rig, "POST", "/api/deleted/d\(number)/restore")
+      }
+    },
+    .often("removeDeletedNote", size: 100) { rig in
+      { number in
+        delete(number..<number + 1, in: rig)
+        return ask(rig, "DELETE", "/api/deleted/d\(number)")
       }
     },
     .often("endShares", size: 100) { rig in { _ in ask(rig, "DELETE", "/api/notes/n1/share") } },

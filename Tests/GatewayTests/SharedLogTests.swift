@@ -1,3 +1,4 @@
+import Gateway
 import GatewayPorts
 import OTCore
 import SimulationKit
@@ -178,6 +179,42 @@ struct SharedLogTests {
     #expect(a.isSettled && b.isSettled)
   }
 
+  @Test("a page behind what a reader has seen at another node is given, once the log has been read")
+  func pages() throws {
+    let author = try client(of: a)
+    _ = try client(of: b)
+    a.ask(author.line, change())
+    let (line, _) = try b.greet(nil)
+    guard case .documentHistory(let given)? = page(of: b, line, after: 1) else {
+      Issue.record("expected a page")
+      return
+    }
+    #expect(given.changes.isEmpty)
+    // No node has that.
+    guard case .error(let failure)? = page(of: b, line, after: 9) else {
+      Issue.record("expected an error")
+      return
+    }
+    #expect(failure.code == .futureRevision)
+  }
+
+  private func page(of node: GatewayRig, _ line: UInt64, after revision: Int) -> ServerMessage? {
+    node.ask(
+      line,
+      .documentHistory(
+        .init(documentID: "n1", resume: .init(epoch: "epoch of n1", revision: revision))))
+  }
+
+  @Test("an edit that waits for the log of a note that is deleted meanwhile is answered")
+  func deletedMeanwhile() throws {
+    _ = try client(of: b)
+    b.isStepwise = true
+    let request = b.begin("PUT", "/api/notes/n1/text", headers: ["if-match": "\"1\""], "text")
+    _ = store.perform([.delete(id: "n1")])
+    b.storeWorks()
+    #expect(b.answer(request)?.status == 404)
+  }
+
   @Test("another history at another node has everybody join again")
   func otherHistory() throws {
     let author = try client(of: a)
@@ -203,6 +240,72 @@ struct SharedLogTests {
     #expect(isDeleted)
   }
 
+  @Test("who waits for a read of a note's log is told that the note is deleted")
+  func deletionWhileReading() throws {
+    _ = try client(of: b)
+    let (line, _) = try b.greet(nil)
+    b.isStepwise = true
+    let edit = b.begin("PUT", "/api/notes/n1/text", headers: ["if-match": "\"1\""], "text")
+    b.ask(
+      line, .join(.init(documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 0))))
+    _ = store.perform([.delete(id: "n1")])
+    settle(b)
+    #expect(b.answer(edit)?.status == 404)
+    let codes = b.pushes(line).compactMap { message -> ErrorCode? in
+      if case .error(let error) = message { error.code } else { nil }
+    }
+    #expect(codes == [.unknownDocument])
+  }
+
+  @Test("a log that can be read and not written has changes refused, and is asked once")
+  func readOnly() throws {
+    let author = try client(of: a)
+    a.isStepwise = true
+    a.ask(author.line, change())
+    _ = a.endTurn()
+    #expect(a.stored.count == 1)
+    a.refusesWork()
+    #expect(refusals(a.pushes(author.line)) == [.unavailable])
+    #expect(a.stored.isEmpty && !a.endTurn())
+    a.ask(author.line, change())
+    settle(a)
+    #expect(acknowledged(a.pushes(author.line)) == [1])
+  }
+
+  @Test("a hint that comes while the log is read has it read again")
+  func hintDuringRead() throws {
+    let author = try client(of: a)
+    let reader = try client(of: b)
+    b.isStepwise = true
+    a.ask(author.line, change())
+    for hint in a.hints { b.hear(hint.topic, hint.bytes) }
+    let replies = b.workBegins()
+    a.ask(author.line, change("y", at: 1, sequence: 2))
+    if let hint = a.hints.last { b.hear(hint.topic, hint.bytes) }
+    b.workEnds(replies)
+    settle(b)
+    #expect(changes(b.pushes(reader.line)) == [1, 2])
+  }
+
+  @Test("who joins while the log cannot be read is answered when the changes are refused")
+  func joinWhileUnreadable() throws {
+    let author = try client(of: a)
+    let (line, _) = try a.greet(nil)
+    a.isStepwise = true
+    a.ask(author.line, change())
+    _ = a.endTurn()
+    for _ in 0...2 {
+      a.losesAnswers(afterDoing: false)
+      a.pass(milliseconds: 1_000)
+    }
+    a.ask(
+      line, .join(.init(documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 0))))
+    a.losesAnswers(afterDoing: false)
+    #expect(refusals(a.pushes(author.line)) == [.unavailable])
+    settle(a)
+    #expect(a.pushes(line).contains { joined($0) != nil })
+  }
+
   @Test("an edit over HTTP that knows of another node's head is made on it")
   func edits() throws {
     let author = try client(of: a)
@@ -226,5 +329,92 @@ struct SharedLogTests {
     #expect(a.answer(request)?.status == 200)
     #expect(a.answer(request)?.body == #"{"revision":1}"#)
     #expect(store.log(of: "n1")?.count == 1)
+  }
+
+  @Test("a change that loses its races over a whole window is committed in the end")
+  func unlucky() throws {
+    let slow = GatewayRig(isDemo: true, store: store, prefix: "c") { $0.windowEntries = 2 }
+    let author = try client(of: a)
+    let loser = try client(of: slow)
+    slow.isStepwise = true
+    slow.ask(loser.line, change("y"))
+    for revision in 0..<12 {
+      a.ask(author.line, change("x", at: revision, sequence: revision + 1))
+      slow.storeWorks()
+      while slow.endTurn() {}
+      #expect(refusals(slow.pushes(loser.line)).isEmpty)
+    }
+    settle(slow)
+    #expect(acknowledged(slow.pushes(loser.line)) == [13])
+    #expect(store.log(of: "n1")?.last?.client == loser.id)
+  }
+
+  /// The standby lacks the session that the join has begun, so the log would take the copy.
+  @Test("a copy of a change is not committed once a standby has taken the database's place")
+  func failover() throws {
+    let author = try client(of: a)
+    a.isStepwise = true
+    a.ask(author.line, change())
+    _ = a.endTurn()
+    let (line, _) = try b.greet(nil, client: author.claim)
+    let reply = b.ask(
+      line,
+      .join(
+        .init(
+          documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 0),
+          unanswered: .init(clientID: author.id, sequence: 1))))
+    #expect(joined(reply)?.settled == ChangeName(clientID: author.id, sequence: 0))
+    store.failOver(losingCommits: 1)
+    settle(a)
+    #expect(store.log(of: "n1")?.isEmpty == true)
+    #expect(a.closeCodes[author.line] == CloseReason.rejoin.rawValue)
+    // Another change under the same number: its author has to say first where it stands.
+    b.ask(line, change("y"))
+    #expect(store.log(of: "n1")?.isEmpty == true)
+    #expect(b.closeCodes[line] == CloseReason.rejoin.rawValue)
+    let (next, _) = try b.greet(nil, client: author.claim)
+    let answer = b.ask(
+      next,
+      .join(
+        .init(
+          documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 0),
+          unanswered: .init(clientID: author.id, sequence: 1))))
+    #expect(joined(answer)?.settled == ChangeName(clientID: author.id, sequence: 0))
+    b.ask(next, change("y"))
+    #expect(store.document("n1")?.text == "y")
+    #expect(a.isSettled && b.isSettled)
+  }
+
+  @Test("who follows a note is to come again once a standby has taken the database's place")
+  func failoverOfIdleNotes() throws {
+    let author = try client(of: a)
+    let reader = try client(of: b)
+    a.ask(author.line, change())
+    b.pass(milliseconds: 1_000)
+    store.failOver()
+    for node in [a, b] { node.pass(milliseconds: 1_000) }
+    #expect(a.closeCodes[author.line] == CloseReason.rejoin.rawValue)
+    #expect(b.closeCodes[reader.line] == CloseReason.rejoin.rawValue)
+    let (line, _) = try b.greet(nil)
+    let reply = b.ask(
+      line, .join(.init(documentID: "n1", resume: .init(epoch: "epoch of n1", revision: 1))))
+    let answer = try #require(joined(reply))
+    #expect(answer.epoch == "epoch of n1" && answer.revision == 1)
+    #expect(store.document("n1")?.text == "x")
+  }
+
+  @Test("a look at the heads beside a commit of one's own reads nothing")
+  func headsBesideCommit() throws {
+    let author = try client(of: a)
+    a.isStepwise = true
+    a.ask(author.line, change())
+    _ = a.endTurn()
+    a.pass(milliseconds: 1_000)
+    // The append is done first, and the heads are told first.
+    let replies = a.workBegins()
+    #expect(replies.count == 2)
+    a.workEnds(replies.reversed())
+    #expect(acknowledged(a.pushes(author.line)) == [1])
+    #expect(a.stored.isEmpty)
   }
 }

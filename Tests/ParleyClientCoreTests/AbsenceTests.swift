@@ -109,11 +109,21 @@ struct AbsenceTests {
     #expect(!join.pages)
   }
 
+  @Test("where what it missed was lost meanwhile, it joins again, and nothing is out of step")
+  func lostMeanwhile() {
+    var rig = behind()
+    rig.page(4, [change("B", 1, "+x =3")], more: true)
+    #expect(rig.page(5, []) == ["> join n@e:4"])
+    #expect(rig.resumed(revision: 4) == ["> change 1@4 =4 +de", "live 1"])
+    #expect(rig.text == "xabcde")
+  }
+
   /// A server that says so again and again would keep the line busy for ever.
   @Test("a page that brings nothing has it join again, and fail in the end")
   func emptyPages() {
     var rig = behind()
-    #expect(rig.page(4, []).first == "out of step")
+    #expect(rig.page(4, []) == ["> join n@e:3"])
+    #expect(rig.text == "abcde")
     for _ in 0..<4 {
       rig.behind(9)
       rig.page(4, [])

@@ -438,8 +438,73 @@ struct NoteTests {
     var rig = Rig()
     rig.join()
     rig.note(.edit(op("=3 +d")))
-    #expect(rig.note(.leave) == ["keep", "> leave", "left 1"])
+    #expect(rig.note(.leave) == ["keep", "leaving 1"])
+    #expect(rig.note(.kept(took: 1)) == ["> leave", "left 1"])
     #expect(rig.status == nil)
     #expect(rig.changes(4, [change("B", 1, "+x =3")]) == [])
+  }
+
+  @Test("leaving with nothing unconfirmed is done at once")
+  func leaveAtOnce() {
+    var rig = Rig()
+    rig.join()
+    #expect(rig.note(.leave) == ["> leave", "left 0"])
+    #expect(rig.status == nil)
+  }
+
+  @Test(
+    "edits that the disk does not take are sent before a note is left",
+    arguments: [NoteEvent.keepFailed, .unkept])
+  func leaveWithoutDisk(answer: NoteEvent) {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.note(.edit(op("=4 +e")))
+    #expect(rig.note(.leave) == ["keep", "leaving 2"])
+    #expect(rig.note(answer).filter { $0 != "leaving 2" } == [])
+    // Nothing is shown any more, and the line may be lost meanwhile.
+    #expect(rig.changes(4, [change("B", 1, "+x =3")]) == [])
+    rig.handle(.closed(code: 1006))
+    rig.handle(.reachable)
+    rig.handle(.opened)
+    rig.welcome()
+    rig.resumed(revision: 4)
+    #expect(rig.acknowledge(1, 5).contains("> change 2@5 =5 +e"))
+    let last = rig.acknowledge(2, 6)
+    #expect(last.suffix(2) == ["> leave", "left 0"])
+    #expect(rig.status == nil)
+  }
+
+  @Test("a note that is opened again while its edits are on the way goes on with them")
+  func leaveAndComeBack() {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.note(.leave)
+    rig.note(.unkept)
+    rig.changes(4, [change("B", 1, "+x =3")])
+    let told = rig.note(.open(nil))
+    #expect(told.contains("reset xabcd") && told.last == "live 1")
+    #expect(rig.acknowledge(1, 5).last == "live 0")
+    #expect(rig.text == "xabcd")
+  }
+
+  @Test("a note whose edits nobody takes is left all the same", arguments: [true, false])
+  func leaveRefused(isDeleted: Bool) {
+    var rig = Rig()
+    rig.join()
+    rig.note(.edit(op("=3 +d")))
+    rig.note(.leave)
+    rig.note(.unkept)
+    let told =
+      isDeleted
+      ? rig.receive(.documentChanged(.init(documentID: "n", title: nil, deleted: true)))
+      : rig.receive(
+        .refused(
+          .init(
+            documentID: "n", sequence: 1, code: .tooLarge, message: "", retryable: false,
+            retryAfter: nil)))
+    #expect(told.last == (isDeleted ? "left 1" : "left 1 tooLarge"))
+    #expect(rig.status == nil)
   }
 }

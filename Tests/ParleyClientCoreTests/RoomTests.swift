@@ -231,4 +231,34 @@ struct RoomTests {
     #expect(rig.reconnect() == ["online", "> subscribe r@p:5"])
     #expect(rig.receive(.receipt(receipt)) == ["r receipt 4"])
   }
+
+  @Test("a question about receipts is asked until it is answered")
+  func questions() {
+    var rig = live()
+    #expect(rig.room(.receipts(offset: 4)) == ["> receipts"])
+    #expect(rig.reconnect() == ["online", "> subscribe r@p:5", "> receipts"])
+    let receipts = [
+      Receipt(personID: "u", stage: .read), Receipt(personID: "v", stage: .delivered),
+    ]
+    let answer = ServerMessage.Receipts(room: "r", offset: 4, receipts: receipts)
+    #expect(rig.receive(.receipts(answer), to: "receipts") == ["r receipts 4 u,v"])
+    #expect(rig.receive(.receipts(answer), to: "receipts") == [])
+    #expect(rig.room(.receipts(offset: 5)) == ["> receipts"])
+    #expect(rig.fail("receipts", .notAllowed) == ["r receipts 5 notAllowed"])
+    #expect(rig.reconnect() == ["online", "> subscribe r@p:5"])
+  }
+
+  @Test("of receipts that wait the oldest gives way, and of questions the newest")
+  func receiptsBeyondTheBound() {
+    var rig = live()
+    rig.handle(.closed(code: 1006))
+    #expect(rig.room(.receipts(offset: 1)) == [])
+    for offset in 2...256 { #expect(rig.room(.receipt(offset: Int64(offset), .read)) == []) }
+    #expect(rig.room(.receipts(offset: 257)) == ["r receipts 257 tooMany"])
+    #expect(rig.room(.receipt(offset: 258, .read)) == [])
+    let sent = rig.reconnect().filter { $0.contains("receipt") }
+    #expect(sent.count == 256)
+    #expect(sent.first == "> receipts" && sent.last == "> receipt 258")
+    #expect(!sent.contains("> receipt 2") && sent.contains("> receipt 3"))
+  }
 }

@@ -321,6 +321,7 @@ struct Rig {
       case .away: "away"
       case .failed: "failed"
       case .deleted: "deleted"
+      case .leaving: "leaving"
       case .left: "left"
       }
     return "\(phase) \(status.unconfirmed)" + (status.refusal.map { " \($0)" } ?? "")
@@ -345,6 +346,8 @@ struct Rig {
     case .publishFailed(let key, _): "r failed \(key)"
     case .publishUnsure(let key): "r unsure \(key)"
     case .receipt(let receipt): "r receipt \(receipt.offset)"
+    case .receipts(let offset, let receipts, let code):
+      "r receipts \(offset) \(code?.rawValue ?? receipts.map(\.personID).joined(separator: ","))"
     case .flagged(let flag): "r flagged \(flag.offset)"
     }
   }

@@ -42,19 +42,24 @@ actor ScriptedStorage: ClientStorage {
   private(set) var reads: [String] = []
   private(set) var isWriting = false
   private var isBroken = false
-  private var gate: Feed<Void>?
+  private var unreadable: Set<String> = []
+  private var writers: [Feed<Void>]?
   private var readers: [Feed<Void>]?
 
   init(_ values: [String: [UInt8]] = [:]) { self.values = values }
 
   func breakDown(_ isBroken: Bool) { self.isBroken = isBroken }
 
+  /// Has every read of a value fail.
+  func damage(_ key: String) { unreadable.insert(key) }
+
   /// Has every write wait until ``letThrough()``.
-  func hold() { gate = Feed(bound: 1) }
+  func hold() { writers = [] }
 
   func letThrough() {
-    gate?.finish()
-    gate = nil
+    let waiting = writers ?? []
+    writers = nil
+    for writer in waiting { writer.finish() }
   }
 
   /// Has every read wait until ``letThroughReading()``.
@@ -73,14 +78,18 @@ actor ScriptedStorage: ClientStorage {
       _ = await reader.next()
     }
     reads.append(key)
-    if isBroken { throw Broken() }
+    if isBroken || unreadable.contains(key) { throw Broken() }
     return values[key]
   }
 
   func write(_ value: [UInt8], for key: String) async throws {
     isWriting = true
     defer { isWriting = false }
-    if let gate { _ = await gate.next() }
+    if writers != nil {
+      let writer = Feed<Void>(bound: 1)
+      writers?.append(writer)
+      _ = await writer.next()
+    }
     if isBroken { throw Broken() }
     values[key] = value
     writes.append(key)

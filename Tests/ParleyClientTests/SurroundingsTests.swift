@@ -71,6 +71,45 @@ struct SurroundingsTests {
     #expect(note.text == "abc12")
   }
 
+  @Test("edits made just before a client is stopped are on the disk")
+  func stoppedEarly() async throws {
+    let server = ScriptedServer("abc")
+    server.set { $0.holdsAnswers = true }
+    let storage = ScriptedStorage()
+    let parley = connect(server, storage: storage)
+    let note = parley.note("n")
+    try await note.opened()
+    try note.append("1")
+    parley.stop()
+    // Steps for the disk are done in their order: once this note was asked for, the other is kept.
+    _ = parley.note("z")
+    while await !storage.reads.contains("note/z") { await Task.yield() }
+    #expect(await storage.writes.contains("note/n"))
+    let later = connect(ScriptedServer(), storage: storage)
+    let next = later.note("n")
+    try await next.opened()
+    #expect(next.text == "abc1")
+  }
+
+  @Test("edits made just before the last reference goes are on the disk", arguments: [false, true])
+  func letGo(isStopped: Bool) async throws {
+    let server = ScriptedServer("abc")
+    server.set { $0.holdsAnswers = true }
+    let storage = ScriptedStorage()
+    do {
+      let parley = connect(server, storage: storage)
+      let note = parley.note("n")
+      try await note.opened()
+      if isStopped { parley.stop() }
+      try note.append("1")
+    }
+    while await !storage.writes.contains("note/n") { await Task.yield() }
+    let later = connect(ScriptedServer(), storage: storage)
+    let next = later.note("n")
+    try await next.opened()
+    #expect(next.text == "abc1")
+  }
+
   @Test("however slow the disk is, one state of a note waits for it, the newest")
   func slowDisk() async throws {
     let server = ScriptedServer("")
@@ -202,6 +241,33 @@ struct SurroundingsTests {
     second.signedIn()
     try await again.saved()
     #expect(server.text == "abc12")
+  }
+
+  @Test("edits whose person cannot be read are nobody's to send")
+  func unknownPerson() async throws {
+    let server = ScriptedServer("abc")
+    server.set {
+      $0.person = "ann"
+      $0.refusal = .busy
+    }
+    let storage = ScriptedStorage()
+    let parley = connect(server, storage: storage) { "token" }
+    let note = parley.note("n")
+    try await note.opened()
+    try note.append("1")
+    parley.willSuspend()
+    while await !storage.writes.contains("note/n") { await Task.yield() }
+    let before = server.changeCount
+    server.set {
+      $0.person = "ben"
+      $0.refusal = nil
+    }
+    await storage.damage("person")
+    let second = connect(server, storage: storage) { "token" }
+    let again = second.note("n")
+    await until { second.connection == .stopped(.otherPerson) || again.state == .live }
+    #expect(second.connection == .stopped(.otherPerson))
+    #expect(server.changeCount == before)
   }
 
   @Test("without edits that wait another person may sign in, and the notes are theirs")

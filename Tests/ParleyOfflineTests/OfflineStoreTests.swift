@@ -257,4 +257,56 @@ struct OfflineStoreTests {
   func noFolder() {
     #expect(throws: OfflineStoreError.self) { try OfflineStore(folder: "/proc/nothing/here") }
   }
+
+  @Test("a second outbox on the store is refused until the first is gone, and overwrites nothing")
+  func twoOutboxes() async throws {
+    let store = try OfflineStore(folder: folder.path)
+    let server = FakeServer()
+    server.set { $0.isThere = false }
+    do {
+      let first = try Outbox(store, user: "ann", sender: server)
+      try await first.add(MutationDraft(.update, "contacts", 7, body: Array("{}".utf8)))
+      #expect(throws: OfflineStoreError.inUse) {
+        try Outbox(store, user: "ann", sender: server)
+      }
+      try await first.add(MutationDraft(.update, "contacts", 8, body: Array("{}".utf8)))
+      #expect(await first.waiting.map(\.draft.id) == [7, 8])
+    }
+    // A task that is under way may let go of it last.
+    while true {
+      do throws(OfflineStoreError) {
+        let next = try Outbox(store, user: "ann", sender: server)
+        #expect(await next.waiting.map(\.draft.id) == [7, 8])
+        return
+      } catch {
+        guard error == .inUse else { throw error }
+        await Task.yield()
+      }
+    }
+  }
+
+  @Test("nobody but its owner may read the store, even in a folder that all may look into")
+  func modes() async throws {
+    let manager = FileManager.default
+    try manager.createDirectory(
+      atPath: folder.path, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o755])
+    func others(_ end: String) throws -> Int {
+      let attributes = try manager.attributesOfItem(atPath: folder.file + end)
+      return try #require((attributes[.posixPermissions] as? NSNumber)?.intValue) & 0o077
+    }
+    do {
+      let store = try OfflineStore(folder: folder.path)
+      try store.write([.put(mutation(1))])
+      #expect(try others("") == 0)
+      #expect(try others("-wal") == 0)
+    }
+    // A former version has made it for all to read.
+    try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.file)
+    let store = try await reopened()
+    try store.write([.put(mutation(2))])
+    #expect(try store.kept().entries.count == 2)
+    #expect(try others("") == 0)
+    #expect(try others("-wal") == 0)
+  }
 }

@@ -23,7 +23,53 @@ final class ScriptedWeb: WebTransport, Sendable {
   }
 }
 
-@Suite("A REST service")
+/// An app's place for its token, over a line that is weak when a newer one is asked for.
+private final class WeakSource: Sendable {
+  struct State {
+    var failures: Int
+    var asked: [String?] = []
+  }
+
+  struct NoLine: Error {}
+
+  let state: Mutex<State>
+
+  init(failures: Int) { state = Mutex(State(failures: failures)) }
+
+  func answer(_ refused: Credentials?) throws -> Credentials? {
+    try state.withLock { state in
+      state.asked.append(refused?.token)
+      guard refused != nil else { return Credentials(user: "ann", token: "old") }
+      guard state.failures == 0 else {
+        state.failures -= 1
+        throw NoLine()
+      }
+      return Credentials(user: "ann", token: "new")
+    }
+  }
+}
+
+/// An app's place for its token that answers when the test lets it.
+private final class HeldSource: Sendable {
+  let asked = Mutex<[Credentials?]>([])
+  private let arrived = AsyncStream.makeStream(of: Void.self)
+  private let allowed = AsyncStream.makeStream(of: Void.self)
+
+  func answer(_ refused: Credentials?) async -> Credentials? {
+    asked.withLock { $0.append(refused) }
+    arrived.continuation.yield()
+    for await _ in allowed.stream { break }
+    return Credentials(user: "ann", token: refused == nil ? "first" : "second")
+  }
+
+  func arrival() async {
+    for await _ in arrived.stream { return }
+  }
+
+  func allow() { allowed.continuation.yield() }
+}
+
+@Suite("A REST service", .timeLimit(.minutes(5)))
 struct RESTServiceTests {
   private func request(
     _ kind: MutationKind, id: ResourceID? = 7, base: String? = nil
@@ -123,6 +169,97 @@ struct RESTServiceTests {
     #expect(try await service.get("contacts", as: "ann")?.elements?.isEmpty == true)
     let tokens = web.requests.withLock { $0.map { $0.headers.last?.value } }
     #expect(tokens == ["Bearer old", "Bearer new"])
+  }
+
+  @Test(
+    "a renewal that fails holds a change up for a pause, and not for good", arguments: [1, 2, 5])
+  func failedRenewal(failures: Int) async throws {
+    let web = ScriptedWeb(answer(401), answer(200))
+    let source = WeakSource(failures: failures)
+    let service = RESTService("http://h", transport: web) { try source.answer($0) }
+    let time = ManualTime()
+    let folder = TemporaryFolder()
+    let outbox = try Outbox(
+      OfflineStore(folder: folder.path), user: "ann", sender: service, time: time)
+    let draft = MutationDraft(.update, "contacts", 7, body: Array(#"{"a":1}"#.utf8))
+    let steps = try await outbox.add(draft)
+    let clock = Task {
+      while !Task.isCancelled {
+        time.pass(60_000)
+        await Task.yield()
+      }
+    }
+    defer { clock.cancel() }
+    var last: MutationStep?
+    for await step in steps { last = step }
+    #expect(last == .saved(7, body: nil))
+    #expect(
+      source.state.withLock { $0.asked } == [nil] + Array(repeating: "old", count: failures + 1))
+    let tokens = web.requests.withLock { $0.map { $0.headers.last { $0.name == "Authorization" } } }
+    #expect(tokens.map { $0?.value } == ["Bearer old", "Bearer new"])
+  }
+
+  @Test("a list whose token cannot be renewed just now is unreachable, and not signed out")
+  func failedRenewalOfList() async throws {
+    let source = WeakSource(failures: 1)
+    let service = RESTService(
+      "http://h", transport: ScriptedWeb(answer(401), answer(200, "[]"))
+    ) { try source.answer($0) }
+    await #expect {
+      try await service.get("contacts", as: "ann")
+    } throws: { error in
+      if case FetchError.unreachable = error { true } else { false }
+    }
+    #expect(try await service.get("contacts", as: "ann")?.elements?.isEmpty == true)
+  }
+
+  @Test("another person's token has the source asked again, for lists and for changes")
+  func anotherPerson() async throws {
+    let web = ScriptedWeb(answer(200, "[]"), answer(200), answer(200, "[]"))
+    let names = Names(["ben", "ann", "ben"])
+    let service = RESTService("http://h", transport: web) { _ in
+      names.next().map { Credentials(user: $0, token: $0) }
+    }
+    _ = try await service.get("contacts", as: "ben")
+    #expect(await service.send(request(.update)) == .done())
+    _ = try await service.get("contacts", as: "ben")
+    let tokens = web.requests.withLock { $0.map { $0.headers.last { $0.name == "Authorization" } } }
+    #expect(tokens.map { $0?.value } == ["Bearer ben", "Bearer ann", "Bearer ben"])
+  }
+
+  private final class Names: Sendable {
+    private let left: Mutex<[String]>
+    init(_ names: [String]) { left = Mutex(names) }
+    func next() -> String? { left.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+  }
+
+  @Test("credentials that come after their person has signed out are neither used nor kept")
+  func lateCredentials() async throws {
+    let web = ScriptedWeb(answer(401), answer(200))
+    let source = HeldSource()
+    let service = RESTService("http://h", transport: web) { await source.answer($0) }
+    let change = request(.update)
+    let sending = Task { await service.send(change) }
+    await source.arrival()
+    service.signOut()
+    source.allow()
+    #expect(await sending.value == .unreachable)
+    #expect(web.requests.withLock { $0.isEmpty })
+    // Nothing is known: it is asked again.
+    let again = Task { await service.send(change) }
+    await source.arrival()
+    source.allow()
+    #expect(await again.value == .unauthorised)
+    let renewing = Task { await service.renewToken(of: "ann") }
+    await source.arrival()
+    service.signOut()
+    source.allow()
+    #expect(await renewing.value)
+    let last = Task { await service.send(change) }
+    await source.arrival()
+    source.allow()
+    #expect(await last.value == .done())
+    #expect(source.asked.withLock { $0.map { $0?.token } } == [nil, nil, "first", nil])
   }
 
   @Test("the system's transport talks to a server, and says that there is none")

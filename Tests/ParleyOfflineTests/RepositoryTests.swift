@@ -90,6 +90,7 @@ final class FakeServer: MutationSender, Sendable {
             version: state.contacts[index].version)
         }
         if let name = fields?["name"]?.string { state.contacts[index].name = name }
+        if let phone = fields?["phone"]?.string { state.contacts[index].phone = phone }
         let version = "\((Int(state.contacts[index].version ?? "") ?? 0) + 1)"
         state.contacts[index].version = version
         return .done(body: ModelForm.json(state.contacts[index]).utf8, version: version)
@@ -390,6 +391,87 @@ struct RepositoryTests {
     #expect(server.state.withLock { $0.contacts.map(\.name) } == ["Mine"])
   }
 
+  @Test("a copy of a former version is a conflict, and undoes nothing of what others have changed")
+  func formerCopy() async throws {
+    server.set { $0.contacts = [Contact(id: 7, name: "Ada", phone: "1", version: "1")] }
+    let (outbox, contacts) = try await open()
+    var lists = contacts.fetchAll().makeAsyncIterator()
+    var copy = try #require(try await wait(for: "Ada", in: &lists).first)
+    server.set { $0.contacts = [Contact(id: 7, name: "Ada", phone: "2", version: "2")] }
+    await contacts.refresh()
+    while let list = try await lists.next(), list.first?.phone != "2" {}
+    copy.name = "Mine"
+    try await contacts.save(copy)
+    var found: Mutation?
+    for await problems in await outbox.problems where !problems.isEmpty {
+      #expect(problems.count == 1)
+      found = problems.first
+      break
+    }
+    let problem = try #require(found)
+    guard case .conflict(let theirs?, let version?) = problem.state else {
+      Issue.record("\(problem.state)")
+      return
+    }
+    #expect(text(theirs).contains(#""phone":"2""#))
+    #expect(text(problem.draft.body) == #"{"name":"Mine"}"#)
+    #expect(problem.draft.base == "1")
+    #expect(server.state.withLock { $0.contacts.map(\.name) } == ["Ada"])
+    try await outbox.decide(problem, .send(body: problem.draft.body, base: version))
+    for await count in await outbox.counts where count == 0 { break }
+    #expect(server.state.withLock { $0.contacts.map(\.name) } == ["Mine"])
+    #expect(server.state.withLock { $0.contacts.map(\.phone) } == ["2"])
+  }
+
+  @Test("a copy from before changes of this device is no conflict, and undoes none of them")
+  func formerCopyOfOwn() async throws {
+    server.set { $0.contacts = [Contact(id: 7, name: "Ada", phone: "1", version: "1")] }
+    let (_, contacts) = try await open()
+    var lists = contacts.fetchAll().makeAsyncIterator()
+    var copy = try #require(try await wait(for: "Ada", in: &lists).first)
+    for name in ["Bea", "Cid"] {
+      let steps = try await contacts.change(7) { $0.name = name }
+      for await _ in try #require(steps) {}
+    }
+    copy.phone = "9"
+    var last: MutationStep?
+    for await step in try await contacts.save(copy) { last = step }
+    guard case .saved = last else {
+      Issue.record("\(String(describing: last))")
+      return
+    }
+    let request = try #require(server.state.withLock { $0.requests.last })
+    #expect(text(request.body) == #"{"phone":"9"}"#)
+    #expect(request.base == "3")
+    #expect(server.state.withLock { $0.contacts.map(\.name) } == ["Cid"])
+    #expect(server.state.withLock { $0.contacts.map(\.version) } == ["4"])
+  }
+
+  @Test("the draft that made a thing is a conflict, too, once somebody else has changed the thing")
+  func formerDraft() async throws {
+    let (outbox, contacts) = try await open()
+    var lists = contacts.fetchAll().makeAsyncIterator()
+    // From here on the repository hears what becomes of changes.
+    #expect(try await lists.next()?.isEmpty == true)
+    var draft = Contact(name: "Ada")
+    for await _ in try await contacts.save(draft) {}
+    // A fetch that begins before the repository has heard of it would have it laid over its answer.
+    while let list = try await lists.next(), list.first?.id != "s1" {}
+    server.set { state in
+      state.contacts[0].name = "Theirs"
+      state.contacts[0].version = "2"
+    }
+    await contacts.refresh()
+    _ = try await wait(for: "Theirs", in: &lists)
+    draft.phone = "9"
+    try await contacts.save(draft)
+    for await problems in await outbox.problems where !problems.isEmpty {
+      #expect(problems.map { text($0.draft.body) } == [#"{"phone":"9"}"#])
+      break
+    }
+    #expect(server.state.withLock { $0.contacts.map(\.name) } == ["Theirs"])
+  }
+
   @Test("another user sees neither what was fetched nor what waits")
   func users() async throws {
     server.set { $0.contacts = [Contact(id: 1, name: "Ada")] }
@@ -405,5 +487,72 @@ struct RepositoryTests {
     #expect(await outbox.waiting.isEmpty)
     await outbox.use(by: "ann")
     _ = try await wait(for: "Ada secret", in: &lists)
+  }
+
+  @Test("what was kept of another person is not shown, however late it is read")
+  func lateKept() async throws {
+    let interface = SlowInterface()
+    let outbox = try Outbox(OfflineStore(folder: folder.path), user: "ann", sender: server)
+    let contacts = Repository(interface, in: outbox)
+    // The repository knows Ann once this is answered.
+    var single = contacts.fetchSingle(9, .cacheOnly).makeAsyncIterator()
+    _ = try await single.next()
+    var lists = contacts.fetchAll().makeAsyncIterator()
+    await interface.arrival()
+    await outbox.use(by: "ben")
+    // The repository has noticed, and has found nothing of Ben's.
+    while !interface.state.withLock({ $0.hasLooked }) { await Task.yield() }
+    interface.release()
+    // After what was kept, the server is asked once more.
+    while interface.state.withLock({ $0.fetches }) < 2 { await Task.yield() }
+    #expect(await contacts.values[.all]?.map(\.name) ?? [] == [])
+    #expect(try await lists.next()?.map(\.name) == [])
+  }
+
+  /// Reads what is kept of Ann when the test lets it, and has nothing of anybody else.
+  private final class SlowInterface: DataInterface {
+    struct State {
+      var held: CheckedContinuation<Void, Never>?
+      var hasLooked = false
+      var fetches = 0
+    }
+
+    let resource = "contacts"
+    let state = Mutex(State())
+    private let arrived = AsyncStream.makeStream(of: Void.self)
+
+    func kept(_ query: DataQuery, as user: String) async throws(FetchError) -> [Contact]? {
+      guard query == .all else { return nil }
+      guard user == "ann" else {
+        state.withLock { $0.hasLooked = true }
+        return nil
+      }
+      await withCheckedContinuation { continuation in
+        state.withLock { $0.held = continuation }
+        arrived.continuation.yield()
+      }
+      return [Contact(id: 1, name: "secret")]
+    }
+
+    func arrival() async {
+      for await _ in arrived.stream { return }
+    }
+
+    func release() {
+      let held = state.withLock { state in
+        defer { state.held = nil }
+        return state.held
+      }
+      held?.resume()
+    }
+
+    func fetch(_ query: DataQuery, as user: String) async throws(FetchError) -> [Contact] {
+      if query == .all { state.withLock { $0.fetches += 1 } }
+      throw .signedOut
+    }
+
+    func keep(
+      _ models: [Contact], for query: DataQuery, as user: String
+    ) async throws(FetchError) {}
   }
 }

@@ -243,9 +243,21 @@ struct ConfigurationTests {
   @Test("the help names every setting and its default")
   func help() {
     for setting in Configuration.settings {
-      #expect(Help.serve.contains("--\(setting.name)"))
-      #expect(Help.serve.utf8.count > 500)
+      #expect(Help.serveAll.contains("--\(setting.name)"))
+      #expect(Help.serveAll.utf8.count > 500)
     }
-    #expect(Help.serve.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    for text in [Help.serve, Help.serveAll] {
+      #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    }
+  }
+
+  @Test("the short help names the settings that it is to name, and no others")
+  func shortHelp() {
+    #expect(Help.common.isSubset(of: Configuration.settings.map(\.name)))
+    for setting in Configuration.settings {
+      let isNamed = Help.serve.contains("  --\(setting.name)")
+      let isMeant = Help.common.contains { $0.hasPrefix(setting.name) }
+      #expect(isNamed == isMeant, "\(setting.name)")
+    }
   }
 }

@@ -1,4 +1,5 @@
 import PortConformance
+import PostgresClient
 import StorePostgres
 import StoreRecords
 import Testing

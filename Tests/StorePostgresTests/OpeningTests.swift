@@ -1,4 +1,5 @@
 import GatewayPorts
+import PostgresClient
 import StorePostgres
 import Testing
 

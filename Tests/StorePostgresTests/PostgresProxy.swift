@@ -16,6 +16,8 @@ final class PostgresProxy: Sendable {
     case silence
     /// Everything ends at once, and nobody is let in.
     case down
+    /// The same, once the next bytes of the server have been passed on.
+    case downAfterAnswer
   }
 
   /// The folder of the socket, to be named as `host`.
@@ -98,6 +100,9 @@ final class PostgresProxy: Sendable {
           case .loseAnswer(let words) where isAnswer && text.contains(words):
             trouble = .none
             return (true, false)
+          case .downAfterAnswer where isAnswer:
+            trouble = .down
+            return (false, false)
           case .silence where isAnswer:
             trouble = .none
             return (false, true)

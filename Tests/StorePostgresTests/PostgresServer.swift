@@ -12,6 +12,7 @@ final class PostgresServer: Sendable {
 
   /// The folder of the socket.
   let folder: String
+  private let command: [String]
   private let process: Mutex<Process?>
   private let databases = Atomic(0)
 
@@ -30,25 +31,54 @@ final class PostgresServer: Sendable {
         binaries + "/initdb", "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--locale=C",
         "--no-sync",
       ]))
-    let process = Process()
-    let command = Self.asUser(
+    command = Self.asUser(
       [
         binaries + "/postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c",
         "shared_buffers=32MB", "-c", "max_connections=60", "-c", "log_destination=stderr", "-c",
         "max_wal_size=64MB",
       ] + settings)
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = command
-    process.currentDirectoryURL = URL(fileURLWithPath: "/")
     try Data().write(to: URL(fileURLWithPath: folder + ".log"))
-    let log = FileHandle(forWritingAtPath: folder + ".log")
-    process.standardError = log ?? FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
+    let process = try Self.start(command, log: folder + ".log")
     self.process = Mutex(process)
     Self.running.withLock { $0.append(self) }
     Self.endWithTests
     try waitUntilReady(process)
+  }
+
+  private static func start(_ command: [String], log: String) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = command
+    process.currentDirectoryURL = URL(fileURLWithPath: "/")
+    process.standardError = FileHandle(forWritingAtPath: log) ?? FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+
+  /// Goes on as a standby of itself that takes its own place.
+  func promote() throws {
+    let ended = process.withLock { process in process.take() }
+    if let ended {
+      kill(ended.processIdentifier, SIGINT)
+      ended.waitUntilExit()
+    }
+    try Self.run(Self.asUser(["touch", folder + "/data/standby.signal"]))
+    let started = try Self.start(command, log: folder + ".log")
+    process.withLock { $0 = started }
+    try waitUntilReady(started)
+    try execute("SELECT pg_promote(true)")
+  }
+
+  /// Has a process of the server's crash: all of them end, and the server finds in its log what was there.
+  func crash(process id: String) throws {
+    guard let id = Int32(id), kill(id, SIGKILL) == 0 else {
+      throw Failure(description: "there is no process \(id)")
+    }
+    // The connection of before is refused first, and then the new one is taken.
+    while (try? execute("SELECT 1 WHERE pg_postmaster_start_time() IS NOT NULL")) != ["1"] {
+      poll(nil, 0, 5)
+    }
   }
 
   /// Ends the server, and removes its files.

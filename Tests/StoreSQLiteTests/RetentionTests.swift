@@ -137,6 +137,7 @@ struct MigrationTests {
       DROP TABLE group_members;
       DROP TABLE likes;
       DROP TABLE read_marks;
+      DROP TABLE deleted_documents;
       DROP TABLE snapshots;
       CREATE TABLE snapshots (
         number INTEGER PRIMARY KEY, document INTEGER NOT NULL, revision INTEGER NOT NULL,
@@ -146,7 +147,7 @@ struct MigrationTests {
       PRAGMA user_version = 1;
       """)
     #expect(
-      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 6)
+      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 7)
     ) { try SQLiteStore(reading: folder.file()) }
     let store = try SQLiteStore(path: folder.file())
     #expect(try store.load("n").text == "older")

@@ -12,10 +12,11 @@ struct StoreGrowthTests {
   enum Kind: String, CaseIterable, Sendable {
     case create, rename, delete, note, list, notes, load, entries, append, snapshot, text, history
     case versions, saveVersion, deleteVersion, renewEpoch, compact, tell, wipe
-    case publish, page, recover, renewRoomEpoch
+    case publish, page, recover, renewRoomEpoch, roomHeads
     case receipt, receipts, flag, unflag, flags, member, members, block, blocks, online, lastOnline
     case putGroup, deleteGroup, group, groups, putMember, removeMember, groupMembers
     case like, likes, read, badges
+    case deletedNotes, bringBack, removeDeleted, removeOlder
     case keptAnswer, keepAnswer, createOnce
     case take, settle, deadLetters
 
@@ -24,6 +25,10 @@ struct StoreGrowthTests {
       case .create: self = .create
       case .rename: self = .rename
       case .delete: self = .delete
+      case .deleted(.list): self = .deletedNotes
+      case .deleted(.bringBack): self = .bringBack
+      case .deleted(.remove): self = .removeDeleted
+      case .deleted(.removeOlder): self = .removeOlder
       case .note: self = .note
       case .list: self = .list
       case .notes: self = .notes
@@ -45,6 +50,7 @@ struct StoreGrowthTests {
       case .room(.page): self = .page
       case .room(.recover): self = .recover
       case .room(.renewEpoch): self = .renewRoomEpoch
+      case .room(.heads): self = .roomHeads
       case .people(.receipt): self = .receipt
       case .people(.receipts): self = .receipts
       case .people(.flag): self = .flag
@@ -134,6 +140,20 @@ struct StoreGrowthTests {
     func makeNotes() {
       perform((0..<size).map { .create(id: "n\($0)", epoch: epoch, title: "", time: 1) })
       perform([.create(id: "n", epoch: epoch, title: "", time: 1)])
+    }
+
+    /// Deleted notes, of a time that others are not older than.
+    func makeDeletedNotes() {
+      for number in 0..<size { _ = makeDeletedNote("gone \(number)", at: Timestamp(10 + number)) }
+    }
+
+    func makeDeletedNote(_ name: String? = nil, at time: Timestamp = 1) -> DocumentID {
+      let name = name ?? freshName()
+      perform([
+        .create(id: name, epoch: epoch, title: "", time: 1),
+        .delete(id: name, keeping: Deletion(time: time, author: "Ann")),
+      ])
+      return name
     }
 
     var memory: RoomMemory { RoomMemory(publicationsMax: size, ageMax: 1 << 40) }
@@ -245,6 +265,21 @@ struct StoreGrowthTests {
         stage.perform([.create(id: name, epoch: epoch, title: "", time: 1)])
         return .delete(id: name)
       },
+      Row(.deletedNotes, prepare: { $0.makeDeletedNotes() }) { _ in
+        .deleted(.list(after: nil, limit: 50))
+      },
+      Row(.bringBack, prepare: { $0.makeDeletedNotes() }) { stage in
+        let name = stage.makeDeletedNote()
+        return .deleted(.bringBack(id: name))
+      },
+      Row(.removeDeleted, prepare: { $0.makeDeletedNotes() }) { stage in
+        let name = stage.makeDeletedNote()
+        return .deleted(.remove(id: name))
+      },
+      Row(.removeOlder, prepare: { $0.makeDeletedNotes() }) { stage in
+        _ = stage.makeDeletedNote()
+        return .deleted(.removeOlder(than: 2, limit: 50))
+      },
       Row(.note, prepare: { $0.makeNotes() }) { _ in .note(id: "n") },
       Row(.list, prepare: { $0.makeNotes() }) { _ in .list },
       Row(.notes, prepare: { $0.makeNotes() }) { _ in .notes(after: nil, limit: 50) },
@@ -301,6 +336,7 @@ struct StoreGrowthTests {
     Row(.renewRoomEpoch, prepare: { $0.publish($0.size) }) { _ in
       .room(.renewEpoch("r", from: "none", to: "other"))
     },
+    Row(.roomHeads, prepare: { $0.publish($0.size) }) { _ in .room(.heads(["r", "s"])) },
     Row(.receipt, prepare: { $0.makeReceipts() }) {
       .people(.receipt(place, Receipt(personID: $0.freshName(), stage: .read)))
     },

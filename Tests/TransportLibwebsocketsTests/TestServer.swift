@@ -99,9 +99,10 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
   var open: [ConnectionID] = []
 
   /// An echo server, unless told otherwise.
-  init(_ shape: (TestServer, inout LibwebsocketsTransport.Configuration) -> Void = { _, _ in })
-    throws
-  {
+  init(
+    in crew: LoopCrew? = nil, place: Int = 0,
+    _ shape: (TestServer, inout LibwebsocketsTransport.Configuration) -> Void = { _, _ in }
+  ) throws {
     onDecide = {
       .accept(subprotocol: $0.headers["sec-websocket-protocol"] == nil ? nil : "parley.v1")
     }
@@ -117,7 +118,8 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
     }
     var configuration = LibwebsocketsTransport.Configuration()
     shape(self, &configuration)
-    transport = LibwebsocketsTransport(configuration: configuration, delegate: self)
+    transport = LibwebsocketsTransport(
+      configuration: configuration, delegate: self, crew: crew, place: place)
     try transport.start()
   }
 

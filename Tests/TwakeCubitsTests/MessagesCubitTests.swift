@@ -371,6 +371,36 @@ struct MessagesCubitTests {
     #expect(texts(cubit) == ["edited", "new"])
   }
 
+  @Test("logout: messages that come after it are neither kept nor shown, and the next user's are")
+  func logout() async throws {
+    let authentication = AuthenticationCubit(FakeTwake(), storage: storage, globals: globals) { 0 }
+    let cubit = cubit()
+    try await cubit.fetch(channelID: "c")
+    #expect(await storage.read("messages/c/") != nil)
+    for request: @MainActor @Sendable () async throws -> Void in [
+      { try await cubit.fetch(channelID: "c") }, { try await cubit.send("late") },
+    ] {
+      try await cubit.fetch(channelID: "c")
+      server.gate.hold()
+      let late = Task { try await request() }
+      await server.gate.arrival()
+      await authentication.logout()
+      server.gate.release()
+      try await late.value
+      #expect(await storage.read("messages/c/") == nil)
+    }
+    let events = AsyncStream<DomainEvent> { continuation in
+      continuation.yield(.message(.deleted, id: "3", place: "c", thread: nil, content: nil))
+      continuation.finish()
+    }
+    await cubit.listen(to: events)
+    #expect(await storage.read("messages/c/") == nil)
+    server.set { $0.messages = [makeMessage("9", "theirs", at: 9)] }
+    try await cubit.fetch(channelID: "c")
+    #expect(texts(cubit) == ["theirs"])
+    #expect(await storage.read("messages/c/") != nil)
+  }
+
   @Test("a loop over states ends with its cubit")
   func ending() async {
     var cubit: MessagesCubit? = cubit()

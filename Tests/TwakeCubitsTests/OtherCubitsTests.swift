@@ -306,9 +306,74 @@ struct OtherCubitsTests {
     init(time: consuming Mutex<Int>) { self.time = time }
   }
 
+  /// A user who is signed in, with a token that ends soon.
+  private func signedIn() async -> AuthenticationCubit {
+    let cubit = AuthenticationCubit(server, storage: storage, globals: globals) { 50 }
+    await cubit.authenticate("ann", "right")
+    return cubit
+  }
+
+  @Test("logout: an answer that comes after it is neither kept nor shown")
+  func lateAnswers() async throws {
+    let cubit = await signedIn()
+    let account = AccountCubit(server, storage: storage, globals: globals)
+    let companies = CompaniesCubit(server, storage: storage, globals: globals)
+    let workspaces = WorkspacesCubit(server, storage: storage, globals: globals)
+    let channels = ChannelsCubit(server, storage: storage, globals: globals)
+    let requests: [@MainActor @Sendable () async throws -> Void] = [
+      { _ = try await cubit.freshToken() }, { try await account.fetch() },
+      { try await companies.fetch() }, { try await workspaces.fetch(companyID: "c") },
+      { try await channels.fetch(companyID: "c", workspaceID: "w") },
+      { await cubit.authenticate("ann", "right") },
+    ]
+    for request in requests {
+      _ = await signedIn()
+      server.gate.hold()
+      let late = Task { try await request() }
+      await server.gate.arrival()
+      await cubit.logout()
+      server.gate.release()
+      try await late.value
+      #expect(cubit.state == .initial)
+      #expect(globals.state == Globals.Values())
+      for name in ["authentication", "account/", "companies", "workspaces/c", "channels/c/w"] {
+        #expect(await storage.read(name) == nil, "\(name)")
+      }
+    }
+    #expect(account.state == .loading)
+    #expect(companies.state == .loading)
+    #expect(workspaces.state == .loading)
+    #expect(channels.state == .loading)
+    // The next person sees their own.
+    _ = await signedIn()
+    try await channels.fetch(companyID: "c", workspaceID: "w")
+    #expect(await storage.read("channels/c/w") != nil)
+  }
+
+  @Test("freshToken: called several times at once, it refreshes once")
+  func oneRefresh() async throws {
+    let cubit = await signedIn()
+    server.gate.hold()
+    let calls = (0..<5).map { _ in Task { try await cubit.freshToken() } }
+    await server.gate.arrival()
+    for _ in 0..<20 { await Task.yield() }
+    server.gate.release()
+    for call in calls { #expect(try await call.value == "t1") }
+    #expect(server.state.withLock { $0.refreshes } == 1)
+    // One that fails is no more in the way of the next.
+    let next = AuthenticationCubit(server, storage: storage, globals: globals) { 190 }
+    await next.checkAuthentication()
+    server.set { $0.isThere = false }
+    let failing = AuthenticationCubit(server, storage: storage, globals: globals) { 290 }
+    await failing.checkAuthentication()
+    await #expect(throws: FakeTwake.Refused.self) { try await failing.freshToken() }
+    server.set { $0.isThere = true }
+    #expect(try await failing.freshToken() == "t3")
+  }
+
   @Test("account: from storage, then from remote; fetchStateless leaves the state")
   func account() async throws {
-    let cubit = AccountCubit(server, storage: storage)
+    let cubit = AccountCubit(server, storage: storage, globals: globals)
     #expect(await cubit.fetchStateless("ben") == nil)
     try await cubit.fetch("ben")
     #expect(cubit.state == .loaded(FakeTwake.account("ben")))

@@ -26,10 +26,10 @@ from .errors import (
 )
 from .events import Events
 from .note import Changed, Note, Person
-from .room import Gap, Position, Publication, ResourceUpdate, Room, RoomPerson
+from .room import Gap, Position, Publication, Receipt, ResourceUpdate, Room, RoomPerson
 
 __all__ = [
     "Change", "Changed", "ChangesRefused", "Client", "ConnectionEnded", "CoreUnavailable", "Events", "Gap",
     "LibraryUnavailable", "Note", "NoteUnavailable", "Overflowed", "ParleyError", "Person", "Position", "Publication",
-    "PublishRefused", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect", "open_note",
+    "PublishRefused", "Receipt", "ResourceUpdate", "Room", "RoomPerson", "RoomUnavailable", "StorageFailed", "connect", "open_note",
 ]  # fmt: skip

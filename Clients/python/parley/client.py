@@ -180,7 +180,12 @@ class Client:
         note = self._notes.get(id)
         if note is None:
             note = self._notes[id] = Note(self, id)
-            self._restore_or_open(note)
+            try:
+                self._restore_or_open(note)
+            except StorageFailed:
+                # Once the folder can be read, it is opened as if for the first time.
+                del self._notes[id]
+                raise
         while note._text is None:
             if note.state in ("failed", "deleted", "closed"):
                 self._notes.pop(id, None)
@@ -497,8 +502,8 @@ class Client:
                 self._folder.keep_claim(client, resume_token)
 
     def _keep(self, note: str, is_required: bool, client: str, tag: str, edits: str) -> None:
-        if self._folder is None or client not in self._claims:
-            self._do("kept", note, 0)
+        if self._folder is None:
+            self._do("unkept", note)
             return
         began = time.monotonic()
         try:

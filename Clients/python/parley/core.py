@@ -17,8 +17,8 @@ _NUMBER = struct.Struct("<d")
 _EVENTS = {
     "start": 1, "stop": 2, "opened": 3, "received": 4, "closed": 5, "wake": 6, "reachable": 7, "token": 8,
     "profile": 9, "suspending": 10, "open": 20, "restore": 21, "reopen": 22, "leave": 23, "edit": 24, "select": 25,
-    "retryRefused": 26, "discard": 27, "kept": 28, "keepFailed": 29, "subscribe": 40, "unsubscribe": 41,
-    "publish": 42, "typing": 43,
+    "retryRefused": 26, "discard": 27, "kept": 28, "keepFailed": 29, "unkept": 30, "subscribe": 40,
+    "unsubscribe": 41, "publish": 42, "typing": 43, "confirm": 44, "askReceipts": 45,
 }  # fmt: skip
 
 
@@ -191,6 +191,9 @@ def _read_action(fields: _Reader) -> Action:
 def _read_room_action(kind: int, fields: _Reader) -> Action:
     text, number, integer = fields.text, fields.number, fields.integer
 
+    def receipts() -> list[tuple[str, str]]:
+        return [(text(), "read" if number() == 1 else "delivered") for _ in range(integer())]
+
     def position() -> tuple[str, int]:
         return (text(), integer())
 
@@ -204,4 +207,6 @@ def _read_room_action(kind: int, fields: _Reader) -> Action:
         case 45: return Action("published", room=room, values=(text(), position(), number() == 1))
         case 46: return Action("publishFailed", room=room, values=(text(), text()))
         case 47: return Action("roomNews", room=room)
+        case 48: return Action("receipt", room=room, values=(integer(), receipts()))
+        case 49: return Action("receipts", room=room, values=(integer(), receipts(), text()))
     raise CoreError(f"the core asks for {kind}, which this package does not know")

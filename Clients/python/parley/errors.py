@@ -79,4 +79,5 @@ class CoreUnavailable(ParleyError):
 
 
 class Overflowed(ParleyError):
-    """An iterator of changes was left unread for too long; read `note.text` and iterate anew."""
+    """An iterator of changes or receipts was left unread for too long: read `note.text`, ask `room.receipts_of`, and
+    iterate anew."""

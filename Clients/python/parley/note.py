@@ -110,7 +110,7 @@ class Note:
         if self.access == "read":
             raise NoteUnavailable(self.id, "readOnly")
         # Halves of surrogate pairs have no form in UTF-8.
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        text = text.encode("utf-16-le").decode("utf-16-le", "replace")
         if start == end and not text:
             return
         at = _units(before, 0, start)
@@ -176,7 +176,8 @@ class Note:
         return reader
 
     async def close(self) -> None:
-        """Stops listening, once all edits are saved; without a connection at once, and what is kept stays."""
+        """Stops listening, once all edits are saved; without a connection at once. Edits that are kept are sent when the
+        note is opened again, others as soon as there is a connection."""
         if self.state == "live" and not self.refusal:
             await self.saved()
         self._client._leave(self)
@@ -195,7 +196,7 @@ class Note:
         match action.kind:
             case "status":
                 phase, self.failure, self.access, self.unsaved, self.refusal, _ = action.values
-                self.state = {"joining": "opening", "left": "closed"}.get(phase, phase)
+                self.state = {"joining": "opening", "leaving": "closed", "left": "closed"}.get(phase, phase)
                 if self.state in ("deleted", "closed"):
                     self._end(None)
             case "title":
@@ -264,8 +265,6 @@ def _characters(text: str, start: int, units: int) -> int:
     """The characters that so many units from `start` are."""
     if text.isascii():
         return units
-    at = start
-    while units > 0:
-        units -= 2 if text[at] > "\uffff" else 1
-        at += 1
-    return at - start
+    # As many characters have that many units or more. Encoded, the units are counted by bytes.
+    encoded = text[start : start + units].encode("utf-16-le")
+    return len(encoded[: 2 * units].decode("utf-16-le"))

@@ -9,11 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .core import Action, CoreError
-from .errors import ParleyError, PublishRefused, RoomUnavailable
-from .events import Events, Readers
+from .errors import Overflowed, ParleyError, PublishRefused, RoomUnavailable
+from .events import EVENTS_MAX, Events, Readers
 
 if TYPE_CHECKING:
     from .client import Client
+
+
+# Python refuses to read numbers of many more digits.
+_DIGITS_MAX = 4_000
+
+
+def _integer(digits: str) -> float:
+    """A number; a float if it is too long, for what somebody publishes must end nobody's connection."""
+    return int(digits) if len(digits) <= _DIGITS_MAX else float(digits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,17 @@ class ResourceUpdate:
 
 
 @dataclass(frozen=True, slots=True)
+class Receipt:
+    """How far a publication of this program's has come with a person."""
+
+    position: Position
+    """The publication's place."""
+    person_id: str
+    stage: str
+    """delivered or read."""
+
+
+@dataclass(frozen=True, slots=True)
 class RoomPerson:
     """A person in a room."""
 
@@ -87,6 +107,8 @@ class Room:
         self._news = asyncio.Event()
         self._readers: Readers[News] = Readers()
         self._answers: dict[str, tuple[str, asyncio.Future[Position]]] = {}
+        self._hearers: Readers[Receipt] = Readers()
+        self._questions: dict[int, asyncio.Future[dict[str, str]]] = {}
 
     async def opened(self) -> None:
         """Returns when the room is heard. Raises RoomUnavailable, ConnectionEnded."""
@@ -131,14 +153,41 @@ class Room:
         closed. Raises RoomUnavailable when it cannot be heard, ConnectionEnded when the connection has ended.
         """
         reader = _News()
-        if self.state == "closed":
-            reader._end(None)
-        elif self.state == "failed":
-            reader._end(RoomUnavailable(self.name, self.failure))
-        elif self._client._over:
-            reader._end(self._client._over)
-        else:
+        if not self._has_ended(reader):
             self._readers.add(reader)
+        return reader
+
+    def confirm(self, position: Position, stage: str = "read") -> None:
+        """Tells a publication's author that it was `delivered` to this program, or `read`; it never goes back.
+
+        It waits for a connection. Raises RoomUnavailable, ConnectionEnded, and ValueError for a place of another
+        history or a stage that is none.
+        """
+        if stage not in ("delivered", "read"):
+            raise ValueError("expected the stage delivered or read")
+        self._client._do("confirm", self.name, self._offset(position), stage == "read")
+
+    async def receipts_of(self, position: Position) -> dict[str, str]:
+        """How far a publication of this program's has come: `delivered` or `read`, by the people's ids.
+
+        Raises RoomUnavailable, with the protocol's error code where nobody says; ConnectionEnded, ValueError.
+        """
+        offset = self._offset(position)
+        question = self._questions.get(offset)
+        if question is None:
+            question = self._questions[offset] = asyncio.get_running_loop().create_future()
+            self._client._do("askReceipts", self.name, offset)
+        return await asyncio.shield(question)
+
+    def receipts(self) -> Events[Receipt]:
+        """Receipts of this program's publications, from this call on.
+
+        Those of the time without a connection are not told later: `receipts_of` says what holds. After 1,000 that
+        nobody read it raises Overflowed; otherwise it ends as `publications` does.
+        """
+        reader = _Receipts(self.name)
+        if not self._has_ended(reader):
+            self._hearers.add(reader)
         return reader
 
     @property
@@ -184,6 +233,26 @@ class Room:
         self.state = "closed"
         self._end(None, RoomUnavailable(self.name, "closed"))
 
+    def _offset(self, position: Position) -> int:
+        self._client._check()
+        if self.state == "closed":
+            raise RoomUnavailable(self.name, "closed")
+        if self.position is None or position.epoch != self.position.epoch:
+            raise ValueError("expected the place of a publication in this room's history")
+        return position.offset
+
+    def _has_ended(self, reader: Events[Any]) -> bool:
+        """Ends a reader of what is over."""
+        if self.state == "closed":
+            reader._end(None)
+        elif self.state == "failed":
+            reader._end(RoomUnavailable(self.name, self.failure))
+        elif self._client._over:
+            reader._end(self._client._over)
+        else:
+            return False
+        return True
+
     # What the client says.
 
     def _subscribe(self) -> None:
@@ -200,7 +269,8 @@ class Room:
             case "publication":
                 position, time, person, sender, text = action.values
                 self.position = Position(*position)
-                self._tell(Publication(json.loads(text), self.position, time, person, sender))
+                data = json.loads(text, parse_int=_integer)
+                self._tell(Publication(data, self.position, time, person, sender))
             case "gap":
                 after, through = (Position(*position) for position in action.values)
                 self.position = through
@@ -211,22 +281,24 @@ class Room:
                 self._answer(action.values[0], Position(*action.values[1]))
             case "publishFailed":
                 self._answer(action.values[0], PublishRefused(self.name, action.values[1]))
+            case "receipt":
+                offset, receipts = action.values
+                epoch = self.position.epoch if self.position else ""
+                for person, stage in receipts:
+                    self._hearers.tell(Receipt(Position(epoch, offset), person, stage))
+            case "receipts":
+                offset, receipts, code = action.values
+                answer = RoomUnavailable(self.name, code) if code else dict(receipts)
+                _settle(self._questions.pop(offset, None), answer)
             case "roomStatus":
                 self.state, self.failure = action.values
                 if self.state == "failed":
                     self._readers.end(RoomUnavailable(self.name, self.failure))
+                    self._hearers.end(RoomUnavailable(self.name, self.failure))
         self._stir()
 
     def _answer(self, key: str, answer: Position | ParleyError) -> None:
-        _, future = self._answers.pop(key, ("", None))
-        if future is None or future.done():
-            return
-        if isinstance(answer, Position):
-            future.set_result(answer)
-        else:
-            future.set_exception(answer)
-            # Whoever has stopped waiting is not troubled by it.
-            future.exception()
+        _settle(self._answers.pop(key, ("", None))[1], answer)
 
     def _tell(self, news: News) -> None:
         self._readers.tell(news)
@@ -234,12 +306,39 @@ class Room:
     def _end(self, error: ParleyError | None, unanswered: ParleyError) -> None:
         for key in list(self._answers):
             self._answer(key, unanswered)
+        for offset in list(self._questions):
+            _settle(self._questions.pop(offset), unanswered)
         self._readers.end(error)
+        self._hearers.end(error)
         self._stir()
 
     def _stir(self) -> None:
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _settle(future: asyncio.Future[Any] | None, answer: Any) -> None:
+    """Gives those who wait a result, or an error."""
+    if future is None or future.done():
+        return
+    if isinstance(answer, ParleyError):
+        future.set_exception(answer)
+        # Whoever has stopped waiting is not troubled by it.
+        future.exception()
+    else:
+        future.set_result(answer)
+
+
+class _Receipts(Events[Receipt]):
+    """A room's receipts for one reader."""
+
+    def __init__(self, room: str) -> None:
+        super().__init__()
+        self._room = room
+
+    def _shorten(self) -> None:
+        self._waiting.pop()
+        self._end(Overflowed(f"expected receipts in {self._room} to be read: {EVENTS_MAX} were waiting"))
 
 
 class _News(Events[News]):

@@ -122,7 +122,8 @@ class EditFolder:
     def _write(self, name: str, value: dict[str, Any]) -> None:
         beside = self._path / f".{name}.new"
         try:
-            with open(beside, "wb") as file:
+            # A folder that was there before may be open to others; what is unsaved and who one is are not for them.
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
                 file.write(json.dumps(value).encode())
                 file.flush()
                 os.fsync(file.fileno())

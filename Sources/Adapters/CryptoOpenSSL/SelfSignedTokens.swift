@@ -64,8 +64,9 @@ public final class SelfSignedTokens: OwnTokens {
     case .bearer, .refresh:
       identity.isGuest = identity.user.utf8.starts(with: Identity.guestPrefix.utf8)
     case .user:
-      // Who is no longer among the users has no token either.
-      guard let user = users?.user(identity.user) else { throw .revoked }
+      // Who is no longer among the users has no token either, nor who was put there anew.
+      guard let user = users?.user(identity.user), user.owns(tokenIssuedAt: identity.issuedAt)
+      else { throw .revoked }
       identity.take(user)
       identity.isListed = true
     }

@@ -1,5 +1,6 @@
 import CPostgres
 import Glibc
+import PostgresClient
 
 /// A statement with its parameters.
 struct PostgresCommand {

@@ -1,3 +1,5 @@
+import PostgresClient
+
 /// Whether a database keeps what it acknowledges.
 enum PostgresDurability {
   /// Sees that a server keeps what it acknowledges, and returns on how many machines: 1, or 2 for two
@@ -35,5 +37,20 @@ enum PostgresDurability {
       guard row.text(5) == "off" else { throw .readOnly(address: address.description) }
     }
     return ["on", "remote_apply"].contains(row.text(3)) && !row.text(4).isEmpty ? 2 : 1
+  }
+  /// Returns the life of a database: another one once a standby has taken its place, or an older backup.
+  /// 0 where the server does not tell.
+  static func life(_ connection: PostgresConnection) -> Int {
+    // The control file names a new timeline only after its first checkpoint; the place in the log does at once.
+    let found = try? connection.run([
+      PostgresCommand(
+        """
+        SELECT system_identifier, CASE WHEN pg_is_in_recovery() THEN 0::bigint ELSE
+          ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint END
+        FROM pg_control_system()
+        """)
+    ])
+    guard let row = found?.first?.first else { return 0 }
+    return row.integer(0) ^ row.integer(1)
   }
 }

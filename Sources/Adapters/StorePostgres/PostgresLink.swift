@@ -1,6 +1,8 @@
 import GatewayPorts
 import Glibc
 import Hashing
+import PostgresClient
+import Synchronization
 
 /// A store's connection, which is made anew when it is lost, with the statements that wait to be sent.
 struct PostgresLink: ~Copyable {
@@ -10,6 +12,8 @@ struct PostgresLink: ~Copyable {
   private let address: PostgresAddress
   private let sharing: PostgresStore.Sharing
   private let patience: Patience
+  /// Set when nobody waits for the database any more.
+  let isGivenUp = Flag()
   private var connection: PostgresConnection?
   private var pending: [PostgresCommand] = []
 
@@ -19,6 +23,8 @@ struct PostgresLink: ~Copyable {
   private(set) var wasCommitting = false
   /// The database's promise when it was connected to last, and how often that was done anew.
   private(set) var state = StoreState()
+  /// The life of the database that is connected to: another one once a standby has taken its place.
+  private(set) var life = 0
   /// Whether the database is known to be away: requests fail at once until it is time to try again.
   private var nextAttempt: Int64?
 
@@ -32,7 +38,7 @@ struct PostgresLink: ~Copyable {
     writer = String(
       decoding: randomBytes(count: 12).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
       as: UTF8.self)
-    let connection = try Self.open(address, sharing, patience, &state.machines)
+    let connection = try Self.open(address, sharing, patience, &state.machines, &life)
     do throws(PostgresFailure) {
       if sharing != .reading {
         _ = try connection.run([
@@ -51,10 +57,17 @@ struct PostgresLink: ~Copyable {
   mutating func add(_ command: PostgresCommand) { pending.append(command) }
 
   mutating func query(_ command: PostgresCommand) throws(StoreError) -> PostgresResult {
-    pending.append(command)
+    let results = try queries([command])
+    return results[0]
+  }
+
+  /// Runs statements in one pipeline with those that wait, and returns what each gave.
+  mutating func queries(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
+    pending += commands
     do throws(PostgresFailure) {
-      guard let result = try send().last else { throw .lost("it gave no answer") }
-      return result
+      let results = try send()
+      guard results.count >= commands.count else { throw .lost("it gave no answer") }
+      return Array(results.suffix(commands.count))
     } catch {
       failure = failure ?? error
       throw error.storeError
@@ -111,7 +124,7 @@ struct PostgresLink: ~Copyable {
   ///
   /// It is tried again and again for some time, with pauses that grow and are not the same
   /// everywhere, so that a database that comes back is not overrun. After that, requests fail at
-  /// once, and one in a while tries again.
+  /// once, and one in a while tries again; once given up, all are tried once.
   ///
   /// - Parameter isEndless: Whether it is tried for as long as it may succeed.
   @discardableResult
@@ -127,12 +140,14 @@ struct PostgresLink: ~Copyable {
     var pause: Int64 = 20
     while true {
       do throws(PostgresOpenError) {
-        connection = try Self.open(address, sharing, patience, &state.machines, isFirst: false)
+        connection = try Self.open(
+          address, sharing, patience, &state.machines, &life, isFirst: false)
+        try bringToStandby()
         nextAttempt = nil
         state.reconnections += 1
         return true
       } catch {
-        guard Self.mayPass(error), isEndless || Self.now + pause < deadline else {
+        guard Self.mayPass(error), !isGivenUp.isSet, isEndless || Self.now + pause < deadline else {
           nextAttempt = Self.now + 1_000 + Int64.random(in: 0...1_000)
           throw .unreachable(error.description)
         }
@@ -142,16 +157,38 @@ struct PostgresLink: ~Copyable {
     }
   }
 
+  /// Waits until the standby has all that the database shows.
+  ///
+  /// A database that crashed while a commit waited for the standby shows it once it is back, although
+  /// nothing but its own disk has it: to tell of it would acknowledge what a promotion loses. What is
+  /// committed from now on waits for the standby, and with it for all that was written before.
+  private mutating func bringToStandby() throws(PostgresOpenError) {
+    guard sharing != .reading, state.machines > 1, let connection else { return }
+    do throws(PostgresFailure) {
+      _ = try connection.run([
+        PostgresCommand(
+          """
+          INSERT INTO parley.writers (id, batch) VALUES ($1, 0)
+          ON CONFLICT (id) DO UPDATE SET seen = now()
+          """, [writer])
+      ])
+    } catch {
+      self.connection = nil
+      throw PostgresSchema.openError(error, address)
+    }
+  }
+
   /// The number of this store's newest commit that has happened. Waits for one that is under way.
   mutating func settle() throws(PostgresFailure) -> Int {
+    // The row is not there if the database lost its tail, or if it was taken away in a long time of
+    // doing nothing and the commit under way is the one to bring it back.
     let found = try run([
-      PostgresCommand("SELECT batch FROM parley.writers WHERE id = $1 FOR UPDATE", [writer])
+      PostgresCommand(
+        "INSERT INTO parley.writers (id, batch) VALUES ($1, 0) ON CONFLICT (id) DO NOTHING",
+        [writer]),
+      PostgresCommand("SELECT batch FROM parley.writers WHERE id = $1 FOR UPDATE", [writer]),
     ])
-    if let row = found.first?.first { return row.integer(0) }
-    // A database that lost its tail has lost the row, too.
-    _ = try run([PostgresCommand("INSERT INTO parley.writers (id, batch) VALUES ($1, 0)", [writer])]
-    )
-    return 0
+    return found.last?.first?.integer(0) ?? 0
   }
 
   /// Removes this store's row, at the end of work.
@@ -171,7 +208,7 @@ struct PostgresLink: ~Copyable {
   /// Connects, and sees that the database is one to rely on.
   private static func open(
     _ address: PostgresAddress, _ sharing: PostgresStore.Sharing, _ patience: Patience,
-    _ machines: inout Int, isFirst: Bool = true
+    _ machines: inout Int, _ life: inout Int, isFirst: Bool = true
   ) throws(PostgresOpenError) -> PostgresConnection {
     let connection = try PostgresConnection.opened(
       address, application: sharing == .reading ? "parley reading" : "parley",
@@ -182,6 +219,7 @@ struct PostgresLink: ~Copyable {
     } catch {
       throw PostgresSchema.openError(error, address)
     }
+    life = PostgresDurability.life(connection)
     guard sharing != .reading else {
       try PostgresSchema.verify(connection, address: address)
       return connection
@@ -248,4 +286,13 @@ struct PostgresLink: ~Copyable {
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
+}
+
+/// A flag that one thread sets and another one sees.
+final class Flag: Sendable {
+  private let state = Atomic(false)
+
+  var isSet: Bool { state.load(ordering: .relaxed) }
+
+  func set() { state.store(true, ordering: .relaxed) }
 }

@@ -1,4 +1,5 @@
 public import GatewayPorts
+public import PostgresClient
 public import StoreRecords
 
 /// Opens the store in a PostgreSQL database for a server.
@@ -31,6 +32,9 @@ public struct PostgresProvisioning: StoreProvisioning {
   public func openForReading() throws -> sending any DocumentStore {
     try PostgresStore(address, sharing: .reading)
   }
+
+  /// See ``StoreProvisioning``.
+  public func openIndex() throws -> any SearchIndex { try PostgresSearchIndex(address) }
 }
 
 /// The store's upkeep beside requests.
@@ -55,6 +59,27 @@ extension PostgresStore: RepairableStore {
       address, application: "parley doctor", answerMilliseconds: 5_000)
     return StoreState(
       machines: try PostgresDurability.machines(connection, address, writes: true))
+  }
+
+  /// Connects to a database and asks how many connections it allows to all of its clients.
+  public static func connectionsMax(of address: PostgresAddress) throws(PostgresOpenError) -> Int {
+    let connection = try PostgresConnection.opened(
+      address, application: "parley doctor", answerMilliseconds: 5_000)
+    do throws(PostgresFailure) {
+      let found = try connection.run([
+        PostgresCommand("SELECT current_setting('max_connections')::bigint")
+      ])
+      guard let row = found.first?.first else { throw .lost("it gave no answer") }
+      return row.integer(0)
+    } catch {
+      throw PostgresSchema.openError(error, address)
+    }
+  }
+
+  /// See ``ServerStore``.
+  public func interruption() -> @Sendable () -> Void {
+    let isGivenUp = link.isGivenUp
+    return { isGivenUp.set() }
   }
 
   /// See ``ServerStore``.

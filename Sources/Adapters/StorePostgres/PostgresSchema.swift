@@ -1,3 +1,5 @@
+import PostgresClient
+
 /// The tables of a store, and how older stores come to have them.
 ///
 /// Several programs of different age may work with one database. A migration only adds what older
@@ -285,7 +287,42 @@ enum PostgresSchema {
       "CREATE INDEX read_marks_by_room ON parley.read_marks (room)",
       "CREATE INDEX note_origins_by_expiry ON parley.note_origins (deleted, expires)",
       appendFunction,
-    ]
+    ],
+    [
+      """
+      CREATE TABLE parley.revocations (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        is_user bigint NOT NULL,      -- 1: all tokens of a user that are no younger than before
+        name bytea NOT NULL,          -- the user's or the token's
+        before bigint NOT NULL,
+        UNIQUE (is_user, name, before)
+      )
+      """
+    ],
+    // 3: deleted notes that may come back.
+    [
+      """
+      CREATE TABLE parley.deleted_documents (
+        number bigint PRIMARY KEY,
+        id bytea NOT NULL,            -- free for another note
+        title bytea NOT NULL,
+        created bigint NOT NULL,
+        updated bigint NOT NULL,
+        epoch bytea NOT NULL,
+        revision bigint NOT NULL,
+        length bigint NOT NULL,
+        chain bytea NOT NULL,
+        base bigint NOT NULL,
+        base_chain bytea NOT NULL,
+        unsnapped bigint NOT NULL,
+        set_backs bigint[] NOT NULL,
+        deleted bigint NOT NULL,      -- when
+        author bytea NOT NULL         -- who did it
+      )
+      """,
+      "CREATE INDEX deleted_documents_by_time ON parley.deleted_documents (deleted, id)",
+      "CREATE INDEX deleted_documents_by_id ON parley.deleted_documents (id, deleted)",
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each decided by itself.
@@ -385,6 +422,9 @@ enum PostgresSchema {
 
   /// `PRLY`, the first of an advisory lock's two numbers.
   static let lockSpace = 0x5052_4c59
+
+  /// `PRLO`, the same for locks of queues; the second number is the target's.
+  static let outboxLockSpace = 0x5052_4c4f
 
   /// Brings a database to this program's format, making the tables if there are none.
   static func prepare(

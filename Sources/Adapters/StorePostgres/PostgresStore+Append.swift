@@ -37,7 +37,8 @@ struct LogAppend {
 
   /// The reply to what was appended.
   func done(_ chain: RecordChecksum) -> StoreReply {
-    condition == nil ? .done : .appended(LogChain(chain))
+    // Found after a standby has taken the database's place, it says nothing of what else that has.
+    condition.map { .appended(LogChain(chain, life: $0.chain.life)) } ?? .done
   }
 }
 
@@ -71,7 +72,7 @@ extension PostgresStore {
         .news(let id, _, _, _, _), .history(let id, _, _, _), .versions(let id):
         // It may have to see what is appended, or not to see it.
         if ids.contains(id) { return nil }
-      case .list, .notes, .heads: return nil
+      case .list, .notes: return nil
       default: break
       }
     }
@@ -86,8 +87,17 @@ extension PostgresStore {
     var attempt = 0
     // Whether the answer to what was sent got lost, so that it may be done, or yet be done.
     var wasLost = false
+    func givingUp(_ error: StoreError) throws(StoreError) -> [StoreReply] {
+      // What has been done stays so, whatever becomes of the others.
+      guard replies.contains(where: { $0 != nil }) else { throw error }
+      return replies.map { $0 ?? .failed(error) }
+    }
     while true {
-      try connected(isUndecided: wasLost)
+      do throws(StoreError) {
+        try connected(isUndecided: wasLost)
+      } catch {
+        return try givingUp(error)
+      }
       var wasSent = false
       do throws(PostgresFailure) {
         try refreshHeads(of: appends.indices.filter { replies[$0] == nil }.map { appends[$0] })
@@ -113,13 +123,18 @@ extension PostgresStore {
         // A statement that was refused has done nothing. One whose answer was lost is found in the log.
         wasLost = wasLost || (wasSent && error.isConnection)
         guard error.isRace || error.isConnection, attempt < 5 || (wasLost && !isShared) else {
-          throw wasLost ? error.unknownOutcome : error.storeError
+          return try givingUp(wasLost ? error.unknownOutcome : error.storeError)
         }
         continue
       }
       // What is left was not taken: there is a reason, or it is gone by now.
-      for place in appends.indices where replies[place] == nil {
-        replies[place] = try verdict(on: appends[place])
+      do throws(StoreError) {
+        for place in appends.indices where replies[place] == nil {
+          replies[place] = try verdict(on: appends[place])
+        }
+      } catch {
+        return try givingUp(
+          wasLost ? .unknownOutcome("an answer of PostgreSQL was lost; read what it has") : error)
       }
       if replies.allSatisfy({ $0 != nil }) { return replies.compactMap(\.self) }
     }
@@ -128,7 +143,7 @@ extension PostgresStore {
   /// The checksums of entries after the head that their condition names, or else the one that is
   /// remembered; `nil` if they do not follow it.
   private func links(of append: LogAppend) -> [RecordChecksum]? {
-    guard let first = append.entries.first else { return nil }
+    guard let first = append.entries.first, isOfThisLife(append) else { return nil }
     var (revision, length) = (first.revision - 1, first.operation.baseLength)
     var chain: RecordChecksum
     if let condition = append.condition {
@@ -149,6 +164,12 @@ extension PostgresStore {
       length = entry.operation.targetLength
     }
     return links
+  }
+
+  /// Whether an append's condition was read from the database as it is now, and not from one whose place
+  /// it has taken: that may have had entries, and sessions, which this one lacks.
+  private func isOfThisLife(_ append: LogAppend) -> Bool {
+    append.condition.map { $0.chain.life == link.life } ?? true
   }
 
   func checksum(
@@ -202,14 +223,17 @@ extension PostgresStore {
     for row in results.first?.rows({ $0 }) ?? [] {
       let place = row.integer(0) - 1
       guard won.indices.contains(place) else { continue }
-      let id = appends[place].append.id
+      let (id, condition) = (appends[place].append.id, appends[place].append.condition)
       won[place] = row.bool(1)
       guard !row.isNull(2), let chain = row.withBytes(6, { RecordChecksum($0) }) else {
         heads[id] = nil
         continue
       }
-      heads[id] = SeenHead(
-        epoch: row.text(3), revision: row.integer(4), length: row.integer(5), chain: chain)
+      // An append with a condition brings its own.
+      if condition == nil {
+        heads[id] = SeenHead(
+          epoch: row.text(3), revision: row.integer(4), length: row.integer(5), chain: chain)
+      }
       if row.integer(8) >= max(row.integer(5), 65_536) { unsnapped.insert(id) }
       if let retention, retention.isOverlong(revision: row.integer(4), base: row.integer(7)) {
         overlong.insert(id)
@@ -279,7 +303,9 @@ extension PostgresStore {
     to append: LogAppend, on row: DocumentRow
   ) throws(StoreError) -> StoreReply? {
     let notNext = StoreReply.failed(.notNext(headRevision: row.revision))
-    guard append.epoch.utf8.elementsEqual(row.epoch.utf8) else { return notNext }
+    guard append.epoch.utf8.elementsEqual(row.epoch.utf8), isOfThisLife(append) else {
+      return notNext
+    }
     let start = (append.entries.first?.revision ?? row.revision + 1) - 1
     if let condition = append.condition, (row.base...row.revision).contains(start),
       try chain(at: start, of: row) != RecordChecksum(condition.chain)
@@ -311,12 +337,15 @@ extension PostgresStore {
     let missed = try entries(
       of: row, after: start, through: row.revision, bytesMax: StoreReply.lostRaceBytesMax)
     guard isShared, let last = missed.last else { return .lostRace(missed) }
-    return .lostRace(missed, chain: LogChain(try chain(at: last.revision, of: row)))
+    return .lostRace(
+      missed, chain: LogChain(try chain(at: last.revision, of: row), life: link.life))
   }
 }
 
 extension LogChain {
-  init(_ checksum: RecordChecksum) { self.init(high: checksum.high, low: checksum.low) }
+  init(_ checksum: RecordChecksum, life: Int) {
+    self.init(high: checksum.high, low: checksum.low, life: life)
+  }
 }
 
 extension RecordChecksum {

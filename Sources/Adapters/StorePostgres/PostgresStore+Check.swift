@@ -26,6 +26,22 @@ extension PostgresStore {
         return try texts("SELECT id FROM parley.documents ORDER BY number")
       }
       findings.notes = ids.count
+      let deleted = try reading { () throws(StoreError) in
+        try query("SELECT number, id FROM parley.deleted_documents ORDER BY number").rows {
+          (number: $0.integer(0), id: $0.text(1))
+        }
+      }
+      for (number, id) in deleted {
+        do throws(StoreError) {
+          let found = try reading { () throws(StoreError) in
+            guard let row = try deletedRow(number: number) else { return StoreFindings() }
+            return try check(row)
+          }
+          findings.add(found)
+        } catch {
+          findings.add(id, error)
+        }
+      }
       for (number, id) in ids.enumerated() {
         do throws(StoreError) {
           let found = try reading { () throws(StoreError) in
@@ -57,6 +73,7 @@ extension PostgresStore {
         """
         SELECT count(DISTINCT t.document) FROM parley.\(table) t
         WHERE NOT EXISTS (SELECT 1 FROM parley.documents d WHERE d.number = t.document)
+          AND NOT EXISTS (SELECT 1 FROM parley.deleted_documents d WHERE d.number = t.document)
           AND NOT EXISTS (SELECT 1 FROM parley.garbage g WHERE g.document = t.document)
         """)
       if let count = orphans.first?.integer(0), count > 0 {

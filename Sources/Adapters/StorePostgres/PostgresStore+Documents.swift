@@ -66,11 +66,15 @@ extension PostgresStore {
     return row.summary
   }
 
-  /// Takes the note out of sight at once; its log is removed piece by piece by `maintain`, so that
-  /// nobody waits for a long one.
-  func delete(_ id: DocumentID) throws(StoreError) {
+  /// Takes the note out of sight at once. If it is not to be kept, its log is removed piece by piece by
+  /// `maintain`, so that nobody waits for a long one.
+  func delete(_ id: DocumentID, keeping deletion: Deletion?) throws(StoreError) {
     let row = try existingRow(id)
-    change("INSERT INTO parley.garbage (document) VALUES ($1)", row.number)
+    if let deletion {
+      keep(row, as: deletion)
+    } else {
+      change("INSERT INTO parley.garbage (document) VALUES ($1)", row.number)
+    }
     change("DELETE FROM parley.documents WHERE number = $1", row.number)
     change("UPDATE parley.note_origins SET deleted = 1 WHERE id = $1", id)
     documents[id] = .some(nil)
@@ -161,9 +165,16 @@ extension PostgresStore {
 
   /// The epochs of a document's log, each with the revision after which it began; never empty.
   func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
-    let epochs = try query(
-      "SELECT after, epoch FROM parley.epochs WHERE document = $1 ORDER BY after", row.number
-    ).rows { (after: $0.integer(0), epoch: $0.text(1)) }
+    try epochs(
+      query(
+        "SELECT after, epoch FROM parley.epochs WHERE document = $1 ORDER BY after", row.number),
+      of: row)
+  }
+
+  func epochs(
+    _ found: PostgresResult, of row: DocumentRow
+  ) throws(StoreError) -> [(after: Int, epoch: String)] {
+    let epochs = found.rows { (after: $0.integer(0), epoch: $0.text(1)) }
     guard let last = epochs.last, last.epoch.utf8.elementsEqual(row.epoch.utf8) else {
       throw .damaged("the note's epochs do not end in its newest; \(damageAdvice)")
     }

@@ -100,36 +100,38 @@ extension PostgresStore {
     _ body: (LogEntry, RecordChecksum) throws(StoreError) -> Void
   ) throws(StoreError) -> RecordChecksum {
     guard after < through else { return chain }
-    let epochs = try epochs(of: row)
-    var epochIndex = 0
-    var chain = chain
-    var revision = after
-    while revision < through {
+    var place = LogPlace(revision: after, chain: chain, epochs: try epochs(of: row))
+    while place.revision < through {
       let rows = try query(
         """
         SELECT revision, client, sequence, digest, operation, author, time, checksum FROM parley.log
         WHERE document = $1 AND revision > $2 AND revision <= $3 ORDER BY revision LIMIT $4
-        """, row.number, revision, through, Self.stride
+        """, row.number, place.revision, through, Self.stride
       ).rows { $0 }
-      for found in rows {
-        revision += 1
-        guard found.integer(0) == revision else { throw damaged(revision, "is missing") }
-        while epochIndex + 1 < epochs.count, epochs[epochIndex + 1].after < revision {
-          epochIndex += 1
-        }
-        let epoch = epochs[epochIndex].epoch
-        chain = checksum(of: found, after: chain, document: row.id, epoch: epoch)
-        guard found.withBytes(7, { RecordChecksum($0) }) == chain else {
-          throw damaged(revision, "differs from its checksum")
-        }
-        try body(try entry(found), chain)
+      guard !rows.isEmpty else { throw damaged(place.revision + 1, "is missing") }
+      try pass(rows, of: row, from: &place, body)
+    }
+    return place.chain
+  }
+
+  /// Verifies rows of the log that follow a place, and moves the place behind them.
+  func pass(
+    _ rows: [PostgresRow], of row: DocumentRow, from place: inout LogPlace,
+    _ body: (LogEntry, RecordChecksum) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    for found in rows {
+      place.revision += 1
+      guard found.integer(0) == place.revision else { throw damaged(place.revision, "is missing") }
+      place.chain = checksum(
+        of: found, after: place.chain, document: row.id, epoch: place.epoch)
+      guard found.withBytes(7, { RecordChecksum($0) }) == place.chain else {
+        throw damaged(place.revision, "differs from its checksum")
       }
-      guard !rows.isEmpty else { throw damaged(revision + 1, "is missing") }
+      try body(try entry(found), place.chain)
     }
-    guard revision != row.revision || chain == row.chain else {
-      throw damaged(revision, "is not the one that the note ends with")
+    guard place.revision != row.revision || place.chain == row.chain else {
+      throw damaged(place.revision, "is not the one that the note ends with")
     }
-    return chain
   }
 
   private func checksum(
@@ -162,5 +164,31 @@ extension PostgresStore {
 
   func damaged(_ revision: Int, _ what: String) -> StoreError {
     .damaged("the entry of revision \(revision) \(what); \(damageAdvice)")
+  }
+}
+
+/// A place in a log that is read: the entry there, which its successor has to follow.
+struct LogPlace {
+  var revision: Int
+  /// The checksum of the entry there.
+  var chain: RecordChecksum
+  /// The log's epochs, each with the revision after which it began.
+  let epochs: [(after: Int, epoch: String)]
+  private var epochIndex = 0
+
+  init(revision: Int, chain: RecordChecksum, epochs: [(after: Int, epoch: String)]) {
+    self.revision = revision
+    self.chain = chain
+    self.epochs = epochs
+  }
+
+  /// The epoch of the entry there.
+  var epoch: String {
+    mutating get {
+      while epochIndex + 1 < epochs.count, epochs[epochIndex + 1].after < revision {
+        epochIndex += 1
+      }
+      return epochs[epochIndex].epoch
+    }
   }
 }

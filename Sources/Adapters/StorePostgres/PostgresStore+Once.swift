@@ -13,7 +13,10 @@ extension PostgresStore {
       guard reply.isDone else { return reply }
       for draft in drafts {
         guard let answer = draft.write(reply) else { continue }
-        keep(answer, to: draft.request, memory)
+        guard try keep(answer, to: draft.request, memory) else {
+          // Another gateway has done it since the answer was looked for: this doing is taken back.
+          return .failed(.unavailable("the request has been done elsewhere; ask again"))
+        }
       }
       return reply
     case .create(let draft, let epoch, let restMax):
@@ -46,25 +49,33 @@ extension PostgresStore {
     return (digest, answer)
   }
 
-  private func keep(_ answer: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory) {
+  /// Keeps an answer.
+  ///
+  /// - Returns: Whether there was none that is still valid; if somebody is about to keep one, this waits.
+  private func keep(
+    _ answer: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
+  ) throws(StoreError) -> Bool {
     noteRoomTime(asked.time)
     let digest = hasher.digest(of: asked)
     let (expires, overflow) = asked.time.addingReportingOverflow(memory.ageMax)
     // An answer that has expired may still be there under the key.
     change(
-      "DELETE FROM parley.answers WHERE owner = $1 AND key = $2", asked.owner, asked.key)
-    change(
+      "DELETE FROM parley.answers WHERE owner = $1 AND key = $2 AND expires <= $3", asked.owner,
+      asked.key, asked.time)
+    let kept = try query(
       """
       INSERT INTO parley.answers (owner, key, digest, answer, checksum, expires)
-      VALUES ($1, $2, $3, $4, $5, $6)
+      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (owner, key) DO NOTHING RETURNING number
       """, asked.owner, asked.key, digest, Blob(answer),
       hasher.checksum(ofAnswer: answer, owner: asked.owner, key: asked.key, digest),
       overflow ? Timestamp.max : expires)
+    guard kept.first != nil else { return false }
     change(
       """
       DELETE FROM parley.answers WHERE owner = $1 AND number <= (SELECT number FROM parley.answers
         WHERE owner = $1 ORDER BY number DESC LIMIT 1 OFFSET $2)
       """, asked.owner, max(memory.countMax, 0))
+    return true
   }
 
   // MARK: Notes

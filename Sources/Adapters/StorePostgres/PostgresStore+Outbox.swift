@@ -24,6 +24,7 @@ extension PostgresStore {
     do throws(StoreError) {
       switch request {
       case .take(let target, let limit, let bytesMax, let now):
+        guard try isSender(to: target) else { return .events([]) }
         try releaseDue(target, now: now)
         return .events(
           try reading { () throws(StoreError) in
@@ -31,11 +32,12 @@ extension PostgresStore {
           })
       case .settle(let told, let givenUp, let reason, let now, let drafts):
         try transaction { () throws(StoreError) in
-          for event in told { _ = try remove(event) }
+          let isOwn = try hold(told)
+          if isOwn { for event in told { _ = try remove(event) } }
           for event in givenUp where try remove(event) {
             bury(DeadLetter(event: event, time: now, reason: reason))
           }
-          for draft in drafts { try add(draft) }
+          if isOwn { for draft in drafts { try add(draft) } }
         }
         return .done
       case .deadLetters(let limit):
@@ -63,6 +65,20 @@ extension PostgresStore {
       return [:]
     }
     return standings
+  }
+
+  /// Whether this store is the one of those that share the database that takes a queue's events, so that
+  /// each is told by one node and in order. A lock says so, which falls with the connection; then another
+  /// node that asks has it, and tells again what was not settled.
+  private func isSender(to target: OutboxTarget) throws(StoreError) -> Bool {
+    guard isShared, !sending.contains(target) else { return true }
+    let isHeld = try reading { () throws(StoreError) in
+      try query(
+        "SELECT pg_try_advisory_lock(\(PostgresSchema.outboxLockSpace), \(target.rawValue))"
+      ).first?.bool(0) == true
+    }
+    if isHeld { sending.insert(target) }
+    return isHeld
   }
 
   // MARK: Adding
@@ -212,6 +228,21 @@ extension PostgresStore {
   }
 
   // MARK: Having done
+
+  /// Locks events that were told; whether all of them are there, and no other gateway has done with one.
+  private func hold(_ events: [OutboxEvent]) throws(StoreError) -> Bool {
+    for target in Set(events.map(\.target)) {
+      let told = events.filter { $0.target == target }
+      let found = try query(
+        """
+        SELECT id FROM parley.outbox WHERE target = $1 AND number = ANY ($2)
+        ORDER BY number FOR UPDATE
+        """, target.rawValue, told.map(\.number)
+      ).rows { $0.text(0) }
+      guard Set(told.map(\.id)).isSubset(of: found) else { return false }
+    }
+    return true
+  }
 
   /// Removes an event; whether it was there.
   private func remove(_ event: OutboxEvent) throws(StoreError) -> Bool {

@@ -24,6 +24,8 @@ extension PostgresStore {
         write(row)
       }
       return .recovery(RoomRecovery(head: row.position, missed: nil))
+    case .heads(let names):
+      return .heads(try roomHeads(names))
     }
   }
 
@@ -197,6 +199,18 @@ extension PostgresStore {
     return publication
   }
 
+  /// The heads of many rooms, in one statement.
+  private func roomHeads(_ names: [RoomName]) throws(StoreError) -> [RoomHead] {
+    let found = try query(Self.selectRooms + " WHERE name = ANY ($1)", names)
+      .rows { row throws(StoreError) in
+        let room = try readRoom(row)
+        return (Array(room.name.utf8), RoomHead(position: room.position, time: room.time))
+      }
+    let heads = Dictionary(found) { $1 }
+    let none = RoomHead(position: RoomPosition(epoch: try firstEpoch(), offset: 0), time: 0)
+    return names.map { heads[Array($0.utf8)] ?? none }
+  }
+
   // MARK: Rows
 
   /// The position of a room that has no row.
@@ -319,13 +333,21 @@ extension PostgresStore {
   }
 
   /// Removes the records of rooms that hold nothing and in which nothing was published for long;
-  /// never where others work with the database, for then somebody is connected at any time.
+  /// never while others work with the database, for somebody may be connected there.
   ///
   /// - Returns: How many were removed.
   @discardableResult
   public func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int {
-    guard sharing == .alone else { return 0 }
+    guard sharing != .reading else { return 0 }
     return try transaction { () throws(StoreError) in
+      // Each node holds this lock shared, this one too: it is had alone by the first to come. Who
+      // comes meanwhile waits for it.
+      let isFirst = try query(
+        """
+        SELECT pg_try_advisory_xact_lock(\(PostgresSchema.lockSpace),
+          \(PostgresSchema.Lock.store.rawValue))
+        """)
+      guard isFirst.first?.bool(0) == true else { return 0 }
       let removed = try query(
         """
         DELETE FROM parley.rooms r WHERE r.time < $1

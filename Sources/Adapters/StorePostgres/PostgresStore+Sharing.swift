@@ -3,25 +3,66 @@ import StoreRecords
 
 /// Requests about logs that nodes share.
 extension PostgresStore {
-  /// Finds the entries of a log after a revision, if it is the log that has this chain there.
+  /// Entries that news bring at most; whoever has missed more asks again.
+  private static let newsMax = 1_000
+
+  /// Finds the entries of a log after a revision, if it is the log that has this chain there. All is read
+  /// in one trip: acknowledgements wait behind it.
   func news(
-    _ id: DocumentID, epoch: String, after: Int, chain: RecordChecksum, _ clients: [String]
+    _ id: DocumentID, epoch: String, after: Int, chain: LogChain, _ clients: [String]
   ) throws(StoreError) -> LogNews {
-    let row = try existingRow(id)
-    guard epoch.utf8.elementsEqual(row.epoch.utf8), (0...row.revision).contains(after) else {
-      return .otherHistory
-    }
+    let found = try queries([
+      PostgresCommand(Self.selectDocuments + " WHERE id = $1", [id]),
+      PostgresCommand(
+        """
+        SELECT l.checksum FROM parley.documents d
+        JOIN parley.log l ON l.document = d.number AND l.revision = $2 WHERE d.id = $1
+        """, [id, after]),
+      PostgresCommand(
+        """
+        SELECT e.after, e.epoch FROM parley.documents d
+        JOIN parley.epochs e ON e.document = d.number WHERE d.id = $1 ORDER BY e.after
+        """, [id]),
+      PostgresCommand(
+        """
+        SELECT revision, client, sequence, digest, operation, author, time, checksum FROM
+          (SELECT *, sum(octet_length(operation)) OVER (ORDER BY revision
+              ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+            FROM (SELECT l.* FROM parley.documents d
+              JOIN parley.log l ON l.document = d.number AND l.revision > $2 WHERE d.id = $1
+              ORDER BY l.revision LIMIT $3) AS next)
+          AS summed
+        WHERE before IS NULL OR before <= $4 ORDER BY revision
+        """, [id, after, Self.newsMax, StoreReply.lostRaceBytesMax]),
+      PostgresCommand(
+        """
+        SELECT m.client, m.session FROM parley.documents d
+        JOIN parley.marks m ON m.document = d.number AND m.client = ANY ($2) AND m.session > 0
+        WHERE d.id = $1
+        """, [id, clients]),
+    ])
+    guard let row = try found[0].first.map(readRow) else { throw .unknownDocument }
+    guard chain.life == link.life, epoch.utf8.elementsEqual(row.epoch.utf8),
+      (0...row.revision).contains(after)
+    else { return .otherHistory }
     guard after >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
-    guard try self.chain(at: after, of: row) == chain else { return .otherHistory }
-    let entries = try entries(
-      of: row, after: after, through: row.revision, bytesMax: StoreReply.lostRaceBytesMax)
-    let end = try entries.last.map { last throws(StoreError) in
-      try self.chain(at: last.revision, of: row)
+    var place = LogPlace(
+      revision: after, chain: RecordChecksum(chain), epochs: try epochs(found[2], of: row))
+    let known =
+      after == row.base ? row.baseChain : found[1].first?.withBytes(0) { RecordChecksum($0) }
+    guard let known else { throw damaged(after, "is missing") }
+    guard known == place.chain else { return .otherHistory }
+    var entries: [LogEntry] = []
+    try pass(found[3].rows { $0 }, of: row, from: &place) { entry, _ throws(StoreError) in
+      entries.append(entry)
     }
-    let newest = clients.isEmpty ? [:] : try sessions(of: row, clients)
+    guard after == row.revision || !entries.isEmpty else {
+      throw damaged(after + 1, "is missing")
+    }
+    let newest = Dictionary(found[4].rows { ($0.text(0), $0.integer(1)) }) { $1 }
     return .entries(
       LogStretch(
-        title: row.title, entries: entries, chain: LogChain(end ?? chain),
+        title: row.title, entries: entries, chain: LogChain(place.chain, life: link.life),
         headRevision: row.revision,
         sessions: Dictionary(clients.map { ($0, newest[$0] ?? 0) }) { $1 }))
   }
@@ -37,7 +78,8 @@ extension PostgresStore {
       return (
         Array(row.text(0).utf8),
         LogHead(
-          title: row.text(1), epoch: row.text(2), revision: row.integer(3), chain: LogChain(chain))
+          title: row.text(1), epoch: row.text(2), revision: row.integer(3),
+          chain: LogChain(chain, life: link.life))
       )
     }
     let heads = Dictionary(found) { $1 }

@@ -33,7 +33,7 @@ extension PostgresStore {
     }
     return StoredDocument(
       summary: row.summary, epoch: row.epoch, text: document.text, recent: recent, marks: marks,
-      chain: isShared ? LogChain(row.chain) : nil)
+      chain: isShared ? LogChain(row.chain, life: link.life) : nil)
   }
 
   /// The log's fold at a revision, which is at most the head.

@@ -1,4 +1,5 @@
 public import GatewayPorts
+public import PostgresClient
 public import StoreRecords
 
 /// Documents in a PostgreSQL database.
@@ -71,6 +72,8 @@ public final class PostgresStore: DocumentStore, Outbox {
   var roomClock = RoomClock()
   /// Queues whose state may have changed since it was last reported.
   var changedTargets = Set(OutboxTarget.allCases)
+  /// Queues whose events this store alone may take, as long as its connection lasts.
+  var sending: Set<OutboxTarget> = []
   /// Events that queues were too long for, since the store was opened.
   var crowdedOut: [OutboxTarget: Int] = [:]
 
@@ -179,9 +182,11 @@ public final class PostgresStore: DocumentStore, Outbox {
         return .note(try create(id, epoch: epoch, title: title, time: time))
       case .rename(let id, let title, let time):
         return .note(try rename(id, title: title, time: time))
-      case .delete(let id):
-        try delete(id)
+      case .delete(let id, let deletion):
+        try delete(id, keeping: deletion)
         return .done
+      case .deleted(let request):
+        return try reply(to: request)
       case .note(let id):
         return .note(try existingRow(id).summary)
       case .list:
@@ -198,7 +203,7 @@ public final class PostgresStore: DocumentStore, Outbox {
         return try append(LogAppend(id, epoch, entries, condition))
       case .news(let id, let epoch, let after, let chain, let clients):
         return .news(
-          try news(id, epoch: epoch, after: after, chain: RecordChecksum(chain), clients))
+          try news(id, epoch: epoch, after: after, chain: chain, clients))
       case .heads(let ids):
         return .heads(try logHeads(ids))
       case .fence(let id, let clients):
@@ -260,6 +265,12 @@ public final class PostgresStore: DocumentStore, Outbox {
     try link.query(PostgresCommand(sql, values))
   }
 
+  /// Runs statements in one trip, after those before them that nobody waited for, and returns the rows of
+  /// each.
+  func queries(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
+    try link.queries(commands)
+  }
+
   /// Has a statement run with the next one that is waited for, or with the commit.
   func change(_ sql: String, _ values: any PostgresValue...) {
     link.add(PostgresCommand(sql, values))
@@ -318,6 +329,9 @@ public final class PostgresStore: DocumentStore, Outbox {
       try connected()
       do throws(StoreError) {
         link.add(PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+        // It holds nothing that others wait for, and may take long over what it has read.
+        link.add(
+          PostgresCommand("SET LOCAL idle_in_transaction_session_timeout = '\(patience.answer)'"))
         defer { forgetRows() }
         let result = try body()
         link.abandon()
@@ -338,7 +352,10 @@ public final class PostgresStore: DocumentStore, Outbox {
   ///   may settle it, this waits for as long as it takes, as one waits for a disk that hangs.
   func connected(isUndecided: Bool = false) throws(StoreError) {
     do throws(PostgresFailure) {
-      if try link.connect(isEndless: isUndecided && !isShared) { forgetRows() }
+      if try link.connect(isEndless: isUndecided && !isShared) {
+        forgetRows()
+        sending = []
+      }
     } catch {
       throw isUndecided ? error.unknownOutcome : error.storeError
     }
@@ -358,13 +375,15 @@ public final class PostgresStore: DocumentStore, Outbox {
     guard let number = undecided else { return nil }
     while true {
       do throws(PostgresFailure) {
-        try link.connect(isEndless: !isShared)
+        if try link.connect(isEndless: !isShared) { sending = [] }
         let last = try link.settle()
         undecided = nil
         return last == number
       } catch {
         link.abandon()
-        guard !isShared, error.isConnection else { throw error.unknownOutcome }
+        guard !isShared, !link.isGivenUp.isSet, error.isConnection else {
+          throw error.unknownOutcome
+        }
       }
     }
   }
@@ -375,7 +394,10 @@ public final class PostgresStore: DocumentStore, Outbox {
     link.add(PostgresCommand("BEGIN"))
     link.add(
       PostgresCommand(
-        "UPDATE parley.writers SET batch = $2, seen = now() WHERE id = $1", [link.writer, batch]))
+        """
+        INSERT INTO parley.writers (id, batch) VALUES ($1, $2)
+        ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen = now()
+        """, [link.writer, batch]))
     try lock(locks)
   }
 
@@ -408,7 +430,7 @@ struct RowLocks {
 
   mutating func add(_ request: StoreRequest) {
     switch request {
-    case .rename(let id, _, _), .delete(let id), .append(let id, _, _, _), .fence(let id, _),
+    case .rename(let id, _, _), .delete(let id, _), .append(let id, _, _, _), .fence(let id, _),
       .snapshot(let id, _, _, _),
       .saveVersion(let id, _, _), .deleteVersion(let id, _), .renewEpoch(let id, _, _),
       .compact(let id, _), .create(let id, _, _, _):
@@ -419,10 +441,11 @@ struct RowLocks {
     case .people(.flag(let name, _)): rooms.insert(name)
     case .groups(let request): add(request)
     case .people(.member(let name, _, _)): newRooms.insert(name)
+    case .deleted(.bringBack(let id)): documents.insert(id)
     case .once(.perform(let work, _, _)): add(work)
     case .once(.create(let draft, _, _)): documents.insert(draft.id)
     case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions, .room,
-      .people, .once, .tell, .wipeFailedCommits:
+      .people, .once, .tell, .deleted, .wipeFailedCommits:
       break
     }
   }

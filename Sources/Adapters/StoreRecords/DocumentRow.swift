@@ -82,6 +82,17 @@ extension RecordHasher {
     return checksum()
   }
 
+  package mutating func checksum(
+    of deletion: Deletion, document: DocumentID, number: Int
+  ) -> RecordChecksum {
+    begin(.deletion)
+    add(number)
+    add(document)
+    add(Int(deletion.time))
+    add(deletion.author)
+    return checksum()
+  }
+
   package mutating func hash(
     of mark: ClientMark, client: String, document: DocumentID
   ) -> UInt64 {

@@ -37,7 +37,7 @@ package struct RecordHasher: ~Copyable {
   package enum Kind: UInt8 {
     case origin = 1
     case entry, document, mark, snapshot, secret, version, room, publication, publicationKey
-    case request, answer
+    case request, answer, deletion
   }
 
   private let hash = SHA256()

@@ -28,6 +28,9 @@ public struct SQLiteProvisioning: StoreProvisioning {
   public func openForReading() throws -> sending any DocumentStore {
     try SQLiteStore(reading: path)
   }
+
+  /// See ``StoreProvisioning``.
+  public func openIndex() throws -> any SearchIndex { try SQLiteSearchIndex(beside: path) }
 }
 
 /// The store's upkeep and secrets, beside requests.

@@ -34,6 +34,14 @@ extension SQLiteStore {
         }
         progress(number + 1, ids.count)
       }
+      for row in try deletedRows() {
+        do throws(StoreError) {
+          guard let row else { throw Self.damagedDeletion }
+          try check(row, &findings)
+        } catch {
+          findings.add(row?.id, error)
+        }
+      }
       try checkOrphans(&findings)
       try checkRooms(&findings)
       checkAnswers(&findings)
@@ -66,7 +74,8 @@ extension SQLiteStore {
       let orphans = try texts(
         """
         SELECT DISTINCT document FROM \(table) WHERE document NOT IN
-          (SELECT number FROM documents UNION ALL SELECT document FROM garbage)
+          (SELECT number FROM documents UNION ALL SELECT number FROM deleted_documents
+            UNION ALL SELECT document FROM garbage)
         """)
       if !orphans.isEmpty {
         findings.add(

@@ -36,11 +36,15 @@ extension SQLiteStore {
     return row.summary
   }
 
-  /// Takes the note out of sight at once; its log is removed piece by piece by `maintain`, so that
-  /// nobody waits for a long one.
-  func delete(_ id: DocumentID) throws(StoreError) {
+  /// Takes the note out of sight at once. If it is not to be kept, its log is removed piece by piece by
+  /// `maintain`, so that nobody waits for a long one.
+  func delete(_ id: DocumentID, keeping deletion: Deletion?) throws(StoreError) {
     let row = try existingRow(id)
-    try sql("INSERT INTO garbage (document) VALUES (?)").run(row.number)
+    if let deletion {
+      try keep(row, as: deletion)
+    } else {
+      try sql("INSERT INTO garbage (document) VALUES (?)").run(row.number)
+    }
     try sql("DELETE FROM documents WHERE number = ?").run(row.number)
     try sql("UPDATE note_origins SET deleted = 1 WHERE id = ?").run(id)
     hasUndatedDeletions = true
@@ -89,7 +93,7 @@ extension SQLiteStore {
   }
 
   /// The columns that ``readRow(_:)`` reads.
-  private static let documentColumns = """
+  static let documentColumns = """
     number, id, title, created, updated, epoch, revision, length, chain, base, base_chain, marks,
     unsnapped, checksum
     """
@@ -97,7 +101,7 @@ extension SQLiteStore {
   private static let selectDocument = "SELECT \(documentColumns) FROM documents WHERE id = ?"
 
   /// The row that a statement stands on, or `nil` if it is not what was written.
-  private func readRow(_ statement: SQLiteStatement) -> DocumentRow? {
+  func readRow(_ statement: SQLiteStatement) -> DocumentRow? {
     guard
       let chain = statement.withBytes(8, { RecordChecksum($0) }),
       let baseChain = statement.withBytes(10, { RecordChecksum($0) }),

@@ -23,11 +23,13 @@ extension SQLiteStore {
         return .events(try oldest(for: target, limit: limit, bytesMax: bytesMax))
       case .settle(let told, let givenUp, let reason, let now, let drafts):
         try transaction { () throws(StoreError) in
-          for event in told { _ = try remove(event) }
+          var isOwn = true
+          for event in told where try !holds(event) { isOwn = false }
+          if isOwn { for event in told { _ = try remove(event) } }
           for event in givenUp where try remove(event) {
             try bury(DeadLetter(event: event, time: now, reason: reason))
           }
-          for draft in drafts { try add(draft) }
+          if isOwn { for draft in drafts { try add(draft) } }
         }
         return .done
       case .deadLetters(let limit): return .deadLetters(try deadLetters(limit: limit))
@@ -224,6 +226,12 @@ extension SQLiteStore {
   }
 
   // MARK: Having done
+
+  /// Whether an event is there.
+  private func holds(_ event: OutboxEvent) throws(StoreError) -> Bool {
+    try sql("SELECT 1 FROM outbox WHERE target = ? AND number = ? AND id = ?")
+      .first(event.target.rawValue, event.number, event.id) { _ in true } ?? false
+  }
 
   /// Removes an event; whether it was there.
   private func remove(_ event: OutboxEvent) throws(StoreError) -> Bool {

@@ -23,6 +23,16 @@ extension SQLiteStore {
         try write(row)
       }
       return .recovery(RoomRecovery(head: row.position, missed: nil))
+    case .heads(let names):
+      var heads: [RoomHead] = []
+      for name in names {
+        if let row = try row(of: name) {
+          heads.append(RoomHead(position: row.position, time: row.time))
+        } else {
+          heads.append(RoomHead(position: try standing(of: name), time: 0))
+        }
+      }
+      return .heads(heads)
     }
   }
 

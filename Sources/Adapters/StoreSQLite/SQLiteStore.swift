@@ -204,9 +204,11 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return .note(try create(id, epoch: epoch, title: title, time: time))
       case .rename(let id, let title, let time):
         return .note(try rename(id, title: title, time: time))
-      case .delete(let id):
-        try delete(id)
+      case .delete(let id, let deletion):
+        try delete(id, keeping: deletion)
         return .done
+      case .deleted(let request):
+        return try reply(to: request)
       case .note(let id):
         return .note(try existingRow(id).summary)
       case .list:

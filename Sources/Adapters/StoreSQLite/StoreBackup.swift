@@ -190,6 +190,7 @@ extension SQLiteStore {
   func renewAllEpochs(_ names: some NameSource) throws(StoreError) {
     let summaries = try list()
     try transaction { () throws(StoreError) in
+      try renewDeletedEpochs(names)
       for summary in summaries {
         let epoch = try existingRow(summary.id).epoch
         try renewEpoch(summary.id, from: epoch, to: names.next())

@@ -265,6 +265,30 @@ enum StoreSchema {
     ) WITHOUT ROWID;
     CREATE INDEX read_marks_by_room ON read_marks (room);
     """,
+    // 7: deleted notes that may come back.
+    """
+    CREATE TABLE deleted_documents (
+      number INTEGER PRIMARY KEY,
+      id TEXT NOT NULL,             -- free for another note
+      title TEXT NOT NULL,
+      created INTEGER NOT NULL,
+      updated INTEGER NOT NULL,
+      epoch TEXT NOT NULL,
+      revision INTEGER NOT NULL,
+      length INTEGER NOT NULL,
+      chain BLOB NOT NULL,
+      base INTEGER NOT NULL,
+      base_chain BLOB NOT NULL,
+      marks INTEGER NOT NULL,
+      unsnapped INTEGER NOT NULL,
+      checksum BLOB NOT NULL,       -- as in documents
+      deleted INTEGER NOT NULL,     -- when
+      author TEXT NOT NULL,         -- who did it
+      deletion_checksum BLOB NOT NULL
+    );
+    CREATE INDEX deleted_documents_by_time ON deleted_documents (deleted, id);
+    CREATE INDEX deleted_documents_by_id ON deleted_documents (id, deleted);
+    """,
   ]
 
   /// The format this program writes.

@@ -14,6 +14,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
 
   /// The configuration that the transport was made with.
   public let configuration: Configuration
+  private let place: Int
   /// The way to the loop's thread.
   public let mailbox = LoopMailbox()
 
@@ -28,11 +29,21 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
 
   /// Makes a transport that does nothing until started.
   ///
-  /// - Parameter delegate: Kept until the transport has stopped. After `start`, it belongs to
-  ///   the loop's thread.
-  public init(configuration: Configuration, delegate: any TransportDelegate) {
+  /// - Parameters:
+  ///   - configuration: The addresses and limits.
+  ///   - delegate: Kept until the transport has stopped. After `start`, it belongs to the loop's
+  ///     thread.
+  ///   - crew: The loops among which connections are dealt out; `nil` for one that serves alone.
+  ///   - place: Its number among them. The first listens for all.
+  public init(
+    configuration: Configuration, delegate: any TransportDelegate, crew: LoopCrew? = nil,
+    place: Int = 0
+  ) {
     self.configuration = configuration
-    loop = Loop(configuration: configuration, mailbox: mailbox, delegate: delegate)
+    self.place = place
+    loop = Loop(
+      configuration: configuration, mailbox: mailbox, delegate: delegate, crew: crew, place: place)
+    crew?.join(place, mailbox)
   }
 
   /// The port listened on; 0 before `start`.
@@ -55,9 +66,12 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   }
 
   private func listen() throws(TransportError) {
-    let front = try Listener.open(host: configuration.host, port: configuration.port)
+    let isListening = place == 0
+    let front: (sockets: [Int32], port: Int) =
+      isListening
+      ? try Listener.open(host: configuration.host, port: configuration.port) : ([], 0)
     var back: (sockets: [Int32], port: Int)?
-    if let address = configuration.back {
+    if isListening, let address = configuration.back {
       do throws(TransportError) {
         back = try Listener.open(host: address.host, port: address.port)
       } catch {
@@ -70,7 +84,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
       guard loop.poller.isOpen else {
         throw .cannotStart(reason: "the system gives no events; raise the limit of open files")
       }
-      if let paths = configuration.tls { loop.tls = try TLSContext(paths) }
+      if isListening, let paths = configuration.tls { loop.tls = try TLSContext(paths) }
     } catch {
       Listener.close(listeners)
       throw error

@@ -41,13 +41,13 @@ extension Loop {
       refused.count(verdict)
       switch verdict {
       case .welcome:
+        if let crew, dealOut(descriptor, name, door, crew) { continue }
         guard let session = admit(descriptor, from: name, at: door.entrance, isCounted: true) else {
           census(of: door.entrance).leave(name)
+          crew?.left(place)
           continue
         }
-        if let peer = IPAddress(name), configuration.isAnnounced(peer) {
-          session.awaitsProxy = true
-        }
+        session.awaitsProxy = isAnnounced(name)
       case .full:
         turnAway(descriptor, name, door, 503, "the server is full; try again later")
       case .fullForAddress:
@@ -59,6 +59,30 @@ extension Loop {
           retryAfter: (milliseconds + 999) / 1_000)
       }
     }
+  }
+
+  private func isAnnounced(_ address: String) -> Bool {
+    IPAddress(address).map(configuration.isAnnounced) ?? false
+  }
+
+  /// Deals a connection out to one of the loops, and counts it there; whether it is another than this.
+  private func dealOut(
+    _ descriptor: Int32, _ address: String, _ door: Door, _ crew: LoopCrew
+  ) -> Bool {
+    let chosen = crew.deal()
+    guard chosen != place else { return false }
+    // TLS is begun here, where the certificate is read again, too.
+    guard let stream = ByteStream(descriptor: descriptor, tls: tls) else {
+      _ = Glibc.close(descriptor)
+      census(of: door.entrance).leave(address)
+      crew.left(chosen)
+      return true
+    }
+    crew.send(
+      Passenger(
+        stream, from: address, at: door.entrance, http: nil, .new(awaitsProxy: isAnnounced(address))
+      ), to: chosen)
+    return true
   }
 
   /// The number of connections up to which a rejected client is given time to read the reason.

@@ -17,6 +17,13 @@ extension Loop {
     http.connection.date = date
     var input = bytes
     while let event = http.connection.next(&input, now: now) {
+      if let crew {
+        switch sendHome(event, rest: input, session, http, crew) {
+        case .here: break
+        case .refused: continue
+        case .elsewhere: return
+        }
+      }
       handle(event, session, http)
       guard session.http === http else { return }
     }

@@ -18,6 +18,10 @@ final class Loop {
   private let addedFields: (@Sendable (HTTPRequestHead) -> [HTTPServerConnection.Field])?
   private let census: Census
   private let backCensus: Census
+  /// The loops that connections are dealt out among; `nil` for one that serves alone.
+  let crew: LoopCrew?
+  /// Its number among them.
+  let place: Int
   /// Let go when the loop ends, since owner and transport usually hold each other.
   var delegate: (any TransportDelegate)?
 
@@ -42,6 +46,12 @@ final class Loop {
   private(set) var sessionCount = 0
   /// Connections that were turned away, and are waited for until they have read why.
   private(set) var turnedAwayCount = 0
+
+  /// Connections that other loops have sent, and how many of them were taken.
+  private var arrivals: [Passenger] = []
+  private var arrivalsTaken = 0
+  /// The number of arrivals that are taken in one turn: each may bring a request.
+  private static let arrivalsPerTurn = 256
 
   private var requestSerial: UInt64 = 0
   var requests: [RequestID: Session] = [:]
@@ -76,11 +86,15 @@ final class Loop {
   /// Slots fit in 22 bits: four million connections at once. Smaller numbers than a connection's
   /// name are the keys of doors.
   private static let slotBits: UInt64 = 22
+  /// The loop's number stands above this bit of names, and below the highest, which is for others.
+  static let placeShift: UInt64 = 56
 
   init(
     configuration: LibwebsocketsTransport.Configuration, mailbox: LoopMailbox,
-    delegate: any TransportDelegate
+    delegate: any TransportDelegate, crew: LoopCrew?, place: Int
   ) {
+    self.crew = crew
+    self.place = place
     self.configuration = configuration
     self.mailbox = mailbox
     self.delegate = delegate
@@ -92,8 +106,8 @@ final class Loop {
         nil
       }
     waitingBodies = WaitingBodies(byteCountMax: configuration.responseBytesMax)
-    census = Census(configuration)
-    backCensus = Census(totalMax: configuration.backConnectionsMax)
+    census = crew?.census ?? Census(configuration)
+    backCensus = crew?.backCensus ?? Census(totalMax: configuration.backConnectionsMax)
   }
 
   deinit {
@@ -120,11 +134,12 @@ final class Loop {
     for door in doors { poller.watch(listener: door.listener, as: door.key) }
     var goesOn = false
     while true {
-      let isWoken = wait(isHurried: goesOn || !ready.isEmpty)
+      let isWoken = wait(isHurried: goesOn || !ready.isEmpty || !arrivals.isEmpty)
       parley_pulse_count(pulse.handle)
       pulse.enter(.sockets)
       serve()
       if isWoken { readMailbox() }
+      takeArrivals()
       if now >= tickAt { tick() }
       pulse.enter(.turnEnd)
       goesOn = delegate?.turnEnded() ?? false
@@ -184,8 +199,14 @@ final class Loop {
 
   private func end() {
     for letter in mailbox.shut() {
-      if case .closeDoors(let done) = letter { done.open(()) }
+      switch letter {
+      case .closeDoors(let done): done.open(())
+      case .arrival(let passenger): crew?.drop(passenger, at: place)
+      case .work, .stop: break
+      }
     }
+    for passenger in arrivals[arrivalsTaken...] { crew?.drop(passenger, at: place) }
+    arrivals = []
     closeDoors()
     for case let session? in slots { retire(session) }
     delegate = nil
@@ -201,6 +222,7 @@ final class Loop {
       case .closeDoors(let done):
         closeDoors()
         done.open(())
+      case .arrival(let passenger): arrivals.append(passenger)
       case .work(let work): work()
       case .stop(let order): beginStop(order)
       }
@@ -208,6 +230,20 @@ final class Loop {
     guard isForOwner else { return }
     pulse.enter(.replies)
     delegate?.woken()
+  }
+
+  /// Takes some of those that have come from other loops; the rest has its turn after everybody else.
+  private func takeArrivals() {
+    guard !arrivals.isEmpty else { return }
+    pulse.enter(.mailbox)
+    let end = min(arrivals.count, arrivalsTaken + Self.arrivalsPerTurn)
+    while arrivalsTaken < end {
+      arrivalsTaken += 1
+      take(arrivals[arrivalsTaken - 1])
+    }
+    guard arrivalsTaken == arrivals.count else { return }
+    arrivals = []
+    arrivalsTaken = 0
   }
 
   private func beginStop(_ order: StopOrder) {
@@ -275,31 +311,57 @@ final class Loop {
   func admit(
     _ descriptor: Int32, from address: String, at entrance: Entrance, isCounted: Bool
   ) -> Session? {
-    let index = freeSlots.popLast() ?? slots.count
-    guard index < 1 << Self.slotBits,
-      let stream = ByteStream(descriptor: descriptor, tls: isCounted ? tls : nil)
-    else {
+    guard let stream = ByteStream(descriptor: descriptor, tls: isCounted ? tls : nil) else {
       _ = Glibc.close(descriptor)
-      if index < slots.count { freeSlots.append(index) }
       return nil
     }
+    guard
+      let session = seat(
+        stream, from: address, at: entrance, isCounted: isCounted, http: HTTPHalf(newConnection()))
+    else {
+      stream.close()
+      return nil
+    }
+    if !isCounted { turnedAwayCount += 1 }
+    return session
+  }
+
+  /// The HTTP of a connection of which nothing was read.
+  func newConnection() -> HTTPServerConnection {
+    HTTPServerConnection(limits: limits, now: now, addedFields: addedFields)
+  }
+
+  /// Gives a stream a slot and a name; `nil` if there is no room for it.
+  func seat(
+    _ stream: ByteStream, from address: String, at entrance: Entrance, isCounted: Bool,
+    http: HTTPHalf
+  ) -> Session? {
+    let index = freeSlots.popLast() ?? slots.count
+    guard index < 1 << Self.slotBits else { return nil }
     if index == slots.count { slots.append(nil) }
     connectionSerial += 1
-    let id = ConnectionID(connectionSerial << Self.slotBits | UInt64(index))
+    let id = ConnectionID(
+      UInt64(place) << Self.placeShift | connectionSerial << Self.slotBits | UInt64(index))
     let session = Session(
       id: id, address: address, entrance: entrance, isCounted: isCounted, stream: stream,
-      http: HTTPServerConnection(limits: limits, now: now, addedFields: addedFields))
+      http: http)
     session.heard = second
-    guard poller.watch(connection: descriptor, as: id.rawValue) else {
-      stream.close()
+    guard poller.watch(connection: stream.descriptor, as: id.rawValue) else {
       freeSlots.append(index)
       return nil
     }
     slots[index] = session
     sessionCount += 1
-    if !isCounted { turnedAwayCount += 1 }
     keepTime(of: session)
     return session
+  }
+
+  /// Has a session's slot be another's.
+  func freeSlot(of session: Session) {
+    let index = Int(session.id.rawValue & (1 << Self.slotBits - 1))
+    slots[index] = nil
+    freeSlots.append(index)
+    sessionCount -= 1
   }
 
   /// The session of an id, if its connection stands.
@@ -338,12 +400,10 @@ final class Loop {
     session.isGone = true
     session.stream.close()
     dropTime(of: session)
-    let index = Int(session.id.rawValue & (1 << Self.slotBits - 1))
-    slots[index] = nil
-    freeSlots.append(index)
-    sessionCount -= 1
+    freeSlot(of: session)
     if session.isCounted {
       census(of: session.entrance).leave(session.address)
+      crew?.left(place)
     } else {
       turnedAwayCount -= 1
     }

@@ -8,6 +8,8 @@ import Glibc
 public final class LoopMailbox: Sendable {
   enum Letter: Sendable {
     case closeDoors(Gate<Void>)
+    /// A connection that another loop has sent.
+    case arrival(Passenger)
     case work(@Sendable () -> Void)
     case stop(StopOrder)
   }
@@ -48,7 +50,7 @@ public final class LoopMailbox: Sendable {
       case .work?:
         state.isForOwner = true
         fallthrough
-      case .closeDoors?, .stop?:
+      case .closeDoors?, .stop?, .arrival?:
         if let letter { state.letters.append(letter) }
       }
       if !state.isWoken {

@@ -36,14 +36,14 @@ final class Session {
 
   init(
     id: ConnectionID, address: String, entrance: Entrance, isCounted: Bool, stream: ByteStream,
-    http: HTTPServerConnection
+    http: HTTPHalf
   ) {
     self.id = id
     self.address = address
     self.entrance = entrance
     self.isCounted = isCounted
     self.stream = stream
-    self.http = HTTPHalf(http)
+    self.http = http
   }
 
   /// Whether bytes should be read now.

@@ -21,13 +21,16 @@ final class Access: Part {
     let ownTokens: (any OwnTokens)?
     let revocations: (any Revocations)?
     let users: (any UserSource)?
+    /// Limits that are held together with other gateways of the process.
+    let limits: (any SharedLimits)?
   }
 
   init(_ board: Switchboard, _ ports: Ports) {
     self.board = board
     self.ports = ports
     isDemo = board.settings.isDemo && ports.authenticator == nil
-    rates = RateLimiter(board.allowances, clock: board.surroundings.clock)
+    rates = RateLimiter(
+      board.allowances, clock: board.surroundings.clock, shared: ports.limits)
   }
 
   // MARK: Tokens that come
@@ -126,10 +129,12 @@ final class Access: Part {
   var usersGeneration: Int { ports.users?.generation ?? 0 }
 
   /// The identity with the name and rights that its user has now; `nil` if there is no such user any
-  /// more.
+  /// more, or one with a newer password.
   func updated(_ identity: Identity) -> Identity? {
     guard identity.isListed, let users = ports.users else { return identity }
-    guard let user = users.user(identity.user) else { return nil }
+    guard let user = users.user(identity.user), user.owns(tokenIssuedAt: identity.issuedAt) else {
+      return nil
+    }
     var identity = identity
     identity.take(user)
     return identity

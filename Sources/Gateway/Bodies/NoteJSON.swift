@@ -8,11 +8,12 @@ enum NoteJSON {
   /// `{"notes": [ … ], "mayCreate": true}`, each note with the rights that its reader has on it.
   ///
   /// - Parameters:
+  ///   - deletedAgeMax: Milliseconds that deleted notes are kept.
   ///   - next: where a further page begins.
   ///   - isCut: whether there are more notes, which are not named.
   static func list(
     _ notes: some Sequence<NoteSummary>, for identity: Identity, mayCreate: Bool,
-    next: String? = nil, isCut: Bool = false
+    deletedAgeMax: Int64, next: String? = nil, isCut: Bool = false
   ) -> [UInt8] {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
@@ -20,6 +21,7 @@ enum NoteJSON {
       JSONWriter.array(notes, &body) {
         append($0, verbs: identity.verbs(on: .document($0.id)), &$1)
       }
+      object.field("deletedAgeMax", Int(deletedAgeMax), &body)
       object.field("mayCreate", mayCreate, &body)
       object.field("next", next, &body)
       if isCut { object.field("more", true, &body) }
@@ -34,20 +36,48 @@ enum NoteJSON {
     return body
   }
 
+  /// `{"notes": [ … ]}`, each with its deletion, and when it is removed for good.
+  ///
+  /// - Parameter rest: Milliseconds that deleted notes are kept.
+  static func deleted(
+    _ notes: [DeletedNote], rest: Timestamp, next: String?
+  ) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.key("notes", &body)
+      JSONWriter.array(notes, &body) { deleted, body in
+        JSONWriter.object(&body) { object, body in
+          append(fieldsOf: deleted.note, to: &object, &body)
+          object.field("deletedAt", Int(deleted.deletion.time), &body)
+          object.field("deletedBy", deleted.deletion.author, &body)
+          object.field("removedAt", Int(deleted.deletion.time + rest), &body)
+        }
+      }
+      object.field("next", next, &body)
+    }
+    return body
+  }
+
   /// Writes a note; `verbs` are what the reader of the answer may do with it, where it says so.
   private static func append(_ note: NoteSummary, verbs: Verbs? = nil, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in
-      object.field("id", note.id, &body)
-      object.field("title", note.title, &body)
-      object.field("revision", note.revision, &body)
-      object.field("createdAt", Int(note.createdAt), &body)
-      object.field("updatedAt", Int(note.updatedAt), &body)
+      append(fieldsOf: note, to: &object, &body)
       guard let verbs else { return }
       object.key("may", &body)
       // Documents are not published to.
       let granted = Verbs.words.filter { $0.verbs != .publish && verbs.isSuperset(of: $0.verbs) }
       JSONWriter.array(granted, &body) { JSONWriter.string($0.word, &$1) }
     }
+  }
+
+  private static func append(
+    fieldsOf note: NoteSummary, to object: inout JSONWriter.Object, _ body: inout [UInt8]
+  ) {
+    object.field("id", note.id, &body)
+    object.field("title", note.title, &body)
+    object.field("revision", note.revision, &body)
+    object.field("createdAt", Int(note.createdAt), &body)
+    object.field("updatedAt", Int(note.updatedAt), &body)
   }
 
   /// A text of the past, with the runs of its authors.

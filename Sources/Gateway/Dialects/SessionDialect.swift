@@ -10,7 +10,7 @@ class SessionDialect: Dialect {
   final let access: Access
   final let rooms: Rooms
   /// Told of what concerns other dialects.
-  final weak var owner: (any SessionDialectOwner)?
+  final unowned var owner: (any SessionDialectOwner)?
 
   init(_ board: Switchboard, _ traits: Traits, _ access: Access, _ rooms: Rooms) {
     self.access = access

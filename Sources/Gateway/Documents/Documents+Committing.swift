@@ -9,6 +9,9 @@ import SocketMessages
 /// delivered is written to the sockets before more is committed, so that the authors' next changes
 /// go together.
 extension Documents {
+  /// The entries of a shared log that are kept for changes that lose their races, beyond the window.
+  private static let basesMax = 10_000
+
   /// Has the tentative entries go to the store with this turn's end; with the next one's if changes
   /// were delivered in this turn; and not before a commit that is under way is over.
   func commit(_ room: DocumentRoom) {
@@ -32,8 +35,10 @@ extension Documents {
         if room.hasDelivered { commit(room) } else { handOver(room) }
       }
     }
-    for room in delivered { room.hasDelivered = false }
-    delivered.removeAll(keepingCapacity: true)
+    if !delivered.isEmpty {
+      for room in delivered { room.hasDelivered = false }
+      delivered.removeAll(keepingCapacity: true)
+    }
     return !uncommitted.isEmpty
   }
 
@@ -91,8 +96,8 @@ extension Documents {
         return
       }
       goOn(room)
-    case .failure(let error) where error.isRetryable && room.live?.isShared ?? false:
-      unsettle(error, in: room)
+    case .failure(.unknownOutcome(let words)) where room.live?.isShared ?? false:
+      unsettle(.unknownOutcome(words), in: room)
     case .failure(let error): fail(error, in: room)
     }
   }
@@ -133,7 +138,7 @@ extension Documents {
 
   /// Does what waited for a commit to be over.
   func goOn(_ room: DocumentRoom) {
-    room.live?.trim(keeping: settings.windowEntries)
+    room.live?.trim(keeping: settings.windowEntries, forBases: Self.basesMax)
     admitWaiting(room)
     commit(room)
     storeEpoch(of: room)
@@ -151,16 +156,18 @@ extension Documents {
     refuseFallen(fallen, error, in: room)
     admitWaiting(room)
     storeEpoch(of: room)
-    if !error.isRetryable {
-      // The log is not what this process thinks it is: read it again.
-      turnAway(room, .unavailable, "the document is being read again; join it anew")
-      for subscription in room.subscriptions {
-        let connection = subscription.connection
-        connection.dialect.sendError(
-          .unavailable, "the document is being read again; join it anew", ref: pushID(),
-          to: connection)
-        close(connection, .rejoin, "join again")
-      }
+    guard !error.isRetryable else {
+      // Some may have asked for a read of the log meanwhile.
+      return readNews(of: room)
+    }
+    // The log is not what this process thinks it is: read it again.
+    turnAway(room, .unavailable, "the document is being read again; join it anew")
+    for subscription in room.subscriptions {
+      let connection = subscription.connection
+      connection.dialect.sendError(
+        .unavailable, "the document is being read again; join it anew", ref: pushID(),
+        to: connection)
+      close(connection, .rejoin, "join again")
     }
   }
 
@@ -180,7 +187,7 @@ extension Documents {
       if let edit = room.pendingEdits.removeValue(forKey: entry.revision) {
         respond(
           edit.request,
-          .problem(503, .unavailable, "the edit could not be written; try again later"))
+          .problem(503, .unavailable, "the edit could not be stored now; try again later"))
       }
     }
     for subscription in room.subscriptions {

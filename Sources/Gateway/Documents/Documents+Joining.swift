@@ -130,6 +130,8 @@ extension Documents {
   private func missedEntries(
     of live: LiveDocument, since resume: ResumePoint?
   ) -> ArraySlice<LogEntry>? {
+    // Its own entry, which would be compared, is not in memory any more: it may be another one by now.
+    if let resume, resume.firstNeeded < live.oldestBase { return nil }
     guard let resume, resume.epoch == live.epoch,
       (live.oldestBase...live.durableRevision).contains(resume.revision)
     else { return nil }

@@ -18,7 +18,8 @@ extension Documents {
     for edit in room.pendingEdits.values {
       respond(edit.request, .problem(404, .unknownDocument, "the note was deleted"))
     }
-    for case .join(let waiting, _, _) in room.waiting + takeAsking(room) {
+    // All of them are answered below.
+    for case .join(let waiting, _, _) in room.waiting + asking(in: room) {
       guard let connection = connections[waiting] else { continue }
       connection.dialect.turnAwayFromDeleted(connection)
     }

@@ -57,6 +57,9 @@ extension Documents {
     guard let live = room.live else {
       return wait(.page(connection.id, messageID: messageID, page), in: room, connection)
     }
+    if needsNews(page, of: live) {
+      return ask(.page(connection.id, messageID: messageID, page), in: room)
+    }
     guard page.resume.epoch == live.epoch else {
       return turnAwayReader(of: room.id, connection, .epochChanged, ref: messageID)
     }
@@ -133,6 +136,11 @@ extension Documents {
     connection.dialect.page(
       entries.fitting(settings.catchUpBytes), after: page.resume.revision, of: live,
       ref: messageID, connection)
+  }
+
+  /// Tells a reader to ask again, for the log cannot be read.
+  func turnAwayReader(of id: DocumentID, _ connection: Connection, ref: String) {
+    turnAwayReader(of: id, connection, .unavailable, ref: ref)
   }
 
   private func turnAwayReader(

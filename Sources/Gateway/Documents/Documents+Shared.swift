@@ -36,6 +36,12 @@ extension Documents {
     return false
   }
 
+  /// Whether a page has to wait until the log has been read: its reader knows of more of it, from another node.
+  func needsNews(_ page: HistoryPageRequest, of live: LiveDocument) -> Bool {
+    live.isShared && !page.isFresh && page.resume.epoch == live.epoch
+      && page.resume.revision > live.durableRevision
+  }
+
   /// Has someone wait for a read of the log that begins from now on.
   func ask(_ asking: DocumentRoom.Waiting, in room: DocumentRoom) {
     room.asking.append(asking)
@@ -77,6 +83,9 @@ extension Documents {
     act(.publish(topic: topic(of: room.id), Array(String(live.durableRevision).utf8)))
   }
 
+  /// Hints arrive from now on, or no longer.
+  func hintsChanged(arrive: Bool) { hearsHints = arrive }
+
   /// Another node says that a log has grown. Nothing is believed but that it may be worth a look.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     let prefix = self.topic(of: "").utf8
@@ -117,10 +126,26 @@ extension Documents {
       let known = LogHead(
         title: live.title, epoch: live.epoch, revision: live.durableRevision,
         chain: live.chain ?? LogChain(high: 0, low: 0))
-      guard head != known else { continue }
-      room.heardRevision = .max
-      readNews(of: room)
+      guard let head, head != known else {
+        if head == nil { look(at: room) }
+        continue
+      }
+      if head.revision > known.revision, head.epoch.utf8.elementsEqual(known.epoch.utf8),
+        head.title.utf8.elementsEqual(known.title.utf8)
+      {
+        // It may be what is being committed here: then nothing is read for it.
+        room.heardRevision = max(room.heardRevision, head.revision)
+        readNews(of: room)
+      } else {
+        look(at: room)
+      }
     }
+  }
+
+  /// Has a log be read, whatever its newest revision is.
+  private func look(at room: DocumentRoom) {
+    room.heardRevision = .max
+    readNews(of: room)
   }
 
   // MARK: Reading
@@ -189,6 +214,9 @@ extension Documents {
       guard let client = connections[id]?.client, sessions[client] == nil else { continue }
       clients.insert(client)
     }
+    // What is read replaces what was heard so far, which may be wrong; what is heard from now on may be
+    // newer than what is read.
+    room.heardRevision = 0
     let ticket = store(
       .news(
         id: room.id, epoch: live.epoch, after: live.durableRevision, chain: chain,
@@ -219,8 +247,6 @@ extension Documents {
     storeFailure = nil
     room.isUnsettled = false
     room.failedReads = 0
-    // What was read replaces what was heard, which may be wrong.
-    room.heardRevision = 0
     if let title = room.live?.title, !stretch.title.utf8.elementsEqual(title.utf8) {
       renamed(room.id, to: stretch.title)
     }
@@ -228,7 +254,7 @@ extension Documents {
       overtaken(by: stretch.entries, chain: stretch.chain, in: room)
     }
     if room.live?.durableRevision ?? 0 < stretch.headRevision {
-      room.heardRevision = stretch.headRevision
+      room.heardRevision = max(room.heardRevision, stretch.headRevision)
       room.asking = read.asking + room.asking
     } else {
       answer(read.asking, in: room, read.sessions.merging(stretch.sessions) { own, _ in own })
@@ -250,7 +276,11 @@ extension Documents {
       case .edit(var edit):
         edit.isFresh = true
         if room.isBusy { room.waiting.append(.edit(edit)) } else { submit(edit, to: room) }
-      case .page, .change, .version: break  // They do not ask.
+      case .page(let id, let messageID, var page):
+        guard let connection = connections[id], connection.isReady else { continue }
+        page.isFresh = true
+        readPage(page, of: room, messageID: messageID, connection)
+      case .change, .version: break  // They do not ask.
       }
     }
   }
@@ -273,7 +303,10 @@ extension Documents {
         respond(
           edit.request,
           .problem(503, .unavailable, "the note's log cannot be read now; try again"))
-      case .page, .change, .version: break
+      case .page(let id, let messageID, _):
+        guard let connection = connections[id], connection.isReady else { continue }
+        turnAwayReader(of: room.id, connection, ref: messageID)
+      case .change, .version: break
       }
     }
     guard room.isUnsettled else {
@@ -299,13 +332,18 @@ extension Documents {
     fail(.notNext(headRevision: room.live?.durableRevision ?? 0), in: room)
   }
 
+  /// The waiters for a read of the log.
+  func asking(in room: DocumentRoom) -> [DocumentRoom.Waiting] {
+    (room.logRead?.asking ?? []) + room.asking
+  }
+
   /// Takes out those who wait for a read of the log.
   func takeAsking(_ room: DocumentRoom) -> [DocumentRoom.Waiting] {
     defer {
       room.asking = []
       room.logRead = nil
     }
-    return (room.logRead?.asking ?? []) + room.asking
+    return asking(in: room)
   }
 
   // MARK: Sessions

@@ -8,7 +8,7 @@ import GatewayPorts
 final class Documents: Part {
   let board: Switchboard
   /// Told of what concerns other parts.
-  weak var owner: (any DocumentsOwner)?
+  unowned var owner: (any DocumentsOwner)?
 
   /// The documents in memory, or on their way there.
   var documents: ExactDictionary<DocumentRoom> = [:]

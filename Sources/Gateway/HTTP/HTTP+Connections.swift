@@ -30,7 +30,7 @@ extension HTTP {
     let rest = fitting.drop { $0.id.rawValue <= after }
     let body = ConnectionJSON.list(
       rest.prefix(limit).map(view), total: fitting.count, hasMore: rest.count > limit)
-    respond(request, .json(200, body))
+    respondForAll(call, .json(200, body))
   }
 
   private func view(_ connection: Connection) -> ConnectionJSON.Item {
@@ -52,7 +52,7 @@ extension HTTP {
         present: rooms.people.presence?.present(in: name).count ?? 0)
     }
     let body = ConnectionJSON.list(items, total: rooms.count, hasMore: names.count > limit)
-    respond(call.request, .json(200, body))
+    respondForAll(call, .json(200, body))
   }
 
   private func listLimit(of call: Call) -> Int? {
@@ -136,7 +136,7 @@ extension HTTP {
       .notice, "asked by an operator", [("work", work), ("connections", "\(count)")])
     var body: [UInt8] = []
     JSONWriter.object(&body) { $0.field("connections", count, &$1) }
-    respond(call.request, .json(200, body))
+    respondForAll(call, .json(200, body))
   }
 }
 

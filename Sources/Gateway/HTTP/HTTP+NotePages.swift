@@ -76,7 +76,8 @@ extension HTTP {
     var response = Response.json(
       200,
       NoteJSON.list(
-        work.found, for: work.identity, mayCreate: mayCreate(work.identity), next: cursor))
+        work.found, for: work.identity, mayCreate: mayCreate(work.identity),
+        deletedAgeMax: settings.deletedMilliseconds, next: cursor))
     if let cursor {
       response.headers.append(
         ("link", "</api/notes?limit=\(work.limit)&after=\(cursor)>; rel=\"next\""))
@@ -94,7 +95,7 @@ extension HTTP {
         200,
         NoteJSON.list(
           readable.prefix(Self.wholeListMax), for: identity, mayCreate: mayCreate(identity),
-          isCut: readable.count > Self.wholeListMax)))
+          deletedAgeMax: settings.deletedMilliseconds, isCut: readable.count > Self.wholeListMax)))
   }
 
   /// A new note has a random name, which only a pattern covers.
@@ -105,7 +106,7 @@ extension HTTP {
 
 extension NotePlace {
   /// The place as clients send it back, in hexadecimal digits: nothing to be read or made up.
-  fileprivate var cursor: String {
+  var cursor: String {
     let digits = Array("0123456789abcdef".utf8)
     return String(
       decoding: "\(createdAt) \(id)".utf8.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
@@ -113,7 +114,7 @@ extension NotePlace {
   }
 
   /// Reads a cursor; `nil` if it is none.
-  fileprivate init?(cursor: String) {
+  init?(cursor: String) {
     var bytes: [UInt8] = []
     var high: UInt8?
     for digit in cursor {

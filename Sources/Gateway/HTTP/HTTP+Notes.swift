@@ -9,8 +9,11 @@ extension HTTP {
   }
 
   func deleteNote(_ call: Call) {
+    guard let author = author(call.query["author"], call.identity, call.request) else { return }
     store(
-      keeping(.delete(id: call.name), for: call.request) { _ in Response(status: 204) },
+      keeping(.delete(id: call.name, keeping: deletion(author)), for: call.request) { _ in
+        Response(status: 204)
+      },
       for: .notes(call.request, .delete(call.name)))
   }
 
@@ -144,6 +147,13 @@ extension HTTP {
         respond(request, Response(status: 204))
         documents.deleted(id)
         noteListChanged()
+      case .deletedPage(let work): goOn(request, work, try reply.value(of: .deletedNotes))
+      case .bringBack:
+        respond(request, .json(200, NoteJSON.note(try reply.value(of: .note))))
+        noteListChanged()
+      case .removeDeleted:
+        try reply.value(of: .done)
+        respond(request, Response(status: 204))
       case .one(let known):
         respond(request, NoteText.response(try reply.value(of: .note)).unless(known: known))
       case .text(let format, let known):
@@ -191,7 +201,12 @@ extension HTTP {
       respond(
         request,
         .problem(409, .futureRevision, "there is no such revision; the newest is \(head)"))
-    case .exists, .unavailable, .unknownOutcome, .fenced, .damaged:
+    case .exists:
+      respond(
+        request,
+        .problem(
+          409, .idTaken, "another note has this id by now; rename or delete that one first"))
+    case .unavailable, .unknownOutcome, .fenced, .damaged:
       surroundings.log.write(.error, "notes request failed", [("error", error.logName)])
       respond(
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))

@@ -42,7 +42,7 @@ extension HTTP {
     surroundings.log.write(.notice, "taken back", [("connections", "\(closed)")])
     var body: [UInt8] = []
     JSONWriter.object(&body) { $0.field("connections", closed, &$1) }
-    respond(request, .json(200, body))
+    respondForAll(call, .json(200, body))
   }
 
   /// Takes tokens back at once; answers the request and returns `nil` if that is not possible.

@@ -11,21 +11,25 @@ final class HTTP: Part, DocumentsOwner {
   let rooms: Rooms
   let access: Access
   let rights: Rights
+  let search: Search
 
   /// Requests that are done once.
   var once: OnceBook = OnceBook()
   /// Requests that publish several things at once.
   var batches: [RequestID: PublicationBatch] = [:]
+  /// The times at which notes that were deleted long ago are removed.
+  var removals: RemovalTimes = RemovalTimes()
 
   init(
     _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
-    _ rights: Rights
+    _ rights: Rights, _ search: Search
   ) {
     self.board = board
     self.documents = documents
     self.rooms = rooms
     self.access = access
     self.rights = rights
+    self.search = search
   }
 
   /// Answers a request; an answer that is to be kept is kept first.

@@ -10,6 +10,9 @@ extension Route {
     Route("PUT", "/api/notes/{id}", .note(.manage), .json) { $0.putNote($1) },
     Route("PATCH", "/api/notes/{id}", .note(.manage), .json) { $0.renameNote($1) },
     Route("DELETE", "/api/notes/{id}", .note(.manage)) { $0.deleteNote($1) },
+    Route("GET", "/api/search", .notes(.read)) {
+      $0.search.find($1.request, $1.query, $1.identity)
+    },
 
     // Their texts.
     Route("GET", "/api/notes/{id}/text", .note(.read)) { $0.readText($1) },
@@ -32,6 +35,11 @@ extension Route {
     // Links to them.
     Route("POST", "/api/notes/{id}/share", .note(.manage), .json) { $0.share($1) },
     Route("DELETE", "/api/notes/{id}/share", .note(.manage)) { $0.endShares($1) },
+
+    // Deleted ones.
+    Route("GET", "/api/deleted", .notes(.manage)) { $0.listDeleted($1) },
+    Route("POST", "/api/deleted/{id}/restore", .note(.manage)) { $0.bringBack($1) },
+    Route("DELETE", "/api/deleted/{id}", .note(.manage)) { $0.removeDeleted($1) },
 
     // Rooms.
     Route("POST", "/api/rooms/{room}/publish", .room(.publish), .json) { $0.publish($1) },
@@ -72,6 +80,8 @@ extension Route {
     // Logging in, and what the server says of itself.
     Route("POST", "/api/user/login", .password, .json, page: .login),
     Route("POST", "/api/user/refresh", .refreshToken, .json, page: .refresh),
+    Route("POST", "/api/user/join", .invitation, .json, page: .join),
+    Route("POST", "/api/user/password", .password, .json, page: .password),
     Route("GET", "/api/openapi.json", .nothing, page: .description),
     Route("GET", "/sdk/version.json", .nothing, page: .version),
     Route("GET", "/health", .nothing, page: .health),

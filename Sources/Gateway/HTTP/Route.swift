@@ -22,6 +22,8 @@ package struct Route: Sendable {
     case password
     /// A refresh token of the server's own.
     case refreshToken
+    /// An invitation to become a user of the server's own.
+    case invitation
     /// Verbs on the note that the path names.
     case note(Verbs)
     /// Verbs on each note that it is about: only such notes are shown.
@@ -62,6 +64,10 @@ package struct Route: Sendable {
     case login
     /// Getting tokens for a refresh token.
     case refresh
+    /// Becoming a user by an invitation.
+    case join
+    /// Getting another password, and tokens.
+    case password
   }
 
   /// The methods that there are, as a header lists them.
@@ -109,6 +115,8 @@ struct Call {
   let name: String
   /// The second name in the path, decoded; `nil` where it has none, or its encoding is broken.
   let item: String?
+  /// Whether another gateway of the process has admitted it, and asks for this one's part of the answer.
+  var isPart: Bool = false
 
   var query: QueryFields { QueryFields(head.query) }
 

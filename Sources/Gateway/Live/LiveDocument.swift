@@ -394,10 +394,19 @@ package struct LiveDocument {
   }
 
   /// Forgets all but the newest durable entries, once there are twice as many.
-  package mutating func trim(keeping entriesMax: Int) {
+  ///
+  /// In a shared log a change that waits may lose its race and be submitted anew: the entries since its
+  /// base are kept, or it would be refused for being unlucky.
+  ///
+  /// - Parameter basesMax: The number of entries that are kept for that at most.
+  package mutating func trim(keeping entriesMax: Int, forBases basesMax: Int = 0) {
     guard window.count > 2 * entriesMax else { return }
-    let tentative = headRevision - durableRevision
-    let excess = window.count - max(entriesMax, tentative)
+    var kept = max(entriesMax, headRevision - durableRevision)
+    if isShared, let base = tentative.lazy.map(\.submission.revision).min() {
+      kept = max(kept, min(headRevision - base, basesMax))
+      guard window.count - kept > entriesMax else { return }
+    }
+    let excess = window.count - kept
     window.removeFirst(excess)
     sequencer.trim(keeping: window.count)
   }

@@ -9,10 +9,13 @@ struct RateLimiter {
   /// The usages of addresses by the connections that count towards them, those that carry sessions
   /// included.
   private var carriers: [ConnectionID: Usage] = [:]
+  /// Limits that are held together with other gateways; `nil` if there are none.
+  private let shared: (any SharedLimits)?
 
-  init(_ allowances: Allowances, clock: any Clock) {
+  init(_ allowances: Allowances, clock: any Clock, shared: (any SharedLimits)? = nil) {
     self.allowances = allowances
     self.clock = clock
+    self.shared = shared
     users = UsageBook(allowances.user)
     addresses = UsageBook(allowances.address)
   }
@@ -21,14 +24,24 @@ struct RateLimiter {
 
   /// The usage of an address; `nil` if it is not limited.
   private mutating func usage(of address: IPAddress?) -> Usage? {
-    guard let address else { return nil }
-    return addresses.usage(of: address.subscriber, now: clock.uptime)
+    guard let address = address?.subscriber else { return nil }
+    let usage = addresses.usage(of: address, now: clock.uptime)
+    share(usage, of: .address(address))
+    return usage
   }
 
   /// The usage of a user; `nil` for nobody, and for guests, who are many under one name.
   mutating func usage(of identity: Identity) -> Usage? {
     guard !identity.isGuest, !identity.user.isEmpty else { return nil }
-    return users.usage(of: ExactName(identity.user), now: clock.uptime)
+    let usage = users.usage(of: ExactName(identity.user), now: clock.uptime)
+    share(usage, of: .user(identity.user))
+    return usage
+  }
+
+  /// Has a usage count for all gateways of the process.
+  private func share(_ usage: Usage, of party: @autoclosure () -> LimitedParty) {
+    guard let shared, usage.share == nil else { return }
+    usage.share = Usage.Share(limits: shared, party: party())
   }
 
   /// A meter for what comes from an address.
@@ -78,6 +91,12 @@ struct RateLimiter {
   private func excess(
     ofConnecting usage: Usage, _ allowance: Allowance, _ number: RateLimit, _ rate: RateLimit
   ) -> Excess? {
+    if let share = usage.share {
+      guard let wait = share.limits.waitToConnect(of: share.party) else {
+        return Excess(limit: number, retryAfter: nil)
+      }
+      return wait == 0 ? nil : Excess(limit: rate, retryAfter: Int(wait))
+    }
     if allowance.connectionsMax > 0, usage.connections >= allowance.connectionsMax {
       return Excess(limit: number, retryAfter: nil)
     }
@@ -102,7 +121,9 @@ struct RateLimiter {
   private func excess(
     ofRequest usage: Usage, _ allowance: Allowance, _ limit: RateLimit
   ) -> Excess? {
-    let wait = usage.requests.draw(1, at: allowance.requests, now: clock.uptime)
+    let wait =
+      usage.share.map { $0.limits.waitToAsk(of: $0.party) }
+      ?? usage.requests.draw(1, at: allowance.requests, now: clock.uptime)
     return wait == 0 ? nil : Excess(limit: limit, retryAfter: Int(wait))
   }
 

@@ -6,10 +6,23 @@ package import GatewayPorts
 /// into a table.
 package final class Usage {
   /// Connections that stand.
-  package var connections = 0
+  package var connections = 0 {
+    didSet { share?.count(connections - oldValue) }
+  }
   package var connects = TokenBucket()
   package var traffic = Traffic()
   package var requests = TokenBucket()
+
+  /// The limits that hold for all gateways of the process; `nil` if this is the only one.
+  var share: Share?
+
+  /// A place in limits that several gateways hold together.
+  struct Share {
+    let limits: any SharedLimits
+    let party: LimitedParty
+
+    func count(_ connections: Int) { limits.count(connections, of: party) }
+  }
 
   package init() {}
 

@@ -19,9 +19,22 @@ public protocol BlockingHandler: AnyObject {
   func set(
     _ block: PersonBlock, isBlocked: Bool, store: any PeopleStore,
     then goOn: @escaping (StoreError?) -> Void)
+  /// Whether blocks are known; if not, they are being read. Until then nobody is shown to anybody.
+  var isReady: Bool { get }
+  /// Another node may have changed blocks: looks, and says which have begun or ended.
+  func changedElsewhere(
+    store: any PeopleStore, then goOn: @escaping ([PersonBlock]) -> Void)
 }
 
 extension BlockingHandler {
+  /// Always.
+  public var isReady: Bool { true }
+
+  /// Knows of no other nodes.
+  public func changedElsewhere(
+    store: any PeopleStore, then goOn: @escaping ([PersonBlock]) -> Void
+  ) {}
+
   /// See ``BlockingHandler``.
   public func conceals(_ author: PersonID) -> Bool { true }
 }
@@ -56,12 +69,42 @@ public final class StoredBlocking: BlockingHandler {
     }
   }
 
+  /// See ``BlockingHandler``.
+  public func changedElsewhere(
+    store: any PeopleStore, then goOn: @escaping ([PersonBlock]) -> Void
+  ) {
+    guard isKnown, !isReading else { return }
+    isReading = true
+    store.perform(.blocks) { [unowned self] reply in
+      isReading = false
+      guard case .blocks(let all) = reply else { return }
+      let former = blocks
+      blocks = [:]
+      blockers = [:]
+      var changed: [PersonBlock] = []
+      for block in all {
+        keep(block, isBlocked: true)
+        if former[block.person]?.contains(block.blocked) != true { changed.append(block) }
+      }
+      for (person, others) in former {
+        for other in others where blocks[person]?.contains(other) != true {
+          changed.append(PersonBlock(person: person, blocked: other))
+        }
+      }
+      changed.sort { ($0.person, $0.blocked) < ($1.person, $1.blocked) }
+      goOn(changed)
+    }
+  }
+
   /// Whether all blocks are known. As long as they are not, nobody hears of anybody, rather than
   /// somebody of whom they were promised not to; and whoever asks has them be read again.
   private func knows() -> Bool {
     if !isKnown { read() }
     return isKnown
   }
+
+  /// See ``BlockingHandler``.
+  public var isReady: Bool { knows() }
 
   /// See ``BlockingHandler``.
   public func separates(_ reader: PersonID, from author: PersonID) -> Bool {

@@ -103,6 +103,7 @@ public final class CountedPresence: PresenceHandler {
   /// See ``PresenceHandler``.
   public func takeChanges(now: Int64) -> [PresenceChange] {
     endGrace(now: now)
+    guard !changed.isEmpty else { return [] }
     var changes: [PresenceChange] = []
     for room in changed {
       guard var gathering = rooms[room] else { continue }

@@ -48,6 +48,7 @@ extension Rooms {
     ) { [unowned self] error in
       if let error { return sendUnavailable(error, ref: ref, to: connection) }
       sendBlocks(blocking, ref: ref, connection)
+      tellNodesOfBlocks()
       let after = visibleTo(person, other)
       if before.first != after.first { shift(person, sees: other, isVisible: after.first) }
       if before.second != after.second { shift(other, sees: person, isVisible: after.second) }
@@ -65,7 +66,7 @@ extension Rooms {
     send(.blocks(.init(people: blocking.blocked(by: connection.person))), ref: ref, to: connection)
   }
 
-  private func visibleTo(
+  func visibleTo(
     _ person: PersonID, _ other: PersonID
   ) -> (first: Bool, second: Bool) {
     guard let blocking = people.blocking else { return (true, true) }
@@ -75,7 +76,7 @@ extension Rooms {
   }
 
   /// Lets somebody appear to, or disappear from, a person in all rooms that both are in.
-  private func shift(_ reader: PersonID, sees other: PersonID, isVisible: Bool) {
+  func shift(_ reader: PersonID, sees other: PersonID, isVisible: Bool) {
     guard let presence = people.presence else { return }
     for id in online[reader] ?? [] {
       guard let connection = connections[id], connection.dialect.traits.hearsOfPeople else {

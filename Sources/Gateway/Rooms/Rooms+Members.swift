@@ -8,8 +8,10 @@ extension Rooms {
 
   /// Makes a connection an occupant of a room.
   func occupy(_ name: RoomName, _ connection: Connection) {
-    if rooms[name] == nil { people.rooms?.occupied(name) }
+    let isNew = rooms[name] == nil
+    if isNew { people.rooms?.occupied(name) }
     rooms[name, default: Room()].admit(connection.id)
+    if isNew { follow(name) }
   }
 
   /// Makes a connection hear from a room, from now on.
@@ -17,6 +19,7 @@ extension Rooms {
     connection.rooms.insert(name)
     occupy(name, connection)
     rooms[name]?.add(connection.id)
+    findPlace(in: name)
   }
 
   /// Makes a connection an occupant that waits for what it has missed: what is published from here on
@@ -52,6 +55,7 @@ extension Rooms {
     guard rooms[name]?.isEmpty ?? false else { return }
     rooms[name] = nil
     people.rooms?.vacated(name)
+    unfollow(name)
   }
 
   /// Tells a room's subscribers that a resource has changed. No room remembers it.
@@ -59,6 +63,12 @@ extension Rooms {
   /// - Parameter sender: named by whoever caused the change, so that their own app can ignore it.
   func publish(resource: String, in name: String, sender: String?) {
     let update = ResourceUpdate(resourceID: resource, senderID: sender)
+    tellNodes(.update(update), in: name)
+    deliver(update, in: name)
+  }
+
+  /// Tells the members of a room here.
+  func deliver(_ update: ResourceUpdate, in name: RoomName) {
     owner?.deliverToSessions(update, in: name)
     guard let room = rooms[name] else { return }
     var news = RoomNews(.update(update), in: name)

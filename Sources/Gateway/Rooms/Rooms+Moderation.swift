@@ -31,12 +31,23 @@ extension Rooms {
             isFlagged: message.isFlagged, reason: message.isFlagged ? message.reason : nil))
         send(news, ref: ref, to: connection)
         tellModerators(news, in: message.room, except: connection)
+        tellNodes(.flag(flag, isFlagged: message.isFlagged), in: message.room)
       }
     }
   }
 
-  private func tellModerators(
-    _ news: ServerMessage, in room: RoomName, except author: Connection
+  /// The message that tells moderators of a report, or of its end.
+  static func news(
+    of flag: PublicationFlag, in room: RoomName, isFlagged: Bool
+  ) -> ServerMessage {
+    .flag(
+      .init(
+        room: room, offset: flag.offset, personID: flag.personID, isFlagged: isFlagged,
+        reason: isFlagged ? flag.reason : nil))
+  }
+
+  func tellModerators(
+    _ news: ServerMessage, in room: RoomName, except author: Connection? = nil
   ) {
     for id in rooms[room]?.members ?? [] {
       guard let connection = connections[id], connection !== author,

@@ -9,12 +9,15 @@ extension Rooms {
 
   func goOnline(_ connection: Connection) {
     online[connection.person, default: []].insert(connection.id)
+    exchange?.enter(
+      Self.nodesTopic, PersonProfile(personID: connection.person, name: ""), by: connection.id)
   }
 
   /// Notes that a connection has ended, and when somebody's last one has.
   func goOffline(_ connection: Connection) {
     let person = connection.person
     guard online[person]?.remove(connection.id) != nil else { return }
+    exchange?.leave(Self.nodesTopic, person, by: connection.id, isBroken: false)
     guard online[person]?.isEmpty ?? false else { return }
     online[person] = nil
     guard connection.isSomebodys else { return }
@@ -77,12 +80,12 @@ extension Rooms {
 
   func enterPresence(_ room: RoomName, _ connection: Connection) {
     connection.present[room] = connection.person
-    people.presence?.enter(room, profile(of: connection), by: connection.id)
+    enter(room, profile(of: connection), by: connection.id)
   }
 
   func leavePresence(_ room: RoomName, _ connection: Connection, isBroken: Bool) {
     guard let person = connection.present.removeValue(forKey: room) else { return }
-    people.presence?.leave(
+    depart(
       room, person, by: connection.id, isBroken: isBroken, now: surroundings.clock.uptime)
   }
 
@@ -104,7 +107,7 @@ extension Rooms {
   func shareRoomProfile(of connection: Connection) {
     guard !connection.isSilent else { return }
     for (room, _) in connection.present {
-      people.presence?.enter(room, profile(of: connection), by: connection.id)
+      enter(room, profile(of: connection), by: connection.id)
     }
   }
 
@@ -124,14 +127,20 @@ extension Rooms {
     }) {
       connection.isSilent = true
       for (room, person) in connection.present {
-        people.presence?.leave(
-          room, person, by: connection.id, isBroken: false, now: now)
+        depart(room, person, by: connection.id, isBroken: false, now: now)
       }
     }
-    for change in people.typing?.expire(now: now) ?? [] { tell(change) }
-    for change in people.presence?.takeChanges(now: now) ?? [] {
-      people.rooms?.changed(change)
-      tell(change)
+    tickNodes(now: now)
+    for change in people.typing?.expire(now: now) ?? [] {
+      typingElsewhere[change.room]?[change.person] = nil
+      show(change)
+    }
+    // Who is hidden now would not be told of later.
+    if people.blocking?.isReady ?? true {
+      for change in people.presence?.takeChanges(now: now) ?? [] {
+        people.rooms?.changed(change)
+        tell(change)
+      }
     }
     stampOnline(now: now)
   }
@@ -204,10 +213,16 @@ extension Rooms {
       ? handler.begin(
         typing.room, connection.person, on: connection.id, now: surroundings.clock.uptime)
       : handler.end(typing.room, on: connection.id)
-    if let change { tell(change) }
+    if let change {
+      tell(change)
+    } else if typing.isTyping {
+      // Elsewhere it would end by itself.
+      tellNodes(.typing(connection.person, isTyping: true), in: typing.room)
+    }
   }
 
-  func tell(_ change: TypingChange) {
+  /// Shows the subscribers here that somebody types, or no longer.
+  func show(_ change: TypingChange) {
     tell(
       .typing(.init(room: change.room, personID: change.person, isTyping: change.isTyping)),
       in: change.room, to: .presence, about: change.person)

@@ -31,7 +31,7 @@ extension Rooms {
     let room = request.room
     var work = StoreRequest.room(
       .publish(
-        room, draft, memory: settings.memory(of: room), keyAge: settings.keyMilliseconds))
+        room, draft, memory: keptMemory(of: room), keyAge: settings.keyMilliseconds))
     if case .request(let whole) = publisher {
       work = owner?.keepingAnswer(of: work, in: room, to: whole) ?? work
     }
@@ -54,7 +54,11 @@ extension Rooms {
       var publication = work.publication
       publication.offset = position.offset
       publication.time = time
-      deliver(publication, epoch: position.epoch, in: work.room)
+      if settings.sharesStore {
+        arrived(publication, epoch: position.epoch, in: work.room)
+      } else {
+        deliver(publication, epoch: position.epoch, in: work.room)
+      }
       if work.pushes, !settings.pushesFromOutbox {
         notify(publication, epoch: position.epoch, in: work.room)
       }
@@ -72,6 +76,8 @@ extension Rooms {
           error.isRetryable ? .unavailable : .damaged,
           "the store cannot write now; publish again later, with the same key"),
         in: work.room)
+      // It may be there, all the same.
+      if case .unknownOutcome = error { hear(of: .max, in: work.room) }
     }
   }
 
@@ -127,7 +133,7 @@ extension Rooms {
   }
 
   /// Sends a publication that is on disk to all subscribers of its room.
-  private func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
+  func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
     owner?.deliverToSessions(publication, epoch: epoch, in: name)
     guard let room = rooms[name] else { return }
     let isForAll = isForAll(by: publication.personID)

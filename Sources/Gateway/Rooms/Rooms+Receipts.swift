@@ -15,22 +15,32 @@ extension Rooms {
     receipts.note(receipt, of: place, store: self) { [unowned self] outcome in
       switch outcome {
       case .noted(let receipt, let author, let isChanged):
-        let message = ServerMessage.receipt(
-          .init(
-            room: place.room, offset: place.offset, personID: receipt.personID, state: receipt.stage
-          ))
-        send(message, ref: ref, to: connection)
+        send(Self.message(of: receipt, of: place), ref: ref, to: connection)
         guard isChanged, let author, !author.utf8.elementsEqual(receipt.personID.utf8) else {
           return
         }
-        for reader in connections(of: author, who: .read, in: place.room)
-        where !separates(reader, from: receipt.personID) {
-          send(message, ref: pushID(), to: reader)
-        }
+        tell(receipt, of: place, to: author)
+        tellNodes(
+          .receipt(offset: place.offset, receipt, author: author), in: place.room)
       case .list: preconditionFailure("a receipt is answered with what stands")
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
       }
+    }
+  }
+
+  private static func message(of receipt: Receipt, of place: PublicationPlace) -> ServerMessage {
+    .receipt(
+      .init(
+        room: place.room, offset: place.offset, personID: receipt.personID, state: receipt.stage))
+  }
+
+  /// Tells the author of a publication, on this node, how far it has come.
+  func tell(_ receipt: Receipt, of place: PublicationPlace, to author: PersonID) {
+    let message = Self.message(of: receipt, of: place)
+    for reader in connections(of: author, who: .read, in: place.room)
+    where !separates(reader, from: receipt.personID) {
+      send(message, ref: pushID(), to: reader)
     }
   }
 

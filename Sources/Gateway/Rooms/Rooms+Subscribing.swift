@@ -69,6 +69,7 @@ extension Rooms {
 
   /// Makes a subscriber a member, with what it has missed.
   func finish(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
+    if case .success(let recovery) = outcome, !meet(recovery, work) { return }
     switch work.subscriber {
     case .native(let id, let subscribe, let ref):
       guard let connection = connections[id] else { return }

@@ -11,7 +11,7 @@ final class Rooms: Part {
   /// The handlers of what is offered to people in rooms.
   let people: PeopleHandlers
   /// Told of what concerns other parts.
-  weak var owner: (any RoomsOwner)?
+  unowned var owner: (any RoomsOwner)?
 
   /// The rooms that somebody is in.
   var rooms: ExactDictionary<Room> = [:]
@@ -21,16 +21,36 @@ final class Rooms: Part {
   var online: ExactDictionary<Set<ConnectionID>> = [:]
   /// The uptime at which it was noted last who is connected, in milliseconds.
   var stampedOnlineAt: Int64 = 0
+  /// Whether the heads of rooms are being read, which other nodes publish in, too.
+  var isLookingAtHeads = false
+  /// The uptime at which they were asked for.
+  var lookedAt: Int64 = 0
+  /// Whether hints of other nodes arrive.
+  var hearsHints = false
+  /// Says who is here, and hears who is at other nodes; `nil` if there are none.
+  var exchange: PeopleExchange?
+  /// The places of other nodes among the connections.
+  var nodePlaces: ExactDictionary<ConnectionID> = [:]
+  /// The places of people who type at other nodes, by room and person.
+  var typingElsewhere: ExactDictionary<ExactDictionary<ConnectionID>> = [:]
+  /// The uptime at which blocks were read last.
+  var blocksReadAt: Int64 = 0
   /// Numbers the attempts to subscribe.
   var nextAttempt: UInt64 = 1
 
   init(_ board: Switchboard, people: PeopleHandlers) {
     self.board = board
     self.people = people
+    if board.settings.sharesStore {
+      exchange = PeopleExchange(node: board.surroundings.names.next())
+    }
   }
 
   /// Has handlers read what they need from the store.
-  func start() { people.blocking?.start(store: self) }
+  func start() {
+    people.blocking?.start(store: self)
+    meetNodes()
+  }
 
   /// The number of rooms that somebody is in.
   var count: Int { rooms.count }

@@ -29,6 +29,8 @@ public struct GatewaySettings: Sendable {
   public var historyComponentsMax: Int
   /// Entries of each document's log kept in memory, at least.
   public var windowEntries: Int
+  /// Whether other nodes publish in the same rooms, and have people in them.
+  public var sharesStore: Bool
   /// Milliseconds between looks at the heads of logs that several nodes share, while their hints arrive.
   public var headsMilliseconds: Int64
   /// The same, while no hints can arrive.
@@ -57,6 +59,8 @@ public struct GatewaySettings: Sendable {
   public var keyMilliseconds: Int64
   /// Answers that are kept to requests with an `Idempotency-Key`, of each user.
   public var answers: AnswerMemory
+  /// Milliseconds that deleted notes are kept, and may come back; 0 removes them at once.
+  public var deletedMilliseconds: Int64
   /// Milliseconds for which somebody is shown in a room after their line broke.
   public var presenceGraceMilliseconds: Int64
   /// People of a document who are all named; of more, a count is told, and the names of so many who
@@ -97,6 +101,7 @@ public struct GatewaySettings: Sendable {
     lagRevisionsMax = 10_000
     historyComponentsMax = 100_000
     windowEntries = 1_000
+    sharesStore = false
     headsMilliseconds = 1_000
     headsMillisecondsWithoutHints = 100
     idleDocumentMilliseconds = 60_000
@@ -111,6 +116,7 @@ public struct GatewaySettings: Sendable {
     pageDefault = 20
     keyMilliseconds = 86_400_000
     answers = .standard
+    deletedMilliseconds = 30 * 86_400_000
     presenceGraceMilliseconds = 5_000
     presenceListMax = 200
     blocksBothWays = false

@@ -29,7 +29,15 @@ enum Awaited {
   /// The publications that a subscriber missed, under another epoch.
   case recoveryAnew(RoomSubscribing)
   case page(RoomReading)
+  /// The head of a room, for members that hear from now on; the room may have to take another epoch first.
+  case roomPlace(RoomName)
+  /// The publications of other nodes in a room; the read has a number.
+  case roomNews(RoomName, reading: UInt64)
+  /// The heads of rooms.
+  case roomHeads([RoomName])
   case notes(RequestID, NotesRequest)
+  /// The removal of notes that were deleted long ago.
+  case removal
   /// The answer that was given to a request that names itself by a key.
   case answer(RequestID, RequestHead)
   /// Keeping this answer to a request.
@@ -89,6 +97,8 @@ extension StorePurpose<Void> {
     Self(.renewal(id, epoch: epoch))
   }
 
+  static var removal: Self { Self(.removal) }
+
   static func wiping(_ id: DocumentID) -> Self { Self(.wiping(id)) }
 
   static func keeping(_ request: RequestID, _ response: Response) -> Self {
@@ -109,10 +119,19 @@ extension StorePurpose<PublicationReply> {
 extension StorePurpose<RoomRecovery> {
   static func recovery(_ work: RoomSubscribing) -> Self { Self(.recovery(work)) }
   static func recoveryAnew(_ work: RoomSubscribing) -> Self { Self(.recoveryAnew(work)) }
+  static func roomPlace(_ room: RoomName) -> Self { Self(.roomPlace(room)) }
 }
 
 extension StorePurpose<RoomPage> {
   static func page(_ work: RoomReading) -> Self { Self(.page(work)) }
+
+  static func roomNews(_ room: RoomName, reading: UInt64) -> Self {
+    Self(.roomNews(room, reading: reading))
+  }
+}
+
+extension StorePurpose<[RoomHead]> {
+  static func roomHeads(_ rooms: [RoomName]) -> Self { Self(.roomHeads(rooms)) }
 }
 
 extension StorePurpose<PeopleReply> {

@@ -21,6 +21,8 @@ struct HistoryPageRequest {
   var resume: ResumePoint
   /// Changes, at most.
   var limit: Int
+  /// Whether the log was read since the request came, where several nodes share it.
+  var isFresh = false
 
   /// The revision after which entries are read: the one before the resume point, where its own entry
   /// tells whether the reader means this history.

@@ -10,6 +10,9 @@ enum NotesRequest {
   case put
   case rename
   case delete(DocumentID)
+  case deletedPage(DeletedPage)
+  case bringBack
+  case removeDeleted
   case one(known: EntityTags?)
   case text(Format, known: EntityTags?)
   /// The text that an edit starts from.
@@ -28,6 +31,18 @@ enum NotesRequest {
     let limit: Int
     /// The readable ones among the notes that were looked at.
     var found: [NoteSummary] = []
+    /// The number of notes that were looked at.
+    var scanned = 0
+    /// The number that the store was asked for.
+    var asked = 0
+  }
+
+  /// A page of deleted notes that is being put together.
+  struct DeletedPage: Sendable {
+    let identity: Identity
+    let limit: Int
+    /// The notes, among those that were looked at, that the identity may manage.
+    var found: [DeletedNote] = []
     /// The number of notes that were looked at.
     var scanned = 0
     /// The number that the store was asked for.

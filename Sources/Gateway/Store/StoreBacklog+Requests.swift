@@ -13,9 +13,9 @@ extension StoreBacklog {
     case .create(_, _, let title, _), .rename(_, let title, _): 256 + title.utf8.count
     case .snapshot(_, _, _, let text): 256 + text.utf8.count
     case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.utf8.count
-    case .delete, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .text, .history,
-      .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room, .people, .groups,
-      .tell, .wipeFailedCommits:
+    case .delete, .deleted, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .text,
+      .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room, .people,
+      .groups, .tell, .wipeFailedCommits:
       256
     }
   }

@@ -50,6 +50,7 @@ extension StoreReply {
     case .sessions: "sessions"
     case .note: "a note"
     case .notes: "notes"
+    case .deletedNotes: "deleted notes"
     case .document: "a document"
     case .entries: "entries"
     case .text: "a text"
@@ -207,6 +208,19 @@ extension StoreReplies<[NoteSummary]> {
   static var notes: Self { Self { if case .notes(let notes) = $0 { notes } else { nil } } }
 }
 
+extension StoreReplies<[DeletedNote]> {
+  static var deletedNotes: Self {
+    Self { if case .deletedNotes(let notes) = $0 { notes } else { nil } }
+  }
+}
+
+extension StoreTask<Void> {
+  /// Removes some notes for good that were deleted before a time.
+  static func removeDeleted(before time: Timestamp, limit: Int) -> Self {
+    Self(.deleted(.removeOlder(than: time, limit: limit)))
+  }
+}
+
 extension StoreReplies<HistoricText> {
   static var text: Self { Self { if case .text(let text) = $0 { text } else { nil } } }
 }
@@ -330,6 +344,17 @@ extension StoreTask<RoomPage> {
 
 extension StoreReplies<RoomPage> {
   static var page: Self { Self { if case .room(.page(let page)) = $0 { page } else { nil } } }
+}
+
+extension StoreTask<[RoomHead]> {
+  /// Finds the heads of many rooms.
+  static func heads(of rooms: [RoomName]) -> Self { Self(.room(.heads(rooms))) }
+}
+
+extension StoreReplies<[RoomHead]> {
+  static var roomHeads: Self {
+    Self { if case .room(.heads(let heads)) = $0 { heads } else { nil } }
+  }
 }
 
 extension StoreTask<PeopleReply> {

@@ -11,6 +11,13 @@ public enum GatewayAction: Sendable {
   case respond(RequestID, Response)
   /// Give work to the store; its reply comes back through ``Gateway/stored(_:reply:)``.
   case store(StoreTicket, StoreRequest)
+  /// Do a step of a search; its reply comes back through ``Gateway/searched(_:reply:)``. Without an index
+  /// it is ``SearchReply/failed(_:)``.
+  case search(RequestID, SearchRequest)
+  /// Have the other gateways of the process do their parts of a request (``Gateway/requestPart(_:head:body:)``),
+  /// put their answers together with this one's, and give that to ``Gateway/gathered(_:_:)``. Where there are
+  /// no others it does not come.
+  case gather(RequestID, RequestHead, [UInt8], Response)
   /// Publish bytes to the other nodes, as a hint: see ``Broker``. Without other nodes nothing is to be done.
   case publish(topic: String, [UInt8])
   /// Have what other nodes publish under a topic come to ``Gateway/heard(topic:_:)``.

@@ -57,9 +57,39 @@ public struct OpenConnections: Sendable, Hashable {
 
   /// All of them.
   public var total: Int { native + whaler + socketIO + bayeux }
+
+  /// Counts those of another gateway.
+  mutating func add(_ other: OpenConnections) {
+    native += other.native
+    whaler += other.whaler
+    socketIO += other.socketIO
+    bayeux += other.bayeux
+  }
 }
 
 extension GatewayMetrics {
+  /// Counts what another gateway has counted.
+  public mutating func add(_ other: GatewayMetrics) {
+    received.merge(other.received, uniquingKeysWith: +)
+    framesSent += other.framesSent
+    changesAccepted += other.changesAccepted
+    changesRepeated += other.changesRepeated
+    changesRefused.merge(other.changesRefused, uniquingKeysWith: +)
+    resyncs.merge(other.resyncs, uniquingKeysWith: +)
+    closes.merge(other.closes, uniquingKeysWith: +)
+    limited.merge(other.limited, uniquingKeysWith: +)
+    racesLost += other.racesLost
+    entriesAdopted += other.entriesAdopted
+    changesResubmitted += other.changesResubmitted
+    changesFenced += other.changesFenced
+    sessionsBegun += other.sessionsBegun
+    unknownOutcomes += other.unknownOutcomes
+    connectionsOpened += other.connectionsOpened
+    lags += other.lags
+    acknowledgement.add(other.acknowledgement)
+    broadcast.add(other.broadcast)
+  }
+
   /// Messages received, of all types.
   public var messagesReceived: Int { received.values.reduce(0, +) }
 }

@@ -25,13 +25,13 @@ final class Switchboard {
   var isDraining = false
 
   /// Ends connections and answers requests, which concerns all parts.
-  weak var owner: (any SwitchboardOwner)?
+  unowned var owner: (any SwitchboardOwner)?
 
   private var actions: [GatewayAction] = []
   private var nextPush: UInt64 = 1
   private var nextTicket: UInt64 = 1
   /// Numbers the places of sessions, with ids that no transport gives out.
-  private var nextPlace: UInt64 = (1 << 63) + 1
+  private var nextPlace: UInt64
   private var awaited: [StoreTicket: Work] = [:]
   /// The reads beside the commits that HTTP clients wait for.
   private var reads: [RequestID: StoreTicket] = [:]
@@ -53,9 +53,13 @@ final class Switchboard {
     let log: any LogSink
     /// The bytes that wait for a connection's socket.
     let queuedBytes: (ConnectionID) -> Int
+    /// Whether there are other gateways in the process.
+    let hasOthers: Bool
   }
 
-  init(settings: GatewaySettings, surroundings: Ports) {
+  /// - Parameter place: The number of the gateway among those of its process, up to 127.
+  init(settings: GatewaySettings, surroundings: Ports, place: Int) {
+    nextPlace = (1 << 63) + UInt64(place) << 56 + 1
     self.settings = settings
     self.surroundings = surroundings
     allowances = Allowances(settings.limits)

@@ -11,6 +11,8 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
   case noteChanged = "note.changed"
   /// A note was removed.
   case noteDeleted = "note.deleted"
+  /// A note that was deleted is there again.
+  case noteUndeleted = "note.undeleted"
   /// A room has its first subscriber.
   case roomOccupied = "room.occupied"
   /// A room has no subscriber any more.

@@ -34,7 +34,8 @@ public struct WebhookScribe: OutboxScribe {
     switch request {
     case .create(let id, _, _, let time): note(.noteCreated, id, at: time, reply)
     case .rename(let id, _, let time): note(.noteRenamed, id, at: time, reply)
-    case .delete(let id): deleted(id)
+    case .delete(let id, _): deleted(id)
+    case .deleted(.bringBack(let id)): note(.noteUndeleted, id, at: clock.now, reply)
     case .append(let id, let epoch, let entries, _): changed(id, epoch: epoch, entries.last)
     case .room(.publish(let room, let draft, _, _)): published(draft, in: room, reply)
     case .people(.flag(let room, let flag)): flagged(flag, in: room, reply)
@@ -42,9 +43,8 @@ public struct WebhookScribe: OutboxScribe {
     case .once(.perform(let work, _, _)): drafts(for: work, reply)
     case .once(.create(let draft, _, _)): created(draft.id, at: draft.time, reply)
     case .note, .list, .notes, .load, .entries, .news, .heads, .fence, .snapshot, .text, .history,
-      .versions, .saveVersion,
-      .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .once, .tell,
-      .wipeFailedCommits:
+      .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .deleted, .room, .people,
+      .groups, .once, .tell, .wipeFailedCommits:
       []
     }
   }

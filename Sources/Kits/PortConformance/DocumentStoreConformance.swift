@@ -5,7 +5,7 @@ import OTCore
 public enum DocumentStoreConformance {
   /// All checks, each for a store of its own.
   public static let checks: [ConformanceCheck] =
-    notes + logs + history + compaction + batches + restarts + rooms + outbox + once + [
+    notes + deletions + logs + history + compaction + batches + restarts + rooms + outbox + once + [
       .randomHistories
     ]
 

@@ -44,6 +44,12 @@ extension DocumentStoreConformance {
       try rig.add([rig.news("6")])
       try rig.settle(told: first)
       try expect(rig.take().map(\.type), ["6"], "after stale settling")
+      try rig.add([rig.news("7")])
+      let both = try rig.take()
+      try rig.settle(told: Array(both.prefix(1)), adding: [rig.news("8")])
+      // Somebody else has told them, too, and was faster with the first.
+      try rig.settle(told: both, adding: [rig.news("8")])
+      try expect(rig.take().map(\.type), ["7", "8"], "what follows is added once")
     },
     ConformanceCheck("news that is held back is replaced by newer news of the same") { rig in
       try rig.tell(queuedMax: 9)

@@ -33,6 +33,14 @@ extension ConformanceCheck {
         }
       }
       model = next
+      if let id = ids.randomElement(using: &random), model[id] != nil,
+        Int.random(in: 0..<8, using: &random) == 0
+      {
+        try rig.delete(id, at: 5)
+        if Bool.random(using: &random) { rig.maintain() }
+        if Bool.random(using: &random) { try rig.restart() }
+        try rig.bringBack(id)
+      }
       if Int.random(in: 0..<6, using: &random) == 0 { rig.maintain() }
       if Int.random(in: 0..<6, using: &random) == 0 { try rig.restart() }
       try compare(ids[Int.random(in: 0..<ids.count, using: &random)], model, rig, &random)

@@ -128,6 +128,23 @@ extension DocumentStoreConformance {
       try rig.restart()
       try expect(rig.page("s", .newest).head.epoch, "renewed too", "a room without publications")
     },
+    ConformanceCheck("the heads of many rooms are told in one go") { rig in
+      let none = try rig.page("s", .newest).head
+      _ = try rig.publish("r", "1", time: 7)
+      _ = try rig.publish("r", "2", time: 9)
+      let forgets = RoomMemory(publicationsMax: 0, ageMax: 1)
+      _ = try rig.publish("t", "1", time: 8, forgets)
+      let heads = [
+        RoomHead(position: try rig.page("r", .newest).head, time: 9),
+        RoomHead(position: none, time: 0),
+        RoomHead(position: RoomPosition(epoch: none.epoch, offset: 1), time: 8),
+        RoomHead(position: try rig.page("r", .newest).head, time: 9),
+      ]
+      try expect(rig.room(.heads(["r", "s", "t", "r"])), .heads(heads), "the heads")
+      try expect(rig.room(.heads([])), .heads([]), "of none")
+      try rig.restart()
+      try expect(rig.room(.heads(["r", "s", "t", "r"])), .heads(heads), "after a restart")
+    },
     ConformanceCheck("receipts rise, and never go back") { rig in
       let place = PublicationPlace(room: "r", offset: 1)
       func note(_ stage: ReceiptStage, _ person: PersonID) throws -> PeopleReply {

@@ -44,6 +44,58 @@ public enum SharedStoreConformance {
         .notNext(headRevision: 1), "before it")
       _ = try rig.append(rig.b, next, after: first)
     },
+    SharedStoreCheck("a chain of another life of the database is not believed") { rig in
+      let head = try rig.append(rig.a, [entry(1, op("a"))], after: rig.chain(rig.a))
+      var other = head
+      other.life += 1
+      let next = [entry(2, op(1, "b"))]
+      try expect(
+        rig.error(rig.appending(rig.a, next, after: other)), .notNext(headRevision: 1),
+        "an append")
+      try expect(rig.news(rig.b, after: 1, chain: other), .otherHistory, "news")
+      let replies = rig.b.perform([
+        .rename(id: "n", title: "Other", time: 9),
+        .append(
+          id: "n", epoch: StoreRig.epoch, entries: next, condition: AppendCondition(chain: other)),
+      ])
+      try expect(rig.error(replies[1]), .notNext(headRevision: 1), "an append among other work")
+      _ = try rig.append(rig.b, next, after: head)
+    },
+    SharedStoreCheck("heads beside an append of the same note are of before it, or behind it") {
+      rig in
+      let chain = try rig.chain(rig.a)
+      let replies = rig.a.perform([
+        .heads(ids: ["n"]),
+        .append(
+          id: "n", epoch: StoreRig.epoch, entries: [entry(1, op("a"))],
+          condition: AppendCondition(chain: chain)),
+        .news(id: "x", epoch: StoreRig.epoch, after: 0, chain: chain),
+      ])
+      let head = try rig.appended(replies[1])
+      guard case .heads(let heads) = replies[0], heads.count == 1, let found = heads[0] else {
+        throw ConformanceFailure("expected a head")
+      }
+      try require([chain, head].contains(found.chain), "a chain of the log")
+      try expect(rig.error(replies[2]), .unknownDocument, "the error")
+    },
+    SharedStoreCheck("news of a long log come in stretches, each with the chain at its end") {
+      rig in
+      var chain = try rig.chain(rig.a)
+      let start = chain
+      let size = 100_000
+      for revision in 1...15 {
+        let text = String(repeating: "x", count: size)
+        let entries = [entry(revision, op(.number((revision - 1) * size), .text(text)))]
+        chain = try rig.append(rig.a, entries, after: chain)
+      }
+      let first = try rig.stretch(rig.b, after: 0, chain: start, clients: ["ann"])
+      try require((8...15).contains(first.entries.count), "about a megabyte at least")
+      try expect(first.headRevision, 15, "the head")
+      try expect(first.sessions, ["ann": 0], "the sessions")
+      let rest = try rig.stretch(rig.b, after: first.entries.count, chain: first.chain)
+      try expect(first.entries.count + rest.entries.count, 15, "the entries")
+      try expect(rest.chain, chain, "the chain at the head")
+    },
     SharedStoreCheck("an append under another epoch is not taken") { rig in
       let chain = try rig.chain(rig.a)
       try rig.done(
@@ -55,6 +107,30 @@ public enum SharedStoreConformance {
       try expect(
         rig.error(rig.b.perform([.renewEpoch(id: "n", from: StoreRig.epoch, to: "third")])[0]),
         .notNext(headRevision: 0), "a second renewal")
+    },
+    SharedStoreCheck("work with a key that two nodes begin is done once") { rig in
+      let asked = KeyedRequest(
+        owner: "ann", key: "POST notes 1", variant: "", body: [1], time: 100_000)
+      func make(_ store: any DocumentStore, _ id: DocumentID) -> StoreReply {
+        let draft = AnswerDraft(asked) { reply in
+          if case .note(let note) = reply { Array(note.id.utf8) } else { nil }
+        }
+        return store.perform([
+          .once(
+            .perform(
+              .create(id: id, epoch: "e", title: "M", time: 1), keeping: [draft], .standard))
+        ])[0]
+      }
+      // Neither has found an answer.
+      try require(make(rig.a, "first").isDone, "the first is done")
+      try require(try rig.error(make(rig.b, "second")).isRetryable, "the second is to ask again")
+      guard case .notes(let notes) = rig.b.perform([.list])[0] else {
+        throw ConformanceFailure("expected the notes")
+      }
+      try expect(notes.map(\.id).sorted(), ["first", "n"], "the notes")
+      guard case .once(.answered(let answer)) = rig.b.perform([.once(.answer(asked, .standard))])[0]
+      else { throw ConformanceFailure("expected an answer") }
+      try expect(answer, Array("first".utf8), "the answer")
     },
     SharedStoreCheck("news are what follows a revision, if the log is the same") { rig in
       let start = try rig.chain(rig.a)

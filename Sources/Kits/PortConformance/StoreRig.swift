@@ -49,6 +49,21 @@ final class StoreRig {
 
   func delete(_ id: DocumentID) throws { try done(one(.delete(id: id))) }
 
+  func delete(_ id: DocumentID, at time: Timestamp, by author: String = "Ann") throws {
+    try done(one(.delete(id: id, keeping: Deletion(time: time, author: author))))
+  }
+
+  @discardableResult
+  func bringBack(_ id: DocumentID) throws -> NoteSummary {
+    try note(one(.deleted(.bringBack(id: id))))
+  }
+
+  func deleted(after place: DeletedPlace? = nil, limit: Int = 100) throws -> [DeletedNote] {
+    let reply = try one(.deleted(.list(after: place, limit: limit)))
+    guard case .deletedNotes(let notes) = reply else { throw unexpected(reply, "deleted notes") }
+    return notes
+  }
+
   func append(_ id: DocumentID, _ entries: LogEntry...) throws {
     try done(one(.append(id: id, epoch: Self.epoch, entries: entries)))
   }

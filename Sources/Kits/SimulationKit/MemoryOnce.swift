@@ -32,12 +32,19 @@ struct MemoryOnce {
     return found.request.asksForSame(as: asked) ? .answered(found.bytes) : .keyReused
   }
 
-  mutating func keep(_ bytes: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory) {
+  /// Keeps an answer.
+  ///
+  /// - Returns: Whether there was none that is still valid.
+  mutating func keep(
+    _ bytes: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
+  ) -> Bool {
+    guard case .unanswered = answer(to: asked) else { return false }
     answers.removeAll { $0.request.hasName(of: asked) }
     answers.append(
       Answer(request: asked, bytes: bytes, expires: asked.time + memory.ageMax))
     let own = answers.indices.filter { answers[$0].request.owner == asked.owner }
     if own.count > memory.countMax { answers.remove(at: own[0]) }
+    return true
   }
 
   mutating func begin(_ draft: NoteDraft, restMax: Timestamp) {
@@ -50,6 +57,12 @@ struct MemoryOnce {
 
   mutating func noteDeletion(of id: DocumentID) {
     if let index = origin(of: id) { origins[index].isDeleted = true }
+  }
+
+  mutating func noteReturn(of id: DocumentID) {
+    guard let index = origin(of: id) else { return }
+    origins[index].isDeleted = false
+    origins[index].expires = nil
   }
 
   func isOrigin(_ draft: NoteDraft) -> Bool {

@@ -31,11 +31,14 @@ struct MemoryOutbox: Sendable {
       }
       return .events(oldest(for: target, limit: max(limit, 1), bytesMax: bytesMax))
     case .settle(let told, let givenUp, let reason, let now, let drafts):
-      for event in told { _ = remove(event) }
+      let isOwn = told.allSatisfy { event in
+        queues[event.target]?.contains { $0.id == event.id } ?? false
+      }
+      if isOwn { for event in told { _ = remove(event) } }
       for event in givenUp where remove(event) {
         bury(DeadLetter(event: event, time: now, reason: reason), rules)
       }
-      for draft in drafts { add(draft, rules) }
+      if isOwn { for draft in drafts { add(draft, rules) } }
       return .done
     case .deadLetters(let limit): return .deadLetters(Array(dead.reversed().prefix(limit)))
     }

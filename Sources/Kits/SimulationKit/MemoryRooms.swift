@@ -37,6 +37,12 @@ package struct MemoryRooms: Sendable {
       if room.position.epoch == from { room.position.epoch = to }
       rooms[Array(name.utf8)] = room
       return .recovery(RoomRecovery(head: room.position, missed: nil))
+    case .heads(let names):
+      return .heads(
+        names.map { name in
+          let room = room(name)
+          return RoomHead(position: room.position, time: room.publications.last?.time ?? 0)
+        })
     }
   }
 

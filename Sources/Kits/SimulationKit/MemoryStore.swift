@@ -30,6 +30,9 @@ public final class MemoryStore: DocumentStore, Outbox {
   /// Whether several nodes may append to its logs: then these have chains.
   public let isShared: Bool
 
+  /// The number of standbys that have taken its place.
+  private var life = 0
+
   /// Rooms' histories.
   package private(set) var rooms = MemoryRooms(firstEpoch: "first")
 
@@ -44,6 +47,8 @@ public final class MemoryStore: DocumentStore, Outbox {
   public private(set) var lostEntries: [DocumentID: [LogEntry]] = [:]
 
   private var records: [Key: Record] = [:]
+  /// Deleted notes that may come back, by their names; of each name the newest deletion first.
+  private var deletedNotes: [Key: [DeletedRecord]] = [:]
   /// The writes of a commit whose sync failed, as long as nothing else stands in their place.
   private var unsynced: [StoreRequest] = []
   /// The steps that undo the newest commits, each in the order in which it was done.
@@ -90,6 +95,12 @@ public final class MemoryStore: DocumentStore, Outbox {
     guard count == 0, findsUnsynced, !unsynced.isEmpty else { return false }
     _ = perform(unsynced)
     return true
+  }
+
+  /// Goes on as a standby that takes its place, without the newest commits.
+  public func failOver(losingCommits count: Int = 0) {
+    life += 1
+    restart(losingCommits: count)
   }
 
   /// All entries of a document's log, or `nil` if there is no such document.
@@ -182,12 +193,18 @@ public final class MemoryStore: DocumentStore, Outbox {
       record.summary.title = title
       record.summary.updatedAt = TimeOrder.following(record.summary.updatedAt, time)
       return .note(record.summary)
-    case .delete(let id):
-      undo.append(.deleted(Key(id), try record(id)))
+    case .delete(let id, let deletion):
+      let record = try record(id)
+      undo.append(.deleted(Key(id), record))
       records[Key(id)] = nil
       undo.append(.once(once))
       once.noteDeletion(of: id)
+      guard let deletion else { return .done }
+      undo.append(.deletedNotes(Key(id), deletedNotes[Key(id)]))
+      deletedNotes[Key(id), default: []].append(DeletedRecord(record: record, deletion: deletion))
+      deletedNotes[Key(id)]?.sort { $1.place.isAfter($0.place) }
       return .done
+    case .deleted(let request): return try reply(to: request, &undo)
     case .note(let id):
       return .note(try readable(id).summary)
     case .list:
@@ -202,7 +219,7 @@ public final class MemoryStore: DocumentStore, Outbox {
         StoredDocument(
           summary: record.summary, epoch: record.state.epoch, text: record.head().text,
           recent: Array(record.recent(recentMax)), marks: record.marks,
-          chain: isShared ? record.chain(at: record.entries.count) : nil))
+          chain: isShared ? record.chain(at: record.entries.count, in: life) : nil))
     case .entries(let id, let after, let through, let bytesMax):
       let entries = try readable(id).entries(after: after, through: through)
       var bytes = 0
@@ -218,7 +235,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .news(
         try news(of: readable(id), epoch: epoch, after: after, chain: chain, clients: clients))
     case .heads(let ids):
-      return .heads(ids.map { records[Key($0)]?.head(isShared: isShared) })
+      return .heads(ids.map { isShared ? records[Key($0)]?.head(in: life) : nil })
     case .fence(let id, let clients):
       return .sessions(try fence(clients, in: record(id), &undo))
     case .snapshot(let id, let epoch, let revision, let text):
@@ -284,12 +301,18 @@ public final class MemoryStore: DocumentStore, Outbox {
     switch request {
     case .answer(let asked, _): return .once(once.answer(to: asked))
     case .perform(let work, let drafts, let memory):
-      let reply = try reply(to: work, &undo)
+      var own: [Undo] = []
+      let reply = try reply(to: work, &own)
       guard reply.isDone else { return reply }
-      undo.append(.once(once))
+      own.append(.once(once))
       for draft in drafts {
-        if let answer = draft.write(reply) { once.keep(answer, to: draft.request, memory) }
+        guard let answer = draft.write(reply), !once.keep(answer, to: draft.request, memory) else {
+          continue
+        }
+        takeBack(own)
+        throw .unavailable("the request has been done elsewhere; ask again")
       }
+      undo += own
       return reply
     case .create(let draft, let epoch, let restMax):
       if let record = records[Key(draft.id)] {
@@ -302,6 +325,51 @@ public final class MemoryStore: DocumentStore, Outbox {
       once.begin(draft, restMax: restMax)
       return .once(.created(note))
     }
+  }
+
+  private func reply(
+    to request: DeletedRequest, _ undo: inout [Undo]
+  ) throws(StoreError) -> StoreReply {
+    switch request {
+    case .list(let place, let limit):
+      let rest = deletedInOrder.lazy.map {
+        DeletedNote(note: $0.record.summary, deletion: $0.deletion)
+      }.filter { note in place.map { DeletedPlace(note).isAfter($0) } ?? true }
+      return .deletedNotes(Array(rest.prefix(max(limit, 0))))
+    case .bringBack(let id):
+      guard let record = deletedNotes[Key(id)]?.first?.record else { throw .unknownDocument }
+      guard records[Key(id)] == nil else { throw .exists }
+      removeDeleted(Key(id), &undo)
+      records[Key(id)] = record
+      undo.append(.created(Key(id)))
+      undo.append(.once(once))
+      once.noteReturn(of: id)
+      return .note(record.summary)
+    case .remove(let id):
+      guard deletedNotes[Key(id)] != nil else { throw .unknownDocument }
+      removeDeleted(Key(id), &undo)
+      return .done
+    case .removeOlder(let time, let limit):
+      let older = deletedInOrder.reversed().prefix { $0.deletion.time < time }
+      for deleted in older.prefix(max(limit, 0)) {
+        let key = Key(deleted.place.id)
+        undo.append(.deletedNotes(key, deletedNotes[key]))
+        deletedNotes[key]?.removeAll { $0.place == deleted.place }
+        if deletedNotes[key]?.isEmpty == true { deletedNotes[key] = nil }
+      }
+      return .done
+    }
+  }
+
+  private var deletedInOrder: [DeletedRecord] {
+    deletedNotes.values.flatMap(\.self).sorted { $1.place.isAfter($0.place) }
+  }
+
+  /// Removes the newest deletion of a name.
+  private func removeDeleted(_ key: Key, _ undo: inout [Undo]) {
+    undo.append(.deletedNotes(key, deletedNotes[key]))
+    deletedNotes[key]?.removeFirst()
+    if deletedNotes[key]?.isEmpty == true { deletedNotes[key] = nil }
   }
 
   private func readable(_ id: DocumentID) throws(StoreError) -> Record {
@@ -334,13 +402,13 @@ public final class MemoryStore: DocumentStore, Outbox {
     guard epoch == record.state.epoch else { throw .notNext(headRevision: headRevision) }
     if let condition, let first = entries.first {
       guard (1...(headRevision + 1)).contains(first.revision),
-        record.chain(at: first.revision - 1) == condition.chain
+        record.chain(at: first.revision - 1, in: life) == condition.chain
       else { throw .notNext(headRevision: headRevision) }
     }
     if let first = entries.first, 0 < first.revision, first.revision <= headRevision {
       return .lostRace(
         Array(try record.entries(after: first.revision - 1, through: .max)),
-        chain: isShared ? record.chain(at: headRevision) : nil)
+        chain: isShared ? record.chain(at: headRevision, in: life) : nil)
     }
     if let condition {
       let fenced = Set(entries.map(\.client)).filter {
@@ -366,7 +434,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     }
     record.entries.append(contentsOf: entries)
     record.summary.revision = record.entries.count
-    return isShared ? .appended(record.chain(at: record.entries.count)) : .done
+    return isShared ? .appended(record.chain(at: record.entries.count, in: life)) : .done
   }
 
   private func news(
@@ -374,7 +442,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   ) throws(StoreError) -> LogNews {
     let headRevision = record.entries.count
     guard epoch == record.state.epoch, (0...headRevision).contains(after),
-      record.chain(at: after) == chain
+      record.chain(at: after, in: life) == chain
     else { return .otherHistory }
     let sessions = Dictionary(
       clients.map { ($0, record.sessions[$0, default: 0]) }, uniquingKeysWith: { first, _ in first }
@@ -383,7 +451,8 @@ public final class MemoryStore: DocumentStore, Outbox {
       LogStretch(
         title: record.summary.title,
         entries: Array(try record.entries(after: after, through: .max)),
-        chain: record.chain(at: headRevision), headRevision: headRevision, sessions: sessions))
+        chain: record.chain(at: headRevision, in: life), headRevision: headRevision,
+        sessions: sessions))
   }
 
   private func fence(
@@ -415,6 +484,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   private enum Undo {
     case created(Key)
     case deleted(Key, Record)
+    case deletedNotes(Key, [DeletedRecord]?)
     case changed(Record, Record.State)
     case marked(Record, String, ClientMark?)
     case fenced(Record, [String: Int])
@@ -428,6 +498,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       switch step {
       case .created(let key): records[key] = nil
       case .deleted(let key, let record): records[key] = record
+      case .deletedNotes(let key, let earlier): deletedNotes[key] = earlier
       case .changed(let record, let state): record.takeBack(to: state)
       case .marked(let record, let client, let mark): record.marks[client] = mark
       case .fenced(let record, let earlier): record.sessions = earlier
@@ -444,6 +515,14 @@ private struct Key: Hashable {
   private let utf8: [UInt8]
 
   init(_ id: DocumentID) { utf8 = Array(id.utf8) }
+}
+
+/// A deleted document that may come back.
+private struct DeletedRecord {
+  let record: Record
+  let deletion: Deletion
+
+  var place: DeletedPlace { DeletedPlace(deletedAt: deletion.time, id: record.summary.id) }
 }
 
 private final class Record {
@@ -551,18 +630,19 @@ private final class Record {
     return document
   }
 
-  func chain(at revision: Int) -> LogChain {
+  func chain(at revision: Int, in life: Int) -> LogChain {
     while chains.count <= revision {
       chains.append(chains[chains.count - 1].following(entries[chains.count - 1]))
     }
-    return chains[revision]
+    var chain = chains[revision]
+    chain.life = life
+    return chain
   }
 
-  func head(isShared: Bool) -> LogHead? {
-    guard isShared else { return nil }
-    return LogHead(
+  func head(in life: Int) -> LogHead {
+    LogHead(
       title: summary.title, epoch: state.epoch, revision: entries.count,
-      chain: chain(at: entries.count))
+      chain: chain(at: entries.count, in: life))
   }
 
   func takeBack(to earlier: State) {

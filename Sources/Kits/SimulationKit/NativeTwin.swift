@@ -165,11 +165,13 @@ package final class NativeTwin {
   /// - Parameters:
   ///   - keepsFirst: Whether it can keep what is unconfirmed before.
   ///   - forgetsClaim: Whether it does not know who it was.
-  /// - Returns: the edits that were unconfirmed, and the server's text under them.
+  /// - Returns: the unconfirmed edits that it may have lost, and the server's text under them.
   package func restart(
     keepsFirst: Bool, forgetsClaim: Bool = false, now: Int64
   ) -> (lost: TextOperation, text: Document)? {
-    let unconfirmed = unconfirmedText
+    // Nothing is lost where all of it can be kept.
+    let keepsAll = keepsFirst && !isDead && !isDiskFull && actionsToDeath == nil
+    let unconfirmed = keepsAll ? nil : unconfirmedText
     if keepsFirst { handle(.suspending, now: now) }
     generation += 1
     isDead = false
@@ -413,7 +415,7 @@ package final class NativeTwin {
       self.status = status
       if let refusal = status.refusal { mistake = .refusedForGood(refusal.rawValue) }
       switch status.phase {
-      case .failed, .deleted, .left: mistake = .error("\(status.phase)")
+      case .failed, .deleted, .leaving, .left: mistake = .error("\(status.phase)")
       case .joining, .live, .away: break
       }
     case .outOfStep: mistake = .outOfStep

@@ -137,7 +137,7 @@ package struct RoomTwin {
       case .subscribing, .live, .away, .left: break
       }
     case .outOfStep: mistake = .outOfStep
-    case .people, .receipt, .flagged: break
+    case .people, .receipt, .receipts, .flagged: break
     }
   }
 }

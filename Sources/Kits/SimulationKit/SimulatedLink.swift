@@ -12,7 +12,7 @@ package struct SimulatedLink {
 
   /// An event that reaches the client.
   package enum Arrival {
-    case message([UInt8])
+    case message(ArraySlice<UInt8>)
     /// A fragment; the message's end is still to come.
     case fragment
     case close(CloseCode)
@@ -54,10 +54,11 @@ package struct SimulatedLink {
     case .frame(let frame):
       downstreamBytes -= frame.byteCount
       precondition(frame.isFirst == beginning.isEmpty, "fragments of two messages are mixed")
+      if frame.isFirst, frame.isFinal { return .message(frame.payload) }
       beginning.append(contentsOf: frame.payload)
       guard frame.isFinal else { return .fragment }
       defer { beginning = [] }
-      return .message(beginning)
+      return .message(beginning[...])
     }
   }
 }

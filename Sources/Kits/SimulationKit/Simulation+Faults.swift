@@ -11,9 +11,10 @@ extension Simulation {
     guard !queue.isEmpty else { return }
     // A batch takes what has come so far, or less.
     let batch = queue[..<(1 + random.below(queue.count))]
+    let requests = batch.map(\.request)
     let commits = store.commitCount
-    let replies = nodes[node].store.perform(batch.map(\.request))
-    count(batch.map(\.request), hasCommitted: store.commitCount > commits)
+    let replies = nodes[node].store.perform(requests)
+    count(requests, hasCommitted: store.commitCount > commits)
     for (item, reply) in zip(batch, replies) {
       nodes[node].completions.append((item.ticket, reply))
     }
@@ -188,7 +189,11 @@ extension Simulation {
 
   mutating func lose(_ commits: Int) {
     let before = heads
-    store.restart(losingCommits: commits)
+    if nodes.count > 1 {
+      store.failOver(losingCommits: commits)
+    } else {
+      store.restart(losingCommits: commits)
+    }
     let after = heads
     trace?("lost: \(before) → \(after)")
     let lost = zip(before, after).reduce(0) { $0 + $1.0 - $1.1 }

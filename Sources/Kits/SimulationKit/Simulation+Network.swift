@@ -75,9 +75,11 @@ extension Simulation {
   }
 
   private mutating func deliver(_ message: [UInt8], from id: ConnectionID, to node: Int) {
-    condense(message)
     trace?("\(id.rawValue) ▲ \(String(decoding: message, as: UTF8.self))")
-    message.withUnsafeBytes { nodes[node].gateway.received(id, message: $0, kind: .text) }
+    message.withUnsafeBytes { bytes in
+      condense(bytes)
+      nodes[node].gateway.received(id, message: bytes, kind: .text)
+    }
     perform(node)
   }
 
@@ -105,14 +107,14 @@ extension Simulation {
   }
 
   mutating func deliverDown(_ seat: Int) throws {
-    guard let id = seats[seat].link?.id, let node = seats[seat].link?.node,
-      let item = seats[seat].link?.popDownstream()
+    guard let item = seats[seat].link?.popDownstream(), let id = seats[seat].link?.id,
+      let node = seats[seat].link?.node
     else { return }
     switch item {
     case .close(let code): disconnect(seat, code: code)
     case .fragment: nodes[node].network.queuedBytes[id] = seats[seat].link?.downstreamBytes
     case .message(let payload):
-      condense(payload)
+      payload.withUnsafeBytes { condense($0) }
       trace?("\(id.rawValue) ▼ \(String(decoding: payload, as: UTF8.self))")
       switch seats[seat].client {
       case .native(let twin):
@@ -146,17 +148,15 @@ extension Simulation {
         settle(seat, twin, sending: messages)
       }
       // A token takes its time, and sometimes there is none.
-      guard case .native(let asking) = seats[seat].client, asking.wantsToken, random.chance(30)
-      else { continue }
-      asking.answer(random.chance(80) ? makeToken(for: seat) : nil, now: now)
-      let messages = try asking.finish()
-      settle(seat, asking, sending: messages)
+      guard twin.wantsToken, random.chance(30) else { continue }
+      twin.answer(random.chance(80) ? makeToken(for: seat) : nil, now: now)
+      settle(seat, twin, sending: try twin.finish())
     }
   }
 
   /// A native client has done something: what it sends is on its way. It may have hung up, or died.
   mutating func settle(_ seat: Int, _ twin: NativeTwin, sending messages: [[UInt8]]) {
-    seats[seat].link?.upstream += messages
+    if !messages.isEmpty { seats[seat].link?.upstream += messages }
     if twin.isDead {
       tally[.clientKillsBetweenActions] += 1
       revive(seat)
@@ -176,18 +176,21 @@ extension Simulation {
   /// - Returns: how many frames it has sent.
   @discardableResult
   mutating func perform(_ node: Int) -> Int {
+    let actions = nodes[node].gateway.takeActions()
+    guard !actions.isEmpty else { return 0 }
+    let network = nodes[node].network
     var frames = 0
     var closed: [ConnectionID] = []
-    for action in nodes[node].gateway.takeActions() {
+    for action in actions {
       switch action {
       case .send(let frame, let id):
         frames += 1
         if let seat = seat(behind: id) {
           seats[seat].link?.push(.frame(frame))
-          nodes[node].network.queuedBytes[id] = seats[seat].link?.downstreamBytes
+          network.queuedBytes[id] = seats[seat].link?.downstreamBytes
         } else if let ghost = ghosts.firstIndex(where: { $0.id == id }) {
           ghosts[ghost].push(.frame(frame))
-          nodes[node].network.queuedBytes[id] = ghosts[ghost].downstreamBytes
+          network.queuedBytes[id] = ghosts[ghost].downstreamBytes
         }
       case .close(let id, let code, _):
         count(code)
@@ -196,7 +199,7 @@ extension Simulation {
         } else {
           closed.append(id)
         }
-      case .respond: break
+      case .respond, .search, .gather: break
       case .store(let ticket, let request): nodes[node].storeQueue.append((ticket, request))
       case .publish(let topic, let bytes): publish(bytes, under: topic, from: node)
       case .follow(let topic): nodes[node].topics.insert(topic)
@@ -210,7 +213,7 @@ extension Simulation {
     return frames
   }
 
-  /// The seat whose connection this is. (By places: a closure would be given a copy of each seat.)
+  /// The seat whose connection this is.
   private func seat(behind id: ConnectionID) -> Int? {
     for seat in seats.indices where seats[seat].link?.id == id { return seat }
     return nil

@@ -4,7 +4,7 @@ import GatewayPorts
 /// Several nodes on one log, and what goes wrong between them.
 extension Simulation {
   /// A node: its gateway, its clock, and its line to the store.
-  struct Node {
+  final class Node {
     var gateway: Gateway
     let clock: VirtualClock
     let network: Network
@@ -18,6 +18,13 @@ extension Simulation {
     /// The topics whose hints come to it.
     var topics: Set<String> = []
 
+    init(gateway: Gateway, clock: VirtualClock, network: Network, store: MemoryStoreHandle) {
+      self.gateway = gateway
+      self.clock = clock
+      self.network = network
+      self.store = store
+    }
+
     /// Whether nothing is under way but a look at the heads.
     var isAtRest: Bool {
       completions.isEmpty && gateway.isSettled
@@ -25,7 +32,7 @@ extension Simulation {
     }
 
     /// Its memory is gone.
-    mutating func forget() {
+    func forget() {
       storeQueue = []
       completions = []
       network.queuedBytes = [:]
@@ -53,8 +60,8 @@ extension Simulation {
     return moving.isEmpty ? nil : moving[random.below(moving.count)]
   }
 
-  /// Time passes, everywhere alike.
-  func advance(milliseconds: Int64) {
+  /// Time passes, everywhere alike. (Mutating, or all of this would be copied for it.)
+  mutating func advance(milliseconds: Int64) {
     for node in nodes { node.clock.advance(milliseconds: milliseconds) }
   }
 
@@ -154,7 +161,7 @@ extension Simulation {
     }
     lateStatements = []
     let lost = min(wanted, store.keptCommitCount - firstCommits)
-    if lost > 0 { lose(lost) } else { _ = store.restart() }
+    if lost > 0 { lose(lost) } else { store.failOver() }
   }
 
   /// All lines stand again, and nobody stands still.

@@ -46,10 +46,16 @@ package struct Simulation {
     }
   }
 
-  struct Seat {
+  /// A client and its line. (By reference: each step looks at some, and would copy them.)
+  final class Seat {
     let documentID: DocumentID
-    var client: Client
+    let client: Client
     var link: SimulatedLink?
+
+    init(documentID: DocumentID, client: Client) {
+      self.documentID = documentID
+      self.client = client
+    }
   }
 
   /// The gateway's actions on the network while it works.
@@ -216,7 +222,7 @@ package struct Simulation {
   }
 
   /// Takes what travels into the fingerprint (FNV-1a, 64 bits).
-  mutating func condense(_ bytes: some Sequence<UInt8>) {
+  mutating func condense(_ bytes: UnsafeRawBufferPointer) {
     for byte in bytes { fingerprint = (fingerprint ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
   }
 }

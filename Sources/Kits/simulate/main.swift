@@ -2,7 +2,7 @@ import Glibc
 import SimulationKit
 
 let help = """
-  Usage: simulate [SEEDS] [FROM] [--nodes N] [--jobs N] [--trace]
+  Usage: simulate [SEEDS] [FROM] [--nodes N] [--rooms] [--jobs N] [--trace]
 
   Runs whole gateways with their stores, networks and clients, one for each seed, lets everything
   go wrong that can, and checks that nothing acknowledged is lost or doubled and that all clients
@@ -11,6 +11,7 @@ let help = """
     SEEDS     how many (as many as the tests go through)
     FROM      the first (1)
     --nodes   gateways on one log, 1 to 5 (1); with 0, as many as the seed says
+    --rooms   a room in place of documents, on one thread
     --jobs    threads (as many as there are cores)
     --trace   says what happens, byte by byte; for one seed
 
@@ -36,6 +37,8 @@ func uptime() -> Double {
 var words = Array(CommandLine.arguments.dropFirst())
 let isTracing = words.contains("--trace")
 words.removeAll { $0 == "--trace" }
+let hasRooms = words.contains("--rooms")
+words.removeAll { $0 == "--rooms" }
 var jobs = sysconf(Int32(_SC_NPROCESSORS_ONLN))
 if let place = words.firstIndex(of: "--jobs"), place + 1 < words.count,
   let count = Int(words[place + 1]), count > 0
@@ -60,9 +63,30 @@ let first = numbers.count > 1 ? numbers[1] : 1
 
 let nodeCount = nodes
 
+/// Returns the number of gateways in a run: the one asked for, or the seed's.
+@Sendable func nodes(of seed: UInt64) -> Int { nodeCount > 0 ? nodeCount : 1 + Int(seed % 5) }
+
+if hasRooms {
+  var tally = RoomTally()
+  var violations = 0
+  for seed in first..<(first + count) {
+    var simulation = RoomSimulation(
+      seed: seed, plan: .everything(seed: seed, nodes: nodes(of: seed)))
+    do {
+      try simulation.run()
+    } catch {
+      violations += 1
+      say("VIOLATION \(error)")
+    }
+    tally.add(simulation.tally)
+  }
+  say("\(tally)\n\(count) seeds from \(first), \(violations) violations")
+  exit(violations == 0 ? 0 : 1)
+}
+
 /// The plan of a seed.
 @Sendable func plan(_ seed: UInt64) -> Simulation.Plan {
-  .everything(seed: seed, nodes: nodeCount > 0 ? nodeCount : 1 + Int(seed % 5))
+  .everything(seed: seed, nodes: nodes(of: seed))
 }
 
 if isTracing {

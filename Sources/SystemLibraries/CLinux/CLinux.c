@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/timex.h>
 #include <sys/vfs.h>
@@ -25,4 +26,14 @@ void CLinux_returnLargeBlocks(void) {
 
 int CLinux_exchange(const char *path, const char *other) {
   return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
+int CLinux_cores(void) {
+  // Of so many cores that even the largest machines have fewer.
+  cpu_set_t *allowed = CPU_ALLOC(8192);
+  if (!allowed) return 0;
+  size_t size = CPU_ALLOC_SIZE(8192);
+  int count = sched_getaffinity(0, size, allowed) == 0 ? CPU_COUNT_S(size, allowed) : 0;
+  CPU_FREE(allowed);
+  return count;
 }

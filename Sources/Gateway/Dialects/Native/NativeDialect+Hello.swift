@@ -79,15 +79,6 @@ extension NativeDialect {
     close(connection, .tooFast, "too many connections at once; wait, and come back")
   }
 
-  /// The capabilities that `welcome` names, in order.
-  var capabilities: [String] {
-    let own = [
-      "create", "documentHistory", "documents", "numbers", "presence", "publish", "resume",
-      "roomHistory", "rooms", "selections",
-    ]
-    return (own + rooms.people.capabilities).sorted()
-  }
-
   private func checked(
     name: String, color: String?, ref: String, _ connection: Connection
   ) -> (name: String, color: String?)? {

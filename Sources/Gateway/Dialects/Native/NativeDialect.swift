@@ -8,13 +8,20 @@ final class NativeDialect: Dialect {
   let documents: Documents
   let rooms: Rooms
   let access: Access
+  /// The capabilities that `welcome` names, in order.
+  let capabilities: [String]
   /// Told of what concerns other parts.
-  weak var owner: (any NativeDialectOwner)?
+  unowned var owner: (any NativeDialectOwner)?
 
   init(_ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access) {
     self.documents = documents
     self.rooms = rooms
     self.access = access
+    let own = [
+      "create", "documentHistory", "documents", "numbers", "presence", "publish", "resume",
+      "roomHistory", "rooms", "selections",
+    ]
+    capabilities = (own + rooms.people.capabilities).sorted()
     super.init(board, Traits(listing: .native, hearsOfPeople: true, knowsEpochs: true))
   }
 

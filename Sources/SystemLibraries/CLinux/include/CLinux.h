@@ -16,4 +16,7 @@ void CLinux_returnLargeBlocks(void);
 /// Has two files change places, in one step; 0 if they have, else -1 with the reason in errno.
 int CLinux_exchange(const char *path, const char *other);
 
+/// The number of cores that this process may use, or 0 if that is not known.
+int CLinux_cores(void);
+
 #endif

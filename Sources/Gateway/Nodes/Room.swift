@@ -9,6 +9,11 @@ struct Room {
   /// The members, and connections that wait for what they have missed.
   private var occupants: Set<ConnectionID> = []
 
+  /// The members' place in the history, if other nodes publish in the room, too.
+  var cursor: RoomCursor?
+  /// Whether that place is being looked for.
+  var isFindingPlace = false
+
   var isEmpty: Bool { occupants.isEmpty }
 
   /// Makes a connection an occupant.

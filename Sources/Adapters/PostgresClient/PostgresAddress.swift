@@ -43,13 +43,14 @@ public struct PostgresAddress: Sendable, Equatable, CustomStringConvertible,
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   /// The options for libpq with this module's own; what the operator set is kept.
-  func options(application: String) -> [(name: String, value: String)] {
+  package func options(application: String) -> [(name: String, value: String)] {
     var all = options
+    // Of several machines the one that takes commits is asked, also for what is read: a standby may lag.
+    let isList = ["host", "hostaddr"].contains { options[$0]?.contains(",") ?? false }
     for (name, value) in [
       "application_name": application, "connect_timeout": "5", "keepalives_idle": "10",
       "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "15000",
-      // Which of several machines is the primary.
-      "target_session_attrs": "any",
+      "target_session_attrs": isList ? "read-write" : "any",
     ] where all[name] == nil {
       all[name] = value
     }
@@ -58,7 +59,7 @@ public struct PostgresAddress: Sendable, Equatable, CustomStringConvertible,
   }
 
   /// Words of libpq or the server without the password, should they repeat it.
-  func redacted(_ words: String) -> String {
+  package func redacted(_ words: String) -> String {
     var words = words
     for secret in ["password", "sslpassword", "passfile"].compactMap({ options[$0] })
     where !secret.isEmpty {

@@ -1,0 +1,116 @@
+import CNATS
+import Glibc
+
+/// A connection to NATS, closed with its owner. The library makes it anew when it is lost.
+///
+/// Its calls come on threads of the library's. They find the queues through a context that is kept until
+/// the process ends, for a late one may still be on its way when the connection is closed.
+final class NATSConnection {
+  struct Failure: Error {
+    let reason: String
+
+    init(_ status: natsStatus) {
+      reason = natsStatus_GetText(status).map { String(cString: $0) } ?? "status \(status.rawValue)"
+    }
+  }
+
+  /// The receivers of the library's calls.
+  final class Context: Sendable {
+    let heard: @Sendable (_ subject: UnsafePointer<CChar>, _ data: UnsafeRawBufferPointer) -> Void
+    let broken: @Sendable () -> Void
+
+    init(
+      heard: @escaping @Sendable (UnsafePointer<CChar>, UnsafeRawBufferPointer) -> Void,
+      broken: @escaping @Sendable () -> Void
+    ) {
+      self.heard = heard
+      self.broken = broken
+    }
+  }
+
+  private var handle: OpaquePointer?
+  private let context: UnsafeMutableRawPointer
+  private var subscriptions: [String: OpaquePointer] = [:]
+
+  /// Messages of one subscription that wait to be taken in; beyond, they are dropped.
+  private static let pendingMax: Int32 = 8_192
+
+  /// Begins to connect, and returns at once where nobody answers: it is tried again and again.
+  init(_ address: NATSAddress, _ context: Context) throws(Failure) {
+    self.context = Unmanaged.passRetained(context).toOpaque()
+    var options: OpaquePointer?
+    try Self.check(natsOptions_Create(&options))
+    defer { natsOptions_Destroy(options) }
+    let servers = address.servers.map { UnsafePointer(strdup($0)) }
+    defer { for server in servers { free(UnsafeMutablePointer(mutating: server)) } }
+    var names: [UnsafePointer<CChar>?] = servers
+    for status in [
+      natsOptions_SetServers(options, &names, Int32(names.count)),
+      natsOptions_SetName(options, "parley"),
+      natsOptions_SetTimeout(options, 2_000),
+      natsOptions_SetMaxReconnect(options, -1),
+      natsOptions_SetReconnectWait(options, 200),
+      natsOptions_SetReconnectJitter(options, 300, 300),
+      natsOptions_SetPingInterval(options, 2_000),
+      natsOptions_SetMaxPingsOut(options, 2),
+      natsOptions_SetMaxPendingMsgs(options, Self.pendingMax),
+      // One thread for all subscriptions, in place of one for each.
+      natsOptions_UseGlobalMessageDelivery(options, true),
+      natsOptions_SetRetryOnFailedConnect(options, true, { _, _ in }, nil),
+      natsOptions_SetDisconnectedCB(
+        options, { _, raw in NATSConnection.context(raw)?.broken() }, self.context),
+      // The library would write to standard error.
+      natsOptions_SetErrorHandler(options, { _, _, _, _ in }, nil),
+    ] { try Self.check(status) }
+    let status = natsConnection_Connect(&handle, options)
+    if status != NATS_NOT_YET_CONNECTED { try Self.check(status) }
+  }
+
+  deinit {
+    for subscription in subscriptions.values { natsSubscription_Destroy(subscription) }
+    natsConnection_Close(handle)
+    natsConnection_Destroy(handle)
+  }
+
+  /// Whether it is connected at the moment.
+  var isConnected: Bool { natsConnection_Status(handle) == NATS_CONN_STATUS_CONNECTED }
+
+  /// Has messages of a subject come.
+  func subscribe(_ subject: String) throws(Failure) {
+    var subscription: OpaquePointer?
+    try Self.check(
+      natsConnection_Subscribe(
+        &subscription, handle, subject,
+        { _, _, message, raw in
+          defer { natsMsg_Destroy(message) }
+          guard let subject = natsMsg_GetSubject(message) else { return }
+          let data = UnsafeRawBufferPointer(
+            start: natsMsg_GetData(message), count: Int(natsMsg_GetDataLength(message)))
+          NATSConnection.context(raw)?.heard(subject, data)
+        }, context))
+    subscriptions[subject] = subscription
+  }
+
+  /// Has them come no longer.
+  func unsubscribe(_ subject: String) {
+    guard let subscription = subscriptions.removeValue(forKey: subject) else { return }
+    natsSubscription_Unsubscribe(subscription)
+    natsSubscription_Destroy(subscription)
+  }
+
+  /// Sends a message, soon.
+  func publish(_ subject: String, _ bytes: [UInt8]) throws(Failure) {
+    try Self.check(
+      bytes.withUnsafeBytes {
+        natsConnection_Publish(handle, subject, $0.baseAddress, Int32($0.count))
+      })
+  }
+
+  private static func context(_ raw: UnsafeMutableRawPointer?) -> Context? {
+    raw.map { Unmanaged<Context>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private static func check(_ status: natsStatus) throws(Failure) {
+    guard status == NATS_OK else { throw Failure(status) }
+  }
+}

@@ -1,0 +1,191 @@
+import BrokerQueues
+public import GatewayPorts
+import Glibc
+public import PostgresClient
+
+/// Hints between nodes by PostgreSQL's `LISTEN` and `NOTIFY`, on a connection of its own.
+///
+/// Nothing here is part of a transaction that appends: a notification is committed under a lock of the
+/// whole server's, which would have appends wait for each other. This connection's commits wait for no
+/// disk.
+///
+///     loop ─▶ queue ─▶ thread ─▶ NOTIFY parley_CLUSTER_CHANNEL, so many in one statement
+///     loop ◀─ queue ◀─ thread ◀─ what other nodes have sent
+///
+/// Each second the thread sends itself a message. When none has come for some seconds, or the connection
+/// breaks, hints count as not arriving, and it is made anew, with pauses that grow.
+public final class PostgresBroker: ServerBroker {
+  /// Channels that topics are dealt out to. A node hears all of a channel's hints.
+  private static let channelCount = 64
+  /// Notifications in one statement.
+  private static let batchMax = 256
+  /// Microseconds between messages to oneself.
+  private static let probeInterval: Int64 = 1_000_000
+  /// Microseconds after which a message to oneself counts as lost.
+  private static let silenceMax: Int64 = 4_000_000
+
+  private let queues: HintQueues
+
+  /// Begins to connect, on a thread of its own, and returns at once.
+  ///
+  /// - Parameters:
+  ///   - address: The database. Behind a pooler that deals out connections nothing would arrive.
+  ///   - secret: Bytes that all nodes of the cluster have.
+  ///   - log: Told of connections made and lost.
+  ///   - wake: Called when there are news to be taken.
+  public init(
+    _ address: PostgresAddress, secret: [UInt8], log: any LogSink,
+    wake: @escaping @Sendable () -> Void
+  ) {
+    queues = HintQueues(channelCount: Self.channelCount, wakeLoop: wake)
+    queues.run { queues in
+      var worker = Worker(address: address, frame: HintFrame(secret: secret), queues: queues, log)
+      worker.run()
+    }
+  }
+
+  /// See ``Broker``.
+  public func publish(_ topic: String, _ bytes: [UInt8]) { queues.publish(topic, bytes) }
+
+  /// See ``Broker``.
+  public func follow(_ topic: String) { queues.follow(topic) }
+
+  /// See ``Broker``.
+  public func leave(_ topic: String) { queues.leave(topic) }
+
+  /// See ``ServerBroker``.
+  public func takeNews() -> [BrokerNews] { queues.takeNews() }
+
+  /// See ``ServerBroker``.
+  public var state: BrokerState { queues.brokerState }
+
+  /// See ``ServerBroker``.
+  public func stop() { queues.stop() }
+
+  /// The work of the thread.
+  private struct Worker {
+    private let address: PostgresAddress
+    private let frame: HintFrame
+    private let queues: HintQueues
+    private let log: any LogSink
+    private let prefix: String
+    private let ownChannel: String
+    /// Whether the log has been told of a failure since hints arrived last.
+    private var hasComplained = false
+
+    init(
+      address: PostgresAddress, frame: HintFrame, queues: HintQueues, _ log: any LogSink
+    ) {
+      self.address = address
+      self.frame = frame
+      self.queues = queues
+      self.log = log
+      prefix = "parley_\(frame.cluster)_"
+      ownChannel = "parley_\(frame.cluster)_node_\(HintFrame.hexadecimal(frame.node))"
+    }
+
+    mutating func run() {
+      var pause = Pause()
+      while !queues.isStopping {
+        do throws(HintConnection.Failure) {
+          try listen(&pause)
+        } catch {
+          queues.hintsChanged(arrive: false)
+          if !hasComplained {
+            hasComplained = true
+            log.write(
+              .warning, "no hints between nodes; the store is looked at instead",
+              [("broker", address.description), ("reason", error.reason)])
+          }
+          queues.wait(atMostMilliseconds: pause.next())
+        }
+      }
+    }
+
+    /// Sends and hears until the connection breaks, or it is time to end.
+    private mutating func listen(_ pause: inout Pause) throws(HintConnection.Failure) {
+      let connection = try HintConnection(address)
+      var listening: Set<Int> = []
+      // A server that is told to wait for other machines' disks is not waited for here.
+      try connection.send("SET synchronous_commit = off; LISTEN \(ownChannel)")
+      var heardAt = monotonicMicroseconds()
+      var probedAt: Int64 = 0
+      var isUp = false
+      var outgoing: [HintQueues.Hint] = []
+      while !queues.isStopping {
+        let now = monotonicMicroseconds()
+        guard now - heardAt < PostgresBroker.silenceMax else {
+          throw .init(reason: "its own messages did not come for some seconds")
+        }
+        if !connection.isBusy {
+          let wanted = queues.channels
+          if wanted != listening {
+            let more = wanted.subtracting(listening).sorted().map { "LISTEN \(prefix)\($0)" }
+            let fewer = listening.subtracting(wanted).sorted().map { "UNLISTEN \(prefix)\($0)" }
+            try connection.send((more + fewer).joined(separator: "; "))
+            listening = wanted
+          } else {
+            if outgoing.isEmpty { outgoing = queues.takeOutgoing() }
+            let isDue = now - probedAt >= PostgresBroker.probeInterval
+            if isDue { probedAt = now }
+            try send(&outgoing, probe: isDue ? now : nil, connection)
+          }
+        }
+        let untilProbe = max(0, probedAt + PostgresBroker.probeInterval - now) / 1_000 + 1
+        try connection.wait(or: queues.waker, atMostMilliseconds: untilProbe)
+        queues.haveWoken()
+        while let notification = connection.next() {
+          guard notification.channel == ownChannel else {
+            read(notification)
+            continue
+          }
+          heardAt = monotonicMicroseconds()
+          let sentAt = Int64(String(decoding: notification.payload, as: UTF8.self)) ?? heardAt
+          queues.count { $0.lag.record(heardAt - sentAt) }
+          guard !isUp else { continue }
+          isUp = true
+          pause = Pause()
+          cameUp()
+        }
+      }
+    }
+
+    private mutating func cameUp() {
+      if hasComplained {
+        log.write(.notice, "hints between nodes arrive again", [("broker", address.description)])
+      }
+      hasComplained = false
+      queues.hintsChanged(arrive: true)
+    }
+
+    private func send(
+      _ hints: inout [HintQueues.Hint], probe: Int64?, _ connection: HintConnection
+    ) throws(HintConnection.Failure) {
+      var notifications: [(channel: String, payload: String)] = []
+      if let probe { notifications.append((ownChannel, String(probe))) }
+      let sent = hints.prefix(PostgresBroker.batchMax)
+      for hint in sent {
+        notifications.append(
+          (
+            "\(prefix)\(queues.channel(of: hint.topic))",
+            Base64.text(frame.encoded(topic: hint.topic, hint.bytes))
+          ))
+      }
+      guard !notifications.isEmpty else { return }
+      hints.removeFirst(sent.count)
+      try connection.notify(notifications)
+      let count = sent.count
+      queues.count { $0.published += count }
+    }
+
+    private func read(_ notification: HintConnection.Notification) {
+      guard let bytes = Base64.bytes(notification.payload), let content = frame.decoded(bytes)
+      else {
+        queues.count { $0.foreign += 1 }
+        return
+      }
+      guard content.node != frame.node else { return }
+      queues.hear(content.topic, content.bytes)
+    }
+  }
+}

@@ -1,0 +1,299 @@
+public import GatewayPorts
+import Glibc
+
+/// The two queues between a server's loop and the threads of its broker, each with a bound.
+///
+///     loop     publish ─▶ outgoing ─▶ the broker's thread ─▶ the broker
+///     loop ◀─ takeNews ◀─ incoming ◀─ the broker's thread ◀─ the broker
+///
+/// What comes when a queue is full is dropped and counted: a hint that is missing costs a look at the
+/// store. Topics are dealt out by their hash to so many channels, of which a node follows those that it
+/// has a topic in; so following one more rarely costs a message.
+public final class HintQueues: @unchecked Sendable {
+  /// A hint on its way out.
+  public struct Hint: Sendable {
+    /// The topic.
+    public let topic: String
+    /// The content.
+    public let bytes: [UInt8]
+  }
+
+  private struct State {
+    var outgoing: [Hint] = []
+    var outgoingBytes = 0
+    var news: [BrokerNews] = []
+    var newsBytes = 0
+    /// Followed topics, by their bytes: names that look alike are not the same.
+    var followed: Set<[UInt8]> = []
+    var followersOfChannels: [Int]
+    var broker = BrokerState()
+    /// Whether hints have arrived since the start.
+    var hasArrived = false
+    /// The time at which a message to oneself came last; `nil` for not yet.
+    var heardItselfAt: Int64?
+    var isStopping = false
+    var hasStopped = false
+  }
+
+  /// Hints that may wait in one direction.
+  static let countMax = 8_192
+  /// Their bytes.
+  static let bytesMax = 4 << 20
+  /// Bytes that a hint counts for beside its own.
+  private static let overhead = 64
+
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private var state: State
+  private let channelCount: Int
+  private let wakeLoop: @Sendable () -> Void
+  /// Readable when the broker's thread has something to do.
+  public let waker: Int32
+  private let wakerEnd: Int32
+
+  /// Makes empty queues.
+  ///
+  /// - Parameters:
+  ///   - channelCount: The channels that topics are dealt out to.
+  ///   - wakeLoop: Called on the broker's threads when there is news to be taken.
+  public init(channelCount: Int, wakeLoop: @escaping @Sendable () -> Void) {
+    self.channelCount = channelCount
+    self.wakeLoop = wakeLoop
+    state = State(followersOfChannels: Array(repeating: 0, count: channelCount))
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    condition = .allocate(capacity: 1)
+    condition.initialize(to: pthread_cond_t())
+    pthread_cond_init(condition, nil)
+    var ends: [Int32] = [-1, -1]
+    precondition(pipe(&ends) == 0, "no pipe could be made: error \(errno)")
+    for end in ends {
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+    }
+    (waker, wakerEnd) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(waker)
+    close(wakerEnd)
+    pthread_cond_destroy(condition)
+    condition.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  private func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&state)
+  }
+
+  private func wakeThread() {
+    // A full pipe wakes it, too.
+    var byte: UInt8 = 1
+    _ = write(wakerEnd, &byte, 1)
+  }
+
+  // MARK: The loop's side
+
+  /// Puts a hint into the queue, or drops it where that is full or the hint too long.
+  public func publish(_ topic: String, _ bytes: [UInt8]) {
+    let isFirst = withLock { state in
+      guard bytes.count <= HintFrame.bytesMax, topic.utf8.count <= HintFrame.topicBytesMax else {
+        state.broker.dropped["size", default: 0] += 1
+        return false
+      }
+      let size = bytes.count + topic.utf8.count + Self.overhead
+      guard state.outgoing.count < Self.countMax, state.outgoingBytes + size <= Self.bytesMax else {
+        state.broker.dropped["outgoing", default: 0] += 1
+        return false
+      }
+      state.outgoing.append(Hint(topic: topic, bytes: bytes))
+      state.outgoingBytes += size
+      return state.outgoing.count == 1
+    }
+    if isFirst { wakeThread() }
+  }
+
+  /// Has hints of a topic pass.
+  public func follow(_ topic: String) { change(topic) { $0.insert($1).inserted ? 1 : 0 } }
+
+  /// Has them pass no longer.
+  public func leave(_ topic: String) { change(topic) { $0.remove($1) == nil ? 0 : -1 } }
+
+  private func change(_ topic: String, _ body: (inout Set<[UInt8]>, [UInt8]) -> Int) {
+    let name = Array(topic.utf8)
+    let channel = channel(of: topic)
+    let isOther = withLock { state in
+      let before = state.followersOfChannels[channel]
+      state.followersOfChannels[channel] += body(&state.followed, name)
+      return (before == 0) != (state.followersOfChannels[channel] == 0)
+    }
+    if isOther { wakeThread() }
+  }
+
+  /// Takes the news since the last call.
+  public func takeNews() -> [BrokerNews] {
+    withLock { state in
+      defer { (state.news, state.newsBytes) = ([], 0) }
+      return state.news
+    }
+  }
+
+  /// The counters.
+  public var brokerState: BrokerState { withLock { $0.broker } }
+
+  /// Asks the broker's thread to end, and returns when it has.
+  public func stop() {
+    withLock { $0.isStopping = true }
+    wakeThread()
+    pthread_mutex_lock(mutex)
+    while !state.hasStopped { pthread_cond_wait(condition, mutex) }
+    pthread_mutex_unlock(mutex)
+  }
+
+  // MARK: The broker's side
+
+  /// The channel of a topic, from 0; the same at every node.
+  public func channel(of topic: String) -> Int {
+    // FNV-1a.
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in topic.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    return Int(hash % UInt64(channelCount))
+  }
+
+  /// The channels with a topic that is followed.
+  public var channels: Set<Int> {
+    withLock { state in
+      Set(state.followersOfChannels.indices.filter { state.followersOfChannels[$0] > 0 })
+    }
+  }
+
+  /// Takes the hints that are to be sent.
+  public func takeOutgoing() -> [Hint] {
+    withLock { state in
+      defer { (state.outgoing, state.outgoingBytes) = ([], 0) }
+      return state.outgoing
+    }
+  }
+
+  /// Takes note that the thread is awake.
+  public func haveWoken() {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while read(waker, &bytes, bytes.count) == bytes.count {}
+  }
+
+  /// Waits for a time, unless the thread is to end.
+  public func wait(atMostMilliseconds limit: Int64) {
+    let end = monotonicMicroseconds() + limit * 1_000
+    while !isStopping {
+      let left = (end - monotonicMicroseconds()) / 1_000
+      guard left > 0 else { return }
+      awaitWork(atMostMilliseconds: left)
+    }
+  }
+
+  /// Waits until there is something to do, or for a time.
+  public func awaitWork(atMostMilliseconds limit: Int64) {
+    var waiting = pollfd(fd: waker, events: Int16(POLLIN), revents: 0)
+    if poll(&waiting, 1, Int32(clamping: limit)) > 0 { haveWoken() }
+  }
+
+  /// Takes note of a message to oneself, by the time at which it was sent.
+  public func heardItself(sentAt: Int64) {
+    let now = monotonicMicroseconds()
+    withLock { state in
+      state.heardItselfAt = now
+      state.broker.lag.record(max(0, now - sentAt))
+    }
+    // Whoever waits for the first one goes on.
+    wakeThread()
+  }
+
+  /// Microseconds since a message to oneself came last; `nil` where none has come.
+  public var silence: Int64? {
+    withLock { $0.heardItselfAt }.map { monotonicMicroseconds() - $0 }
+  }
+
+  /// Whether the thread is to end.
+  public var isStopping: Bool { withLock { $0.isStopping } }
+
+  /// Takes note that the thread has ended.
+  public func haveStopped() {
+    // Under the lock, for whoever waits may let go of this at once.
+    pthread_mutex_lock(mutex)
+    state.hasStopped = true
+    pthread_cond_broadcast(condition)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// Takes in a hint that another node has published, if its topic is followed and there is room.
+  public func hear(_ topic: [UInt8], _ bytes: [UInt8]) {
+    let isFirst = withLock { state in
+      guard state.followed.contains(topic) else { return false }
+      let size = bytes.count + topic.count + Self.overhead
+      guard state.news.count < Self.countMax, state.newsBytes + size <= Self.bytesMax else {
+        state.broker.dropped["incoming", default: 0] += 1
+        return false
+      }
+      state.broker.heard += 1
+      return add(.heard(topic: String(decoding: topic, as: UTF8.self), bytes: bytes), size, &state)
+    }
+    if isFirst { wakeLoop() }
+  }
+
+  /// Takes note that hints arrive from now on, or do not.
+  public func hintsChanged(arrive: Bool) {
+    let isFirst = withLock { state in
+      guard state.broker.isConnected != arrive else { return false }
+      state.broker.isConnected = arrive
+      if arrive {
+        if state.hasArrived { state.broker.reconnections += 1 }
+        state.hasArrived = true
+      }
+      if case .hints = state.news.last { state.news.removeLast() }
+      return add(.hints(arrive: arrive), 0, &state)
+    }
+    if isFirst { wakeLoop() }
+  }
+
+  private func add(_ news: BrokerNews, _ size: Int, _ state: inout State) -> Bool {
+    state.news.append(news)
+    state.newsBytes += size
+    return state.news.count == 1
+  }
+
+  /// Changes the counters.
+  public func count(_ body: (inout BrokerState) -> Void) { withLock { body(&$0.broker) } }
+}
+
+extension HintQueues {
+  /// Runs `body` on a thread of its own, and takes note of its end.
+  public func run(_ body: @escaping @Sendable (HintQueues) -> Void) {
+    let start = Unmanaged.passRetained(Start(queues: self, body: body))
+    var thread = pthread_t()
+    let failure = pthread_create(
+      &thread, nil,
+      { raw in
+        guard let raw else { return nil }
+        let start = Unmanaged<Start>.fromOpaque(raw).takeRetainedValue()
+        start.body(start.queues)
+        start.queues.haveStopped()
+        return nil
+      }, start.toOpaque())
+    precondition(failure == 0, "no thread could be started: error \(failure)")
+    pthread_detach(thread)
+  }
+
+  private final class Start {
+    let queues: HintQueues
+    let body: @Sendable (HintQueues) -> Void
+
+    init(queues: HintQueues, body: @escaping @Sendable (HintQueues) -> Void) {
+      self.queues = queues
+      self.body = body
+    }
+  }
+}

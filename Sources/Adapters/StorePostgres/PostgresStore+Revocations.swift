@@ -1,0 +1,54 @@
+public import GatewayPorts
+
+/// Revocations that nodes tell each other through the database.
+extension PostgresStore {
+  /// Revocations in one call.
+  private static let pageMax = 1_000
+
+  /// See ``ServerStore``.
+  public func exchange(
+    _ revocations: [Revocation], after place: Int
+  ) throws(StoreError) -> RevocationPage? {
+    guard isShared else { return nil }
+    if !revocations.isEmpty {
+      try transaction { () throws(StoreError) in
+        // One at a time, so that a number that is seen has all before it.
+        change("LOCK TABLE parley.revocations IN EXCLUSIVE MODE")
+        change(
+          """
+          INSERT INTO parley.revocations (is_user, name, before)
+          SELECT is_user, name, before FROM unnest($1, $2, $3) AS r(is_user, name, before)
+          ON CONFLICT DO NOTHING
+          """, revocations.map { $0.row.isUser ? 1 : 0 }, revocations.map(\.row.name),
+          revocations.map(\.row.before))
+      }
+    }
+    let rows = try reading { () throws(StoreError) in
+      try query(
+        """
+        SELECT number, is_user, name, before FROM parley.revocations WHERE number > $1
+        ORDER BY number LIMIT $2
+        """, place, Self.pageMax
+      ).rows { row in
+        (
+          number: row.integer(0),
+          revocation: row.integer(1) == 1
+            ? Revocation.user(row.text(2), before: Timestamp(row.integer(3)))
+            : .token(row.text(2))
+        )
+      }
+    }
+    return RevocationPage(
+      revocations: rows.map(\.revocation), place: rows.last?.number ?? place,
+      hasMore: rows.count == Self.pageMax)
+  }
+}
+
+extension Revocation {
+  fileprivate var row: (isUser: Bool, name: String, before: Int) {
+    switch self {
+    case .user(let user, let before): (true, user, Int(before))
+    case .token(let id): (false, id, 0)
+    }
+  }
+}

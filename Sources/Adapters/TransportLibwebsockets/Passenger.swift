@@ -1,0 +1,35 @@
+import GatewayPorts
+import HTTP1
+
+/// A connection on its way from one loop to another. Nobody touches it meanwhile.
+///
+/// Unchecked: the loop that sends it has let it go, and the one that takes it has it alone.
+final class Passenger: @unchecked Sendable {
+  /// The work of the loop that takes it.
+  enum Errand {
+    /// Nothing was read of it yet.
+    case new(awaitsProxy: Bool)
+    /// A request is to be answered. The rest was read behind it.
+    case request(HTTPServerConnection.RequestNumber, HTTPRequestHead, body: [UInt8], rest: [UInt8])
+    /// An upgrade is to be decided about.
+    case upgrade(HTTPServerConnection.RequestNumber, HTTPRequestHead, WebSocketOffer)
+  }
+
+  let stream: ByteStream
+  let address: String
+  let entrance: Entrance
+  /// Its HTTP; `nil` if nothing was read of it yet.
+  let http: HTTPHalf?
+  let errand: Errand
+
+  init(
+    _ stream: ByteStream, from address: String, at entrance: Entrance, http: HTTPHalf?,
+    _ errand: Errand
+  ) {
+    self.stream = stream
+    self.address = address
+    self.entrance = entrance
+    self.http = http
+    self.errand = errand
+  }
+}

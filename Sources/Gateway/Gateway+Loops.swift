@@ -1,0 +1,51 @@
+public import GatewayPorts
+
+/// Requests of a process to each of its gateways, if it has several.
+///
+///     the one that is asked   admit ─▶ answer for itself ─▶ GatewayAction.gather … gathered ─▶ respond
+///     each of the others      requestPart ─▶ respond
+extension Gateway {
+  /// The names of the rooms that somebody is subscribed to here.
+  public var openRoomNames: [String] { rooms.names }
+
+  /// Does this gateway's part of an operator's request, which another one of the process has admitted.
+  ///
+  /// - Returns: Whether it is such a request.
+  public func requestPart(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
+    guard let match = Resource.find(head.path), match.resource.kind == .operators,
+      case .gateway(let answer)? = match.resource.route(head.method)?.answer
+    else { return false }
+    let call = Call(
+      request: request, head: head, body: body, identity: Identity(user: "", grants: []),
+      name: match.name, item: nil, isPart: true)
+    answer(http, call)
+    return true
+  }
+
+  /// All gateways of the process have answered a request; the answer is of all.
+  public func gathered(_ request: RequestID, _ answer: Response) { http.respond(request, answer) }
+
+  /// Holds connections to what another gateway of the process was asked to take back.
+  ///
+  /// - Parameter body: The request's, which that gateway has done.
+  /// - Returns: How many connections were closed.
+  public func takeBackElsewhere(_ body: [UInt8]) -> Int {
+    var closed = rights.applyRevocations()
+    if let client = AccessJSON.fields(in: body)?.client,
+      let connection = connectionsByClient[client].flatMap({ connections[$0] })
+    {
+      rights.closeRevoked(connection)
+      closed += 1
+    }
+    return closed
+  }
+}
+
+extension HTTP {
+  /// Answers a request that is about the connections of all gateways of the process: with the others'
+  /// answers, if there are any.
+  func respondForAll(_ call: Call, _ response: Response) {
+    guard surroundings.hasOthers, !call.isPart else { return respond(call.request, response) }
+    act(.gather(call.request, call.head, call.body, response))
+  }
+}

@@ -1,0 +1,49 @@
+/// The counts and gauges of a gateway at one moment, or of several together.
+public struct GatewaySummary: Sendable {
+  /// The counts since the start.
+  public var metrics = GatewayMetrics()
+  /// See ``Gateway/openConnections``.
+  public var openConnections = OpenConnections()
+  /// Documents in memory, once for each gateway that has them.
+  public var openDocuments = 0
+  /// See ``Gateway/documentSubscriptions``.
+  public var documentSubscriptions = 0
+  /// Rooms that somebody is subscribed to, once for each gateway.
+  public var openRooms = 0
+  /// See ``Gateway/laggingConnections``.
+  public var laggingConnections = 0
+  /// See ``Gateway/unreadiness``: the first reason of any.
+  public var unreadiness: String?
+  /// Requests and bytes that wait for the store, and how long the oldest has waited.
+  public var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) = (0, 0, 0)
+
+  /// Sums up nothing.
+  public init() {}
+
+  /// Sums up a gateway.
+  public init(_ gateway: Gateway) {
+    metrics = gateway.metrics
+    openConnections = gateway.openConnections
+    openDocuments = gateway.openDocuments
+    documentSubscriptions = gateway.documentSubscriptions
+    openRooms = gateway.openRooms
+    laggingConnections = gateway.laggingConnections
+    unreadiness = gateway.unreadiness
+    storeBacklog = gateway.storeBacklog
+  }
+
+  /// Takes in those of others.
+  public mutating func add(_ other: GatewaySummary) {
+    metrics.add(other.metrics)
+    openConnections.add(other.openConnections)
+    openDocuments += other.openDocuments
+    documentSubscriptions += other.documentSubscriptions
+    openRooms += other.openRooms
+    laggingConnections += other.laggingConnections
+    unreadiness = unreadiness ?? other.unreadiness
+    storeBacklog.requests += other.storeBacklog.requests
+    storeBacklog.bytes += other.storeBacklog.bytes
+    storeBacklog.waitMilliseconds = max(
+      storeBacklog.waitMilliseconds, other.storeBacklog.waitMilliseconds)
+  }
+}

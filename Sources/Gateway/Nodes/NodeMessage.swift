@@ -1,0 +1,178 @@
+import GatewayPorts
+import JSON
+import SocketMessages
+
+/// A message of a node to the other nodes, by a broker that may lose it, bring it late, or twice.
+struct NodeMessage: Equatable {
+  /// The content. Only what no store keeps is believed.
+  enum Content: Equatable {
+    /// A room has a publication with this offset: worth a look.
+    case published(offset: Int)
+    /// A resource has changed, which no room remembers.
+    case update(ResourceUpdate)
+    /// A person types, or no longer.
+    case typing(PersonID, isTyping: Bool)
+    /// A receipt of a publication, for its author.
+    case receipt(offset: Int, Receipt, author: PersonID)
+    /// A report of a publication, or its end, for moderators.
+    case flag(PublicationFlag, isFlagged: Bool)
+    /// A person's blocks have changed: worth a look.
+    case blocks
+    /// The people whom the node has here have this version.
+    case beat(version: Int)
+    /// They have changed, from a version.
+    case change(PeopleChange, from: Int, version: Int)
+    /// A part of all of them.
+    case people([PersonProfile], part: Int, parts: Int, version: Int)
+    /// A node wants to be told of all of them; of any node's without a name.
+    case ask(of: String?)
+  }
+
+  /// The node's run: a process that begins anew is another one.
+  var node: String
+  /// The node's uptime, in milliseconds.
+  var sent: Int64
+  /// The content.
+  var content: Content
+}
+
+/// A change of the people whom a node has somewhere.
+struct PeopleChange: Equatable {
+  /// People who have come, or have another name or colour.
+  var joined: [PersonProfile] = []
+  /// The ids of those who have gone.
+  var left: [PersonID] = []
+  /// The ids of those whose lines broke, and who may come back.
+  var broken: [PersonID] = []
+}
+
+// MARK: Bytes
+
+extension NodeMessage {
+  /// Bytes of one message: more than this is never sent, nor read.
+  static let bytesMax = 4_096
+
+  /// The message as JSON.
+  var encoded: [UInt8] {
+    var bytes: [UInt8] = []
+    JSONWriter.object(&bytes) { object, bytes in
+      object.field("n", node, &bytes)
+      object.field("t", Int(sent), &bytes)
+      switch content {
+      case .published(let offset): object.field("published", offset, &bytes)
+      case .update(let update):
+        object.field("update", update.resourceID, &bytes)
+        if let sender = update.senderID { object.field("sender", sender, &bytes) }
+      case .typing(let person, let isTyping):
+        object.field("typing", person, &bytes)
+        object.field("on", isTyping, &bytes)
+      case .receipt(let offset, let receipt, let author):
+        object.field("receipt", offset, &bytes)
+        object.field("person", receipt.personID, &bytes)
+        object.field("stage", receipt.stage.rawValue, &bytes)
+        object.field("author", author, &bytes)
+      case .flag(let flag, let isFlagged):
+        object.field("flag", flag.offset, &bytes)
+        object.field("person", flag.personID, &bytes)
+        object.field("on", isFlagged, &bytes)
+        if let reason = flag.reason { object.field("reason", reason, &bytes) }
+      case .blocks: object.field("blocks", true, &bytes)
+      case .beat(let version): object.field("beat", version, &bytes)
+      case .change(let change, let former, let version):
+        object.field("change", version, &bytes)
+        object.field("from", former, &bytes)
+        object.key("joined", &bytes)
+        Self.write(change.joined, &bytes)
+        object.key("left", &bytes)
+        JSONWriter.array(change.left, &bytes) { JSONWriter.string($0, &$1) }
+        object.key("broken", &bytes)
+        JSONWriter.array(change.broken, &bytes) { JSONWriter.string($0, &$1) }
+      case .people(let people, let part, let parts, let version):
+        object.field("people", version, &bytes)
+        object.field("part", part, &bytes)
+        object.field("parts", parts, &bytes)
+        object.key("all", &bytes)
+        Self.write(people, &bytes)
+      case .ask(let node): object.field("ask", node ?? "", &bytes)
+      }
+    }
+    return bytes
+  }
+
+  private static func write(_ people: [PersonProfile], _ bytes: inout [UInt8]) {
+    JSONWriter.array(people, &bytes) { person, bytes in
+      JSONWriter.object(&bytes) { object, bytes in
+        object.field("id", person.personID, &bytes)
+        object.field("name", person.name, &bytes)
+        if let color = person.color { object.field("color", color, &bytes) }
+      }
+    }
+  }
+
+  /// About how many bytes somebody takes.
+  static func size(of person: PersonProfile) -> Int {
+    var bytes: [UInt8] = []
+    write([person], &bytes)
+    return bytes.count
+  }
+
+  /// Reads a message; `nil` if it is none.
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count <= Self.bytesMax, let fields = JSONFields(bytes),
+      let node = fields["n"]?.string, !node.isEmpty, node.utf8.count <= 200,
+      let sent = fields["t"]?.integer, let content = Self.content(of: fields)
+    else { return nil }
+    self.init(node: node, sent: Int64(sent), content: content)
+  }
+
+  private static func content(of fields: JSONFields) -> Content? {
+    let person = fields["person"]?.string
+    let isOn = fields["on"]?.boolean
+    if let offset = fields["published"]?.integer { return .published(offset: offset) }
+    if let resource = fields["update"]?.string {
+      return .update(ResourceUpdate(resourceID: resource, senderID: fields["sender"]?.string))
+    }
+    if let person = fields["typing"]?.string, let isOn { return .typing(person, isTyping: isOn) }
+    if let offset = fields["receipt"]?.integer, let person, let author = fields["author"]?.string,
+      let stage = fields["stage"]?.string.flatMap(ReceiptStage.init(rawValue:))
+    {
+      return .receipt(offset: offset, Receipt(personID: person, stage: stage), author: author)
+    }
+    if let offset = fields["flag"]?.integer, let person, let isOn {
+      return .flag(
+        PublicationFlag(
+          offset: offset, personID: person, reason: fields["reason"]?.string, time: 0),
+        isFlagged: isOn)
+    }
+    if fields["blocks"] != nil { return .blocks }
+    if let version = fields["beat"]?.integer { return .beat(version: version) }
+    if let version = fields["change"]?.integer, let former = fields["from"]?.integer,
+      let joined = people(in: fields["joined"]), let left = names(in: fields["left"]),
+      let broken = names(in: fields["broken"])
+    {
+      return .change(
+        PeopleChange(joined: joined, left: left, broken: broken), from: former, version: version)
+    }
+    if let version = fields["people"]?.integer, let part = fields["part"]?.integer,
+      let parts = fields["parts"]?.integer, (1...PeopleExchange.partsMax).contains(parts),
+      (0..<parts).contains(part), let all = people(in: fields["all"])
+    {
+      return .people(all, part: part, parts: parts, version: version)
+    }
+    if let node = fields["ask"]?.string { return .ask(of: node.isEmpty ? nil : node) }
+    return nil
+  }
+
+  private static func names(in value: JSONValue?) -> [String]? {
+    value?.elements?.compactMap(\.string)
+  }
+
+  private static func people(in value: JSONValue?) -> [PersonProfile]? {
+    value?.elements?.compactMap { element in
+      guard let fields = element.fields, let id = fields["id"]?.string,
+        let name = fields["name"]?.string
+      else { return nil }
+      return PersonProfile(personID: id, name: name, color: fields["color"]?.string)
+    }
+  }
+}

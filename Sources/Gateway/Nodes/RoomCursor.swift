@@ -1,0 +1,53 @@
+import GatewayPorts
+
+/// A node's place in the history of a room in which other nodes publish, too: its members have been sent all up to
+/// here.
+struct RoomCursor {
+  /// The place.
+  var position: RoomPosition
+  /// The time of the publication there; `nil` while it is not known.
+  var time: Timestamp?
+  /// The number of the read of what comes after it that is under way.
+  var reading: UInt64?
+  /// The newest offset that others are said to have.
+  var heard = 0
+  /// Subscribers that were told what they missed up to a place further on, and become members there.
+  private var waiting: [Waiting] = []
+
+  /// A subscriber that waits until the members have been sent as much as it has.
+  struct Waiting {
+    let work: RoomSubscribing
+    let recovery: RoomRecovery
+  }
+
+  init(position: RoomPosition, time: Timestamp? = nil) {
+    self.position = position
+    self.time = time
+  }
+
+  /// Whether it is in the history of an epoch.
+  func isIn(_ epoch: String) -> Bool { position.epoch.utf8.elementsEqual(epoch.utf8) }
+
+  /// Has a subscriber wait.
+  mutating func add(_ waiting: Waiting) { self.waiting.append(waiting) }
+
+  /// Removes and returns those who waited for this place.
+  mutating func takeArrived() -> [Waiting] {
+    guard !waiting.isEmpty else { return [] }
+    let arrived = waiting.filter { $0.recovery.head.offset <= position.offset }
+    waiting.removeAll { $0.recovery.head.offset <= position.offset }
+    return arrived
+  }
+
+  /// Removes and returns all who wait.
+  mutating func takeAll() -> [Waiting] {
+    defer { waiting = [] }
+    return waiting
+  }
+
+  /// Goes on to the next publication, which has been sent.
+  mutating func advance(to publication: Publication) {
+    position.offset = publication.offset
+    time = publication.time
+  }
+}

@@ -1,0 +1,220 @@
+import GatewayPorts
+import JSON
+import SocketMessages
+
+/// The words of nodes to each other about rooms and people: what no store keeps, and hints of what one does.
+///
+/// What comes by a broker is believed only as far as it may be wrong without harm: who is there, who types, and what a
+/// room does not remember.
+extension Rooms {
+  /// The topic that all nodes follow.
+  static let nodesTopic = "nodes"
+  /// The start of the topics of rooms.
+  private static let roomPrefix = "room/"
+  /// Milliseconds after which blocks are read again that other nodes may have changed.
+  private static let blocksMilliseconds: Int64 = 30_000
+
+  /// The topic of a room's hints.
+  func topic(of room: RoomName) -> String { Self.roomPrefix + room }
+
+  /// Hints of other nodes arrive from now on, or no longer.
+  func hintsChanged(arrive: Bool) { hearsHints = arrive }
+
+  // MARK: Telling
+
+  /// Tells the other nodes that have people in a room.
+  func tellNodes(_ content: NodeMessage.Content, in room: RoomName) {
+    tellNodes(content, under: topic(of: room))
+  }
+
+  private func tellNodes(_ content: NodeMessage.Content, under topic: String) {
+    guard let exchange else { return }
+    let message = NodeMessage(
+      node: exchange.node, sent: surroundings.clock.uptime, content: content)
+    let bytes = message.encoded
+    // What is longer is not told: a reason, or the name of a resource.
+    guard bytes.count <= NodeMessage.bytesMax else { return }
+    act(.publish(topic: topic, bytes))
+  }
+
+  /// Has other nodes look who is blocked.
+  func tellNodesOfBlocks() { tellNodes(.blocks, under: Self.nodesTopic) }
+
+  /// Follows what all nodes hear.
+  func meetNodes() {
+    guard exchange != nil else { return }
+    act(.follow(topic: Self.nodesTopic))
+    exchange?.follow(Self.nodesTopic, now: surroundings.clock.uptime)
+    takeFromExchange()
+  }
+
+  /// Follows what is said of a room that somebody is in from now on.
+  func follow(_ room: RoomName) {
+    guard exchange != nil else { return }
+    act(.follow(topic: topic(of: room)))
+    exchange?.follow(topic(of: room), now: surroundings.clock.uptime)
+    takeFromExchange()
+  }
+
+  /// A room has nobody in it any more.
+  func unfollow(_ room: RoomName) {
+    guard exchange != nil else { return }
+    act(.leave(topic: topic(of: room)))
+    exchange?.leave(topic(of: room))
+    takeFromExchange()
+    for place in typingElsewhere[room]?.values.map(\.self) ?? [] {
+      _ = people.typing?.disconnected(place)
+    }
+    typingElsewhere[room] = nil
+  }
+
+  /// Time has passed.
+  func tickNodes(now: Int64) {
+    guard exchange != nil else { return }
+    exchange?.tick(now: now)
+    takeFromExchange()
+    if now - blocksReadAt >= Self.blocksMilliseconds { readBlocks(now: now) }
+  }
+
+  // MARK: Hearing
+
+  /// Another node has published something, or somebody has.
+  func heard(_ topic: String, _ bytes: [UInt8]) {
+    guard let exchange, let message = NodeMessage(bytes),
+      !message.node.utf8.elementsEqual(exchange.node.utf8)
+    else { return }
+    if topic.utf8.elementsEqual(Self.nodesTopic.utf8) {
+      if case .blocks = message.content { return readBlocks(now: surroundings.clock.uptime) }
+      hear(topic, message)
+    } else if topic.utf8.starts(with: Self.roomPrefix.utf8) {
+      let room = String(
+        decoding: topic.utf8.dropFirst(Self.roomPrefix.utf8.count), as: UTF8.self)
+      if rooms[room] != nil { hear(message, in: room, topic) }
+    }
+  }
+
+  private func hear(_ topic: String, _ message: NodeMessage) {
+    exchange?.hear(topic, message, now: surroundings.clock.uptime)
+    takeFromExchange()
+  }
+
+  private func hear(_ message: NodeMessage, in room: RoomName, _ topic: String) {
+    switch message.content {
+    case .published(let offset): hear(of: offset, in: room)
+    case .update(let update): deliver(update, in: room)
+    case .typing(let person, let isTyping): typing(person, in: room, isTyping, message)
+    case .receipt(let offset, let receipt, let author):
+      tell(receipt, of: PublicationPlace(room: room, offset: offset), to: author)
+    case .flag(let flag, let isFlagged):
+      tellModerators(Self.news(of: flag, in: room, isFlagged: isFlagged), in: room)
+    case .blocks: break
+    case .beat, .change, .people, .ask: hear(topic, message)
+    }
+  }
+
+  private func readBlocks(now: Int64) {
+    blocksReadAt = now
+    people.blocking?.changedElsewhere(store: self) { [unowned self] blocks in
+      for block in blocks {
+        let isVisible = visibleTo(block.person, block.blocked)
+        shift(block.person, sees: block.blocked, isVisible: isVisible.first)
+        shift(block.blocked, sees: block.person, isVisible: isVisible.second)
+      }
+    }
+  }
+
+  // MARK: People elsewhere
+
+  /// A connection of somebody's is in a room, for this node's people and for others.
+  func enter(_ room: RoomName, _ profile: PersonProfile, by connection: ConnectionID) {
+    people.presence?.enter(room, profile, by: connection)
+    exchange?.enter(topic(of: room), profile, by: connection)
+  }
+
+  /// A connection has left a room.
+  func depart(
+    _ room: RoomName, _ person: PersonID, by connection: ConnectionID, isBroken: Bool, now: Int64
+  ) {
+    people.presence?.leave(room, person, by: connection, isBroken: isBroken, now: now)
+    exchange?.leave(topic(of: room), person, by: connection, isBroken: isBroken)
+  }
+
+  private func takeFromExchange() {
+    let now = surroundings.clock.uptime
+    for news in exchange?.takeNews() ?? [] {
+      let place = place(of: news.node)
+      if news.topic.utf8.elementsEqual(Self.nodesTopic.utf8) {
+        take(news.change, by: place)
+        continue
+      }
+      let room = String(
+        decoding: news.topic.utf8.dropFirst(Self.roomPrefix.utf8.count), as: UTF8.self)
+      for person in news.change.joined {
+        let (isPresent, count) =
+          people.presence?.standing(of: person.personID, in: room) ?? (true, 0)
+        guard isPresent || count < settings.limits.presentMax else { continue }
+        people.presence?.enter(room, person, by: place)
+      }
+      for id in news.change.left {
+        people.presence?.leave(room, id, by: place, isBroken: false, now: now)
+      }
+      for id in news.change.broken {
+        people.presence?.leave(room, id, by: place, isBroken: true, now: now)
+      }
+    }
+    for (topic, message) in exchange?.takeOutgoing() ?? [] {
+      act(.publish(topic: topic, message.encoded))
+    }
+  }
+
+  private func take(_ change: PeopleChange, by place: ConnectionID) {
+    for person in change.joined { online[person.personID, default: []].insert(place) }
+    for id in change.left + change.broken {
+      online[id]?.remove(place)
+      if online[id]?.isEmpty ?? false { online[id] = nil }
+    }
+  }
+
+  /// The place of a node among the connections: people there are here by it.
+  private func place(of node: String) -> ConnectionID {
+    if let place = nodePlaces[node] { return place }
+    // Nodes that began anew leave a name each.
+    if nodePlaces.count >= 2 * PeopleExchange.nodesMax {
+      let known = exchange?.nodes ?? []
+      for (node, _) in nodePlaces where !known.contains(node) { nodePlaces[node] = nil }
+    }
+    let place = board.placeID()
+    nodePlaces[node] = place
+    return place
+  }
+
+  // MARK: Typing
+
+  private func typing(
+    _ person: PersonID, in room: RoomName, _ isTyping: Bool, _ message: NodeMessage
+  ) {
+    let now = surroundings.clock.uptime
+    guard let handler = people.typing, let time = exchange?.time(of: message, now: now),
+      now - time < PeopleExchange.silenceMilliseconds
+    else { return }
+    let known = typingElsewhere[room]?[person]
+    guard isTyping else {
+      guard let known else { return }
+      typingElsewhere[room]?[person] = nil
+      for change in handler.disconnected(known) { show(change) }
+      return
+    }
+    guard known != nil || typingElsewhere[room]?.count ?? 0 < settings.limits.presentMax else {
+      return
+    }
+    let place = known ?? board.placeID()
+    typingElsewhere[room, default: [:]][person] = place
+    if let change = handler.begin(room, person, on: place, now: now) { show(change) }
+  }
+
+  /// A person on this node has begun to type, goes on, or has stopped.
+  func tell(_ change: TypingChange) {
+    show(change)
+    tellNodes(.typing(change.person, isTyping: change.isTyping), in: change.room)
+  }
+}

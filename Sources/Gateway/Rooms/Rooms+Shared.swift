@@ -1,0 +1,230 @@
+import GatewayPorts
+import SocketMessages
+
+/// Rooms in which other nodes publish, too, to one store.
+///
+/// The store numbers what is published, so there is one order. Each node has a place in the history of each room that
+/// somebody is in, and sends its members what follows, number by number. What it did not publish itself it reads: when
+/// it hears of it, when its own publication shows a gap, and when it looks at the heads of all its rooms, now and then.
+///
+///     published here at the next number ─────────────────────▶ deliver
+///     published here further on, a hint, the heads ─▶ read ──▶ deliver, number by number
+///     another epoch, or other publications ─▶ all members come again, and are told of the gap
+extension Rooms {
+  /// Publications that are kept for other nodes to read, whatever the room's memory is. Readers are given no more than
+  /// that is.
+  static let sharedMemory = RoomMemory(publicationsMax: 1_000, ageMax: 60_000)
+
+  /// The history limits by which a publication is kept.
+  func keptMemory(of room: RoomName) -> RoomMemory {
+    let memory = settings.memory(of: room)
+    guard settings.sharesStore else { return memory }
+    return RoomMemory(
+      publicationsMax: max(memory.publicationsMax, Self.sharedMemory.publicationsMax),
+      ageMax: max(memory.ageMax, Self.sharedMemory.ageMax))
+  }
+
+  /// Whether it is known what is to be kept from whom: until then nothing is sent, which could not be sent later.
+  private var knowsBlocks: Bool { people.blocking?.isReady ?? true }
+
+  // MARK: Places
+
+  /// Whether a subscriber becomes a member now, as the others are where it is; if not, it does later.
+  func meet(_ recovery: RoomRecovery, _ work: RoomSubscribing) -> Bool {
+    let name = work.room
+    let head = recovery.head
+    guard settings.sharesStore, rooms[name] != nil else { return true }
+    guard knowsBlocks else {
+      finish(work, .failure(.unavailable("the store has not told yet who blocks whom")))
+      return false
+    }
+    if let cursor = rooms[name]?.cursor, !cursor.isIn(head.epoch) {
+      startAnew(name, isLost: false)
+    }
+    guard let cursor = rooms[name]?.cursor else {
+      stand(at: head, in: name)
+      return true
+    }
+    if cursor.position.offset == head.offset { return true }
+    rooms[name]?.cursor?.add(.init(work: work, recovery: recovery))
+    if cursor.position.offset > head.offset {
+      startAnew(name, isLost: true)
+    } else {
+      hear(of: head.offset, in: name)
+    }
+    return false
+  }
+
+  /// Subscribers become members who waited for a place.
+  private func admit(_ arrived: [RoomCursor.Waiting]) {
+    for waiting in arrived { finish(waiting.work, .success(waiting.recovery)) }
+  }
+
+  /// A member has come who is to hear from now on: where that is has to be read once.
+  func findPlace(in name: RoomName) {
+    guard settings.sharesStore, let room = rooms[name], room.cursor == nil, !room.isFindingPlace
+    else { return }
+    rooms[name]?.isFindingPlace = true
+    store(
+      .recover(
+        .recover(
+          name, from: nil, limit: 0, bytesMax: 0, memory: settings.memory(of: name),
+          now: surroundings.clock.now)), for: .roomPlace(name))
+  }
+
+  /// A room's head was read, for members that hear from now on.
+  func foundPlace(in name: RoomName, _ outcome: StoreOutcome<RoomRecovery>) {
+    rooms[name]?.isFindingPlace = false
+    guard rooms[name] != nil, rooms[name]?.cursor == nil, case .success(let recovery) = outcome
+    else { return }
+    stand(at: recovery.head, in: name)
+  }
+
+  private func stand(at head: RoomPosition, in name: RoomName) {
+    rooms[name]?.cursor = RoomCursor(position: head)
+  }
+
+  /// The members have another history than the store: all of them come again. Nothing is said here of what they lack;
+  /// the store finds that by their positions.
+  ///
+  /// - Parameter isLost: whether publications were lost that members have: then the room goes on under another epoch.
+  private func startAnew(_ name: RoomName, isLost: Bool) {
+    guard let room = rooms[name], var cursor = room.cursor else { return }
+    surroundings.log.write(
+      isLost ? .warning : .notice, "a room's history is another one at the store", [])
+    rooms[name]?.cursor = nil
+    if isLost {
+      store(
+        .recover(
+          .renewEpoch(name, from: cursor.position.epoch, to: surroundings.names.next())),
+        for: .roomPlace(name))
+      rooms[name]?.isFindingPlace = true
+    }
+    for id in room.members {
+      guard let connection = connections[id] else { continue }
+      close(connection, .rejoin, "the room's history is another one now; subscribe again")
+    }
+    for waiting in cursor.takeAll() { recover(waiting.work) }
+    if rooms[name]?.members.isEmpty == false { findPlace(in: name) }
+  }
+
+  // MARK: News
+
+  /// A publication of this node's own is on disk: it is next, or others came before it.
+  func arrived(_ publication: Publication, epoch: String, in name: RoomName) {
+    tellNodes(.published(offset: publication.offset), in: name)
+    guard let cursor = rooms[name]?.cursor else { return }
+    guard cursor.isIn(epoch) else { return startAnew(name, isLost: false) }
+    // Answers come in the order of the numbers: what is behind was numbered anew.
+    guard publication.offset > cursor.position.offset else {
+      return startAnew(name, isLost: true)
+    }
+    if publication.offset == cursor.position.offset + 1, knowsBlocks {
+      deliverNext(publication, in: name)
+    } else {
+      hear(of: publication.offset, in: name)
+    }
+  }
+
+  private func deliverNext(_ publication: Publication, in name: RoomName) {
+    guard let cursor = rooms[name]?.cursor else { return }
+    rooms[name]?.cursor?.advance(to: publication)
+    deliver(publication, epoch: cursor.position.epoch, in: name)
+    admit(rooms[name]?.cursor?.takeArrived() ?? [])
+  }
+
+  /// Something is said to be published: nothing is believed but that it may be worth a look.
+  func hear(of offset: Int, in name: RoomName) {
+    guard let cursor = rooms[name]?.cursor else { return findPlace(in: name) }
+    rooms[name]?.cursor?.heard = max(cursor.heard, offset)
+    guard max(cursor.heard, offset) > cursor.position.offset, cursor.reading == nil, knowsBlocks
+    else { return }
+    nextAttempt += 1
+    rooms[name]?.cursor?.reading = nextAttempt
+    // With the newest that is here, to see that it is the same one there.
+    let isChecked = cursor.time != nil && cursor.position.offset > 0
+    store(
+      .page(
+        .page(
+          name, .since(cursor.position.offset - (isChecked ? 1 : 0)), limit: settings.recoveryMax,
+          bytesMax: settings.pageBytes,
+          // However old: another node's clock may be hours behind.
+          memory: RoomMemory(publicationsMax: .max, ageMax: .max), now: surroundings.clock.now)),
+      for: .roomNews(name, reading: nextAttempt))
+  }
+
+  /// Takes the outcome of reading what follows in a room.
+  func readNews(of name: RoomName, _ reading: UInt64, _ outcome: StoreOutcome<RoomPage>) {
+    guard let cursor = rooms[name]?.cursor, cursor.reading == reading else { return }
+    rooms[name]?.cursor?.reading = nil
+    // The next look at the heads finds what was heard of. What was read replaces what was heard.
+    rooms[name]?.cursor?.heard = 0
+    let page: RoomPage
+    switch outcome {
+    case .success(let read): page = read
+    case .failure(let error):
+      for waiting in rooms[name]?.cursor?.takeAll() ?? [] { finish(waiting.work, .failure(error)) }
+      return
+    }
+    guard cursor.isIn(page.head.epoch) else { return startAnew(name, isLost: false) }
+    guard page.head.offset >= cursor.position.offset else {
+      return startAnew(name, isLost: true)
+    }
+    for publication in page.publications {
+      guard let here = rooms[name]?.cursor else { return }
+      switch publication.offset - here.position.offset {
+      case ..<0: continue
+      case 0:
+        if let time = here.time, time != publication.time {
+          return startAnew(name, isLost: true)
+        }
+      case 1: deliverNext(publication, in: name)
+      default: return startAnew(name, isLost: false)
+      }
+    }
+    guard let here = rooms[name]?.cursor, here.position.offset < page.head.offset else { return }
+    // A page has one at least, unless they are no longer kept.
+    guard page.hasMore else { return startAnew(name, isLost: false) }
+    hear(of: page.head.offset, in: name)
+  }
+
+  // MARK: Heads
+
+  /// Looks at the heads of all rooms that somebody is in, now and then.
+  func lookForNews(now: Int64) {
+    guard settings.sharesStore, !isLookingAtHeads else { return }
+    let pause = hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
+    guard now - lookedAt >= pause, !rooms.isEmpty else { return }
+    lookedAt = now
+    isLookingAtHeads = true
+    // In the same order in each run.
+    let names = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    store(.heads(of: names), for: .roomHeads(names))
+  }
+
+  /// The heads of rooms were read.
+  func compareHeads(of names: [RoomName], _ outcome: StoreOutcome<[RoomHead]>) {
+    isLookingAtHeads = false
+    guard case .success(let heads) = outcome else { return }
+    for (name, head) in zip(names, heads) {
+      guard let room = rooms[name] else { continue }
+      guard let cursor = room.cursor else {
+        // Members alone need a place; subscribers bring theirs.
+        if !room.members.isEmpty { stand(at: head.position, in: name) }
+        continue
+      }
+      let offset = cursor.position.offset
+      if !cursor.isIn(head.position.epoch) {
+        startAnew(name, isLost: false)
+      } else if head.position.offset < offset {
+        startAnew(name, isLost: true)
+      } else if head.position.offset > offset {
+        hear(of: head.position.offset, in: name)
+      } else if let time = cursor.time, time != head.time {
+        startAnew(name, isLost: true)
+      } else {
+        rooms[name]?.cursor?.time = head.time
+      }
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import GatewayPorts
+import SocketMessages
+
+/// Searching the notes that somebody may read.
+///
+/// The index of words knows no rights. So it says ids alone at first; of those that may be read, and of no
+/// others, the places are asked for and told.
+///
+///     GET /api/search ─▶ find ─▶ ids, best first ─▶ may they read? ─▶ places ─▶ answer
+///                          ▲─────── more, if few ────────┘
+final class Search: Part {
+  let board: Switchboard
+  let access: Access
+
+  /// Notes of an answer unless a number is asked for, and at most.
+  private static let limitDefault = 20
+  private static let limitMax = 50
+  /// Notes that are looked at for one answer: first so many, then all of the rest.
+  private static let firstScan = 200
+  private static let scanMax = 10_000
+  /// Searches that may be under way: of all, of one person, and of those whom nothing tells apart, as the
+  /// guests of one link.
+  private static let workMax = 64
+  private static let workMaxOfPerson = 2
+  private static let workMaxOfGuests = 16
+
+  /// A search under way.
+  struct Work {
+    let query: SearchQuery
+    var identity: Identity
+    let limit: Int
+    /// Notes that were asked for in the step under way.
+    var asked: Int
+    var scanned = 0
+    /// The notes that may be read, best first; one more than the limit at most.
+    var found: [DocumentID] = []
+    /// Whether more notes have the words than were looked at.
+    var isCut = false
+  }
+
+  /// The searches under way.
+  var work: [RequestID: Work] = [:]
+
+  init(_ board: Switchboard, _ access: Access) {
+    self.board = board
+    self.access = access
+  }
+
+  /// Answers a request for notes with some words, when the index has replied.
+  func find(_ request: RequestID, _ fields: QueryFields, _ identity: Identity) {
+    guard let words = fields["q"] else {
+      respond(request, .problem(400, .badMessage, "expected q, the words to look for"))
+      return
+    }
+    guard let limit = fields.number("limit").or(Self.limitDefault),
+      (1...Self.limitMax).contains(limit)
+    else {
+      respond(request, .problem(400, .badMessage, "expected limit from 1 to \(Self.limitMax)"))
+      return
+    }
+    let query: SearchQuery
+    do throws(SearchQueryError) {
+      query = try SearchQuery(words)
+    } catch {
+      respond(request, .problem(413, .tooLarge, error.words))
+      return
+    }
+    guard !query.terms.isEmpty else {
+      respond(request, .json(200, SearchJSON.answer([], isCut: false)))
+      return
+    }
+    guard hasRoom(for: identity) else {
+      respond(request, .busy("too many searches are under way; send it again later"))
+      return
+    }
+    let begun = Work(query: query, identity: identity, limit: limit, asked: Self.firstScan)
+    work[request] = begun
+    act(.search(request, .find(query, skipping: 0, limit: begun.asked)))
+  }
+
+  private func hasRoom(for identity: Identity) -> Bool {
+    guard work.count < Self.workMax else { return false }
+    let own = work.values.count { identity.isSamePerson(as: $0.identity) }
+    return own < (identity.person == nil ? Self.workMaxOfGuests : Self.workMaxOfPerson)
+  }
+
+  /// Looks at a token again, which may have ended while the index worked, and at its bearer's rights.
+  ///
+  /// - Throws: Why it counts no longer.
+  private func current(_ identity: Identity) throws(AuthenticationError) -> Identity {
+    guard !identity.isExpired(at: surroundings.clock.now) else { throw .expired }
+    guard !access.isRevoked(identity), let current = access.updated(identity) else {
+      throw .revoked
+    }
+    return current
+  }
+
+  /// The index has done a step of a search.
+  func replied(_ request: RequestID, _ reply: SearchReply) {
+    guard var work = work.removeValue(forKey: request) else { return }
+    do throws(AuthenticationError) {
+      work.identity = try current(work.identity)
+    } catch {
+      respond(request, .refusal(error))
+      return
+    }
+    switch reply {
+    case .ids(let ids): goOn(request, work, ids)
+    case .hits(let all):
+      let hits = all.filter { work.identity.may(.read, .document($0.note.id)) }
+      respond(request, .json(200, SearchJSON.answer(hits, isCut: work.isCut)))
+    case .busy: respond(request, .busy("too many searches wait; send it again later"))
+    case .failed(let error):
+      surroundings.log.write(.error, "search failed", [("error", error.logName)])
+      respond(
+        request, .problem(503, .unavailable, "the notes cannot be searched now; try again later"))
+    }
+  }
+
+  private func goOn(_ request: RequestID, _ work: Work, _ ids: [DocumentID]) {
+    var work = work
+    for id in ids where work.identity.may(.read, .document(id)) {
+      guard work.found.count < work.limit else {
+        work.isCut = true
+        break
+      }
+      work.found.append(id)
+    }
+    work.scanned += ids.count
+    let hasMore = ids.count == work.asked
+    if hasMore, work.found.count < work.limit, work.scanned < Self.scanMax {
+      work.asked = Self.scanMax - work.scanned
+      self.work[request] = work
+      act(.search(request, .find(work.query, skipping: work.scanned, limit: work.asked)))
+      return
+    }
+    // Of notes that were not looked at, nobody knows whether they may be read.
+    guard !work.found.isEmpty else {
+      respond(request, .json(200, SearchJSON.answer([], isCut: false)))
+      return
+    }
+    self.work[request] = work
+    act(.search(request, .places(work.query, work.found)))
+  }
+
+  /// Forgets a search whose answer nobody waits for any more.
+  func abandoned(_ request: RequestID) { work[request] = nil }
+}
+
+extension SearchQueryError {
+  /// The error for people.
+  fileprivate var words: String {
+    switch self {
+    case .tooLong(let bytes):
+      "q may have \(SearchQuery.bytesMax) bytes; this one has \(bytes)"
+    case .tooMany(let words):
+      "q may have \(SearchQuery.wordsMax) words; this one has \(words)"
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import GatewayPorts
+import JSON
+
+/// Notes that were found, as the HTTP surface writes them.
+enum SearchJSON {
+  /// `{"notes": [ … ], "more": true}`, each note with the marks in its title and its place.
+  ///
+  /// - Parameter isCut: Whether there are more notes, which are not named.
+  static func answer(_ hits: [SearchHit], isCut: Bool) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.key("notes", &body)
+      JSONWriter.array(hits, &body) { append($0, &$1) }
+      if isCut { object.field("more", true, &body) }
+    }
+    return body
+  }
+
+  private static func append(_ hit: SearchHit, _ body: inout [UInt8]) {
+    JSONWriter.object(&body) { object, body in
+      object.field("id", hit.note.id, &body)
+      object.field("title", hit.note.title, &body)
+      object.field("revision", hit.note.revision, &body)
+      object.field("createdAt", Int(hit.note.createdAt), &body)
+      object.field("updatedAt", Int(hit.note.updatedAt), &body)
+      object.key("titleMarks", &body)
+      append(hit.titleMarks, &body)
+      object.key("place", &body)
+      JSONWriter.object(&body) { object, body in
+        object.field("text", hit.place.text, &body)
+        object.field("start", hit.place.start, &body)
+        object.key("marks", &body)
+        append(hit.place.marks, &body)
+      }
+    }
+  }
+
+  private static func append(_ marks: [Range<Int>], _ body: inout [UInt8]) {
+    JSONWriter.array(marks, &body) { mark, body in
+      JSONWriter.object(&body) { object, body in
+        object.field("from", mark.lowerBound, &body)
+        object.field("to", mark.upperBound, &body)
+      }
+    }
+  }
+}

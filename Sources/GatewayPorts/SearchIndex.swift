@@ -1,0 +1,158 @@
+/// An index of the words of notes, beside the store, from which it can be made anew at any time.
+///
+/// It has one owner and one thread. It knows neither rights nor what was deleted a moment ago: who asks it
+/// looks at both.
+public protocol SearchIndex: AnyObject {
+  /// The state of each of some notes; `nil` for one that is not in the index.
+  func states(of ids: [DocumentID]) throws(StoreError) -> [IndexedState?]
+
+  /// The ids of notes in the index, in an order of its own, those after one or the first.
+  func ids(after id: DocumentID?, limit: Int) throws(StoreError) -> [DocumentID]
+
+  /// Takes a note in, in place of what it has of it.
+  ///
+  /// - Complexity: O(*n*) for the note's old and new text, and amortised logarithmic in the index.
+  func put(_ note: IndexedNote) throws(StoreError)
+
+  /// Removes notes, as far as they are there.
+  func remove(_ ids: [DocumentID]) throws(StoreError)
+
+  /// Finds the notes with all terms of a query, best first.
+  func find(
+    _ query: SearchQuery, skipping count: Int, limit: Int
+  ) throws(StoreError) -> [DocumentID]
+
+  /// The indexed text of a note; `nil` if it is not in the index.
+  func text(of id: DocumentID) throws(StoreError) -> String?
+
+  /// Removes all notes.
+  func clear() throws(StoreError)
+
+  /// Looks whether there is room to write: what can be made anew leaves the last of a disk to what cannot.
+  ///
+  /// - Throws: `unavailable` if there is not.
+  func checkRoom() throws(StoreError)
+
+  /// Does housekeeping that nobody waits for.
+  func upkeep()
+
+  /// Whether other nodes put notes into it, too.
+  var isShared: Bool { get }
+}
+
+extension SearchIndex {
+  /// Finds room: the disk is another machine's.
+  public func checkRoom() throws(StoreError) {}
+
+  /// Does nothing.
+  public func upkeep() {}
+
+  /// An index with one owner.
+  public var isShared: Bool { false }
+}
+
+/// The state in which a note is in an index.
+public struct IndexedState: Sendable, Equatable {
+  /// The revision of the text.
+  public var revision: Int
+  /// The time at which text or title last changed.
+  public var updatedAt: Timestamp
+  /// The time of the note's creation: another note may have its id by now.
+  public var createdAt: Timestamp
+
+  /// Makes a state.
+  public init(revision: Int, updatedAt: Timestamp, createdAt: Timestamp) {
+    self.revision = revision
+    self.updatedAt = updatedAt
+    self.createdAt = createdAt
+  }
+
+  /// The state of a note.
+  public init(_ note: NoteSummary) {
+    self.init(revision: note.revision, updatedAt: note.updatedAt, createdAt: note.createdAt)
+  }
+}
+
+/// A note for an index.
+public struct IndexedNote: Sendable, Equatable {
+  /// The note's name.
+  public var id: DocumentID
+  /// The title.
+  public var title: String
+  /// The text.
+  public var text: String
+  /// The state of both.
+  public var state: IndexedState
+
+  /// Makes a note.
+  public init(id: DocumentID, title: String, text: String, state: IndexedState) {
+    self.id = id
+    self.title = title
+    self.text = text
+    self.state = state
+  }
+}
+
+/// A search, in the two steps between which rights are looked at.
+public enum SearchRequest: Sendable, Equatable {
+  /// Finds the ids of notes, best first.
+  case find(SearchQuery, skipping: Int, limit: Int)
+  /// Finds where some notes have the words of a query. Those that are gone by now are left out.
+  case places(SearchQuery, [DocumentID])
+}
+
+/// The reply to one step of a search.
+public enum SearchReply: Sendable, Equatable {
+  /// The ids of notes, best first.
+  case ids([DocumentID])
+  /// Notes with their places, in the order in which they were asked for.
+  case hits([SearchHit])
+  /// The step failed.
+  case failed(StoreError)
+  /// The step was not begun, for too many searches wait.
+  case busy
+}
+
+/// A note that was found.
+public struct SearchHit: Sendable, Equatable {
+  /// The note as it is now.
+  public var note: NoteSummary
+  /// The words in its title, as ranges of scalars.
+  public var titleMarks: [Range<Int>]
+  /// The place in its text, as it was when the note last rested.
+  public var place: SearchPlace
+
+  /// Makes a hit.
+  public init(note: NoteSummary, titleMarks: [Range<Int>], place: SearchPlace) {
+    self.note = note
+    self.titleMarks = titleMarks
+    self.place = place
+  }
+}
+
+extension StoreRequest {
+  /// The note that search may have to look at anew when the request is done; `nil` for none.
+  public var changedNote: SearchedChange? {
+    switch self {
+    case .create(let id, _, _, _), .rename(let id, _, _), .append(let id, _, _, _): .edited(id)
+    case .delete(let id, _): .removed(id)
+    case .deleted(.bringBack(let id)): .broughtBack(id)
+    case .once(.create(let draft, _, _)): .edited(draft.id)
+    case .once(.perform(let request, _, _)): request.changedNote
+    case .once, .deleted, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .snapshot,
+      .text, .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room,
+      .people, .groups, .tell, .wipeFailedCommits:
+      nil
+    }
+  }
+}
+
+/// A change of a note that concerns search.
+public enum SearchedChange: Sendable, Equatable {
+  /// Its text or title changed: more may follow.
+  case edited(DocumentID)
+  /// It is gone.
+  case removed(DocumentID)
+  /// It is there, whole.
+  case broughtBack(DocumentID)
+}

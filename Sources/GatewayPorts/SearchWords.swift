@@ -1,0 +1,248 @@
+/// The words of a text, as search compares them.
+///
+/// A word is a run of letters, digits and the marks on them, folded: small letters, without accents. In
+/// scripts that put no spaces between words (Chinese, Japanese, Thai, …) each letter is a word, and
+/// neighbours are found as a phrase. A tag, such as `#plan`, is a word of its own beside the words in it.
+///
+///     "Déjà-vu in 東京 #plan"  ─▶  deja vu in 東 京 plan, and the tag plan
+public enum SearchWords {
+  /// Scalars of a text that are looked at: what stands behind them is not found.
+  public static let scalarsMax = 4_000_000
+  /// Bytes of a folded word that are compared.
+  public static let wordBytesMax = 96
+  /// The first scalar of a folded tag: a private one, which no word has.
+  public static let tagMark: Unicode.Scalar = "\u{E000}"
+
+  /// A word in a text.
+  public struct Word: Sendable, Equatable {
+    /// The folded letters; of a tag with ``tagMark`` before them.
+    public var folded: String
+    /// The place in the text, in scalars.
+    public var range: Range<Int>
+    /// Whether the word is one letter of a script without spaces.
+    public var isSingle = false
+
+    /// Whether the word is a tag.
+    public var isTag: Bool { folded.unicodeScalars.first == tagMark }
+  }
+
+  /// Calls `body` with each word, in the order of their places, until it returns `false`.
+  ///
+  /// - Complexity: O(*n*) scalars.
+  public static func forEach(in text: String, _ body: (Word) -> Bool) {
+    withoutActuallyEscaping(body) { body in
+      var scanner = Scanner(body)
+      scanner.scan(text)
+    }
+  }
+
+  /// All words of a text.
+  public static func all(in text: String) -> [Word] {
+    var words: [Word] = []
+    forEach(in: text) { word in
+      words.append(word)
+      return true
+    }
+    return words
+  }
+
+  /// The folded words of a text with a space between them, as an index takes them; tags come last, so
+  /// that they stand between no two words.
+  public static func joined(_ text: String) -> String {
+    var words = ""
+    words.reserveCapacity(min(text.utf8.count, scalarsMax) + 1)
+    var tags = ""
+    forEach(in: text) { word in
+      if word.isTag {
+        tags += " " + word.folded
+      } else {
+        if !words.isEmpty { words += " " }
+        words += word.folded
+      }
+      return true
+    }
+    return words + tags
+  }
+
+  /// The role of a scalar in words.
+  enum Kind {
+    /// Between words.
+    case gap
+    /// A part of a word.
+    case letter
+    /// A word of its own, with the marks that follow it.
+    case single
+    /// Goes with the letter before it, and is compared.
+    case mark
+    /// Goes with the letter before it, and is passed over.
+    case accent
+  }
+
+  static func kind(of scalar: Unicode.Scalar) -> Kind {
+    let value = scalar.value
+    if value < 0x80 {
+      let isLetter =
+        (0x61...0x7A).contains(value) || (0x41...0x5A).contains(value)
+        || (0x30...0x39).contains(value)
+      return isLetter ? .letter : .gap
+    }
+    switch value {
+    case 0x0300...0x036F, 0x0591...0x05BD, 0x05BF, 0x05C1...0x05C2, 0x05C4...0x05C5, 0x05C7,
+      0x0610...0x061A, 0x0640, 0x064B...0x065F, 0x0670, 0x200C...0x200D, 0xFE00...0xFE0F:
+      return .accent
+    default: break
+    }
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+      .decimalNumber, .letterNumber, .otherNumber:
+      return isSpaceless(value) ? .single : .letter
+    case .nonspacingMark, .spacingMark, .enclosingMark: return .mark
+    default: return .gap
+    }
+  }
+
+  /// Whether a letter belongs to a script that puts no spaces between words.
+  private static func isSpaceless(_ value: UInt32) -> Bool {
+    switch value {
+    case 0x0E00...0x0FFF, 0x1000...0x109F, 0x1780...0x17FF, 0x2E80...0x2FDF, 0x3005...0x3007,
+      0x3040...0x30FF, 0x3100...0x312F, 0x31A0...0x31BF, 0x31F0...0x31FF, 0x3400...0x4DBF,
+      0x4E00...0x9FFF, 0xA9E0...0xA9FF, 0xAA60...0xAA7F, 0xF900...0xFAFF, 0xFF66...0xFF9F,
+      0x20000...0x3FFFF:
+      true
+    default: false
+    }
+  }
+
+  /// Appends what a letter is compared as.
+  static func fold(_ scalar: Unicode.Scalar, into word: inout String) {
+    let value = scalar.value
+    if value < 0x80 {
+      let isCapital = (0x41...0x5A).contains(value)
+      word.unicodeScalars.append(
+        isCapital ? Unicode.Scalar(UInt8(value + 0x20)) : scalar)
+      return
+    }
+    // Letters and digits as wide as Chinese ones.
+    if (0xFF10...0xFF5A).contains(value), let plain = Unicode.Scalar(value - 0xFEE0) {
+      fold(plain, into: &word)
+      return
+    }
+    for small in scalar.properties.lowercaseMapping.unicodeScalars {
+      if let plain = SearchLetters.plain[small] {
+        word += plain
+      } else if kind(of: small) != .accent {
+        word.unicodeScalars.append(small)
+      }
+    }
+  }
+}
+
+/// Goes through a text and gives away its words.
+private struct Scanner {
+  private let body: (SearchWords.Word) -> Bool
+  private var word = SearchWords.Word(folded: "", range: 0..<0)
+  private var isInWord = false
+  /// A tag that has begun.
+  private var tag: SearchWords.Word?
+  private var hasTagLetter = false
+  private var goesOn = true
+
+  init(_ body: @escaping (SearchWords.Word) -> Bool) { self.body = body }
+
+  mutating func scan(_ text: String) {
+    var place = 0
+    var previous: Unicode.Scalar = " "
+    for scalar in text.unicodeScalars {
+      guard goesOn, place < SearchWords.scalarsMax else { break }
+      let kind = SearchWords.kind(of: scalar)
+      take(scalar, kind, at: place)
+      takeForTag(scalar, kind, at: place, after: previous)
+      previous = scalar
+      place += 1
+    }
+    endWord(at: place)
+    endTag(at: place)
+  }
+
+  private mutating func take(_ scalar: Unicode.Scalar, _ kind: SearchWords.Kind, at place: Int) {
+    switch kind {
+    case .gap: endWord(at: place)
+    case .accent: break
+    case .mark:
+      if isInWord { append(scalar) }
+    case .letter:
+      if isInWord, word.isSingle { endWord(at: place) }
+      begin(at: place, isSingle: false)
+      append(scalar)
+    case .single:
+      endWord(at: place)
+      begin(at: place, isSingle: true)
+      append(scalar)
+    }
+  }
+
+  private mutating func begin(at place: Int, isSingle: Bool) {
+    guard !isInWord else { return }
+    isInWord = true
+    word = SearchWords.Word(folded: "", range: place..<place, isSingle: isSingle)
+  }
+
+  private mutating func append(_ scalar: Unicode.Scalar) {
+    guard word.folded.utf8.count < SearchWords.wordBytesMax else { return }
+    SearchWords.fold(scalar, into: &word.folded)
+  }
+
+  private mutating func endWord(at place: Int) {
+    guard isInWord else { return }
+    isInWord = false
+    word.range = word.range.lowerBound..<place
+    if goesOn, !word.folded.isEmpty { goesOn = body(word) }
+  }
+
+  // MARK: Tags
+
+  private mutating func takeForTag(
+    _ scalar: Unicode.Scalar, _ kind: SearchWords.Kind, at place: Int,
+    after previous: Unicode.Scalar
+  ) {
+    if scalar == "#" {
+      endTag(at: place)
+      // "a#b" is an address, "&#9;" a letter.
+      guard SearchWords.kind(of: previous) == .gap, previous != "&", previous != "#",
+        previous != "/"
+      else { return }
+      tag = SearchWords.Word(
+        folded: String(Character(SearchWords.tagMark)), range: place..<place)
+      hasTagLetter = false
+      return
+    }
+    guard tag != nil else { return }
+    switch kind {
+    case .gap where scalar == "-" || scalar == "_":
+      // Other forms of the same, which an index takes for letters.
+      appendToTag(scalar == "-" ? "\u{2010}" : "\u{203F}")
+    case .gap: endTag(at: place)
+    case .accent: break
+    case .letter, .single, .mark:
+      if scalar.value >= 0x80 || !(0x30...0x39).contains(scalar.value) { hasTagLetter = true }
+      guard var begun = tag, begun.folded.utf8.count < SearchWords.wordBytesMax else { return }
+      tag = nil
+      SearchWords.fold(scalar, into: &begun.folded)
+      tag = begun
+    }
+  }
+
+  private mutating func appendToTag(_ scalar: Unicode.Scalar) {
+    guard let length = tag?.folded.utf8.count, length < SearchWords.wordBytesMax else { return }
+    tag?.folded.unicodeScalars.append(scalar)
+  }
+
+  private mutating func endTag(at place: Int) {
+    guard var ended = tag else { return }
+    tag = nil
+    // "#12" counts something.
+    guard hasTagLetter else { return }
+    ended.range = ended.range.lowerBound..<place
+    if goesOn { goesOn = body(ended) }
+  }
+}

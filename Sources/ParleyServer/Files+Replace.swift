@@ -1,0 +1,80 @@
+import Glibc
+
+extension Files {
+  /// Writes a text file in one step: it has its old text or the new one, whatever happens.
+  ///
+  /// A file that is there keeps its owner; a new one that the superuser makes gets its folder's.
+  ///
+  /// - Parameter isSecret: whether nobody but its owner may read it, nor the group of one that was there
+  ///   unless it could before.
+  static func replace(
+    _ path: String, with text: String, isNew: Bool, isSecret: Bool = true
+  ) throws(FileError) {
+    let new = path + ".new"
+    unlink(new)
+    let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure(path) }
+    var isOpen = true
+    defer {
+      if isOpen { close(file) }
+      unlink(new)
+    }
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        throw failure(path)
+      }
+    }
+    try takeOwner(file, of: path, isNew: isNew)
+    try takeMode(file, of: path, isNew: isNew, isSecret: isSecret)
+    guard fsync(file) == 0 else { throw failure(path) }
+    isOpen = false
+    guard close(file) == 0, rename(new, path) == 0 else { throw failure(path) }
+    syncFolder(of: path)
+  }
+
+  /// Gives a file the owner of the one that it replaces, or else of its folder.
+  private static func takeOwner(_ file: Int32, of path: String, isNew: Bool) throws(FileError) {
+    var model = stat()
+    guard stat(isNew ? folder(of: path) : path, &model) == 0 else { throw failure(path) }
+    if isNew {
+      if geteuid() == 0, fchown(file, model.st_uid, model.st_gid) != 0 { throw failure(path) }
+      return
+    }
+    var own = stat()
+    guard fstat(file, &own) == 0 else { throw failure(path) }
+    if own.st_uid != model.st_uid || own.st_gid != model.st_gid {
+      guard fchown(file, model.st_uid, model.st_gid) == 0 else {
+        throw FileError(
+          "\(path) belongs to another user, who could not read it afterwards; run this as that user"
+        )
+      }
+    }
+  }
+
+  private static func takeMode(
+    _ file: Int32, of path: String, isNew: Bool, isSecret: Bool
+  ) throws(FileError) {
+    var mode: mode_t = isSecret ? 0o600 : 0o644
+    if !isNew {
+      var model = stat()
+      guard stat(path, &model) == 0 else { throw failure(path) }
+      mode = isSecret ? 0o600 | model.st_mode & 0o040 : model.st_mode & 0o777
+    }
+    guard fchmod(file, mode) == 0 else { throw failure(path) }
+  }
+
+  private static func syncFolder(of path: String) {
+    let descriptor = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+
+  private static func failure(_ path: String) -> FileError {
+    FileError("\(path) cannot be written: \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,318 @@
+package import GatewayPorts
+
+/// The work of keeping an index of words like its store, in small pieces, and of searching in it.
+///
+/// It waits for nothing and has no thread: it is told the time, and says when it has something to do.
+package struct IndexKeeper {
+  private let store: any DocumentStore
+  private let open: () throws -> any SearchIndex
+  private let log: any LogSink
+  private var index: (any SearchIndex)?
+
+  /// The number of notes that were put into the index.
+  package private(set) var indexed = 0
+  /// Notes that the index has refused once; one that it refuses again is left out of it.
+  private var refused: Set<DocumentID> = []
+  /// The trouble that was logged last.
+  private var told = ""
+  /// Why the last piece of work failed; `nil` if it did not.
+  package private(set) var failure: StoreError?
+
+  private var resting = RestingNotes()
+  /// Changes that are looked at without waiting, oldest first.
+  private var urgent: [DocumentID] = []
+  /// The number of those that are done with.
+  private var urgentDone = 0
+  private var comparison: Comparison? = .notes(after: nil)
+  /// Notes of the store that the comparison has found to be otherwise in the index.
+  private var differing: [DocumentID] = []
+  private var nextComparison: Int64?
+  /// The time of the next try after something failed.
+  private var nextTry: Int64 = 0
+  /// Milliseconds for which the comparison leaves the machine to others.
+  private var nextPiece: Int64 = 0
+
+  /// The place of a comparison: first all notes of the store are looked up in the index, then the other
+  /// way round.
+  private enum Comparison {
+    case notes(after: NotePlace?)
+    case index(after: DocumentID?)
+  }
+
+  /// Notes that are compared at a time.
+  private static let pageSize = 200
+  /// Milliseconds between comparisons where several nodes write.
+  private static let comparisonPause: Int64 = 600_000
+  /// Milliseconds before a failure is tried to be overcome.
+  private static let failurePause: Int64 = 30_000
+  /// Changes that may wait to be looked at.
+  private static let urgentMax = 10_000
+  /// Notes that are remembered as refused.
+  private static let refusedMax = 1_000
+  /// Scalars of a text, and of all texts of an answer, in which places are looked for.
+  private static let scanMax = 200_000
+  private static let scanMaxOfAll = 1_000_000
+
+  /// Begins with a comparison.
+  ///
+  /// - Parameter open: Opens the index, again after a failure.
+  package init(
+    store: any DocumentStore, open: @escaping () throws -> any SearchIndex, log: any LogSink
+  ) {
+    self.store = store
+    self.open = open
+    self.log = log
+  }
+
+  /// Milliseconds until there is something to do.
+  package func pause(at now: Int64) -> Int64 {
+    guard now >= nextTry else { return nextTry - now }
+    if urgentDone < urgent.count { return 0 }
+    var next = now + 60_000
+    if let look = resting.nextLook { next = min(next, look) }
+    if comparison != nil || !differing.isEmpty { next = min(next, nextPiece) }
+    if let nextComparison { next = min(next, nextComparison) }
+    return max(0, next - now)
+  }
+
+  /// Whether the index is like the store, as far as the keeper knows.
+  package var isSettled: Bool {
+    comparison == nil && differing.isEmpty && urgentDone == urgent.count && resting.count == 0
+  }
+
+  /// Takes note of what has changed.
+  package mutating func note(_ changes: [SearchedChange], at now: Int64) {
+    for change in changes {
+      switch change {
+      case .edited(let id): resting.edited(id, at: now)
+      case .removed(let id), .broughtBack(let id):
+        resting.forget(id)
+        guard urgent.count - urgentDone < Self.urgentMax else {
+          compareSoon()
+          continue
+        }
+        urgent.append(id)
+      }
+    }
+    if resting.isOverfull {
+      resting.settleOverfull()
+      compareSoon()
+    }
+  }
+
+  /// Has the whole store compared.
+  package mutating func compareSoon() { comparison = .notes(after: nil) }
+
+  // MARK: Indexing
+
+  /// Does a piece of work: indexes one note, or compares some.
+  package mutating func work(at now: Int64) {
+    guard now >= nextTry else { return }
+    failure = nil
+    do throws(StoreError) {
+      let index = try opened()
+      try index.checkRoom()
+      if let id = takeUrgent() {
+        try bringUp(id, in: index)
+      } else if let id = resting.takeDue(at: now) {
+        try bringUp(id, in: index)
+      } else if now >= nextPiece {
+        let begin = SystemClock().uptime
+        try compare(in: index, at: now)
+        let end = SystemClock().uptime
+        // As long as the work took, the machine is others', from its end on.
+        nextPiece = now + (end - begin) + min(end - begin, 1_000)
+      }
+      index.upkeep()
+    } catch {
+      recover(from: error, at: now)
+    }
+  }
+
+  /// Removes and returns the oldest of the changes that wait for nothing.
+  ///
+  /// - Complexity: O(1), amortised over the changes.
+  private mutating func takeUrgent() -> DocumentID? {
+    guard urgentDone < urgent.count else { return nil }
+    let id = urgent[urgentDone]
+    urgentDone += 1
+    if urgentDone > 64, urgentDone * 2 > urgent.count {
+      urgent.removeFirst(urgentDone)
+      urgentDone = 0
+    }
+    return id
+  }
+
+  private mutating func opened() throws(StoreError) -> any SearchIndex {
+    if let index { return index }
+    do {
+      let index = try open()
+      self.index = index
+      return index
+    } catch {
+      throw .unavailable("the index of words cannot be opened: \(error)")
+    }
+  }
+
+  private mutating func recover(from error: StoreError, at now: Int64) {
+    failure = error
+    // What was under way is found again.
+    compareSoon()
+    differing = []
+    (urgent, urgentDone) = ([], 0)
+    nextTry = now + Self.failurePause
+    if case .damaged = error {
+      log.write(.warning, "index of words made anew", [("reason", "it is damaged")])
+      try? index?.clear()
+    } else if told != Self.words(of: error) {
+      told = Self.words(of: error)
+      log.write(.warning, "index of words not kept", [("reason", told)])
+    }
+    // Opened anew.
+    index = nil
+  }
+
+  private static func words(of error: StoreError) -> String {
+    if case .unavailable(let words) = error { words } else { "\(error)" }
+  }
+
+  /// Makes the index have a note as the store has it, or not at all.
+  private mutating func bringUp(_ id: DocumentID, in index: any SearchIndex) throws(StoreError) {
+    let replies = store.perform([.note(id: id), .text(id: id, at: .revision(.max))])
+    switch (replies[0], replies[1]) {
+    case (.note(let note), .text(let text)):
+      let state = IndexedState(
+        revision: text.revision, updatedAt: note.updatedAt, createdAt: note.createdAt)
+      do throws(StoreError) {
+        try index.put(IndexedNote(id: id, title: note.title, text: text.text, state: state))
+        refused.remove(id)
+        indexed += 1
+      } catch {
+        try leaveOut(id, of: index, for: error)
+      }
+    case (.failed(.unknownDocument), _): try index.remove([id])
+    // A damaged note shows in `check`; the others are found.
+    case (.failed(.damaged), _), (_, .failed(.damaged)): try index.remove([id])
+    case (.failed(let error), _), (_, .failed(let error)): throw Self.ofStore(error)
+    default: break
+    }
+  }
+
+  /// Leaves out a note that the index refuses again and again, so that it keeps no other from being found.
+  ///
+  /// - Throws: The refusal, if it is the first.
+  private mutating func leaveOut(
+    _ id: DocumentID, of index: any SearchIndex, for error: StoreError
+  ) throws(StoreError) {
+    if case .damaged = error { throw error }
+    guard refused.contains(id) else {
+      if refused.count >= Self.refusedMax { refused.removeAll() }
+      refused.insert(id)
+      throw error
+    }
+    try index.remove([id])
+    log.write(
+      .warning, "note left out of the index of words",
+      [("document", id), ("reason", Self.words(of: error))])
+  }
+
+  /// An error of the store, which is not the index's: that need not be made anew for it.
+  private static func ofStore(_ error: StoreError) -> StoreError {
+    if case .damaged = error {
+      .unavailable("the store is damaged; run parley check")
+    } else {
+      error
+    }
+  }
+
+  private mutating func compare(in index: any SearchIndex, at now: Int64) throws(StoreError) {
+    if let id = differing.popLast() { return try bringUp(id, in: index) }
+    switch comparison {
+    case .notes(let place):
+      let notes = try page(after: place)
+      let states = try index.states(of: notes.map(\.id))
+      differing = zip(notes, states).filter { IndexedState($0) != $1 }.map(\.0.id).reversed()
+      comparison =
+        notes.count < Self.pageSize
+        ? .index(after: nil) : .notes(after: notes.last.map(NotePlace.init))
+    case .index(let id):
+      let ids = try index.ids(after: id, limit: Self.pageSize)
+      try index.remove(try gone(ids))
+      comparison = ids.count < Self.pageSize ? nil : .index(after: ids.last)
+      if comparison == nil, index.isShared { nextComparison = now + Self.comparisonPause }
+    case nil:
+      guard let next = nextComparison, next <= now else { return }
+      nextComparison = nil
+      compareSoon()
+    }
+  }
+
+  private func page(after place: NotePlace?) throws(StoreError) -> [NoteSummary] {
+    switch store.perform([.notes(after: place, limit: Self.pageSize)])[0] {
+    case .notes(let notes): return notes
+    case .failed(let error): throw Self.ofStore(error)
+    default: return []
+    }
+  }
+
+  /// Returns those of some notes that the store does not have any more.
+  private func gone(_ ids: [DocumentID]) throws(StoreError) -> [DocumentID] {
+    var gone: [DocumentID] = []
+    for (id, reply) in zip(ids, store.perform(ids.map { .note(id: $0) })) {
+      switch reply {
+      case .failed(.unknownDocument): gone.append(id)
+      case .failed(.damaged): break
+      case .failed(let error): throw error
+      default: break
+      }
+    }
+    return gone
+  }
+
+  // MARK: Searching
+
+  /// Does one step of a search.
+  package mutating func reply(to search: SearchRequest) -> SearchReply {
+    do throws(StoreError) {
+      let index = try opened()
+      switch search {
+      case .find(let query, let count, let limit):
+        return .ids(try index.find(query, skipping: count, limit: limit))
+      case .places(let query, let ids): return .hits(try hits(query, ids, in: index))
+      }
+    } catch {
+      if case .damaged = error { recover(from: error, at: SystemClock().uptime) }
+      return .failed(error)
+    }
+  }
+
+  /// The notes that are there still, each with its place.
+  private func hits(
+    _ query: SearchQuery, _ ids: [DocumentID], in index: any SearchIndex
+  ) throws(StoreError) -> [SearchHit] {
+    var notes: [NoteSummary] = []
+    for reply in store.perform(ids.map { .note(id: $0) }) {
+      switch reply {
+      case .note(let note): notes.append(note)
+      case .failed(.unavailable(let words)): throw .unavailable(words)
+      default: break
+      }
+    }
+    let states = try index.states(of: notes.map(\.id))
+    var hits: [SearchHit] = []
+    var left = Self.scanMaxOfAll
+    // A text of an earlier note of the same id is nobody's any more.
+    for (note, state) in zip(notes, states) where state?.createdAt == note.createdAt {
+      guard let text = try index.text(of: note.id) else { continue }
+      // Of what is not looked through, the beginning is shown.
+      let scanned = text.unicodeScalars.prefix(
+        max(SearchPlace.scalarsMax, min(left, Self.scanMax)))
+      left -= min(left, scanned.count)
+      hits.append(
+        SearchHit(
+          note: note, titleMarks: SearchPlace.marks(of: query, in: note.title),
+          place: SearchPlace(of: query, in: String(scanned))))
+    }
+    return hits
+  }
+}

@@ -1,0 +1,122 @@
+package import CryptoOpenSSL
+package import GatewayPorts
+
+/// Invitations in a file of the data folder, which `parley invite` and the server change.
+///
+/// Each change replaces the file in one step, under a lock. What has ended goes with the next change.
+package struct InvitationFile: Sendable {
+  /// Why somebody did not become a user.
+  package enum Refusal: Error, Sendable, Equatable {
+    /// No invitation has this token, or not any more.
+    case invitation
+    /// The name is not one that a user can have.
+    case name(String)
+    /// The name is somebody else's.
+    case taken
+    /// A file cannot be read or written.
+    case file(FileError)
+  }
+
+  /// More invitations are not kept.
+  private static let countMax = 1_000
+
+  private let path: String
+
+  /// Works on the file at a path.
+  package init(path: String) { self.path = path }
+
+  /// The invitations that still count.
+  package func list(now: Timestamp) throws(FileError) -> [Invitation] {
+    guard Files.isFile(path) else { return [] }
+    return try read().filter { $0.counts(at: now) }
+  }
+
+  /// Adds an invitation.
+  package func add(_ invitation: Invitation, now: Timestamp) throws(FileError) {
+    let wasMissing = !Files.isFile(path)
+    let lock = try LockedFile(path: path)
+    // Another one may have made it meanwhile.
+    let isNew = wasMissing && lock.isEmpty
+    do throws(FileError) {
+      let others = try read().filter { $0.counts(at: now) }
+      guard others.count < Self.countMax else {
+        throw FileError("there are \(Self.countMax) invitations already; withdraw some")
+      }
+      try write(others + [invitation], isNew: isNew)
+    } catch {
+      if isNew { lock.remove() }
+      throw error
+    }
+  }
+
+  /// Withdraws an invitation.
+  package func remove(_ id: String, now: Timestamp) throws(FileError) {
+    let unknown = FileError("no invitation has this id; parley invite list lists them")
+    guard Files.isFile(path) else { throw unknown }
+    let lock = try LockedFile(path: path)
+    let all = try read()
+    guard all.contains(where: { $0.id == id && $0.counts(at: now) }) else { throw unknown }
+    try write(all.filter { $0.id != id && $0.counts(at: now) }, isNew: false)
+    lock.syncFolder()
+  }
+
+  /// Throws if no invitation has this token, or not any more.
+  package func check(_ token: String, now: Timestamp) throws(Refusal) {
+    _ = try index(of: token, among: Self.file { () throws(FileError) in try list(now: now) })
+  }
+
+  private func index(of token: String, among all: [Invitation]) throws(Refusal) -> Int {
+    guard token.utf8.count <= Invitation.tokenBytesMax else { throw .invitation }
+    let hash = Invitation.hash(of: token)
+    guard let index = all.firstIndex(where: { $0.hash == hash }) else { throw .invitation }
+    return index
+  }
+
+  /// Makes somebody with an invitation's token a user.
+  ///
+  /// The use is taken first, and given back if there is no user after all: what dies in between lets
+  /// nobody in too many.
+  package func accept(
+    _ token: String, id: String, name: String?, password: PasswordHash, users: UserEditing,
+    now: Timestamp
+  ) throws(Refusal) -> UserLine {
+    guard Files.isFile(path) else { throw .invitation }
+    let lock = try Self.file { () throws(FileError) in try LockedFile(path: path) }
+    defer { lock.syncFolder() }
+    let before = try Self.file { () throws(FileError) in try read() }.filter { $0.counts(at: now) }
+    let index = try index(of: token, among: before)
+    let line: UserLine
+    do throws(FileError) {
+      line = try UserLine(
+        id: id, name: name, password: password, rights: before[index].rights, since: now)
+    } catch {
+      throw .name(error.description)
+    }
+    guard try !Self.file({ () throws(FileError) in try users.has(id) }) else { throw .taken }
+    var after = before
+    after[index].uses -= 1
+    try Self.file { () throws(FileError) in try write(after, isNew: false) }
+    do throws(FileError) {
+      try users.add(line)
+    } catch {
+      try? write(before, isNew: false)
+      throw .file(error)
+    }
+    return line
+  }
+
+  private static func file<Result: ~Copyable>(
+    _ body: () throws(FileError) -> Result
+  ) throws(Refusal) -> Result {
+    do throws(FileError) { return try body() } catch { throw .file(error) }
+  }
+
+  private func read() throws(FileError) -> [Invitation] {
+    let text = try UserLine.text(ofFileAt: path)
+    return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap(Invitation.init)
+  }
+
+  private func write(_ invitations: [Invitation], isNew: Bool) throws(FileError) {
+    try Files.replace(path, with: invitations.map { $0.text + "\n" }.joined(), isNew: isNew)
+  }
+}

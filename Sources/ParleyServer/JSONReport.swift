@@ -1,0 +1,135 @@
+package import GatewayPorts
+import JSON
+import StoreRecords
+
+/// The output of commands with `--json`: one object on one line.
+package enum JSONReport {
+  /// The users of a file.
+  package static func users(_ lines: [UserLine]) -> String {
+    text { object, bytes in
+      object.key("users", &bytes)
+      JSONWriter.array(lines, &bytes) { line, bytes in
+        JSONWriter.object(&bytes) { object, bytes in
+          object.field("id", line.user.id, &bytes)
+          object.field("name", line.user.name, &bytes)
+          object.key("rights", &bytes)
+          JSONWriter.array(line.rights, &bytes) { JSONWriter.string($0, &$1) }
+          object.field("since", line.user.since, &bytes)
+        }
+      }
+    }
+  }
+
+  /// The invitations that still count.
+  package static func invitations(_ invitations: [Invitation]) -> String {
+    text { object, bytes in
+      object.key("invitations", &bytes)
+      JSONWriter.array(invitations, &bytes) { invitation, bytes in
+        JSONWriter.object(&bytes) { object, bytes in
+          object.field("id", invitation.id, &bytes)
+          object.field("uses", invitation.uses, &bytes)
+          object.field("until", invitation.until, &bytes)
+          object.key("rights", &bytes)
+          JSONWriter.array(invitation.rights, &bytes) { JSONWriter.string($0, &$1) }
+        }
+      }
+    }
+  }
+
+  /// The notes of a store.
+  package static func notes(_ notes: [NoteSummary]) -> String {
+    text { object, bytes in
+      object.key("notes", &bytes)
+      JSONWriter.array(notes, &bytes) { note, bytes in
+        JSONWriter.object(&bytes) { fields(note, &$0, &$1) }
+      }
+    }
+  }
+
+  /// Deleted notes that may come back.
+  package static func notes(deleted notes: [DeletedNote]) -> String {
+    text { object, bytes in
+      object.key("notes", &bytes)
+      JSONWriter.array(notes, &bytes) { deleted, bytes in
+        JSONWriter.object(&bytes) { object, bytes in
+          fields(deleted.note, &object, &bytes)
+          object.field("deletedAt", deleted.deletion.time, &bytes)
+          object.field("deletedBy", deleted.deletion.author, &bytes)
+        }
+      }
+    }
+  }
+
+  private static func fields(
+    _ note: NoteSummary, _ object: inout JSONWriter.Object, _ bytes: inout [UInt8]
+  ) {
+    object.field("id", note.id, &bytes)
+    object.field("title", note.title, &bytes)
+    object.field("revision", note.revision, &bytes)
+    object.field("createdAt", note.createdAt, &bytes)
+    object.field("updatedAt", note.updatedAt, &bytes)
+  }
+
+  /// The findings about a machine.
+  package static func findings(_ findings: [Doctor.Finding]) -> String {
+    text { object, bytes in
+      object.key("findings", &bytes)
+      JSONWriter.array(findings, &bytes) { finding, bytes in
+        JSONWriter.object(&bytes) { object, bytes in
+          object.field("severity", finding.severity.rawValue, &bytes)
+          object.field("subject", finding.subject, &bytes)
+          object.field("text", finding.text, &bytes)
+        }
+      }
+    }
+  }
+
+  /// A configuration and its store.
+  package static func check(_ report: CheckReport) -> String {
+    text { object, bytes in
+      object.key("settings", &bytes)
+      JSONWriter.array(report.lines, &bytes) { line, bytes in
+        JSONWriter.object(&bytes) { object, bytes in
+          object.field("name", line.name, &bytes)
+          object.field("value", line.value, &bytes)
+          object.field("from", line.place, &bytes)
+        }
+      }
+      object.key("warnings", &bytes)
+      JSONWriter.array(report.warnings, &bytes) { JSONWriter.string($0, &$1) }
+      object.key("problems", &bytes)
+      JSONWriter.array(report.problems, &bytes) { JSONWriter.string($0, &$1) }
+      object.key("store", &bytes)
+      JSONWriter.object(&bytes) { store(report, &$0, &$1) }
+    }
+  }
+
+  private static func store(
+    _ report: CheckReport, _ object: inout JSONWriter.Object, _ bytes: inout [UInt8]
+  ) {
+    if !report.storeName.isEmpty { object.field("name", report.storeName, &bytes) }
+    var problems: [String] = []
+    switch report.store {
+    case .unknown: object.field("state", "unknown", &bytes)
+    case .missing: object.field("state", "missing", &bytes)
+    case .sound(let findings):
+      object.field("state", "sound", &bytes)
+      object.field("notes", findings.notes, &bytes)
+      object.field("changes", findings.entries, &bytes)
+    case .damaged(let sentences):
+      object.field("state", "damaged", &bytes)
+      problems = sentences
+    case .unreadable(let sentence):
+      object.field("state", "unreadable", &bytes)
+      problems = [sentence]
+    }
+    object.key("problems", &bytes)
+    JSONWriter.array(problems, &bytes) { JSONWriter.string($0, &$1) }
+  }
+
+  private static func text(_ body: (inout JSONWriter.Object, inout [UInt8]) -> Void) -> String {
+    var bytes: [UInt8] = []
+    JSONWriter.object(&bytes, body)
+    return String(decoding: bytes, as: UTF8.self) + "\n"
+  }
+}

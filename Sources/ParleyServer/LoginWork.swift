@@ -1,0 +1,36 @@
+import CryptoOpenSSL
+import GatewayPorts
+
+/// The slow part of logins: passwords, and the files of users and invitations.
+struct LoginWork: Sendable {
+  let users: UserFile
+  let editing: UserEditing
+  let invitations: InvitationFile
+
+  /// Does a job, on the login thread.
+  func perform(_ job: LoginThread.Job) -> LoginThread.Outcome {
+    let now = SystemClock().now
+    switch job.purpose {
+    case .logIn: return .user(users.user(job.user, password: job.password))
+    case .join(let token, let name):
+      do throws(InvitationFile.Refusal) {
+        // Before the password is hashed: who only guesses tokens does not keep logins waiting.
+        try invitations.check(token, now: now)
+        let line = try invitations.accept(
+          token, id: job.user, name: name, password: PasswordHash(password: job.password),
+          users: editing, now: now)
+        return .written(user: line.user.id)
+      } catch {
+        return .refused(error)
+      }
+    case .change(let password):
+      guard let user = users.user(job.user, password: job.password) else { return .user(nil) }
+      do throws(FileError) {
+        try editing.setPassword(of: user.id, to: PasswordHash(password: password), since: now)
+        return .written(user: user.id)
+      } catch {
+        return .refused(.file(error))
+      }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import Gateway
+import GatewayPorts
+import TransportLibwebsockets
+
+/// The loops of a process as each of them sees the others: what they have counted, and a way to ask them.
+final class LoopCompany: Sendable {
+  /// The counts of one loop, as of its last tick.
+  struct Report {
+    var gateway = GatewaySummary()
+    var store = StoreMetrics()
+    var refused = RefusedConnections()
+    var connections = 0
+  }
+
+  private struct Member {
+    let loop: ServerLoop
+    let mailbox: LoopMailbox
+  }
+
+  private struct State {
+    var members: [Member] = []
+    var reports: [Report]
+  }
+
+  /// The number of loops.
+  let count: Int
+  private let state: Monitor<State>
+
+  init(count: Int) {
+    self.count = count
+    state = Monitor(State(reports: Array(repeating: Report(), count: count)))
+  }
+
+  /// Takes in the next loop.
+  func add(_ loop: ServerLoop, _ mailbox: LoopMailbox) {
+    state.withLock { $0.members.append(Member(loop: loop, mailbox: mailbox)) }
+  }
+
+  /// Lets the loops go, which have ended.
+  func dissolve() { state.withLock { $0.members = [] } }
+
+  /// Takes down the counts of a loop.
+  func report(_ report: Report, by loop: Int) { state.withLock { $0.reports[loop] = report } }
+
+  /// Returns the counts of all loops, the asking one's of now.
+  func reports(with own: Report, of loop: Int) -> [Report] {
+    var reports = state.withLock { $0.reports }
+    reports[loop] = own
+    return reports
+  }
+
+  /// Runs `work` on another loop's thread; whether that runs.
+  func post(to loop: Int, _ work: @escaping @Sendable (ServerLoop) -> Void) -> Bool {
+    let member = state.withLock { $0.members.indices.contains(loop) ? $0.members[loop] : nil }
+    guard let member else { return false }
+    return member.mailbox.post { work(member.loop) }
+  }
+}
+
+extension LoopCompany.Report {
+  /// Adds what another loop has counted.
+  mutating func add(_ other: LoopCompany.Report) {
+    gateway.add(other.gateway)
+    store.add(other.store)
+    refused.add(other.refused)
+    connections += other.connections
+  }
+}
+
+extension StoreMetrics {
+  /// Adds those of another thread on the same store.
+  mutating func add(_ other: StoreMetrics) {
+    queued += other.queued
+    batches += other.batches
+    requests += other.requests
+    failures += other.failures
+    batch.add(other.batch)
+    readsQueued += other.readsQueued
+    reads += other.reads
+    read.add(other.read)
+    state.machines = min(state.machines, other.state.machines)
+    state.reconnections += other.state.reconnections
+    folds += other.folds
+  }
+}
+
+extension RefusedConnections {
+  /// Adds those of another loop.
+  mutating func add(_ other: RefusedConnections) {
+    full += other.full
+    fullForAddress += other.fullForAddress
+    tooFast += other.tooFast
+    unannounced += other.unannounced
+  }
+}

@@ -1,0 +1,144 @@
+import Gateway
+import GatewayPorts
+
+/// The thread that keeps the index of words, and searches in it.
+///
+/// It has the store opened for reading, and learns from the store's thread which notes have changed, after
+/// their commits; so neither a commit nor its acknowledgement waits for it. What it missed, since the
+/// process ended or too much was under way, it finds by comparing the index with the store: at the start,
+/// and where several nodes write to one store, from time to time.
+///
+/// With several loops there is one for all: it hears of each one's commits, and answers each one's searches.
+///
+///     store threads   committed ─▶ note(_:) ─┐
+///     loop threads    GET /api/search ─▶ submit ─▶ search thread ─▶ that loop's replies ─▶ wake
+final class SearchThread: Sendable {
+  /// Searches that may wait.
+  private static let waitingMax = 64
+  /// Milliseconds that its end is waited for.
+  private static let stopMilliseconds = 2_000
+
+  /// A search, and the loop that waits for it: each loop counts its requests by itself.
+  private struct Job {
+    let loop: Int
+    let request: RequestID
+    let search: SearchRequest
+  }
+
+  private struct State {
+    var searches: [Job] = []
+    var changes: [SearchedChange] = []
+    /// Whether more changes came than are kept: they are found by comparing.
+    var hasMissedChanges = false
+    /// By the loop that asked.
+    var replies: [[(request: RequestID, reply: SearchReply)]]
+    var isStopping = false
+    var hasStopped = false
+
+    init(loops: Int) { replies = Array(repeating: [], count: loops) }
+
+    var isIdle: Bool { searches.isEmpty && changes.isEmpty && !hasMissedChanges && !isStopping }
+  }
+
+  private let state: Monitor<State>
+  private let wakes: [@Sendable () -> Void]
+  private let interruption: (@Sendable () -> Void)?
+
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - store: opened for reading.
+  ///   - open: opens the index.
+  ///   - wakes: for each loop, called on it when replies are there to be taken.
+  init(
+    store: Handover<any DocumentStore>,
+    open: @escaping @Sendable () throws -> any SearchIndex,
+    log: any LogSink, wakes: [@Sendable () -> Void]
+  ) {
+    self.wakes = wakes
+    state = Monitor(State(loops: wakes.count))
+    interruption = store.prepare { ($0 as? any ServerStore)?.interruption() }
+    Thread.start { [state, wakes] in
+      Self.run(IndexKeeper(store: store.take(), open: open, log: log), state, wakes)
+      // Its connections are closed by now.
+      state.withLock { $0.hasStopped = true }
+      state.signal()
+    }
+  }
+
+  /// Queues a search. Never blocks.
+  func submit(_ request: RequestID, _ search: SearchRequest, by loop: Int) {
+    let isTaken = state.withLock { state in
+      guard state.searches.count < Self.waitingMax else {
+        state.replies[loop].append((request, .busy))
+        return false
+      }
+      state.searches.append(Job(loop: loop, request: request, search: search))
+      return true
+    }
+    if isTaken { state.signal() } else { wakes[loop]() }
+  }
+
+  /// Drops a search that has not begun: nobody waits for it.
+  func forget(_ request: RequestID, by loop: Int) {
+    state.withLock { $0.searches.removeAll { $0.loop == loop && $0.request == request } }
+  }
+
+  /// Takes note of what has changed in the store.
+  func note(_ changes: [SearchedChange]) {
+    guard !changes.isEmpty else { return }
+    state.withLock { state in
+      guard state.changes.count + changes.count <= RestingNotes.countMax else {
+        state.hasMissedChanges = true
+        return
+      }
+      state.changes += changes
+    }
+    state.signal()
+  }
+
+  /// Takes the replies for a loop that have come in since its last call.
+  func takeReplies(of loop: Int) -> [(request: RequestID, reply: SearchReply)] {
+    state.withLock { state in
+      defer { state.replies[loop] = [] }
+      return state.replies[loop]
+    }
+  }
+
+  /// Ends the thread, and returns when it has ended, or soon if a disk or a database does not answer: it
+  /// holds nothing that could be lost. What is not indexed yet is found at the next start.
+  func stop() {
+    interruption?()
+    state.withLock { $0.isStopping = true }
+    state.signal()
+    state.wait(atMostMilliseconds: Self.stopMilliseconds) { $0.hasStopped }
+  }
+
+  private static func run(
+    _ keeper: consuming IndexKeeper, _ state: Monitor<State>, _ wakes: [@Sendable () -> Void]
+  ) {
+    var keeper = keeper
+    while true {
+      let pause = keeper.pause(at: SystemClock().uptime)
+      if pause > 0 {
+        state.wait(atMostMilliseconds: Int(clamping: pause)) { !$0.isIdle }
+      }
+      let (search, changes, hasMissed, isStopping) = state.withLock { state in
+        defer { (state.changes, state.hasMissedChanges) = ([], false) }
+        let search = state.searches.isEmpty ? nil : state.searches.removeFirst()
+        return (search, state.changes, state.hasMissedChanges, state.isStopping)
+      }
+      if isStopping { return }
+      let now = SystemClock().uptime
+      keeper.note(changes, at: now)
+      if hasMissed { keeper.compareSoon() }
+      if let search {
+        let reply = keeper.reply(to: search.search)
+        state.withLock { $0.replies[search.loop].append((search.request, reply)) }
+        wakes[search.loop]()
+      }
+      // After a search, too: many of them hold up no note.
+      keeper.work(at: SystemClock().uptime)
+    }
+  }
+}

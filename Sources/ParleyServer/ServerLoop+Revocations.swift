@@ -1,0 +1,57 @@
+import GatewayPorts
+import TransportLibwebsockets
+
+/// The exchange of revocations among the gateways on one store.
+///
+/// Each has its own file, which its connections are held to without asking anybody. About once a second
+/// it tells the others through the store, and takes theirs over.
+///
+///     file ─▶ untold ─▶ store thread ─▶ the store ─▶ every other node's file
+struct RevocationExchange {
+  private static let intervalMilliseconds: Int64 = 1_000
+  /// Revocations in one call.
+  static let countMax = 1_000
+
+  /// The place in the store's list up to which all are known.
+  var place = 0
+  private var isUnderWay = false
+  private var nextAt: Int64 = 0
+
+  /// Whether it is time for a call, which begins then.
+  mutating func begins(now: Int64) -> Bool {
+    guard !isUnderWay, now >= nextAt else { return false }
+    isUnderWay = true
+    return true
+  }
+
+  /// Takes note of the end of a call.
+  mutating func ended(hasMore: Bool, now: Int64) {
+    isUnderWay = false
+    nextAt = hasMore ? now : now + Self.intervalMilliseconds
+  }
+}
+
+extension ServerLoop {
+  /// Tells the other gateways of revocations, and hears of theirs, if it is time.
+  func exchangeRevocations() {
+    guard let revocations = attached.sharedRevocations,
+      exchange.begins(now: SystemClock().uptime)
+    else { return }
+    let untold = revocations.takeUntold(atMost: RevocationExchange.countMax)
+    let (loop, mailbox) = (self, attached.transport.mailbox)
+    attached.storeThread.exchange(untold, after: exchange.place) { page in
+      mailbox.post { loop.exchanged(untold, page) }
+    }
+  }
+
+  private func exchanged(_ told: [Revocation], _ page: RevocationPage?) {
+    if let page {
+      exchange.place = page.place
+      attached.sharedRevocations?.takeOver(page.revocations)
+    } else {
+      attached.sharedRevocations?.putBack(told)
+    }
+    let hasMore = page?.hasMore ?? false || told.count == RevocationExchange.countMax
+    exchange.ended(hasMore: page != nil && hasMore, now: SystemClock().uptime)
+  }
+}

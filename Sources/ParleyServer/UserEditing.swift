@@ -1,0 +1,112 @@
+package import CryptoOpenSSL
+package import GatewayPorts
+
+/// Changes a file of users, which a server may be reading.
+///
+/// Each change replaces the file in one step, and waits for others that are being made: the file has
+/// the users of before or those of after, whatever becomes of the machine or its disk in between.
+package struct UserEditing: Sendable {
+  private let path: String
+
+  /// Changes the file at a path.
+  package init(path: String) {
+    // What a link leads to is replaced, not the link.
+    self.path = Files.resolved(path) ?? path
+  }
+
+  /// Adds a user, and makes the file if there is none.
+  package func add(_ line: UserLine) throws(FileError) {
+    try change { lines throws(FileError) in
+      try Self.refuse(line.user.id, among: lines, path)
+      // The text after the last line break is a line of its own.
+      if lines.last?.text.isEmpty ?? false { lines.removeLast() }
+      lines.append((line.text[...], line))
+    }
+  }
+
+  /// Whether the file has the user.
+  func has(_ user: String) throws(FileError) -> Bool {
+    guard Files.isFile(path) else { return false }
+    return try UserLine.lines(ofFileAt: path).contains { $0.user.id == user }
+  }
+
+  /// Throws if the file has the user.
+  package func refuse(_ user: String) throws(FileError) {
+    guard Files.isFile(path) else { return }
+    try Self.refuse(user, among: UserLine.lines(of: UserLine.text(ofFileAt: path), path), path)
+  }
+
+  private static func refuse(
+    _ user: String, among lines: [(text: Substring, line: UserLine?)], _ path: String
+  ) throws(FileError) {
+    guard !lines.contains(where: { $0.line?.user.id == user }) else {
+      throw FileError(
+        "\(path) has this user already; parley user passwd sets a password, parley user remove "
+          + "takes the user away")
+    }
+  }
+
+  /// Takes a user away.
+  package func remove(_ user: String) throws(FileError) {
+    try require(user)
+    try change { lines throws(FileError) in
+      lines.remove(at: try index(of: user, in: lines))
+    }
+  }
+
+  /// Gives a user another password; tokens issued before end.
+  package func setPassword(
+    of user: String, to password: PasswordHash, since: Timestamp
+  ) throws(FileError) {
+    try require(user)
+    try change { lines throws(FileError) in
+      let index = try index(of: user, in: lines)
+      guard var line = lines[index].line else { return }
+      line.password = password
+      line.user.since = since
+      let comment = lines[index].text.drop { $0 != "#" }
+      let text = line.text + (comment.isEmpty ? "" : " \(comment)")
+      lines[index] = (text[...], line)
+    }
+  }
+
+  /// Throws unless the file has the user.
+  package func require(_ user: String) throws(FileError) {
+    _ = try index(of: user, in: UserLine.lines(of: UserLine.text(ofFileAt: path), path))
+  }
+
+  private func index(
+    of user: String, in lines: [(text: Substring, line: UserLine?)]
+  ) throws(FileError) -> Int {
+    guard let index = lines.firstIndex(where: { $0.line?.user.id == user }) else {
+      throw FileError("\(path) has no such user; parley user list lists those it has")
+    }
+    return index
+  }
+
+  private func change(
+    _ body: (inout [(text: Substring, line: UserLine?)]) throws(FileError) -> Void
+  ) throws(FileError) {
+    let wasMissing = !Files.isFile(path)
+    // Locked until the end, so that of two changes at once none is lost.
+    let lock = try LockedFile(path: path)
+    // Another one may have made it meanwhile.
+    let isNew = wasMissing && lock.isEmpty
+    do throws(FileError) {
+      var lines = try UserLine.lines(of: UserLine.text(ofFileAt: path), path)
+      try body(&lines)
+      if !(lines.last?.text.isEmpty ?? false) { lines.append(("", nil)) }
+      let text = lines.map(\.text).joined(separator: "\n")
+      guard text.utf8.count <= Files.textBytesMax else {
+        throw FileError(
+          "\(path) would be larger than \(ValueText.text(bytes: Files.textBytesMax)), and not be read"
+        )
+      }
+      try Files.replace(path, with: text, isNew: isNew)
+    } catch {
+      if isNew { lock.remove() }
+      throw error
+    }
+    lock.syncFolder()
+  }
+}

@@ -1,0 +1,164 @@
+package import CryptoOpenSSL
+package import GatewayPorts
+
+/// A line of a file of users.
+package struct UserLine: Sendable, Equatable {
+  /// The user.
+  package var user: User
+  /// The user's password, hashed.
+  package var password: PasswordHash
+  /// The rights as they are written, such as `document:*=read`.
+  package var rights: [String]
+
+  /// Longer names are refused: nobody could log in with them.
+  private static let bytesMax = 200
+
+  /// Makes the line of a new user.
+  ///
+  /// - Parameters:
+  ///   - name: what others see; `nil` is the id.
+  ///   - rights: `document:MATCH=MAY` and `room:MATCH=MAY`.
+  ///   - since: the time before which tokens of this id belong to somebody else.
+  package init(
+    id: String, name: String?, password: PasswordHash, rights: [String], since: Timestamp
+  ) throws(FileError) {
+    try Self.check(id: id)
+    try Self.check(name: name ?? id)
+    let user = User(id: id, name: name ?? id, grants: [], since: since)
+    self.init(user: user, password: password, rights: rights)
+    // Read back, so that what cannot be read is not written.
+    self = try Self(text[...], place: "the arguments")
+  }
+
+  private init(user: User, password: PasswordHash, rights: [String]) {
+    self.user = user
+    self.password = password
+    self.rights = rights
+  }
+
+  /// The line as it is written.
+  package var text: String {
+    var words = [user.id, password.text]
+    if let since = user.since { words.append("since:\(since)") }
+    if !user.name.utf8.elementsEqual(user.id.utf8) {
+      words.append("name:" + LineText.escaped(user.name, "%#"))
+    }
+    return (words + rights).joined(separator: " ")
+  }
+
+  // MARK: What a user may be called
+
+  private static func check(id: String) throws(FileError) {
+    guard !id.isEmpty, id.utf8.count <= bytesMax, !id.hasPrefix("-"),
+      !id.unicodeScalars.contains(where: { $0 == "#" || isBlank($0) || isInvisible($0) })
+    else {
+      throw FileError(
+        "expected a user's name of 1 to \(bytesMax) bytes without blanks, # and invisible "
+          + "characters, and no - at its beginning")
+    }
+    guard !Identity.isReserved(id) else { throw reserved("the arguments") }
+  }
+
+  private static func check(name: String) throws(FileError) {
+    guard name.utf8.count <= bytesMax, name.unicodeScalars.contains(where: { !isBlank($0) }),
+      !name.unicodeScalars.contains(where: isDeceiving)
+    else {
+      throw FileError(
+        "expected --name to have 1 to \(bytesMax) bytes, and no line breaks, control characters "
+          + "or marks that turn the direction of writing")
+    }
+  }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isWhitespace
+  }
+
+  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
+    default: scalar.properties.isDefaultIgnorableCodePoint
+    }
+  }
+
+  /// Letters may be joined by marks that are not seen, as in Persian; others are there to deceive.
+  private static func isDeceiving(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: scalar.properties.isBidiControl
+    }
+  }
+
+  private static func reserved(_ place: String) -> FileError {
+    FileError(
+      "\(place): no user may be called \(Identity.guestPrefix)… or \(Identity.programPrefix)…")
+  }
+
+  // MARK: Reading
+
+  /// Reads all lines of a file.
+  package static func lines(ofFileAt path: String) throws(FileError) -> [UserLine] {
+    try lines(of: text(ofFileAt: path), path).compactMap(\.line)
+  }
+
+  static func text(ofFileAt path: String) throws(FileError) -> String {
+    do throws(FileError) {
+      return try Files.text(at: path)
+    } catch {
+      throw FileError("\(path) cannot be read: \(error)")
+    }
+  }
+
+  /// Takes a file's text apart: each of its lines as it is written, and the user in it, if there is one.
+  static func lines(
+    of text: String, _ path: String
+  ) throws(FileError) -> [(text: Substring, line: UserLine?)] {
+    var known: Set<String> = []
+    var all: [(text: Substring, line: UserLine?)] = []
+    let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+    for (index, whole) in lines.enumerated() {
+      let words = whole.prefix { $0 != "#" }
+      guard words.contains(where: { $0 != " " && $0 != "\t" }) else {
+        all.append((whole, nil))
+        continue
+      }
+      let line = try UserLine(words, place: "\(path):\(index + 1)")
+      guard known.insert(line.user.id).inserted else {
+        throw FileError("\(path):\(index + 1): this user is in the file twice")
+      }
+      all.append((whole, line))
+    }
+    return all
+  }
+
+  private init(_ line: Substring, place: String) throws(FileError) {
+    let words = line.split { $0 == " " || $0 == "\t" }.map(String.init)
+    guard words.count >= 2, let password = PasswordHash(words[1]) else {
+      throw FileError(
+        "\(place): expected USER scrypt$… and rights; parley user add makes such lines")
+    }
+    guard !Identity.isReserved(words[0]) else { throw Self.reserved(place) }
+    var user = User(id: words[0], name: words[0], grants: [])
+    var rights: [String] = []
+    for word in words.dropFirst(2) {
+      do throws(GrantTextError) {
+        if word.hasPrefix("name:"), let name = LineText.unescaped(word.dropFirst(5)) {
+          user.name = name
+        } else if word.hasPrefix("since:"), let since = Timestamp(word.dropFirst(6)) {
+          user.since = since
+        } else if word.hasPrefix("room:") {
+          user.grants.append(try Grant(.rooms, text: String(word.dropFirst(5))))
+          rights.append(word)
+        } else if word.hasPrefix("document:") {
+          user.grants.append(try Grant(.documents, text: String(word.dropFirst(9))))
+          rights.append(word)
+        } else {
+          throw .form
+        }
+      } catch {
+        throw FileError(
+          "\(place): expected name:NAME, room:MATCH=MAY or document:MATCH=MAY: \(error)")
+      }
+    }
+    self.init(user: user, password: password, rights: rights)
+  }
+}

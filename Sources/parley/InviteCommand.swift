@@ -1,0 +1,104 @@
+import CryptoOpenSSL
+import GatewayPorts
+import ParleyServer
+
+/// `parley invite make`, `list` and `remove`.
+enum InviteCommand {
+  /// Runs one of them; returns the exit code.
+  static func run(_ arguments: [String]) -> Int32 {
+    do {
+      let rest = arguments.dropFirst()
+      switch arguments.first {
+      case "make": try make(rest)
+      case "list": try list(rest)
+      case "remove": try remove(rest)
+      default: throw UsageError("expected make, list or remove")
+      }
+      return Program.ExitCode.success
+    } catch let error as UsageError {
+      Terminal.error("parley invite: \(error); parley invite --help says more\n")
+      return Program.ExitCode.usage
+    } catch let error as ConfigurationError {
+      Terminal.error("parley: \(error)\n")
+      return Program.ExitCode.usage
+    } catch {
+      Terminal.error("parley invite: \(error)\n")
+      return Program.ExitCode.failure
+    }
+  }
+
+  private static func make(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(
+      arguments, options: ["uses", "expires-in", "page"], switches: [])
+    let uses = try uses(words.options["uses"] ?? "1")
+    let time = words.options["expires-in"] ?? "168h"
+    guard let milliseconds = Configuration.milliseconds(time), milliseconds > 0 else {
+      throw UsageError("--expires-in expects a time such as 24h, got “\(time)”")
+    }
+    let rights = words.operands.isEmpty ? [Setup.membersRights] : words.operands
+    try checkRights(rights)
+    let page = try page(words.options["page"])
+    let token = Invitation.newToken()
+    let invitation = Invitation(
+      token: token, id: String(RandomNames().next().prefix(8)), uses: uses,
+      until: Program.now + Timestamp(milliseconds), rights: rights)
+    try file(words).add(invitation, now: Program.now)
+    Terminal.output("\(page)#invite=\(token)\n")
+  }
+
+  private static func uses(_ text: String) throws(UsageError) -> Int {
+    guard let uses = Int(text), (1...Invitation.usesMax).contains(uses) else {
+      throw UsageError(
+        "--uses expects a number of people from 1 to \(Invitation.usesMax), got “\(text)”")
+    }
+    return uses
+  }
+
+  /// Tries the rights on a user, so that what cannot be granted is not promised.
+  private static func checkRights(_ rights: [String]) throws(UsageError) {
+    do throws(FileError) {
+      _ = try UserLine(
+        id: "guest", name: nil, password: .ofNobody, rights: rights, since: Program.now)
+    } catch { throw UsageError("\(error)") }
+  }
+
+  private static func page(_ address: String?) throws(UsageError) -> String {
+    guard let address else { return "" }
+    guard address.hasPrefix("https://") || address.hasPrefix("http://"), !address.contains("#")
+    else {
+      throw UsageError("--page expects an address such as https://notes.example.org")
+    }
+    return address.hasSuffix("/") ? address : address + "/"
+  }
+
+  private static func list(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: [], switches: ["json"])
+    guard words.operands.isEmpty else { throw UsageError("list expects no ids") }
+    let invitations = try file(words).list(now: Program.now)
+    if words.switches.contains("json") {
+      Terminal.output(JSONReport.invitations(invitations))
+      return
+    }
+    for invitation in invitations {
+      let until = UTCDate.text(seconds: invitation.until / 1_000)
+      let line = [invitation.id, "\(invitation.uses)", until] + invitation.rights
+      Terminal.output(line.joined(separator: "  ") + "\n")
+    }
+  }
+
+  private static func remove(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: [], switches: [])
+    let id = try words.operand("the id of one invitation (parley invite list lists them)")
+    try file(words).remove(id, now: Program.now)
+  }
+
+  /// The invitations beside the users of the configuration.
+  private static func file(_ words: CommandWords) throws -> InvitationFile {
+    let configuration = try words.configuration()
+    guard configuration.usersFile != nil else {
+      throw UsageError("expected settings with a users-file, such as --config FILE")
+    }
+    try Files.makeDirectory(configuration.dataDirectory)
+    return InvitationFile(path: configuration.invitationsPath)
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Glibc
+
+/// A NATS server of the tests' own, on a port that the system chooses.
+final class NATSServer {
+  struct Failure: Error, CustomStringConvertible { let description: String }
+
+  let port: Int
+  private var process: Process
+  private let arguments: [String]
+
+  init(_ arguments: [String] = []) throws {
+    port = try Self.freePort()
+    self.arguments = ["-a", "127.0.0.1", "-p", "\(port)"] + arguments
+    process = try Self.run(self.arguments)
+    try waitUntilReady()
+  }
+
+  deinit { stop() }
+
+  var address: String { "nats://127.0.0.1:\(port)" }
+
+  /// Ends the server as a crash would.
+  func stop() {
+    guard process.isRunning else { return }
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  /// Starts it again on the same port.
+  func startAgain() throws {
+    process = try Self.run(arguments)
+    try waitUntilReady()
+  }
+
+  /// Has it stand still, or go on.
+  func pause(_ stops: Bool) { kill(process.processIdentifier, stops ? SIGSTOP : SIGCONT) }
+
+  private static func run(_ arguments: [String]) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.environment = ["PATH": "/usr/sbin:/usr/bin:/bin"]
+    process.arguments = ["nats-server"] + arguments
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+
+  private func waitUntilReady() throws {
+    while true {
+      let end = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(end) }
+      if Self.with(port, { connect(end, $0, $1) }) == 0 { return }
+      guard process.isRunning else {
+        throw Failure(description: "nats-server did not start; install the package nats-server")
+      }
+      poll(nil, 0, 10)
+    }
+  }
+
+  private static func freePort() throws -> Int {
+    let end = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(end) }
+    guard with(0, { bind(end, $0, $1) }) == 0 else { throw Failure(description: "no free port") }
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) {
+      _ = $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(end, $0, &length) }
+    }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  private static func with<Result>(
+    _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+}

@@ -1,0 +1,175 @@
+"""Invitations: who has one becomes a user, on a server that goes on running; and one's own password."""
+
+import concurrent.futures
+import json
+import re
+import subprocess
+
+import pytest
+from parley_server import PROGRAM
+from patience import PROGRAM_SECONDS
+from test_login import PASSWORD, RIGHTS, add_user, log_in, post, tokens
+from test_tokens import greet
+from test_users import OTHER, listed
+
+
+@pytest.fixture
+def served(start, tmp_path):
+    users = tmp_path / "users"
+    assert add_user(users, "ada", *RIGHTS).returncode == 0
+    server = start("--users-file", users)
+    server.users = users
+    return server
+
+
+def invite(server, *words, code=0):
+    ended = subprocess.run(
+        [PROGRAM, "invite", *map(str, words), "--data-dir", server.data, "--users-file", server.users],
+        capture_output=True, text=True, timeout=PROGRAM_SECONDS,
+    )  # fmt: skip
+    assert ended.returncode == code, ended.stderr
+    return ended.stdout.strip()
+
+
+def token_of(link):
+    return re.fullmatch(r"(?:https://notes\.example\.org/)?#invite=(pi_[A-Za-z0-9_-]{22,})", link)[1]
+
+
+def join(server, invitation, user="bea", password=PASSWORD, **fields):
+    body = {"invitation": invitation, "email": user, "password": password, **fields}
+    return post(server, "/api/user/join", body)
+
+
+def test_who_has_an_invitation_is_in(served):
+    link = invite(served, "make", "--page", "https://notes.example.org", "document:*=read,write,presence")
+    assert link.startswith("https://notes.example.org/#invite=")
+    status, answer = join(served, token_of(link), name="Bea B.")
+    assert (status, answer["code"]) == (200, 1000)
+    assert answer["data"]["response"] == {"id": "bea", "email": "bea", "name": "Bea B."}
+    assert greet(served, answer["data"]["tokens"]["accessToken"])[1] == "welcome"
+    assert log_in(served, "bea")["code"] == 1000
+    assert listed(served.users)[1]["rights"] == ["document:*=read,write,presence"]
+    # It was for one.
+    assert join(served, token_of(link), "cid")[1]["code"] == 4010
+    assert invite(served, "list") == ""
+
+
+def test_no_token_is_kept_or_logged(served):
+    token = token_of(invite(served, "make", "--uses", "2"))
+    assert join(served, token)[1]["code"] == 1000
+    assert join(served, token + "x", "cid")[1]["code"] == 4010
+    file = served.data / "invitations"
+    assert file.stat().st_mode & 0o777 == 0o600
+    for text in (file.read_text(), served.users.read_text(), served.log.read_text(), invite(served, "list")):
+        assert token not in text and PASSWORD not in text
+
+
+def test_an_invitation_is_listed_and_withdrawn(served):
+    token = token_of(invite(served, "make", "--uses", "3"))
+    (listing,) = json.loads(invite(served, "list", "--json"))["invitations"]
+    assert listing["uses"] == 3 and listing["rights"] == ["document:*=read,write,presence,manage"]
+    invite(served, "remove", listing["id"])
+    invite(served, "remove", listing["id"], code=1)
+    assert join(served, token)[1]["code"] == 4010
+    assert len(listed(served.users)) == 1
+
+
+def test_an_invitation_ends(served):
+    token = token_of(invite(served, "make", "--expires-in", "1ms"))
+    assert join(served, token)[1]["code"] == 4010
+    assert invite(served, "list") == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--uses", "0"], ["--uses", "x"], ["--uses", "1001"], ["--expires-in", "0"], ["--expires-in", "never"],
+        ["--page", "notes.example.org"], ["document:*=fly"], ["other"],
+    ],
+)  # fmt: skip
+def test_what_is_no_invitation_is_not_made(served, words):
+    invite(served, "make", *words, code=2)
+    assert not (served.data / "invitations").exists()
+
+
+@pytest.mark.parametrize(
+    "fields, code",
+    [
+        ({"email": "ada"}, 4012), ({"email": ""}, 4011), ({"email": "a b"}, 4011), ({"email": "share/x"}, 4011),
+        ({"email": "key:x"}, 4011), ({"email": "x" * 201}, 4011), ({"name": "a\nb"}, 4011), ({"name": "x" * 201}, 4011),
+        ({"password": "short"}, 4013), ({"password": "x" * 1025}, 4013), ({"password": 1}, 4000),
+        ({"invitation": None}, 4000), ({"invitation": ""}, 4010), ({"invitation": "pi_" + "x" * 20_000}, 4010),
+    ],
+)  # fmt: skip
+def test_a_wrong_request_makes_nobody_a_user_and_uses_nothing_up(served, fields, code):
+    token = token_of(invite(served, "make"))
+    body = {"invitation": token, "email": "bea", "password": PASSWORD} | fields
+    status, answer = post(served, "/api/user/join", body)
+    assert (status, answer["code"], answer["hasError"]) == (200, code, True)
+    assert len(listed(served.users)) == 1
+    assert json.loads(invite(served, "list", "--json"))["invitations"][0]["uses"] == 1
+
+
+def test_of_many_at_once_only_as_many_come_in_as_were_meant(served):
+    token = token_of(invite(served, "make", "--uses", "2"))
+    with concurrent.futures.ThreadPoolExecutor(5) as pool:
+        codes = list(pool.map(lambda number: join(served, token, f"user-{number}")[1]["code"], range(5)))
+    assert sorted(codes) == [1000, 1000, 4010, 4010, 4010]
+    assert len(listed(served.users)) == 3
+
+
+def test_guessing_becomes_slow_whoever_is_named(served):
+    token = token_of(invite(served, "make"))
+    for number in range(5):
+        assert join(served, f"pi_guess-{number}", f"user-{number}")[1]["code"] == 4010
+    assert join(served, token)[0] == 429
+    assert log_in(served, "ada")["code"] == 1000
+
+
+def test_files_that_cannot_be_written_lose_no_invitation(served, tmp_path):
+    token = token_of(invite(served, "make"))
+    # A folder in the way of the new file, as a disk without room would be.
+    (tmp_path / "users.new").mkdir()
+    assert join(served, token)[0] == 503
+    (tmp_path / "users.new").rmdir()
+    assert join(served, token)[1]["code"] == 1000
+
+
+def test_one_changes_ones_own_password(served):
+    here, elsewhere = tokens(served, "ada"), tokens(served, "ada")
+    client, _ = greet(served, elsewhere["accessToken"])
+    body = {"email": "ada", "password": PASSWORD, "newPassword": OTHER}
+    status, answer = post(served, "/api/user/password", body)
+    assert (status, answer["code"]) == (200, 1000)
+    assert client.close_code() == 4508
+    for old in (here, elsewhere):
+        assert post(served, "/api/user/refresh", {"refreshToken": old["refreshToken"]})[1]["code"] == 4004
+    assert greet(served, answer["data"]["tokens"]["accessToken"])[1] == "welcome"
+    assert log_in(served, "ada", OTHER)["code"] == 1000
+
+
+@pytest.mark.parametrize(
+    "fields, code",
+    [
+        ({"password": "wrong"}, 4001), ({"email": "eve"}, 4001), ({"newPassword": "short"}, 4013),
+        ({"newPassword": "x" * 1025}, 4013), ({"newPassword": None}, 4000),
+    ],
+)  # fmt: skip
+def test_nobody_changes_anothers_password(served, fields, code):
+    before = served.users.read_bytes()
+    body = {"email": "ada", "password": PASSWORD, "newPassword": OTHER} | fields
+    status, answer = post(served, "/api/user/password", body)
+    assert (status, answer["code"], answer["hasError"]) == (200, code, True)
+    assert served.users.read_bytes() == before
+
+
+def test_guessing_a_password_by_changing_it_becomes_slow(served):
+    body = {"email": "ada", "password": "guess", "newPassword": OTHER}
+    for _ in range(5):
+        assert post(served, "/api/user/password", body)[1]["code"] == 4001
+    assert post(served, "/api/user/password", body)[0] == 429
+
+
+def test_without_users_nobody_joins(server):
+    for path in ("join", "password"):
+        assert server.request("POST", f"/api/user/{path}", {})[0] == 404

@@ -1,0 +1,279 @@
+"""Several gateways on one database: what has no log still holds at each of them."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import threading
+
+import pytest
+from database_line import DatabaseLine
+from fault_library import Faults
+from hook_receiver import HookReceiver
+from native_client import Editor, NativeClient, Unavailable, settle
+from parley_server import ParleyServer
+from patience import SECONDS
+from postgres_server import USER, PostgresServer
+from test_access import issued
+from test_metrics import one, scrape
+from test_postgres import parley
+from test_tokens import SECRET, bearer, greet, make_note, new_key
+from test_webhooks import QUICK, patch
+from websockets.exceptions import WebSocketException
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    server = PostgresServer().start()
+    yield server
+    server.remove()
+
+
+def test_what_is_taken_back_at_one_gateway_is_taken_back_at_all(start, postgres, tmp_path):
+    (tmp_path / "secret").write_bytes(SECRET)
+    operator = bearer(new_key(tmp_path, "admin", "operator"))
+    flags = [
+        "--hmac-secret-file", tmp_path / "secret", "--audience", "parley", "--clock-skew", "0s",
+        "--api-key-file", tmp_path / "api-keys", "--store-url", postgres.new_database(),
+    ]  # fmt: skip
+    first, second = start(*flags), start(*flags)
+    note = make_note(first)
+    client, _ = greet(second, issued(jti="t-1"))
+    client.join(note)
+    other, _ = greet(second, issued(sub="bea", jti="t-2"))
+    # As of yet nobody is connected who is meant, here.
+    status, _, body = first.request("POST", "/api/revoke", {"token": "t-1"}, operator)
+    assert (status, json.loads(body)) == (200, {"connections": 0})
+    assert client.close_code() == 4508
+    # What happens while one is away it hears when it is back; and keeps, without the others.
+    assert second.stop() == 0
+    assert first.request("POST", "/api/revoke", {"user": "bea"}, operator)[0] == 200
+    second.start()
+    try:
+        late, reply = greet(second, issued(sub="bea", jti="t-3"))
+        # It was there before the news.
+        assert reply != "welcome" or late.close_code() == 4508
+    except WebSocketException:
+        pass
+    assert "bea" in (second.data / "revocations").read_text()
+    assert other is not None
+
+
+def test_one_gateway_tells_of_all_and_another_when_it_is_gone(start, postgres):
+    receiver = HookReceiver()
+    try:
+        flags = ["--webhook-url", receiver.url, *QUICK, "--store-url", postgres.new_database()]
+        servers = [start(*flags), start(*flags)]
+        notes = [server.create_note(f"By {number}") for number, server in enumerate(servers)]
+        heard = []
+
+        def hear(count):
+            while len(heard) < count:
+                heard.extend(receiver.next_taken().events)
+            return heard
+
+        for number in range(10):
+            for server, note in zip(servers, notes):
+                patch(server, note, f"{number}")
+        # Beside these: two servers that have started, two notes that were made.
+        events = hear(24)
+        assert len({event["id"] for event in events}) == 24, "told twice"
+        for note in notes:
+            titles = [
+                event["data"]["note"]["title"] for event in events
+                if event["data"].get("note", {}).get("id") == note
+            ]  # fmt: skip
+            assert titles[1:] == [str(number) for number in range(10)], "out of order"
+        calls = [
+            one(scrape(server)[0], "parley_webhook_calls_total", outcome="accepted")
+            if ("parley_webhook_calls_total", (("outcome", "accepted"),)) in scrape(server)[0] else 0
+            for server in servers
+        ]  # fmt: skip
+        assert sorted(calls)[0] == 0, f"both of them have told: {calls}"
+        sender = calls.index(max(calls))
+        servers[sender].kill()
+        patch(servers[1 - sender], notes[0], "after")
+
+        def hear_of(title):
+            """What was told and not settled may be told again, as what it was; nothing else comes."""
+            nonlocal place
+            while True:
+                event = hear(place + 1)[place]
+                place += 1
+                if event["id"] not in known and event["type"] != "server.started":
+                    break
+                assert known.setdefault(event["id"], event) == event
+            known[event["id"]] = event
+            assert event["data"]["note"]["title"] == title
+
+        known, place = {event["id"]: event for event in heard}, len(heard)
+        hear_of("after")
+        servers[sender].start()
+        patch(servers[sender], notes[0], "back")
+        hear_of("back")
+    finally:
+        receiver.close()
+
+
+class Cut:
+    """A gateway with a line to the database that can be cut."""
+
+    def __init__(self, start, postgres, address):
+        self.line = DatabaseLine(postgres.folder)
+        self.server = start("--store-url", address.replace(str(postgres.folder), self.line.folder))
+
+
+def test_a_database_that_stands_still_for_some_seconds(start):
+    postgres = PostgresServer().start()
+    try:
+        address = postgres.new_database()
+        servers = [start("--store-url", address) for _ in range(2)]
+        note = servers[0].create_note("Slow")
+        editors = [Editor(name, note).attach(servers[n]) for n, name in enumerate(("Ada", "Ben"))]
+        for word in ("one ", "two "):
+            postgres.freeze(True)
+            timer = threading.Timer(2, postgres.freeze, [False])
+            timer.start()
+            for editor in editors:
+                editor.edit([word, *([len(editor.text)] if editor.text else [])])
+            settle(editors)
+            timer.join()
+        assert editors[0].text == editors[1].text and len(editors[0].text.split()) == 4
+        for editor in editors:
+            editor.client.close()
+        for server in servers:
+            assert server.stop() == 0
+            server.flags = []
+            server.start()
+    finally:
+        postgres.remove()
+
+
+def test_a_gateway_that_loses_the_database_keeps_nothing_back_for_ever(start, postgres):
+    address = postgres.new_database()
+    cut, whole = Cut(start, postgres, address), start("--store-url", address)
+    try:
+        note = whole.create_note("Away")
+        ada, ben = Editor("Ada", note).attach(cut.server), Editor("Ben", note).attach(whole)
+        ada.edit(["before "])
+        settle([ada, ben])
+        cut.line.tell("down")
+        ada.edit([len(ada.text), "meanwhile "])
+        ben.edit(["elsewhere ", len(ben.text)])
+        ben.settle()
+        # It says that it cannot, and that the change is to be sent again; not that it is lost.
+        with pytest.raises((Unavailable, WebSocketException)):
+            while True:
+                ada.pump(SECONDS)
+        assert cut.server.request("GET", "/ready")[0] == 503
+        # The same change at the other gateway.
+        ada.attach(whole)
+        settle([ada, ben])
+        cut.line.tell("mend")
+        while cut.server.request("GET", "/ready")[0] != 200:
+            pass
+        cleo = Editor("Cleo", note).attach(cut.server)
+        assert cleo.text == ada.text == ben.text == "elsewhere before meanwhile "
+        cleo.client.close()
+    finally:
+        for editor in (ada, ben):
+            editor.client.close()
+        cut.line.close()
+
+
+def test_a_database_restored_to_the_past_gets_another_epoch(start, postgres):
+    address = postgres.new_database()
+    name = address.split("///")[1].split("?")[0]
+    server = start("--store-url", address)
+    note = server.create_note("Restored")
+    ada = Editor("Ada", note).attach(server)
+    ada.edit(["kept "])
+    ada.settle()
+    epoch = ada.epoch
+    # A copy needs that nobody is connected: the gateways wait.
+    end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false; {end}")
+    postgres.execute(f"CREATE DATABASE {name}_backup TEMPLATE {name}")
+    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    ada.edit([len(ada.text), "lost "])
+    ada.settle()
+    assert ada.revision == 2
+    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false; {end}")
+    postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    postgres.execute(f"ALTER DATABASE {name}_backup RENAME TO {name}")
+    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    # Whoever has seen what is no more is told, and not left to guess.
+    while True:
+        with NativeClient(server, "Ada", ada.claim) as client:
+            kind, joined = client.request(
+                "join", {"documentId": note, "resume": {"epoch": epoch, "revision": ada.revision}}
+            )
+            if kind == "joined":
+                break
+            assert joined["code"] == "unavailable", joined
+    assert joined["epoch"] != epoch
+    assert joined["text"] == "kept "
+    ada.client.close()
+
+
+def test_a_gateway_whose_clock_is_wrong(start, postgres, tmp_path):
+    address = postgres.new_database()
+    faults = Faults(tmp_path / "faults")
+    wrong = ParleyServer(tmp_path, "--store-url", address, environment=faults.environment)
+    faults.begin("clock", 40 * 86_400_000)
+    try:
+        wrong.start()
+        right = start("--store-url", address)
+        note = wrong.create_note("Of the future")
+        ada, ben = Editor("Ada", note).attach(wrong), Editor("Ben", note).attach(right)
+        for round in range(10):
+            for editor in (ada, ben):
+                editor.edit([f"{round} ", *([len(editor.text)] if editor.text else [])])
+            settle([ada, ben])
+        assert ada.text == ben.text and len(ada.text.split()) == 20
+        ada.attach(right)
+        ada.edit(["back ", len(ada.text)])
+        settle([ada, ben])
+        assert ada.text == ben.text
+        for editor in (ada, ben):
+            editor.client.close()
+        assert right.request("GET", f"/api/notes/{note}/history")[0] == 200
+        assert wrong.stop() == 0
+    finally:
+        if wrong.is_running:
+            wrong.kill()
+
+
+def test_a_pooler_before_the_database_is_named(postgres, tmp_path_factory):
+    address = postgres.new_database()
+    name = address.split("///")[1].split("?")[0]
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="parley-pool-", dir="/tmp"))
+    pool = None
+    try:
+        (folder / "pgbouncer.ini").write_text(
+            f"[databases]\n{name} = host={postgres.folder} user=parley\n[pgbouncer]\nlisten_addr =\n"
+            f"unix_socket_dir = {folder}\nauth_type = any\npool_mode = transaction\n"
+            "default_pool_size = 5\nignore_startup_parameters = extra_float_digits\n"
+        )
+        if os.getuid() == 0:
+            for place in (folder, *folder.iterdir()):
+                shutil.chown(place, USER)
+        pool = subprocess.Popen(
+            ["/usr/sbin/pgbouncer", "-q", folder / "pgbouncer.ini"], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **postgres.owner,
+        )  # fmt: skip
+        while not (folder / ".s.PGSQL.6432").exists():
+            assert pool.poll() is None, pool.stdout.read()
+        pooled = f"postgres:///{name}?host={folder}&port=6432&user=parley"
+        code, said = parley(
+            tmp_path_factory.mktemp("pooled"), "serve", "--port", 0, "--store-url", pooled
+        )
+        assert code != 0 and "pooler" in said, said
+    finally:
+        if pool:
+            pool.kill()
+            pool.wait()
+            pool.stdout.close()
+        shutil.rmtree(folder)

@@ -1,0 +1,208 @@
+import Gateway
+import GatewayPorts
+import JSON
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// Two nodes on one store, with people in one room, step by step.
+@Suite("A room on two nodes")
+struct SharedRoomTests {
+  private let a: GatewayRig
+  private let b: GatewayRig
+  private let store: MemoryStore
+
+  init() {
+    store = MemoryStore(isShared: true)
+    a = GatewayRig(isDemo: true, store: store, prefix: "a") { $0.sharesStore = true }
+    b = GatewayRig(isDemo: true, store: store, prefix: "b") {
+      $0.sharesStore = true
+      $0.roomMemory = RoomMemory(publicationsMax: 0, ageMax: 0)
+    }
+  }
+
+  private func subscriber(of node: GatewayRig, isPresent: Bool = false) throws -> (
+    line: UInt64, id: String
+  ) {
+    let (line, welcome) = try node.greet(nil)
+    let reply = node.ask(line, .subscribe(.init(room: "r", isPresent: isPresent)))
+    guard case .subscribed = reply else { throw Unexpected(message: reply) }
+    return (line, welcome.clientID)
+  }
+
+  private func publish(_ line: UInt64, _ text: String, at node: GatewayRig) {
+    node.ask(line, .publish(.init(room: "r", data: JSONValue(text), key: text)))
+  }
+
+  /// Hands on what each node has said to the other since the last time.
+  private func exchange() {
+    for _ in 0..<4 {
+      for hint in a.takeHints() { b.hear(hint.topic, hint.bytes) }
+      for hint in b.takeHints() { a.hear(hint.topic, hint.bytes) }
+    }
+  }
+
+  private func pass(milliseconds: Int64) {
+    a.pass(milliseconds: milliseconds)
+    b.pass(milliseconds: milliseconds)
+  }
+
+  private func published(_ messages: [ServerMessage]) -> [Int] {
+    messages.compactMap { if case .publication(let it) = $0 { it.publication.offset } else { nil } }
+  }
+
+  private func present(_ messages: [ServerMessage]) -> (joined: [String], left: [String]) {
+    var joined: [String] = []
+    var left: [String] = []
+    for case .roomPresence(let change) in messages {
+      joined += change.joined.map(\.personID)
+      left += change.left
+    }
+    return (joined, left)
+  }
+
+  @Test("a publication reaches the other node by a hint, though the room keeps none")
+  func hints() throws {
+    let author = try subscriber(of: b)
+    let reader = try subscriber(of: a)
+    publish(author.line, "1", at: b)
+    publish(author.line, "2", at: b)
+    #expect(published(a.pushes(reader.line)).isEmpty)
+    exchange()
+    #expect(published(a.pushes(reader.line)) == [1, 2])
+    #expect(published(b.pushes(author.line)) == [1, 2])
+  }
+
+  @Test("without hints it comes with the next look at the heads, and in order")
+  func heads() throws {
+    let first = try subscriber(of: a)
+    let second = try subscriber(of: b)
+    publish(first.line, "1", at: a)
+    publish(second.line, "2", at: b)
+    // Its own comes behind what it has not seen yet.
+    #expect(published(b.pushes(second.line)) == [1, 2])
+    #expect(published(a.pushes(first.line)) == [1])
+    pass(milliseconds: 1_000)
+    #expect(published(a.pushes(first.line)) == [2])
+  }
+
+  @Test("hints that are wrong cost a read each at most")
+  func lies() throws {
+    let reader = try subscriber(of: b)
+    _ = b.takeHints()
+    b.isStepwise = true
+    for offset in ["9", "-1", "9007199254740991", "\"x\"", "null", "1e400"] {
+      b.hear("room/r", Array("{\"n\":\"x\",\"t\":1,\"published\":\(offset)}".utf8))
+    }
+    for bytes in ["", "{}", "[]", "{\"n\":\"\",\"t\":1,\"beat\":1}", "{\"n\":\"x\",\"beat\":1}"] {
+      b.hear("room/r", Array(bytes.utf8))
+      b.hear("room/s", Array(bytes.utf8))
+      b.hear("nodes", Array(bytes.utf8))
+    }
+    b.hear("room/r", [UInt8](repeating: 0x20, count: 5_000))
+    #expect(b.stored.count == 1)
+    b.storeWorks()
+    #expect(b.stored.isEmpty)
+    #expect(published(b.pushes(reader.line)).isEmpty)
+  }
+
+  @Test("a history that is another one at the store has its subscribers come again")
+  func otherHistory() throws {
+    let first = try subscriber(of: a)
+    publish(first.line, "1", at: a)
+    _ = store.perform([.room(.renewEpoch("r", from: "first", to: "second"))])
+    pass(milliseconds: 1_000)
+    #expect(a.closeCodes[first.line] == CloseReason.rejoin.rawValue)
+  }
+
+  @Test("people at other nodes are seen, and are gone when they leave")
+  func presence() throws {
+    let first = try subscriber(of: a, isPresent: true)
+    pass(milliseconds: 100)
+    let second = try subscriber(of: b, isPresent: true)
+    exchange()
+    pass(milliseconds: 100)
+    exchange()
+    pass(milliseconds: 100)
+    #expect(present(a.pushes(first.line)).joined.contains(second.id))
+    #expect(present(b.pushes(second.line)).joined.contains(first.id))
+    b.ask(second.line, .unsubscribe(.init(room: "r")))
+    pass(milliseconds: 100)
+    exchange()
+    pass(milliseconds: 100)
+    #expect(present(a.pushes(first.line)).left == [second.id])
+  }
+
+  @Test("people of a node that says nothing any more are gone after six seconds, and not before")
+  func silence() throws {
+    let first = try subscriber(of: a, isPresent: true)
+    let second = try subscriber(of: b, isPresent: true)
+    pass(milliseconds: 100)
+    exchange()
+    pass(milliseconds: 100)
+    #expect(present(a.pushes(first.line)).joined.contains(second.id))
+    a.pass(milliseconds: 5_800)
+    #expect(present(a.pushes(first.line)).left.isEmpty)
+    a.pass(milliseconds: 200)
+    #expect(present(a.pushes(first.line)).left == [second.id])
+    // What was said long ago does not bring them back.
+    for hint in b.takeHints() { a.hear(hint.topic, hint.bytes) }
+    a.pass(milliseconds: 100)
+    exchange()
+    a.pass(milliseconds: 100)
+    let back = present(a.pushes(first.line)).joined
+    #expect(back.isEmpty || back == [second.id])
+  }
+
+  @Test("typing is shown at the other node, and ends there by itself")
+  func typing() throws {
+    let first = try subscriber(of: a)
+    let second = try subscriber(of: b)
+    func typing(_ messages: [ServerMessage]) -> [Bool] {
+      messages.compactMap { if case .typing(let it) = $0 { it.isTyping } else { nil } }
+    }
+    b.ask(second.line, .typing(.init(room: "r", isTyping: true)))
+    exchange()
+    #expect(typing(a.pushes(first.line)) == [true])
+    b.ask(second.line, .typing(.init(room: "r", isTyping: false)))
+    exchange()
+    #expect(typing(a.pushes(first.line)) == [false])
+    b.ask(second.line, .typing(.init(room: "r", isTyping: true)))
+    exchange()
+    a.pass(milliseconds: 6_000)
+    #expect(typing(a.pushes(first.line)) == [true, false])
+  }
+
+  @Test("an author at another node is told of receipts, and updates reach all nodes")
+  func receipts() throws {
+    let author = try subscriber(of: a)
+    let reader = try subscriber(of: b)
+    publish(author.line, "1", at: a)
+    exchange()
+    _ = a.pushes(author.line)
+    b.ask(reader.line, .receipt(.init(room: "r", offset: 1, state: .read)))
+    exchange()
+    let receipts = a.pushes(author.line).compactMap { message -> String? in
+      if case .receipt(let it) = message { it.personID } else { nil }
+    }
+    #expect(receipts == [reader.id])
+    b.publish("x", in: "r")
+    exchange()
+    let updates = a.pushes(author.line).filter {
+      if case .resourceUpdate = $0 { true } else { false }
+    }
+    #expect(updates.count == 1)
+  }
+
+  @Test("a block at one node hides at the other")
+  func blocks() throws {
+    let first = try subscriber(of: a)
+    let second = try subscriber(of: b)
+    a.ask(first.line, .block(.init(personID: second.id, isBlocked: true)))
+    exchange()
+    publish(second.line, "1", at: b)
+    exchange()
+    #expect(published(a.pushes(first.line)).isEmpty)
+    #expect(published(b.pushes(second.line)) == [1])
+  }
+}

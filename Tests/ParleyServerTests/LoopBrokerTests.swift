@@ -1,0 +1,197 @@
+import GatewayPorts
+import ParleyServer
+import Synchronization
+import Testing
+
+/// A broker to other machines that does what the test says.
+private final class Outer: ServerBroker {
+  struct Told: Equatable {
+    var published: [String] = []
+    var followed: [String] = []
+    var left: [String] = []
+  }
+
+  private let told = Mutex(Told())
+  private let news = Mutex<[BrokerNews]>([])
+
+  var all: Told { told.withLock { $0 } }
+
+  func bring(_ item: BrokerNews) { news.withLock { $0.append(item) } }
+
+  func publish(_ topic: String, _ bytes: [UInt8]) { told.withLock { $0.published.append(topic) } }
+  func follow(_ topic: String) { told.withLock { $0.followed.append(topic) } }
+  func leave(_ topic: String) { told.withLock { $0.left.append(topic) } }
+
+  func takeNews() -> [BrokerNews] {
+    news.withLock { news in
+      defer { news = [] }
+      return news
+    }
+  }
+
+  var state: BrokerState {
+    var state = BrokerState()
+    state.isConnected = true
+    return state
+  }
+
+  func stop() {}
+}
+
+/// The loops that were woken, in this order.
+private final class Wakes: Sendable {
+  private let loops = Mutex<[Int]>([])
+
+  func note(_ loop: Int) { loops.withLock { $0.append(loop) } }
+
+  func take() -> [Int] {
+    loops.withLock { loops in
+      defer { loops = [] }
+      return loops
+    }
+  }
+}
+
+@Suite("Hints among the loops of a process")
+struct LoopBrokerTests {
+  private let wakes = Wakes()
+  private let hub: LoopBroker
+  private let ends: [any ServerBroker]
+
+  init() {
+    let wakes = wakes
+    let hub = LoopBroker(count: 3) { wakes.note($0) }
+    self.hub = hub
+    ends = (0..<3).map { hub.end(of: $0) }
+  }
+
+  @Test(
+    "what is published comes to the others that follow its topic, byte for byte",
+    arguments: ["note/a", "note/é", "note/e\u{301}", "note/\0 *.>"])
+  func passing(topic: String) {
+    ends[0].follow(topic)
+    ends[1].follow(topic)
+    ends[2].follow("note/another")
+    for bytes: [UInt8] in [[], [0, 13, 10], Array(repeating: 255, count: 4_096)] {
+      ends[0].publish(topic, bytes)
+      #expect(wakes.take() == [1])
+      #expect(ends[1].takeNews() == [.heard(topic: topic, bytes: bytes)])
+      #expect(ends[0].takeNews() == [], "it hears itself")
+      #expect(ends[2].takeNews() == [])
+    }
+    #expect(ends[0].state.published == 3 && ends[0].state.heard == 3)
+    ends[1].leave(topic)
+    ends[0].publish(topic, [1])
+    #expect(ends[1].takeNews() == [] && wakes.take() == [])
+  }
+
+  @Test("names that look alike are not the same")
+  func exactNames() {
+    ends[1].follow("note/é")
+    ends[0].publish("note/e\u{301}", [1])
+    #expect(ends[1].takeNews() == [])
+  }
+
+  @Test("a loop is woken once for all that waits")
+  func waking() {
+    for end in ends { end.follow("note/a") }
+    for _ in 0..<5 { ends[0].publish("note/a", []) }
+    #expect(wakes.take().sorted() == [1, 2])
+    #expect(ends[1].takeNews().count == 5)
+    ends[2].publish("note/a", [])
+    #expect(wakes.take().sorted() == [0, 1])
+  }
+
+  @Test(
+    "a mailbox that is full takes no more, and is as good as new when it was read",
+    arguments: [(0, LoopBroker.countMax), (4_096, LoopBroker.bytesMax / (4_096 + 6 + 64))])
+  func bound(size: Int, room: Int) {
+    ends[1].follow("note/a")
+    let bytes = [UInt8](repeating: 7, count: size)
+    for _ in 0..<room + 10 { ends[0].publish("note/a", bytes) }
+    #expect(ends[1].state.dropped == ["loop": 10])
+    #expect(ends[1].state.heard == room)
+    #expect(ends[1].takeNews().count == room)
+    ends[0].publish("note/a", bytes)
+    #expect(ends[1].takeNews().count == 1)
+  }
+
+  @Test("the broker to other machines follows what any loop does, and hears what each publishes")
+  func outside() {
+    let outer = Outer()
+    outer.bring(.hints(arrive: true))
+    hub.connect(to: outer)
+    // What it had before it was connected is not left lying.
+    for end in ends { #expect(end.takeNews() == [.hints(arrive: true)]) }
+    ends[0].follow("note/a")
+    ends[1].follow("note/a")
+    ends[0].leave("note/a")
+    ends[0].leave("note/a")
+    #expect(outer.all == Outer.Told(followed: ["note/a"]))
+    ends[2].publish("note/a", [1])
+    #expect(outer.all.published == ["note/a"])
+    #expect(ends[1].takeNews() == [.heard(topic: "note/a", bytes: [1])])
+    outer.bring(.heard(topic: "note/a", bytes: [2]))
+    outer.bring(.heard(topic: "note/b", bytes: [3]))
+    hub.outerHasNews()
+    #expect(ends.map { $0.takeNews() } == [[], [.heard(topic: "note/a", bytes: [2])], []])
+    ends[1].leave("note/a")
+    #expect(outer.all.left == ["note/a"])
+    // Only the last word counts on whether hints arrive.
+    for arrive in [false, true, false] { outer.bring(.hints(arrive: arrive)) }
+    hub.outerHasNews()
+    #expect(ends[2].takeNews() == [.hints(arrive: false)])
+    #expect(ends[0].state.isConnected)
+  }
+
+  @Test("without other machines the hints of loops arrive, as each hears once")
+  func alone() {
+    hub.standAlone()
+    #expect(Set(wakes.take()) == [0, 1, 2])
+    for end in ends {
+      #expect(end.takeNews() == [.hints(arrive: true)])
+      #expect(end.takeNews().isEmpty)
+    }
+  }
+
+  @Test(
+    "what one loop alone has in memory is asked there, all else anywhere",
+    arguments: [
+      ("GET", "/socket/", "EIO=4&transport=polling", 2), ("POST", "/faye", "", 2),
+      ("GET", "/bayeux/handshake", "", 2), ("GET", "/socket", "", nil), ("GET", "/ws", "", nil),
+      ("POST", "/api/publish", "", 2), ("POST", "/api/rooms/a/publish", "", 2),
+      ("GET", "/api/rooms/a/publications", "", nil), ("POST", "/api/user/login", "", 0),
+      ("POST", "/api/user/refresh", "", 0), ("POST", "/api/user/join", "", 0),
+      ("POST", "/api/user/password", "", 0), ("GET", "/api/search", "q=a", nil),
+      ("POST", "/api/connections/\(1 << 56 | 4_194_304)/disconnect", "", 1),
+      ("POST", "/api/connections/\(UInt64(1) << 63 | 2 << 56 | 7)/disconnect", "", 2),
+      ("POST", "/api/connections/\(3 << 56 | 4_194_304)/disconnect", "", nil),
+      ("POST", "/api/connections/x/disconnect", "", nil), ("GET", "/api/notes", "", nil),
+    ] as [(String, String, String, Int?)])
+  func homes(method: String, path: String, query: String, loop: Int?) {
+    let head = RequestHead(method: method, path: path, query: query)
+    #expect(Configuration.home(of: head, among: 3) == loop)
+  }
+
+  @Test(
+    "auto is a loop for each core, from four to sixteen",
+    arguments: [(1, 1), (2, 1), (3, 1), (4, 4), (8, 8), (16, 16), (64, 16), (200, 16)])
+  func automatic(cores: Int, loops: Int) {
+    #expect(Configuration.loops(onCores: cores) == loops)
+  }
+
+  @Test("several loops take a store that is shared")
+  func refused() throws {
+    var configuration = Configuration()
+    try configuration.validate()
+    configuration.loops = nil
+    try configuration.validate()
+    #expect(configuration.loopCount == 1)
+    configuration.loops = 2
+    let error = #expect(throws: ConfigurationError.self) { try configuration.validate() }
+    #expect(error.map { "\($0)".contains("store-url") } ?? false)
+    configuration.storeURL = "postgres://parley@db.example.org/parley"
+    try configuration.validate()
+    #expect(configuration.loopCount == 2)
+  }
+}
