@@ -5,10 +5,11 @@
 
 Each part is run by its own runner, whose output is shown, and kept whole in artifacts/logs. A
 part that fails does not keep the next from running. The counts are read from what the runners
-print; a runner that ends badly without having said what failed counts as one failure.
+print; a runner that ends badly without having said what failed counts as one failure. What the
+runners say of failures is repeated at the end, above the line for all.
 
-Parts that keep one core busy at most run beside the part before them; what they print is shown when
-that has ended.
+The parts behind the Swift tests run side by side, for they wait for most of their time; what one
+prints is shown when those before it have ended.
 """
 
 import os
@@ -108,6 +109,25 @@ def read_fuzz(lines):
     return counts
 
 
+# Lines by which each runner names what failed and why.
+TELLS_OF_FAILURE = {
+    "swift": r"\S+ +Test (?!case |run ).* (recorded an issue|failed after)\b",
+    "fuzz": r"fuzz \w+: .*\bfailed$",
+    "web": r"not ok \d+ - |✖ ",
+    "clients": r"(FAILED|ERROR) \S",
+    "browser": r"(FAILED|ERROR) \S",
+}
+FAILURES_SHOWN = 12
+
+
+def failures(part, lines):
+    """What a runner said of failures, shortened: at most `FAILURES_SHOWN` lines."""
+    plain = (re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in lines)
+    found = [line[:300] for line in plain if re.match(TELLS_OF_FAILURE[part], line)]
+    left = len(found) - FAILURES_SHOWN
+    return found[:FAILURES_SHOWN] + ([f"and {left} lines more"] if left > 0 else [])
+
+
 def is_worth_showing(part, line):
     """Swift Testing says of each test that it started; its end is enough."""
     if part != "swift":
@@ -124,8 +144,10 @@ def pytest_command(folder, *options):
     return [PYTHON, "-m", "pytest", "-q", "--color=no", *options, folder]
 
 
-# Clients wait for three quarters of their time, for pings, grace periods and ends of tokens.
+# Clients wait for three quarters of their time, for pings, grace periods and ends of tokens; pages
+# for half of it.
 CLIENT_OPTIONS = ["--numprocesses=3", "--dist=loadfile"]
+BROWSER_OPTIONS = ["--numprocesses=2", "--dist=loadfile"]
 
 
 def node_command():
@@ -150,22 +172,29 @@ PARTS = {
         lambda: pytest_command("Tests/Clients", *CLIENT_OPTIONS),
         read_pytest,
     ),
-    "browser": ("pytest Tests/Browser", lambda: pytest_command("Tests/Browser"), read_pytest),
+    "browser": (
+        "pytest Tests/Browser",
+        lambda: pytest_command("Tests/Browser", *BROWSER_OPTIONS),
+        read_pytest,
+    ),
 }
 
 
-# Clients and browser have servers and folders of their own each. Nothing runs beside the Swift tests, whose laws of
-# growth measure processor time: a neighbour takes their caches.
-RUNS_BESIDE = {"web", "browser"}
+# Each has servers and folders of its own. Nothing runs beside the Swift tests, whose laws of growth
+# measure processor time: a neighbour takes their caches.
+RUNS_BESIDE = {"web", "clients", "browser"}
 
 
 class Run(threading.Thread):
-    """One part in a thread of its own; `result`: its title, its counts, whether it went well."""
+    """One part in a thread of its own.
+
+    `result`: its title, its counts, whether it went well, what was said of failures.
+    """
 
     def __init__(self, part):
         super().__init__()
         self.part = part
-        self.result = (part, Counts(), False)
+        self.result = (part, Counts(), False, [])
         self.shown = threading.Lock()
         self.is_in_front = False
         self.waiting = []
@@ -213,11 +242,11 @@ def run_all(parts):
 
 
 def run(part, show):
-    """Runs one part; returns its title, its counts and whether it went well."""
+    """Runs one part; returns what `Run.result` holds."""
     title, command, read = PARTS[part]
     arguments = command()
     if arguments is None:
-        return title, Counts(), True
+        return title, Counts(), True, []
     show(f"\n--- {title}")
     lines = []
     began = time.monotonic()
@@ -247,7 +276,7 @@ def run(part, show):
         counts.failed = 1
         show(f"{title} ended with status {status} and did not say which test failed")
     show(f"--- {title}: {counts} in {time.monotonic() - began:.0f} s")
-    return title, counts, good
+    return title, counts, good, [] if good else failures(part, lines)
 
 
 def main(parts):
@@ -258,12 +287,14 @@ def main(parts):
     results = run_all(parts)
     total = Counts()
     print()
-    for title, counts, good in results:
+    for title, counts, good, said in results:
         print(f"{'ok ' if good else 'BAD'}  {title}: {counts}")
+        for line in said:
+            print(f"       {line}")
         total.add(counts.passed, counts.failed, counts.skipped)
     print()
     print(total, flush=True)
-    sys.exit(0 if all(good for _, _, good in results) else 1)
+    sys.exit(0 if all(good for _, _, good, _ in results) else 1)
 
 
 if __name__ == "__main__":
