@@ -17,7 +17,7 @@ extension Workload {
   }
 }
 
-/// Many WebSocket connections to one server, on one thread.
+/// Many WebSocket connections, dealt out in turn among the servers, on one thread.
 ///
 /// It does as little as a client can, so that it is not the limit of what it measures: frames are
 /// masked once, a whole read is parsed where it stands, and only what is cut off is kept.
@@ -43,8 +43,7 @@ final class Client {
   /// The mask of all frames: they are encoded once, and nothing between the two needs protection.
   static let maskKey: UInt32 = 0x8ec3_175a
 
-  private let address: sockaddr_in
-  private let authority: String
+  private let ports: [Int]
   private let poller = Poller()
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 16)
   private var connections: [Connection] = []
@@ -54,19 +53,19 @@ final class Client {
   /// Ended with a reset, lest the system keep their ports for a minute.
   var resetsAtClose = false
 
-  init(port: Int) {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    self.address = address
-    authority = "127.0.0.1:\(port)"
+  init(ports: [Int]) {
+    self.ports = ports
     signal(SIGPIPE, SIG_IGN)
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     limit.rlim_cur = limit.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
+
+  var serverCount: Int { ports.count }
+
+  /// Which of the servers a connection is to, from 0.
+  func server(of index: Int) -> Int { index % ports.count }
 
   // MARK: Opening and closing
 
@@ -87,14 +86,18 @@ final class Client {
       var at = linger(l_onoff: 1, l_linger: 0)
       setsockopt(file, SOL_SOCKET, SO_LINGER, &at, socklen_t(MemoryLayout<linger>.size))
     }
-    var address = address
+    let port = ports[server(of: index)]
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     let result = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         Glibc.connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
     guard result == 0 || errno == EINPROGRESS else { fail("connect: \(lastError())") }
-    var request = "GET \(path) HTTP/1.1\r\nHost: \(authority)\r\nUpgrade: websocket\r\n"
+    var request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nUpgrade: websocket\r\n"
     request += "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
     request += "Sec-WebSocket-Key: \(Self.key)\r\n"
     if let subprotocol { request += "Sec-WebSocket-Protocol: \(subprotocol)\r\n" }

@@ -3,6 +3,9 @@ import SocketMessages
 
 /// A few authors and many followers of one note: every change goes through the document, and to
 /// the store, before it is delivered. Each author has one change under way at a time.
+///
+/// With several servers it also says how long after a change's acknowledgement those have it who
+/// are at another server than its author; who has it before the author knows counts as 0.
 final class NoteFanout: Workload {
   private let document: String
   private let followers: Int
@@ -12,9 +15,23 @@ final class NoteFanout: Workload {
   private var isMeasuring = false
   private var histogram = Histogram()
   private var acknowledgements = Histogram()
+  private var elsewhere = Histogram()
+  /// The edits of late, by the time that is their mark; kept with several servers alone.
+  private var edits: [UInt64: Edit] = [:]
+  private var marks: [UInt64] = []
+  /// The marks of each author's change under way, and of what waits behind it.
+  private var underWay: [(sent: [UInt64], waiting: [UInt64])] = []
   private var sent: [UInt64] = []
   /// Between two changes, if they come at a rate.
   private var interval: UInt64 = 0
+
+  /// An edit on its way to those who are at another server than its author.
+  private struct Edit {
+    let server: Int
+    var acknowledgedAt: UInt64?
+    /// Deliveries before its author knew.
+    var early = 0
+  }
 
   private init(document: String, followers: Int, textSize: Int) {
     self.document = document
@@ -24,7 +41,7 @@ final class NoteFanout: Workload {
 
   static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
     let workload = NoteFanout(
-      document: Notes.create(port: options.number("port", 8080)),
+      document: Notes.create(port: options.numbers("port", 8080)[0]),
       followers: options.number("connections", 1_000), textSize: options.number("text", 60))
     let authors = options.number("window", 4)
     // Authors come last, so that nobody hears a change before having joined.
@@ -32,6 +49,7 @@ final class NoteFanout: Workload {
       client.connect("/ws", subprotocol: Native.subprotocol)
     }
     workload.sent = Array(repeating: 0, count: authors)
+    workload.underWay = Array(repeating: ([], []), count: authors)
     while workload.joined < workload.followers + authors { client.turn(milliseconds: 20, workload) }
     workload.turn(client, seconds: 0.3)
     let rate = options.number("rate", 0)
@@ -47,6 +65,7 @@ final class NoteFanout: Workload {
     measurement.add("deliveries", workload.histogram.count, to: &report)
     report.add("delivery", workload.histogram)
     report.add("acknowledgement", workload.acknowledgements)
+    if options.numbers("port", 8080).count > 1 { report.add("elsewhere", workload.elsewhere) }
     report.print()
   }
 
@@ -69,18 +88,42 @@ final class NoteFanout: Workload {
   }
 
   private func type(_ author: Int, _ client: Client) {
-    var text = TimeMark.text(nanoseconds())
+    let mark = nanoseconds()
+    var text = TimeMark.text(mark)
     while text.utf8.count < textSize { text += "x" }
     let length = authors[author].length
     var operation = TextOperation()
     operation.insert(text)
     operation.retain(max(0, min(length, 4_000)))
     operation.delete(max(0, length - 4_000))
+    remember(mark, author, client)
     if let change = authors[author].edit(operation) { send(change, author, client) }
+  }
+
+  private func remember(_ mark: UInt64, _ author: Int, _ client: Client) {
+    guard client.serverCount > 1 else { return }
+    edits[mark] = Edit(server: client.server(of: followers + author))
+    underWay[author].waiting.append(mark)
+    marks.append(mark)
+    if marks.count > 8_192 {
+      for old in marks.prefix(4_096) { edits[old] = nil }
+      marks.removeFirst(4_096)
+    }
+  }
+
+  /// A follower has an edit.
+  private func arrived(_ mark: UInt64, _ connection: Int, _ now: UInt64, _ client: Client) {
+    guard let edit = edits[mark], edit.server != client.server(of: connection) else { return }
+    if let time = edit.acknowledgedAt {
+      elsewhere.add(now - time)
+    } else {
+      edits[mark]?.early += 1
+    }
   }
 
   private func send(_ change: ClientSynchronizer.Change, _ author: Int, _ client: Client) {
     sent[author] = nanoseconds()
+    underWay[author] = (underWay[author].waiting, [])
     client.send(authors[author].frame(change, of: document), on: followers + author)
   }
 
@@ -92,7 +135,10 @@ final class NoteFanout: Workload {
     if connection < followers, joined == followers + authors.count, !authors.isEmpty {
       guard isMeasuring else { return }
       let now = nanoseconds()
-      TimeMark.forEach(in: bytes) { histogram.add(now - $0) }
+      TimeMark.forEach(in: bytes) {
+        histogram.add(now - $0)
+        if client.serverCount > 1 { arrived($0, connection, now, client) }
+      }
       return
     }
     switch Native.decode(bytes) {
@@ -124,7 +170,12 @@ final class NoteFanout: Workload {
   private func acknowledged(
     _ author: Int, _ next: ClientSynchronizer.Change?, _ client: Client
   ) {
-    if isMeasuring { acknowledgements.add(nanoseconds() - sent[author]) }
+    let now = nanoseconds()
+    if isMeasuring { acknowledgements.add(now - sent[author]) }
+    for mark in underWay[author].sent {
+      edits[mark]?.acknowledgedAt = now
+      for _ in 0..<(edits[mark]?.early ?? 0) { elsewhere.add(0) }
+    }
     if let next {
       send(next, author, client)
     } else if interval == 0 {

@@ -20,6 +20,17 @@ struct Options {
     return number
   }
 
+  /// Whole numbers with commas between.
+  func numbers(_ name: String, _ standard: Int) -> [Int] {
+    guard let text = values[name] else { return [standard] }
+    return text.split(separator: ",").map { word in
+      guard let number = Int(word) else {
+        fail("--\(name) takes whole numbers with commas between, not \(text)")
+      }
+      return number
+    }
+  }
+
   func seconds(_ name: String, _ standard: Double) -> Double {
     guard let text = values[name] else { return standard }
     guard let number = Double(text) else { fail("--\(name) takes seconds, not \(text)") }

@@ -1,13 +1,21 @@
 import Glibc
 
-/// What the system says about the server's process: processor time and memory.
+/// What the system says about the servers' processes: processor time and memory, summed.
 struct ServerProcess {
-  /// 0 when nobody said which process it is.
-  let id: Int
+  /// None when nobody said which they are.
+  let ids: [Int]
 
-  /// Seconds of processor time of all its threads so far.
-  func processorSeconds() -> Double {
-    guard id != 0, let folder = opendir("/proc/\(id)/task") else { return 0 }
+  /// Seconds of processor time of all their threads so far.
+  func processorSeconds() -> Double { ids.reduce(0) { $0 + Self.processorSeconds(of: $1) } }
+
+  /// Bytes of memory they have in use.
+  func residentBytes() -> Int { ids.reduce(0) { $0 + Self.residentBytes(of: $1) } }
+
+  /// The largest number of bytes of memory that each had in use since it began.
+  func largestResidentBytes() -> Int { ids.reduce(0) { $0 + Self.largestResidentBytes(of: $1) } }
+
+  private static func processorSeconds(of id: Int) -> Double {
+    guard let folder = opendir("/proc/\(id)/task") else { return 0 }
     defer { closedir(folder) }
     var nanoseconds = 0.0
     while let entry = readdir(folder) {
@@ -15,7 +23,7 @@ struct ServerProcess {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
       guard !name.hasPrefix("."),
-        let line = Self.read("/proc/\(id)/task/\(name)/schedstat"),
+        let line = read("/proc/\(id)/task/\(name)/schedstat"),
         let first = line.split(separator: " ").first
       else { continue }
       nanoseconds += Double(first) ?? 0
@@ -23,16 +31,14 @@ struct ServerProcess {
     return nanoseconds / 1_000_000_000
   }
 
-  /// Bytes of memory it has in use.
-  func residentBytes() -> Int {
-    guard id != 0, let line = Self.read("/proc/\(id)/statm") else { return 0 }
+  private static func residentBytes(of id: Int) -> Int {
+    guard let line = read("/proc/\(id)/statm") else { return 0 }
     let fields = line.split(separator: " ")
     return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0
   }
 
-  /// The largest number of bytes of memory that it had in use since it began.
-  func largestResidentBytes() -> Int {
-    guard id != 0, let status = Self.read("/proc/\(id)/status"),
+  private static func largestResidentBytes(of id: Int) -> Int {
+    guard let status = read("/proc/\(id)/status"),
       let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
     else { return 0 }
     let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })

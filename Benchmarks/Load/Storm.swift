@@ -19,7 +19,7 @@ final class Storm: Workload {
 
   static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
     let document = Notes.create(
-      port: options.number("port", 8080),
+      port: options.numbers("port", 8080)[0],
       text: String(repeating: "x", count: options.number("text", 1_000)))
     let workload = Storm(document: document, people: options.number("people", 5_000))
     let atOnce = options.number("at-once", 1_000)

@@ -50,7 +50,7 @@ final class Typists: Workload {
     let count = options.number("typists", 20)
     let workload = Typists(
       typists: count,
-      documents: (0..<notes).map { _ in Notes.create(port: options.number("port", 8080)) },
+      documents: (0..<notes).map { _ in Notes.create(port: options.numbers("port", 8080)[0]) },
       interval: UInt64(options.number("interval", 200)) * 1_000_000,
       size: options.number("size", 0) == 0 ? nil : options.number("size", 0))
     Opening.open(count, client, workload) { _ in

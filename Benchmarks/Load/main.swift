@@ -20,7 +20,8 @@ let help = """
     typists   --typists 20 --notes 1 --interval 200: people who type every so many milliseconds;
               --size SCALARS around which the texts stay, --patience 30 for what is under way
     storm     --people 5000 --at-once 1000 --text 1000: everybody joins one note at once
-  All take --seconds and --warm.
+  All take --seconds and --warm. With --port A,B and --pid A,B connections are dealt out in turn
+  among several servers, whose processor time is summed.
 
     null      --port PORT: no load, but the least that a server can do, to compare with
     codec     --what read-change --times 2000: no server either; reads or writes one message again
@@ -28,19 +29,19 @@ let help = """
   """
 
 let options = Options(Array(CommandLine.arguments.dropFirst()))
-let port = options.number("port", 8080)
-let server = ServerProcess(id: options.number("pid", 0))
+let ports = options.numbers("port", 8080)
+let server = ServerProcess(ids: options.numbers("pid", 0).filter { $0 != 0 })
 switch options.mode {
-case "echo": Echo.run(options, Client(port: port), server)
-case "fanout": Fanout.run(options, Client(port: port), server)
-case "connect": Connect.run(options, Client(port: port), server)
-case "idle": Idle.run(options, Client(port: port), server)
-case "note": NoteFanout.run(options, Client(port: port), server)
-case "room": RoomFanout.run(options, Client(port: port), server)
-case "typists": Typists.run(options, Client(port: port), server)
-case "storm": Storm.run(options, Client(port: port), server)
+case "echo": Echo.run(options, Client(ports: ports), server)
+case "fanout": Fanout.run(options, Client(ports: ports), server)
+case "connect": Connect.run(options, Client(ports: ports), server)
+case "idle": Idle.run(options, Client(ports: ports), server)
+case "note": NoteFanout.run(options, Client(ports: ports), server)
+case "room": RoomFanout.run(options, Client(ports: ports), server)
+case "typists": Typists.run(options, Client(ports: ports), server)
+case "storm": Storm.run(options, Client(ports: ports), server)
 case "codec": Codec.run(options)
-case "null": NullServer.run(port: port)
+case "null": NullServer.run(port: ports[0])
 default:
   puts(help)
   exit(options.mode == "help" || options.mode == "--help" ? 0 : 2)

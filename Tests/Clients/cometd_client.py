@@ -45,7 +45,9 @@ class Credentials(Extension):
 async def relay(client):
     try:
         async for message in client:
-            say("event", message["channel"], message["data"])
+            # Kept alive every half minute, as on a busy machine a test may meet.
+            if message["data"] != {"type": "ping"}:
+                say("event", message["channel"], message["data"])
     except AiocometdException as error:
         say("failed", "receive", repr(error))
 

@@ -45,7 +45,10 @@ EM.run do
     case command
     when "subscribe"
       channel = arguments[0]
-      subscription = client.subscribe(channel) { |data| say("event", channel, data) }
+      subscription = client.subscribe(channel) do |data|
+        # Kept alive every half minute, as on a busy machine a test may meet.
+        say("event", channel, data) unless data == { "type" => "ping" }
+      end
       subscription.callback { say("done", "subscribe", channel) }
       subscription.errback { |error| say("refused", "subscribe", error.code, error.params) }
       subscriptions[channel] = subscription

@@ -25,8 +25,9 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   /// The least processor time that is measured at the smaller size.
   public static let millisecondsMin: UInt64 = 20
 
-  /// The number of measurements after which a law counts as broken.
-  public static let attemptsMax = 5
+  /// The number of measurements after which a law counts as broken: so many that neighbours on the
+  /// machine, who come and go, cannot spoil all of them.
+  public static let attemptsMax = 20
 
   /// The work's name, for tables and failures.
   public let name: String
