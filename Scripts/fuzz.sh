@@ -34,6 +34,12 @@ if [ ! -f "Fuzz/$target.swift" ]; then
 fi
 
 build=.build/fuzz
+optimisation=-O
+# A replay takes longer to compile than to run.
+if [ "${REPLAY:-}" = 1 ]; then
+  build=.build/fuzz/plain
+  optimisation=-Onone
+fi
 corpus=$build/corpus/$target
 kept=Fuzz/Corpora/$target.base64
 findings=artifacts/fuzz
@@ -44,7 +50,7 @@ dictionary=Fuzz/$target.dict
 [ -f "$dictionary" ] || dictionary=Fuzz/json.dict
 
 flags=(
-  -O -swift-version 6 -parse-as-library -wmo -sanitize=fuzzer,address -package-name parley
+  "$optimisation" -swift-version 6 -parse-as-library -wmo -sanitize=fuzzer,address -package-name parley
   -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility
   -warnings-as-errors -I "$build" -Xcc -fmodule-map-file=Sources/SystemLibraries/COpenSSL/module.modulemap
 )
