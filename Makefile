@@ -226,6 +226,11 @@ bench-load: setup-test page  ## Measure connections, messages and typists beside
 
 REVISIONS ?= 300000
 
+.PHONY: bench-cluster
+bench-cluster: setup-test page  ## Measure gateways and loops on PostgreSQL, each held to a part of a core
+	@$(SWIFT_BUILD) --product parley && $(SWIFT_BUILD) --product parley-load
+	@$(PYTHON) Scripts/bench_cluster.py
+
 .PHONY: bench-store
 bench-store: check-swift  ## Measure typists beside a reader, and authors at random places (REVISIONS=)
 	@$(SWIFT_BUILD) --product parley-store-bench
