@@ -14,10 +14,10 @@ struct JSONWebToken {
   /// The signed bytes: the first two parts with the full stop between them.
   let signed: [UInt8]
 
-  init(_ text: String) throws(AuthenticationError) {
+  init(_ text: String, bytesMax: Int = Self.bytesMax) throws(AuthenticationError) {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty else { throw .missing }
-    guard bytes.count <= Self.bytesMax else { throw .malformed }
+    guard bytes.count <= bytesMax else { throw .malformed }
     let parts = bytes.split(
       separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Base64URL.decode(parts[0]),

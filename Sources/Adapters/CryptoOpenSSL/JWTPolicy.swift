@@ -35,6 +35,8 @@ public struct JWTPolicy: Sendable, Hashable {
   public var honoursClaimedRights = true
   /// Whether tokens without `exp` are rejected.
   public var needsExpiry = false
+  /// Claims to read beside those that the rules name.
+  var furtherClaims: [String] = []
   /// Room tokens that are accepted.
   public var roomTokens = RoomTokenRule()
 
@@ -135,7 +137,9 @@ public struct JWTPolicy: Sendable, Hashable {
   private static let refreshKind = "refresh"
 
   /// Claims to read beside the registered ones.
-  var notedClaims: [String] { [userClaim, Self.kindClaim] + requiredClaims.map(\.name) }
+  var notedClaims: [String] {
+    [userClaim, Self.kindClaim] + requiredClaims.map(\.name) + furtherClaims
+  }
 }
 
 /// Room tokens of the Twake family that are accepted: `name` is the room, and `iat` the time until
@@ -185,7 +189,7 @@ public struct GrantTemplate: Sendable, Hashable {
   }
 
   /// The grant for a user, whose id stands for itself, whatever it ends with.
-  func grant(for user: String) -> Grant {
+  package func grant(for user: String) -> Grant {
     guard text.contains(Self.placeholder) else { return grant }
     let name = text.split(separator: Self.placeholder, omittingEmptySubsequences: false)
       .joined(separator: user)

@@ -10,17 +10,21 @@ public final class SelfSignedTokens: OwnTokens {
   public static let keyID = "parley:self"
 
   /// The purpose of a token.
-  private enum Audience: String, CaseIterable {
+  enum Audience: String, CaseIterable {
     /// Its own rights stand in it.
     case bearer = "parley:self"
     /// Its user's rights are those that the user has now.
     case user = "parley:user"
     /// It is exchanged for new tokens.
     case refresh = "parley:refresh"
+    /// It is taken for tokens by the browser that an identity provider has sent back.
+    case ticket = "parley:ticket"
+    /// It is exchanged for new tokens of a user whom an identity provider has named.
+    case providerRefresh = "parley:provider-refresh"
   }
 
-  private let signer: JWTSigner
-  private let authenticator: JWTAuthenticator
+  let signer: JWTSigner
+  let authenticator: JWTAuthenticator
   private let users: (any UserSource)?
 
   /// - Parameters:
@@ -28,7 +32,9 @@ public final class SelfSignedTokens: OwnTokens {
   ///   - users: who may log in; without it nobody can.
   public init(secret: [UInt8], users: (any UserSource)? = nil) throws(JWTKeyError) {
     signer = try JWTSigner(secret: secret, keyID: Self.keyID)
-    authenticator = try JWTAuthenticator(secret: secret)
+    var policy = JWTPolicy()
+    policy.furtherClaims = [Self.groupsClaim]
+    authenticator = try JWTAuthenticator(secret: secret, policy: policy)
     self.users = users
   }
 
@@ -58,10 +64,10 @@ public final class SelfSignedTokens: OwnTokens {
   public func identity(
     of token: String, now: Timestamp
   ) throws(AuthenticationError) -> Identity? {
-    guard let parts = try? JSONWebToken(token), parts.keyID == Self.keyID else { return nil }
+    guard isOwn(token) else { return nil }
     var (identity, audience) = try check(token, [.bearer, .user], now: now)
     switch audience {
-    case .bearer, .refresh:
+    case .bearer, .refresh, .ticket, .providerRefresh:
       identity.isGuest = identity.user.utf8.starts(with: Identity.guestPrefix.utf8)
     case .user:
       // Who is no longer among the users has no token either, nor who was put there anew.
@@ -77,8 +83,13 @@ public final class SelfSignedTokens: OwnTokens {
   public func identity(
     ofRefreshToken token: String, now: Timestamp
   ) throws(AuthenticationError) -> Identity {
-    guard let parts = try? JSONWebToken(token), parts.keyID == Self.keyID else { throw .unknownKey }
+    guard isOwn(token) else { throw .unknownKey }
     return try check(token, [.refresh], now: now).identity
+  }
+
+  /// Whether a token names the server's own key.
+  func isOwn(_ token: String) -> Bool {
+    (try? JSONWebToken(token))?.keyID == Self.keyID
   }
 
   private func token(for identity: Identity, _ audience: Audience) -> String {
@@ -89,7 +100,7 @@ public final class SelfSignedTokens: OwnTokens {
         grants: identity.grants))
   }
 
-  private func check(
+  func check(
     _ token: String, _ audiences: [Audience], now: Timestamp
   ) throws(AuthenticationError) -> (identity: Identity, audience: Audience) {
     let claims = try authenticator.claims(of: token)

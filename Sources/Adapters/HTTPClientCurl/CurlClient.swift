@@ -2,7 +2,7 @@ import CCurl
 
 /// Makes HTTP requests, several at once, without blocking but where it is told to wait.
 ///
-/// What is answered is of no interest but its status. Redirects are not followed: what is sent is
+/// Of an answer only the status is kept, unless a request asks for its body. Redirects are not followed: what is sent is
 /// for the one who was named. An instance belongs to one thread; only ``Waker/wake()`` is for any.
 public final class CurlClient {
   /// A request: a POST of its body, or a GET without one.
@@ -17,6 +17,9 @@ public final class CurlClient {
     public var timeoutMilliseconds: Int
     /// Accept any certificate: for a server on this machine, whose certificate has another name.
     public var acceptsAnyCertificate = false
+    /// Keep the answer's body, of so many bytes at most: an answer with more is a failure. With `nil`,
+    /// no body is kept.
+    public var keptBytesMax: Int?
     /// Begin with a header of the PROXY protocol, version 1, as a proxy does.
     public var sendsProxyHeader = false
 
@@ -58,6 +61,8 @@ public final class CurlClient {
 
   private let waker: Waker
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+  /// The bodies of the requests whose outcomes the last wait gave.
+  private var bodies: [Int: [UInt8]] = [:]
 
   /// Makes a client without requests.
   ///
@@ -81,6 +86,7 @@ public final class CurlClient {
   /// - Returns: The outcomes there are, perhaps none.
   public func wait(atMostMilliseconds limit: Int64?) -> [(key: Int, outcome: Outcome)] {
     var running: Int32 = 0
+    bodies = [:]
     curl_multi_perform(waker.handle, &running)
     let early = takeOutcomes()
     guard early.isEmpty else { return early }
@@ -90,6 +96,9 @@ public final class CurlClient {
     return takeOutcomes()
   }
 
+  /// The body of an answer whose outcome the last wait gave; `nil` if its request asked for none.
+  public func body(of key: Int) -> [UInt8]? { bodies[key] }
+
   private func takeOutcomes() -> [(key: Int, outcome: Outcome)] {
     var outcomes: [(key: Int, outcome: Outcome)] = []
     var left: Int32 = 0
@@ -98,6 +107,7 @@ public final class CurlClient {
         let transfer = transfers.removeValue(forKey: handle)
       else { continue }
       outcomes.append((transfer.key, transfer.outcome(message.pointee.data.result)))
+      bodies[transfer.key] = transfer.keptBody
       curl_multi_remove_handle(waker.handle, handle)
       // Its handle is to be freed after it was taken out.
       withExtendedLifetime(transfer) {}
@@ -115,6 +125,8 @@ private final class Transfer {
   let key: Int
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let answerBytesLeft: UnsafeMutablePointer<Int>
+  /// The body as far as it has come, where it is kept.
+  private var kept: UnsafeMutablePointer<CCurlBody>?
 
   init(_ request: CurlClient.Request, key: Int) {
     guard let handle = curl_easy_init() else { fatalError("no memory for a request") }
@@ -143,13 +155,31 @@ private final class Transfer {
       set(CURLOPT_SSL_VERIFYHOST, 0)
     }
     if request.sendsProxyHeader { set(CURLOPT_HAPROXYPROTOCOL, 1) }
-    check(CCurl_dropBody(handle, answerBytesLeft))
+    guard let capacity = request.keptBytesMax else {
+      check(CCurl_dropBody(handle, answerBytesLeft))
+      return
+    }
+    let kept = UnsafeMutablePointer<CCurlBody>.allocate(capacity: 1)
+    kept.initialize(
+      to: CCurlBody(bytes: .allocate(capacity: capacity), count: 0, capacity: capacity))
+    self.kept = kept
+    check(CCurl_keepBody(handle, kept))
+  }
+
+  /// The whole body, where it is kept.
+  var keptBody: [UInt8]? {
+    kept.map { kept in
+      let body = kept.pointee
+      return body.bytes.map { [UInt8](UnsafeRawBufferPointer(start: $0, count: body.count)) } ?? []
+    }
   }
 
   deinit {
     curl_easy_cleanup(handle)
     curl_slist_free_all(headers)
     answerBytesLeft.deallocate()
+    kept?.pointee.bytes?.deallocate()
+    kept?.deallocate()
   }
 
   private func set(_ option: CURLoption, _ value: Int) {
@@ -168,6 +198,7 @@ private final class Transfer {
   func outcome(_ code: CURLcode) -> CurlClient.Outcome {
     var status = 0
     CCurl_getLong(handle, CURLINFO_RESPONSE_CODE, &status)
+    if kept != nil, code == CURLE_WRITE_ERROR { return .failed("the answer is too large") }
     // An answer that was too long was an answer.
     guard code == CURLE_OK || (code == CURLE_WRITE_ERROR && status > 0) else {
       return .failed(String(cString: curl_easy_strerror(code)))

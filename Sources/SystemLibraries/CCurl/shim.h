@@ -1,5 +1,6 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <string.h>
 
 // Options take values of any type, which Swift cannot pass: one function for each type.
 
@@ -35,4 +36,25 @@ static inline size_t CCurl_drop(char *bytes, size_t size, size_t count, void *le
 static inline CURLcode CCurl_dropBody(CURL *handle, size_t *left) {
   CURLcode code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, CCurl_drop);
   return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_WRITEDATA, left);
+}
+
+// A body that is kept: bytes with room for as many as are wanted at most.
+typedef struct {
+  char *bytes;
+  size_t count;
+  size_t capacity;
+} CCurlBody;
+
+// Keeps what comes, and breaks the transfer off when it is more than there is room for.
+static inline size_t CCurl_keep(char *bytes, size_t size, size_t count, void *kept) {
+  CCurlBody *body = (CCurlBody *)kept;
+  if (size * count > body->capacity - body->count) return 0;
+  memcpy(body->bytes + body->count, bytes, size * count);
+  body->count += size * count;
+  return size * count;
+}
+
+static inline CURLcode CCurl_keepBody(CURL *handle, CCurlBody *body) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, CCurl_keep);
+  return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_WRITEDATA, body);
 }
