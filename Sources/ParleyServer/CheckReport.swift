@@ -60,6 +60,7 @@ package struct CheckReport {
       warnings = (authenticator?.warnings ?? []) + configuration.issuerWarnings
       _ = try configuration.apiKeys(log: nil)
       _ = try configuration.users(log: nil)
+      try configuration.checkProvider()
     } catch {
       problems.append("\(error)")
     }

@@ -56,11 +56,14 @@ extension Configuration {
     let profiles = profiles
     let alike = profiles.filter(\.policy.userPrefix.isEmpty).map { $0.name ?? "auth-key" }
     var warnings: [String] = []
-    if alike.count + (usersFile == nil ? 0 : 1) > 1 {
+    let hasProvider = provider.issuer != nil && provider.userPrefix.isEmpty
+    let all =
+      alike + (usersFile == nil ? [] : ["users-file"]) + (hasProvider ? ["oidc-issuer"] : [])
+    if all.count > 1 {
       warnings.append(
         "users with the same name are one person, whichever issuer signed their token ("
-          + (alike + (usersFile == nil ? [] : ["users-file"])).joined(separator: ", ")
-          + "); if they are not, give issuer profiles a user-prefix")
+          + all.joined(separator: ", ") + "); if they are not, give issuer profiles a user-prefix"
+          + (hasProvider ? ", and set oidc-user-prefix" : ""))
     }
     for profile in profiles where profile.secretBytesMin < 32 && profile.policy.honoursClaimedRights
     {

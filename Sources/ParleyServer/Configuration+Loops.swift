@@ -65,6 +65,8 @@ extension Configuration {
     switch head.path {
     // Passwords are tried at one place, which counts the attempts.
     case "/api/user/login", "/api/user/refresh", "/api/user/join", "/api/user/password": return 0
+    // Sign-ins at an identity provider are counted there, too.
+    case ProviderSettings.beginPath, ProviderSettings.returnPath: return 0
     // Where the sessions are, whose patterns match what is published there alone.
     case "/api/publish": return count - 1
     case let path where path.hasPrefix("/api/rooms/") && path.hasSuffix("/publish"):

@@ -125,6 +125,28 @@ package struct Setting: Sendable {
       help: help, read: { $0.isEmpty ? nil : .some($0) }, write: { $0 ?? "" })
   }
 
+  /// Any text, or none, where an empty one is meant.
+  static func text(
+    _ name: String, _ property: any WritableKeyPath<Configuration, String> & Sendable,
+    _ section: Section, _ placeholder: String, mayBeEmpty: Bool, help: String
+  ) -> Setting {
+    Setting(
+      name, property, section, .value, placeholder, expected: "a text", help: help,
+      read: { $0.isEmpty && !mayBeEmpty ? nil : $0 }, write: { $0 })
+  }
+
+  /// A setting for an address that is reached encrypted, or on this machine; it may be empty.
+  static func privateAddress(
+    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
+    _ section: Section, help: String
+  ) -> Setting {
+    Setting(
+      name, property, section, .value, "URL",
+      expected: "an address such as https://notes.example.org, without ? and #; http:// only for "
+        + "this machine", help: help,
+      read: { Configuration.isPrivateAddress($0) ? .some($0) : nil }, write: { $0 ?? "" })
+  }
+
   /// A setting for a service's URL, which may be empty.
   static func hook(
     _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
@@ -297,7 +319,9 @@ package struct Setting: Sendable {
 
 extension Configuration {
   /// Every setting, in the order of the help.
-  package static let settings: [Setting] = [
+  package static let settings: [Setting] = plainSettings + providerSettingList
+
+  private static let plainSettings: [Setting] = [
     .text(
       "host", \.host, .listening, "ADDRESS",
       help: "Address to listen on."),

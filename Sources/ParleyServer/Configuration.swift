@@ -66,6 +66,10 @@ public struct Configuration: Sendable, Equatable {
   public var accessTokenTime = Duration.seconds(3_600)
   /// The lifetime of refresh tokens.
   public var refreshTokenTime = Duration.seconds(90 * 86_400)
+  /// The address of the page as browsers know it.
+  public var publicURL: String?
+  /// The identity provider at which people sign in.
+  public var provider = ProviderConfiguration()
   /// Whether a token may stand in a URL.
   public var allowTokenInURL = false
   /// Whether the room token `twake`, which opens every room, and rooms that begin with
@@ -236,7 +240,7 @@ public struct Configuration: Sendable, Equatable {
   /// tokens with; hence ``allowOpenNetwork``.
   public var isDemo: Bool {
     keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty && issuerProfiles.isEmpty
-      && usersFile == nil
+      && usersFile == nil && provider.issuer == nil
   }
 }
 

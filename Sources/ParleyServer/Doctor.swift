@@ -37,6 +37,7 @@ package struct Doctor {
     doctor.examineListening()
     doctor.examineEncryption()
     doctor.examineAccess()
+    doctor.examineProvider()
     doctor.examineOrigins()
     doctor.examineWebhooks()
     doctor.examineDisk()
@@ -161,6 +162,24 @@ package struct Doctor {
       note(
         .warning, "access",
         "everyone who reaches \(configuration.host) may read and write: set auth-key")
+    }
+  }
+
+  private mutating func examineProvider() {
+    do throws(FileError) {
+      guard let provider = try configuration.providerSettings() else { return }
+      if let problem = ProviderProbe.problem(with: provider) {
+        note(
+          .problem, "sign-in",
+          "\(provider.issuer): \(problem): look whether oidc-issuer is what the provider calls itself, "
+            + "and whether this machine reaches it")
+      } else {
+        note(
+          .fine, "sign-in",
+          "\(provider.issuer) answers; register \(provider.returnAddress) there as redirect URI")
+      }
+    } catch {
+      note(.problem, "sign-in", "\(error)")
     }
   }
 

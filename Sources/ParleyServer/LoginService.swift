@@ -16,18 +16,7 @@ import SocketMessages
 ///
 /// Used on the loop's thread; passwords are compared on another.
 final class LoginService {
-  /// The codes that these clients know.
-  enum Code: Int {
-    case loggedIn = 1000
-    case malformed = 4000
-    case credentials = 4001
-    case refreshToken = 4004
-    case invitation = 4010
-    case name = 4011
-    case taken = 4012
-    case password = 4013
-    case unavailable = 5001
-  }
+  typealias Code = LoginAnswer.Code
 
   /// The time by which a token may come from the future.
   private static let aheadMilliseconds: Int64 = 1_000
@@ -213,19 +202,8 @@ final class LoginService {
     let refresh = tokens.refreshToken(
       for: user, id: names.next(), issuedAt: now,
       expiresAt: refreshUntil ?? now + refreshMilliseconds)
-    return Self.response(.loggedIn, "Logged in", status: 200) { data, body in
-      data.key("response", &body)
-      JSONWriter.object(&body) { object, body in
-        object.field("id", user.id, &body)
-        object.field("email", user.id, &body)
-        object.field("name", user.name, &body)
-      }
-      data.key("tokens", &body)
-      JSONWriter.object(&body) { object, body in
-        object.field("accessToken", access, &body)
-        object.field("refreshToken", refresh, &body)
-      }
-    }
+    return LoginAnswer.welcome(
+      id: user.id, name: user.name, accessToken: access, refreshToken: refresh)
   }
 
   // MARK: JSON
@@ -253,25 +231,7 @@ final class LoginService {
     }
   }
 
-  /// An error as these clients know it: their own code, in most cases with status 200.
   private static func problem(_ code: Code, _ message: String, status: Int = 200) -> Response {
-    response(code, message, status: status) { _, _ in }
-  }
-
-  private static func response(
-    _ code: Code, _ message: String, status: Int,
-    _ data: (inout JSONWriter.Object, inout [UInt8]) -> Void
-  ) -> Response {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
-      object.field("code", code.rawValue, &body)
-      object.field("message", message, &body)
-      object.field("hasError", code != .loggedIn, &body)
-      object.key("data", &body)
-      JSONWriter.object(&body, data)
-    }
-    return Response(
-      status: status,
-      headers: [("content-type", "application/json"), ("cache-control", "no-store")], body: body)
+    LoginAnswer.problem(code, message, status: status)
   }
 }

@@ -29,6 +29,7 @@ public final class Server: Sendable {
   private let searchThread: SearchThread
   private let broker: (any ServerBroker)?
   private let loginThread: LoginThread?
+  private let providerThread: ProviderThread?
   private let hooks: HookInbox?
   private let loopGuard: LoopGuard
   private let users: UserFile?
@@ -71,6 +72,7 @@ public final class Server: Sendable {
     let hintSecret = try store.prepare { try $0.secret(named: "hints", byteCount: 32) }
     let secrets = try configuration.webhookSecrets(log: log)
     let users = try configuration.users(log: log)
+    let providerSettings = try configuration.providerSettings()
     let count = configuration.loopCount
     // Bounds on memory hold over all loops.
     let own = configuration.share(among: count)
@@ -78,6 +80,7 @@ public final class Server: Sendable {
     let provisioning = configuration.store
     for _ in 1..<count { stores.append(Handover(try provisioning.open())) }
     let ownTokensSecret = try store.prepare { try $0.secret(named: "own tokens", byteCount: 32) }
+    let signInSecret = try store.prepare { try $0.secret(named: "sign-ins", byteCount: 32) }
     let revocations = try SharedRevocations(path: configuration.revocationsPath, log: log)
     let limits = count > 1 ? ProcessLimits(Allowances(configuration.announcedLimits)) : nil
     let settings = Self.transportSettings(own, log: log)
@@ -112,12 +115,20 @@ public final class Server: Sendable {
         }
       }
     }
+    let provider = providerSettings.map { settings in
+      ServerLoop.ProviderParts(
+        settings: settings, seal: SignInSeal(secret: signInSecret),
+        thread: ProviderThread(settings) { job, outcome in
+          mailbox.post { first.finish(job, outcome) }
+        })
+    }
     var storeThreads: [StoreThread] = []
     func end() {
       outer?.stop()
       searchThread.stop()
       for thread in storeThreads { thread.stop() }
       loginThread?.stop()
+      provider?.thread.stop()
     }
     do {
       for (loop, store) in zip(loops, stores) {
@@ -141,7 +152,8 @@ public final class Server: Sendable {
         loop.attach(
           transport: transports[place], storeThread: storeThread, searchThread: searchThread,
           access: access, loginThread: place == 0 ? loginThread : nil,
-          hooks: inbox, broker: hub?.end(of: place) ?? outer, company: company)
+          provider: place == 0 ? provider : nil, hooks: inbox, broker: hub?.end(of: place) ?? outer,
+          company: company)
         company?.add(loop, mailboxes[place])
       }
       // The first last, for it listens: the others can take connections by then.
@@ -167,6 +179,7 @@ public final class Server: Sendable {
     self.searchThread = searchThread
     self.broker = outer
     self.loginThread = loginThread
+    providerThread = provider?.thread
     self.company = company
     self.hooks = inbox
     loopGuard = LoopGuard(
@@ -289,6 +302,8 @@ public final class Server: Sendable {
     Self.atOnce(storeThreads) { $0.stop() }
     stopStage.withLock { $0 = "logins" }
     loginThread?.stop()
+    stopStage.withLock { $0 = "the identity provider" }
+    providerThread?.stop()
     loopGuard.stop()
   }
 

@@ -18,6 +18,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let searchThread: SearchThread
     let gateway: Gateway
     let login: LoginService?
+    let provider: ProviderService?
     let hooks: HookInbox?
     let broker: (any ServerBroker)?
     /// Revocations, where other gateways are to hear of them by this loop.
@@ -27,14 +28,15 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
     fileprivate init(
       transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
-      gateway: Gateway, login: LoginService?, hooks: HookInbox?, broker: (any ServerBroker)?,
-      sharedRevocations: SharedRevocations?, company: LoopCompany?
+      gateway: Gateway, login: LoginService?, provider: ProviderService?, hooks: HookInbox?,
+      broker: (any ServerBroker)?, sharedRevocations: SharedRevocations?, company: LoopCompany?
     ) {
       self.transport = transport
       self.storeThread = storeThread
       self.searchThread = searchThread
       self.gateway = gateway
       self.login = login
+      self.provider = provider
       self.hooks = hooks
       self.broker = broker
       self.sharedRevocations = sharedRevocations
@@ -57,7 +59,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   let configuration: Configuration
   /// The number of this loop among those of the process.
   let place: Int
-  private let log: any LogSink
+  let log: any LogSink
   let started = SystemClock().now
   private let origins: OriginPolicy
   private let crossOrigin: CrossOrigin
@@ -99,8 +101,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Gives the loop what it works with, before the transport starts.
   func attach(
     transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
-    access: Access, loginThread: LoginThread?, hooks: HookInbox?, broker: (any ServerBroker)?,
-    company: LoopCompany? = nil
+    access: Access, loginThread: LoginThread?, provider: ProviderParts?, hooks: HookInbox?,
+    broker: (any ServerBroker)?, company: LoopCompany? = nil
   ) {
     var people = PeopleHandlers.standard(configuration.gateway)
     if let scribe = configuration.scribe {
@@ -127,7 +129,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
     attachments = Attachments(
       transport: transport, storeThread: storeThread, searchThread: searchThread, gateway: gateway,
-      login: login, hooks: hooks, broker: broker,
+      login: login, provider: provider.map { service(of: $0, access) }, hooks: hooks,
+      broker: broker,
       // One loop tells the others' nodes, for there is one file.
       sharedRevocations: configuration.isStoreInDatabase && place == 0 ? access.revocations : nil,
       company: company)
@@ -426,10 +429,22 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private func answer(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
   ) -> Bool {
+    if resource.page == .refresh,
+      let response = attached.provider?.refresh(head, body, isAlone: attached.login == nil)
+    {
+      transport.respond(to: request, with: response)
+      return true
+    }
     switch resource.page {
     case .statistics:
       guard gateway.isOperator(head, request) else { return true }
       transport.respond(to: request, with: statistics(head, at: resource))
+    case .ways: transport.respond(to: request, with: ways(head, at: resource))
+    case .provider, .providerReturn:
+      guard let provider = attached.provider else { return false }
+      if let response = provider.answer(request, head, at: resource) {
+        transport.respond(to: request, with: response)
+      }
     case .login, .refresh, .join, .password:
       guard let login = attached.login else { return false }
       if let response = login.answer(request, head, body, at: resource) {
@@ -444,6 +459,12 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func finish(_ job: LoginThread.Job, _ outcome: LoginThread.Outcome) {
     guard let login = attached.login else { return }
     transport.respond(to: job.request, with: login.finish(job, outcome))
+  }
+
+  /// The provider was asked.
+  func finish(_ job: ProviderThread.Job, _ outcome: ProviderExchange.Outcome) {
+    guard let provider = attached.provider else { return }
+    transport.respond(to: job.request, with: provider.finish(job, outcome))
   }
 
   func abandoned(_ request: RequestID) {

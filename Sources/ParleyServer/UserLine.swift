@@ -48,10 +48,26 @@ package struct UserLine: Sendable, Equatable {
 
   // MARK: What a user may be called
 
+  /// Whether a text can be the id of a user: short, and without blanks or what is not seen.
+  static func isName(_ id: String) -> Bool {
+    !id.isEmpty && id.utf8.count <= bytesMax && !id.hasPrefix("-")
+      && !id.unicodeScalars.contains { $0 == "#" || isBlank($0) || isInvisible($0) }
+  }
+
+  /// A name from elsewhere without what deceives, and no longer than a user's may be.
+  static func shownName(_ text: String) -> String {
+    var name = String(String.UnicodeScalarView(text.unicodeScalars.filter { !isDeceiving($0) }))
+    while let first = name.unicodeScalars.first, isBlank(first) {
+      name.unicodeScalars.removeFirst()
+    }
+    while let last = name.unicodeScalars.last, isBlank(last) || name.utf8.count > bytesMax {
+      name.unicodeScalars.removeLast()
+    }
+    return name
+  }
+
   private static func check(id: String) throws(FileError) {
-    guard !id.isEmpty, id.utf8.count <= bytesMax, !id.hasPrefix("-"),
-      !id.unicodeScalars.contains(where: { $0 == "#" || isBlank($0) || isInvisible($0) })
-    else {
+    guard isName(id) else {
       throw FileError(
         "expected a user's name of 1 to \(bytesMax) bytes without blanks, # and invisible "
           + "characters, and no - at its beginning")

@@ -37,6 +37,8 @@ def guarded(start, tmp_path):
     server = start(
         "--hmac-secret-file", secret, "--audience", "parley", "--users-file", tmp_path / "users",
         "--api-key-file", tmp_path / "api-keys", "--document-length-max", "100000",
+        "--public-url", "https://notes.example.org", "--oidc-issuer", "http://127.0.0.1:9",
+        "--oidc-client-id", "parley", "--oidc-right", "document:*=read",
     )  # fmt: skip
     server.key = key
     return server

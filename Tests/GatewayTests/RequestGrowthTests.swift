@@ -81,6 +81,10 @@ struct RequestGrowthTests {
     "refreshLogin": "one token of bounded length",
     "join": "the login thread hashes one password, and reads files of bounded length",
     "changePassword": "the login thread hashes two passwords, and reads a file of bounded length",
+    "waysToSignIn": "always the same",
+    "beginSignIn": "a cookie of bounded length; the rest is the provider's thread's",
+    "returnFromProvider": "a code of bounded length; the rest is the provider's thread's",
+    "endSignIn": "one cookie of bounded length",
   ]
 
   private static func rig() -> GatewayRig {

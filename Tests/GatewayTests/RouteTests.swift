@@ -70,7 +70,7 @@ struct RouteTests {
     #expect(operation.parameters.contains("ifMatch") == route.looksAtIfMatch)
     let isOpen =
       switch route.right {
-      case .nothing, .setting, .password, .refreshToken, .invitation: true
+      case .nothing, .setting, .password, .refreshToken, .invitation, .provider: true
       case .note, .notes, .newNote, .room, .rooms, .person, .operatorKey: false
       }
     #expect(operation.isOpen == isOpen)
@@ -115,6 +115,7 @@ struct RouteTests {
     case .password: "a user's password"
     case .refreshToken: "a refresh token"
     case .invitation: "an invitation"
+    case .provider: "a sign-in at the provider"
     case .note(let verbs): word(verbs)
     case .notes(let verbs): "shows the notes with \(word(verbs))"
     case .newNote(let verbs): "\(word(verbs)) on the id that it will have:"

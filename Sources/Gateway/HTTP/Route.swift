@@ -24,6 +24,8 @@ package struct Route: Sendable {
     case refreshToken
     /// An invitation to become a user of the server's own.
     case invitation
+    /// A sign-in at the identity provider, in the browser that began it.
+    case provider
     /// Verbs on the note that the path names.
     case note(Verbs)
     /// Verbs on each note that it is about: only such notes are shown.
@@ -68,6 +70,12 @@ package struct Route: Sendable {
     case join
     /// Getting another password, and tokens.
     case password
+    /// The ways in which people sign in.
+    case ways
+    /// Signing in at the identity provider, and getting tokens afterwards.
+    case provider
+    /// Coming back from the identity provider.
+    case providerReturn
   }
 
   /// The methods that there are, as a header lists them.

@@ -4,10 +4,10 @@ import GatewayPorts
 ///
 /// Written as forms write them: percent-encoded, with `+` for a space. A name without `=` has an empty
 /// value.
-struct QueryFields {
+package struct QueryFields {
   private let text: String
 
-  init(_ query: String) { text = query }
+  package init(_ query: String) { text = query }
 
   /// A number in a query, such as `limit=3`.
   enum Number {
@@ -35,7 +35,7 @@ struct QueryFields {
   }
 
   /// A field's value, decoded; `nil` if there is none, or its encoding is broken.
-  subscript(name: StaticString) -> String? { value(of: name) ?? nil }
+  package subscript(name: StaticString) -> String? { value(of: name) ?? nil }
 
   /// A field's value as a number that is not negative.
   func number(_ name: StaticString) -> Number {

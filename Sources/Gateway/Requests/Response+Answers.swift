@@ -42,7 +42,7 @@ extension Response {
   static func methodNotAllowed(_ methods: String...) -> Response { methodNotAllowed(methods) }
 
   /// An error that says which methods a path takes.
-  static func methodNotAllowed(_ methods: [String]) -> Response {
+  package static func methodNotAllowed(_ methods: [String]) -> Response {
     let allowed = listed(methods)
     var response = problem(405, .badMessage, "this path takes \(allowed)")
     response.headers.append(("allow", allowed))

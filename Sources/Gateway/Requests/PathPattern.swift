@@ -3,7 +3,7 @@
 /// A name in braces stands for one part of the path. `{room}`, `{user}` and `{rest}` stand for one or
 /// more: such names may have slashes, which no transport has to keep apart from the path's own.
 package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
-  private enum Part: Sendable, Hashable {
+  private enum Segment: Sendable, Hashable {
     case text(String)
     case name
     case names
@@ -11,7 +11,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
 
   /// The pattern as the API's description has it.
   package let description: String
-  private let parts: [Part]
+  private let parts: [Segment]
 
   package init(_ text: String) {
     description = text

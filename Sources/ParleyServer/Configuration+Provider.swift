@@ -1,0 +1,148 @@
+extension Configuration {
+  /// The identity provider with its secret; `nil` if there is none.
+  ///
+  /// - Throws: `FileError` for a secret that cannot be read.
+  func providerSettings() throws(FileError) -> ProviderSettings? {
+    guard let issuer = provider.issuer, let clientID = provider.clientID, let publicURL else {
+      return nil
+    }
+    return ProviderSettings(
+      issuer: issuer, name: provider.name ?? HookAddress(issuer)?.host ?? issuer,
+      clientID: clientID, clientSecret: try clientSecret(), page: Self.withoutSlash(publicURL),
+      scopes: provider.scopes, userClaim: provider.userClaim, userPrefix: provider.userPrefix,
+      groupsClaim: provider.groupsClaim,
+      rights: provider.rights.compactMap { try? ProviderConfiguration.right($0) },
+      groups: provider.groups.compactMap { try? ProviderConfiguration.Group($0) },
+      emailDomains: provider.emailDomains.map { $0.lowercased() },
+      clockSkewMilliseconds: Int64(clockSkew.milliseconds),
+      sessionMilliseconds: Int64(provider.sessionTime.milliseconds),
+      timeoutMilliseconds: provider.timeout.milliseconds)
+  }
+
+  /// Looks whether the provider's secret can be read.
+  package func checkProvider() throws(FileError) { _ = try providerSettings() }
+
+  private func clientSecret() throws(FileError) -> String? {
+    guard let path = provider.clientSecretFile else { return nil }
+    do throws(FileError) {
+      var text = try Files.text(at: path)[...]
+      while let last = text.unicodeScalars.last, last == "\n" || last == "\r" {
+        text.unicodeScalars.removeLast()
+      }
+      guard !text.isEmpty else { throw FileError("it is empty") }
+      return String(text)
+    } catch {
+      throw FileError("oidc-client-secret-file \(path) cannot be used: \(error)")
+    }
+  }
+
+  /// Checks that the settings of a provider go together.
+  func validateProvider() throws(ConfigurationError) {
+    guard provider.issuer != nil || provider.clientID != nil else { return }
+    guard provider.issuer != nil, provider.clientID != nil else {
+      throw .conflict("oidc-issuer and oidc-client-id belong together; give both, or neither")
+    }
+    guard publicURL != nil else {
+      throw .conflict(
+        "oidc-issuer wants public-url, such as https://notes.example.org: the provider sends people "
+          + "back there, to \(ProviderSettings.returnPath)")
+    }
+    guard !provider.rights.isEmpty || !provider.groups.isEmpty else {
+      throw .conflict(
+        "oidc-issuer wants oidc-right or oidc-group, or nobody who signs in may do anything; for "
+          + "example oidc-right = document:*=read,write,presence,manage")
+    }
+    guard provider.scopes.contains("openid") else {
+      throw .conflict("oidc-scope expects openid among others: without it there is no ID token")
+    }
+  }
+
+  static func withoutSlash(_ text: String) -> String {
+    text.hasSuffix("/") ? String(text.dropLast()) : text
+  }
+
+  /// Whether an address can be a provider's or this server's own: nobody can read on the way what goes there.
+  static func isPrivateAddress(_ text: String) -> Bool {
+    guard let address = HookAddress(text) else { return false }
+    return address.isPrivate && !text.utf8.contains(UInt8(ascii: "?"))
+      && !text.utf8.contains(UInt8(ascii: "#"))
+  }
+
+  /// The settings of an identity provider.
+  static let providerSettingList: [Setting] = [
+    .privateAddress(
+      "public-url", \.publicURL, .access,
+      help: "Address of the page as browsers know it; an identity provider sends people back there."
+    ),
+    .privateAddress(
+      "oidc-issuer", \.provider.issuer, .access,
+      help:
+        "Identity provider at which people sign in (OpenID Connect), as its tokens name it. With "
+        + "it, every client needs a token."),
+    .text(
+      "oidc-client-id", \.provider.clientID, .access, "NAME",
+      help: "Name under which the identity provider knows this server."),
+    .text(
+      "oidc-client-secret-file", \.provider.clientSecretFile, .access, "FILE",
+      help:
+        "File with the secret that the identity provider gave with oidc-client-id, if it gave one."),
+    .text(
+      "oidc-name", \.provider.name, .access, "NAME",
+      help: "Name of the identity provider on the button; without it its host."),
+    .list(
+      "oidc-scope", \.provider.scopes, .access, "SCOPE", expected: "words such as openid, profile",
+      help: "What the identity provider is asked for. Repeat for more.",
+      isValid: { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7e).contains($0) } }),
+    .text(
+      "oidc-user-claim", \.provider.userClaim, .access, "CLAIM",
+      help: "Claim with the user's id; email counts only where the provider has verified it."),
+    .text(
+      "oidc-user-prefix", \.provider.userPrefix, .access, "TEXT", mayBeEmpty: true,
+      help: "Text before the user's id, so that it is no other user's."),
+    .text(
+      "oidc-groups-claim", \.provider.groupsClaim, .access, "CLAIM",
+      help: "Claim with the user's groups, or a path to it such as realm_access.roles."),
+    .list(
+      "oidc-right", \.provider.rights, .access, "RIGHT", separator: ";",
+      expected: "rights such as document:*=read",
+      help:
+        "Right of everybody who signs in there: document:MATCH=MAY or room:MATCH=MAY, {user} for "
+        + "the user's id. Repeat for more, or separate them by semicolons.",
+      problem: { text in
+        do throws(ProviderConfiguration.RightProblem) {
+          _ = try ProviderConfiguration.right(text)
+          return nil
+        } catch {
+          return error.description
+        }
+      }),
+    .list(
+      "oidc-group", \.provider.groups, .access, "GROUP", separator: ";",
+      expected: "groups such as writers document:*=read,write",
+      help:
+        "A group of the identity provider's, and the rights of those in it. Repeat for more, or "
+        + "separate them by semicolons.",
+      problem: { text in
+        do throws(ProviderConfiguration.RightProblem) {
+          _ = try ProviderConfiguration.Group(text)
+          return nil
+        } catch {
+          return error.description
+        }
+      }),
+    .list(
+      "oidc-email-domain", \.provider.emailDomains, .access, "DOMAIN",
+      expected: "domains such as example.org",
+      help:
+        "Only people with a verified address of this domain come in. Repeat for more; without any, "
+        + "addresses are not looked at.",
+      isValid: ProviderConfiguration.isDomain),
+    .duration(
+      "oidc-session-time", \.provider.sessionTime, .access,
+      in: .seconds(60)...(.seconds(366 * 86_400)),
+      help: "How long after a sign-in new tokens are given without the identity provider."),
+    .duration(
+      "oidc-timeout", \.provider.timeout, .access, in: .milliseconds(100)...(.seconds(60)),
+      help: "How long one sign-in may wait for the identity provider."),
+  ]
+}

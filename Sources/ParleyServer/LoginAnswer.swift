@@ -1,0 +1,64 @@
+import GatewayPorts
+import JSON
+
+/// Answers to logins, in the shape that Whaler clients know.
+enum LoginAnswer {
+  /// The codes that these clients know.
+  enum Code: Int {
+    case loggedIn = 1000
+    case malformed = 4000
+    case credentials = 4001
+    case refreshToken = 4004
+    case invitation = 4010
+    case name = 4011
+    case taken = 4012
+    case password = 4013
+    case unavailable = 5001
+  }
+
+  /// New tokens of a user.
+  static func welcome(
+    id: String, name: String, accessToken: String, refreshToken: String
+  ) -> Response {
+    response(.loggedIn, "Logged in", status: 200) { data, body in
+      data.key("response", &body)
+      JSONWriter.object(&body) { object, body in
+        object.field("id", id, &body)
+        object.field("email", id, &body)
+        object.field("name", name, &body)
+      }
+      data.key("tokens", &body)
+      JSONWriter.object(&body) { object, body in
+        object.field("accessToken", accessToken, &body)
+        object.field("refreshToken", refreshToken, &body)
+      }
+    }
+  }
+
+  /// An error as these clients know it: their own code, in most cases with status 200.
+  static func problem(_ code: Code, _ message: String, status: Int = 200) -> Response {
+    response(code, message, status: status) { _, _ in }
+  }
+
+  /// The refresh token in a request's body; `nil` if it has none.
+  static func refreshToken(in body: [UInt8]) -> String? {
+    JSONFields(body)?["refreshToken"]?.string
+  }
+
+  private static func response(
+    _ code: Code, _ message: String, status: Int,
+    _ data: (inout JSONWriter.Object, inout [UInt8]) -> Void
+  ) -> Response {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("code", code.rawValue, &body)
+      object.field("message", message, &body)
+      object.field("hasError", code != .loggedIn, &body)
+      object.key("data", &body)
+      JSONWriter.object(&body, data)
+    }
+    return Response(
+      status: status,
+      headers: [("content-type", "application/json"), ("cache-control", "no-store")], body: body)
+  }
+}

@@ -1,0 +1,93 @@
+package import CryptoOpenSSL
+import GatewayPorts
+
+/// The settings of an identity provider at which people sign in (OpenID Connect).
+public struct ProviderConfiguration: Sendable, Equatable {
+  /// The provider, as its tokens name it; its description is below this address. `nil` for none.
+  public var issuer: String?
+  /// The name under which the provider knows this server.
+  public var clientID: String?
+  /// A file with the secret that the provider gave with it; `nil` for a client without one.
+  public var clientSecretFile: String?
+  /// The provider's name for people; `nil` for the issuer's host.
+  public var name: String?
+  /// The scopes that are asked for.
+  public var scopes = ["openid", "profile", "email"]
+  /// The claim with the user's id.
+  public var userClaim = "sub"
+  /// Text before the user's id, so that it is nobody's of another source.
+  public var userPrefix = ""
+  /// The claim with the user's groups.
+  public var groupsClaim = "groups"
+  /// Rights of everybody who signs in.
+  public var rights: [String] = []
+  /// Groups with the rights of those in them, each `GROUP RIGHT…`.
+  public var groups: [String] = []
+  /// Domains of which an address has to be; without any, no address is looked at.
+  public var emailDomains: [String] = []
+  /// The time after which a person signs in again.
+  public var sessionTime = Duration.seconds(86_400)
+  /// The time limit for all that one sign-in asks the provider.
+  public var timeout = Duration.seconds(10)
+
+  /// No provider.
+  public init() {}
+}
+
+extension ProviderConfiguration {
+  /// A group with the rights of those in it.
+  package struct Group: Sendable, Equatable {
+    /// The name, as the provider has it.
+    package let name: String
+    /// The rights.
+    package let rights: [GrantTemplate]
+
+    /// Reads `GROUP RIGHT…`; a blank in the name is written `%20`.
+    package init(_ text: String) throws(RightProblem) {
+      let words = text.split { $0 == " " || $0 == "\t" }
+      guard words.count >= 2, let name = LineText.unescaped(words[0]), !name.isEmpty else {
+        throw RightProblem("a group and its rights, such as writers document:*=read,write")
+      }
+      self.name = name
+      var rights: [GrantTemplate] = []
+      for word in words.dropFirst() { rights.append(try ProviderConfiguration.right(String(word))) }
+      self.rights = rights
+    }
+  }
+
+  /// Reasons why a text is no right, in one sentence.
+  package struct RightProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The expectation.
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+  }
+
+  /// Reads a right as the file of users has it; `{user}` in it is the user's id.
+  package static func right(_ text: String) throws(RightProblem) -> GrantTemplate {
+    do throws(GrantTextError) {
+      if text.hasPrefix("room:") {
+        return try GrantTemplate(.rooms, text: String(text.dropFirst(5)))
+      }
+      if text.hasPrefix("document:") {
+        return try GrantTemplate(.documents, text: String(text.dropFirst(9)))
+      }
+      throw .form
+    } catch {
+      throw RightProblem("document:MATCH=MAY or room:MATCH=MAY; \(error)")
+    }
+  }
+
+  /// Whether a text can be the domain of an address.
+  static func isDomain(_ text: String) -> Bool {
+    !text.isEmpty && !text.hasPrefix(".")
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+          true
+        default: byte >= 0x80
+        }
+      }
+  }
+}

@@ -1,0 +1,51 @@
+import JSON
+
+/// An identity provider's description of itself (OpenID Connect Discovery 1.0, section 3).
+struct ProviderDescription: Sendable, Equatable {
+  /// The page to which browsers are sent.
+  let authorizationAddress: String
+  /// The address at which codes are exchanged.
+  let tokenAddress: String
+  /// The address of its keys.
+  let keysAddress: String
+  /// The address with more about a user, if there is one.
+  let userInfoAddress: String?
+  /// Whether the client's secret goes into the body in place of a header.
+  let takesSecretInBody: Bool
+  /// Whether it names itself when it sends browsers back (RFC 9207).
+  let namesItself: Bool
+
+  /// Reads a description, and checks that it is the issuer's.
+  init(json: [UInt8], issuer: String) throws(ProviderFailure) {
+    guard let fields = JSONFields(json) else {
+      throw ProviderFailure(.misbehaves, "its description is no JSON object")
+    }
+    guard let named = fields["issuer"]?.string, named.utf8.elementsEqual(issuer.utf8) else {
+      throw ProviderFailure(.misbehaves, "its description names another issuer than oidc-issuer")
+    }
+    func address(_ name: String) -> String? {
+      guard let text = fields[name]?.string, let address = HookAddress(text),
+        !text.utf8.contains(UInt8(ascii: "#"))
+      else { return nil }
+      // What was asked encrypted is not answered with a way that is not.
+      return address.isEncrypted || (address.isPrivate && issuer.hasPrefix("http:")) ? text : nil
+    }
+    guard let authorization = address("authorization_endpoint"),
+      let token = address("token_endpoint"), let keys = address("jwks_uri")
+    else {
+      throw ProviderFailure(
+        .misbehaves,
+        "its description lacks authorization_endpoint, token_endpoint or jwks_uri with https")
+    }
+    authorizationAddress = authorization
+    tokenAddress = token
+    keysAddress = keys
+    userInfoAddress = address("userinfo_endpoint")
+    let methods = fields["token_endpoint_auth_methods_supported"]?.elements?.compactMap(\.string)
+    takesSecretInBody =
+      methods.map {
+        $0.contains("client_secret_post") && !$0.contains("client_secret_basic")
+      } ?? false
+    namesItself = fields["authorization_response_iss_parameter_supported"]?.boolean ?? false
+  }
+}

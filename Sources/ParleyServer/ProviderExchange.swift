@@ -1,0 +1,314 @@
+import CryptoOpenSSL
+import GatewayPorts
+import HTTPClientCurl
+import JSON
+
+/// What one sign-in asks the identity provider, as a state machine: answers in, requests out.
+///
+///     begin:   description ─▶ where to send the browser
+///     finish:  description ─▶ code for tokens ─▶ keys ─▶ ID token checked ─▶ user info ─▶ user
+///
+/// Description and keys are kept for the sign-ins to come. An ID token whose key is not among the kept ones is
+/// checked a second time with keys that were fetched for it, and no third time.
+struct ProviderExchange {
+  /// The wish of whoever signs in.
+  enum Wish: Sendable {
+    /// To be sent to the provider.
+    case begin
+    /// To be let in with the code that the provider gave.
+    case finish(code: String, issuer: String?, SignInSeal.Values)
+  }
+
+  /// The result.
+  enum Outcome: Sendable {
+    /// The provider describes itself so.
+    case described(ProviderDescription)
+    /// The provider names this user.
+    case user(ProvidedUser)
+    case failed(ProviderFailure)
+  }
+
+  /// The next step.
+  enum Action {
+    case fetch(CurlClient.Request)
+    case end(Outcome)
+  }
+
+  /// An answer of the provider's.
+  enum Answer {
+    case answered(status: Int, body: [UInt8])
+    case failed(String)
+  }
+
+  /// What is kept of the provider between sign-ins.
+  struct Memory {
+    /// Milliseconds for which it is taken as it was fetched.
+    private static let lifetimeMilliseconds: Int64 = 600_000
+
+    private var kept: (description: ProviderDescription, fetchedAt: Int64)?
+    private var keptKeys: (keys: ProviderKeys, fetchedAt: Int64)?
+
+    func description(now: Int64) -> ProviderDescription? {
+      kept.flatMap { now - $0.fetchedAt < Self.lifetimeMilliseconds ? $0.description : nil }
+    }
+
+    func keys(now: Int64) -> ProviderKeys? {
+      keptKeys.flatMap { now - $0.fetchedAt < Self.lifetimeMilliseconds ? $0.keys : nil }
+    }
+
+    mutating func keep(_ description: ProviderDescription, now: Int64) {
+      kept = (description, now)
+    }
+
+    mutating func keep(_ keys: ProviderKeys, now: Int64) { keptKeys = (keys, now) }
+  }
+
+  /// Tokens as the provider gave them.
+  private struct Tokens {
+    let idToken: String
+    let accessToken: String?
+  }
+
+  private enum State {
+    /// Next: `description`, `code`, `ended`.
+    case begun
+    /// Next: `code`, `ended`.
+    case description
+    /// Next: `keys`, `userInfo`, `ended`.
+    case code(ProviderDescription)
+    /// Next: `userInfo`, `ended`.
+    case keys(ProviderDescription, Tokens)
+    /// Next: `ended`.
+    case userInfo(IDToken)
+    /// Final.
+    case ended
+  }
+
+  /// Larger answers are refused.
+  private static let answerBytesMax = 256 << 10
+
+  private let settings: ProviderSettings
+  private let wish: Wish
+  private var state = State.begun
+
+  init(_ wish: Wish, settings: ProviderSettings) {
+    self.wish = wish
+    self.settings = settings
+  }
+
+  /// Begins.
+  mutating func start(_ memory: Memory, uptime: Int64) -> Action {
+    guard let description = memory.description(now: uptime) else {
+      state = .description
+      return .fetch(request(settings.descriptionAddress))
+    }
+    return goOn(description)
+  }
+
+  /// Goes on with the answer to the request that was asked for.
+  ///
+  /// - Parameters:
+  ///   - uptime: for the age of what is kept.
+  ///   - now: for the times in tokens.
+  mutating func answered(
+    _ answer: Answer, _ memory: inout Memory, uptime: Int64, now: Timestamp
+  ) -> Action {
+    do throws(ProviderFailure) {
+      switch state {
+      case .description:
+        let body = try Self.body(of: answer, "its description")
+        let description = try ProviderDescription(json: body, issuer: settings.issuer)
+        memory.keep(description, now: uptime)
+        return goOn(description)
+      case .code(let description):
+        let tokens = try Self.tokens(in: answer)
+        guard let keys = memory.keys(now: uptime) else { return fetchKeys(description, tokens) }
+        do throws(IDTokenError) {
+          return try goOn(check(tokens, keys, now), description, tokens)
+        } catch .unknownKey, .signature {
+          // Keys change; these may be newer.
+          return fetchKeys(description, tokens)
+        } catch {
+          throw Self.failure(error)
+        }
+      case .keys(let description, let tokens):
+        let body = try Self.body(of: answer, "its keys")
+        let keys: ProviderKeys
+        do throws(JWTKeyError) {
+          keys = try ProviderKeys(keySet: body, place: "jwks_uri")
+        } catch {
+          throw ProviderFailure(.misbehaves, "its keys: \(error)")
+        }
+        memory.keep(keys, now: uptime)
+        do throws(IDTokenError) {
+          return try goOn(check(tokens, keys, now), description, tokens)
+        } catch {
+          throw Self.failure(error)
+        }
+      case .userInfo(let token):
+        return .end(try user(token, with: try Self.body(of: answer, "its user info")))
+      case .begun, .ended: preconditionFailure("an answer came that nobody has asked for")
+      }
+    } catch {
+      state = .ended
+      return .end(.failed(error))
+    }
+  }
+
+  // MARK: Steps
+
+  private mutating func goOn(_ description: ProviderDescription) -> Action {
+    guard case .finish(let code, let issuer, let values) = wish else {
+      state = .ended
+      return .end(.described(description))
+    }
+    // Another provider's answer (RFC 9207): its code is for nobody here.
+    if let issuer {
+      guard issuer.utf8.elementsEqual(settings.issuer.utf8) else {
+        return end(.misbehaves, "the browser came back from another issuer")
+      }
+    } else if description.namesItself {
+      return end(.misbehaves, "the browser came back without iss, which the provider promises")
+    }
+    state = .code(description)
+    return .fetch(exchange(of: code, values, at: description))
+  }
+
+  private mutating func end(_ kind: ProviderFailure.Kind, _ reason: String) -> Action {
+    state = .ended
+    return .end(.failed(ProviderFailure(kind, reason)))
+  }
+
+  private mutating func fetchKeys(_ description: ProviderDescription, _ tokens: Tokens) -> Action {
+    state = .keys(description, tokens)
+    return .fetch(request(description.keysAddress))
+  }
+
+  private func check(
+    _ tokens: Tokens, _ keys: ProviderKeys, _ now: Timestamp
+  ) throws(IDTokenError) -> IDToken {
+    guard case .finish(_, _, let values) = wish else { throw .malformed }
+    return try IDToken(
+      tokens.idToken, keys: keys,
+      expecting: IDToken.Expectation(
+        issuer: settings.issuer, clientID: settings.clientID, nonce: values.nonce,
+        clockSkewMilliseconds: settings.clockSkewMilliseconds), now: now)
+  }
+
+  private mutating func goOn(
+    _ token: IDToken, _ description: ProviderDescription, _ tokens: Tokens
+  ) -> Action {
+    if settings.wantsMore(than: token.claims), let address = description.userInfoAddress,
+      let accessToken = tokens.accessToken
+    {
+      state = .userInfo(token)
+      var request = request(address)
+      request.headers.append("authorization: Bearer \(accessToken)")
+      return .fetch(request)
+    }
+    state = .ended
+    do throws(ProviderFailure) {
+      return .end(.user(try settings.user(subject: token.subject, claims: token.claims)))
+    } catch {
+      return .end(.failed(error))
+    }
+  }
+
+  private mutating func user(
+    _ token: IDToken, with userInfo: [UInt8]
+  ) throws(ProviderFailure) -> Outcome {
+    guard let more = JSONFields(userInfo) else {
+      throw ProviderFailure(.misbehaves, "its user info is no JSON object")
+    }
+    // Whoever is meant by the access token has to be who signs in.
+    guard let subject = more["sub"]?.string, subject.utf8.elementsEqual(token.subject.utf8) else {
+      throw ProviderFailure(.misbehaves, "its user info is another user's")
+    }
+    state = .ended
+    // Of a name that comes twice the last counts: what is signed.
+    let claims = JSONFields(more.all + token.claims.all)
+    return .user(try settings.user(subject: token.subject, claims: claims))
+  }
+
+  // MARK: Requests
+
+  private func request(_ address: String) -> CurlClient.Request {
+    var request = CurlClient.Request(
+      url: address, headers: ["accept: application/json"], body: nil,
+      timeoutMilliseconds: settings.timeoutMilliseconds)
+    request.keptBytesMax = Self.answerBytesMax
+    return request
+  }
+
+  private func exchange(
+    of code: String, _ values: SignInSeal.Values, at description: ProviderDescription
+  ) -> CurlClient.Request {
+    var fields = [
+      ("grant_type", "authorization_code"), ("code", code),
+      ("redirect_uri", settings.returnAddress), ("code_verifier", values.verifier),
+    ]
+    var request = request(description.tokenAddress)
+    if let secret = settings.clientSecret, !description.takesSecretInBody {
+      request.headers.append(
+        "authorization: Basic \(Self.credentials(settings.clientID, secret))")
+    } else {
+      fields.append(("client_id", settings.clientID))
+      if let secret = settings.clientSecret { fields.append(("client_secret", secret)) }
+    }
+    request.headers.append("content-type: application/x-www-form-urlencoded")
+    request.body = Array(FormFields.text(fields).utf8)
+    return request
+  }
+
+  /// Name and secret as HTTP has them, each encoded before (RFC 6749, section 2.3.1).
+  private static func credentials(_ name: String, _ secret: String) -> String {
+    let text = PercentEncoding.encoded(name) + ":" + PercentEncoding.encoded(secret)
+    let plain = Base64URL.encode(Array(text.utf8))
+      .replacing("-", with: "+").replacing("_", with: "/")
+    return plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
+  }
+
+  // MARK: Answers
+
+  private static func body(
+    of answer: Answer, _ subject: String
+  ) throws(ProviderFailure) -> [UInt8] {
+    switch answer {
+    case .answered(status: 200, let body): return body
+    case .answered(let status, _):
+      throw ProviderFailure(.unreachable, "\(subject): answered with \(status)")
+    case .failed(let reason): throw ProviderFailure(.unreachable, "\(subject): \(reason)")
+    }
+  }
+
+  private static func tokens(in answer: Answer) throws(ProviderFailure) -> Tokens {
+    if case .answered(let status, let body) = answer, (400...499).contains(status) {
+      let code = JSONFields(body)?["error"]?.string ?? ""
+      if code.utf8.elementsEqual("invalid_grant".utf8) {
+        throw ProviderFailure(.used, "the provider does not take the code")
+      }
+      // Words of the standard alone, for the rest is anybody's text.
+      let isKnown = knownErrors.contains(code)
+      throw ProviderFailure(
+        .misbehaves, "it refuses tokens with \(status)" + (isKnown ? ", \(code)" : ""))
+    }
+    let fields = JSONFields(try body(of: answer, "its tokens"))
+    guard let idToken = fields?["id_token"]?.string else {
+      throw ProviderFailure(.misbehaves, "it gives no id_token")
+    }
+    let accessToken = fields?["access_token"]?.string
+    // Into a header goes what can stand in one.
+    let isPlain = accessToken?.utf8.allSatisfy { (0x21...0x7e).contains($0) } ?? false
+    return Tokens(idToken: idToken, accessToken: isPlain ? accessToken : nil)
+  }
+
+  /// The words of RFC 6749, section 5.2.
+  private static let knownErrors: Set<String> = [
+    "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type",
+    "invalid_scope",
+  ]
+
+  private static func failure(_ error: IDTokenError) -> ProviderFailure {
+    ProviderFailure(.misbehaves, "its ID token is rejected: \(error)")
+  }
+}

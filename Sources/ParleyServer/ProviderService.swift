@@ -1,0 +1,228 @@
+import CryptoOpenSSL
+import Gateway
+import GatewayPorts
+import SocketMessages
+
+/// Signing in at an identity provider (OpenID Connect, authorization code flow with PKCE).
+///
+///     GET  /api/user/provider                          to the provider, with a cookie that only this browser has
+///     GET  /api/user/provider/return?code=…&state=…    back from it: the code is exchanged, and the page opens
+///     POST /api/user/provider                          the page takes its tokens
+///
+/// Browsers are sent to the provider and to the page, and nowhere else: the page itself knows the note that it
+/// was at. What fails sends them to the page as well, which says so and waits for the person.
+///
+/// Used on the loop's thread; the provider is asked on another.
+final class ProviderService {
+  private static let browserCookie = "parley-browser"
+  private static let ticketCookie = "parley-ticket"
+  /// Milliseconds that the page may take to fetch its tokens.
+  private static let ticketMilliseconds: Int64 = 60_000
+  /// Longer codes are none.
+  private static let codeBytesMax = 4_096
+
+  private let settings: ProviderSettings
+  private let tokens: SelfSignedTokens
+  private let seal: SignInSeal
+  private let thread: ProviderThread
+  private let names: any NameSource
+  private let clock: any Clock
+  private let revocations: any Revocations
+  private let log: any LogSink
+  private let accessMilliseconds: Int64
+  private let cookies: Cookies
+  /// The rate limit for log lines, which anybody can cause.
+  private var logged = TokenBucket()
+
+  init(
+    settings: ProviderSettings, tokens: SelfSignedTokens, seal: SignInSeal, thread: ProviderThread,
+    names: any NameSource, clock: any Clock, revocations: any Revocations, log: any LogSink,
+    accessMilliseconds: Int64
+  ) {
+    self.settings = settings
+    self.tokens = tokens
+    self.seal = seal
+    self.thread = thread
+    self.names = names
+    self.clock = clock
+    self.revocations = revocations
+    self.log = log
+    self.accessMilliseconds = accessMilliseconds
+    cookies = Cookies(isEncrypted: settings.isEncrypted)
+  }
+
+  /// Answers a request of a sign-in; `nil` if the answer follows when the provider has been asked.
+  func answer(_ request: RequestID, _ head: RequestHead, at resource: Resource) -> Response? {
+    guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
+    switch (resource.page, head.method) {
+    case (.providerReturn, _): return comeBack(request, head)
+    case (_, "POST"): return takeTokens(head)
+    default: return begin(request, head)
+    }
+  }
+
+  // MARK: To the provider and back
+
+  private func begin(_ request: RequestID, _ head: RequestHead) -> Response? {
+    let known = cookies.value(of: Self.browserCookie, in: head)
+    let browser = known.flatMap { SignInSeal.isBrowser($0) ? $0 : nil } ?? SignInSeal.newBrowser()
+    return submit(ProviderThread.Job(request: request, wish: .begin, browser: browser))
+  }
+
+  private func comeBack(_ request: RequestID, _ head: RequestHead) -> Response? {
+    let query = QueryFields(head.query)
+    guard let state = query["state"], let browser = cookies.value(of: Self.browserCookie, in: head),
+      let values = seal.resume(state: state, browser: browser, now: clock.now)
+    else {
+      return refuse(ProviderFailure(.expired, "begun in another browser, or too long ago"))
+    }
+    if let error = query["error"] {
+      let isNo = error.utf8.elementsEqual("access_denied".utf8)
+      return refuse(
+        ProviderFailure(
+          isNo ? .denied : .unreachable, "the provider sent the browser back with an error"))
+    }
+    guard let code = query["code"], !code.isEmpty, code.utf8.count <= Self.codeBytesMax else {
+      return refuse(ProviderFailure(.misbehaves, "the browser came back without a code"))
+    }
+    return submit(
+      ProviderThread.Job(
+        request: request, wish: .finish(code: code, issuer: query["iss"], values),
+        browser: browser))
+  }
+
+  private func submit(_ job: ProviderThread.Job) -> Response? {
+    guard thread.submit(job) else {
+      return refuse(ProviderFailure(.busy, "too many sign-ins wait for the provider"))
+    }
+    return nil
+  }
+
+  /// The provider was asked.
+  func finish(_ job: ProviderThread.Job, _ outcome: ProviderExchange.Outcome) -> Response {
+    switch outcome {
+    case .described(let description): return send(job.browser, to: description)
+    case .user(let user): return welcome(user)
+    case .failed(let failure): return refuse(failure)
+    }
+  }
+
+  /// Sends a browser to the provider.
+  private func send(_ browser: String, to description: ProviderDescription) -> Response {
+    let values = seal.begin(browser: browser, now: clock.now)
+    let address = description.authorizationAddress
+    let query = FormFields.text([
+      ("response_type", "code"), ("client_id", settings.clientID),
+      ("redirect_uri", settings.returnAddress),
+      ("scope", settings.scopes.joined(separator: " ")), ("state", values.state),
+      ("nonce", values.nonce), ("code_challenge", values.challenge),
+      ("code_challenge_method", "S256"),
+    ])
+    let mark = address.utf8.contains(UInt8(ascii: "?")) ? "&" : "?"
+    return redirect(
+      to: address + mark + query,
+      [
+        cookies.setting(
+          Self.browserCookie, to: browser, seconds: SignInSeal.lifetimeMilliseconds / 1_000,
+          isStrict: false)
+      ])
+  }
+
+  private func welcome(_ user: ProvidedUser) -> Response {
+    let now = clock.now
+    let ticket = tokens.token(
+      of: .ticket, for: user, id: names.next(), issuedAt: now,
+      expiresAt: now + Self.ticketMilliseconds)
+    return redirect(
+      to: settings.page + "/#signed-in",
+      [
+        cookies.setting(
+          Self.ticketCookie, to: ticket, seconds: Self.ticketMilliseconds / 1_000, isStrict: true)
+      ])
+  }
+
+  /// Sends a browser to the page, which says what is wrong.
+  private func refuse(_ failure: ProviderFailure) -> Response {
+    if logged.draw(1, at: Rate(perSecond: 1, burst: 20), now: clock.uptime) == 0 {
+      let isProviders = failure.kind == .unreachable || failure.kind == .misbehaves
+      log.write(
+        isProviders ? .warning : .notice, "sign-in at the provider failed",
+        [("problem", failure.kind.rawValue), ("reason", failure.reason)])
+    }
+    return redirect(to: settings.page + "/#sign-in-problem=\(failure.kind.rawValue)", [])
+  }
+
+  private func redirect(to address: String, _ headers: [(name: String, value: String)]) -> Response
+  {
+    Response(
+      status: 303,
+      headers: [
+        ("location", address), ("cache-control", "no-store"), ("referrer-policy", "no-referrer"),
+      ] + headers)
+  }
+
+  // MARK: Tokens
+
+  /// The page takes its tokens, once.
+  private func takeTokens(_ head: RequestHead) -> Response {
+    // A browser says where a request comes from; another site's page has no business here.
+    if let site = head.headers["sec-fetch-site"], !site.utf8.elementsEqual("same-origin".utf8) {
+      return .problem(403, .notAllowed, "this is for the server's own page")
+    }
+    var response: Response
+    do throws(AuthenticationError) {
+      guard let ticket = cookies.value(of: Self.ticketCookie, in: head) else { throw .missing }
+      let (user, identity) = try tokens.user(in: ticket, of: .ticket, now: clock.now)
+      guard !revocations.isRevoked(identity) else { throw .revoked }
+      response = give(user, until: clock.now + settings.sessionMilliseconds)
+    } catch {
+      log.write(.notice, "sign-in refused", [("reason", "\(error)")])
+      response = LoginAnswer.problem(.refreshToken, "This sign-in has ended; sign in again")
+    }
+    response.headers.append(
+      cookies.setting(Self.ticketCookie, to: "", seconds: 0, isStrict: true))
+    return response
+  }
+
+  /// New tokens for a refresh token of a user whom the provider has named; `nil` if others have to answer.
+  ///
+  /// - Parameter isAlone: whether there are no others.
+  func refresh(_ head: RequestHead, _ body: [UInt8], isAlone: Bool) -> Response? {
+    guard head.method == "POST" else { return isAlone ? .methodNotAllowed(["POST"]) : nil }
+    guard let token = LoginAnswer.refreshToken(in: body) else {
+      return isAlone ? LoginAnswer.problem(.malformed, "Expected refreshToken") : nil
+    }
+    do throws(AuthenticationError) {
+      let (user, identity) = try tokens.user(in: token, of: .refresh, now: clock.now)
+      guard !revocations.isRevoked(identity) else { throw .revoked }
+      guard !settings.grants(of: user).isEmpty else { throw .claims }
+      // The end stays where the sign-in has put it.
+      return give(user, until: identity.expiresAt ?? clock.now)
+    } catch {
+      guard isAlone || error == .revoked || error == .claims else { return nil }
+      log.write(.notice, "refresh refused", [("reason", "\(error)")])
+      return LoginAnswer.problem(.refreshToken, "Refresh token invalid")
+    }
+  }
+
+  private func give(_ user: ProvidedUser, until end: Timestamp) -> Response {
+    var now = clock.now
+    // Who was just put out and signs in again within the same millisecond is in.
+    if revocations.isRevoked(Identity(user: user.id, issuedAt: now, grants: [])) { now += 1 }
+    // No access outlives the session.
+    let identity = Identity(
+      user: user.id, name: user.name, tokenID: names.next(), issuedAt: now,
+      expiresAt: min(now + accessMilliseconds, end), grants: settings.grants(of: user))
+    let access = tokens.token(for: identity)
+    guard (try? tokens.identity(of: access, now: now)) != nil else {
+      log.write(
+        .error, "sign-in refused",
+        [("reason", "its groups give more rights than a token has room for; see oidc-group")])
+      return LoginAnswer.problem(.unavailable, "Too many rights for one token", status: 503)
+    }
+    let refresh = tokens.token(
+      of: .refresh, for: user, id: names.next(), issuedAt: now, expiresAt: end)
+    return LoginAnswer.welcome(
+      id: user.id, name: user.name, accessToken: access, refreshToken: refresh)
+  }
+}

@@ -1,0 +1,135 @@
+import CryptoOpenSSL
+import GatewayPorts
+import JSON
+
+/// An identity provider as a sign-in needs it, and the rights of those whom it names.
+struct ProviderSettings: Sendable {
+  /// The provider, as its tokens name it.
+  let issuer: String
+  /// Its name for people.
+  let name: String
+  /// The name under which it knows this server.
+  let clientID: String
+  let clientSecret: String?
+  /// The page's address, without a slash at its end.
+  let page: String
+  let scopes: [String]
+  let userClaim: String
+  let userPrefix: String
+  let groupsClaim: String
+  let rights: [GrantTemplate]
+  let groups: [ProviderConfiguration.Group]
+  /// In lower case.
+  let emailDomains: [String]
+  let clockSkewMilliseconds: Int64
+  let sessionMilliseconds: Int64
+  let timeoutMilliseconds: Int
+
+  /// The path to which the provider sends browsers back.
+  static let returnPath = "/api/user/provider/return"
+  /// The path at which a sign-in begins.
+  static let beginPath = "/api/user/provider"
+
+  /// The address to which the provider sends browsers back, as it has to be registered there.
+  var returnAddress: String { page + Self.returnPath }
+
+  /// The address of the provider's description (OpenID Connect Discovery 1.0, section 4).
+  var descriptionAddress: String {
+    (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer)
+      + "/.well-known/openid-configuration"
+  }
+
+  /// Whether browsers reach the page by HTTPS alone.
+  var isEncrypted: Bool { page.hasPrefix("https://") }
+}
+
+/// Who somebody is and what they may do, by the claims of the provider.
+extension ProviderSettings {
+  /// The rights of a user by their groups; without the groups that no setting names.
+  ///
+  /// - Complexity: O(*n*) groups of the settings for each of the user's.
+  func grants(of user: ProvidedUser) -> [Grant] {
+    let own = groups.filter { group in
+      user.groups.contains { $0.utf8.elementsEqual(group.name.utf8) }
+    }
+    return (rights + own.flatMap(\.rights)).map { $0.grant(for: user.id) }
+  }
+
+  /// Whether the ID token lacks something that the provider may say elsewhere.
+  func wantsMore(than claims: JSONFields) -> Bool {
+    let isNamed = ["name", "preferred_username", "email"].contains { claims[$0]?.string != nil }
+    let isAddressed = claims["email"] != nil && claims["email_verified"] != nil
+    let needsAddress = !emailDomains.isEmpty || isEmail(userClaim)
+    return !isNamed || (needsAddress && !isAddressed)
+      || (!isSubject(userClaim) && value(userClaim, in: claims) == nil)
+      || (!groups.isEmpty && value(groupsClaim, in: claims) == nil)
+  }
+
+  /// The user whom claims name.
+  ///
+  /// - Throws: `ProviderFailure` for somebody who may not come in.
+  func user(subject: String, claims: JSONFields) throws(ProviderFailure) -> ProvidedUser {
+    let address = verifiedAddress(in: claims)
+    if !emailDomains.isEmpty {
+      guard let domain = address?.split(separator: "@").last,
+        emailDomains.contains(where: { $0.utf8.elementsEqual(domain.utf8) })
+      else {
+        throw ProviderFailure(.notAllowed, "no verified address of an oidc-email-domain")
+      }
+    }
+    let id =
+      isSubject(userClaim)
+      ? subject : isEmail(userClaim) ? address : value(userClaim, in: claims)?.string
+    guard let id, UserLine.isName(userPrefix + id), !Identity.isReserved(userPrefix + id) else {
+      throw ProviderFailure(
+        .notAllowed, "the claim \(userClaim) is missing, not verified, or no name for a user")
+    }
+    let user = ProvidedUser(
+      id: userPrefix + id, name: name(in: claims) ?? id, groups: known(groupsClaim, in: claims))
+    guard !grants(of: user).isEmpty else {
+      throw ProviderFailure(.notAllowed, "in no oidc-group, and there is no oidc-right")
+    }
+    return user
+  }
+
+  private func isSubject(_ claim: String) -> Bool { claim.utf8.elementsEqual("sub".utf8) }
+  private func isEmail(_ claim: String) -> Bool { claim.utf8.elementsEqual("email".utf8) }
+
+  /// The address that the provider has verified, in lower case: letters' case makes no other person.
+  private func verifiedAddress(in claims: JSONFields) -> String? {
+    let flag = claims["email_verified"]
+    guard flag?.boolean ?? (flag?.string.map { $0.utf8.elementsEqual("true".utf8) } ?? false),
+      let text = claims["email"]?.string, text.split(separator: "@").count == 2
+    else { return nil }
+    return text.lowercased()
+  }
+
+  private func name(in claims: JSONFields) -> String? {
+    for claim in ["name", "preferred_username", "email"] {
+      guard let text = claims[claim]?.string else { continue }
+      let name = UserLine.shownName(text)
+      if !name.isEmpty { return name }
+    }
+    return nil
+  }
+
+  /// The groups of a claim that the settings know.
+  private func known(_ claim: String, in claims: JSONFields) -> [String] {
+    guard let value = value(claim, in: claims) else { return [] }
+    let all = value.elements?.compactMap(\.string) ?? [value.string].compactMap(\.self)
+    let known = Set(all.map { Array($0.utf8) })
+    return groups.map(\.name).filter { known.contains(Array($0.utf8)) }
+  }
+
+  /// The value of a claim, or at the end of a path whose steps are separated by full stops.
+  private func value(_ claim: String, in claims: JSONFields) -> JSONValue? {
+    if let value = claims[claim] { return value }
+    var fields: JSONFields? = claims
+    var value: JSONValue?
+    for step in claim.split(separator: ".") {
+      value = fields?[String(step)]
+      fields = value?.fields
+    }
+    return value
+  }
+}

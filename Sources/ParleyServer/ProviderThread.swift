@@ -1,0 +1,119 @@
+import GatewayPorts
+import HTTPClientCurl
+
+/// The thread that asks the identity provider, for several sign-ins at once.
+///
+/// Each has a time limit for all that it asks. More than ``jobsMax`` at once are refused.
+final class ProviderThread: Sendable {
+  /// A sign-in that waits for the provider.
+  struct Job: Sendable {
+    var request: RequestID
+    var wish: ProviderExchange.Wish
+    /// The browser's secret.
+    var browser: String
+  }
+
+  private struct State {
+    var jobs: [Job] = []
+    var count = 0
+    var isStopping = false
+    var hasStopped = false
+  }
+
+  /// A sign-in under way.
+  private struct Attempt {
+    let job: Job
+    var exchange: ProviderExchange
+    /// The end of its time, in milliseconds of uptime.
+    let deadline: Int64
+  }
+
+  /// Sign-ins that may wait for the provider at once.
+  static let jobsMax = 32
+
+  private let state = Monitor(State())
+  private let waker = CurlClient.Waker()
+
+  /// Starts the thread. `done` is called on it with each job and its result.
+  init(
+    _ settings: ProviderSettings,
+    done: @escaping @Sendable (Job, ProviderExchange.Outcome) -> Void
+  ) {
+    Thread.start { [self] in
+      // What it has of libraries is gone when this returns, see HookDesk.
+      work(settings, done)
+      state.withLock { $0.hasStopped = true }
+      state.signal()
+    }
+  }
+
+  /// Takes a job; `false` if too many wait.
+  func submit(_ job: Job) -> Bool {
+    let isTaken = state.withLock { state in
+      guard state.count < Self.jobsMax, !state.isStopping else { return false }
+      state.count += 1
+      state.jobs.append(job)
+      return true
+    }
+    waker.wake()
+    return isTaken
+  }
+
+  /// Ends the thread; sign-ins under way get no answer. Returns when it has ended.
+  func stop() {
+    state.withLock { $0.isStopping = true }
+    waker.wake()
+    state.wait(until: { $0.hasStopped }, then: { _ in })
+  }
+
+  private func take() -> [Job]? {
+    state.withLock { state in
+      defer { state.jobs = [] }
+      return state.isStopping ? nil : state.jobs
+    }
+  }
+
+  @inline(never)
+  private func work(
+    _ settings: ProviderSettings, _ done: (Job, ProviderExchange.Outcome) -> Void
+  ) {
+    let client = CurlClient(waker: waker)
+    let clock = SystemClock()
+    var memory = ProviderExchange.Memory()
+    var attempts: [Int: Attempt] = [:]
+    var nextKey = 0
+    func perform(_ action: ProviderExchange.Action, _ attempt: Attempt) {
+      switch action {
+      case .fetch(var request):
+        request.timeoutMilliseconds = max(1, Int(attempt.deadline - clock.uptime))
+        attempts[nextKey] = attempt
+        client.start(request, key: nextKey)
+        nextKey += 1
+      case .end(let outcome):
+        state.withLock { $0.count -= 1 }
+        done(attempt.job, outcome)
+      }
+    }
+    while let jobs = take() {
+      for job in jobs {
+        var attempt = Attempt(
+          job: job, exchange: ProviderExchange(job.wish, settings: settings),
+          deadline: clock.uptime + Int64(settings.timeoutMilliseconds))
+        let action = attempt.exchange.start(memory, uptime: clock.uptime)
+        perform(action, attempt)
+      }
+      for (key, outcome) in client.wait(atMostMilliseconds: nil) {
+        guard var attempt = attempts.removeValue(forKey: key) else { continue }
+        let answer: ProviderExchange.Answer =
+          switch outcome {
+          case .answered(let status, _):
+            .answered(status: status, body: client.body(of: key) ?? [])
+          case .failed(let reason): .failed(reason)
+          }
+        let action = attempt.exchange.answered(
+          answer, &memory, uptime: clock.uptime, now: clock.now)
+        perform(action, attempt)
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import CryptoOpenSSL
+import Gateway
+import GatewayPorts
+import JSON
+
+/// The ways in which people sign in.
+extension ServerLoop {
+  /// An identity provider, made on another thread and handed to the loop's.
+  struct ProviderParts {
+    let settings: ProviderSettings
+    let seal: SignInSeal
+    let thread: ProviderThread
+  }
+
+  /// The service that signs people in at an identity provider.
+  func service(of parts: ProviderParts, _ access: Access) -> ProviderService {
+    ProviderService(
+      settings: parts.settings, tokens: access.ownTokens, seal: parts.seal, thread: parts.thread,
+      names: RandomNames(), clock: SystemClock(), revocations: access.revocations, log: log,
+      accessMilliseconds: Int64(configuration.accessTokenTime.milliseconds))
+  }
+
+  /// The ways in which people sign in, for the page.
+  func ways(_ head: RequestHead, at resource: Resource) -> Response {
+    guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("password", configuration.usersFile != nil, &body)
+      // Made of the settings alone, for each loop answers this.
+      guard let issuer = configuration.provider.issuer, let page = configuration.publicURL else {
+        return
+      }
+      object.key("provider", &body)
+      JSONWriter.object(&body) { object, body in
+        object.field(
+          "name", configuration.provider.name ?? HookAddress(issuer)?.host ?? issuer, &body)
+        object.field(
+          "address", Configuration.withoutSlash(page) + ProviderSettings.beginPath, &body)
+      }
+    }
+    return .json(200, body)
+  }
+}
