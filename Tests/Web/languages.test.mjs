@@ -32,7 +32,7 @@ const formsOf = (text) => (typeof text === "string" ? [text] : Object.values(tex
 const placesIn = (form) => [...new Set([...form.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ""))].sort();
 
 /** Keys that end in what is known only when they are asked for. */
-const families = ["problem.", "notice."];
+const families = ["problem.", "notice.", "provider."];
 
 /** @returns {Set<string>} The keys that modules and the document name. */
 function usedKeys() {

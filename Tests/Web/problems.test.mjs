@@ -5,6 +5,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { afterEach, test } from "node:test";
 import { RequestError, request } from "../../Web/js/http.js";
 import { logIn } from "../../Web/js/login.js";
+import english from "../../Web/js/languages/en.js";
 import { endText, openingText, problemText, refusalText } from "../../Web/js/problems.js";
 import { messageOf } from "../../Web/js/words.js";
 
@@ -24,6 +25,13 @@ test("every code of the server has words for people", () => {
     }
     assert.notEqual(problemText(code), unknown, `${code} is told apart`);
   }
+});
+
+test("every reason for which a sign-in at a provider fails has words for people, and no other has", () => {
+  const kinds = [...source("Sources/ParleyServer/ProviderFailure.swift").matchAll(/^ {4}case (\w+)$/gm)].map(([, kind]) => kind ?? "");
+  const texts = Object.entries(english).flatMap(([key, text]) => (key.startsWith("provider.") ? [[key.slice(9), text]] : []));
+  assert.deepEqual(texts.map(([kind]) => kind).sort(), kinds.sort());
+  for (const [kind, text] of texts) assert.doesNotMatch(String(text), jargon, String(kind));
 });
 
 test("what has no code is told by its status, what has none either in general", () => {

@@ -6,7 +6,8 @@
 //   #share=…   a shared link's. It stays, for the address is the link.
 //   #invite=…  none yet: it lets its bearer become a user (passwords.js). It is taken out of the address at once.
 //
-// A third way is a password; with it comes a token for getting new ones (login.js).
+// A third way is a password, a fourth an identity provider (provider.js); with both comes a token for getting
+// new ones (login.js).
 //
 // All live in `sessionStorage`, so that a reload keeps them and another person at this browser does
 // not find them. Tabs of this page hand the person's own token to each other when one asks, and tell each other
@@ -33,7 +34,8 @@ export const newPlace = "new";
  * What the address says behind "#".
  *
  * @param {string} hash
- * @returns {{token?: string, share?: string, invite?: string, isHistory: boolean, isNew: boolean, newKey?: string}}
+ * @returns {{token?: string, share?: string, invite?: string, isHistory: boolean, isNew: boolean, newKey?: string,
+ *   isSignedIn: boolean, signInProblem?: string}}
  */
 export function fragmentOf(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
@@ -44,7 +46,30 @@ export function fragmentOf(hash) {
     isHistory: fields.has("history"),
     isNew: fields.has(newPlace),
     newKey: fields.get(newPlace) || undefined,
+    isSignedIn: fields.has("signed-in"),
+    signInProblem: fields.get("sign-in-problem") ?? undefined,
   };
+}
+
+/**
+ * All that a token says, as it was written.
+ *
+ * @param {string} token
+ * @returns {Record<string, unknown> | undefined} Undefined if it is none.
+ */
+function payloadOf(token) {
+  const parts = token.split(".");
+  if (parts.length !== 3) return undefined;
+  try {
+    const bytes = Uint8Array.from(
+      atob((parts[1] ?? "").replace(/-/g, "+").replace(/_/g, "/")),
+      (unit) => unit.charCodeAt(0),
+    );
+    const claims = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return claims === null || typeof claims !== "object" ? undefined : claims;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -55,23 +80,14 @@ export function fragmentOf(hash) {
  * @returns {Claims | undefined} Undefined if it is none.
  */
 export function claimsOf(token) {
-  const parts = token.split(".");
-  if (parts.length !== 3) return undefined;
-  try {
-    const bytes = Uint8Array.from(
-      atob((parts[1] ?? "").replace(/-/g, "+").replace(/_/g, "/")),
-      (unit) => unit.charCodeAt(0),
-    );
-    const claims = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    if (claims === null || typeof claims !== "object") return undefined;
-    return {
-      sub: typeof claims.sub === "string" ? claims.sub : undefined,
-      name: typeof claims.name === "string" ? claims.name : undefined,
-      exp: Number.isFinite(claims.exp) ? claims.exp : undefined,
-    };
-  } catch {
-    return undefined;
-  }
+  const claims = payloadOf(token);
+  if (!claims) return undefined;
+  const { sub, name, exp } = claims;
+  return {
+    sub: typeof sub === "string" ? sub : undefined,
+    name: typeof name === "string" ? name : undefined,
+    exp: typeof exp === "number" && Number.isFinite(exp) ? exp : undefined,
+  };
 }
 
 /**
@@ -143,6 +159,12 @@ export class Access extends Emitter {
   hasEnded(now = Date.now()) {
     const end = this.claims?.exp;
     return end !== undefined && end * 1000 <= now;
+  }
+
+  /** Whether the person has a password of this server's: tokens for getting new ones say what they came by. */
+  get hasPassword() {
+    const { refreshToken } = this.pass ?? {};
+    return refreshToken !== undefined && payloadOf(refreshToken)?.aud === "parley:refresh";
   }
 
   /** What has to stand in the address of a note, behind "#", for it to open again. */

@@ -25,7 +25,7 @@ import { mayManage } from "./rights.js";
 import { drawReading, isReading, read, setUpReading } from "./reading.js";
 import { go, noteIn } from "./routes.js";
 import { access, connection, copies, early, list, newNotes, ownerNow } from "./session.js";
-import { accessTrouble, setUpSignIn, signIn } from "./signin.js";
+import { accessTrouble, arrive, setUpSignIn, signIn } from "./signin.js";
 import { drawStatus } from "./status.js";
 import { focusText, loadText, mountEditor } from "./textplace.js";
 import { setUpThemeSwitch } from "./themeswitch.js";
@@ -252,6 +252,7 @@ for (const record of allPending(ownerNow())) {
 const unmade = new Set(newNotes.all.map(({ place }) => place));
 for (const id of early.notes) if (!unmade.has(id)) openNote(id);
 show();
-connection.start();
+// Who has come back from the identity provider comes with a token.
+void arrive().then(() => connection.start());
 // What the browser keeps is what it has fetched already.
 void loadText().then(setUpOffline);

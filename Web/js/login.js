@@ -1,5 +1,5 @@
-// Signing in at servers that have users of their own: a password for a token, and for one that is good
-// for getting new ones.
+// Signing in at servers that have users of their own, or an identity provider: a password for a token, and for
+// one that is good for getting new ones.
 
 import { RequestError, request } from "./http.js";
 
@@ -33,12 +33,19 @@ export const changePassword = async (fields) => tokenFrom(await request("/api/us
 export const renew = async (refreshToken) =>
   tokenFrom(await request("/api/user/refresh", "POST", { refreshToken }));
 
-/** Whether there are users with passwords at all. A server that has none knows no such path. */
-export async function hasUsers() {
+/** Takes the tokens of who has come back from the identity provider, which the server has for this browser. */
+export const takeTokens = async () => tokenFrom(await request("/api/user/provider", "POST"));
+
+/**
+ * How people sign in here, beside with a token.
+ *
+ * @returns {Promise<{password: boolean, provider?: {name: string, address: string}}>}
+ */
+export async function waysToSignIn() {
   try {
-    await request("/api/user/refresh", "POST", {});
-    return true;
+    const { password, provider } = await request("/api/user/ways");
+    return { password: password === true, provider };
   } catch {
-    return false;
+    return { password: false };
   }
 }

@@ -55,8 +55,7 @@ async function editProfile() {
   name.disabled = isNamed();
   byId("profile-hint").hidden = !isNamed();
   byId("profile-hint").textContent = t("me.nameIsGiven");
-  // Who has come by a password has a token for getting new ones.
-  byId("change-password").hidden = !access.pass?.refreshToken;
+  byId("change-password").hidden = !access.hasPassword;
   byId("sign-out").hidden = !access.pass;
   byId("sign-out").textContent = access.isLink ? t("me.leaveLink") : t("me.signOut");
   byId("profile-colors").replaceChildren(

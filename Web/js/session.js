@@ -16,8 +16,11 @@ import { withLimit } from "./limit.js";
 import { NewNotes } from "./newnote.js";
 import { NoteList } from "./notes.js";
 import { loadProfile } from "./people.js";
+import { comeBack } from "./provider.js";
 
 export const { profile, isNew: isNewPerson } = loadProfile();
+/** How this tab has come back from the identity provider, if it has. */
+export const comeback = comeBack();
 export const access = new Access({ location, storage: sessionStorage, channel: channelBetweenTabs() });
 if (fragmentOf(location.hash).token) history.replaceState(null, "", location.pathname);
 authorise(() => access.token);

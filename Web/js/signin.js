@@ -5,13 +5,14 @@ import { claimsOf, tokenIn } from "./access.js";
 import { byId, openDialog } from "./dialogs.js";
 import { hasThings } from "./drawer.js";
 import { allPending, forgetIdentity, rememberIdentity } from "./identity.js";
-import { t } from "./language.js";
+import { isKey, t } from "./language.js";
 import { withLimit } from "./limit.js";
-import { hasUsers, logIn, renew } from "./login.js";
+import { logIn, renew, takeTokens, waysToSignIn } from "./login.js";
 import { notes } from "./opennotes.js";
 import { page } from "./page.js";
 import { problemText } from "./problems.js";
-import { access, connection, copies, list, ownerNow, ownerOf } from "./session.js";
+import { leaveForProvider } from "./provider.js";
+import { access, comeback, connection, copies, list, ownerNow, ownerOf } from "./session.js";
 import { messageOf } from "./words.js";
 
 /**
@@ -42,6 +43,8 @@ async function renewToken() {
   isRenewing = true;
   try {
     const own = await renew(refreshToken);
+    // Near the end of a session there is none that lasts longer.
+    if (connection.isOnline && (claimsOf(own.token)?.exp ?? Infinity) <= (access.claims?.exp ?? 0)) return false;
     isRenewed = true;
     return (await signIn(own)) === undefined;
   } catch {
@@ -49,6 +52,24 @@ async function renewToken() {
   } finally {
     isRenewing = false;
     page.emit("access", undefined);
+  }
+}
+
+/** Why the identity provider has not let the person in, until they have seen it. */
+let providerProblem = "";
+
+/** Takes the tokens of who has come back from the identity provider, or what to say in their place. */
+export async function arrive() {
+  if (!comeback) return;
+  if (comeback.problem !== undefined) {
+    const key = `provider.${comeback.problem}`;
+    providerProblem = isKey(key) ? t(key) : t("provider.misbehaves");
+    return;
+  }
+  try {
+    providerProblem = (await signIn(await takeTokens())) ?? "";
+  } catch (error) {
+    providerProblem = messageOf(error);
   }
 }
 
@@ -168,17 +189,30 @@ export async function askForToken() {
   byId("sign-in-title").textContent = trouble?.title ?? t("signIn.again");
   byId("sign-in-text").textContent = trouble?.text ?? "";
   const problem = byId("sign-in-problem");
+  const atProvider = /** @type {HTMLAnchorElement} */ (byId("sign-in-provider"));
+  const ways = await waysToSignIn();
+  // Meanwhile another dialog may have opened, or the person may be in.
+  if (document.querySelector("dialog[open]") || (trouble && !accessTrouble())) return;
   let isByToken = false;
   const choose = (/** @type {boolean} */ byToken) => {
     isByToken = byToken;
+    const byPassword = !byToken && ways.password;
+    byId("sign-in-by-provider").hidden = byToken || !ways.provider;
     byId("sign-in-by-token").hidden = !byToken;
-    byId("sign-in-by-password").hidden = byToken;
+    byId("sign-in-by-password").hidden = !byPassword;
+    yes.hidden = !byToken && !byPassword;
     field.required = byToken;
-    email.required = password.required = !byToken;
-    otherwise.textContent = byToken ? t("signIn.withPassword") : t("signIn.withToken");
+    email.required = password.required = byPassword;
+    const another = t(ways.provider ? "signIn.otherwise" : "signIn.withPassword");
+    otherwise.textContent = byToken ? another : t("signIn.withToken");
     problem.textContent = "";
-    (byToken ? field : email.value ? password : email).focus();
+    (byToken ? field : ways.provider ? atProvider : email.value ? password : email).focus();
   };
+  if (ways.provider) {
+    atProvider.textContent = t("signIn.with", { name: ways.provider.name });
+    atProvider.href = ways.provider.address;
+    atProvider.onclick = leaveForProvider;
+  }
   otherwise.onclick = () => choose(!isByToken);
   field.value = password.value = "";
   /** @type {HTMLFormElement} */ (dialog.querySelector("form")).onsubmit = async (event) => {
@@ -202,11 +236,12 @@ export async function askForToken() {
     if (problem.textContent) (isByToken ? field : password).select();
     else dialog.close();
   };
-  const canBeByPassword = await hasUsers();
-  if (document.querySelector("dialog[open]") || (trouble && !accessTrouble())) return;
-  otherwise.hidden = !canBeByPassword;
+  const isTokenAlone = !ways.password && !ways.provider;
+  otherwise.hidden = isTokenAlone;
   void openDialog(dialog);
-  choose(!canBeByPassword);
+  choose(isTokenAlone);
+  problem.textContent = providerProblem;
+  providerProblem = "";
 }
 
 /** The server does not let this page in: what can be done without the person is done first. */
