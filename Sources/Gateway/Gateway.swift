@@ -298,6 +298,7 @@ public final class Gateway: Part, SwitchboardOwner {
     documents.catchUpDrained()
     documents.wipeFailedCommits()
     documents.lookForNews(now: now)
+    documents.tickNodes(now: now)
     rooms.lookForNews(now: now)
     rooms.tickPeople(now: now)
     documents.tellCounts()

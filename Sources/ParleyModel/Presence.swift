@@ -13,6 +13,16 @@ public struct PersonProfile: Sendable, Hashable {
     self.name = name
     self.color = color
   }
+
+  /// Whether a text is a colour as messages have it: `#` and six hexadecimal digits.
+  package static func isColor(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    return bytes.count == 7 && bytes[0] == UInt8(ascii: "#")
+      && bytes.dropFirst().allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20)
+      }
+  }
 }
 
 /// The presence changes in a room since the last diff.

@@ -150,6 +150,10 @@ struct MetricsPage {
       "parley_unknown_outcomes_total",
       "Commits whose answers were lost; what became of them is read from the log.",
       metrics.unknownOutcomes)
+    text.counter(
+      "parley_node_messages_dropped_total",
+      "What other gateways have said of people that was garbled, out of place, or too much.",
+      metrics.nodeMessagesDropped)
   }
 
   private mutating func describe(_ broker: BrokerState) {

@@ -108,6 +108,11 @@ def test_clients_of_both_loops_write_one_note(begin, tmp_path):
     assert sorted(texts.pop().split()) == sorted(
         ["end"] + [f"{number}.{round}" for number in range(7) for round in range(12)]
     )
+    # Whoever comes is told of all, whichever loop they are at.
+    with NativeClient(server, "Cleo") as cleo:
+        seen = {one["clientId"] for one in cleo.join(document)["presence"]}
+        while not seen >= loops(server).keys() - {cleo.id}:
+            seen |= {one["clientId"] for one in cleo.expect("presence")["joined"]}
     # Somebody who comes back to the other loop goes on there, as the same client.
     ada = native[0]
     before = loops(server)[ada.claim["id"]]

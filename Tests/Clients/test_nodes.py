@@ -117,6 +117,41 @@ def test_one_gateway_tells_of_all_and_another_when_it_is_gone(start, postgres):
         receiver.close()
 
 
+def test_people_in_a_note_see_each_other_whichever_gateway_they_are_at(start, postgres):
+    address = postgres.new_database()
+    servers = [start("--store-url", address) for _ in range(2)]
+    note = servers[0].create_note("Seen")
+    ada, ben = NativeClient(servers[0], "Ada"), NativeClient(servers[1], "Ben")
+    try:
+        joined = ada.join(note)
+        ben.join(note)
+
+        def meet(client, other):
+            data = client.expect(
+                "presence", lambda data: other.id in {one["clientId"] for one in data["joined"]}
+            )
+            return next(one for one in data["joined"] if one["clientId"] == other.id)
+
+        assert (meet(ada, ben)["name"], meet(ben, ada)["name"]) == ("Ben", "Ada")
+        assert ada.change(note, joined, 1, ["one two"])[0] == "acknowledged"
+        assert ben.expect("changes")["revision"] == 1
+        ben.send("select", {"documentId": note, "revision": 1, "selections": [[4, 7]]})
+        assert ada.expect("selections") == {
+            "documentId": note, "revision": 1, "clientId": ben.id, "selections": [[4, 7]],
+        }  # fmt: skip
+        # Whoever comes to the first one now is told where it is after the next change.
+        assert ada.change(note, joined, 2, [4, "and ", 3], 1)[0] == "acknowledged"
+        with NativeClient(servers[0], "Cleo") as cleo:
+            people = {one["name"]: one.get("selections") for one in cleo.join(note)["presence"]}
+        assert people["Ben"] == [[4, 11]]
+        servers[1].kill()
+        ada.expect("presence", lambda data: ben.id in data["left"])
+        servers[1].start()
+    finally:
+        ada.close()
+        ben.close()
+
+
 class Cut:
     """A gateway with a line to the database that can be cut."""
 

@@ -301,6 +301,12 @@ final class GatewayRig {
     perform()
   }
 
+  /// Hints arrive from now on.
+  func hintsArrive() { gateway.hintsChanged(arrive: true) }
+
+  /// The gateway's counts.
+  var metrics: GatewayMetrics { gateway.metrics }
+
   /// Whether nothing that was taken waits.
   var isSettled: Bool { gateway.isSettled }
 

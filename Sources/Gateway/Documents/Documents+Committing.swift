@@ -20,13 +20,14 @@ extension Documents {
     uncommitted.append(room)
   }
 
-  /// Ends a turn of the loop: followers are told who has come and gone in it, and the changes that it
-  /// brought go to the store.
+  /// Ends a turn of the loop: followers and other nodes are told who has come and gone in it, and the changes
+  /// that it brought go to the store.
   ///
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
   /// - Returns: whether something is left for the end of the next turn.
   func endTurn() -> Bool {
     tellPresence()
+    tellNodes()
     if !uncommitted.isEmpty {
       let rooms = uncommitted
       uncommitted = []

@@ -28,8 +28,10 @@ extension Documents {
     }
     for subscription in room.subscriptions { deliver(&delivery, to: subscription) }
     let selecting = room.subscriptions.filter { !$0.selections.isEmpty }
-    guard !selecting.isEmpty else { return }
-    for entry in entries { Subscription.moveSelections(of: selecting, over: entry) }
+    if !selecting.isEmpty {
+      for entry in entries { Carets.move(selecting, over: entry) }
+    }
+    moveCaretsElsewhere(over: entries, in: room)
   }
 
   /// Sends the entries to a follower that has everything before them, and only that.
@@ -101,11 +103,10 @@ extension Documents {
       subscription.revision == live.durableRevision
     else { return }
     subscription.isLagging = false
-    for person in subscription.room.presence.told {
-      guard let other = follower(person.clientID, of: subscription.room), other !== subscription,
-        !other.selections.isEmpty
-      else { continue }
-      sendSelections(of: other, to: subscription.connection)
+    let own = subscription.connection.client
+    for person in subscription.room.presence.told where person.clientID != own {
+      guard !selections(of: person.clientID, in: subscription.room).isEmpty else { continue }
+      sendSelections(of: person.clientID, to: subscription)
     }
   }
 
@@ -149,44 +150,7 @@ extension Subscription {
   /// Moves the person's carets over changes: own inserts push them, others' leave them.
   func moveSelections(over entries: ArraySlice<LogEntry>) {
     guard !selections.isEmpty else { return }
-    for entry in entries { Self.moveSelections(of: [self], over: entry) }
-  }
-
-  /// Moves the carets of some followers over a change.
-  ///
-  /// - Complexity: O(*carets* · log *carets* + *components*), but O(*carets* · *components*) for a
-  ///   change of few components, where that is less.
-  static func moveSelections(of subscriptions: [Subscription], over entry: LogEntry) {
-    let operation = entry.operation
-    guard operation.componentCount > 16 else {
-      for subscription in subscriptions {
-        let own = entry.client == subscription.connection.client
-        for index in subscription.selections.indices {
-          subscription.selections[index] = subscription.selections[index].transformed(
-            over: operation, own: own)
-        }
-      }
-      return
-    }
-    // All carets that the change moves alike in one walk through it.
-    for own in [false, true] {
-      let moving = subscriptions.filter { (entry.client == $0.connection.client) == own }
-      let length = operation.baseLength
-      var places: [Int] = []
-      for selection in moving.lazy.flatMap(\.selections) {
-        places.append(min(max(selection.anchor, 0), length))
-        places.append(min(max(selection.head, 0), length))
-      }
-      Cursor.transform(&places, over: [operation][...], own: own)
-      var place = 0
-      for subscription in moving {
-        for index in subscription.selections.indices {
-          subscription.selections[index] = Selection(
-            anchor: places[place], head: places[place + 1])
-          place += 2
-        }
-      }
-    }
+    for entry in entries { Carets.move([self], over: entry) }
   }
 
   /// Forgets message ids of changes that need no reply any more.

@@ -48,6 +48,7 @@ extension Documents {
       where subscription.connection.dialect.traits.knowsEpochs {
         resync(subscription, reason: .epochChanged, messageID: pushID())
       }
+      renewCarets(in: room)
       refuseChangesOfAnotherEpoch(waitingFor: room)
       admitWaiting(room)
     }

@@ -88,6 +88,7 @@ extension Documents {
       subscription = Subscription(connection: connection, room: room)
       connection.subscriptions[room.id] = subscription
       room.add(subscription)
+      meetNodes(in: room)
     }
     subscription.session = joining.session
     let wasShown = subscription.verbs.contains(.presence)
@@ -152,6 +153,7 @@ extension Documents {
     connection.subscriptions[room.id] = nil
     room.remove(subscription, now: surroundings.clock.uptime)
     if subscription.verbs.contains(.presence) { hide(subscription) }
+    if room.subscriptions.isEmpty { partFromNodes(in: room) }
   }
 }
 

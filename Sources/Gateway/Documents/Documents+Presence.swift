@@ -9,25 +9,38 @@ import WebSocketFrames
 extension Documents {
   /// Shows a follower to the others.
   func show(_ subscription: Subscription) {
-    subscription.room.presence.enter(person(of: subscription))
+    let person = person(of: subscription)
+    subscription.isSucceeded = false
+    // As it was at another node, it had other carets.
+    if subscription.room.elsewhere?.shown(person.clientID) != nil {
+      subscription.room.presence.leave(person.clientID)
+    }
+    subscription.room.presence.enter(person)
     gather(subscription.room)
+    tellNodes(of: person, subscription)
   }
 
   /// Shows the others the name and colour that a follower has said anew.
   func showProfile(of subscription: Subscription) {
-    subscription.room.presence.update(person(of: subscription))
+    let person = person(of: subscription)
+    subscription.room.presence.update(person)
     gather(subscription.room)
+    tellNodes(of: person, subscription)
   }
 
   /// Shows a follower no longer.
   func hide(_ subscription: Subscription) {
-    subscription.room.presence.leave(subscription.connection.client)
+    let client = subscription.connection.client
+    subscription.room.presence.leave(client)
+    subscription.room.elsewhere?.show(client, in: &subscription.room.presence)
     gather(subscription.room)
+    tellNodesOfLeaving(subscription)
   }
 
   /// Notes that a follower has moved a caret or changed the text: the others know it by name then.
   func noteAct(of subscription: Subscription) {
     guard subscription.verbs.contains(.presence) else { return }
+    if subscription.isSucceeded { show(subscription) }
     subscription.room.presence.act(subscription.connection.client)
     gather(subscription.room)
   }
@@ -37,7 +50,7 @@ extension Documents {
     if let kept = room.named { return kept }
     let people = room.presence.told.map { person in
       var person = person
-      person.selections = follower(person.clientID, of: room)?.selections ?? []
+      person.selections = selections(of: person.clientID, in: room)
       return person
     }
     let named = EncodedParticipants(people)
@@ -48,6 +61,13 @@ extension Documents {
   /// A client's subscription to a document.
   func follower(_ client: String, of room: DocumentRoom) -> Subscription? {
     connectionsByClient[client].flatMap { connections[$0]?.subscriptions[room.id] }
+  }
+
+  /// The same, if the client is shown as it is here.
+  func shownFollower(_ client: String, of room: DocumentRoom) -> Subscription? {
+    follower(client, of: room).flatMap {
+      $0.verbs.contains(.presence) && !$0.isSucceeded ? $0 : nil
+    }
   }
 
   /// Tells a follower who else is there.
@@ -86,7 +106,7 @@ extension Documents {
 
   // MARK: The ends of turns
 
-  private func gather(_ room: DocumentRoom) {
+  func gather(_ room: DocumentRoom) {
     guard !room.isGathering, room.presence.hasNews || room.presence.hasCountNews else { return }
     room.isGathering = true
     gathering.append(room)
@@ -120,7 +140,7 @@ extension Documents {
     }
   }
 
-  private func tell(_ turn: DocumentPresence.Turn, to room: DocumentRoom) {
+  func tell(_ turn: DocumentPresence.Turn, to room: DocumentRoom) {
     room.named = nil
     let message = EncodedPresence(
       ServerMessage.Presence(
@@ -151,10 +171,8 @@ extension Documents {
       }
     }
     // Carets that nobody could place before.
-    for person in turn.joined {
-      guard let subscription = follower(person.clientID, of: room), !subscription.selections.isEmpty
-      else { continue }
-      shareSelections(of: subscription)
+    for person in turn.joined where !selections(of: person.clientID, in: room).isEmpty {
+      shareSelections(of: person.clientID, in: room)
     }
   }
 }

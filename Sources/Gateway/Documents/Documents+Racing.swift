@@ -32,6 +32,7 @@ extension Documents {
         submit(change, again: room)
       }
     }
+    nameAuthors(of: adopted, in: room)
     publish(adopted, in: room)
   }
 

@@ -13,47 +13,55 @@ extension Documents {
     let length = live.durableDocument.scalarCount
     subscription.selections = selections
     subscription.moveSelections(over: live.durableEntries(after: revision))
-    for index in subscription.selections.indices {
-      let selection = subscription.selections[index]
-      subscription.selections[index] = Selection(
-        anchor: min(max(selection.anchor, 0), length), head: min(max(selection.head, 0), length))
-    }
+    Carets.clamp(&subscription.selections, to: length)
     subscription.room.named = nil
     noteAct(of: subscription)
+    tellNodesOfCarets(of: subscription)
     // Whoever is not known by name is named first, with the end of the turn.
-    if subscription.room.presence.isTold(subscription.connection.client) {
-      shareSelections(of: subscription)
+    let client = subscription.connection.client
+    if subscription.room.presence.isTold(client) {
+      shareSelections(of: client, in: subscription.room)
     }
   }
 
-  func shareSelections(of subscription: Subscription) {
-    guard let live = subscription.room.live else { return }
+  /// The carets of somebody who follows a document here, or at another node.
+  func selections(of client: String, in room: DocumentRoom) -> [Selection] {
+    if let subscription = shownFollower(client, of: room) { return subscription.selections }
+    return room.elsewhere?.shown(client)?.selections ?? []
+  }
+
+  func shareSelections(of client: String, in room: DocumentRoom) {
+    guard let live = room.live else { return }
+    let own = follower(client, of: room)
     var shared: Frame?
-    for other in subscription.room.subscriptions
-    where other !== subscription && other.connection.dialect.traits.hearsOfPeople
-      && !other.isLagging
+    for other in room.subscriptions
+    where other !== own && other.connection.dialect.traits.hearsOfPeople && !other.isLagging
       && other.verbs.contains(.presence)
     {
       guard other.revision == live.durableRevision else { continue }
-      let frame = shared ?? selectionsFrame(of: subscription, revision: live.durableRevision)
+      let frame = shared ?? selectionsFrame(of: client, in: room, revision: live.durableRevision)
       shared = frame
       send(frame, to: other.connection)
     }
   }
 
-  func sendSelections(of subscription: Subscription, to connection: Connection) {
-    guard connection.dialect.traits.hearsOfPeople, let live = subscription.room.live,
-      connection.subscriptions[subscription.room.id]?.verbs.contains(.presence) ?? false
+  func sendSelections(of client: String, to subscription: Subscription) {
+    guard subscription.connection.dialect.traits.hearsOfPeople, let live = subscription.room.live,
+      subscription.verbs.contains(.presence)
     else { return }
-    send(selectionsFrame(of: subscription, revision: live.durableRevision), to: connection)
+    send(
+      selectionsFrame(of: client, in: subscription.room, revision: live.durableRevision),
+      to: subscription.connection)
   }
 
-  private func selectionsFrame(of subscription: Subscription, revision: Int) -> Frame {
+  private func selectionsFrame(
+    of client: String, in room: DocumentRoom, revision: Int
+  ) -> Frame {
     frame(
       .selections(
         .init(
-          documentID: subscription.room.id, revision: revision,
-          clientID: subscription.connection.client, selections: subscription.selections)),
+          documentID: room.id, revision: revision, clientID: client,
+          selections: selections(of: client, in: room))),
       ref: pushID())
   }
 }

@@ -65,6 +65,13 @@ extension Documents {
   /// The topic of a document's hints.
   func topic(of id: DocumentID) -> String { "note/" + id }
 
+  /// The document in memory that a topic is of.
+  func room(under topic: String) -> DocumentRoom? {
+    let prefix = self.topic(of: "").utf8
+    guard topic.utf8.starts(with: prefix) else { return nil }
+    return documents[String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self)]
+  }
+
   /// Has hints of a document arrive.
   func followTopic(of room: DocumentRoom) {
     guard room.live?.isShared ?? false else { return }
@@ -88,11 +95,10 @@ extension Documents {
 
   /// Another node says that a log has grown. Nothing is believed but that it may be worth a look.
   func heard(_ topic: String, _ bytes: [UInt8]) {
-    let prefix = self.topic(of: "").utf8
-    guard topic.utf8.starts(with: prefix), bytes.count <= 20,
-      let revision = Int(String(decoding: bytes, as: UTF8.self)),
-      let room = documents[String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self)]
-    else { return }
+    guard let room = room(under: topic) else { return }
+    guard bytes.count <= 20, let revision = Int(String(decoding: bytes, as: UTF8.self)) else {
+      return hearOfPeople(topic, bytes, in: room)
+    }
     room.heardRevision = max(room.heardRevision, revision)
     readNews(of: room)
   }

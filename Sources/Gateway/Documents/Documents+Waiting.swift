@@ -150,6 +150,7 @@ extension Documents {
   func turnAway(_ room: DocumentRoom, _ code: ErrorCode, _ message: String) {
     documents[room.id] = nil
     leaveTopic(of: room)
+    partFromNodes(in: room)
     settledAll(in: room)
     for waiting in takeAsking(room) + takeWaiting(room) {
       switch waiting {

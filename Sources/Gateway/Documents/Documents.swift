@@ -39,7 +39,15 @@ final class Documents: Part {
   /// Documents whose followers are told with the next tick how many are here.
   var counting: [DocumentRoom] = []
 
-  init(_ board: Switchboard) { self.board = board }
+  /// Says who is in a note here, and hears who is there at other nodes; `nil` if there are none.
+  var exchange: PeopleExchange?
+
+  init(_ board: Switchboard) {
+    self.board = board
+    if board.settings.sharesStore {
+      exchange = PeopleExchange(node: board.surroundings.names.next(), carets: self)
+    }
+  }
 
   // MARK: Numbers
 

@@ -22,8 +22,8 @@ struct NodeMessage: Equatable {
     case beat(version: Int)
     /// They have changed, from a version.
     case change(PeopleChange, from: Int, version: Int)
-    /// A part of all of them.
-    case people([PersonProfile], part: Int, parts: Int, version: Int)
+    /// A part of all of them, and of their carets.
+    case people(PeopleChange, part: Int, parts: Int, version: Int)
     /// A node wants to be told of all of them; of any node's without a name.
     case ask(of: String?)
   }
@@ -34,16 +34,6 @@ struct NodeMessage: Equatable {
   var sent: Int64
   /// The content.
   var content: Content
-}
-
-/// A change of the people whom a node has somewhere.
-struct PeopleChange: Equatable {
-  /// People who have come, or have another name or colour.
-  var joined: [PersonProfile] = []
-  /// The ids of those who have gone.
-  var left: [PersonID] = []
-  /// The ids of those whose lines broke, and who may come back.
-  var broken: [PersonID] = []
 }
 
 // MARK: Bytes
@@ -82,38 +72,23 @@ extension NodeMessage {
         object.field("change", version, &bytes)
         object.field("from", former, &bytes)
         object.key("joined", &bytes)
-        Self.write(change.joined, &bytes)
+        PeopleChange.write(change.joined, &bytes)
         object.key("left", &bytes)
         JSONWriter.array(change.left, &bytes) { JSONWriter.string($0, &$1) }
         object.key("broken", &bytes)
         JSONWriter.array(change.broken, &bytes) { JSONWriter.string($0, &$1) }
+        change.writeCarets(&object, &bytes)
       case .people(let people, let part, let parts, let version):
         object.field("people", version, &bytes)
         object.field("part", part, &bytes)
         object.field("parts", parts, &bytes)
         object.key("all", &bytes)
-        Self.write(people, &bytes)
+        PeopleChange.write(people.joined, &bytes)
+        people.writeCarets(&object, &bytes)
       case .ask(let node): object.field("ask", node ?? "", &bytes)
       }
     }
     return bytes
-  }
-
-  private static func write(_ people: [PersonProfile], _ bytes: inout [UInt8]) {
-    JSONWriter.array(people, &bytes) { person, bytes in
-      JSONWriter.object(&bytes) { object, bytes in
-        object.field("id", person.personID, &bytes)
-        object.field("name", person.name, &bytes)
-        if let color = person.color { object.field("color", color, &bytes) }
-      }
-    }
-  }
-
-  /// About how many bytes somebody takes.
-  static func size(of person: PersonProfile) -> Int {
-    var bytes: [UInt8] = []
-    write([person], &bytes)
-    return bytes.count
   }
 
   /// Reads a message; `nil` if it is none.
@@ -147,32 +122,17 @@ extension NodeMessage {
     if fields["blocks"] != nil { return .blocks }
     if let version = fields["beat"]?.integer { return .beat(version: version) }
     if let version = fields["change"]?.integer, let former = fields["from"]?.integer,
-      let joined = people(in: fields["joined"]), let left = names(in: fields["left"]),
-      let broken = names(in: fields["broken"])
+      let change = PeopleChange(fields, joined: "joined")
     {
-      return .change(
-        PeopleChange(joined: joined, left: left, broken: broken), from: former, version: version)
+      return .change(change, from: former, version: version)
     }
     if let version = fields["people"]?.integer, let part = fields["part"]?.integer,
       let parts = fields["parts"]?.integer, (1...PeopleExchange.partsMax).contains(parts),
-      (0..<parts).contains(part), let all = people(in: fields["all"])
+      (0..<parts).contains(part), let people = PeopleChange(fields, joined: "all")
     {
-      return .people(all, part: part, parts: parts, version: version)
+      return .people(people, part: part, parts: parts, version: version)
     }
     if let node = fields["ask"]?.string { return .ask(of: node.isEmpty ? nil : node) }
     return nil
-  }
-
-  private static func names(in value: JSONValue?) -> [String]? {
-    value?.elements?.compactMap(\.string)
-  }
-
-  private static func people(in value: JSONValue?) -> [PersonProfile]? {
-    value?.elements?.compactMap { element in
-      guard let fields = element.fields, let id = fields["id"]?.string,
-        let name = fields["name"]?.string
-      else { return nil }
-      return PersonProfile(personID: id, name: name, color: fields["color"]?.string)
-    }
   }
 }

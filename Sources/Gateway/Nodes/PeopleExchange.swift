@@ -1,7 +1,8 @@
 import GatewayPorts
+import OTCore
 import SocketMessages
 
-/// The people whom nodes have under a topic (a room, or all who are connected), as they tell each other.
+/// The people whom nodes have under a topic (a room, a note, or all who are connected), as they tell each other.
 ///
 /// Each node tells of its own: what has changed, with the version before and after, and every two seconds the version
 /// alone. Whoever lacks something asks, and is told of all. What was not confirmed for six seconds is forgotten: so
@@ -11,12 +12,17 @@ import SocketMessages
 ///     node A   change 6 → 7 ──▶        (lost)
 ///              beat 7       ──────────▶ B has 6: asks
 ///              people 7     ◀── ask ───
+///
+/// In a note, carets that move are a change as others are. They are read when they are told, so however often they
+/// move in between, that is one message.
 struct PeopleExchange {
   /// A change of other nodes' people, for the node's own handlers.
   struct News: Equatable {
     var topic: String
     var node: String
     var change: PeopleChange
+    /// Whether it has happened just now; if not, it may have been so for long.
+    var isNew = false
   }
 
   /// Milliseconds between confirmations.
@@ -25,45 +31,88 @@ struct PeopleExchange {
   static let silenceMilliseconds: Int64 = 6_000
   /// Milliseconds between questions to the same node under a topic, and between answers.
   static let askMilliseconds: Int64 = 500
+  /// Milliseconds after each message of changes under a topic until the next one, at least.
+  static let changeMilliseconds: Int64 = 100
   /// Other nodes that are known, at most: what others say is passed by.
   static let nodesMax = 256
-  /// Messages in which all of a node's people are told, at most.
+  /// Other nodes' people who are known, at most, over all topics: others are passed by.
+  static let peopleMax = 100_000
+  /// Messages in which all of a node's people are told, at most; and those that are kept until the rest has come.
   static let partsMax = 10_000
+  /// Messages in which a change is told, at most: if it takes more, others ask for all.
+  static let changesMax = 16
   /// Bytes of people in each, about.
-  private static let partBytes = 3_000
+  static let partBytes = 3_000
+
+  /// The aspects of somebody that may have changed since they were told.
+  private struct Touch {
+    /// Whether the line broke, of somebody who has left.
+    var isBroken = false
+    /// Whether the carets have moved.
+    var hasMoved = false
+  }
 
   /// The people whom this node has under a topic.
   private struct Own {
-    var people: ExactDictionary<(profile: PersonProfile, by: Set<ConnectionID>)> = [:]
-    var told: ExactDictionary<PersonProfile> = [:]
-    /// The people who may differ from what was told, and whether their line broke.
-    var touched: ExactDictionary<Bool> = [:]
+    var people: ExactDictionary<(person: NodePerson, by: Set<ConnectionID>)> = [:]
+    var told: ExactDictionary<NodePerson> = [:]
+    /// The people who may differ from what was told.
+    var touched: ExactDictionary<Touch> = [:]
     var version = 0
     var beatAt: Int64 = 0
+    /// The time from which the next change is told.
+    var changeAt: Int64 = .min
     var toldAllAt: Int64?
+    /// Whether somebody has asked for all since then.
+    var isAsked = false
+
+    /// Whether there is something to do with a tick.
+    func isDue(now: Int64) -> Bool {
+      people.isEmpty || isAsked || now - beatAt >= PeopleExchange.beatMilliseconds
+    }
   }
 
   /// The people whom another node has under a topic.
-  private struct Other {
-    var people: ExactDictionary<PersonProfile> = [:]
+  struct Other {
+    var people: ExactDictionary<NodePerson> = [:]
     var version = 0
     var confirmedAt: Int64
     var askedAt: Int64?
-    var parts: (version: Int, count: Int, all: [Int: [PersonProfile]])?
+    var parts: (version: Int, count: Int, all: [Int: PeopleChange])?
+  }
+
+  /// A topic that was followed a moment ago.
+  private struct Question {
+    var askedAt: Int64
+    /// Whether it was followed anew since then.
+    var isPending = false
   }
 
   /// The name of this node's run.
   let node: String
+  /// Knows where the carets are; `nil` where there are none.
+  private unowned let carets: (any CaretSource)?
   private var owns: ExactDictionary<Own> = [:]
-  private var others: ExactDictionary<ExactDictionary<Other>> = [:]
+  var others: ExactDictionary<ExactDictionary<Other>> = [:]
   /// The offsets to be added to other nodes' uptimes: the least that were seen.
-  private var offsets: ExactDictionary<Int64> = [:]
+  var offsets: ExactDictionary<Int64> = [:]
+  /// The topics under which others were asked just now, or will be.
+  private var questions: ExactDictionary<Question> = [:]
   private var nextVersion = 1
   private var touched: ExactSet = []
   private var outgoing: [(topic: String, NodeMessage)] = []
-  private var news: [News] = []
+  var news: [News] = []
+  /// The number of other nodes' people.
+  var peopleCount = 0
+  /// The number of parts that wait for the rest.
+  var partCount = 0
+  /// The number of messages and people that were passed by, for they were too many or out of place.
+  var droppedCount = 0
 
-  init(node: String) { self.node = node }
+  init(node: String, carets: (any CaretSource)? = nil) {
+    self.node = node
+    self.carets = carets
+  }
 
   /// The other nodes that are heard of.
   var nodes: ExactSet {
@@ -75,223 +124,179 @@ struct PeopleExchange {
   // MARK: Own people
 
   /// A connection of somebody's is here; again to change the profile.
-  mutating func enter(_ topic: String, _ profile: PersonProfile, by connection: ConnectionID) {
-    var entry = owns[topic]?.people[profile.personID] ?? (profile, [])
-    entry.profile = profile
-    entry.by.insert(connection)
-    owns[topic, default: Own()].people[profile.personID] = entry
-    touch(topic, profile.personID, isBroken: false)
+  mutating func enter(_ topic: String, _ person: NodePerson, by connection: ConnectionID) {
+    var connections = owns[topic]?.people[person.id]?.by ?? []
+    connections.insert(connection)
+    owns[topic, default: Own()].people[person.id] = (person, connections)
+    touch(topic, person.id) { $0.hasMoved = true }
   }
 
   /// It is here no longer. If its line broke, it may come back for a while.
   mutating func leave(
-    _ topic: String, _ person: PersonID, by connection: ConnectionID, isBroken: Bool
+    _ topic: String, _ person: String, by connection: ConnectionID, isBroken: Bool
   ) {
     guard var entry = owns[topic]?.people[person], entry.by.remove(connection) != nil else {
       return
     }
     owns[topic]?.people[person] = entry.by.isEmpty ? nil : entry
-    touch(topic, person, isBroken: isBroken)
+    touch(topic, person) { $0.isBroken = isBroken }
   }
 
-  private mutating func touch(_ topic: String, _ person: PersonID, isBroken: Bool) {
-    owns[topic]?.touched[person] = isBroken
+  /// Notes that somebody's carets have moved.
+  mutating func move(_ topic: String, _ person: String) {
+    guard owns[topic]?.people[person] != nil else { return }
+    touch(topic, person) { $0.hasMoved = true }
+  }
+
+  private mutating func touch(_ topic: String, _ person: String, _ body: (inout Touch) -> Void) {
+    guard owns[topic] != nil else { return }
+    body(&owns[topic, default: Own()].touched[person, default: Touch()])
     touched.insert(topic)
   }
 
   // MARK: Topics
 
   /// From here on messages of a topic arrive: the others are asked who is there.
-  mutating func follow(_ topic: String, now: Int64) { send(topic, .ask(of: nil), now: now) }
+  mutating func follow(_ topic: String, now: Int64) {
+    if questions[topic] != nil {
+      questions[topic]?.isPending = true
+    } else {
+      questions[topic] = Question(askedAt: now)
+      send(topic, .ask(of: nil), now: now)
+    }
+  }
 
   /// They arrive no longer: nothing is known of it.
   mutating func leave(_ topic: String) {
-    for (node, other) in others[topic] ?? [:] { forget(other, of: node, topic) }
+    for node in Self.sorted((others[topic] ?? [:]).map(\.0)) { forget(node, topic) }
     others[topic] = nil
-  }
-
-  private mutating func forget(_ other: Other, of node: String, _ topic: String) {
-    let ids = other.people.map(\.0).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    guard !ids.isEmpty else { return }
-    news.append(News(topic: topic, node: node, change: PeopleChange(left: ids)))
+    questions[topic]?.isPending = false
   }
 
   // MARK: Time
 
   /// Tells what has changed, confirms what has not, and forgets what nobody confirms.
   mutating func tick(now: Int64) {
-    for topic in Self.sorted(touched) { tellChange(topic, now: now) }
-    touched = []
-    for topic in Self.sorted(owns.map(\.0)) {
+    tellChanges(now: now)
+    for topic in Self.sorted(owns.lazy.filter { $0.1.isDue(now: now) }.map(\.0)) {
       guard let own = owns[topic] else { continue }
       if own.people.isEmpty {
         // Whoever has not heard of it forgets them by themselves.
-        owns[topic] = nil
-      } else if now - own.beatAt >= Self.beatMilliseconds {
-        owns[topic]?.beatAt = now
-        send(topic, .beat(version: own.version), now: now)
+        if own.touched.isEmpty { owns[topic] = nil }
+        continue
       }
+      if own.isAsked { tellAll(topic, now: now) }
+      guard now - own.beatAt >= Self.beatMilliseconds else { continue }
+      owns[topic]?.beatAt = now
+      send(topic, .beat(version: own.version), now: now)
     }
-    var isHeard: ExactSet = []
-    for topic in Self.sorted(others.map(\.0)) {
-      for node in Self.sorted((others[topic] ?? [:]).map(\.0)) {
-        guard let other = others[topic]?[node] else { continue }
-        if now - other.confirmedAt >= Self.silenceMilliseconds {
-          forget(other, of: node, topic)
-          others[topic]?[node] = nil
-        } else {
-          isHeard.insert(node)
-        }
-      }
-      if others[topic]?.isEmpty ?? false { others[topic] = nil }
+    ask(now: now)
+    forgetSilent(now: now)
+  }
+
+  /// Asks under topics that were followed again so soon that they had to wait.
+  private mutating func ask(now: Int64) {
+    let due = questions.filter { now - $0.1.askedAt >= Self.askMilliseconds }
+    for (topic, _) in due { questions[topic] = nil }
+    for topic in Self.sorted(due.filter { $0.1.isPending }.map(\.0)) { follow(topic, now: now) }
+  }
+
+  /// Tells what has changed, but for what was told just now.
+  mutating func tellChanges(now: Int64) {
+    guard !touched.isEmpty else { return }
+    for topic in Self.sorted(touched) where owns[topic].map({ $0.changeAt <= now }) ?? true {
+      touched.remove(topic)
+      tellChange(topic, now: now)
     }
-    for (node, _) in offsets where !isHeard.contains(node) { offsets[node] = nil }
   }
 
   private mutating func tellChange(_ topic: String, now: Int64) {
-    guard var own = owns[topic] else { return }
-    var change = PeopleChange()
-    for (id, isBroken) in own.touched {
-      switch (own.people[id]?.profile, own.told[id]) {
-      case (let profile?, let told): if profile != told { change.joined.append(profile) }
-      case (nil, .some): isBroken ? change.broken.append(id) : change.left.append(id)
+    guard var own = owns.removeValue(forKey: topic) else { return }
+    defer { owns[topic] = own }
+    let place = carets?.caretPlace(in: topic)
+    var changes: [PeopleChange] = []
+    var bytes = 0
+    for id in Self.sorted(own.touched.map(\.0)) {
+      guard let touch = own.touched[id] else { continue }
+      var change = PeopleChange()
+      switch (own.people[id]?.person, own.told[id]) {
+      case (let person?, let told):
+        if person != told { change.joined = [person] }
+        if touch.hasMoved, place != nil {
+          let moved = moved(id, topic)
+          if told != nil || !moved.selections.isEmpty { change.moved = [moved] }
+        }
+      case (nil, .some): if touch.isBroken { change.broken = [id] } else { change.left = [id] }
       case (nil, nil): break
       }
-      own.told[id] = own.people[id]?.profile
+      own.told[id] = own.people[id]?.person
+      guard let size = Self.cut(&change) else { continue }
+      if changes.isEmpty || bytes + size > Self.partBytes {
+        changes.append(PeopleChange(place: place))
+        bytes = 0
+      }
+      bytes += size
+      changes[changes.count - 1].append(change)
     }
     own.touched = [:]
-    let isChanged = change != PeopleChange()
-    if isChanged {
-      change.joined.sort { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
-      change.left = Self.sorted(change.left)
-      change.broken = Self.sorted(change.broken)
+    guard !changes.isEmpty else { return }
+    own.beatAt = now
+    own.changeAt =
+      now + Self.changeMilliseconds * Int64(min(changes.count, Self.changesMax))
+    for change in changes {
       let former = own.version
       own.version = nextVersion
       nextVersion += 1
-      own.beatAt = now
-      let message = NodeMessage(
-        node: node, sent: now,
-        content: .change(change, from: former, version: own.version))
-      if message.encoded.count <= NodeMessage.bytesMax {
-        outgoing.append((topic, message))
-      } else {
-        // Too much for one message: the others ask for all.
-        send(topic, .beat(version: own.version), now: now)
-      }
+      guard changes.count <= Self.changesMax else { continue }
+      send(topic, .change(change, from: former, version: own.version), now: now)
     }
-    owns[topic] = own
+    if changes.count > Self.changesMax { send(topic, .beat(version: own.version), now: now) }
   }
 
-  // MARK: Other nodes
-
-  /// Another node has said something under a topic that is followed.
-  mutating func hear(_ topic: String, _ message: NodeMessage, now: Int64) {
-    guard !message.node.utf8.elementsEqual(node.utf8) else { return }
-    if case .ask(let asked) = message.content {
-      if asked?.utf8.elementsEqual(node.utf8) ?? true { tellAll(topic, now: now) }
-      return
-    }
-    guard let time = time(of: message, now: now), now - time < Self.silenceMilliseconds else {
-      return
-    }
-    var other = others[topic]?[message.node] ?? Other(confirmedAt: time)
-    switch message.content {
-    case .beat(let version):
-      if version == other.version {
-        other.confirmedAt = max(other.confirmedAt, time)
-      } else if version > other.version {
-        ask(message.node, &other, topic, now: now)
-      }
-    case .change(let change, let former, let version):
-      if former == other.version {
-        other.version = version
-        other.confirmedAt = max(other.confirmedAt, time)
-        other.parts = nil
-        take(change, &other, of: message.node, topic)
-      } else if version > other.version {
-        ask(message.node, &other, topic, now: now)
-      }
-    case .people(let people, let part, let parts, let version):
-      guard version > other.version else {
-        if version == other.version { other.confirmedAt = max(other.confirmedAt, time) }
-        break
-      }
-      if other.parts?.version != version || other.parts?.count != parts {
-        other.parts = (version, parts, [:])
-      }
-      other.parts?.all[part] = people
-      guard let all = other.parts?.all, all.count == parts else { break }
-      other.parts = nil
-      other.version = version
-      other.confirmedAt = max(other.confirmedAt, time)
-      take(
-        Self.difference(from: other.people, to: all.values.joined()), &other, of: message.node,
-        topic)
-    case .published, .update, .typing, .receipt, .flag, .blocks, .ask: return
-    }
-    others[topic, default: [:]][message.node] = other
+  private func moved(_ id: String, _ topic: String) -> NodeCarets {
+    NodeCarets(id: id, selections: carets?.carets(of: id, in: topic) ?? [])
   }
 
-  /// The time at which a message counts: as if it had come as fast as the fastest of its node.
-  ///
-  /// - Returns: `nil` if its node is one too many.
-  mutating func time(of message: NodeMessage, now: Int64) -> Int64? {
-    let (offset, overflow) = now.subtractingReportingOverflow(message.sent)
-    guard !overflow, offsets[message.node] != nil || offsets.count < Self.nodesMax else {
-      return nil
-    }
-    let least = min(offsets[message.node] ?? offset, offset)
-    offsets[message.node] = least
-    return message.sent + least
+  /// Leaves out of somebody's change what does not fit a message, and returns about how many bytes it takes; `nil` if
+  /// nothing is left.
+  private static func cut(_ change: inout PeopleChange) -> Int? {
+    guard !change.isEmpty else { return nil }
+    let size = change.size
+    guard size > partBytes else { return size }
+    change.moved = change.moved.map { NodeCarets(id: $0.id, selections: []) }
+    let rest = change.size
+    return rest > partBytes ? nil : rest
   }
 
-  private mutating func take(
-    _ change: PeopleChange, _ other: inout Other, of node: String, _ topic: String
-  ) {
-    for person in change.joined { other.people[person.personID] = person }
-    for id in change.left + change.broken { other.people[id] = nil }
-    guard change != PeopleChange() else { return }
-    news.append(News(topic: topic, node: node, change: change))
-  }
+  // MARK: Answers
 
-  private static func difference(
-    from former: ExactDictionary<PersonProfile>, to people: some Sequence<PersonProfile>
-  ) -> PeopleChange {
-    var change = PeopleChange()
-    var ids: ExactSet = []
-    for person in people {
-      ids.insert(person.personID)
-      if former[person.personID] != person { change.joined.append(person) }
-    }
-    change.joined.sort { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
-    change.left = sorted(former.map(\.0).filter { !ids.contains($0) })
-    return change
-  }
-
-  private mutating func ask(
-    _ node: String, _ other: inout Other, _ topic: String, now: Int64
-  ) {
-    if let askedAt = other.askedAt, now - askedAt < Self.askMilliseconds { return }
-    other.askedAt = now
-    send(topic, .ask(of: node), now: now)
+  /// Tells another node of all; a little later, if that was done just now.
+  mutating func answer(_ topic: String, now: Int64) {
+    guard owns[topic] != nil else { return }
+    owns[topic]?.isAsked = true
+    tellAll(topic, now: now)
   }
 
   private mutating func tellAll(_ topic: String, now: Int64) {
     guard let own = owns[topic], own.version > 0 else { return }
     if let toldAllAt = own.toldAllAt, now - toldAllAt < Self.askMilliseconds { return }
     owns[topic]?.toldAllAt = now
-    var parts: [[PersonProfile]] = [[]]
+    owns[topic]?.isAsked = false
+    let place = carets?.caretPlace(in: topic)
+    var parts = [PeopleChange(place: place)]
     var bytes = 0
     for id in Self.sorted(own.told.map(\.0)) {
-      guard let profile = own.told[id] else { continue }
-      let size = NodeMessage.size(of: profile)
-      guard size <= Self.partBytes else { continue }
+      guard let person = own.told[id] else { continue }
+      var part = PeopleChange(joined: [person])
+      let moved = moved(id, topic)
+      if !moved.selections.isEmpty { part.moved = [moved] }
+      guard let size = Self.cut(&part) else { continue }
       if bytes + size > Self.partBytes, parts.count < Self.partsMax {
-        parts.append([])
+        parts.append(PeopleChange(place: place))
         bytes = 0
       }
       bytes += size
-      parts[parts.count - 1].append(profile)
+      parts[parts.count - 1].append(part)
     }
     for (number, people) in parts.enumerated() {
       send(
@@ -301,7 +306,7 @@ struct PeopleExchange {
 
   // MARK: What is to be done
 
-  private mutating func send(_ topic: String, _ content: NodeMessage.Content, now: Int64) {
+  mutating func send(_ topic: String, _ content: NodeMessage.Content, now: Int64) {
     outgoing.append((topic, NodeMessage(node: node, sent: now, content: content)))
   }
 
@@ -317,8 +322,22 @@ struct PeopleExchange {
     return news
   }
 
+  /// Removes and returns the number of messages and people that were passed by.
+  mutating func takeDropped() -> Int {
+    defer { droppedCount = 0 }
+    return droppedCount
+  }
+
   /// Names in the same order in each run.
-  private static func sorted(_ names: some Sequence<String>) -> [String] {
+  static func sorted(_ names: some Sequence<String>) -> [String] {
     names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
+}
+
+/// The carets of the clients in notes, as the exchange reads them when it tells them.
+protocol CaretSource: AnyObject {
+  /// The place that carets are at; `nil` while there are none.
+  func caretPlace(in topic: String) -> CaretPlace?
+  /// A client's carets there.
+  func carets(of client: String, in topic: String) -> [Selection]
 }

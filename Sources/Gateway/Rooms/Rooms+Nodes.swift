@@ -80,18 +80,25 @@ extension Rooms {
 
   /// Another node has published something, or somebody has.
   func heard(_ topic: String, _ bytes: [UInt8]) {
-    guard let exchange, let message = NodeMessage(bytes),
-      !message.node.utf8.elementsEqual(exchange.node.utf8)
-    else { return }
+    guard let exchange, topic.utf8.elementsEqual(Self.nodesTopic.utf8) || isRoom(topic) else {
+      return
+    }
+    guard let message = NodeMessage(bytes) else {
+      metrics.nodeMessagesDropped += 1
+      return
+    }
+    guard !message.node.utf8.elementsEqual(exchange.node.utf8) else { return }
     if topic.utf8.elementsEqual(Self.nodesTopic.utf8) {
       if case .blocks = message.content { return readBlocks(now: surroundings.clock.uptime) }
       hear(topic, message)
-    } else if topic.utf8.starts(with: Self.roomPrefix.utf8) {
+    } else {
       let room = String(
         decoding: topic.utf8.dropFirst(Self.roomPrefix.utf8.count), as: UTF8.self)
       if rooms[room] != nil { hear(message, in: room, topic) }
     }
   }
+
+  private func isRoom(_ topic: String) -> Bool { topic.utf8.starts(with: Self.roomPrefix.utf8) }
 
   private func hear(_ topic: String, _ message: NodeMessage) {
     exchange?.hear(topic, message, now: surroundings.clock.uptime)
@@ -128,7 +135,7 @@ extension Rooms {
   /// A connection of somebody's is in a room, for this node's people and for others.
   func enter(_ room: RoomName, _ profile: PersonProfile, by connection: ConnectionID) {
     people.presence?.enter(room, profile, by: connection)
-    exchange?.enter(topic(of: room), profile, by: connection)
+    exchange?.enter(topic(of: room), NodePerson(profile), by: connection)
   }
 
   /// A connection has left a room.
@@ -141,6 +148,7 @@ extension Rooms {
 
   private func takeFromExchange() {
     let now = surroundings.clock.uptime
+    metrics.nodeMessagesDropped += exchange?.takeDropped() ?? 0
     for news in exchange?.takeNews() ?? [] {
       let place = place(of: news.node)
       if news.topic.utf8.elementsEqual(Self.nodesTopic.utf8) {
@@ -151,9 +159,9 @@ extension Rooms {
         decoding: news.topic.utf8.dropFirst(Self.roomPrefix.utf8.count), as: UTF8.self)
       for person in news.change.joined {
         let (isPresent, count) =
-          people.presence?.standing(of: person.personID, in: room) ?? (true, 0)
+          people.presence?.standing(of: person.id, in: room) ?? (true, 0)
         guard isPresent || count < settings.limits.presentMax else { continue }
-        people.presence?.enter(room, person, by: place)
+        people.presence?.enter(room, person.profile, by: place)
       }
       for id in news.change.left {
         people.presence?.leave(room, id, by: place, isBroken: false, now: now)
@@ -168,7 +176,7 @@ extension Rooms {
   }
 
   private func take(_ change: PeopleChange, by place: ConnectionID) {
-    for person in change.joined { online[person.personID, default: []].insert(place) }
+    for person in change.joined { online[person.id, default: []].insert(place) }
     for id in change.left + change.broken {
       online[id]?.remove(place)
       if online[id]?.isEmpty ?? false { online[id] = nil }

@@ -10,7 +10,8 @@ extension Rooms {
   func goOnline(_ connection: Connection) {
     online[connection.person, default: []].insert(connection.id)
     exchange?.enter(
-      Self.nodesTopic, PersonProfile(personID: connection.person, name: ""), by: connection.id)
+      Self.nodesTopic, NodePerson(PersonProfile(personID: connection.person, name: "")),
+      by: connection.id)
   }
 
   /// Notes that a connection has ended, and when somebody's last one has.

@@ -112,7 +112,7 @@ final class Connection {
 /// A connection's wish to hear of a document: a cursor into its log.
 ///
 /// What a slow reader costs is this much, however far it is behind.
-final class Subscription {
+final class Subscription: CaretHolder {
   unowned let connection: Connection
   unowned let room: DocumentRoom
   /// The connection's rights to the document.
@@ -136,6 +136,8 @@ final class Subscription {
   var catchUpRead: StoreTicket?
   /// The person's carets, on the document's durable head.
   var selections: [Selection] = []
+  /// Whether its client has done something at another node since it did here: it is shown as it is there.
+  var isSucceeded = false
   /// Whether the message about to be sent is about the connection itself, too.
   var isConcerned = false
   /// The message ids of the connection's own changes, by revision, until they are answered.
@@ -146,4 +148,6 @@ final class Subscription {
     self.room = room
     revision = 0
   }
+
+  var caretOwner: String { connection.client }
 }

@@ -73,6 +73,8 @@ final class DocumentRoom {
   private(set) var subscriptions: [Subscription] = []
   /// The people who are here, as followers are told.
   var presence: DocumentPresence
+  /// The people whom other nodes have here; `nil` while nobody follows it at this one, and if there are none.
+  var elsewhere: PeopleElsewhere?
   /// The people who are named, with their carets, as a newcomer is told of them.
   var named: EncodedParticipants?
   /// Whether followers are told with the end of the turn who has come, acted or gone.

@@ -34,6 +34,8 @@ public struct GatewayMetrics: Sendable {
   public internal(set) var sessionsBegun = 0
   /// Commits whose answers were lost.
   public internal(set) var unknownOutcomes = 0
+  /// Messages of other nodes, and people in them, that were dropped: garbled, out of place, or too many.
+  public internal(set) var nodeMessagesDropped = 0
   /// Connections ever opened.
   public internal(set) var connectionsOpened = 0
   /// Times at which a reader was found too slow for the changes, and left to catch up later.
@@ -84,6 +86,7 @@ extension GatewayMetrics {
     changesFenced += other.changesFenced
     sessionsBegun += other.sessionsBegun
     unknownOutcomes += other.unknownOutcomes
+    nodeMessagesDropped += other.nodeMessagesDropped
     connectionsOpened += other.connectionsOpened
     lags += other.lags
     acknowledgement.add(other.acknowledgement)

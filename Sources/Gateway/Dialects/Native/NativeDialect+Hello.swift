@@ -89,22 +89,13 @@ extension NativeDialect {
         ref: ref, to: connection)
       return nil
     }
-    if let color, !Self.isColor(color) {
+    if let color, !PersonProfile.isColor(color) {
       sendError(
         .badMessage, "expected a colour as # and six hexadecimal digits", ref: ref,
         to: connection)
       return nil
     }
     return (name, color)
-  }
-
-  private static func isColor(_ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    return bytes.count == 7 && bytes[0] == UInt8(ascii: "#")
-      && bytes.dropFirst().allSatisfy {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-          || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20)
-      }
   }
 
   func handle(_ profile: ClientMessage.Profile, ref: String, _ connection: Connection) {

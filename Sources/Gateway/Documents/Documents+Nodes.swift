@@ -1,0 +1,167 @@
+import GatewayPorts
+import OTCore
+import SocketMessages
+
+/// The people who are in a note at other nodes, and their carets.
+///
+/// Each node tells the others of its own followers while it has any. What comes by the broker is believed only as far as
+/// it may be wrong without harm: who is there, and where their carets are, which are never shown beyond the text.
+extension Documents: CaretSource {
+  // MARK: Telling
+
+  /// Asks other nodes who is there, for the first follower has come.
+  func meetNodes(in room: DocumentRoom) {
+    guard exchange != nil, room.elsewhere == nil else { return }
+    room.elsewhere = PeopleElsewhere()
+    exchange?.follow(topic(of: room.id), now: surroundings.clock.uptime)
+  }
+
+  /// Forgets other nodes' people, for nobody follows the document here any more.
+  func partFromNodes(in room: DocumentRoom) {
+    guard exchange != nil, room.elsewhere != nil else { return }
+    for subscription in room.subscriptions { tellNodesOfLeaving(subscription) }
+    exchange?.leave(topic(of: room.id))
+    room.elsewhere = nil
+    room.presence = DocumentPresence(limit: settings.presenceListMax)
+    room.named = nil
+  }
+
+  /// Tells the other nodes of a follower, with the end of the turn.
+  func tellNodes(of person: ServerMessage.Participant, _ subscription: Subscription) {
+    guard exchange != nil else { return }
+    exchange?.enter(
+      topic(of: subscription.room.id),
+      NodePerson(
+        .init(personID: person.clientID, name: person.name, color: person.color),
+        person: person.personID),
+      by: subscription.connection.id)
+  }
+
+  func tellNodesOfLeaving(_ subscription: Subscription) {
+    guard exchange != nil else { return }
+    exchange?.leave(
+      topic(of: subscription.room.id), subscription.connection.client,
+      by: subscription.connection.id, isBroken: false)
+  }
+
+  func tellNodesOfCarets(of subscription: Subscription) {
+    guard exchange != nil else { return }
+    exchange?.move(topic(of: subscription.room.id), subscription.connection.client)
+  }
+
+  func caretPlace(in topic: String) -> CaretPlace? {
+    room(under: topic)?.live.map { CaretPlace(epoch: $0.epoch, revision: $0.durableRevision) }
+  }
+
+  func carets(of client: String, in topic: String) -> [Selection] {
+    room(under: topic).flatMap { shownFollower(client, of: $0)?.selections } ?? []
+  }
+
+  /// A turn has ended: tells the other nodes what has changed in it.
+  func tellNodes() {
+    guard exchange != nil else { return }
+    exchange?.tellChanges(now: surroundings.clock.uptime)
+    takeFromExchange()
+  }
+
+  /// Time has passed.
+  func tickNodes(now: Int64) {
+    guard exchange != nil else { return }
+    exchange?.tick(now: now)
+    takeFromExchange()
+  }
+
+  // MARK: Hearing
+
+  /// Another node has said something of its people, or somebody has said something.
+  func hearOfPeople(_ topic: String, _ bytes: [UInt8], in room: DocumentRoom) {
+    guard exchange != nil, room.elsewhere != nil else { return }
+    guard let message = NodeMessage(bytes) else {
+      metrics.nodeMessagesDropped += 1
+      return
+    }
+    exchange?.hear(topic, message, now: surroundings.clock.uptime)
+    takeFromExchange()
+  }
+
+  private func takeFromExchange() {
+    for news in exchange?.takeNews() ?? [] {
+      guard let room = room(under: news.topic), room.elsewhere != nil else { continue }
+      take(news, in: room)
+    }
+    metrics.nodeMessagesDropped += exchange?.takeDropped() ?? 0
+    for (topic, message) in exchange?.takeOutgoing() ?? [] {
+      act(.publish(topic: topic, message.encoded))
+    }
+  }
+
+  private func take(_ news: PeopleExchange.News, in room: DocumentRoom) {
+    let change = news.change
+    if news.isNew {
+      // A client whose line here is dead, though nobody knows yet.
+      for client in change.joined.map(\.id) + change.moved.map(\.id) {
+        guard let subscription = shownFollower(client, of: room) else { continue }
+        subscription.isSucceeded = true
+        room.presence.leave(client)
+        room.elsewhere?.show(client, in: &room.presence)
+      }
+    }
+    room.elsewhere?.take(change, of: news.node, in: &room.presence) { client in
+      shownFollower(client, of: room) != nil
+    }
+    for client in change.left + change.broken where room.elsewhere?.shown(client) == nil {
+      guard let subscription = follower(client, of: room), subscription.isSucceeded else {
+        continue
+      }
+      show(subscription)
+    }
+    room.named = nil
+    gather(room)
+    guard !change.moved.isEmpty, let live = room.live else { return }
+    let moved = room.elsewhere?.move(
+      change, of: news.node, selectionsMax: settings.limits.selectionsMax, live)
+    if moved == nil { exchange?.doubt(news.node, news.topic) }
+    for client in moved ?? [] { showCarets(of: client, in: room) }
+  }
+
+  // MARK: Showing
+
+  /// Shows where the carets of a client at another node are now.
+  private func showCarets(of client: String, in room: DocumentRoom) {
+    guard shownFollower(client, of: room) == nil else { return }
+    room.named = nil
+    room.presence.act(client)
+    gather(room)
+    // Whoever is not known by name is named first, with the end of the turn.
+    if room.presence.isTold(client) { shareSelections(of: client, in: room) }
+  }
+
+  /// Moves the carets of people at other nodes over changes that followers have been sent.
+  func moveCaretsElsewhere(over entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
+    guard room.elsewhere != nil, let length = room.live?.durableDocument.scalarCount else { return }
+    for client in room.elsewhere?.advance(over: entries, length: length) ?? [] {
+      showCarets(of: client, in: room)
+    }
+  }
+
+  /// Names the people at other nodes who have changed the text, before the changes are delivered.
+  func nameAuthors(of entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
+    guard !(room.elsewhere?.isEmpty ?? true) else { return }
+    for entry in entries where room.elsewhere?.shown(entry.client) != nil {
+      room.presence.act(entry.client)
+    }
+    guard room.presence.toldCount != nil, let turn = room.presence.takeTurn(tellsCount: false)
+    else { return }
+    tell(turn, to: room)
+  }
+
+  /// The document has another history: carets of the former one are forgotten, and those of followers here are told
+  /// anew.
+  func renewCarets(in room: DocumentRoom) {
+    guard room.elsewhere != nil else { return }
+    for client in room.elsewhere?.forgetCarets() ?? [] { showCarets(of: client, in: room) }
+    for subscription in room.subscriptions where !subscription.selections.isEmpty {
+      tellNodesOfCarets(of: subscription)
+    }
+  }
+}

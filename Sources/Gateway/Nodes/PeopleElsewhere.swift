@@ -1,0 +1,151 @@
+import GatewayPorts
+import OTCore
+
+/// The people whom other nodes have in a note, with their carets at the newest revision that this node has.
+///
+/// Nodes come to a revision one after the other. Carets on an older one are moved over the changes since; those on one
+/// that this node has not yet are held until it has:
+///
+///     revision      40      41      42 │ 43      44
+///     carets at 40  ├─ move ─┴─ move ─▶│ shown
+///     carets at 44                     │         held
+///
+/// A client may be at two nodes for a while, as when it has left one that died: the last one counts.
+struct PeopleElsewhere {
+  /// A client at another node.
+  final class Seat: CaretHolder {
+    /// The node.
+    let node: String
+    /// The person.
+    fileprivate(set) var person: NodePerson
+    /// The carets, on the newest revision.
+    var selections: [Selection] = []
+    /// Carets on revisions that this node has not yet: the oldest, which comes to be shown whatever follows, and the
+    /// newest.
+    fileprivate var held: [(revision: Int, selections: [Selection])] = []
+
+    fileprivate init(node: String, person: NodePerson) {
+      self.node = node
+      self.person = person
+    }
+
+    var caretOwner: String { person.id }
+
+    /// Has carets wait for their revision.
+    fileprivate func hold(_ selections: [Selection], until revision: Int) {
+      let first = held.first.flatMap { $0.revision <= revision ? $0 : nil }
+      held = (first.map { [$0] } ?? []) + [(revision, selections)]
+    }
+  }
+
+  /// Revisions that carets are moved on from at most.
+  static let lateMax = 200
+
+  /// The nodes at which each client is; the last one is shown.
+  private var clients: ExactDictionary<[Seat]> = [:]
+
+  /// Whether other nodes have nobody here.
+  var isEmpty: Bool { clients.isEmpty }
+
+  /// A client at another node, as it is shown unless it is here.
+  func shown(_ client: String) -> Seat? { clients[client]?.last }
+
+  // MARK: People
+
+  /// A node has a client, or knows another name or colour of it.
+  mutating func enter(_ person: NodePerson, at node: String) {
+    if let seat = seat(person.id, at: node) {
+      seat.person = person
+    } else {
+      clients[person.id, default: []].append(Seat(node: node, person: person))
+    }
+  }
+
+  /// A node does not have a client any more.
+  mutating func leave(_ client: String, at node: String) {
+    clients[client]?.removeAll { $0.node.utf8.elementsEqual(node.utf8) }
+    if clients[client]?.isEmpty ?? false { clients[client] = nil }
+  }
+
+  private func seat(_ client: String, at node: String) -> Seat? {
+    clients[client]?.first { $0.node.utf8.elementsEqual(node.utf8) }
+  }
+
+  // MARK: Carets
+
+  /// A node has told where its clients' carets are.
+  ///
+  /// - Parameter selectionsMax: The carets of each client; more are left out.
+  /// - Returns: The clients whose carets are elsewhere now; `nil` if they could not be placed, for the changes since their
+  ///   revision are too many, or not in memory any more.
+  mutating func move(
+    _ change: PeopleChange, of node: String, selectionsMax: Int, _ live: LiveDocument
+  ) -> [String]? {
+    guard let place = change.place, place.epoch.utf8.elementsEqual(live.epoch.utf8) else {
+      return []
+    }
+    let late = live.durableRevision - place.revision
+    guard late <= Self.lateMax, late < 0 || place.revision >= live.oldestBase else { return nil }
+    var moving: [(seat: Seat, before: [Selection])] = []
+    for carets in change.moved {
+      guard let seat = seat(carets.id, at: node) else { continue }
+      let selections = Array(carets.selections.prefix(selectionsMax))
+      if late < 0 {
+        seat.hold(selections, until: place.revision)
+      } else {
+        moving.append((seat, seat.selections))
+        seat.held = []
+        seat.selections = selections
+      }
+    }
+    guard !moving.isEmpty else { return [] }
+    let seats = moving.map(\.seat)
+    for entry in live.durableEntries(after: place.revision) { Carets.move(seats, over: entry) }
+    let length = live.durableDocument.scalarCount
+    return moving.compactMap { seat, before in
+      Carets.clamp(&seat.selections, to: length)
+      return seat.selections == before || shown(seat.caretOwner) !== seat ? nil : seat.caretOwner
+    }
+  }
+
+  /// Moves all carets over changes, and takes those that were held for one of these.
+  ///
+  /// - Parameter length: Unicode scalars of the text behind them.
+  /// - Returns: The clients whose carets were held and are shown now.
+  mutating func advance(over entries: ArraySlice<LogEntry>, length: Int) -> [String] {
+    guard let last = entries.last, !clients.isEmpty else { return [] }
+    var selecting: [Seat] = []
+    var waiting: [Seat] = []
+    for (_, seats) in clients {
+      for seat in seats {
+        if !seat.held.isEmpty { waiting.append(seat) }
+        if !seat.selections.isEmpty { selecting.append(seat) }
+      }
+    }
+    if !selecting.isEmpty {
+      for entry in entries { Carets.move(selecting, over: entry) }
+    }
+    var arrived: [String] = []
+    for seat in waiting {
+      guard let held = seat.held.last(where: { $0.revision <= last.revision }) else { continue }
+      seat.held.removeAll { $0.revision <= last.revision }
+      seat.selections = held.selections
+      for entry in entries where entry.revision > held.revision { Carets.move([seat], over: entry) }
+      Carets.clamp(&seat.selections, to: length)
+      if shown(seat.caretOwner) === seat { arrived.append(seat.caretOwner) }
+    }
+    return arrived.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Forgets all carets: the note has another history.
+  ///
+  /// - Returns: The clients that had some.
+  mutating func forgetCarets() -> [String] {
+    var changed: [String] = []
+    for (client, seats) in clients {
+      if !(seats.last?.selections.isEmpty ?? true) { changed.append(client) }
+      for seat in seats { (seat.selections, seat.held) = ([], []) }
+    }
+    return changed.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+}
