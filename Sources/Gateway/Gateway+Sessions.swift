@@ -46,6 +46,7 @@ extension Gateway: SessionDialectOwner {
     bayeux.abandoned(request)
     board.forgetRead(of: request)
     search.abandoned(request)
+    files.abandoned(request)
   }
 
   // MARK: Sessions

@@ -33,6 +33,7 @@ extension Gateway {
       http.foundAnswer(reply.outcome(of: .answer), to: request, head)
     case .keeping(let request, let response): http.finishOnce(request, response)
     case .groups(let request, let work): http.answer(request, work, reply.outcome(of: .groups))
+    case .files(let work): files.finish(work, reply.outcome(of: .files))
     case .people(let goOn): goOn(PeopleReply(reply.outcome(of: .people)))
     }
   }

@@ -69,6 +69,7 @@ public final class Gateway: Part, SwitchboardOwner {
   let rights: Rights
   let http: HTTP
   let search: Search
+  let files: Files
   /// The counts since the start.
   public internal(set) var metrics: GatewayMetrics {
     _read { yield board.metrics }
@@ -94,7 +95,8 @@ public final class Gateway: Part, SwitchboardOwner {
     whaler = WhalerDialect(board, documents, rooms)
     rights = Rights(board, access, documents, rooms)
     search = Search(board, access)
-    http = HTTP(board, documents, rooms, access, rights, search)
+    files = Files(board, access)
+    http = HTTP(board, documents, rooms, access, rights, search, files)
     socketIO = SocketIODialect(board, access, rooms)
     bayeux = BayeuxDialect(board, access, rooms)
     apps = AppRequests(board, access, rooms)
@@ -155,6 +157,12 @@ public final class Gateway: Part, SwitchboardOwner {
   public func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     requestOfDialect(request, head: head, body: body)
       || http.request(request, head: head, body: body)
+  }
+
+  /// Decides about a body that is longer than those of other requests, before any of it is read: a file,
+  /// by whoever may write the note that it is for.
+  public func decision(onBody byteCount: Int, of head: RequestHead) -> BodyDecision {
+    http.decision(onBody: byteCount, of: head)
   }
 
   /// Whether a request is an operator's; answers it if not.
@@ -304,6 +312,7 @@ public final class Gateway: Part, SwitchboardOwner {
     documents.tellCounts()
     access.ticked()
     http.ticked()
+    files.ticked()
     if !backlog.isFull { whaler.settleOwed() }
     documents.forgetUnused(now: now)
   }

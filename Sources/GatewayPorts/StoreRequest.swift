@@ -66,6 +66,8 @@ public enum StoreRequest: Sendable {
   case people(PeopleRequest)
   /// Works with groups, likes, and what people have read.
   case groups(GroupRequest)
+  /// Works with the files of notes.
+  case files(FileRequest)
   /// Does work once, however often it is asked for.
   case once(OnceRequest)
   /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
@@ -85,6 +87,7 @@ public enum StoreRequest: Sendable {
     case .room(let request): request.isWriting
     case .people(let request): request.isWriting
     case .groups(let request): request.isWriting
+    case .files(let request): request.isWriting
     case .once(let request): request.isWriting
     case .deleted(let request): request.isWriting
     }
@@ -99,6 +102,7 @@ public enum StoreRequest: Sendable {
     switch self {
     case .note, .list, .notes, .entries, .text, .history, .versions: true
     case .deleted(let request): !request.isWriting
+    case .files(let request): !request.isWriting
     case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
       .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .once, .tell,
       .wipeFailedCommits:
@@ -146,6 +150,8 @@ public enum StoreReply: Sendable {
   case people(PeopleReply)
   /// The reply to a request about groups.
   case groups(GroupReply)
+  /// The reply to a request about files.
+  case files(FileReply)
   /// The reply to a request that is done once.
   case once(OnceReply)
   /// Not done.
@@ -171,7 +177,8 @@ public enum StoreReply: Sendable {
     switch self {
     case .failed, .undecided, .lostRace: false
     case .done, .appended, .note, .notes, .deletedNotes, .document, .entries, .news, .heads,
-      .sessions, .text, .history, .versions, .room, .people, .groups, .once:
+      .sessions, .text, .history, .versions, .room, .people, .groups, .files,
+      .once:
       true
     }
   }

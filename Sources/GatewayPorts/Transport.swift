@@ -87,6 +87,17 @@ public enum UpgradeDecision: Sendable {
   case refuse(Response)
 }
 
+/// The decision on a request's body that is longer than those of other requests, made before any of it is
+/// read.
+public enum BodyDecision: Sendable {
+  /// Read it.
+  case take
+  /// Answer with this response instead, and close.
+  case refuse(Response)
+  /// Refuse it as too long for what it is sent to.
+  case tooLong
+}
+
 /// A WebSocket close code (RFC 6455, section 7.4; 4000 to 4999 are Parley's own).
 public struct CloseCode: Hashable, Sendable {
   /// The number on the wire.
@@ -100,6 +111,8 @@ public struct CloseCode: Hashable, Sendable {
 public protocol TransportDelegate: AnyObject {
   /// Decides about an upgrade before the socket is switched.
   func decide(upgrade head: RequestHead) -> UpgradeDecision
+  /// Decides about a body that is longer than `bodyBytesMax`, before it is read.
+  func decide(bodyOf byteCount: Int, for head: RequestHead) -> BodyDecision
   /// An upgraded connection is open.
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?)
   /// A whole message arrived. The bytes are valid during the call only.
@@ -124,6 +137,11 @@ public protocol TransportDelegate: AnyObject {
   ///
   /// - Returns: whether the next turn should come at once, whatever happens.
   func turnEnded() -> Bool
+}
+
+extension TransportDelegate {
+  /// Takes no body that is longer than others.
+  public func decide(bodyOf byteCount: Int, for head: RequestHead) -> BodyDecision { .tooLong }
 }
 
 /// A transport of connections, as its delegate uses it: on the loop's thread alone.

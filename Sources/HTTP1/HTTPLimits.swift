@@ -8,6 +8,9 @@ public struct HTTPLimits: Sendable, Hashable {
   public var fieldsMax = 100
   /// The longest body.
   public var bodyBytesMax = 1 << 20
+  /// Whether the owner is asked about a longer body that says its length (`asksForBody`); otherwise it is
+  /// refused.
+  public var asksForLongerBodies = false
   /// The most bytes that all extensions of a body's chunks may have.
   public var chunkExtensionBytesMax = 4 << 10
   /// The largest number of requests that the owner has at once. Only requests that change nothing and

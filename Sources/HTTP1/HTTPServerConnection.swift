@@ -35,6 +35,9 @@ public struct HTTPServerConnection: Sendable {
     /// to reject it, by `respond`, which ends the connection. Bytes behind its head
     /// belong to the WebSocket, and are kept until then.
     case upgrade(RequestNumber, HTTPRequestHead, WebSocketOffer)
+    /// A request has a body of this length, which is longer than `bodyBytesMax`, to be answered by
+    /// `takeBody` or `refuseBody` before the next call.
+    case asksForBody(HTTPRequestHead, byteCount: Int)
     /// A request broke a rule. The connection has answered it.
     case rejected(HTTPError)
     /// The response to a request is no longer needed.
@@ -53,8 +56,10 @@ public struct HTTPServerConnection: Sendable {
   }
 
   private enum Reading {
-    /// A head, or between two requests. Next: `body`, `held`, `upgrading`, `ended`.
+    /// A head, or between two requests. Next: `asking`, `body`, `held`, `upgrading`, `ended`.
     case head
+    /// The owner decides about the longer body of `current`. Next: `body`, `ended`.
+    case asking
     /// The body of `current`. Next: `head`, `ended`.
     case body
     /// `current` waits for the answers to those before it. Next: `head`, `body`, `upgrading`.
@@ -155,7 +160,7 @@ public struct HTTPServerConnection: Sendable {
     switch reading {
     case .head: return mayBegin
     case .body: return true
-    case .held, .upgrading: return false
+    case .asking, .held, .upgrading: return false
     // Incoming bytes are dropped, as soon as no response of the owner is outstanding.
     case .ended: return slots.isEmpty
     }
@@ -186,7 +191,7 @@ public struct HTTPServerConnection: Sendable {
           drop()
           input = UnsafeRawBufferPointer(rebasing: input[input.count...])
           return nil
-        case .upgrading:
+        case .asking, .upgrading:
           keep(&input)
           return nil
         case .held:
@@ -315,19 +320,47 @@ public struct HTTPServerConnection: Sendable {
     case .none:
       return deliver(now)
     case .length(let count):
-      guard count <= limits.bodyBytesMax else { throw .bodyTooLong(limits.bodyBytesMax) }
+      guard count <= limits.bodyBytesMax else {
+        guard limits.asksForLongerBodies else { throw .bodyTooLong(limits.bodyBytesMax) }
+        reading = .asking
+        readDeadline = nil
+        bodyLeft = count
+        keep(&input)
+        return .asksForBody(request, byteCount: count)
+      }
       bodyLeft = count
       // A declared length is a promise: reserve a little of it.
       body.reserveCapacity(min(count, 4 << 10))
     case .chunks:
       chunks = ChunkReader()
     }
+    beginBody(of: request, now)
+    return nil
+  }
+
+  private mutating func beginBody(of request: HTTPRequestHead, _ now: Int64) {
     reading = .body
     bodySince = now
     readLimit = .body
     readDeadline = now + limits.bodyMilliseconds
     if request.expectsContinue { queue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), now) }
-    return nil
+  }
+
+  /// Reads the longer body that the owner was asked about; call `next` again then. Does nothing otherwise.
+  public mutating func takeBody(now: Int64) {
+    guard case .asking = reading, let current else { return }
+    beginBody(of: current, now)
+  }
+
+  /// Refuses the longer body that the owner was asked about, and ends the connection behind the answer.
+  ///
+  /// - Parameter response: The answer; the one to a body that is too long without it.
+  public mutating func refuseBody(with response: HTTPResponse? = nil, now: Int64) {
+    guard case .asking = reading else { return }
+    drop()
+    let refusal = response ?? HTTPError.bodyTooLong(limits.bodyBytesMax).response
+    finish(with: refusal, isHead: current?.method == .head, now)
+    settle(now)
   }
 
   private mutating func readBody(
@@ -618,7 +651,7 @@ public struct HTTPServerConnection: Sendable {
     body = []
     let isInterrupted =
       switch reading {
-      case .body, .held: true
+      case .asking, .body, .held: true
       case .head, .upgrading, .ended: false
       }
     reading = .ended
@@ -657,7 +690,7 @@ public struct HTTPServerConnection: Sendable {
     switch reading {
     case .head:
       if slots.isEmpty, output.isEmpty { cut() } else { reading = .ended }
-    case .body, .held, .upgrading, .ended:
+    case .asking, .body, .held, .upgrading, .ended:
       break
     }
     if case .ended = reading, slots.isEmpty { isClosing = true }

@@ -35,6 +35,11 @@ extension Configuration {
     gateway.roomMemory = RoomMemory(
       publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
     gateway.deletedMilliseconds = Int64(deletedAgeMax.milliseconds)
+    gateway.files.bytesMax = fileBytesMax
+    gateway.files.room = FileRoom(
+      noteBytesMax: noteFilesBytesMax, diskReserveBytes: filesDiskReserve)
+    gateway.files.unusedMilliseconds = Int64(unusedFilesAgeMin.milliseconds)
+    gateway.files.waitingBytesMax = uploadsBytesMax
     gateway.presenceGraceMilliseconds = Int64(presenceGrace.milliseconds)
     gateway.presenceListMax = presenceListMax
     gateway.blocksBothWays = blocksBothWays

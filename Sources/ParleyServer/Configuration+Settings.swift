@@ -476,6 +476,24 @@ extension Configuration {
     .duration(
       "deleted-age-max", \.deletedAgeMax, .storage, in: .zero...(.seconds(100 * 366 * 86_400)),
       help: "Deleted notes are kept for this time and may come back; 0 removes them at once."),
+    .bytes(
+      "file-size-max", \.fileBytesMax, .storage, in: 0...(256 << 20),
+      help: "Bytes of a picture or other file in a note; 0 takes none."),
+    .bytes(
+      "note-files-size-max", \.noteFilesBytesMax, .storage, in: 0...(1 << 40),
+      help: "Bytes of all files of one note."),
+    .bytes(
+      "files-disk-reserve", \.filesDiskReserve, .storage, in: 0...(1 << 40),
+      help: "Bytes of the disk that are left to text: with less, no file is taken. A database in "
+        + "store-url is not looked at."),
+    .bytes(
+      "uploads-size-max", \.uploadsBytesMax, .storage, in: (1 << 20)...(1 << 34),
+      help:
+        "Bytes of memory for files that are being uploaded; beyond, uploads are refused as busy."),
+    .duration(
+      "unused-files-age-min", \.unusedFilesAgeMin, .storage,
+      in: .seconds(1)...(.seconds(100 * 366 * 86_400)),
+      help: "Files that no kept revision of their note names are removed when they are older."),
     .duration(
       "ping-interval", \.pingInterval, .connections, in: .seconds(1)...(.seconds(3600)),
       help: "A quiet connection is sent a ping this often."),

@@ -15,6 +15,10 @@ extension Configuration {
     transport.messageBytesMax = messageBytesMax
     // A text that may be sent in a message may be sent in a request.
     transport.bodyBytesMax = messageBytesMax
+    transport.longBodiesBytesMax = uploadsBytesMax
+    transport.crowdedResponse = .problem(
+      503, .busy, "too many files are being uploaded; send it again in a few seconds")
+    transport.crowdedResponse.headers.append(("retry-after", "5"))
     transport.handshakeSeconds = Int(requestTime.components.seconds)
     transport.keepAliveSeconds = Int(keepAliveTime.components.seconds)
     transport.connectionsMax = connectionsMax

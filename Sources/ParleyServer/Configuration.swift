@@ -224,6 +224,16 @@ public struct Configuration: Sendable, Equatable {
   public var historyAgeMin = Duration.zero
   /// The time for which deleted notes are kept and may come back; 0 removes them at once.
   public var deletedAgeMax = Duration.seconds(30 * 86_400)
+  /// Bytes of a file in a note; 0 takes none.
+  public var fileBytesMax = 10 << 20
+  /// Bytes of all files of one note.
+  public var noteFilesBytesMax = 100 << 20
+  /// Bytes of the store's disk that no file takes.
+  public var filesDiskReserve = 512 << 20
+  /// Bytes of memory for files that are being uploaded.
+  public var uploadsBytesMax = 64 << 20
+  /// The age at which a file is removed that no kept revision of its note names.
+  public var unusedFilesAgeMin = Duration.seconds(86_400)
 
   /// The defaults.
   public init() {}

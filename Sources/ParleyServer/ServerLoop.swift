@@ -299,6 +299,19 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
+  func decide(bodyOf byteCount: Int, for head: RequestHead) -> BodyDecision {
+    let head = proxies.resolved(head)
+    guard allowsHost(head) else { return .refuse(HostPolicy.refusal) }
+    guard allowsOrigin(head) else { return .refuse(Self.foreignOrigin) }
+    guard ports.allows(head) else { return .tooLong }
+    return gateway.decision(onBody: byteCount, of: head)
+  }
+
+  /// The answer to a page of another site.
+  private static let foreignOrigin = Response.problem(
+    403, .notAllowed,
+    "this origin may not ask for this; the operator can let it in with allowed-origin")
+
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {
     let head = proxies.resolved(head)
     if let echo, echo.answers(head) {
@@ -385,11 +398,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     // A session that polls sends by POST and receives by GET.
     let isReading = ["GET", "HEAD"].contains(head.method) && Opening(head) == nil
     if !isReading, !allowsOrigin(head) || !allowsScript(head) {
-      transport.respond(
-        to: request,
-        with: .problem(
-          403, .notAllowed,
-          "this origin may not ask for this; the operator can let it in with allowed-origin"))
+      transport.respond(to: request, with: Self.foreignOrigin)
       return
     }
     guard ports.allows(head) else {

@@ -41,7 +41,7 @@ package struct StaticFiles {
       (
         "content-security-policy",
         "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
-          + "img-src 'self' data:; connect-src 'self'; frame-ancestors \(framing); base-uri 'none'"
+          + "img-src 'self' data: blob:; connect-src 'self'; frame-ancestors \(framing); base-uri 'none'"
       ),
       ("x-content-type-options", "nosniff"),
       ("referrer-policy", "same-origin"),

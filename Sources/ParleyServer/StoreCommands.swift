@@ -112,7 +112,8 @@ package struct StoreCommands {
     try output.close()
   }
 
-  /// Writes every note to a file of its own in a folder that is empty or not there yet.
+  /// Writes every note to a file of its own in a folder that is empty or not there yet; where the format has
+  /// no place for pictures and other files, these go into folders beside, where the texts refer to them.
   ///
   /// - Returns: How many there were. A note that is deleted meanwhile is left out.
   package func exportAll(as format: ExportFormat, to folder: String) throws -> Int {
@@ -140,9 +141,25 @@ package struct StoreCommands {
       }
       if let failure { throw failure }
       try output.close()
+      if format != .operations { try exportFiles(of: note.id, with: export, to: folder) }
       count += 1
     }
     return count
+  }
+
+  /// Writes the files of a note below a folder, each content once.
+  private func exportFiles(
+    of id: DocumentID, with export: NoteExport, to folder: String
+  ) throws {
+    for file in try export.files(of: id) {
+      let place = "\(folder)/files/\(file.hash)"
+      let path = "\(place)/\(FileName.clean(file.name))"
+      try Files.makeDirectory(place)
+      guard !Files.isThere(path), let bytes = try export.content(of: file, in: id) else { continue }
+      let output = try OutputFile(path: path)
+      try output.write(bytes)
+      try output.close()
+    }
   }
 
   /// Makes a note of a file; no server may be running.

@@ -159,7 +159,7 @@ struct DeletedNoteTests {
 
   @Test("a wall clock that jumps ahead costs no note its time until it has run for a while")
   func jump() {
-    var times = RemovalTimes()
+    var times = DueTimes()
     let year: Timestamp = 365 * 86_400_000
     let looks: [(now: Timestamp, uptime: Int64)] = [
       (1_000, 0), (year, 500), (year, 700_000), (800_000, 1_400_000), (1_500_000, 2_100_000),

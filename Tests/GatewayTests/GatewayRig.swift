@@ -216,6 +216,14 @@ final class GatewayRig {
     _ method: String, _ path: String, headers: [String: String], from address: String = "",
     _ body: String = ""
   ) -> UInt64 {
+    begin(method, path, headers: headers, from: address, bytes: Array(body.utf8))
+  }
+
+  /// The same with a body of any bytes.
+  func begin(
+    _ method: String, _ path: String, headers: [String: String], from address: String = "",
+    bytes: [UInt8]
+  ) -> UInt64 {
     let id = nextID
     nextID += 1
     let parts = path.split(separator: "?", maxSplits: 1).map(String.init)
@@ -223,9 +231,20 @@ final class GatewayRig {
       method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers,
       remoteAddress: address)
     head.limitedAddress = IPAddress(address)
-    #expect(gateway.request(RequestID(id), head: head, body: Array(body.utf8)))
+    #expect(gateway.request(RequestID(id), head: head, body: bytes))
     perform()
     return id
+  }
+
+  /// The client of a request goes away.
+  func abandon(_ request: UInt64) {
+    gateway.abandoned(RequestID(request))
+    perform()
+  }
+
+  /// The decision on a long body.
+  func decision(onBody byteCount: Int, of head: RequestHead) -> BodyDecision {
+    gateway.decision(onBody: byteCount, of: head)
   }
 
   /// How a request was answered; `nil` if it was not yet.

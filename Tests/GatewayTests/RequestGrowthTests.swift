@@ -230,8 +230,29 @@ struct RequestGrowthTests {
         return ask(rig, "DELETE", "/api/deleted/d\(number)")
       }
     },
+    Growing("listFiles", "files", size: 500) { rig, size in
+      for number in 0..<size {
+        _ = ask(rig, "POST", "/api/notes/n1/files?name=f", "file \(number)")
+      }
+      return { ask(rig, "GET", "/api/notes/n1/files") }
+    },
+    Growing("readFile", "bytes", size: 50_000) { rig, size in
+      let hash = file(size, in: rig)
+      return { ask(rig, "GET", "/api/notes/n1/files/\(hash)/f") }
+    },
+    .once("uploadFile", "bytes", size: 50_000) { rig, size in
+      { ask(rig, "POST", "/api/notes/n1/files?name=f", String(repeating: "x", count: size)) }
+    },
     .often("endShares", size: 100) { rig in { _ in ask(rig, "DELETE", "/api/notes/n1/share") } },
   ]
+
+  /// The hash of a file that was put into the note.
+  private static func file(_ size: Int, in rig: GatewayRig) -> String {
+    let body = rig.request(
+      "POST", "/api/notes/n1/files?name=f", token: "all", String(repeating: "x", count: size)
+    ).body
+    return String(body.split(separator: "\"").first { $0.utf8.count == 64 } ?? "")
+  }
 
   private static let texts = [
     Growing("readText", "scalars", size: 100_000) { rig, size in

@@ -56,6 +56,7 @@ struct LawTests {
           case .request: counts["request", default: 0] += 1
           case .upgrade: counts["upgrade", default: 0] += 1
           case .rejected(let error): counts["\(error.status) \(error.message)", default: 0] += 1
+          case .asksForBody: counts["asks for a body", default: 0] += 1
           case .abandoned: counts["abandoned", default: 0] += 1
           }
         }

@@ -5,6 +5,7 @@ import OTWorkloads
 enum Seen: Hashable, CustomStringConvertible {
   case request(String, String, query: String, host: String, fields: [[String]], body: [UInt8])
   case upgrade(String, WebSocketOffer)
+  case asksForBody(String, Int)
   case rejected(HTTPError)
   case abandoned
 
@@ -18,6 +19,7 @@ enum Seen: Hashable, CustomStringConvertible {
         },
         body: body)
     case .upgrade(_, let head, let offer): self = .upgrade(head.path, offer)
+    case .asksForBody(let head, let byteCount): self = .asksForBody(head.path, byteCount)
     case .rejected(let error): self = .rejected(error)
     case .abandoned: self = .abandoned
     }
@@ -28,6 +30,7 @@ enum Seen: Hashable, CustomStringConvertible {
     case .request(let method, let path, let query, _, let fields, let body):
       "\(method) \(path)?\(query) \(fields) + \(body.count)"
     case .upgrade(let path, let offer): "upgrade \(path) \(offer)"
+    case .asksForBody(let path, let byteCount): "asks for \(byteCount) of \(path)"
     case .rejected(let error): "rejected \(error)"
     case .abandoned: "abandoned"
     }
@@ -57,6 +60,10 @@ struct Peer {
   /// The bytes behind an accepted handshake.
   var upgraded: [UInt8]?
   var upgrades = true
+  /// Says what becomes of a longer body.
+  var decide: (inout HTTPServerConnection, HTTPRequestHead, Int, Int64) -> Void = {
+    connection, _, _, now in connection.takeBody(now: now)
+  }
   /// Bytes that the socket takes in one write.
   var takes = Int.max
   private let scratch = Scratch()
@@ -123,6 +130,7 @@ struct Peer {
         subprotocol: offer.subprotocols.first)
       output += accepted?.response ?? []
       upgraded = accepted?.rest
+    case .asksForBody(let head, let byteCount): decide(&connection, head, byteCount, now)
     case .rejected, .abandoned: break
     }
   }

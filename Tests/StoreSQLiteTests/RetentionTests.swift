@@ -138,6 +138,8 @@ struct MigrationTests {
       DROP TABLE likes;
       DROP TABLE read_marks;
       DROP TABLE deleted_documents;
+      DROP TABLE files;
+      DROP TABLE note_files;
       DROP TABLE snapshots;
       CREATE TABLE snapshots (
         number INTEGER PRIMARY KEY, document INTEGER NOT NULL, revision INTEGER NOT NULL,
@@ -147,7 +149,7 @@ struct MigrationTests {
       PRAGMA user_version = 1;
       """)
     #expect(
-      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 7)
+      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 8)
     ) { try SQLiteStore(reading: folder.file()) }
     let store = try SQLiteStore(path: folder.file())
     #expect(try store.load("n").text == "older")

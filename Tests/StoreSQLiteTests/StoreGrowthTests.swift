@@ -18,6 +18,7 @@ struct StoreGrowthTests {
     case like, likes, read, badges
     case deletedNotes, bringBack, removeDeleted, removeOlder
     case keptAnswer, keepAnswer, createOnce
+    case putFile, listFiles, readFile, unsettledFiles, searchFiles, settleFiles
     case take, settle, deadLetters
 
     init(_ request: StoreRequest) {
@@ -73,6 +74,12 @@ struct StoreGrowthTests {
       case .groups(.likes): self = .likes
       case .groups(.read): self = .read
       case .groups(.badges): self = .badges
+      case .files(.put): self = .putFile
+      case .files(.list): self = .listFiles
+      case .files(.read): self = .readFile
+      case .files(.unsettled): self = .unsettledFiles
+      case .files(.search): self = .searchFiles
+      case .files(.settle): self = .settleFiles
       case .once(.answer): self = .keptAnswer
       case .once(.perform): self = .keepAnswer
       case .once(.create): self = .createOnce
@@ -118,8 +125,36 @@ struct StoreGrowthTests {
     func perform(_ requests: [StoreRequest]) {
       for reply in store.perform(requests) {
         if let error = reply.failure { preconditionFailure("a request failed: \(error)") }
+        if case .files(.kept(let file, _)) = reply { newest = file.hash }
       }
     }
+
+    /// A small file.
+    static func file(_ content: String) -> FileDraft {
+      FileDraft(name: "f", bytes: Array(content.utf8), time: 1)
+    }
+
+    /// A note with as many files as the size says.
+    func makeFiles() {
+      perform([.create(id: "n", epoch: epoch, title: "", time: 1)])
+      perform((0..<size).map { .files(.put(id: "n", Self.file("file \($0)"), .unbounded)) })
+    }
+
+    /// A note with a long log and a file that no revision names.
+    func makeNoteWithFile() {
+      makeNote()
+      perform([.files(.put(id: "n", Self.file("one"), .unbounded))])
+    }
+
+    /// The hash of the file that was put into the note `n` last.
+    var newestFile: FileHash { newest ?? Self.noHash }
+    private var newest: FileHash?
+    private static let noHash = {
+      guard let hash = FileHash([UInt8](repeating: 0, count: 32)) else {
+        preconditionFailure("a hash has 32 bytes")
+      }
+      return hash
+    }()
 
     /// Letters at the end of the note `n`, by three authors in turn.
     func entries(_ count: Int) -> [LogEntry] {
@@ -321,7 +356,29 @@ struct StoreGrowthTests {
       Row(once: .compact, prepare: { $0.makeNote() }) { .compact(id: "n", through: $0.size - 10) },
       Row(.wipe, prepare: { $0.makeNotes() }) { _ in .wipeFailedCommits },
       Row(.tell, prepare: { $0.tell() }) { _ in .tell([Stage.draft(0)]) },
-    ] + rooms + groups + once + outbox
+    ] + rooms + groups + files + once + outbox
+
+  private static let files: [Row] = [
+    Row(.putFile, prepare: { $0.makeFiles() }) {
+      .files(.put(id: "n", Stage.file($0.freshName()), .unbounded))
+    },
+    Row(.listFiles, prepare: { $0.makeFiles() }) { _ in .files(.list(id: "n")) },
+    Row(.readFile, prepare: { $0.makeFiles() }) { stage in
+      stage.perform([.files(.put(id: "n", Stage.file("one"), .unbounded))])
+      return .files(.read(id: "n", stage.newestFile, withBytes: true))
+    },
+    Row(.unsettledFiles, prepare: { $0.makeFiles() }) { _ in
+      .files(.unsettled(before: .max, after: nil, limit: 100))
+    },
+    Row(once: .searchFiles, prepare: { $0.makeNoteWithFile() }) { _ in
+      .files(.search(id: "n", before: .max))
+    },
+    Row(.settleFiles, prepare: { $0.makeFiles() }) { stage in
+      stage.perform([.files(.put(id: "n", Stage.file(stage.freshName()), .unbounded))])
+      return .files(
+        .settle(id: "n", FileUses(head: 0, newest: [stage.newestFile: nil as Int?]), before: .max))
+    },
+  ]
 
   private static let rooms: [Row] = [
     Row(.publish, prepare: { $0.publish($0.size) }) { $0.publication(key: $0.freshName()) },

@@ -197,11 +197,21 @@ byId("note-menu").addEventListener("click", () => {
     { label: t("note.downloadHTML"), icon: "download", run: () => void download("html") },
     { label: t("note.print"), icon: "print", run: () => print() },
   ];
+  if (page.editor && page.current?.isWritable) {
+    items.unshift({ label: t("file.add"), icon: "plus", run: () => byId("file").click() });
+  }
   if (isManaged) {
     items.unshift({ label: t("rename"), icon: "pencil", run: () => byId("title").focus() });
     items.push({ label: t("delete"), icon: "trash", isDangerous: true, run: () => void removeNote(id) });
   }
   openMenu(byId("note-menu"), items);
+});
+
+byId("file").addEventListener("change", () => {
+  const input = /** @type {HTMLInputElement} */ (byId("file"));
+  page.editor?.addFiles([...(input.files ?? [])]);
+  // The same file may be chosen again.
+  input.value = "";
 });
 
 document.addEventListener("click", (event) => {

@@ -18,13 +18,14 @@ export interface AnnotationType<T> {
 export const Annotation: { define<T = any>(): AnnotationType<T> };
 
 export const StateEffect: {
-  define<T = any>(): { of(value: T): any };
+  define<T = any>(): { of(value: T): any; is(effect: any): boolean };
 };
 
 export interface ChangeSet {
   readonly empty: boolean;
   apply(text: Text): Text;
   map(other: ChangeSet, before?: boolean): ChangeSet;
+  mapPos(position: number, side?: number): number;
   iterChanges(
     visit: (from: number, to: number, fromAfter: number, toAfter: number, inserted: Text) => void,
     individual?: boolean,
@@ -49,7 +50,7 @@ export const Transaction: {
 };
 
 export interface EditorSelection {
-  readonly main: { readonly anchor: number; readonly head: number };
+  readonly main: { readonly anchor: number; readonly head: number; readonly to: number; readonly empty: boolean };
 }
 export const EditorSelection: {
   cursor(position: number): any;
@@ -60,6 +61,7 @@ export interface EditorState {
   readonly doc: Text;
   readonly selection: EditorSelection;
   readonly readOnly: boolean;
+  field(field: any, isRequired?: boolean): any;
 }
 export const EditorState: {
   create(config: { doc?: string; extensions?: Extension }): EditorState;
@@ -85,7 +87,13 @@ export const Decoration: {
   readonly none: any;
   mark(spec: { class?: string; attributes?: Record<string, string> }): any;
   line(spec: { attributes?: Record<string, string> }): any;
+  widget(spec: { widget: WidgetType; side?: number }): any;
+  set(ranges: any[], isUnsorted?: boolean): any;
 };
+export class WidgetType {
+  eq(other: WidgetType): boolean;
+  toDOM(view: EditorView): HTMLElement;
+}
 export const ViewPlugin: {
   fromClass(plugin: new (view: EditorView) => object, spec?: object): Extension;
 };
@@ -111,7 +119,12 @@ export class EditorView {
   focus(): void;
   destroy(): void;
   static readonly lineWrapping: Extension;
-  static readonly decorations: { from(field: any): Extension };
+  static readonly decorations: { from(field: any, make?: (value: any) => any): Extension };
+  static domEventHandlers(handlers: {
+    paste?: (event: ClipboardEvent, view: EditorView) => boolean;
+    drop?: (event: DragEvent, view: EditorView) => boolean;
+  }): Extension;
+  posAtCoords(place: { x: number; y: number }): number | null;
   static scrollIntoView(position: number, options?: object): any;
   static readonly perLineTextDirection: { of(isPerLine: boolean): Extension };
   static readonly editable: { of(isEditable: boolean): Extension };

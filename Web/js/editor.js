@@ -37,6 +37,7 @@ import { t } from "./language.js";
 import { markdownInText } from "./markdown.js";
 import { colorOf, inkOn, shownName } from "./people.js";
 import { withoutCharacters } from "./shortcuts.js";
+import { uploadsInto } from "./uploads.js";
 import { wellFormed } from "./wellformed.js";
 
 /**
@@ -238,7 +239,7 @@ class PeerCaret {
  * @param {Note} options.note
  * @param {CSSStyleSheet[]} options.sheets
  * @returns {{view: EditorView, put: (words: import("./early.js").Words) => void, focus: () => void,
- *   show: (place: import("./foundplace.js").Place) => void, destroy: () => void}}
+ *   show: (place: import("./foundplace.js").Place) => void, addFiles: (files: File[]) => void, destroy: () => void}}
  */
 export function createEditor({ host, note, sheets }) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -302,7 +303,10 @@ export function createEditor({ host, note, sheets }) {
       transaction.effects.some((/** @type {any} */ effect) => effect.is(peersMoved)),
     );
 
+  const uploads = uploadsInto(note);
+
   const extensions = [
+    uploads.extension,
     // Only "\n" ends a line: with the default, a "\r\n" would count as one character here, and as
     // two everywhere else. What is typed or pasted gets "\n".
     EditorState.lineSeparator.of("\n"),
@@ -439,8 +443,13 @@ export function createEditor({ host, note, sheets }) {
       });
       view.focus();
     },
+    /** Puts files in at the caret. */
+    addFiles(/** @type {File[]} */ files) {
+      uploads.take(view, files, view.state.selection.main.to);
+    },
     destroy() {
       clearTimeout(freshTimer);
+      uploads.destroy(view);
       for (const unsubscribe of subscriptions) unsubscribe();
       view.destroy();
     },

@@ -1,7 +1,8 @@
 // Notes as files of the person's own: one as Markdown or text, all of them in one archive.
 
 import { Archive, fileName } from "./archive.js";
-import { authorised } from "./http.js";
+import { embedFiles, fetchFile } from "./files.js";
+import { authorised, request } from "./http.js";
 import { t } from "./language.js";
 
 /** @param {string} title */
@@ -21,9 +22,10 @@ function save(blob, name) {
  * @param {"md" | "txt" | "html"} kind
  * @param {string} title
  * @param {string} text
+ * @param {string} [note] Whose files are in the text.
  */
-export async function downloadText(kind, title, text) {
-  if (kind === "html") return save(new Blob([await pageOf(title, text)], { type: "text/html;charset=utf-8" }), `${nameOf(title)}.html`);
+export async function downloadText(kind, title, text, note) {
+  if (kind === "html") return save(new Blob([await pageOf(title, text, note)], { type: "text/html;charset=utf-8" }), `${nameOf(title)}.html`);
   const type = kind === "md" ? "text/markdown" : "text/plain";
   save(new Blob([text], { type: `${type};charset=utf-8` }), `${nameOf(title)}.${kind}`);
 }
@@ -33,13 +35,14 @@ export async function downloadText(kind, title, text) {
  *
  * @param {string} title
  * @param {string} text
+ * @param {string} [note]
  */
-async function pageOf(title, text) {
+async function pageOf(title, text, note) {
   const { renderInto } = await import("./rendering.js");
   const whole = document.implementation.createHTMLDocument(title);
   const policy = whole.createElement("meta");
   policy.httpEquiv = "Content-Security-Policy";
-  policy.content = "default-src 'none'; style-src 'unsafe-inline'";
+  policy.content = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
   const characters = whole.createElement("meta");
   characters.setAttribute("charset", "utf-8");
   const style = whole.createElement("style");
@@ -48,6 +51,7 @@ async function pageOf(title, text) {
   whole.head.append(style);
   const article = document.createElement("article");
   renderInto(article, text);
+  if (note !== undefined) await embedFiles(article, note);
   for (const box of article.querySelectorAll("input")) {
     box.toggleAttribute("checked", box.checked);
     box.disabled = true;
@@ -63,7 +67,7 @@ pre, code { font: .9em ui-monospace, monospace; } pre { overflow: auto; }
 table { border-collapse: collapse; } th, td { padding: .3em .7em; border: 1px solid #8888; text-align: start; }
 .to-right { text-align: right; } .to-center { text-align: center; } .typed { white-space: pre-wrap; font-family: monospace; }
 blockquote { margin-block: 0; margin-inline: 1em 0; padding-inline-start: 1em; border-inline-start: 3px solid #8888; }
-pre { direction: ltr; } li.task { list-style: none; margin-inline-start: -1.4em; }
+pre { direction: ltr; } img { max-width: 100%; } li.task { list-style: none; margin-inline-start: -1.4em; }
 `;
 
 /**
@@ -75,11 +79,19 @@ pre { direction: ltr; } li.task { list-style: none; margin-inline-start: -1.4em;
 export async function downloadAll(notes, say) {
   const archive = new Archive();
   let count = 0;
+  const files = new Set();
   for (const { id, title, updatedAt } of notes) {
     const response = await authorised(`/api/notes/${encodeURIComponent(id)}/text`, { Accept: "text/markdown" });
     // It was deleted meanwhile.
     if (response === undefined) continue;
     archive.add(`${nameOf(title)}.md`, new Uint8Array(await response.arrayBuffer()), new Date(updatedAt));
+    for (const { path, time } of (await request(`/api/notes/${encodeURIComponent(id)}/files`)).files) {
+      const place = decodeURIComponent(path);
+      if (files.has(place)) continue;
+      files.add(place);
+      const blob = await fetchFile(id, path.slice("files/".length));
+      if (blob) archive.add(place, new Uint8Array(await blob.arrayBuffer()), new Date(time));
+    }
     count += 1;
     if (count % 100 === 0) say(t("list.downloading", { count, total: notes.length }));
   }

@@ -27,7 +27,7 @@ export function authorise(token) {
 /**
  * @param {string} path
  * @param {"GET" | "POST" | "PATCH" | "DELETE"} [method]
- * @param {object} [body]
+ * @param {object | Blob} [body] JSON, or a file.
  * @param {AbortSignal} [signal]
  * @param {string} [key] What is asked for twice under one key is done once.
  * @returns {Promise<any>}
@@ -38,14 +38,15 @@ export async function request(path, method = "GET", body, signal, key) {
   if (key !== undefined) headers["Idempotency-Key"] = key;
   const token = tokenNow();
   if (token) headers.Authorization = `Bearer ${token}`;
-  if (body) headers["Content-Type"] = "application/json";
+  const isFile = body instanceof Blob;
+  if (body) headers["Content-Type"] = isFile ? "application/octet-stream" : "application/json";
   /** @type {Response} */
   let response;
   try {
     response = await fetch(at(path), {
       method,
       headers,
-      body: body ? JSON.stringify(body) : undefined,
+      body: isFile ? body : body ? JSON.stringify(body) : undefined,
       cache: "no-store",
       signal,
     });
@@ -73,9 +74,10 @@ const triesMax = 8;
  *
  * @param {string} path
  * @param {Record<string, string>} [headers]
+ * @param {RequestCache} [cache]
  * @returns {Promise<Response | undefined>} Undefined if there is none.
  */
-export async function authorised(path, headers = {}) {
+export async function authorised(path, headers = {}, cache = "no-store") {
   const token = tokenNow();
   for (let tries = 1; ; tries += 1) {
     /** @type {Response} */
@@ -83,7 +85,7 @@ export async function authorised(path, headers = {}) {
     try {
       response = await fetch(at(path), {
         headers: token ? { ...headers, Authorization: `Bearer ${token}` } : headers,
-        cache: "no-store",
+        cache,
       });
     } catch {
       throw new RequestError(0);

@@ -90,7 +90,8 @@ export async function download(kind) {
     if (kind === "archive") await exporting.downloadAll(list.notes ?? [], toast);
     else {
       const title = page.current?.title || untitled;
-      await exporting.downloadText(kind, title, page.current?.text ?? early.text(page.place ?? ""));
+      const text = page.current?.text ?? early.text(page.place ?? "");
+      await exporting.downloadText(kind, title, text, page.current?.documentId);
     }
   } catch (error) {
     console.error(error);

@@ -1,9 +1,11 @@
 // The note as a page, instead of its text or beside it.
 
 import { byId, toast } from "./dialogs.js";
+import { forgetFiles, saveFile, showFiles } from "./files.js";
 import { t } from "./language.js";
 import { page } from "./page.js";
 import { loadPart } from "./parts.js";
+import { messageOf } from "./words.js";
 
 /** @typedef {"" | "instead" | "beside"} Reading */
 
@@ -15,6 +17,8 @@ let part;
 let subscriptions = [];
 /** @type {any} */
 let timer;
+/** @type {string | undefined} The note whose pictures are here. */
+let pictured;
 /** Milliseconds that drawing took the last time: the longer, the rarer. */
 let cost = 0;
 
@@ -48,6 +52,11 @@ export function drawReading() {
   subscriptions = [];
   clearTimeout(timer);
   const note = page.current;
+  if (pictured !== note?.documentId) {
+    forgetFiles();
+    host().replaceChildren();
+    pictured = note?.documentId;
+  }
   const isShown = reading !== "" && part !== undefined && note !== undefined && note.hasText;
   byId("app").dataset.reading = isShown ? reading : "";
   byId("read").setAttribute("aria-pressed", String(isShown));
@@ -71,6 +80,7 @@ function draw() {
   const begin = performance.now();
   const text = note.text ?? "";
   part.renderInto(host(), text);
+  showFiles(host(), note.documentId);
   for (const box of host().querySelectorAll("input")) box.disabled = !note.isWritable;
   byId("rendered-empty").hidden = text.trim() !== "";
   cost = performance.now() - begin;
@@ -94,10 +104,29 @@ function tick(box) {
   else note.edit([change]);
 }
 
+/** @param {string} file */
+async function save(file) {
+  const note = page.current?.documentId;
+  if (note === undefined) return;
+  try {
+    if (!(await saveFile(note, file))) toast(t("file.gone"));
+  } catch (error) {
+    toast(t("note.downloadFailed", { reason: messageOf(error) }));
+  }
+}
+
 /** Makes the button and the page work. */
 export function setUpReading() {
   byId("read").addEventListener("click", toggleReading);
   host().addEventListener("change", ({ target }) => {
     if (target instanceof HTMLInputElement) tick(target);
+  });
+  host().addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a[data-file]") : null;
+    const file = link instanceof HTMLElement ? link.dataset.file : undefined;
+    if (file === undefined) return;
+    // A link says not who asks.
+    event.preventDefault();
+    void save(file);
   });
 }

@@ -6,6 +6,7 @@
 
 import { bounded } from "./boundedmarkdown.js";
 import { markdownLanguage } from "./codemirror.js";
+import { fileIn, nameOfFile } from "./files.js";
 import { t } from "./language.js";
 
 const { parser } = markdownLanguage;
@@ -144,11 +145,29 @@ function addLink(parent, node, source, depth) {
   }
   // Brackets alone are no link.
   if (!target) return addInline(parent, node, source, depth, new Set(["LinkMark"]));
-  const link = linkIn(parent, target.url, target.title);
   const isImage = node.name === "Image";
+  const file = fileIn(target.url);
+  if (file !== undefined) return addFile(parent, node, parts, source, open.to, close.from, depth, file);
+  const link = linkIn(parent, target.url, target.title);
   if (isImage) link.className = `${link.className} picture`.trim();
   addChildren(link, parts, source, open.to, close.from, depth);
   if (!link.textContent) link.append(isImage ? "picture" : target.url);
+}
+
+/**
+ * A file of the note: what it is for, files.js fills in.
+ *
+ * @param {HTMLElement} parent @param {Node} node @param {Node[]} parts @param {Source} source @param {number} from
+ * @param {number} to @param {number} depth @param {string} file
+ */
+function addFile(parent, node, parts, source, from, to, depth, file) {
+  const words = make("a", "file");
+  addChildren(words, parts, source, from, to, depth);
+  if (!words.textContent) words.append(nameOfFile(file));
+  const element = node.name === "Image" ? make("img", "file") : words;
+  if (element instanceof HTMLImageElement) element.alt = words.textContent ?? "";
+  element.dataset.file = file;
+  parent.append(element);
 }
 
 /**

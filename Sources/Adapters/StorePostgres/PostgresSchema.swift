@@ -323,6 +323,29 @@ enum PostgresSchema {
       "CREATE INDEX deleted_documents_by_time ON parley.deleted_documents (deleted, id)",
       "CREATE INDEX deleted_documents_by_id ON parley.deleted_documents (id, deleted)",
     ],
+    // 4: files of notes.
+    [
+      """
+      CREATE TABLE parley.files (
+        hash bytea PRIMARY KEY,       -- SHA-256 of the bytes
+        size bigint NOT NULL,
+        bytes bytea NOT NULL
+      )
+      """,
+      // Pictures are compressed already.
+      "ALTER TABLE parley.files ALTER COLUMN bytes SET STORAGE EXTERNAL",
+      """
+      CREATE TABLE parley.note_files (
+        document bigint NOT NULL,
+        hash bytea NOT NULL,
+        name bytea NOT NULL,
+        time bigint NOT NULL,         -- when it was last put there
+        seen bigint NOT NULL,         -- a revision whose text names it; -1 while none is known
+        PRIMARY KEY (document, hash)
+      )
+      """,
+      "CREATE INDEX note_files_by_hash ON parley.note_files (hash)",
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each decided by itself.
@@ -418,6 +441,8 @@ enum PostgresSchema {
     case migration
     /// Held during a piece of housekeeping.
     case maintenance
+    /// Held while files come or go: a content must not be removed as unused while a note gets it.
+    case files
   }
 
   /// `PRLY`, the first of an advisory lock's two numbers.

@@ -68,7 +68,7 @@ extension PostgresStore {
 
   private func checkRest() throws(StoreError) -> StoreFindings {
     var findings = StoreFindings()
-    for table in ["log", "marks", "snapshots", "epochs", "versions"] {
+    for table in ["log", "marks", "snapshots", "epochs", "versions", "note_files"] {
       let orphans = try query(
         """
         SELECT count(DISTINCT t.document) FROM parley.\(table) t
@@ -80,6 +80,7 @@ extension PostgresStore {
         findings.add(nil, "rows of \(count) notes without a record in \(table); \(damageAdvice)")
       }
     }
+    try checkFiles(&findings)
     _ = try firstEpoch()
     var last = 0
     while true {

@@ -111,6 +111,7 @@ extension PostgresStore {
     ] {
       if try query(delete, document).changedRows > 0 { return true }
     }
+    if try removeOneFile(ofDocument: document) { return true }
     change("DELETE FROM parley.garbage WHERE document = $1", document)
     return true
   }

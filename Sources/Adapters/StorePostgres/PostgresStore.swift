@@ -235,6 +235,8 @@ public final class PostgresStore: DocumentStore, Outbox {
         return .people(try reply(to: request))
       case .groups(let request):
         return .groups(try reply(to: request))
+      case .files(let request):
+        return .files(try reply(to: request))
       case .once(let request):
         return try reply(to: request)
       case .tell(let drafts):
@@ -442,10 +444,11 @@ struct RowLocks {
     case .groups(let request): add(request)
     case .people(.member(let name, _, _)): newRooms.insert(name)
     case .deleted(.bringBack(let id)): documents.insert(id)
+    case .files(.put(let id, _, _)), .files(.settle(let id, _, _)): documents.insert(id)
     case .once(.perform(let work, _, _)): add(work)
     case .once(.create(let draft, _, _)): documents.insert(draft.id)
     case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions, .room,
-      .people, .once, .tell, .deleted, .wipeFailedCommits:
+      .people, .once, .tell, .deleted, .files, .wipeFailedCommits:
       break
     }
   }

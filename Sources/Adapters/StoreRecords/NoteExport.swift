@@ -74,6 +74,16 @@ public struct NoteExport {
       }
       revision = through
     }
+    for file in try files(of: id) {
+      guard let bytes = try content(of: file, in: id) else { continue }
+      var line = JSONLine()
+      line.add("file", file.name)
+      line.add("hash", file.hash.description)
+      line.add("time", Int(file.time))
+      line.add("bytes", Base64.text(bytes))
+      line.end()
+      write(line.bytes)
+    }
     switch one(.versions(id: id)) {
     case .versions(let versions):
       for version in versions.reversed() where version.revision >= base {
@@ -106,6 +116,23 @@ public struct NoteExport {
     line.add("time", Int(entry.time))
     line.end()
     return line.bytes
+  }
+
+  /// The files of a note, the oldest first.
+  public func files(of id: DocumentID) throws(ExportError) -> [NoteFile] {
+    switch one(.files(.list(id: id))) {
+    case .files(.files(let files)): return files.reversed()
+    case let reply: throw unexpected(reply)
+    }
+  }
+
+  /// The content of a file; `nil` if it is gone by now.
+  public func content(of file: NoteFile, in id: DocumentID) throws(ExportError) -> [UInt8]? {
+    switch one(.files(.read(id: id, file.hash, withBytes: true))) {
+    case .files(.file(_, let bytes)): return bytes
+    case .files(.unknownFile): return nil
+    case let reply: throw unexpected(reply)
+    }
   }
 
   /// The revision before the oldest entry that is left.

@@ -112,7 +112,12 @@ public struct NoteImport {
       offset = 1 - base
     }
     var versions: [NamedVersion] = []
+    var files: [FileDraft] = []
     for (number, line) in lines.enumerated() where !line.isEmpty {
+      if let file = JSONFields(line), file.has("file") {
+        files.append(try Self.file(file, line: number + 2))
+        continue
+      }
       guard let fields = JSONFields(line), let revision = fields.integer("revision"),
         revision > base || (revision == base && fields.has("version")), revision < Int(Int32.max),
         let author = fields.string("author"), let time = fields.integer("time")
@@ -138,13 +143,24 @@ public struct NoteImport {
           revision: revision + offset, client: client, sequence: sequence, digest: digest,
           operation: operation, author: author, time: Timestamp(time)))
     }
-    return try make(details, entries: entries, versions: versions)
+    return try make(details, entries: entries, versions: versions, files: files)
+  }
+
+  /// Reads a file, whose content has to be what its hash says: the note's text names it by that.
+  private static func file(_ fields: JSONFields, line: Int) throws(ExportError) -> FileDraft {
+    guard let name = fields.string("file"), let time = fields.integer("time"),
+      let hash = fields.string("hash"),
+      let bytes = fields.string("bytes").flatMap(Base64.bytes), !bytes.isEmpty,
+      hash.utf8.elementsEqual(RecordHasher().hash(ofFile: bytes).digits)
+    else { throw .malformed(line: line, expected: "a file with the hash of its bytes") }
+    return FileDraft(name: FileName.clean(name), bytes: bytes, time: Timestamp(time))
   }
 
   // MARK: The note
 
   private func make(
-    _ details: Details, entries: [LogEntry], versions: [NamedVersion] = []
+    _ details: Details, entries: [LogEntry], versions: [NamedVersion] = [],
+    files: [FileDraft] = []
   ) throws(ExportError) -> NoteSummary {
     let created = entries.first.map { min($0.time, details.time) } ?? details.time
     var batch: [StoreRequest] = [
@@ -158,6 +174,7 @@ public struct NoteImport {
     batch += versions.map {
       .saveVersion(id: details.id, epoch: details.epoch, version: $0)
     }
+    batch += files.map { .files(.put(id: details.id, $0, .unbounded)) }
     // One batch, one commit: if the disk fills up, nothing of it is there.
     let replies = store.perform(batch)
     if let error = replies[0].failure { throw .store(error) }

@@ -1,3 +1,4 @@
+package import GatewayPorts
 package import Hashing
 
 /// The first 16 bytes of a SHA-256: a record's own checksum, and a link of its chain.
@@ -75,6 +76,14 @@ package struct RecordHasher: ~Copyable {
   package mutating func add(_ checksum: RecordChecksum) {
     add(bits: checksum.high)
     add(bits: checksum.low)
+  }
+
+  /// The name of a file's content: the whole hash of it alone.
+  package func hash(ofFile bytes: [UInt8]) -> FileHash {
+    guard let name = FileHash(hash.hash(bytes).bytes) else {
+      preconditionFailure("SHA-256 has 32 bytes")
+    }
+    return name
   }
 
   /// The checksum of the fields since `begin`.

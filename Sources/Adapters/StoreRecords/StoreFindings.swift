@@ -20,6 +20,8 @@ public struct StoreFindings: Sendable, Equatable {
   public var versions = 0
   /// The number of publications in rooms.
   public var publications = 0
+  /// The number of files of notes, each content once.
+  public var files = 0
   /// The problems found; empty for a sound store.
   public var problems: [Problem] = []
 
@@ -32,6 +34,7 @@ public struct StoreFindings: Sendable, Equatable {
     snapshots += part.snapshots
     versions += part.versions
     publications += part.publications
+    files += part.files
     problems += part.problems
   }
 

@@ -45,6 +45,7 @@ extension SQLiteStore {
       try checkOrphans(&findings)
       try checkRooms(&findings)
       checkAnswers(&findings)
+      try checkFiles(&findings)
     } catch {
       findings.add(nil, error)
     }
@@ -70,7 +71,7 @@ extension SQLiteStore {
   }
 
   private func checkOrphans(_ findings: inout StoreFindings) throws(StoreError) {
-    for table in ["log", "marks", "snapshots", "epochs", "versions"] {
+    for table in ["log", "marks", "snapshots", "epochs", "versions", "note_files"] {
       let orphans = try texts(
         """
         SELECT DISTINCT document FROM \(table) WHERE document NOT IN

@@ -145,6 +145,7 @@ extension SQLiteStore {
     if try removed("DELETE FROM versions WHERE document = ?", document) { return true }
     if try removed("DELETE FROM marks WHERE document = ?", document) { return true }
     if try removed("DELETE FROM epochs WHERE document = ?", document) { return true }
+    if try removeOneFile(ofDocument: document) { return true }
     try forgetSetBacks(ofDocument: document)
     try sql("DELETE FROM garbage WHERE document = ?").run(document)
     return true

@@ -252,6 +252,8 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return .people(try reply(to: request))
       case .groups(let request):
         return .groups(try reply(to: request))
+      case .files(let request):
+        return .files(try reply(to: request))
       case .once(let request):
         return try reply(to: request)
       case .tell(let drafts):

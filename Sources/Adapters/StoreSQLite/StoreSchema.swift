@@ -289,6 +289,24 @@ enum StoreSchema {
     CREATE INDEX deleted_documents_by_time ON deleted_documents (deleted, id);
     CREATE INDEX deleted_documents_by_id ON deleted_documents (id, deleted);
     """,
+    // 8: files of notes.
+    """
+    CREATE TABLE files (
+      number INTEGER PRIMARY KEY,
+      hash BLOB NOT NULL UNIQUE,    -- SHA-256 of the bytes
+      size INTEGER NOT NULL,
+      bytes BLOB NOT NULL           -- last: the other columns are read without it
+    );
+    CREATE TABLE note_files (
+      document INTEGER NOT NULL,
+      file INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      time INTEGER NOT NULL,        -- when it was last put there
+      seen INTEGER NOT NULL,        -- a revision whose text names it; -1 while none is known
+      PRIMARY KEY (document, file)
+    ) WITHOUT ROWID;
+    CREATE INDEX note_files_by_file ON note_files (file);
+    """,
   ]
 
   /// The format this program writes.

@@ -24,7 +24,7 @@ extension Loop {
     switch event {
     case .request(let name, let head, let bytes): (number, request, body) = (name, head, bytes)
     case .upgrade(let name, let head, _): (number, request, body) = (name, head, [])
-    case .rejected, .abandoned: return .here
+    case .asksForBody, .rejected, .abandoned: return .here
     }
     guard session.isCounted, let place = crew.home(RequestHead(request, of: session)),
       place != self.place

@@ -34,17 +34,38 @@ extension Loop {
     switch event {
     case .request(let number, let head, let body):
       let request = nextRequestID()
+      http.reservation = nil
       http.asked.append((number, request))
       requests[request] = session
       delegate?.request(request, head: RequestHead(head, of: session), body: body)
     case .upgrade(let number, let head, let offer):
       upgrade(number, head, offer, session, http)
-    case .rejected: break
+    case .asksForBody(let head, let byteCount): decide(bodyOf: byteCount, head, session, http)
+    case .rejected: http.reservation = nil
     case .abandoned(let number):
       guard let index = http.asked.firstIndex(where: { $0.number == number }) else { return }
       let request = http.asked.remove(at: index).request
       requests[request] = nil
       delegate?.abandoned(request)
+    }
+  }
+
+  /// Reads a long body if its owner wants it and there is room for it.
+  private func decide(
+    bodyOf byteCount: Int, _ head: HTTPRequestHead, _ session: Session, _ http: HTTPHalf
+  ) {
+    switch delegate?.decide(bodyOf: byteCount, for: RequestHead(head, of: session)) ?? .tooLong {
+    case .tooLong: http.connection.refuseBody(now: now)
+    case .refuse(let response):
+      http.connection.refuseBody(with: HTTPResponse(response), now: now)
+    case .take:
+      guard let reservation = longBodies.reserve(byteCount) else {
+        http.connection.refuseBody(
+          with: HTTPResponse(configuration.crowdedResponse), now: now)
+        return
+      }
+      http.reservation = reservation
+      http.connection.takeBody(now: now)
     }
   }
 

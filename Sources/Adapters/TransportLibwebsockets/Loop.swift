@@ -66,6 +66,7 @@ final class Loop {
   @exclusivity(unchecked) private var timed: [Session] = []
   /// The bodies of responses that have not gone yet.
   var waitingBodies: WaitingBodies
+  let longBodies: LongBodies
   /// The buffer for bytes read, valid while they are handled.
   private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
   /// The buffer in which small pieces are joined to one write.
@@ -106,6 +107,7 @@ final class Loop {
         nil
       }
     waitingBodies = WaitingBodies(byteCountMax: configuration.responseBytesMax)
+    longBodies = LongBodies(byteCountMax: configuration.longBodiesBytesMax)
     census = crew?.census ?? Census(configuration)
     backCensus = crew?.backCensus ?? Census(totalMax: configuration.backConnectionsMax)
   }

@@ -68,6 +68,8 @@ final class HTTPHalf {
   var asked: [(number: HTTPServerConnection.RequestNumber, request: RequestID)] = []
   /// The bodies that wait to be sent.
   var tickets: [WaitingBodies.Ticket] = []
+  /// Room for a long body that is being read.
+  var reservation: LongBodies.Reservation?
   /// Whether the sending side of TCP has been ended.
   var hasEndedSending = false
 

@@ -50,6 +50,13 @@ extension LibwebsocketsTransport {
     public var messageBytesMax = 1 << 20
     /// The longest body of a request in bytes.
     public var bodyBytesMax = 1 << 20
+    /// Bytes that longer bodies may have together while they are read; 0 for none. The owner decides
+    /// about each.
+    public var longBodiesBytesMax = 0
+    /// The answer to a longer body beyond that.
+    public var crowdedResponse = Response(
+      status: 503, headers: [("retry-after", "5"), ("content-type", "text/plain; charset=utf-8")],
+      body: Array("too many long requests are being read; try again later\n".utf8))
     /// The longest head of a request in bytes.
     public var headBytesMax = 16 << 10
     /// Bytes that may wait for one connection before it is closed with 4001: the last defence,

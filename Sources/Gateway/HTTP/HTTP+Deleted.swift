@@ -1,4 +1,4 @@
-package import GatewayPorts
+import GatewayPorts
 import JSON
 import SocketMessages
 
@@ -115,31 +115,5 @@ extension HTTP {
     // They are looked for again.
     guard case .failure(let error) = outcome else { return }
     surroundings.log.write(.warning, "deleted notes not removed", [("error", error.logName)])
-  }
-}
-
-/// The times at which notes that were deleted long ago are removed.
-package struct RemovalTimes {
-  /// Milliseconds from one to the next, and before the first.
-  private static let pause: Int64 = 600_000
-  /// Milliseconds that the wall clock may differ from the uptime since the last one.
-  private static let driftMax: Int64 = 60_000
-
-  private var last: (now: Timestamp, uptime: Int64)?
-
-  /// Begins to count.
-  package init() {}
-
-  /// Whether notes are removed now.
-  package mutating func isDue(now: Timestamp, uptime: Int64) -> Bool {
-    guard let last else {
-      self.last = (now, uptime)
-      return false
-    }
-    guard uptime - last.uptime >= Self.pause else { return false }
-    self.last = (now, uptime)
-    // A clock that was set in between is believed when it has run for a while: one that was wrong for a
-    // moment would cost notes their time.
-    return abs((now - last.now) - (uptime - last.uptime)) <= Self.driftMax
   }
 }

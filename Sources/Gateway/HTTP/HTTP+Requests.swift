@@ -49,6 +49,14 @@ extension HTTP {
     answer(self, call)
   }
 
+  /// Decides about a body that is longer than those of other requests, before any of it is read.
+  func decision(onBody byteCount: Int, of head: RequestHead) -> BodyDecision {
+    guard let match = Resource.find(head.path), match.resource.route(head.method)?.body == .bytes
+    else { return .tooLong }
+    let verbs = match.resource.verbs(for: head.method)
+    return files.decision(onBody: byteCount, of: head, to: match.name, needing: verbs)
+  }
+
   // MARK: Admitting
 
   /// Whether a request may be answered by what its path is about; answers it if not.

@@ -12,17 +12,18 @@ final class HTTP: Part, DocumentsOwner {
   let access: Access
   let rights: Rights
   let search: Search
+  let files: Files
 
   /// Requests that are done once.
   var once: OnceBook = OnceBook()
   /// Requests that publish several things at once.
   var batches: [RequestID: PublicationBatch] = [:]
   /// The times at which notes that were deleted long ago are removed.
-  var removals: RemovalTimes = RemovalTimes()
+  var removals: DueTimes = DueTimes()
 
   init(
     _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
-    _ rights: Rights, _ search: Search
+    _ rights: Rights, _ search: Search, _ files: Files
   ) {
     self.board = board
     self.documents = documents
@@ -30,6 +31,7 @@ final class HTTP: Part, DocumentsOwner {
     self.access = access
     self.rights = rights
     self.search = search
+    self.files = files
   }
 
   /// Answers a request; an answer that is to be kept is kept first.

@@ -23,6 +23,15 @@ extension Route {
       $0.changeText($1)
     },
 
+    // Their files.
+    Route("GET", "/api/notes/{id}/files", .note(.read)) { $0.files.list($1.request, of: $1.name) },
+    Route("POST", "/api/notes/{id}/files", .note(.write), .bytes) {
+      $0.files.upload($1.request, to: $1.name, $1.query, $1.body, by: $1.identity)
+    },
+    Route("GET", "/api/notes/{id}/files/{hash}/{name}", .note(.read)) {
+      $0.files.read($1.request, of: $1.name, hash: $1.item, known: $1.known)
+    },
+
     // Their past.
     Route("GET", "/api/notes/{id}/history", .note(.read)) { $0.readHistory($1) },
     Route("GET", "/api/notes/{id}/versions", .note(.read)) { $0.listVersions($1) },

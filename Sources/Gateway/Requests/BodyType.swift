@@ -4,6 +4,8 @@ import GatewayPorts
 package enum BodyType: String, Sendable {
   case json = "application/json"
   case text = "text/plain"
+  /// Anything: what it is, its bytes say.
+  case bytes = "application/octet-stream"
 
   /// Whether a request's body may be this, by what is said of it.
   ///
@@ -14,6 +16,7 @@ package enum BodyType: String, Sendable {
     let type = said.filter { $0 != " " }.lowercased()
     if type.isEmpty || type == "application/x-www-form-urlencoded" { return true }
     switch self {
+    case .bytes: return true
     case .json: return type == rawValue || type.hasPrefix("application/") && type.hasSuffix("+json")
     case .text: return type.hasPrefix("text/")
     }

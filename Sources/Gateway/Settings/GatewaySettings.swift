@@ -61,6 +61,8 @@ public struct GatewaySettings: Sendable {
   public var answers: AnswerMemory
   /// Milliseconds that deleted notes are kept, and may come back; 0 removes them at once.
   public var deletedMilliseconds: Int64
+  /// Files of notes.
+  public var files: FileSettings
   /// Milliseconds for which somebody is shown in a room after their line broke.
   public var presenceGraceMilliseconds: Int64
   /// People of a document who are all named; of more, a count is told, and the names of so many who
@@ -117,6 +119,7 @@ public struct GatewaySettings: Sendable {
     keyMilliseconds = 86_400_000
     answers = .standard
     deletedMilliseconds = 30 * 86_400_000
+    files = FileSettings()
     presenceGraceMilliseconds = 5_000
     presenceListMax = 200
     blocksBothWays = false

@@ -43,6 +43,7 @@ enum Awaited {
   /// Keeping this answer to a request.
   case keeping(RequestID, Response)
   case groups(RequestID, GroupWork)
+  case files(FileWork)
   /// Work of a handler, which may be an embedder's: it says itself how it goes on.
   case people((PeopleReply) -> Void)
 }
@@ -142,6 +143,10 @@ extension StorePurpose<GroupReply> {
   static func groups(_ request: RequestID, _ work: GroupWork) -> Self {
     Self(.groups(request, work))
   }
+}
+
+extension StorePurpose<FileReply> {
+  static func files(_ work: FileWork) -> Self { Self(.files(work)) }
 }
 
 /// The purpose of work that a request about notes asks for.

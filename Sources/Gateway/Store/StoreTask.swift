@@ -59,6 +59,7 @@ extension StoreReply {
     case .room: "a room's reply"
     case .people: "people's reply"
     case .groups: "a group's reply"
+    case .files: "a reply about files"
     case .once: "the reply to work that is done once"
     case .failed: "a failure"
     case .undecided: "an undecided commit"
@@ -373,4 +374,13 @@ extension StoreTask<GroupReply> {
 
 extension StoreReplies<GroupReply> {
   static var groups: Self { Self { if case .groups(let reply) = $0 { reply } else { nil } } }
+}
+
+extension StoreTask<FileReply> {
+  /// Works with the files of notes.
+  static func files(_ request: FileRequest) -> Self { Self(.files(request)) }
+}
+
+extension StoreReplies<FileReply> {
+  static var files: Self { Self { if case .files(let reply) = $0 { reply } else { nil } } }
 }

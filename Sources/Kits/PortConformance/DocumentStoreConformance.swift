@@ -5,9 +5,8 @@ import OTCore
 public enum DocumentStoreConformance {
   /// All checks, each for a store of its own.
   public static let checks: [ConformanceCheck] =
-    notes + deletions + logs + history + compaction + batches + restarts + rooms + outbox + once + [
-      .randomHistories
-    ]
+    notes + deletions + logs + history + compaction + batches + restarts + rooms + outbox + once
+    + files + [.randomHistories]
 
   private static let notes: [ConformanceCheck] = [
     ConformanceCheck("a new note is listed, and loads empty") { rig in

@@ -286,6 +286,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .groups(let request):
       if request.isWriting { undo.append(.rooms(rooms)) }
       return .groups(rooms.reply(to: request))
+    case .files(let request): return .files(try reply(to: request, &undo))
     case .once(let request): return try reply(to: request, &undo)
     case .tell(let drafts):
       undo.append(.outbox(outbox))
@@ -324,6 +325,43 @@ public final class MemoryStore: DocumentStore, Outbox {
       guard case .note(let note) = made else { return made }
       once.begin(draft, restMax: restMax)
       return .once(.created(note))
+    }
+  }
+
+  private func reply(
+    to request: FileRequest, _ undo: inout [Undo]
+  ) throws(StoreError) -> FileReply {
+    switch request {
+    case .put(let id, let draft, let room):
+      let record = try record(id)
+      undo.append(.changed(record, record.state))
+      return record.state.files.put(draft, room)
+    case .list(let id): return .files(try readable(id).state.files.list)
+    case .read(let id, let hash, let withBytes):
+      return try readable(id).state.files.file(hash, withBytes: withBytes)
+    case .unsettled(let time, let id, let limit):
+      let found = records.values.filter {
+        !$0.state.files.unsettled(before: time, base: $0.state.base).isEmpty
+      }.map(\.summary.id).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      let rest = found.filter { (id ?? "").utf8.lexicographicallyPrecedes($0.utf8) }
+      return .notes(Array(rest.prefix(max(limit, 0))))
+    case .search(let id, let time):
+      let record = try readable(id)
+      let base = record.state.base
+      var uses = FileUses(head: record.entries.count, newest: [:])
+      for hash in record.state.files.unsettled(before: time, base: base) {
+        func names(_ revision: Int) -> Bool {
+          record.document(at: revision).text.utf8.contains(hash.digits)
+        }
+        let isKept = record.state.versions.keys.contains { $0 < base && names($0) }
+        uses.newest[hash] = .some(
+          (base...record.entries.count).last(where: names) ?? (isKept ? base : nil))
+      }
+      return .uses(uses)
+    case .settle(let id, let uses, let time):
+      let record = try record(id)
+      undo.append(.changed(record, record.state))
+      return record.state.files.settle(uses, head: record.entries.count, before: time)
     }
   }
 
@@ -535,6 +573,7 @@ private final class Record {
     var base = 0
     /// Revisions before the base whose texts can.
     var kept: Set<Int> = [0]
+    var files = MemoryFiles()
   }
 
   var state: State

@@ -1,0 +1,60 @@
+/// The kind of a file, by what its bytes are: what a client or a name says of it counts for nothing.
+struct FileKind: Equatable {
+  /// The type that is told to browsers.
+  let type: String
+  /// Whether it is a picture that browsers draw, of a size that they can: all else is downloaded.
+  ///
+  /// Never SVG, which is a document with scripts in it.
+  let isPicture: Bool
+
+  /// Pixels of a picture that is drawn: 50 million, which take 200 MB in a browser.
+  static let pixelsMax = 50_000_000
+
+  /// Looks at a file.
+  ///
+  /// - Complexity: O(*n*) for the markers of a JPEG, and O(1) for all others.
+  init(of bytes: [UInt8]) {
+    if bytes.starts(with: "%PDF-".utf8) {
+      self.init(type: "application/pdf", isPicture: false)
+      return
+    }
+    guard let type = Self.pictureType(bytes) else {
+      self.init(type: Self.anything, isPicture: false)
+      return
+    }
+    guard let size = PictureSize(of: bytes, type: type), size.pixels <= Self.pixelsMax else {
+      // What cannot be measured, or is too large to be drawn, is no picture to a browser.
+      self.init(type: Self.anything, isPicture: false)
+      return
+    }
+    self.init(type: type.rawValue, isPicture: true)
+  }
+
+  private init(type: String, isPicture: Bool) {
+    self.type = type
+    self.isPicture = isPicture
+  }
+
+  private static let anything = "application/octet-stream"
+
+  /// Types of pictures that browsers draw.
+  enum PictureType: String {
+    case png = "image/png"
+    case jpeg = "image/jpeg"
+    case gif = "image/gif"
+    case webp = "image/webp"
+    case avif = "image/avif"
+  }
+
+  private static func pictureType(_ bytes: [UInt8]) -> PictureType? {
+    func has(_ text: StaticString, at index: Int) -> Bool {
+      text.withUTF8Buffer { index + $0.count <= bytes.count && bytes[index...].starts(with: $0) }
+    }
+    if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) { return .png }
+    if bytes.starts(with: [0xff, 0xd8, 0xff]) { return .jpeg }
+    if has("GIF87a", at: 0) || has("GIF89a", at: 0) { return .gif }
+    if has("RIFF", at: 0), has("WEBP", at: 8) { return .webp }
+    if has("ftypavif", at: 4) || has("ftypavis", at: 4) { return .avif }
+    return nil
+  }
+}

@@ -1,0 +1,265 @@
+import GatewayPorts
+import SocketMessages
+
+/// Pictures and other files of notes: taking them in, giving them out, and removing those that nothing
+/// refers to.
+///
+/// One upload at a time goes to the store, for a file shares its commit with the changes of that moment,
+/// which are not to wait for several. The others wait here, in bounded number and size; so do reads.
+///
+///     POST …/files ─▶ bounds ─▶ waiting ─▶ put ─▶ answer with the reference for the text
+///     GET …/files/{hash}/{name} ─▶ waiting ─▶ read ─▶ type by its bytes ─▶ answer
+///     ticked ─▶ unsettled ─▶ search each ─▶ settle
+final class Files: Part {
+  let board: Switchboard
+  let access: Access
+
+  /// Uploads that may wait, of all and of one person.
+  private static let uploadsMax = 64
+  private static let uploadsMaxOfPerson = 16
+  /// Reads that may wait, and that may be under way.
+  private static let readsMax = 1_000
+  private static let readsAtOnce = 4
+
+  /// An upload that the store does not have yet.
+  struct Upload {
+    let request: RequestID
+    let note: DocumentID
+    let draft: FileDraft
+    let identity: Identity
+  }
+
+  /// A read that is under way or waits.
+  struct Read {
+    let request: RequestID
+    let note: DocumentID
+    let hash: FileHash
+    /// Whether its client has the content already.
+    let isKnown: Bool
+  }
+
+  /// Uploads that wait, oldest first, and their bytes.
+  var uploads: [Upload] = []
+  var uploadBytes: Int = 0
+  /// The upload that is at the store.
+  var current: Upload?
+  /// Reads that wait, oldest first, and those at the store.
+  var waiting: [Read] = []
+  var reads: [RequestID: Read] = [:]
+  /// The removal of files that nothing refers to.
+  var collection: Collecting
+
+  init(_ board: Switchboard, _ access: Access) {
+    self.board = board
+    self.access = access
+    collection = Collecting(after: board.settings.files.unusedMilliseconds)
+  }
+
+  // MARK: Uploading
+
+  /// Decides about a body before it is read, by the rights that the request will need.
+  func decision(
+    onBody byteCount: Int, of head: RequestHead, to note: DocumentID, needing verbs: Verbs
+  ) -> BodyDecision {
+    do throws(AuthenticationError) {
+      let token = access.token(in: head)
+      let identity: Identity
+      if let program = access.program(with: token) {
+        guard let program else { throw .unknownKey }
+        identity = program
+      } else {
+        identity = try access.identity(for: token)
+      }
+      guard identity.may(verbs, .document(note)) else {
+        return .refuse(.problem(403, .notAllowed, "the token does not grant this"))
+      }
+      if let problem = problem(ofUpload: byteCount) { return .refuse(problem) }
+      return hasRoom(for: byteCount, of: identity) ? .take : .refuse(Self.crowded)
+    } catch {
+      return .refuse(.problem(401, .unauthorised, error.words).challenging)
+    }
+  }
+
+  /// Why a file of some bytes is not taken; `nil` if it may be.
+  private func problem(ofUpload byteCount: Int) -> Response? {
+    let bytesMax = settings.files.bytesMax
+    if bytesMax == 0 {
+      return .problem(
+        403, .notOffered, "this server takes no files; its operator can set file-size-max")
+    }
+    if byteCount == 0 {
+      return .problem(
+        400, .badMessage, "expected the file's bytes as the body; it was empty: send the file again"
+      )
+    }
+    if byteCount > bytesMax {
+      return .problem(
+        413, .tooLarge,
+        "a file may have \(bytesMax) bytes; this one has \(byteCount): make it smaller, as by saving "
+          + "the picture with fewer pixels")
+    }
+    return nil
+  }
+
+  private func hasRoom(for byteCount: Int, of identity: Identity) -> Bool {
+    guard uploads.count < Self.uploadsMax,
+      uploads.isEmpty || uploadBytes + byteCount <= settings.files.waitingBytesMax
+    else { return false }
+    return uploads.count { identity.isSamePerson(as: $0.identity) } < Self.uploadsMaxOfPerson
+  }
+
+  private static var crowded: Response {
+    .busy("too many files are being uploaded; send it again in a few seconds")
+  }
+
+  /// Takes a file in, when the store has kept it.
+  func upload(
+    _ request: RequestID, to note: DocumentID, _ fields: QueryFields, _ body: [UInt8],
+    by identity: Identity
+  ) {
+    if let problem = problem(ofUpload: body.count) { return respond(request, problem) }
+    guard hasRoom(for: body.count, of: identity) else { return respond(request, Self.crowded) }
+    let draft = FileDraft(
+      name: FileName.clean(fields["name"] ?? ""), bytes: body, time: surroundings.clock.now)
+    uploads.append(Upload(request: request, note: note, draft: draft, identity: identity))
+    uploadBytes += body.count
+    uploadNext()
+  }
+
+  private func uploadNext() {
+    guard current == nil, !uploads.isEmpty else { return }
+    let next = uploads.removeFirst()
+    uploadBytes -= next.draft.bytes.count
+    current = next
+    store(
+      .files(.put(id: next.note, next.draft, settings.files.room)),
+      for: .files(.upload(next.request)))
+  }
+
+  private func uploaded(_ outcome: StoreOutcome<FileReply>) {
+    guard let upload = current else { return }
+    current = nil
+    let room = settings.files.room
+    switch outcome {
+    case .success(.kept(let file, let isNew)):
+      let kind = FileKind(of: upload.draft.bytes)
+      respond(upload.request, .json(isNew ? 201 : 200, FileJSON.file(file, kind)))
+    case .success(.noteFull(let byteCount)):
+      respond(
+        upload.request,
+        .problem(
+          413, .tooMany,
+          "the files of a note may have \(room.noteBytesMax) bytes together; this note's have "
+            + "\(byteCount), and this one \(upload.draft.bytes.count) more: put it into another note"
+        ))
+    case .success(.diskFull(let byteCount)):
+      surroundings.log.write(
+        .error, "file not kept",
+        [
+          ("reason", "the disk has \(byteCount) bytes left"),
+          ("hint", "free some, or lower files-disk-reserve"),
+        ])
+      respond(
+        upload.request,
+        .problem(
+          503, .unavailable,
+          "the server's disk is nearly full, so it takes no files now; text is still kept: tell whoever "
+            + "runs the server, and send the file again later"))
+    case .success: refuse(upload.request, .unavailable("another reply"))
+    case .failure(let error): refuse(upload.request, error)
+    }
+    uploadNext()
+  }
+
+  // MARK: Reading
+
+  /// Answers with the list of a note's files.
+  func list(_ request: RequestID, of note: DocumentID) {
+    store(.files(.list(id: note)), for: .files(.list(request)))
+  }
+
+  /// Answers with a file of a note.
+  func read(_ request: RequestID, of note: DocumentID, hash: String?, known: EntityTags?) {
+    guard let hash = hash.flatMap({ FileHash(digits: $0.utf8) }) else {
+      respond(
+        request,
+        .problem(
+          400, .badMessage,
+          "expected the file's hash as 64 hexadecimal digits, as the list of the note's files has it"
+        ))
+      return
+    }
+    guard waiting.count < Self.readsMax else {
+      respond(request, .busy("too many files are being read; ask again in a few seconds"))
+      return
+    }
+    let isKnown = known?.matches("\"\(hash)\"") ?? false
+    waiting.append(Read(request: request, note: note, hash: hash, isKnown: isKnown))
+    readNext()
+  }
+
+  private func readNext() {
+    while reads.count < Self.readsAtOnce, !waiting.isEmpty {
+      let next = waiting.removeFirst()
+      reads[next.request] = next
+      store(
+        .files(.read(id: next.note, next.hash, withBytes: !next.isKnown)),
+        for: .files(.read(next.request)))
+    }
+  }
+
+  private func haveRead(_ request: RequestID, _ outcome: StoreOutcome<FileReply>) {
+    reads[request] = nil
+    switch outcome {
+    case .success(.file(let file, let bytes?)): respond(request, .file(file, bytes))
+    case .success(.file(let file, nil)):
+      respond(request, Response(status: 304, headers: Response.headers(of: file)))
+    case .success(.unknownFile):
+      respond(
+        request,
+        .problem(
+          404, .unknownDocument,
+          "the note has no such file; it may belong to another note, or nothing named it any more"))
+    case .success: refuse(request, .unavailable("another reply"))
+    case .failure(let error): refuse(request, error)
+    }
+    readNext()
+  }
+
+  // MARK: The store's replies
+
+  /// The store has done a piece of work.
+  func finish(_ work: FileWork, _ outcome: StoreOutcome<FileReply>) {
+    switch work {
+    case .upload: uploaded(outcome)
+    case .read(let request): haveRead(request, outcome)
+    case .list(let request):
+      switch outcome {
+      case .success(.files(let files)):
+        respond(request, .json(200, FileJSON.list(files, bytesMax: settings.files.bytesMax)))
+      case .success: refuse(request, .unavailable("another reply"))
+      case .failure(let error): refuse(request, error)
+      }
+    case .unsettled: foundUnsettled(outcome)
+    case .search(let note, let time): haveSearched(note, before: time, outcome)
+    case .settle(let note): haveSettled(note, outcome)
+    }
+  }
+
+  private func refuse(_ request: RequestID, _ error: StoreError) {
+    if case .unknownDocument = error {
+      respond(request, .problem(404, .unknownDocument, "no note has this id"))
+      return
+    }
+    surroundings.log.write(.error, "file request failed", [("error", error.logName)])
+    respond(
+      request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+  }
+
+  /// Forgets a request whose answer nobody waits for any more, if it has not begun.
+  func abandoned(_ request: RequestID) {
+    waiting.removeAll { $0.request == request }
+    guard let index = uploads.firstIndex(where: { $0.request == request }) else { return }
+    uploadBytes -= uploads.remove(at: index).draft.bytes.count
+  }
+}

@@ -1,0 +1,113 @@
+/// The width and height that a picture says it has.
+///
+/// A few bytes can claim any size; a browser that believes them takes the memory for it. So a picture is
+/// measured before it is offered as one. Reading is total: `nil` for bytes that say no size.
+struct PictureSize: Equatable {
+  let width: Int
+  let height: Int
+
+  /// Pixels; both factors have 32 bits at most.
+  var pixels: Int {
+    let (product, overflow) = width.multipliedReportingOverflow(by: height)
+    return overflow ? .max : product
+  }
+
+  /// Reads the size of a picture of a type.
+  init?(of bytes: [UInt8], type: FileKind.PictureType) {
+    let reader = Reader(bytes: bytes)
+    let found: (Int, Int)? =
+      switch type {
+      case .png: reader.png()
+      case .jpeg: reader.jpeg()
+      case .gif: reader.gif()
+      case .webp: reader.webp()
+      case .avif: reader.avif()
+      }
+    guard let (width, height) = found, width > 0, height > 0 else { return nil }
+    (self.width, self.height) = (width, height)
+  }
+
+  private struct Reader {
+    let bytes: [UInt8]
+
+    /// A number of some bytes, the greatest first; `nil` beyond the end.
+    func big(_ index: Int, _ count: Int) -> Int? {
+      guard index >= 0, index + count <= bytes.count else { return nil }
+      return bytes[index..<index + count].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }.asInt
+    }
+
+    /// A number of some bytes, the least first; `nil` beyond the end.
+    func little(_ index: Int, _ count: Int) -> Int? {
+      guard index >= 0, index + count <= bytes.count else { return nil }
+      return bytes[index..<index + count].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        .asInt
+    }
+
+    func has(_ text: StaticString, at index: Int) -> Bool {
+      text.withUTF8Buffer { index + $0.count <= bytes.count && bytes[index...].starts(with: $0) }
+    }
+
+    func both(_ width: Int?, _ height: Int?) -> (Int, Int)? {
+      guard let width, let height else { return nil }
+      return (width, height)
+    }
+
+    func png() -> (Int, Int)? { has("IHDR", at: 12) ? both(big(16, 4), big(20, 4)) : nil }
+
+    func gif() -> (Int, Int)? { both(little(6, 2), little(8, 2)) }
+
+    /// The first frame's header, behind segments that each say their length.
+    func jpeg() -> (Int, Int)? {
+      var index = 2
+      while let marker = big(index, 2), marker >> 8 == 0xff {
+        switch marker & 0xff {
+        // Fill, and markers without a segment.
+        case 0xff: index += 1
+        case 0x01, 0xd0...0xd8: index += 2
+        case 0xc4, 0xc8, 0xcc: index += 2 + (big(index + 2, 2) ?? bytes.count)
+        case 0xc0...0xcf: return both(big(index + 7, 2), big(index + 5, 2))
+        // The picture's data, or its end, before any frame.
+        case 0xd9, 0xda: return nil
+        default:
+          guard let length = big(index + 2, 2), length >= 2 else { return nil }
+          index += 2 + length
+        }
+      }
+      return nil
+    }
+
+    func webp() -> (Int, Int)? {
+      if has("VP8X", at: 12) {
+        return both(little(24, 3).map { $0 + 1 }, little(27, 3).map { $0 + 1 })
+      }
+      if has("VP8L", at: 12) {
+        guard let bits = little(21, 4) else { return nil }
+        return (bits & 0x3fff + 1, (bits >> 14) & 0x3fff + 1)
+      }
+      guard has("VP8 ", at: 12), big(23, 3) == 0x9d012a else { return nil }
+      return both(little(26, 2).map { $0 & 0x3fff }, little(28, 2).map { $0 & 0x3fff })
+    }
+
+    /// The largest size of all that its properties name: parts of a picture have sizes, too.
+    func avif() -> (Int, Int)? {
+      var largest: (Int, Int)?
+      let end = min(bytes.count, 64 << 10) - 16
+      var index = 8
+      while index <= end {
+        defer { index += 1 }
+        guard bytes[index] == UInt8(ascii: "i"), has("ispe", at: index),
+          let (width, height) = both(big(index + 8, 4), big(index + 12, 4))
+        else { continue }
+        if max(width, height) > 1 << 24 { return (Int(Int32.max), Int(Int32.max)) }
+        if let known = largest, known.0 * known.1 >= width * height { continue }
+        largest = (width, height)
+      }
+      return largest
+    }
+  }
+}
+
+extension UInt64 {
+  /// The same number where it fits, or the greatest.
+  fileprivate var asInt: Int { Int(clamping: self) }
+}

@@ -1,0 +1,59 @@
+/// Names of files as they are kept: nothing in them means anything to a file system, a terminal or the
+/// direction of text.
+package enum FileName {
+  /// Bytes of a name.
+  private static let bytesMax = 120
+  /// Bytes of an ending, its dot included, that a shortened name keeps.
+  private static let endingBytesMax = 12
+
+  /// A name made fit to be kept; `file` if nothing of it is.
+  package static func clean(_ name: String) -> String {
+    var scalars: [Unicode.Scalar] = []
+    for scalar in name.unicodeScalars {
+      switch scalar {
+      // The last part of a path is the name.
+      case "/", "\\": scalars = []
+      case "<", ">", ":", "\"", "|", "?", "*": scalars.append("_")
+      case let scalar where isHidden(scalar): break
+      default: scalars.append(scalar)
+      }
+    }
+    func isEdge(_ scalar: Unicode.Scalar) -> Bool {
+      scalar == "." || scalar.properties.isWhitespace
+    }
+    scalars = Array(scalars.drop(while: isEdge))
+    while let last = scalars.last, isEdge(last) { scalars.removeLast() }
+    let clean = shortened(scalars)
+    return clean.isEmpty ? "file" : clean
+  }
+
+  /// Whether a scalar is seen by nobody, or turns the direction of what is beside it.
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
+    default: false
+    }
+  }
+
+  /// Cuts a name that is too long before its ending.
+  private static func shortened(_ scalars: [Unicode.Scalar]) -> String {
+    func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+      var text = ""
+      text.unicodeScalars.append(contentsOf: scalars)
+      return text
+    }
+    let whole = text(scalars)
+    guard whole.utf8.count > bytesMax else { return whole }
+    var ending = ""
+    if let dot = scalars.lastIndex(of: "."), dot > 0 {
+      ending = text(scalars[dot...])
+      if ending.utf8.count > endingBytesMax { ending = "" }
+    }
+    var stem = ""
+    for scalar in scalars {
+      guard stem.utf8.count + UTF8.width(scalar) + ending.utf8.count <= bytesMax else { break }
+      stem.unicodeScalars.append(scalar)
+    }
+    return stem + ending
+  }
+}

@@ -1,0 +1,169 @@
+/// The SHA-256 of a file's content, which is the file's name everywhere.
+public struct FileHash: Hashable, Sendable, CustomStringConvertible {
+  /// The 32 bytes.
+  public let bytes: [UInt8]
+
+  /// The number of hexadecimal digits of a hash.
+  public static let digitCount = 64
+
+  /// Takes the bytes of a hash; `nil` unless there are 32.
+  public init?(_ bytes: [UInt8]) {
+    guard bytes.count == 32 else { return nil }
+    self.bytes = bytes
+  }
+
+  /// Reads 64 hexadecimal digits in lower case; `nil` for anything else.
+  public init?(digits: some Collection<UInt8>) {
+    guard digits.count == Self.digitCount else { return nil }
+    var bytes: [UInt8] = []
+    var high: UInt8?
+    for digit in digits {
+      let value: UInt8
+      switch digit {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+      default: return nil
+      }
+      if let first = high {
+        bytes.append(first << 4 | value)
+        high = nil
+      } else {
+        high = value
+      }
+    }
+    self.bytes = bytes
+  }
+
+  /// The hexadecimal digits as bytes of ASCII.
+  public var digits: [UInt8] {
+    let digits = Array("0123456789abcdef".utf8)
+    return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+  }
+
+  /// The hexadecimal digits.
+  public var description: String { String(decoding: digits, as: UTF8.self) }
+}
+
+/// A file of a note: a picture, or anything else that was put into it.
+public struct NoteFile: Sendable, Hashable {
+  /// The hash of its content.
+  public var hash: FileHash
+  /// The name that it was put there under.
+  public var name: String
+  /// The number of bytes.
+  public var byteCount: Int
+  /// The time at which it was last put there.
+  public var time: Timestamp
+
+  /// Describes a file.
+  public init(hash: FileHash, name: String, byteCount: Int, time: Timestamp) {
+    self.hash = hash
+    self.name = name
+    self.byteCount = byteCount
+    self.time = time
+  }
+}
+
+/// A file that is to be kept with a note.
+public struct FileDraft: Sendable {
+  /// Its name, which is clean already.
+  public var name: String
+  /// Its content, which is not empty.
+  public var bytes: [UInt8]
+  /// The time at which it came.
+  public var time: Timestamp
+
+  /// Makes a draft.
+  public init(name: String, bytes: [UInt8], time: Timestamp) {
+    self.name = name
+    self.bytes = bytes
+    self.time = time
+  }
+}
+
+/// Bounds that only the store can hold, since it knows what is there.
+public struct FileRoom: Sendable, Hashable {
+  /// Bytes that the files of one note may have together.
+  public var noteBytesMax: Int
+  /// Bytes of the store's disk that no file takes. A store whose disk is another machine's cannot
+  /// look at it, and does not.
+  public var diskReserveBytes: Int
+
+  /// Makes bounds.
+  public init(noteBytesMax: Int, diskReserveBytes: Int) {
+    self.noteBytesMax = noteBytesMax
+    self.diskReserveBytes = diskReserveBytes
+  }
+
+  /// No bounds.
+  public static let unbounded = FileRoom(noteBytesMax: .max, diskReserveBytes: 0)
+}
+
+/// Work with the files of notes. A content is stored once, whichever notes have it; each note has its own
+/// list of the files that are its.
+///
+/// A note that is deleted and kept has its files, and comes back with them; one that is removed for good
+/// leaves them, and a content that no note has any more is removed.
+public enum FileRequest: Sendable {
+  /// Keeps a file with a note. A note that has a file of this content keeps that one's name, and the file
+  /// counts as new from then on.
+  case put(id: DocumentID, FileDraft, FileRoom)
+  /// Lists the files of a note, the newest first.
+  case list(id: DocumentID)
+  /// Reads a file of a note.
+  case read(id: DocumentID, FileHash, withBytes: Bool)
+  /// Lists at most `limit` notes with files that were put there before a time, and of which no kept
+  /// revision is known to name them: by their ids, byte by byte, those after one or the first.
+  case unsettled(before: Timestamp, after: DocumentID?, limit: Int)
+  /// Looks for such files of a note in every revision that is kept, named versions included.
+  ///
+  /// - Complexity: O(*n*) in the log that is kept, if the text at the head does not name them all.
+  case search(id: DocumentID, before: Timestamp)
+  /// Takes note of what ``search(id:before:)`` has found; files that no revision names are removed from
+  /// the note, unless the text or the file has changed since.
+  case settle(id: DocumentID, FileUses, before: Timestamp)
+
+  /// Whether the store changes by it.
+  public var isWriting: Bool {
+    switch self {
+    case .put, .settle: true
+    case .list, .read, .unsettled, .search: false
+    }
+  }
+}
+
+/// The revisions of a note that name its files, as far as somebody has looked.
+public struct FileUses: Sendable, Equatable {
+  /// The head at that time.
+  public var head: Int
+  /// The newest revision whose text has a file's hash in it; `nil` for none that is kept.
+  public var newest: [FileHash: Int?]
+
+  /// Makes a finding.
+  public init(head: Int, newest: [FileHash: Int?]) {
+    self.head = head
+    self.newest = newest
+  }
+}
+
+/// The reply to a request about files.
+public enum FileReply: Sendable, Equatable {
+  /// The file is kept; whether the note did not have it before.
+  case kept(NoteFile, isNew: Bool)
+  /// The note's files may not have so many bytes; those that it has count so many.
+  case noteFull(byteCount: Int)
+  /// The disk has only so many bytes left.
+  case diskFull(byteCount: Int)
+  /// Files of a note.
+  case files([NoteFile])
+  /// One file, with its content if that was asked for.
+  case file(NoteFile, [UInt8]?)
+  /// The note has no file of this hash.
+  case unknownFile
+  /// Notes whose files are to be looked for.
+  case notes([DocumentID])
+  /// The revisions that name files.
+  case uses(FileUses)
+  /// The number of files that were removed from the note.
+  case settled(removed: Int)
+}

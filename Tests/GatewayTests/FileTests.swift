@@ -1,0 +1,217 @@
+import Gateway
+import GatewayPorts
+import JSON
+import SimulationKit
+import Testing
+
+@Suite("Files of notes")
+struct FileTests {
+  private let rig: GatewayRig
+
+  init() { self.init(FileSettings()) }
+
+  private init(_ files: FileSettings) {
+    rig = GatewayRig { $0.files = files }
+    for (name, verbs) in [
+      ("manager", Verbs.all), ("reader", .read), ("writer", [.read, .write]),
+    ] {
+      _ = rig.token(name, [Grant(.documents, NamePattern("*"), verbs)])
+    }
+    _ = rig.token("few", [Grant(.documents, NamePattern("few-*"), .all)])
+    rig.make("n1")
+    rig.make("n2")
+  }
+
+  /// A PNG that says it has a size, and has nothing else.
+  static func png(_ width: UInt32, _ height: UInt32) -> [UInt8] {
+    var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]
+    bytes += Array("IHDR".utf8)
+    for word in [width, height] { withUnsafeBytes(of: word.bigEndian) { bytes += $0 } }
+    return bytes + [8, 2, 0, 0, 0]
+  }
+
+  private func upload(
+    _ bytes: [UInt8], _ name: String = "f.png", to note: String = "n1", as token: String = "writer"
+  ) throws -> Response {
+    let request = rig.begin(
+      "POST", "/api/notes/\(note)/files?name=\(name)",
+      headers: ["authorization": "Bearer \(token)", "content-type": "image/png"], bytes: bytes)
+    return try #require(rig.response(request))
+  }
+
+  private func path(_ bytes: [UInt8], _ name: String = "f.png") throws -> String {
+    let response = try upload(bytes, name)
+    #expect(response.status == 201)
+    let fields = try #require(JSONFields(response.body))
+    return try #require(fields["path"]?.string)
+  }
+
+  private func get(
+    _ path: String, as token: String? = "reader", known: String? = nil
+  ) throws -> Response {
+    var headers: [String: String] = [:]
+    headers["authorization"] = token.map { "Bearer \($0)" }
+    headers["if-none-match"] = known
+    return try #require(rig.response(rig.begin("GET", path, headers: headers, bytes: [])))
+  }
+
+  private func header(_ name: String, of response: Response) -> String? {
+    response.headers.first { $0.name == name }?.value
+  }
+
+  @Test(
+    "a picture is given back to readers of its note as it came, with headers that keep it from running"
+  )
+  func roundTrip() throws {
+    let bytes = Self.png(3, 2)
+    let path = try path(bytes, "Gr%C3%B6%C3%9Fe%20(1).png")
+    #expect(path.hasSuffix("/Gr%C3%B6%C3%9Fe%20%281%29.png"))
+    let answer = try get("/api/notes/n1/\(path)")
+    #expect(answer.status == 200 && answer.body == bytes)
+    #expect(header("content-type", of: answer) == "image/png")
+    #expect(
+      header("content-disposition", of: answer)
+        == "inline; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%281%29.png")
+    #expect(header("content-security-policy", of: answer) == "default-src 'none'; sandbox")
+    #expect(header("x-content-type-options", of: answer) == "nosniff")
+    #expect(header("cache-control", of: answer) == "private, max-age=31536000, immutable")
+    let tag = try #require(header("etag", of: answer))
+    let again = try get("/api/notes/n1/\(path)", known: tag)
+    #expect(again.status == 304 && again.body.isEmpty)
+    #expect(header("etag", of: again) == tag)
+    #expect(try upload(bytes).status == 200)
+  }
+
+  @Test("who may not read the note gets no file of it, and another note's readers not by it")
+  func rights() throws {
+    let path = try path(Self.png(1, 1))
+    #expect(try get("/api/notes/n1/\(path)", as: nil).status == 401)
+    #expect(try get("/api/notes/n1/\(path)", as: "few").status == 403)
+    #expect(try get("/api/notes/n2/\(path)").status == 404)
+    #expect(try get("/api/notes/n1/files", as: "few").status == 403)
+    #expect(try upload([1], as: "reader").status == 403)
+    #expect(try upload([1], to: "none").status == 404)
+    #expect(try get("/api/notes/n1/files/zz/f").status == 400)
+    #expect(try get("/api/notes/n1/files/\(String(repeating: "0", count: 64))/f").status == 404)
+  }
+
+  @Test(
+    "what is no picture that browsers can draw is downloaded, whatever it is called",
+    arguments: [
+      Array("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>".utf8),
+      Array("<!doctype html><script>alert(1)</script>".utf8), Array("GIF".utf8), [0],
+      png(100_000, 100_000), png(0, 5), Array(png(5, 5).prefix(20)),
+      [0xff, 0xd8, 0xff, 0xe0, 0, 0],
+    ])
+  func downloads(bytes: [UInt8]) throws {
+    let answer = try get("/api/notes/n1/\(try path(bytes, "nice.png"))")
+    #expect(header("content-type", of: answer) == "application/octet-stream")
+    #expect(header("content-disposition", of: answer) == "attachment; filename*=UTF-8''nice.png")
+    #expect(answer.body == bytes)
+  }
+
+  @Test("files over their limits are refused in words that say what to do")
+  func limits() throws {
+    var files = FileSettings()
+    files.bytesMax = 10
+    files.room.noteBytesMax = 15
+    let small = FileTests(files)
+    for (bytes, status, words) in [
+      ([UInt8](), 400, "it was empty"), ([UInt8](repeating: 1, count: 11), 413, "this one has 11"),
+      ([UInt8](repeating: 1, count: 10), 201, ""),
+      ([UInt8](repeating: 2, count: 6), 413, "this note's have 10, and this one 6 more"),
+      ([UInt8](repeating: 2, count: 5), 201, ""),
+    ] {
+      let answer = try small.upload(bytes)
+      #expect(answer.status == status)
+      #expect(String(decoding: answer.body, as: UTF8.self).contains(words))
+    }
+    files.bytesMax = 0
+    #expect(try FileTests(files).upload([1]).status == 403)
+  }
+
+  @Test(
+    "a long body is let in before it is read only where it may be written, and only within limits")
+  func longBodies() throws {
+    func decision(_ path: String, _ token: String?, _ count: Int = 2 << 20) -> Int? {
+      let head = RequestHead(
+        method: "POST", path: path,
+        headers: token.map { ["authorization": "Bearer \($0)"] } ?? [:])
+      switch rig.decision(onBody: count, of: head) {
+      case .take: return nil
+      case .refuse(let response): return response.status
+      case .tooLong: return 0
+      }
+    }
+    #expect(decision("/api/notes/n1/files", "writer") == nil)
+    #expect(decision("/api/notes/n1/files", "reader") == 403)
+    #expect(decision("/api/notes/n1/files", nil) == 401)
+    #expect(decision("/api/notes/n1/files", "writer", 50 << 20) == 413)
+    #expect(decision("/api/notes/n1/text", "writer") == 0)
+    #expect(decision("/nowhere", "writer") == 0)
+  }
+
+  @Test("uploads wait for each other in bounded number, and the rest is refused as busy")
+  func busy() throws {
+    let rig = GatewayRig()
+    rig.isStepwise = true
+    _ = rig.token("writer", [Grant(.documents, NamePattern("*"), .all)])
+    _ = rig.store.perform([.create(id: "n", epoch: "e", title: "", time: 1)])
+    var requests: [UInt64] = []
+    for number in 0..<20 {
+      requests.append(
+        rig.begin(
+          "POST", "/api/notes/n/files", headers: ["authorization": "Bearer writer"],
+          bytes: [UInt8(number)]))
+    }
+    let puts = rig.stored.count { if case .files(.put) = $0.request { true } else { false } }
+    #expect(puts == 1)
+    #expect(requests.compactMap { rig.answer($0)?.status } == [503, 503, 503])
+    #expect(rig.response(requests[19])?.headers.contains { $0.name == "retry-after" } == true)
+    rig.abandon(requests[1])
+    while !rig.stored.isEmpty { rig.storeWorks() }
+    let kept = requests.compactMap { rig.answer($0)?.status }.count { $0 == 201 }
+    #expect(kept == 16)
+  }
+
+  @Test(
+    "names lose what means something to a file system, a terminal or the direction of text",
+    arguments: [
+      ("../../etc/passwd", "passwd"), ("C:\\temp\\a.png", "a.png"),
+      ("a\u{0}b\u{7}\n.png", "ab.png"),
+      ("gnp.\u{202e}exe", "gnp.exe"), ("..", "file"), ("", "file"), (" .hidden ", "hidden"),
+      ("a<b>\"c\".png", "a_b__c_.png"), ("\u{200f}\u{feff}", "file"),
+    ])
+  func names(name: String, clean: String) {
+    #expect(FileName.clean(name).utf8.elementsEqual(clean.utf8))
+  }
+
+  @Test("a name that is too long keeps its ending")
+  func longNames() {
+    let name = FileName.clean(String(repeating: "ä", count: 300) + ".jpeg")
+    #expect(name.utf8.count <= 120 && name.hasSuffix(".jpeg"))
+    #expect(FileName.clean(String(repeating: "x.", count: 300)).utf8.count <= 120)
+  }
+
+  @Test(
+    "files that no revision names are removed after a while, and those that the history names stay")
+  func collection() throws {
+    let used = try path([1], "used")
+    let erased = try path([2], "erased")
+    _ = try path([3], "unused")
+    #expect(
+      rig.request("PUT", "/api/notes/n1/text", token: "writer", "[a](\(used)) ![b](\(erased))")
+        .status
+        == 200)
+    #expect(rig.request("PUT", "/api/notes/n1/text", token: "writer", "[a](\(used))").status == 200)
+    func names() throws -> Set<String> {
+      let fields = try #require(JSONFields(try get("/api/notes/n1/files").body))
+      return Set(fields["files"]?.elements?.compactMap { $0.fields?["name"]?.string } ?? [])
+    }
+    rig.pass(milliseconds: 250)
+    rig.pass(milliseconds: 700_000)
+    #expect(try names() == ["used", "erased", "unused"])
+    rig.pass(milliseconds: 86_400_000)
+    #expect(try names() == ["used", "erased"])
+  }
+}
