@@ -8,41 +8,19 @@ import SocketMessages
 ///     POST   /api/deleted/{id}/restore     brings one back as it was
 ///     DELETE /api/deleted/{id}             removes one for good
 extension HTTP {
-  private static let pageDefault = 100
-  private static let pageMax = 1_000
-  /// Notes that are looked at for one page, about.
-  private static let scanMax = 10_000
   /// Notes that are removed in one go.
   private static let removedMax = 500
 
   func listDeleted(_ call: Call) {
-    let (request, fields) = (call.request, call.query)
-    let asked = fields.number("limit").or(Self.pageDefault)
-    guard let limit = asked, (1...Self.pageMax).contains(limit) else {
-      respond(request, .problem(400, .badMessage, "expected limit from 1 to \(Self.pageMax)"))
-      return
-    }
-    var place: NotePlace?
-    if let cursor = fields["after"] {
-      place = NotePlace(cursor: cursor)
-      guard place != nil else {
-        respond(
-          request,
-          .problem(400, .badMessage, "expected after as an earlier page had it in \"next\""))
-        return
-      }
-    }
+    guard let (limit, place) = page(call) else { return }
     read(
-      request, NotesRequest.DeletedPage(identity: call.identity, limit: limit),
+      call.request, NotesRequest.DeletedPage(identity: call.identity, limit: limit),
       after: place.map { DeletedPlace(deletedAt: $0.createdAt, id: $0.id) })
   }
 
   private func read(
     _ request: RequestID, _ work: NotesRequest.DeletedPage, after place: DeletedPlace?
   ) {
-    var work = work
-    // One more tells whether there is another page.
-    work.asked = work.scanned == 0 ? work.limit + 1 : Self.pageMax
     store(
       .deleted(.list(after: place, limit: work.asked)), for: .notes(request, .deletedPage(work)))
   }
@@ -50,35 +28,19 @@ extension HTTP {
   /// The store has read some deleted notes for a page.
   func goOn(_ request: RequestID, _ work: NotesRequest.DeletedPage, _ notes: [DeletedNote]) {
     var work = work
-    var last: DeletedPlace?
-    for deleted in notes {
-      if work.found.count == work.limit {
-        answer(request, work, next: last ?? work.found.last.map(DeletedPlace.init))
-        return
-      }
-      if work.identity.may(.manage, .document(deleted.note.id)) { work.found.append(deleted) }
-      last = DeletedPlace(deleted)
+    let identity = work.identity
+    let step = work.take(notes, at: DeletedPlace.init) {
+      identity.may(.manage, .document($0.note.id))
     }
-    work.scanned += notes.count
-    guard notes.count == work.asked, let last else {
-      answer(request, work, next: nil)
-      return
+    switch step {
+    case .read(let place): read(request, work, after: place)
+    case .end(let next):
+      let cursor = next.map { NotePlace(createdAt: $0.deletedAt, id: $0.id).cursor }
+      respond(
+        request,
+        .json(
+          200, NoteJSON.deleted(work.found, rest: settings.deletedMilliseconds, next: cursor)))
     }
-    if work.scanned < Self.scanMax {
-      read(request, work, after: last)
-    } else {
-      answer(request, work, next: last)
-    }
-  }
-
-  private func answer(
-    _ request: RequestID, _ work: NotesRequest.DeletedPage, next: DeletedPlace?
-  ) {
-    let cursor = next.map { NotePlace(createdAt: $0.deletedAt, id: $0.id).cursor }
-    respond(
-      request,
-      .json(
-        200, NoteJSON.deleted(work.found, rest: settings.deletedMilliseconds, next: cursor)))
   }
 
   func bringBack(_ call: Call) {

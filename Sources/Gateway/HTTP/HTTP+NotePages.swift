@@ -7,72 +7,58 @@ import SocketMessages
 /// through all of them takes pages: these are in the order in which the notes were made, which no
 /// change disturbs. A note that is there from the first page to the last is named once.
 extension HTTP {
-  /// Notes of one page unless a number is asked for, and at most.
-  private static let notePageDefault = 100
-  private static let notePageMax = 1_000
+  /// Notes of one page unless a number is asked for.
+  private static let pageDefault = 100
   /// Notes of the whole list, at most: the ones changed last.
   private static let wholeListMax = 10_000
-  /// Notes that are looked at for one page, about: a token that may read few of many gets short ones.
-  private static let noteScanMax = 10_000
 
   func listNotes(_ call: Call) {
     let (request, identity, fields) = (call.request, call.identity, call.query)
-    let limit = fields.number("limit")
-    if case .absent = limit, fields["after"] == nil {
+    if case .absent = fields.number("limit"), fields["after"] == nil {
       store(.list, for: .notes(request, .list(identity)))
       return
     }
-    guard let limit = limit.or(Self.notePageDefault), (1...Self.notePageMax).contains(limit) else {
-      respond(
-        request, .problem(400, .badMessage, "expected limit from 1 to \(Self.notePageMax)"))
-      return
-    }
-    var place: NotePlace?
-    if let cursor = fields["after"] {
-      place = NotePlace(cursor: cursor)
-      guard place != nil else {
-        respond(
-          request,
-          .problem(400, .badMessage, "expected after as an earlier page had it in \"next\""))
-        return
-      }
-    }
+    guard let (limit, place) = page(call) else { return }
     read(request, NotesRequest.Page(identity: identity, limit: limit), after: place)
   }
 
+  /// Reads what page a request asks for; `nil` if it has been refused.
+  func page(_ call: Call) -> (limit: Int, after: NotePlace?)? {
+    let limitMax = NotesRequest.Page.limitMax
+    guard let limit = call.query.number("limit").or(Self.pageDefault),
+      (1...limitMax).contains(limit)
+    else {
+      respond(call.request, .problem(400, .badMessage, "expected limit from 1 to \(limitMax)"))
+      return nil
+    }
+    guard let cursor = call.query["after"] else { return (limit, nil) }
+    guard let place = NotePlace(cursor: cursor) else {
+      respond(
+        call.request,
+        .problem(400, .badMessage, "expected after as an earlier page had it in \"next\""))
+      return nil
+    }
+    return (limit, place)
+  }
+
   private func read(_ request: RequestID, _ work: NotesRequest.Page, after place: NotePlace?) {
-    var work = work
-    // One more tells whether there is another page. Where few may be read, more are looked at.
-    work.asked = work.scanned == 0 ? work.limit + 1 : Self.notePageMax
     store(.notes(after: place, limit: work.asked), for: .notes(request, .page(work)))
   }
 
   /// The store has read some notes for a page.
   func goOn(_ request: RequestID, _ work: NotesRequest.Page, _ notes: [NoteSummary]) {
     var work = work
-    var last: NotePlace?
-    for note in notes {
-      if work.found.count == work.limit {
-        answer(request, work, next: last ?? work.found.last.map(NotePlace.init))
-        return
-      }
-      if work.identity.may(.read, .document(note.id)) { work.found.append(note) }
-      last = NotePlace(note)
+    let identity = work.identity
+    let step = work.take(notes, at: NotePlace.init) {
+      identity.may(.read, .document($0.id))
     }
-    work.scanned += notes.count
-    guard notes.count == work.asked, let last else {
-      answer(request, work, next: nil)
-      return
-    }
-    if work.scanned < Self.noteScanMax {
-      read(request, work, after: last)
-    } else {
-      answer(request, work, next: last)
+    switch step {
+    case .read(let place): read(request, work, after: place)
+    case .end(let next): answer(request, work, next: next?.cursor)
     }
   }
 
-  private func answer(_ request: RequestID, _ work: NotesRequest.Page, next: NotePlace?) {
-    let cursor = next?.cursor
+  private func answer(_ request: RequestID, _ work: NotesRequest.Page, next cursor: String?) {
     var response = Response.json(
       200,
       NoteJSON.list(

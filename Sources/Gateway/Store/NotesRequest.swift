@@ -25,29 +25,10 @@ enum NotesRequest {
   case share(Share)
   case endShares(DocumentID)
 
-  /// A page that is being put together.
-  struct Page: Sendable {
-    let identity: Identity
-    let limit: Int
-    /// The readable ones among the notes that were looked at.
-    var found: [NoteSummary] = []
-    /// The number of notes that were looked at.
-    var scanned = 0
-    /// The number that the store was asked for.
-    var asked = 0
-  }
-
-  /// A page of deleted notes that is being put together.
-  struct DeletedPage: Sendable {
-    let identity: Identity
-    let limit: Int
-    /// The notes, among those that were looked at, that the identity may manage.
-    var found: [DeletedNote] = []
-    /// The number of notes that were looked at.
-    var scanned = 0
-    /// The number that the store was asked for.
-    var asked = 0
-  }
+  /// A page of notes that the identity may read.
+  typealias Page = PageWork<NoteSummary, NotePlace>
+  /// A page of deleted notes that the identity may manage.
+  typealias DeletedPage = PageWork<DeletedNote, DeletedPlace>
 
   /// A format of texts.
   enum Format {
