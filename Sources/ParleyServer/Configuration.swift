@@ -239,10 +239,16 @@ public struct Configuration: Sendable, Equatable {
   public init() {}
 
   /// The database, within ``dataDirectory``.
-  package var storePath: String { dataDirectory + "/notes.parley" }
+  package var storePath: String { dataDirectory + "/" + Self.storeFileName }
+
+  /// The store's file in a data folder.
+  static let storeFileName = "notes.parley"
 
   /// The tokens that were taken back, within ``dataDirectory``.
-  package var revocationsPath: String { dataDirectory + "/revocations" }
+  package var revocationsPath: String { dataDirectory + "/" + Self.revocationsFileName }
+
+  /// The file of revocations in a data folder.
+  static let revocationsFileName = "revocations"
   /// The invitations to become a user, within ``dataDirectory``.
   package var invitationsPath: String { dataDirectory + "/invitations" }
 

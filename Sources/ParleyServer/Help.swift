@@ -14,6 +14,7 @@ package enum Help {
       health   Ask the running server whether it takes changes
       backup   Copy the store, while a server may be running
       restore  Put a backup in the store's place
+      migrate  Move everything from a file to a database, or back
       notes    List the notes with their ids
       search   Find notes by the words in them
       reindex  Make the index of words anew
@@ -272,6 +273,7 @@ package enum Help {
   package static let store = """
     Usage: parley backup FILE [--no-verify]
            parley restore FILE [--replace | --verify]
+           parley migrate --from STORE --to STORE [--json]
            parley notes [--deleted] [--json]
            parley search WORD … [--limit N]
            parley reindex
@@ -286,6 +288,12 @@ package enum Help {
 
     backup, notes, search, webhooks, export and check may run beside a server. A backup is copied in one
     moment, read through and compared with its checksums, and only then gets its name.
+
+    migrate moves everything that a store holds to a new one: from a file to a PostgreSQL database, or back.
+    STORE is a file, a data folder, or an address such as postgres://user@host/name. No server may be
+    working with either, and the new one must be empty. Both are read through and compared at the end.
+    Until then no server opens the new one; what was interrupted begins anew when it is run again. The
+    source stays as it is. migrate takes no settings; a password is best left to PGPASSFILE.
 
     notes --deleted lists deleted notes with the time of their deletion; for deleted-age-max they may
     come back. With --json the list is one JSON object. undelete brings one back as it was, with its history; so does the page.

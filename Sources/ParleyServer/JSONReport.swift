@@ -127,7 +127,8 @@ package enum JSONReport {
     JSONWriter.array(problems, &bytes) { JSONWriter.string($0, &$1) }
   }
 
-  private static func text(_ body: (inout JSONWriter.Object, inout [UInt8]) -> Void) -> String {
+  /// One object on one line.
+  static func text(_ body: (inout JSONWriter.Object, inout [UInt8]) -> Void) -> String {
     var bytes: [UInt8] = []
     JSONWriter.object(&bytes, body)
     return String(decoding: bytes, as: UTF8.self) + "\n"

@@ -28,6 +28,9 @@ package final class RevocationFile: Revocations {
     if Files.isFile(path) { try read() }
   }
 
+  /// All of them, in no order.
+  package var all: [Revocation] { revoked.all }
+
   /// Reads what others have appended.
   package func refresh(now: Timestamp) {
     guard watch.hasChanged(now: now), Files.isFile(path) else { return }
@@ -119,7 +122,8 @@ package final class RevocationFile: Revocations {
     append([revocation], to: path)
   }
 
-  private static func append(_ revocations: [Revocation], to path: String) -> Bool {
+  /// Appends revocations, all of them or none; whether they are on disk.
+  static func append(_ revocations: [Revocation], to path: String) -> Bool {
     guard let file = try? LockedFile(path: path) else { return false }
     // A line that was cut short, by hand or by a full disk, must not run into this one.
     let start = file.endsInLine ? "" : "\n"

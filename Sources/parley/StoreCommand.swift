@@ -3,13 +3,13 @@ import ParleyServer
 import StoreRecords
 import StoreSQLite
 
-/// `parley backup`, `restore`, `export`, `import`, `compact`, `notes`, `search`, `reindex`, `undelete` and
-/// `webhooks`.
+/// `parley backup`, `restore`, `export`, `import`, `compact`, `notes`, `search`, `reindex`, `undelete`,
+/// `webhooks` and `migrate`.
 enum StoreCommand {
   /// The commands by name.
   static let names: Set<String> = [
     "backup", "restore", "export", "import", "compact", "notes", "search", "reindex", "undelete",
-    "webhooks",
+    "webhooks", "migrate",
   ]
 
   /// Runs one of them; returns the exit code.
@@ -25,6 +25,7 @@ enum StoreCommand {
       case "reindex": return try reindex(arguments)
       case "undelete": return try undelete(arguments)
       case "webhooks": return try deadLetters(arguments)
+      case "migrate": return try MigrateCommand.run(arguments)
       default: return try list(arguments)
       }
     } catch let error as UsageError {

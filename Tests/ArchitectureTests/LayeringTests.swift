@@ -211,7 +211,8 @@ struct LayeringTests {
     let importing = try tree.files(in: "Sources/ParleyServer", endings: ["swift"])
       .filter { $0.imports.contains("StoreSQLite") }
       .compactMap { $0.path.split(separator: "/").last }
-    // The commands copy, check and convert files of that store.
-    #expect(importing == ["Configuration+Store.swift", "StoreCommands.swift"])
+    // The commands copy, check, convert and move files of that store.
+    #expect(
+      importing == ["Configuration+Store.swift", "StoreCommands.swift", "StoreMigration.swift"])
   }
 }

@@ -9,7 +9,7 @@ import pytest
 from parley_server import PROGRAM, ROOT
 
 COMMANDS = [
-    "setup", "serve", "check", "doctor", "health", "backup", "restore", "notes", "search", "reindex", "undelete",
+    "setup", "serve", "check", "doctor", "health", "backup", "restore", "migrate", "notes", "search", "reindex", "undelete",
     "webhooks", "export", "import", "compact", "token", "revoke", "user", "invite", "apikey", "note",
 ]  # fmt: skip
 

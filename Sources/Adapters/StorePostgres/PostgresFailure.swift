@@ -1,4 +1,5 @@
 import GatewayPorts
+import StoreRecords
 
 /// Why PostgreSQL did not do as asked.
 enum PostgresFailure: Error, Equatable {
@@ -78,6 +79,12 @@ public enum PostgresOpenError: Error, Sendable, Equatable, CustomStringConvertib
   case older(address: String, version: Int, supported: Int)
   /// Another Parley, which does not share, works with the database.
   case inUse(address: String)
+  /// Others work with the database, who are named.
+  case inUseBy(address: String, holders: String)
+  /// A move into the database was interrupted.
+  case unfinished(address: String)
+  /// There is a store where a new one is to be.
+  case notEmpty(address: String)
   /// The database may only be read.
   case readOnly(address: String)
   /// PostgreSQL is set up to acknowledge what a power cut undoes.
@@ -108,6 +115,13 @@ public enum PostgresOpenError: Error, Sendable, Equatable, CustomStringConvertib
     case .inUse(let address):
       "cannot open the store \(address): another Parley works with this database and expects to be "
         + "alone; end that one, or name another database"
+    case .inUseBy(let address, let holders):
+      "cannot open the store \(address): it is in use by \(holders); end that, or name another "
+        + "database"
+    case .unfinished(let address):
+      "cannot open the store \(address): \(UnfinishedFormat.advice)"
+    case .notEmpty(let address):
+      "cannot make the store \(address): there is a store already; name an empty database"
     case .readOnly(let address):
       "cannot open the store \(address): the database may only be read, as a standby's; name the "
         + "primary"

@@ -12,6 +12,8 @@ struct PostgresLink: ~Copyable {
   private let address: PostgresAddress
   private let sharing: PostgresStore.Sharing
   private let patience: Patience
+  /// Whether the tables may be such as a move is still filling.
+  private let isUnfinished: Bool
   /// Set when nobody waits for the database any more.
   let isGivenUp = Flag()
   private var connection: PostgresConnection?
@@ -29,8 +31,10 @@ struct PostgresLink: ~Copyable {
   private var nextAttempt: Int64?
 
   init(
-    _ address: PostgresAddress, sharing: PostgresStore.Sharing, patience: Patience
+    _ address: PostgresAddress, sharing: PostgresStore.Sharing, patience: Patience,
+    isUnfinished: Bool = false
   ) throws(PostgresOpenError) {
+    self.isUnfinished = isUnfinished
     self.address = address
     self.sharing = sharing
     self.patience = patience
@@ -38,7 +42,8 @@ struct PostgresLink: ~Copyable {
     writer = String(
       decoding: randomBytes(count: 12).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
       as: UTF8.self)
-    let connection = try Self.open(address, sharing, patience, &state.machines, &life)
+    let connection = try Self.open(
+      address, sharing, patience, &state.machines, &life, isUnfinished: isUnfinished)
     do throws(PostgresFailure) {
       if sharing != .reading {
         _ = try connection.run([
@@ -141,7 +146,8 @@ struct PostgresLink: ~Copyable {
     while true {
       do throws(PostgresOpenError) {
         connection = try Self.open(
-          address, sharing, patience, &state.machines, &life, isFirst: false)
+          address, sharing, patience, &state.machines, &life, isUnfinished: isUnfinished,
+          isFirst: false)
         try bringToStandby()
         nextAttempt = nil
         state.reconnections += 1
@@ -201,14 +207,16 @@ struct PostgresLink: ~Copyable {
   private static func mayPass(_ error: PostgresOpenError) -> Bool {
     switch error {
     case .unreachable, .inUse, .readOnly, .failed: true
-    case .malformedAddress, .noStore, .newer, .older, .unsafe, .pooled, .unsupportedServer: false
+    case .malformedAddress, .noStore, .newer, .older, .unsafe, .pooled, .unsupportedServer,
+      .inUseBy, .unfinished, .notEmpty:
+      false
     }
   }
 
   /// Connects, and sees that the database is one to rely on.
   private static func open(
     _ address: PostgresAddress, _ sharing: PostgresStore.Sharing, _ patience: Patience,
-    _ machines: inout Int, _ life: inout Int, isFirst: Bool = true
+    _ machines: inout Int, _ life: inout Int, isUnfinished: Bool, isFirst: Bool = true
   ) throws(PostgresOpenError) -> PostgresConnection {
     let connection = try PostgresConnection.opened(
       address, application: sharing == .reading ? "parley reading" : "parley",
@@ -221,7 +229,7 @@ struct PostgresLink: ~Copyable {
     }
     life = PostgresDurability.life(connection)
     guard sharing != .reading else {
-      try PostgresSchema.verify(connection, address: address)
+      try PostgresSchema.verify(connection, address: address, isUnfinished: isUnfinished)
       return connection
     }
     try hold(connection, address, sharing, patience)

@@ -1,4 +1,5 @@
 import PostgresClient
+import StoreRecords
 
 /// The tables of a store, and how older stores come to have them.
 ///
@@ -485,12 +486,29 @@ enum PostgresSchema {
     } catch {
       throw openError(error, address)
     }
-    try verify(connection, address: address, mayBeOlder: false)
+    try verify(connection, address: address)
+  }
+
+  /// Makes all tables, in place of any that are there, in a format that no program works with.
+  static func makeUnfinished(_ connection: PostgresConnection) throws(PostgresFailure) {
+    let number = UnfinishedFormat.number
+    let statements =
+      [
+        "BEGIN",
+        "SELECT pg_advisory_xact_lock(\(lockSpace), \(Lock.migration.rawValue))::text",
+        "DROP SCHEMA IF EXISTS parley CASCADE", "CREATE SCHEMA parley",
+        "CREATE TABLE parley.format (version bigint NOT NULL, oldest bigint NOT NULL)",
+        "INSERT INTO parley.format VALUES (\(number), \(number))",
+      ] + migrations.flatMap(\.self) + ["DELETE FROM parley.room_epoch", "COMMIT"]
+    // One by one: a statement is understood only when the tables that it names are there.
+    for statement in statements { _ = try connection.run([PostgresCommand(statement)]) }
   }
 
   /// Makes sure that a database has tables that this program may work with, without writing to it.
+  ///
+  /// - Parameter isUnfinished: Whether the tables may be such as a move is still filling.
   static func verify(
-    _ connection: PostgresConnection, address: PostgresAddress, mayBeOlder: Bool = false
+    _ connection: PostgresConnection, address: PostgresAddress, isUnfinished: Bool = false
   ) throws(PostgresOpenError) {
     let format: (version: Int, oldest: Int)?
     do throws(PostgresFailure) {
@@ -499,6 +517,10 @@ enum PostgresSchema {
       throw openError(error, address)
     }
     guard let format else { throw .noStore(address: address.description) }
+    if format.version == UnfinishedFormat.number {
+      guard isUnfinished else { throw .unfinished(address: address.description) }
+      return
+    }
     guard format.oldest <= version else {
       throw .newer(address: address.description, version: format.version, supported: version)
     }

@@ -14,13 +14,7 @@ extension PostgresStore {
       try transaction { () throws(StoreError) in
         // One at a time, so that a number that is seen has all before it.
         change("LOCK TABLE parley.revocations IN EXCLUSIVE MODE")
-        change(
-          """
-          INSERT INTO parley.revocations (is_user, name, before)
-          SELECT is_user, name, before FROM unnest($1, $2, $3) AS r(is_user, name, before)
-          ON CONFLICT DO NOTHING
-          """, revocations.map { $0.row.isUser ? 1 : 0 }, revocations.map(\.row.name),
-          revocations.map(\.row.before))
+        link.add(Revocation.insertion(of: revocations))
       }
     }
     let rows = try reading { () throws(StoreError) in
@@ -32,9 +26,7 @@ extension PostgresStore {
       ).rows { row in
         (
           number: row.integer(0),
-          revocation: row.integer(1) == 1
-            ? Revocation.user(row.text(2), before: Timestamp(row.integer(3)))
-            : .token(row.text(2))
+          revocation: Revocation(isUser: row.integer(1) == 1, row.text(2), row.integer(3))
         )
       }
     }
@@ -45,7 +37,26 @@ extension PostgresStore {
 }
 
 extension Revocation {
-  fileprivate var row: (isUser: Bool, name: String, before: Int) {
+  /// Reads a revocation from the columns of its row.
+  init(isUser: Bool, _ name: String, _ before: Int) {
+    self = isUser ? .user(name, before: Timestamp(before)) : .token(name)
+  }
+
+  /// The statement that adds revocations, each once.
+  static func insertion(of revocations: [Revocation]) -> PostgresCommand {
+    PostgresCommand(
+      """
+      INSERT INTO parley.revocations (is_user, name, before)
+      SELECT is_user, name, before FROM unnest($1, $2, $3) AS r(is_user, name, before)
+      ON CONFLICT DO NOTHING
+      """,
+      [
+        revocations.map { $0.row.isUser ? 1 : 0 }, revocations.map(\.row.name),
+        revocations.map(\.row.before),
+      ])
+  }
+
+  private var row: (isUser: Bool, name: String, before: Int) {
     switch self {
     case .user(let user, let before): (true, user, Int(before))
     case .token(let id): (false, id, 0)

@@ -90,13 +90,28 @@ public final class PostgresStore: DocumentStore, Outbox {
   }
 
   /// Opens the store with other times to wait.
-  package init(
+  package convenience init(
     _ address: PostgresAddress, sharing: Sharing, patience: Patience
+  ) throws(PostgresOpenError) {
+    try self.init(address, sharing: sharing, patience: patience, isUnfinished: false)
+  }
+
+  /// Opens the store to read all of it, though it may still be filled.
+  convenience init(
+    verifying address: PostgresAddress, isUnfinished: Bool
+  ) throws(PostgresOpenError) {
+    try self.init(
+      address, sharing: .reading, patience: Patience(), isUnfinished: isUnfinished)
+  }
+
+  private init(
+    _ address: PostgresAddress, sharing: Sharing, patience: Patience, isUnfinished: Bool
   ) throws(PostgresOpenError) {
     self.address = address
     self.sharing = sharing
     self.patience = patience
-    link = try PostgresLink(address, sharing: sharing, patience: patience)
+    link = try PostgresLink(
+      address, sharing: sharing, patience: patience, isUnfinished: isUnfinished)
     // A mistake here costs snapshots that are taken later.
     if sharing != .reading { unsnapped = (try? idsToSnapshot()) ?? [] }
   }

@@ -34,6 +34,13 @@ final class SQLiteStatement {
       "a statement was given \(parameter) values and wants others")
   }
 
+  /// Binds all parameters, in their order, where only the caller knows how many there are.
+  func bind(all values: [any SQLiteValue]) {
+    for (place, value) in values.enumerated() {
+      check(value.bind(to: handle, Int32(place + 1)))
+    }
+  }
+
   /// Goes to the next row.
   ///
   /// - Returns: Whether there is one.

@@ -71,8 +71,12 @@ extension SQLiteStore {
 
   /// The revisions before which the clock was set back, ascending.
   private func setBacks(of row: DocumentRow) throws(StoreError) -> [Int] {
-    let bytes = try meta(Self.name(of: row.number)) ?? []
-    return stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
+    Self.setBacks(try meta(Self.name(of: row.number)) ?? [])
+  }
+
+  /// Revisions as they are kept among the small values.
+  static func setBacks(_ bytes: [UInt8]) -> [Int] {
+    stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
       bytes[start..<(start + 8)].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
   }
@@ -86,12 +90,20 @@ extension SQLiteStore {
     if TimeOrder.isSetBack(from: row.updatedAt, to: time) {
       var revisions = try setBacks(of: row)
       if revisions.last != revision { revisions.append(revision) }
-      let bytes = revisions.suffix(Self.setBacksMax).flatMap { revision in
-        (0..<8).map { UInt8(truncatingIfNeeded: revision >> (8 * $0)) }
-      }
-      try keepMeta(Self.name(of: row.number), value: bytes)
+      let (name, bytes) = Self.setBacks(revisions, ofDocument: row.number)
+      try keepMeta(name, value: bytes)
     }
     row.updatedAt = TimeOrder.following(row.updatedAt, time)
+  }
+
+  /// The newest revisions as they are kept among the small values, and the name for them.
+  static func setBacks(
+    _ revisions: [Int], ofDocument number: Int
+  ) -> (name: String, value: [UInt8]) {
+    let bytes = revisions.suffix(setBacksMax).flatMap { revision in
+      (0..<8).map { UInt8(truncatingIfNeeded: revision >> (8 * $0)) }
+    }
+    return (name(of: number), bytes)
   }
 
   /// Forgets what is noted of a document that is gone.

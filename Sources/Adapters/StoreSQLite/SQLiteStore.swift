@@ -93,12 +93,17 @@ public final class SQLiteStore: DocumentStore, Outbox {
   /// Opens a store that another process may have open, to read from it.
   ///
   /// What is read is of one moment for each batch. All writing requests fail with `unavailable`.
-  public init(reading path: String) throws(StoreOpenError) {
+  public convenience init(reading path: String) throws(StoreOpenError) {
+    try self.init(reading: path, isUnfinished: false)
+  }
+
+  /// Opens a store to read from it, though it may still be filled.
+  init(reading path: String, isUnfinished: Bool) throws(StoreOpenError) {
     self.path = path
     lock = nil
     guard try StoreFile.inspect(path) else { throw .noStore(path: path) }
     connection = try StoreFile.connect(path)
-    try StoreSchema.verify(connection, path: path)
+    try StoreSchema.verify(connection, path: path, isUnfinished: isUnfinished)
     do throws(SQLiteFailure) {
       try connection.execute("PRAGMA query_only = ON")
     } catch {

@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import StoreRecords
 
 /// Why a store could not be opened, and what to do about it.
 public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -15,6 +16,10 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
   case newer(path: String, version: Int, supported: Int)
   /// An older Parley made the store, and it was to be read only.
   case older(path: String, version: Int, supported: Int)
+  /// A move into the store was interrupted.
+  case unfinished(path: String)
+  /// There is something where a new store is to be.
+  case notEmpty(path: String)
   /// There is no file to read.
   case noStore(path: String)
   /// There is a folder where the file is to be.
@@ -56,6 +61,10 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
     case .older(let path, let version, let supported):
       "cannot read the store \(path): it has format \(version), and this program reads format "
         + "\(supported); start parley serve with it once, which brings it up to date"
+    case .unfinished(let path):
+      "cannot open the store \(path): \(UnfinishedFormat.advice)"
+    case .notEmpty(let path):
+      "cannot make the store \(path): there is a store already; name a file that is not there yet"
     case .noStore(let path):
       "cannot read the store \(path): there is no such file; name the store of a server"
     case .folder(let path):

@@ -1,3 +1,5 @@
+import StoreRecords
+
 /// The tables of a store, and how older stores come to have them.
 enum StoreSchema {
   /// `PRLY`, in the file's header, says whose file it is.
@@ -345,11 +347,38 @@ enum StoreSchema {
     }
   }
 
+  /// Makes all tables in an empty file, whose format is from the first byte on one that nobody opens.
+  static func makeUnfinished(_ connection: borrowing SQLiteConnection) throws(SQLiteFailure) {
+    try connection.execute(
+      """
+      PRAGMA auto_vacuum = INCREMENTAL;
+      BEGIN IMMEDIATE;
+      PRAGMA application_id = \(applicationID);
+      PRAGMA user_version = \(UnfinishedFormat.number);
+      COMMIT;
+      """)
+    try configure(connection)
+    try connection.execute(
+      """
+      PRAGMA synchronous = NORMAL;
+      BEGIN IMMEDIATE;
+      \(migrations.joined(separator: "\n"))
+      DELETE FROM room_epoch;
+      COMMIT;
+      """)
+  }
+
   /// Makes sure that a file is a store of this program's format, without writing to it.
   static func verify(
-    _ connection: borrowing SQLiteConnection, path: String
+    _ connection: borrowing SQLiteConnection, path: String, isUnfinished: Bool = false
   ) throws(StoreOpenError) {
-    let version = try version(of: connection, path: path)
+    let version: Int
+    do throws(StoreOpenError) {
+      version = try self.version(of: connection, path: path)
+    } catch {
+      if isUnfinished, case .unfinished = error { return }
+      throw error
+    }
     guard version == Self.version else {
       throw .older(path: path, version: version, supported: Self.version)
     }
@@ -372,6 +401,7 @@ enum StoreSchema {
     guard id == applicationID || (id == 0 && tableCount == 0) else {
       throw .notAStore(path: path)
     }
+    guard version != UnfinishedFormat.number else { throw .unfinished(path: path) }
     guard version <= Self.version else {
       throw .newer(path: path, version: version, supported: Self.version)
     }

@@ -1,0 +1,118 @@
+/// A table as every store has it, for moving a store from one kind to another.
+///
+/// What a store derives from other rows, such as the checksum of a note's row, is no part of it: each
+/// store derives that anew.
+public struct StoreTable: Sendable, Equatable {
+  /// The kind of a column's values.
+  public enum Kind: Sendable {
+    case integer, text, bytes
+  }
+
+  /// A column's name and kind.
+  public struct Column: Sendable, Equatable {
+    /// The name, alike in all stores.
+    public let name: String
+    /// The kind of its values, any of which may be missing.
+    public let kind: Kind
+  }
+
+  /// The table's name, alike in all stores.
+  public let name: String
+  /// The columns, in the order of a row's cells.
+  public let columns: [Column]
+  /// The number of leading columns that name a row; rows are read in their order.
+  public let keyCount: Int
+
+  /// Describes a table.
+  ///
+  /// - Parameters:
+  ///   - columns: Their names; `$` after one stands for text, `#` for bytes, nothing for an integer.
+  ///   - keyCount: The number of them that name a row.
+  init(_ name: String, _ columns: String, key keyCount: Int) {
+    self.name = name
+    self.keyCount = keyCount
+    self.columns = columns.split(separator: " ").map { word in
+      switch word.last {
+      case "$": Column(name: String(word.dropLast()), kind: .text)
+      case "#": Column(name: String(word.dropLast()), kind: .bytes)
+      default: Column(name: String(word), kind: .integer)
+      }
+    }
+  }
+
+  /// Revisions before which the clock was set back, as text: rising numbers between commas.
+  public static let setBacks = "set_backs"
+
+  /// The newest number that a table has given to a row.
+  public static let sequences = StoreTable("sequences", "name$ value", key: 1)
+  /// The tables whose numbers never come twice, in the order of their names.
+  public static let numbered = ["answers", "dead_letters", "documents", "rooms"]
+
+  private static let note = """
+    number id$ title$ created updated epoch$ revision length chain# base base_chain# unsnapped set_backs$
+    """
+
+  /// All tables, in the order of moving: a note's own row comes after everything that it sums up.
+  public static let all = [
+    StoreTable("room_epoch", "epoch$", key: 1),
+    StoreTable("meta", "name$ value# checksum#", key: 1),
+    StoreTable("epochs", "document after epoch$", key: 2),
+    StoreTable(
+      "log", "document revision client$ sequence digest operation# author$ time checksum#", key: 2),
+    StoreTable("marks", "document client$ sequence revision digest", key: 2),
+    StoreTable("snapshots", "document revision chain# time text# authors# checksum#", key: 2),
+    StoreTable("versions", "document revision name$ author$ time checksum#", key: 2),
+    StoreTable("garbage", "document", key: 1),
+    StoreTable("documents", note, key: 1),
+    StoreTable("deleted_documents", note + " deleted author$", key: 1),
+    StoreTable("note_origins", "id$ owner$ title$ rest deleted expires", key: 1),
+    StoreTable("answers", "number owner$ key$ digest# answer# checksum# expires", key: 1),
+    StoreTable("publications", "room offset time expires person$ sender$ data# checksum#", key: 2),
+    StoreTable("publication_keys", "room key$ offset time digest# expires", key: 2),
+    StoreTable("room_members", "room person$", key: 2),
+    StoreTable("receipts", "room offset person$ state", key: 3),
+    StoreTable("flags", "room offset person$ reason$ time", key: 3),
+    StoreTable("blocks", "person$ blocked$", key: 2),
+    StoreTable("last_online", "person$ time", key: 1),
+    StoreTable(
+      "chat_groups", "room name$ title$ purpose$ picture$ open creator$ created updated members",
+      key: 1),
+    StoreTable("group_members", "room person$ name$ nickname$ joined", key: 2),
+    StoreTable("likes", "room offset person$ reaction$", key: 3),
+    StoreTable("read_marks", "person$ name$ room offset", key: 2),
+    StoreTable("rooms", "number name$ epoch$ head time checksum#", key: 1),
+    StoreTable("outbox", "target number id$ type$ subject$ time data#", key: 2),
+    StoreTable("outbox_held", "target subject$ type$ since due time data#", key: 3),
+    StoreTable(
+      "dead_letters", "number target place id$ type$ subject$ time data# died reason", key: 1),
+    sequences,
+  ]
+}
+
+/// A value in a row of a ``StoreTable``.
+public enum StoreCell: Sendable, Equatable {
+  /// No value.
+  case none
+  /// A number, or 64 bits.
+  case integer(Int64)
+  /// Text in UTF-8, or bytes.
+  case bytes([UInt8])
+
+  /// The number, or 0.
+  package var integer: Int {
+    if case .integer(let value) = self { Int(truncatingIfNeeded: value) } else { 0 }
+  }
+
+  /// The bytes, or none.
+  package var bytes: [UInt8] {
+    if case .bytes(let value) = self { value } else { [] }
+  }
+
+  /// The bytes as text.
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The size of the value, about.
+  package var byteCount: Int {
+    if case .bytes(let value) = self { value.count + 16 } else { 16 }
+  }
+}

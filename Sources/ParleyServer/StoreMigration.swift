@@ -1,0 +1,136 @@
+import GatewayPorts
+import JSON
+import PostgresClient
+import StorePostgres
+package import StoreRecords
+import StoreSQLite
+
+/// `parley migrate`: everything that a store holds, moved to a store of the other kind.
+package struct StoreMigration {
+  /// A store, as an operator names it.
+  private enum Place {
+    case file(String)
+    case database(PostgresAddress)
+
+    init(_ text: String) throws(FileError) {
+      if let address = PostgresAddress(text) {
+        self = .database(address)
+      } else if text.contains("://") {
+        throw FileError("expected a file, or an address such as postgres://user@host:5432/name")
+      } else {
+        self = .file(Files.isFolder(text) ? text + "/" + Configuration.storeFileName : text)
+      }
+    }
+
+    /// The name for people, without a password.
+    var name: String {
+      switch self {
+      case .file(let path): path
+      case .database(let address): address.description
+      }
+    }
+  }
+
+  /// A finished move.
+  package struct Report {
+    /// Names of both stores.
+    package let source: String, target: String
+    /// The rows, the check's findings and the digest.
+    package let result: StoreMove.Result
+    /// The number of revocations that went along.
+    package let revocations: Int
+  }
+
+  private let source: Place
+  private let target: Place
+
+  /// Plans a move.
+  ///
+  /// - Parameters:
+  ///   - source: A file, a data folder, or a database's address.
+  ///   - target: One that is not there yet, or an empty database.
+  package init(from source: String, to target: String) throws(FileError) {
+    self.source = try Place(source)
+    self.target = try Place(target)
+  }
+
+  /// Moves everything. The source stays as it is.
+  package func run(progress: (StoreMove.Step) -> Void) throws -> Report {
+    let (from, revocations) = try openSource()
+    let (to, keep) = try makeTarget()
+    let result: StoreMove.Result
+    do {
+      result = try StoreMove(from: from, to: to).run(
+        beforeFinish: { try keep(revocations) }, progress: progress)
+    } catch let error as StoreError {
+      throw Self.words(error)
+    }
+    return Report(
+      source: source.name, target: target.name, result: result, revocations: revocations.count)
+  }
+
+  private static func words(_ error: StoreError) -> FileError {
+    switch error {
+    case .damaged(let words), .unavailable(let words), .unknownOutcome(let words): FileError(words)
+    case .unknownDocument, .exists, .notNext, .compacted, .fenced: FileError("\(error)")
+    }
+  }
+
+  private func openSource() throws -> (any MovableStore, [Revocation]) {
+    switch source {
+    case .file(let path):
+      let store = try SQLiteMove(from: path)
+      return (store, try RevocationFile(path: Self.revocations(beside: path)).all)
+    case .database(let address):
+      let store = try PostgresMove(from: address)
+      return (store, try store.revocations())
+    }
+  }
+
+  private func makeTarget() throws -> (any UnfinishedStore, ([Revocation]) throws -> Void) {
+    switch target {
+    case .file(let path):
+      let store = try SQLiteMove(to: path)
+      let file = Self.revocations(beside: path)
+      return (
+        store,
+        { revocations in
+          guard revocations.isEmpty || RevocationFile.append(revocations, to: file) else {
+            throw FileError("\(file) cannot be written")
+          }
+        }
+      )
+    case .database(let address):
+      let store = try PostgresMove(to: address)
+      return (store, { try store.keep($0) })
+    }
+  }
+
+  /// The file in which a server on a store's folder keeps its revocations.
+  private static func revocations(beside path: String) -> String {
+    let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
+    return folder + Configuration.revocationsFileName
+  }
+}
+
+extension JSONReport {
+  /// A finished move of a store.
+  package static func migration(_ report: StoreMigration.Report) -> String {
+    text { object, bytes in
+      object.field("from", report.source, &bytes)
+      object.field("to", report.target, &bytes)
+      object.field("notes", report.result.findings.notes, &bytes)
+      object.field("changes", report.result.findings.entries, &bytes)
+      object.field("publications", report.result.findings.publications, &bytes)
+      object.field("revocations", report.revocations, &bytes)
+      object.field("digest", report.result.digest, &bytes)
+      object.key("rows", &bytes)
+      JSONWriter.object(&bytes) { rows, bytes in
+        for table in report.result.rows {
+          rows.key(named: table.table, &bytes)
+          JSONWriter.integer(table.count, &bytes)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Glibc
+import ParleyServer
+import StoreRecords
+
+/// `parley migrate`.
+enum MigrateCommand {
+  /// Moves a store; returns the exit code.
+  static func run(_ arguments: [String]) throws -> Int32 {
+    let words = try CommandWords(arguments, options: ["from", "to"], switches: ["json"])
+    guard let source = words.options["from"], let target = words.options["to"],
+      words.operands.isEmpty, words.settings.isEmpty
+    else {
+      throw UsageError("expected --from STORE --to STORE, each a file or a postgres:// address")
+    }
+    var progress = MoveProgress()
+    let report = try StoreMigration(from: source, to: target).run { progress.show($0) }
+    if words.switches.contains("json") {
+      Terminal.output(JSONReport.migration(report))
+    } else {
+      let findings = report.result.findings
+      Terminal.output(
+        "\(report.target): sound, \(findings.notes) notes with \(findings.entries) changes\n"
+          + "the digest of both stores is \(report.result.digest); \(report.source) is as it was\n")
+    }
+    return Program.ExitCode.success
+  }
+}
+
+/// The progress of a move on standard error: a line for each step, and at most one a second beside.
+private struct MoveProgress {
+  private var shownAt = 0
+
+  mutating func show(_ step: StoreMove.Step) {
+    switch step {
+    case .checkingSource: Terminal.error("reading and verifying the source\n")
+    case .checkingTarget: Terminal.error("reading and verifying the copy\n")
+    case .comparing(let table):
+      if table == StoreTable.all.first?.name { Terminal.error("comparing both stores\n") }
+    case .copying(let table, let rows, let total):
+      guard total > 0, rows == total || Self.seconds != shownAt else { return }
+      shownAt = Self.seconds
+      Terminal.error("copying \(table): \(rows) of \(total)\n")
+    }
+  }
+
+  private static var seconds: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec
+  }
+}
