@@ -351,6 +351,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// Why changes are refused at the moment, in a sentence; `nil` when they are taken.
   public var unreadiness: String? {
     if board.isDraining { return "the server is going down" }
+    if let problem = access.unreadiness { return problem }
     if let backlogProblem { return backlogProblem }
     guard storeFailure != nil else { return nil }
     return "the last commit failed: look at the disk; reading goes on, and changes are tried again"

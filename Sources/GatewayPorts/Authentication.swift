@@ -218,6 +218,8 @@ public enum AuthenticationError: Error, Sendable, Hashable {
   case expired
   /// It was taken back.
   case revoked
+  /// It may have been taken back: this gateway is cut off from the others.
+  case unverified
   /// Its time has not come.
   case notYetValid
   /// It is meant for somebody else.

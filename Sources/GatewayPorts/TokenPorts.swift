@@ -22,8 +22,23 @@ public protocol Revocations: AnyObject {
   func refresh(now: Timestamp)
   /// Whether the token of the identity was taken back.
   func isRevoked(_ identity: Identity) -> Bool
+  /// Milliseconds since all was known that other gateways had taken back; 0 where there are no others.
+  func age(uptime: Int64) -> Int64
   /// Takes tokens back, and returns when it would survive the process.
   func add(_ revocation: Revocation) throws(RevocationError)
+}
+
+extension Revocations {
+  /// 0, for a gateway that is alone.
+  public func age(uptime: Int64) -> Int64 { 0 }
+}
+
+/// Bounds on the age of the list of revocations, see ``Revocations/age(uptime:)``.
+public enum RevocationAge {
+  /// Milliseconds from which no token is taken.
+  public static let unverifiedMilliseconds: Int64 = 10_000
+  /// Milliseconds from which connections by tokens are ended.
+  public static let abandonedMilliseconds: Int64 = 120_000
 }
 
 /// Why nothing could be taken back.

@@ -81,7 +81,9 @@ public final class Server: Sendable {
     for _ in 1..<count { stores.append(Handover(try provisioning.open())) }
     let ownTokensSecret = try store.prepare { try $0.secret(named: "own tokens", byteCount: 32) }
     let signInSecret = try store.prepare { try $0.secret(named: "sign-ins", byteCount: 32) }
-    let revocations = try SharedRevocations(path: configuration.revocationsPath, log: log)
+    let revocations = try SharedRevocations(
+      path: configuration.revocationsPath, hasOthers: configuration.isStoreInDatabase, log: log)
+    let knownRevocations = store.prepare { revocations.catchUp(from: $0) }
     let limits = count > 1 ? ProcessLimits(Allowances(configuration.announcedLimits)) : nil
     let settings = Self.transportSettings(own, log: log)
     let crew =
@@ -92,6 +94,7 @@ public final class Server: Sendable {
     let company = count > 1 ? LoopCompany(count: count) : nil
     let loops = (0..<count).map { ServerLoop(configuration: own, place: $0, log: log) }
     let transports = loops.map {
+    loops[0].exchange.place = knownRevocations
       LibwebsocketsTransport(configuration: settings, delegate: $0, crew: crew, place: $0.place)
     }
     let mailboxes = transports.map(\.mailbox)

@@ -14,6 +14,8 @@ struct RevocationExchange {
 
   /// The place in the store's list up to which all are known.
   var place = 0
+  /// The time at which the call under way began: its answer is at least as new.
+  private(set) var begunAt: Int64 = 0
   private var isUnderWay = false
   private var nextAt: Int64 = 0
 
@@ -21,6 +23,7 @@ struct RevocationExchange {
   mutating func begins(now: Int64) -> Bool {
     guard !isUnderWay, now >= nextAt else { return false }
     isUnderWay = true
+    begunAt = now
     return true
   }
 
@@ -28,6 +31,26 @@ struct RevocationExchange {
   mutating func ended(hasMore: Bool, now: Int64) {
     isUnderWay = false
     nextAt = hasMore ? now : now + Self.intervalMilliseconds
+  }
+}
+
+extension SharedRevocations {
+  /// Takes over all that the other gateways have taken back, before anybody is let in.
+  ///
+  /// - Returns: The place in the store's list up to which all is known.
+  func catchUp(from store: any ServerStore) -> Int {
+    var place = 0
+    while true {
+      let begin = SystemClock().uptime
+      // What cannot be read now is read later; until then nobody comes in by a token.
+      guard let page = (try? store.exchange([], after: place)).flatMap(\.self) else { return place }
+      takeOver(page.revocations)
+      place = page.place
+      guard page.hasMore else {
+        complete(at: begin)
+        return place
+      }
+    }
   }
 }
 
@@ -48,6 +71,7 @@ extension ServerLoop {
     if let page {
       exchange.place = page.place
       attached.sharedRevocations?.takeOver(page.revocations)
+      if !page.hasMore { attached.sharedRevocations?.complete(at: exchange.begunAt) }
     } else {
       attached.sharedRevocations?.putBack(told)
     }

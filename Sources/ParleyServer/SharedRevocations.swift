@@ -4,9 +4,26 @@ import GatewayPorts
 /// The file of revocations as all loops of a process use it, one at a time.
 final class SharedRevocations: Revocations, Sendable {
   private let file: Monitor<RevocationFile>
+  /// The uptime at which the others' list was complete; `nil` before it ever was.
+  private let completeAt = Monitor<Int64?>(nil)
+  private let hasOthers: Bool
 
-  init(path: String, log: any LogSink) throws(FileError) {
+  /// Reads the file, if there is one.
+  ///
+  /// - Parameter hasOthers: Whether other gateways take back what this one is to hold to.
+  init(path: String, hasOthers: Bool, log: any LogSink) throws(FileError) {
     file = Monitor(try RevocationFile(path: path, log: log))
+    self.hasOthers = hasOthers
+  }
+
+  /// Takes note that at a time all was known that the others had taken back.
+  func complete(at uptime: Int64) {
+    completeAt.withLock { $0 = max($0 ?? uptime, uptime) }
+  }
+
+  func age(uptime: Int64) -> Int64 {
+    guard hasOthers else { return 0 }
+    return completeAt.withLock { $0 }.map { max(0, uptime - $0) } ?? .max
   }
 
   var generation: Int { file.withLock { $0.generation } }

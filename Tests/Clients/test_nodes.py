@@ -155,9 +155,11 @@ def test_people_in_a_note_see_each_other_whichever_gateway_they_are_at(start, po
 class Cut:
     """A gateway with a line to the database that can be cut."""
 
-    def __init__(self, start, postgres, address):
+    def __init__(self, start, postgres, address, *flags):
         self.line = DatabaseLine(postgres.folder)
-        self.server = start("--store-url", address.replace(str(postgres.folder), self.line.folder))
+        self.server = start(
+            "--store-url", address.replace(str(postgres.folder), self.line.folder), *flags
+        )
 
 
 def test_a_database_that_stands_still_for_some_seconds(start):
@@ -256,6 +258,44 @@ def test_a_database_restored_to_the_past_gets_another_epoch(start, postgres):
 def test_a_gateway_whose_clock_is_wrong(start, postgres, tmp_path):
     address = postgres.new_database()
     faults = Faults(tmp_path / "faults")
+def test_a_gateway_that_cannot_hear_of_revocations_lets_nobody_in(start, postgres, tmp_path):
+    (tmp_path / "secret").write_bytes(SECRET)
+    operator = bearer(new_key(tmp_path, "admin", "operator"))
+    flags = [
+        "--hmac-secret-file", tmp_path / "secret", "--audience", "parley", "--clock-skew", "0s",
+        "--api-key-file", tmp_path / "api-keys",
+    ]  # fmt: skip
+    address = postgres.new_database()
+    whole, cut = start(*flags, "--store-url", address), Cut(start, postgres, address, *flags)
+    try:
+        there, _ = greet(cut.server, issued(sub="cleo", jti="t-3"))
+        cut.line.tell("down")
+        assert whole.request("POST", "/api/revoke", {"token": "t-1"}, operator)[0] == 200
+        # For some seconds it is as if the news were on their way.
+        while True:
+            client, reply = greet(cut.server, issued(jti="t-2"))
+            if reply == "error" and client.welcome["code"] != "tooFast":
+                break
+            client.close()
+        assert (client.welcome["code"], client.welcome["retryable"]) == ("unavailable", True)
+        assert client.close_code() == 4002
+        for value in (issued(jti="t-1"), issued(jti="t-2")):
+            status, headers, body = cut.server.request("GET", "/api/notes", headers=bearer(value))
+            assert (status, json.loads(body)["code"]) == (503, "unavailable")
+            assert b"taken back" in body and int(headers["retry-after"]) > 0
+            assert greet(cut.server, value)[1] == "error"
+        assert cut.server.request("GET", "/ready")[0] == 503
+        assert cut.server.request("GET", "/api/connections", headers=operator)[0] == 200
+        assert there.request("ping", {})[0] == "pong", "who is there stays for a while"
+        cut.line.tell("mend")
+        while cut.server.request("GET", "/api/notes", headers=bearer(issued(jti="t-2")))[0] != 200:
+            pass
+        assert cut.server.request("GET", "/api/notes", headers=bearer(issued(jti="t-1")))[0] == 401
+        there.close()
+    finally:
+        cut.line.close()
+
+
     wrong = ParleyServer(tmp_path, "--store-url", address, environment=faults.environment)
     faults.begin("clock", 40 * 86_400_000)
     try:

@@ -50,6 +50,10 @@ final class RevocationList: Revocations {
   private var revoked = RevokedTokens()
   private var fromElsewhere: [Revocation] = []
   var isBroken = false
+  /// The time at which the list was complete; `nil` for a gateway that is alone.
+  var completeAt: Int64?
+
+  func age(uptime: Int64) -> Int64 { completeAt.map { uptime - $0 } ?? 0 }
 
   func refresh(now: Timestamp) {
     for revocation in fromElsewhere where revoked.insert(revocation) { generation += 1 }

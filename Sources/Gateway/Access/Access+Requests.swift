@@ -21,7 +21,10 @@ extension Access {
       }
     } catch {
       log(.notice, "token refused", "\(error)")
-      respond(request, .problem(401, .unauthorised, error.words).challenging)
+      respond(
+        request,
+        error == .unverified
+          ? .unverified : .problem(401, .unauthorised, error.words).challenging)
       return nil
     }
     if let excess = rates.excess(ofRequestBy: identity) {

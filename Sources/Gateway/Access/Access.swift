@@ -51,6 +51,7 @@ final class Access: Part {
   func identity(for token: String?) throws(AuthenticationError) -> Identity {
     let identity = try unrevokedIdentity(for: token)
     if isRevoked(identity) { throw .revoked }
+    if isCutOff, identity != .demo { throw .unverified }
     return identity
   }
 
@@ -106,6 +107,11 @@ final class Access: Part {
   /// Whether an identity's token was taken back.
   func isRevoked(_ identity: Identity) -> Bool {
     ports.revocations?.isRevoked(identity) ?? false
+  }
+
+  /// Milliseconds for which other gateways may have taken back what is not known here.
+  var revocationsAge: Int64 {
+    ports.revocations?.age(uptime: surroundings.clock.uptime) ?? 0
   }
 
   /// Takes tokens back, for good: it is on the disk when this returns.

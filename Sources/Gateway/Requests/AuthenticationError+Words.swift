@@ -1,6 +1,10 @@
 import GatewayPorts
+import SocketMessages
 
 extension AuthenticationError {
+  /// The code that clients are told: of all of them, one that cannot be seen now may be good later.
+  var code: ErrorCode { self == .unverified ? .unavailable : .unauthorised }
+
   /// Why a token is not accepted, for people.
   var words: String {
     switch self {
@@ -11,6 +15,8 @@ extension AuthenticationError {
     case .signature: "the token's signature is not valid"
     case .expired: "the token has expired; get a new one"
     case .revoked: "the token was taken back"
+    case .unverified:
+      "whether the token was taken back cannot be seen now; try again, or at another gateway"
     case .notYetValid: "the token is not valid yet; check the clocks"
     case .audience: "the token is meant for another audience"
     case .issuer: "the token comes from another issuer"

@@ -75,9 +75,16 @@ extension Response {
     .tooMany(.problem(503, .busy, message), retryAfter: nil)
   }
 
-  /// The answer to a token that is missing (401) or not accepted (403).
+  /// 503 for a token that cannot be verified now, with when to try again.
+  static var unverified: Response {
+    .tooMany(
+      .problem(503, .unavailable, AuthenticationError.unverified.words), retryAfter: nil)
+  }
+
+  /// The answer to a token that is missing (401), not accepted (403), or cannot be verified now (503).
   static func refusal(_ error: AuthenticationError) -> Response {
-    problem(error == .missing ? 401 : 403, .unauthorised, error.words)
+    if error == .unverified { return .unverified }
+    return problem(error == .missing ? 401 : 403, .unauthorised, error.words)
   }
 
   /// The answer to an API key where none counts.

@@ -32,6 +32,7 @@ final class Rights: Part {
   func ticked() {
     access.refreshRevocations()
     applyRevocations()
+    if access.isAbandoned { endUnverified() }
     access.refreshUsers()
     applyUsers()
     let now = surroundings.clock.now
@@ -211,6 +212,15 @@ final class Rights: Part {
       }
     }
     return closed
+  }
+
+  /// Has everybody go to another gateway whose token may have been taken back there.
+  private func endUnverified() {
+    let pause = settings.retryAfterMilliseconds
+    for connection in connectionsInOrder({ $0.isOpen && self.access.isUnverified($0) }) {
+      sendGoodbye(reason: "draining", reconnectAfter: pause...(2 * pause), to: connection)
+      close(connection, .draining, "cut off from the other gateways; come back")
+    }
   }
 
   /// Closes a connection as if its token were taken back.

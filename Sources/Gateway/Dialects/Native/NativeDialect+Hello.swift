@@ -15,6 +15,7 @@ extension NativeDialect {
       }
     } catch {
       log(.notice, "token refused", "\(error)")
+      if error == .unverified { return turnAwayUnverified(connection, ref: ref) }
       sendError(.unauthorised, error.words, ref: ref, to: connection)
       close(connection, .unauthorised, "unauthorised")
       return
@@ -64,6 +65,16 @@ extension NativeDialect {
           serverTime: surroundings.clock.now, demo: access.isDemo,
           capabilities: capabilities, limits: settings.limits, personID: identity.person)),
       ref: ref, to: connection)
+  }
+
+  /// Has a client come back whose token cannot be verified now, perhaps to another gateway.
+  private func turnAwayUnverified(_ connection: Connection, ref: String) {
+    let pause = settings.retryAfterMilliseconds
+    sendError(
+      .unavailable, AuthenticationError.unverified.words, ref: ref, retryAfter: pause,
+      to: connection)
+    sendGoodbye(reason: "draining", reconnectAfter: pause...(2 * pause), to: connection)
+    close(connection, .draining, "cut off from the other gateways; come back")
   }
 
   /// Rejects a client over its user's connection limits.

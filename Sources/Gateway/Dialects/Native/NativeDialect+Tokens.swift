@@ -43,7 +43,7 @@ extension NativeDialect {
       return try access.identity(for: token)
     } catch {
       log(.notice, "token refused", "\(error)")
-      sendError(.unauthorised, error.words, ref: ref, to: connection)
+      sendError(error.code, error.words, ref: ref, to: connection)
       return nil
     }
   }

@@ -1,0 +1,89 @@
+import Gateway
+import GatewayPorts
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// A gateway that cannot read what other gateways have taken back.
+@Suite("Cut off from revocations")
+struct CutOffTests {
+  private let rig = GatewayRig()
+
+  init() {
+    rig.make("n1")
+    rig.book?.enter(
+      "writer", user: "u", issuedAt: rig.clock.now, [Grant(.documents, NamePattern("n*"), .all)])
+    rig.revocations.completeAt = rig.clock.uptime
+  }
+
+  private func code(_ message: ServerMessage?) -> ErrorCode? {
+    if case .error(let error) = message { error.code } else { nil }
+  }
+
+  @Test("up to the bound everything goes on as before")
+  func bound() throws {
+    rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds)
+    _ = try rig.greet("writer")
+    #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 200)
+    #expect(rig.refusal(ofUpgrade: ["authorization": "writer"], as: .whaler(pool: nil)) == nil)
+  }
+
+  @Test("beyond it nobody new is let in, and all are told to try again")
+  func unverified() throws {
+    let (there, _) = try rig.greet("writer")
+    rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
+    let id = rig.connect()
+    let reply = rig.ask(id, .hello(.init(name: "Ada", token: "writer")))
+    guard case .error(let error) = reply else {
+      Issue.record("expected an error, got \(String(describing: reply))")
+      return
+    }
+    #expect(error.code == .unavailable && error.retryable && error.retryAfter != nil)
+    #expect(rig.closeCodes[id] == CloseReason.draining.rawValue)
+    #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 503)
+    #expect(rig.refusal(ofUpgrade: ["authorization": "writer"], as: .whaler(pool: nil)) == 503)
+    // Whoever is there stays, and is not given a new token.
+    #expect(code(rig.ask(there, .refresh(.init(token: "writer")))) == .unavailable)
+    #expect(code(rig.ask(there, .grant(.init(token: "writer")))) == .unavailable)
+    #expect(rig.closeCodes[there] == nil)
+    // A wrong token is still a wrong token.
+    #expect(rig.request("GET", "/api/notes/n1/text", token: "nobody's").status == 401)
+  }
+
+  @Test("once the list is complete again, everybody is let in but those it names")
+  func back() throws {
+    rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
+    #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 503)
+    rig.revocations.completeAt = rig.clock.uptime
+    #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 200)
+    rig.revocations.addElsewhere(.user("u", before: rig.clock.now))
+    rig.pass(milliseconds: 250)
+    #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 401)
+  }
+
+  @Test("at last everybody goes to another gateway")
+  func abandoned() throws {
+    let (id, _) = try rig.greet("writer")
+    let greeting = rig.connect()
+    rig.pass(milliseconds: RevocationAge.abandonedMilliseconds)
+    #expect(rig.closeCodes[id] == nil)
+    rig.pass(milliseconds: 250)
+    #expect(rig.closeCodes[id] == CloseReason.draining.rawValue)
+    #expect(rig.pushes(id).contains { if case .goodbye = $0 { true } else { false } })
+    #expect(rig.closeCodes[greeting] != CloseReason.draining.rawValue)
+  }
+
+  @Test("keys and an open demo go on, for nothing of theirs is taken back elsewhere")
+  func exempt() throws {
+    rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
+    #expect(rig.request("GET", "/api/connections", token: "pk_operator").status == 200)
+    #expect(rig.unreadiness != nil)
+    let demo = GatewayRig(isDemo: true)
+    demo.revocations.completeAt = demo.clock.uptime
+    let (id, _) = try demo.greet(nil)
+    demo.pass(milliseconds: RevocationAge.abandonedMilliseconds + 250)
+    #expect(demo.closeCodes[id] == nil)
+    #expect(demo.unreadiness == nil)
+    _ = try demo.greet(nil)
+  }
+}
