@@ -455,6 +455,11 @@ extension Configuration {
         "Carrier of hints between gateways that share a database: a nats:// or a postgres:// "
         + "address, by default store-url, or none. Without hints, changes of other gateways are found by looking."
     ),
+    .text(
+      "node-name", \.nodeName, .storage, "NAME",
+      help:
+        "Name of this gateway for operators, among those on one database; without it, the machine's "
+        + "name and the port."),
     .number(
       "store-queue-max", \.storeQueueMax, .storage, in: 10...10_000_000,
       help: "Changes, publications and other requests waiting for the disk, over all; beyond, new "

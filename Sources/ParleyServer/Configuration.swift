@@ -86,6 +86,8 @@ public struct Configuration: Sendable, Equatable {
   /// The address of the broker that carries hints between nodes, or `none`; with `nil` it is the
   /// database, if ``storeURL`` names one.
   public var brokerURL: String?
+  /// The name that operators see of this gateway; the machine's name and the port if `nil`.
+  public var nodeName: String?
 
   // MARK: Connections
 

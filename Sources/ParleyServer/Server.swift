@@ -92,6 +92,7 @@ public final class Server: Sendable {
         count: count, configuration: settings, home: { Configuration.home(of: $0, among: count) })
       : nil
     let company = count > 1 ? LoopCompany(count: count) : nil
+    let nodes = Monitor(NodeBoard())
     let loops = (0..<count).map { ServerLoop(configuration: own, place: $0, log: log) }
     let transports = loops.map {
     loops[0].exchange.place = knownRevocations
@@ -156,7 +157,7 @@ public final class Server: Sendable {
           transport: transports[place], storeThread: storeThread, searchThread: searchThread,
           access: access, loginThread: place == 0 ? loginThread : nil,
           provider: place == 0 ? provider : nil, hooks: inbox, broker: hub?.end(of: place) ?? outer,
-          company: company)
+          company: company, nodes: nodes)
         company?.add(loop, mailboxes[place])
       }
       // The first last, for it listens: the others can take connections by then.

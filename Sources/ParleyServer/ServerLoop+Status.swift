@@ -100,7 +100,8 @@ extension ServerLoop {
     attached.company?.reports(with: report, of: place) ?? [report]
   }
 
-  private var total: LoopCompany.Report { Self.total(of: reports) }
+  /// The counts of all loops together.
+  var total: LoopCompany.Report { Self.total(of: reports) }
 
   private static func total(of reports: [LoopCompany.Report]) -> LoopCompany.Report {
     var total = reports[0]
@@ -116,7 +117,8 @@ extension ServerLoop {
     let page = StatisticsPage(
       gateway: total.gateway, store: total.store, process: .now(), started: started,
       now: SystemClock().now, connectionsMax: configuration.connectionsMax,
-      isDemo: configuration.isDemo, latest: latest, earlier: recent.earliest ?? latest)
+      isDemo: configuration.isDemo, latest: latest, earlier: recent.earliest ?? latest,
+      writeNodes: { self.writeNodes(&$0, &$1) })
     return .json(200, page.json)
   }
 }

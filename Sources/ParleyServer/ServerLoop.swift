@@ -25,11 +25,14 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let sharedRevocations: SharedRevocations?
     /// The other loops of the process; `nil` if there are none.
     let company: LoopCompany?
+    /// The gateways on the same database, for all loops.
+    let nodes: Monitor<NodeBoard>
 
     fileprivate init(
       transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
       gateway: Gateway, login: LoginService?, provider: ProviderService?, hooks: HookInbox?,
-      broker: (any ServerBroker)?, sharedRevocations: SharedRevocations?, company: LoopCompany?
+      broker: (any ServerBroker)?, sharedRevocations: SharedRevocations?, company: LoopCompany?,
+      nodes: Monitor<NodeBoard>
     ) {
       self.transport = transport
       self.storeThread = storeThread
@@ -41,6 +44,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       self.broker = broker
       self.sharedRevocations = sharedRevocations
       self.company = company
+      self.nodes = nodes
     }
   }
 
@@ -73,6 +77,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private var attachments: Attachments?
   var recent = RecentActivity()
   var exchange = RevocationExchange()
+  /// Whether this loop follows what other gateways say of themselves.
+  var followsNodes = false
   private var onSettled: (() -> Void)?
   /// Requests of which this loop's gateway is asked its part by another, and who has the answers.
   var ownRequests: [RequestID: (Response) -> Void] = [:]
@@ -102,7 +108,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func attach(
     transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
     access: Access, loginThread: LoginThread?, provider: ProviderParts?, hooks: HookInbox?,
-    broker: (any ServerBroker)?, company: LoopCompany? = nil
+    broker: (any ServerBroker)?, company: LoopCompany? = nil, nodes: Monitor<NodeBoard>
   ) {
     var people = PeopleHandlers.standard(configuration.gateway)
     if let scribe = configuration.scribe {
@@ -133,7 +139,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       broker: broker,
       // One loop tells the others' nodes, for there is one file.
       sharedRevocations: configuration.isStoreInDatabase && place == 0 ? access.revocations : nil,
-      company: company)
+      company: company, nodes: nodes)
   }
 
   var attached: Attachments {
@@ -366,7 +372,12 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
     for news in attached.broker?.takeNews() ?? [] {
       switch news {
-      case .heard(let topic, let bytes): attached.gateway.heard(topic, bytes)
+      case .heard(let topic, let bytes):
+        if topic.utf8.elementsEqual(NodeBoard.topic.utf8) {
+          heardNode(bytes)
+        } else {
+          attached.gateway.heard(topic, bytes)
+        }
       case .hints(let arrive): attached.gateway.hintsChanged(arrive: arrive)
       }
     }
@@ -376,6 +387,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func ticked() {
     recent.tick(now: SystemClock().microseconds) { sample }
     exchangeRevocations()
+    tellNodes()
     gateway.ticked()
     perform()
     attached.company?.report(report, by: place)

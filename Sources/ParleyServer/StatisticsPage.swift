@@ -15,6 +15,8 @@ struct StatisticsPage {
   /// The latest sample of the counters, and one from some seconds before.
   let latest: ActivitySample
   let earlier: ActivitySample
+  /// Adds the gateways of the database.
+  let writeNodes: (inout JSONWriter.Object, inout [UInt8]) -> Void
 
   private typealias Object = JSONWriter.Object
 
@@ -34,6 +36,7 @@ struct StatisticsPage {
         $0.field("queued", store.queued, &$1)
         $0.field("durableMachines", store.state.machines, &$1)
       }
+      writeNodes(&object, &body)
       nest("process", &object, &body, process)
       nest("totals", &object, &body, totals)
       nest("recent", &object, &body, recent)

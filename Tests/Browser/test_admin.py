@@ -165,3 +165,17 @@ def test_the_operators_page_obeys_a_strict_policy(server, person):
     assert "unsafe-inline" not in answer.headers["content-security-policy"]
     sign_in(admin, server.operator)
     expect(admin.page.locator("#state-text")).to_have_text("Serving")
+
+
+def test_the_gateways_are_listed(server, person):
+    admin = person("Admin", viewport={"width": 1180, "height": 900})
+    sign_in(admin, server.operator)
+    page = admin.page
+    expect(page.locator("#nodes-total")).to_have_text("1")
+    page.get_by_role("tab", name="Nodes").click()
+    row = page.locator("#nodes tbody tr")
+    expect(row).to_have_count(1)
+    version = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    expect(row).to_contain_text(f":{server.url.rpartition(':')[2]}")
+    expect(row).to_contain_text(version)
+    expect(row).to_contain_text("answers now")

@@ -13,7 +13,7 @@ from database_line import DatabaseLine
 from fault_library import Faults
 from hook_receiver import HookReceiver
 from native_client import Editor, NativeClient, Unavailable, settle
-from parley_server import ParleyServer
+from parley_server import PROGRAM, ParleyServer
 from patience import SECONDS
 from postgres_server import USER, PostgresServer
 from test_access import issued
@@ -152,6 +152,44 @@ def test_people_in_a_note_see_each_other_whichever_gateway_they_are_at(start, po
         ben.close()
 
 
+def version():
+    said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
+    return said.split()[1]
+
+
+def nodes(server, operator):
+    status, _, body = server.request("GET", "/api/stats", headers=operator)
+    assert status == 200
+    return {node["name"]: node for node in json.loads(body)["nodes"]}
+
+
+def test_operators_see_all_gateways_whichever_they_ask(start, postgres, tmp_path):
+    operator = bearer(new_key(tmp_path, "admin", "operator", "document:*=all"))
+    flags = ["--api-key-file", tmp_path / "api-keys", "--store-url", postgres.new_database()]
+    first = start(*flags, "--node-name", "erster")
+    second = start(*flags, "--node-name", "zweiter", "--loops", "2")
+    for server, name in ((first, "erster"), (second, "zweiter")):
+        # A report is on its way as soon as the other one is heard.
+        while len(seen := nodes(server, operator)) < 2:
+            pass
+        assert [node for node, facts in seen.items() if facts["isAsked"]] == [name]
+        assert seen["zweiter"]["loops"] == 2 and seen["erster"]["loops"] == 1
+        assert {facts["version"] for facts in seen.values()} == {version()}
+        assert all(facts["silentMilliseconds"] < 60_000 for facts in seen.values())
+    with NativeClient(second, "Ada") as client:
+        client.join(json.loads(second.request("POST", "/api/notes", {"title": "N"}, operator)[2])["id"])
+        while nodes(first, operator)["zweiter"]["documents"] < 1:
+            pass
+        assert nodes(first, operator)["zweiter"]["connections"] >= 1
+    second.kill()
+    while nodes(first, operator)["zweiter"]["silentMilliseconds"] < 2_500:
+        pass
+    second.start()
+    # It is another run of the same node: the former one stays on the board for a while.
+    status, _, body = first.request("GET", "/api/stats", headers=operator)
+    assert status == 200 and len(json.loads(body)["nodes"]) in (2, 3)
+
+
 class Cut:
     """A gateway with a line to the database that can be cut."""
 
@@ -220,44 +258,6 @@ def test_a_gateway_that_loses_the_database_keeps_nothing_back_for_ever(start, po
         cut.line.close()
 
 
-def test_a_database_restored_to_the_past_gets_another_epoch(start, postgres):
-    address = postgres.new_database()
-    name = address.split("///")[1].split("?")[0]
-    server = start("--store-url", address)
-    note = server.create_note("Restored")
-    ada = Editor("Ada", note).attach(server)
-    ada.edit(["kept "])
-    ada.settle()
-    epoch = ada.epoch
-    # A copy needs that nobody is connected: the gateways wait.
-    end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
-    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false; {end}")
-    postgres.execute(f"CREATE DATABASE {name}_backup TEMPLATE {name}")
-    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
-    ada.edit([len(ada.text), "lost "])
-    ada.settle()
-    assert ada.revision == 2
-    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false; {end}")
-    postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    postgres.execute(f"ALTER DATABASE {name}_backup RENAME TO {name}")
-    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
-    # Whoever has seen what is no more is told, and not left to guess.
-    while True:
-        with NativeClient(server, "Ada", ada.claim) as client:
-            kind, joined = client.request(
-                "join", {"documentId": note, "resume": {"epoch": epoch, "revision": ada.revision}}
-            )
-            if kind == "joined":
-                break
-            assert joined["code"] == "unavailable", joined
-    assert joined["epoch"] != epoch
-    assert joined["text"] == "kept "
-    ada.client.close()
-
-
-def test_a_gateway_whose_clock_is_wrong(start, postgres, tmp_path):
-    address = postgres.new_database()
-    faults = Faults(tmp_path / "faults")
 def test_a_gateway_that_cannot_hear_of_revocations_lets_nobody_in(start, postgres, tmp_path):
     (tmp_path / "secret").write_bytes(SECRET)
     operator = bearer(new_key(tmp_path, "admin", "operator"))
@@ -296,6 +296,44 @@ def test_a_gateway_that_cannot_hear_of_revocations_lets_nobody_in(start, postgre
         cut.line.close()
 
 
+def test_a_database_restored_to_the_past_gets_another_epoch(start, postgres):
+    address = postgres.new_database()
+    name = address.split("///")[1].split("?")[0]
+    server = start("--store-url", address)
+    note = server.create_note("Restored")
+    ada = Editor("Ada", note).attach(server)
+    ada.edit(["kept "])
+    ada.settle()
+    epoch = ada.epoch
+    # A copy needs that nobody is connected: the gateways wait.
+    end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false; {end}")
+    postgres.execute(f"CREATE DATABASE {name}_backup TEMPLATE {name}")
+    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    ada.edit([len(ada.text), "lost "])
+    ada.settle()
+    assert ada.revision == 2
+    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false; {end}")
+    postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    postgres.execute(f"ALTER DATABASE {name}_backup RENAME TO {name}")
+    postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    # Whoever has seen what is no more is told, and not left to guess.
+    while True:
+        with NativeClient(server, "Ada", ada.claim) as client:
+            kind, joined = client.request(
+                "join", {"documentId": note, "resume": {"epoch": epoch, "revision": ada.revision}}
+            )
+            if kind == "joined":
+                break
+            assert joined["code"] == "unavailable", joined
+    assert joined["epoch"] != epoch
+    assert joined["text"] == "kept "
+    ada.client.close()
+
+
+def test_a_gateway_whose_clock_is_wrong(start, postgres, tmp_path):
+    address = postgres.new_database()
+    faults = Faults(tmp_path / "faults")
     wrong = ParleyServer(tmp_path, "--store-url", address, environment=faults.environment)
     faults.begin("clock", 40 * 86_400_000)
     try:

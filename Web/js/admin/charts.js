@@ -11,7 +11,7 @@ import { Sparkline } from "./sparkline.js";
  * @typedef {{time: number, version: string, uptimeMilliseconds: number, isReady: boolean, isDemo: boolean,
  *   connections: {total: number, native: number, whaler: number, socketIO: number, bayeux: number,
  *     lagging: number, max: number},
- *   documents: {live: number, subscriptions: number}, rooms: {occupied: number}, store: {queued: number},
+ *   documents: {live: number, subscriptions: number}, rooms: {occupied: number}, store: {queued: number}, nodes: unknown[],
  *   process: {memoryBytes: number, openFiles: number, openFilesMax: number},
  *   totals: {changes: number, changesRefused: number},
  *   recent: {messagesReceivedPerSecond: number, framesSentPerSecond: number, changesPerSecond: number,

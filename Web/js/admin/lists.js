@@ -1,10 +1,10 @@
-// The three lists: who is connected, which rooms are in use, which notes there are.
+// The lists: who is connected, which rooms are in use, which notes there are, which gateways serve them.
 
 import { at } from "../base.js";
 import { RequestError, request } from "../http.js";
 import { when } from "../notes.js";
 import { countOf } from "../words.js";
-import { bytes, duration, number } from "./figures.js";
+import { bytes, duration, latency, number } from "./figures.js";
 import { Table } from "./table.js";
 
 /**
@@ -13,6 +13,8 @@ import { Table } from "./table.js";
  *   isLagging: boolean}} ConnectionEntry
  * @typedef {{room: string, subscribers: number, present: number}} RoomEntry
  * @typedef {import("../notes.js").NoteEntry} NoteEntry
+ * @typedef {{name: string, version: string, startedAt: number, loops: number, connections: number,
+ *   documents: number, hintLagMicroseconds?: number, silentMilliseconds: number, isAsked: boolean}} NodeEntry
  */
 
 /** So many are asked for at once. */
@@ -48,6 +50,19 @@ function queue({ queuedBytes, isLagging }) {
   if (!isLagging) return queuedBytes > 0 ? bytes(queuedBytes) : "–";
   const cell = document.createDocumentFragment();
   cell.append(`${bytes(queuedBytes)} `, span("badge bad", "lagging"));
+  return cell;
+}
+
+/** A gateway says something every two seconds; after so long it may be gone. */
+const silentMax = 6_000;
+
+/** @param {NodeEntry} node */
+function seen({ isAsked, silentMilliseconds }) {
+  if (isAsked) return "answers now";
+  const ago = `${duration(silentMilliseconds)} ago`;
+  if (silentMilliseconds <= silentMax) return ago;
+  const cell = document.createDocumentFragment();
+  cell.append(`${ago} `, span("badge bad", "silent"));
   return cell;
 }
 
@@ -154,7 +169,34 @@ export function makeLists({ hostOf, disconnect, now }) {
       }
     },
   };
-  return [connections, rooms, notes];
+
+  /** @type {List<NodeEntry>} */
+  const nodes = {
+    id: "nodes",
+    none: "No gateway was heard of.",
+    table: new Table({
+      host: hostOf("nodes"),
+      name: "Nodes",
+      rowName: "node",
+      keyOf: ({ name, startedAt }) => `${startedAt} ${name}`,
+      columns: [
+        { name: "Node", cell: ({ name }) => span("admin-name", name) },
+        { name: "Version", cell: ({ version }) => version },
+        { name: "Up", cell: ({ startedAt }) => duration(Math.max(0, now() - startedAt)), isNumber: true },
+        { name: "Loops", cell: ({ loops }) => number(loops), isNumber: true },
+        { name: "Connections", cell: ({ connections: count }) => number(count), isNumber: true },
+        { name: "Notes", cell: ({ documents }) => number(documents), isNumber: true },
+        { name: "Hints take", cell: ({ hintLagMicroseconds: lag }) => (lag === undefined ? "–" : latency(lag)), isNumber: true },
+        { name: "Heard", cell: seen, isNumber: true },
+      ],
+    }),
+    words: ({ name, version }) => `${name} ${version}`,
+    async fetch() {
+      const { nodes: items } = await request("/api/stats");
+      return { items, total: items.length };
+    },
+  };
+  return [connections, rooms, notes, nodes];
 }
 
 /** @param {NoteEntry} note */

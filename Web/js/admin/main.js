@@ -123,6 +123,7 @@ function take(stats) {
   ahead = stats.time - Date.now();
   charts.add(stats);
   byId("rooms-total").textContent = stats.rooms.occupied.toLocaleString();
+  byId("nodes-total").textContent = stats.nodes.length.toLocaleString();
   byId("server").textContent = [
     `Parley ${stats.version}`,
     `up ${duration(stats.uptimeMilliseconds)}`,

@@ -1,0 +1,62 @@
+/// The gateways on one database, as they tell each other of themselves: a report every two seconds, and at
+/// once where one is heard for the first time.
+///
+/// Reports go as hints do, and may be lost: a gateway that says nothing stays on the board for a minute, with
+/// the time since it was heard. Where hints do not arrive, a gateway knows of itself alone.
+package struct NodeBoard: Sendable {
+  /// The topic of the reports.
+  package static let topic = "gateways"
+  /// Milliseconds between reports.
+  package static let reportMilliseconds: Int64 = 2_000
+  /// Milliseconds between reports to those who are new.
+  package static let greetingMilliseconds: Int64 = 250
+  /// Milliseconds without a report after which a gateway is forgotten.
+  package static let keptMilliseconds: Int64 = 60_000
+  /// Other gateways that are kept, at most: more are passed by.
+  package static let nodesMax = 256
+
+  private struct Other {
+    var report: NodeReport
+    var heardAt: Int64
+  }
+
+  /// This process's own name for people, once it listens.
+  package var ownName: String?
+  private var others: [String: Other] = [:]
+  private var toldAt: Int64?
+  private var hasNewcomer = false
+
+  /// Makes an empty board.
+  package init() {}
+
+  /// Returns whether it is time for a report, which is sent then; forgets who is gone.
+  package mutating func begins(now: Int64) -> Bool {
+    let pause = hasNewcomer ? Self.greetingMilliseconds : Self.reportMilliseconds
+    if let toldAt, now - toldAt < pause { return false }
+    toldAt = now
+    hasNewcomer = false
+    others = others.filter { now - $0.value.heardAt < Self.keptMilliseconds }
+    return true
+  }
+
+  /// Takes in another gateway's report; what is none changes nothing.
+  ///
+  /// - Parameter own: The name of this process's run.
+  package mutating func hear(_ bytes: [UInt8], own: String, now: Int64) {
+    guard let report = NodeReport(bytes), !report.run.utf8.elementsEqual(own.utf8) else { return }
+    if others[report.run] == nil {
+      guard others.count < Self.nodesMax else { return }
+      hasNewcomer = true
+    }
+    others[report.run] = Other(report: report, heardAt: now)
+  }
+
+  /// The other gateways by their names, each with the milliseconds since it was heard.
+  package func list(now: Int64) -> [(report: NodeReport, silence: Int64)] {
+    others.values.map { ($0.report, max(0, now - $0.heardAt)) }.sorted { one, other in
+      let names = (Array(one.report.name.utf8), Array(other.report.name.utf8))
+      if names.0 != names.1 { return names.0.lexicographicallyPrecedes(names.1) }
+      return one.report.run.utf8.lexicographicallyPrecedes(other.report.run.utf8)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package import GatewayPorts
+import JSON
+
+/// The facts that a gateway tells the others of one database about itself, for people who operate them.
+package struct NodeReport: Equatable, Sendable {
+  /// The name of the process's run: one that begins anew is another.
+  package var run: String
+  /// The name for people.
+  package var name: String
+  /// The program's version.
+  package var version: String
+  /// The time at which the process started.
+  package var startedAt: Timestamp
+  /// The number of loops, which are one node together.
+  package var loops: Int
+  /// Open connections.
+  package var connections: Int
+  /// Notes in memory.
+  package var notes: Int
+  /// Microseconds of every second hint's way at most; `nil` where none was measured.
+  package var lag: Int64?
+
+  /// Makes a report.
+  package init(
+    run: String, name: String, version: String, startedAt: Timestamp, loops: Int, connections: Int,
+    notes: Int, lag: Int64?
+  ) {
+    self.run = run
+    var name = name
+    while name.utf8.count > Self.nameBytesMax { name.unicodeScalars.removeLast() }
+    self.name = name
+    self.version = version
+    self.startedAt = startedAt
+    self.loops = loops
+    self.connections = connections
+    self.notes = notes
+    self.lag = lag
+  }
+
+  /// Bytes of a name, at most.
+  package static let nameBytesMax = 200
+  /// Bytes of a message, at most: a longer one is not read.
+  package static let bytesMax = 2_048
+
+  /// The report as JSON.
+  package var encoded: [UInt8] {
+    var bytes: [UInt8] = []
+    JSONWriter.object(&bytes) { object, bytes in
+      object.field("run", run, &bytes)
+      object.field("name", name, &bytes)
+      object.field("version", version, &bytes)
+      object.field("started", Int(startedAt), &bytes)
+      object.field("loops", loops, &bytes)
+      object.field("connections", connections, &bytes)
+      object.field("notes", notes, &bytes)
+      if let lag { object.field("lag", Int(lag), &bytes) }
+    }
+    return bytes
+  }
+
+  /// Reads a report; `nil` if it is none.
+  package init?(_ bytes: [UInt8]) {
+    guard bytes.count <= Self.bytesMax, let fields = JSONFields(bytes),
+      let run = fields["run"]?.string, !run.isEmpty, let name = fields["name"]?.string,
+      name.utf8.count <= Self.nameBytesMax, let version = fields["version"]?.string,
+      let started = fields["started"]?.integer, let loops = fields["loops"]?.integer,
+      let connections = fields["connections"]?.integer, let notes = fields["notes"]?.integer
+    else { return nil }
+    self.init(
+      run: run, name: name, version: version, startedAt: Timestamp(started), loops: loops,
+      connections: connections, notes: notes, lag: fields["lag"]?.integer.map { Int64($0) })
+  }
+}

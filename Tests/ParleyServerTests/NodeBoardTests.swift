@@ -1,0 +1,82 @@
+import ParleyServer
+import Testing
+
+/// The gateways on one database, as each hears of the others.
+@Suite("The board of gateways")
+struct NodeBoardTests {
+  private func report(_ name: String, run: String? = nil) -> NodeReport {
+    NodeReport(
+      run: run ?? "run of \(name)", name: name, version: "1", startedAt: 5, loops: 2,
+      connections: 3, notes: 4, lag: 250)
+  }
+
+  private func begins(_ board: inout NodeBoard, _ now: Int64) -> Bool { board.begins(now: now) }
+
+  private func names(_ board: NodeBoard, now: Int64) -> [String] {
+    board.list(now: now).map(\.report.name)
+  }
+
+  @Test("a report is read as it was written")
+  func coding() {
+    var report = report("n\u{0}é\"")
+    #expect(NodeReport(report.encoded) == report)
+    report.lag = nil
+    #expect(NodeReport(report.encoded) == report)
+    let long = self.report(String(repeating: "🐦", count: 500), run: "long")
+    #expect(long.encoded.count <= NodeReport.bytesMax)
+    #expect(NodeReport(long.encoded) == long)
+  }
+
+  @Test(
+    "what is no report changes nothing",
+    arguments: [
+      "", "{}", "[]", #"{"run":"a"}"#,
+      #"{"run":"","name":"n","version":"1","started":1,"loops":1,"connections":1,"notes":1}"#,
+      #"{"run":"a","name":"n","version":"1","started":"1","loops":1,"connections":1,"notes":1}"#,
+    ])
+  func nonsense(text: String) {
+    var board = NodeBoard()
+    board.hear(Array(text.utf8), own: "me", now: 0)
+    let long = [UInt8](repeating: 0x20, count: NodeReport.bytesMax) + Array(text.utf8)
+    board.hear(long, own: "me", now: 0)
+    #expect(board.list(now: 0).isEmpty)
+  }
+
+  @Test("others are listed by name with the time since they were heard, and forgotten at last")
+  func silence() {
+    var board = NodeBoard()
+    #expect(begins(&board, 0))
+    board.hear(report("b").encoded, own: "me", now: 100)
+    board.hear(report("a").encoded, own: "me", now: 200)
+    board.hear(report("me", run: "me").encoded, own: "me", now: 200)
+    #expect(names(board, now: 300) == ["a", "b"])
+    #expect(board.list(now: 1_300).map(\.silence) == [1_100, 1_200])
+    board.hear(report("a").encoded, own: "me", now: 50_000)
+    #expect(begins(&board, NodeBoard.keptMilliseconds + 100))
+    #expect(names(board, now: NodeBoard.keptMilliseconds + 100) == ["a"])
+  }
+
+  @Test("a report goes out every two seconds, and soon to somebody new")
+  func pauses() {
+    var board = NodeBoard()
+    #expect(begins(&board, 1_000))
+    #expect(!begins(&board, 999 + NodeBoard.reportMilliseconds))
+    #expect(begins(&board, 1_000 + NodeBoard.reportMilliseconds))
+    board.hear(report("a").encoded, own: "me", now: 3_000)
+    #expect(!begins(&board, 2_999 + NodeBoard.greetingMilliseconds))
+    #expect(begins(&board, 3_000 + NodeBoard.greetingMilliseconds))
+    board.hear(report("a").encoded, own: "me", now: 3_500)
+    #expect(!begins(&board, 3_000 + 2 * NodeBoard.greetingMilliseconds))
+  }
+
+  @Test("beyond so many, more are passed by")
+  func bound() {
+    var board = NodeBoard()
+    for number in 0..<(NodeBoard.nodesMax + 10) {
+      board.hear(report("\(number)").encoded, own: "me", now: 0)
+    }
+    #expect(board.list(now: 0).count == NodeBoard.nodesMax)
+    board.hear(report("0").encoded, own: "me", now: 500)
+    #expect(board.list(now: 500).contains { $0.silence == 0 })
+  }
+}
