@@ -94,8 +94,8 @@ public final class Server: Sendable {
     let company = count > 1 ? LoopCompany(count: count) : nil
     let nodes = Monitor(NodeBoard())
     let loops = (0..<count).map { ServerLoop(configuration: own, place: $0, log: log) }
-    let transports = loops.map {
     loops[0].exchange.place = knownRevocations
+    let transports = loops.map {
       LibwebsocketsTransport(configuration: settings, delegate: $0, crew: crew, place: $0.place)
     }
     let mailboxes = transports.map(\.mailbox)
@@ -288,7 +288,7 @@ public final class Server: Sendable {
     unsettled.wait(atMostMilliseconds: left(untilPercent: 50)) { $0 == 0 }
     stopStage.withLock { $0 = "connections" }
     let share = left(untilPercent: 80)
-    Self.atOnce(transports) { transport in
+    AtOnce.run(transports) { transport in
       transport.stop(
         code: CloseCode(CloseReason.draining.rawValue),
         reason: "the server is going down; come back", within: share)
@@ -303,30 +303,12 @@ public final class Server: Sendable {
     searchThread.stop()
     stopStage.withLock { $0 = "the store" }
     // At once: each interrupts what waits for a database that is away.
-    Self.atOnce(storeThreads) { $0.stop() }
+    AtOnce.run(storeThreads) { $0.stop() }
     stopStage.withLock { $0 = "logins" }
     loginThread?.stop()
     stopStage.withLock { $0 = "the identity provider" }
     providerThread?.stop()
     loopGuard.stop()
-  }
-
-  /// Does work with each of some things on a thread of its own, with the first on this one; returns when
-  /// all of it is done.
-  private static func atOnce<Item: Sendable>(
-    _ items: [Item], _ work: @escaping @Sendable (Item) -> Void
-  ) {
-    guard let first = items.first else { return }
-    let left = Monitor(items.count - 1)
-    for item in items.dropFirst() {
-      Thread.start {
-        work(item)
-        left.withLock { $0 -= 1 }
-        left.signal()
-      }
-    }
-    work(first)
-    left.wait(until: { $0 == 0 }, then: { _ in })
   }
 
   /// The step that ``stop(drainMilliseconds:)`` waits for, in words.

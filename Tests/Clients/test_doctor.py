@@ -80,3 +80,12 @@ def test_no_page(tmp_path):
 def test_origins(tmp_path):
     _, findings = examine(tmp_path, "--allowed-origin", "*")
     assert findings["origin"][0][0] == "warning"
+
+
+def test_more_loops_than_cores(tmp_path):
+    flags = ["--store-url", f"postgres://nobody@/none?host={tmp_path}"]
+    _, findings = examine(tmp_path, *flags, "--loops", 64)
+    (severity, text) = findings["loops"][0]
+    assert severity == "warning" and ", or auto" in text
+    _, findings = examine(tmp_path, "--loops", "auto")
+    assert findings["loops"] == [("ok", "one, which is best for a file in data-dir")]

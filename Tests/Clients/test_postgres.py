@@ -81,6 +81,12 @@ def test_what_it_says_of_the_store(start, postgres, tmp_path):
     code, findings = examine(tmp_path, "--store-url", address)
     assert code == 0
     assert any("durable on one machine" in text for _, text in findings["store"])
+    # As many connections as there are.
+    _, findings = examine(tmp_path, "--store-url", address, "--loops", 64)
+    assert any(
+        severity == "warning" and "the database allows 100 connections, and this gateway has 131" in text
+        for severity, text in findings["store"]
+    )
     # While the server runs, as over a file.
     code, said = parley(tmp_path, "notes", "--store-url", address)
     assert code == 0 and document in said

@@ -1,4 +1,5 @@
 import GatewayPorts
+import Glibc
 import Testing
 import TransportLibwebsockets
 
@@ -133,4 +134,56 @@ struct CrewTests {
     try client.sendText("still")
     #expect(try client.receive().text == "still")
   }
+
+  @Test func `of many that arrive at once, a turn takes 256, and each has its turn`() throws {
+    let crew = try Crew()
+    let clients = try (0..<420).map { _ in try TestClient(port: crew.port) }
+    var movers: [TestClient] = []
+    for client in clients {
+      if try !client.request("/any", "GET", body: "").text.hasPrefix("1 ") { movers.append(client) }
+    }
+    #expect(movers.count == 280)
+    let turns = TurnCounts()
+    try crew.servers[1].onLoop { server in
+      let answer = server.onRequest
+      server.onRequest = {
+        turns.count()
+        answer($0, $1, $2, $3)
+      }
+      server.onTurnEnded = { _ in
+        turns.end()
+        return false
+      }
+    }
+    // The loop stands still until all are in its mailbox.
+    crew.servers[1].transport.mailbox.post { turns.hold() }
+    for client in movers { try client.write("GET /to/1 HTTP/1.1\r\nHost: a\r\n\r\n") }
+    for place in [0, 2] {
+      while try crew.servers[place].onLoop({ $0.transport.connectionCount }) > 0 {}
+    }
+    turns.release()
+    for client in movers { #expect(try client.answer().text == "1 /to/1 ") }
+    let counts = try crew.servers[1].onLoop { _ in turns.counts }
+    #expect(counts.reduce(0, +) == 280)
+    #expect(counts.max() == 256)
+  }
+}
+
+/// Requests of each turn of a loop. Used on the loop's thread, but for ``release()``.
+private final class TurnCounts: @unchecked Sendable {
+  private(set) var counts: [Int] = []
+  private var requests = 0
+  private var semaphore = sem_t()
+
+  init() { sem_init(&semaphore, 0, 0) }
+
+  func count() { requests += 1 }
+
+  func end() {
+    if requests > 0 { counts.append(requests) }
+    requests = 0
+  }
+
+  func hold() { sem_wait(&semaphore) }
+  func release() { sem_post(&semaphore) }
 }

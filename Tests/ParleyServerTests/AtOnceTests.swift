@@ -1,0 +1,26 @@
+import ParleyServer
+import Testing
+
+/// Work that is done at the same time, such as the end of several stores' threads.
+@Suite("At once")
+struct AtOnceTests {
+  @Test(
+    "each begins before any has ended, and all have ended at the return", arguments: [1, 2, 16])
+  func parallel(count: Int) {
+    let begun = Monitor(0)
+    let done = Monitor<[Int]>([])
+    AtOnce.run(Array(0..<count)) { item in
+      begun.withLock { $0 += 1 }
+      begun.signal()
+      // One after the other, the first would wait here for ever.
+      begun.wait(until: { $0 == count }, then: { _ in })
+      done.withLock { $0.append(item) }
+    }
+    #expect(done.withLock { $0.sorted() } == Array(0..<count))
+  }
+
+  @Test("nothing is nothing")
+  func none() {
+    AtOnce.run([Int]()) { _ in Issue.record("there was no item") }
+  }
+}

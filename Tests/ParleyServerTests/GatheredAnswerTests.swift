@@ -1,0 +1,87 @@
+import GatewayPorts
+import ParleyServer
+import Testing
+
+/// Answers of several loops that become one.
+@Suite("Answers of several loops")
+struct GatheredAnswerTests {
+  private func response(_ body: String, status: Int = 200) -> Response {
+    Response(status: status, headers: [], body: Array(body.utf8))
+  }
+
+  private func kind(_ method: String, _ path: String, query: String = "") throws
+    -> GatheredAnswer.Kind
+  {
+    try #require(
+      GatheredAnswer.Kind(RequestHead(method: method, path: path, query: query, headers: [:])))
+  }
+
+  private func text(_ answer: GatheredAnswer) -> String {
+    String(decoding: answer.response.body, as: UTF8.self)
+  }
+
+  @Test(
+    "a loop that has not done its part makes it one that is to be sent again, whatever others say",
+    arguments: [
+      ("GET", "/api/connections"), ("GET", "/api/rooms"), ("POST", "/api/revoke"),
+      ("POST", "/api/users/a/b/disconnect"), ("POST", "/api/users/a/refresh-rights"),
+    ])
+  func unfinished(method: String, path: String) throws {
+    let good = response(#"{"connections":1}"#)
+    var answer = GatheredAnswer(try kind(method, path), good)
+    answer.add(GatheredAnswer.unfinished)
+    #expect(answer.response.status == 503)
+    answer.add(good)
+    #expect(answer.response.status == 503)
+    #expect(text(answer).contains(#""unavailable""#))
+    // What is no answer counts as none.
+    var broken = GatheredAnswer(try kind(method, path), good)
+    broken.add(response("nonsense"))
+    #expect(broken.response.status == 503)
+  }
+
+  @Test("numbers are added")
+  func numbers() throws {
+    var answer = GatheredAnswer(
+      try kind("POST", "/api/users/ada/disconnect"), response(#"{"connections":2}"#))
+    answer.add(response(#"{"connections":3}"#))
+    answer.add(response(#"{"connections":0}"#))
+    #expect(text(answer) == #"{"connections":5}"#)
+  }
+
+  @Test("connections are put together in order, as many as were asked for")
+  func connections() throws {
+    var answer = GatheredAnswer(
+      try kind("GET", "/api/connections", query: "limit=3"),
+      response(#"{"connections":[{"id":"1"},{"id":"10"}],"total":2,"more":false}"#))
+    answer.add(response(#"{"connections":[{"id":"2"},{"id":"9"}],"total":7,"more":false}"#))
+    #expect(
+      text(answer)
+        == #"{"connections":[{"id":"1"},{"id":"2"},{"id":"9"}],"total":9,"more":true}"#)
+  }
+
+  @Test("a room is one, at however many loops")
+  func rooms() throws {
+    var answer = GatheredAnswer(
+      try kind("GET", "/api/rooms"),
+      response(
+        #"{"rooms":[{"room":"b","subscribers":1,"present":2}],"total":1,"more":false}"#),
+      rooms: [Array("b".utf8)])
+    answer.add(
+      response(
+        #"{"rooms":[{"room":"a","subscribers":1,"present":0},{"room":"b","subscribers":3,"present":2}],"total":2,"more":false}"#
+      ), rooms: [Array("a".utf8), Array("b".utf8)])
+    #expect(
+      text(answer)
+        == #"{"rooms":[{"room":"a","subscribers":1,"present":0},{"room":"b","subscribers":4,"present":2}],"total":2,"more":false}"#
+    )
+  }
+
+  @Test(
+    "what one loop answers for all is none of these",
+    arguments: [("GET", "/api/notes"), ("POST", "/api/connections"), ("POST", "/api/users/a")])
+  func others(method: String, path: String) {
+    #expect(
+      GatheredAnswer.Kind(RequestHead(method: method, path: path, query: "", headers: [:])) == nil)
+  }
+}
