@@ -40,6 +40,12 @@ enum LoginAnswer {
     response(code, message, status: status) { _, _ in }
   }
 
+  /// The answer where a token may have been taken back at a gateway that this one is cut off from. New
+  /// tokens would outlive that.
+  static var unverified: Response {
+    problem(.unavailable, "Whether the token was taken back cannot be seen now", status: 503)
+  }
+
   /// The refresh token in a request's body; `nil` if it has none.
   static func refreshToken(in body: [UInt8]) -> String? {
     JSONFields(body)?["refreshToken"]?.string

@@ -181,11 +181,8 @@ final class LoginService {
     }
     do throws(AuthenticationError) {
       let identity = try tokens.identity(ofRefreshToken: token, now: clock.now)
-      // New tokens would outlive what took the old ones back.
-      guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds
-      else {
-        return Self.problem(
-          .unavailable, "Whether the token was taken back cannot be seen now", status: 503)
+      guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
+        return LoginAnswer.unverified
       }
       guard !revocations.isRevoked(identity), let user = users.user(identity.user),
         user.owns(tokenIssuedAt: identity.issuedAt)

@@ -173,6 +173,9 @@ final class ProviderService {
     do throws(AuthenticationError) {
       guard let ticket = cookies.value(of: Self.ticketCookie, in: head) else { throw .missing }
       let (user, identity) = try tokens.user(in: ticket, of: .ticket, now: clock.now)
+      guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
+        return LoginAnswer.unverified
+      }
       guard !revocations.isRevoked(identity) else { throw .revoked }
       response = give(user, until: clock.now + settings.sessionMilliseconds)
     } catch {
@@ -194,6 +197,9 @@ final class ProviderService {
     }
     do throws(AuthenticationError) {
       let (user, identity) = try tokens.user(in: token, of: .refresh, now: clock.now)
+      guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
+        return LoginAnswer.unverified
+      }
       guard !revocations.isRevoked(identity) else { throw .revoked }
       guard !settings.grants(of: user).isEmpty else { throw .claims }
       // The end stays where the sign-in has put it.

@@ -11,6 +11,7 @@ import pytest
 from native_client import Editor
 from parley_server import PROGRAM
 from postgres_server import PostgresServer
+from test_files import picture, put
 from test_postgres import parley
 from test_tokens import bearer, new_key
 
@@ -79,6 +80,7 @@ def make(start, tmp_path):
         assert server.request("PUT", f"{path}/text", text.encode())[0] == 200
     status, _, body = server.request("POST", f"{path}/versions", {"name": "First", "revision": 2})
     assert status in (200, 201), body
+    put(server, note, picture())
     gone = server.create_note("Gone")
     assert server.request("PUT", f"/api/notes/{gone}/text", b"gone")[0] == 200
     assert server.request("DELETE", f"/api/notes/{gone}")[0] == 204

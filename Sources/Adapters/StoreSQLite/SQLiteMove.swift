@@ -78,7 +78,7 @@ public final class SQLiteMove: UnfinishedStore {
   /// See ``MovableStore``.
   public func count(of table: StoreTable) throws(StoreError) -> Int {
     guard table != .sequences else { return StoreTable.numbered.count }
-    let statement = try sql("SELECT count(*) FROM \(table.name)\(Self.filter(table))")
+    let statement = try sql("SELECT count(*) FROM \(Self.rows(of: table))")
     return try statement.first { $0.integer(0) } ?? 0
   }
 
@@ -94,7 +94,7 @@ public final class SQLiteMove: UnfinishedStore {
     let order = table.columns.prefix(table.keyCount).map { "\"\($0.name)\"" }
     let statement = try sql(
       """
-      SELECT \(columns.joined(separator: ", ")) FROM \(table.name)\(Self.filter(table))
+      SELECT \(columns.joined(separator: ", ")) FROM \(Self.rows(of: table))
       ORDER BY \(order.joined(separator: ", "))
       """)
     statement.bind()
@@ -114,9 +114,18 @@ public final class SQLiteMove: UnfinishedStore {
     if !rows.isEmpty { try body(rows) }
   }
 
-  /// What a note's row has in other stores stands among the small values here.
-  private static func filter(_ table: StoreTable) -> String {
-    table.name == "meta" ? " WHERE name NOT LIKE 'clock:%'" : ""
+  /// The rows of a table as all stores have them.
+  private static func rows(of table: StoreTable) -> String {
+    switch table.name {
+    // What a note's row has in other stores stands among the small values here.
+    case "meta": "meta WHERE name NOT LIKE 'clock:%'"
+    // Files have numbers here, and are named by their hashes elsewhere.
+    case "note_files":
+      """
+      (SELECT document, hash, name, time, seen FROM note_files JOIN files ON number = file)
+      """
+    default: table.name
+    }
   }
 
   private func sequences() throws(StoreError) -> [[StoreCell]] {
@@ -154,7 +163,9 @@ public final class SQLiteMove: UnfinishedStore {
         case StoreTable.sequences.name: try writeSequence(row)
         case "documents", "deleted_documents": try writeNote(row, to: table)
         default:
-          let statement = try sql(Self.insertion(table.name, table.columns.map(\.name)))
+          let statement = try sql(
+            table.name == "note_files"
+              ? Self.fileInsertion : Self.insertion(table.name, table.columns.map(\.name)))
           statement.bind(all: zip(table.columns, row).map { Self.value($1, $0.kind) })
           defer { statement.reset() }
           _ = try statement.step()
@@ -231,6 +242,11 @@ public final class SQLiteMove: UnfinishedStore {
     defer { statement.reset() }
     _ = try statement.step()
   }
+
+  private static let fileInsertion = """
+    INSERT INTO note_files (document, file, name, time, seen)
+    VALUES (?1, (SELECT number FROM files WHERE hash = ?2), ?3, ?4, ?5)
+    """
 
   private static func insertion(_ table: String, _ columns: [String]) -> String {
     let names = columns.map { "\"\($0)\"" }.joined(separator: ", ")
