@@ -20,7 +20,7 @@ public struct AuthorRun: Sendable, Hashable {
 /// and no run is empty, so equal authorships have equal runs.
 public struct Authorship: Sendable {
   private var names: [String] = []
-  private var numbers: [String: Int] = [:]
+  private var numbers: [ExactName: Int] = [:]
   private var tree = AuthorTree()
 
   /// The authorship of an empty text.
@@ -93,9 +93,9 @@ public struct Authorship: Sendable {
   }
 
   private mutating func number(_ author: String) -> Int {
-    if let number = numbers[author] { return number }
+    if let number = numbers[ExactName(author)] { return number }
     names.append(author)
-    numbers[author] = names.count - 1
+    numbers[ExactName(author)] = names.count - 1
     return names.count - 1
   }
 }

@@ -135,7 +135,8 @@ public struct HistoryGroup: Sendable, Equatable {
   ///   - pause: The longest pause within a group, in milliseconds.
   /// - Returns: Whether it was taken.
   public mutating func take(_ entry: LogEntry, pause: Timestamp) -> Bool {
-    guard entry.client == client, entry.author == author, entry.time - lastTime <= pause,
+    guard ExactName(entry.client) == ExactName(client),
+      ExactName(entry.author) == ExactName(author), entry.time - lastTime <= pause,
       lastRevision - firstRevision + 1 < Self.entriesMax
     else { return false }
     lastRevision = entry.revision

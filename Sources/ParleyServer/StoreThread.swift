@@ -201,11 +201,11 @@ package final class StoreThread: Sendable {
     // Whether the store has housekeeping to do as soon as nobody waits.
     var hasMore = true
     /// Documents with a chore under way.
-    var busy: Set<DocumentID> = []
+    var busy: Set<ExactName> = []
     state.withLock { $0.metrics.state = store.state }
     outboxChanged(store.takeOutboxChanges())
     while true {
-      reader?.submit(store.takeChores().filter { busy.insert($0.id).inserted })
+      reader?.submit(store.takeChores().filter { busy.insert(ExactName($0.id)).inserted })
       let (batch, outboxWork, chore, exchange) = state.wait(
         until: { !$0.isIdle || $0.isStopping || hasMore },
         then: { state in
@@ -227,7 +227,7 @@ package final class StoreThread: Sendable {
         if !changes.isEmpty { committed(changes) }
       }
       if let chore {
-        busy.remove(chore.id)
+        busy.remove(ExactName(chore.id))
         if let result = chore.result { keep(result, store, state, wake) }
       }
       if let exchange {

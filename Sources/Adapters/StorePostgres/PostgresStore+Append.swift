@@ -55,11 +55,11 @@ extension PostgresStore {
   /// The appends of a batch that changes nothing else; `nil` for any other batch.
   func appendsAlone(_ batch: [StoreRequest]) -> [LogAppend]? {
     var appends: [LogAppend] = []
-    var ids: Set<DocumentID> = []
+    var ids: Set<ExactName> = []
     for request in batch {
       switch request {
       case .append(let id, let epoch, let entries, let condition):
-        guard !entries.isEmpty, ids.insert(id).inserted,
+        guard !entries.isEmpty, ids.insert(ExactName(id)).inserted,
           outboxRules?.scribe.drafts(for: request, .done).isEmpty ?? true
         else { return nil }
         appends.append(LogAppend(id, epoch, entries, condition))
@@ -71,7 +71,7 @@ extension PostgresStore {
       case .note(let id), .load(let id, _), .entries(let id, _, _, _), .text(let id, _),
         .news(let id, _, _, _, _), .history(let id, _, _, _), .versions(let id):
         // It may have to see what is appended, or not to see it.
-        if ids.contains(id) { return nil }
+        if ids.contains(ExactName(id)) { return nil }
       case .list, .notes: return nil
       default: break
       }
@@ -149,7 +149,8 @@ extension PostgresStore {
     if let condition = append.condition {
       chain = RecordChecksum(condition.chain)
     } else {
-      guard let head = heads[append.id], head.epoch.utf8.elementsEqual(append.epoch.utf8),
+      guard let head = heads[ExactName(append.id)],
+        head.epoch.utf8.elementsEqual(append.epoch.utf8),
         revision == head.revision, length == head.length
       else { return nil }
       chain = head.chain
@@ -192,7 +193,7 @@ extension PostgresStore {
     let old = appends.filter { links(of: $0) == nil }.map(\.id)
     guard !old.isEmpty else { return }
     if heads.count > Self.headsMax { heads = [:] }
-    for id in old { heads[id] = nil }
+    for id in old { heads[ExactName(id)] = nil }
     let found = try link.run([
       PostgresCommand(
         "SELECT id, number, epoch, revision, length, chain FROM parley.documents WHERE id = ANY ($1)",
@@ -200,7 +201,7 @@ extension PostgresStore {
     ])
     for row in found.first?.rows({ $0 }) ?? [] {
       guard let chain = row.withBytes(5, { RecordChecksum($0) }) else { continue }
-      heads[row.text(0)] = SeenHead(
+      heads[ExactName(row.text(0))] = SeenHead(
         epoch: row.text(2), revision: row.integer(3), length: row.integer(4), chain: chain)
     }
   }
@@ -210,7 +211,9 @@ extension PostgresStore {
     _ appends: [(append: LogAppend, links: [RecordChecksum])]
   ) throws(PostgresFailure) -> [Bool] {
     var rows = AppendArrays()
-    for (append, links) in appends { rows.add(append, links) { heads[append.id]?.chain } }
+    for (append, links) in appends {
+      rows.add(append, links) { heads[ExactName(append.id)]?.chain }
+    }
     let results = try link.run([
       PostgresCommand(
         """
@@ -223,7 +226,9 @@ extension PostgresStore {
     for row in results.first?.rows({ $0 }) ?? [] {
       let place = row.integer(0) - 1
       guard won.indices.contains(place) else { continue }
-      let (id, condition) = (appends[place].append.id, appends[place].append.condition)
+      let (id, condition) = (
+        ExactName(appends[place].append.id), appends[place].append.condition
+      )
       won[place] = row.bool(1)
       guard !row.isNull(2), let chain = row.withBytes(6, { RecordChecksum($0) }) else {
         heads[id] = nil

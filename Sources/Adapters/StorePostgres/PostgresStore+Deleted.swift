@@ -68,11 +68,11 @@ extension PostgresStore {
     guard moved.changedRows > 0 else { throw .exists }
     change("DELETE FROM parley.deleted_documents WHERE number = $1", row.number)
     change("UPDATE parley.note_origins SET deleted = 0, expires = NULL WHERE id = $1", id)
-    documents[id] = row
-    heads[id] = nil
+    documents[ExactName(id)] = row
+    heads[ExactName(id)] = nil
     // Work on its log may have been due when it was deleted.
-    if row.needsSnapshot { unsnapped.insert(id) }
-    if let retention, retention.isOverlong(row) { overlong.insert(id) }
+    if row.needsSnapshot { unsnapped.insert(ExactName(id)) }
+    if let retention, retention.isOverlong(row) { overlong.insert(ExactName(id)) }
     if row.base > 0 { hasCompacted = true }
     return row
   }

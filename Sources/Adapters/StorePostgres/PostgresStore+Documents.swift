@@ -14,21 +14,21 @@ extension PostgresStore {
         SELECT n.name, e.epoch, 0, 0, '' FROM unnest($1) AS n(name), parley.room_epoch e
         WHERE NOT EXISTS (SELECT 1 FROM parley.rooms r WHERE r.name = n.name)
         ORDER BY n.name ON CONFLICT (name) DO NOTHING
-        """, locks.newRooms.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        """, locks.newRooms.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
     }
     if !locks.documents.isEmpty {
       let found = try query(
         Self.selectDocuments + " WHERE id = ANY ($1) ORDER BY number FOR UPDATE",
-        Array(locks.documents))
+        locks.documents.map(\.text))
       for id in locks.documents { documents[id] = .some(nil) }
-      for row in try found.rows(readRow) { documents[row.id] = row }
+      for row in try found.rows(readRow) { documents[ExactName(row.id)] = row }
     }
     let names = locks.rooms.union(locks.newRooms)
     if !names.isEmpty {
       let found = try query(
-        Self.selectRooms + " WHERE name = ANY ($1) ORDER BY number FOR UPDATE", Array(names))
+        Self.selectRooms + " WHERE name = ANY ($1) ORDER BY number FOR UPDATE", names.map(\.text))
       for name in names { rooms[name] = .some(nil) }
-      for row in try found.rows(readRoom) { rooms[row.name] = row }
+      for row in try found.rows(readRoom) { rooms[ExactName(row.name)] = row }
     }
   }
 
@@ -51,7 +51,7 @@ extension PostgresStore {
     let row = DocumentRow(
       number: number, id: id, title: title, createdAt: time, updatedAt: time, epoch: epoch,
       revision: 0, length: 0, chain: origin, base: 0, baseChain: origin, marks: 0, unsnapped: 0)
-    documents[id] = row
+    documents[ExactName(id)] = row
     beginEpoch(epoch, after: 0, document: number)
     return row.summary
   }
@@ -77,8 +77,8 @@ extension PostgresStore {
     }
     change("DELETE FROM parley.documents WHERE number = $1", row.number)
     change("UPDATE parley.note_origins SET deleted = 1 WHERE id = $1", id)
-    documents[id] = .some(nil)
-    heads[id] = nil
+    documents[ExactName(id)] = .some(nil)
+    heads[ExactName(id)] = nil
     hasUndatedDeletions = true
     isTimeKnown = false
     hasGarbage = true
@@ -106,10 +106,10 @@ extension PostgresStore {
 
   /// A document's row. A transaction that writes locks it, unless it has done so already.
   func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
-    if let known = documents[id] { return known }
+    if let known = documents[ExactName(id)] { return known }
     let end = isWriting ? " WHERE id = $1 FOR UPDATE" : " WHERE id = $1"
     let row = try query(Self.selectDocuments + end, id).first.map(readRow)
-    documents[id] = .some(row)
+    documents[ExactName(id)] = .some(row)
     return row
   }
 
@@ -147,10 +147,10 @@ extension PostgresStore {
       WHERE number = $1
       """, row.number, row.title, row.updatedAt, row.epoch, row.revision, row.length, row.chain,
       row.base, row.baseChain, row.unsnapped)
-    documents[row.id] = row
-    heads[row.id] = nil
-    if row.needsSnapshot { unsnapped.insert(row.id) }
-    if let retention, retention.isOverlong(row) { overlong.insert(row.id) }
+    documents[ExactName(row.id)] = row
+    heads[ExactName(row.id)] = nil
+    if row.needsSnapshot { unsnapped.insert(ExactName(row.id)) }
+    if let retention, retention.isOverlong(row) { overlong.insert(ExactName(row.id)) }
   }
 
   // MARK: Epochs

@@ -29,8 +29,10 @@ private struct FoldedSnapshots: Sendable {
 extension PostgresStore {
   func foldOrders() -> [StoreChore] {
     guard foldsBeside, !unsnapped.isEmpty || !overlong.isEmpty else { return [] }
-    var chores = unsnapped.map { StoreChore($0, FoldOrder.snapshot) }
-    if let retention { chores += overlong.map { StoreChore($0, FoldOrder.retention(retention)) } }
+    var chores = unsnapped.map { StoreChore($0.text, FoldOrder.snapshot) }
+    if let retention {
+      chores += overlong.map { StoreChore($0.text, FoldOrder.retention(retention)) }
+    }
     unsnapped = []
     overlong = []
     return chores
@@ -88,7 +90,7 @@ extension PostgresStore {
           row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
           write(row)
           // A change that came meanwhile may have asked for it once more.
-          if !row.needsSnapshot { unsnapped.remove(row.id) }
+          if !row.needsSnapshot { unsnapped.remove(ExactName(row.id)) }
         }
       }
     }

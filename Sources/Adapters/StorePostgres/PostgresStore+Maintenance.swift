@@ -12,12 +12,12 @@ extension PostgresStore {
   public func maintain() -> Bool {
     guard sharing != .reading else { return false }
     do throws(StoreError) {
-      if !foldsBeside, let id = unsnapped.popFirst() {
+      if !foldsBeside, let id = unsnapped.popFirst()?.text {
         try transaction { () throws(StoreError) in
           guard var row = try row(id), row.needsSnapshot else { return }
           keep(try fold(of: row, at: row.revision).snapshot, of: &row)
         }
-      } else if !foldsBeside, let retention, let id = overlong.popFirst() {
+      } else if !foldsBeside, let retention, let id = overlong.popFirst()?.text {
         try transaction { () throws(StoreError) in
           guard let row = try row(id),
             let base = try base(of: row, keeping: retention, now: row.updatedAt)

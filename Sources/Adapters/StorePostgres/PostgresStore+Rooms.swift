@@ -228,9 +228,9 @@ extension PostgresStore {
   static let selectRooms = "SELECT number, name, epoch, head, time, checksum FROM parley.rooms"
 
   func row(of name: RoomName) throws(StoreError) -> RoomRow? {
-    if let known = rooms[name] { return known }
+    if let known = rooms[ExactName(name)] { return known }
     let row = try query(Self.selectRooms + " WHERE name = $1", name).first.map(readRoom)
-    rooms[name] = .some(row)
+    rooms[ExactName(name)] = .some(row)
     return row
   }
 
@@ -257,7 +257,7 @@ extension PostgresStore {
     change(
       "UPDATE parley.rooms SET epoch = $2, head = $3, time = $4, checksum = $5 WHERE number = $1",
       row.number, row.epoch, row.head, row.time, hasher.checksum(of: row))
-    rooms[row.name] = row
+    rooms[ExactName(row.name)] = row
   }
 
   // MARK: Housekeeping

@@ -93,11 +93,12 @@ extension PostgresStore {
     let begun = try query(
       """
       INSERT INTO parley.marks AS m (document, client, sequence, revision, digest, session)
-      SELECT DISTINCT $1::bigint, c.client, 0::bigint, 0::bigint, 0::bigint, 1::bigint
+      SELECT DISTINCT $1::bigint, c.client, 0::bigint, $3::bigint, 0::bigint, 1::bigint
       FROM unnest($2) AS c(client) ORDER BY 2
-      ON CONFLICT (document, client) DO UPDATE SET session = m.session + 1
+      ON CONFLICT (document, client) DO UPDATE SET session = m.session + 1,
+        revision = CASE WHEN m.sequence = 0 THEN excluded.revision ELSE m.revision END
       RETURNING client, session
-      """, row.number, clients
+      """, row.number, clients, row.revision
     ).rows { ($0.text(0), $0.integer(1)) }
     return Dictionary(begun) { $1 }
   }

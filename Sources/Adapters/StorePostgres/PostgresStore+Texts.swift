@@ -146,11 +146,11 @@ extension PostgresStore {
   }
 
   /// The documents whose newest snapshot lies far behind their head.
-  func idsToSnapshot() throws(StoreError) -> Set<DocumentID> {
+  func idsToSnapshot() throws(StoreError) -> Set<ExactName> {
     try reading { () throws(StoreError) in
       Set(
         try query("SELECT id FROM parley.documents WHERE unsnapped >= greatest(length, 65536)").rows
-        { $0.text(0) })
+        { ExactName($0.text(0)) })
     }
   }
 }

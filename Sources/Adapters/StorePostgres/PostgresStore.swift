@@ -42,18 +42,18 @@ public final class PostgresStore: DocumentStore, Outbox {
   var hasher = RecordHasher()
 
   /// Rows that the transaction under way has locked or read; `nil` for a document that is not there.
-  var documents: [DocumentID: DocumentRow?] = [:]
+  var documents: [ExactName: DocumentRow?] = [:]
   /// Rooms' rows, as `documents`.
-  var rooms: [RoomName: RoomRow?] = [:]
+  var rooms: [ExactName: RoomRow?] = [:]
   /// Whether the transaction under way writes.
   var isWriting = false
 
   /// Heads of logs as this store last saw them. Any of them may be old: a statement that goes by one
   /// compares it.
-  var heads: [DocumentID: SeenHead] = [:]
+  var heads: [ExactName: SeenHead] = [:]
 
   /// Documents whose newest snapshot lies far behind their head.
-  var unsnapped: Set<DocumentID> = []
+  var unsnapped: Set<ExactName> = []
   /// Documents whose logs may be longer than what is kept.
   var overlong: Set<DocumentID> = []
   /// Whether texts are folded on another connection.
@@ -438,12 +438,13 @@ package struct Patience: Sendable {
   package init() {}
 }
 
-/// The rows that a batch will change, so that all are locked first and in one order.
+/// The rows that a batch will change, so that all are locked first and in one order. Names that look
+/// alike are different ones.
 struct RowLocks {
-  var documents: Set<DocumentID> = []
-  var rooms: Set<RoomName> = []
+  var documents: Set<ExactName> = []
+  var rooms: Set<ExactName> = []
   /// Rooms that a record is made for.
-  var newRooms: Set<RoomName> = []
+  var newRooms: Set<ExactName> = []
 
   mutating func add(_ request: StoreRequest) {
     switch request {
@@ -451,17 +452,19 @@ struct RowLocks {
       .snapshot(let id, _, _, _),
       .saveVersion(let id, _, _), .deleteVersion(let id, _), .renewEpoch(let id, _, _),
       .compact(let id, _), .create(let id, _, _, _):
-      documents.insert(id)
+      documents.insert(ExactName(id))
     case .room(.publish(let name, _, _, _)), .room(.renewEpoch(let name, _, _)):
-      newRooms.insert(name)
-    case .people(.receipt(let place, _)), .people(.unflag(let place, _)): rooms.insert(place.room)
-    case .people(.flag(let name, _)): rooms.insert(name)
+      newRooms.insert(ExactName(name))
+    case .people(.receipt(let place, _)), .people(.unflag(let place, _)):
+      rooms.insert(ExactName(place.room))
+    case .people(.flag(let name, _)): rooms.insert(ExactName(name))
     case .groups(let request): add(request)
-    case .people(.member(let name, _, _)): newRooms.insert(name)
-    case .deleted(.bringBack(let id)): documents.insert(id)
-    case .files(.put(let id, _, _)), .files(.settle(let id, _, _)): documents.insert(id)
+    case .people(.member(let name, _, _)): newRooms.insert(ExactName(name))
+    case .deleted(.bringBack(let id)): documents.insert(ExactName(id))
+    case .files(.put(let id, _, _)), .files(.settle(let id, _, _)):
+      documents.insert(ExactName(id))
     case .once(.perform(let work, _, _)): add(work)
-    case .once(.create(let draft, _, _)): documents.insert(draft.id)
+    case .once(.create(let draft, _, _)): documents.insert(ExactName(draft.id))
     case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions, .room,
       .people, .once, .tell, .deleted, .files, .wipeFailedCommits:
       break
@@ -470,10 +473,10 @@ struct RowLocks {
 
   private mutating func add(_ request: GroupRequest) {
     switch request {
-    case .put(let name, _, _, _), .read(let name, _, _, _): newRooms.insert(name)
+    case .put(let name, _, _, _), .read(let name, _, _, _): newRooms.insert(ExactName(name))
     case .delete(let name, _), .putMember(let name, _, _, _, _, _), .removeMember(let name, _, _):
-      rooms.insert(name)
-    case .like(let place, _, _, _): rooms.insert(place.room)
+      rooms.insert(ExactName(name))
+    case .like(let place, _, _, _): rooms.insert(ExactName(place.room))
     case .group, .groups, .members, .likes, .badges: break
     }
   }

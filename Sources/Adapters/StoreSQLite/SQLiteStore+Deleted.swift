@@ -69,8 +69,8 @@ extension SQLiteStore {
     try sql("DELETE FROM deleted_documents WHERE number = ?").run(row.number)
     try sql("UPDATE note_origins SET deleted = 0, expires = NULL WHERE id = ?").run(id)
     // Work on its log may have been due when it was deleted.
-    if row.needsSnapshot { unsnapped.insert(id) }
-    if let retention, retention.isOverlong(row) { overlong.insert(id) }
+    if row.needsSnapshot { unsnapped.insert(ExactName(id)) }
+    if let retention, retention.isOverlong(row) { overlong.insert(ExactName(id)) }
     if row.base > 0 { hasCompacted = true }
     return row
   }

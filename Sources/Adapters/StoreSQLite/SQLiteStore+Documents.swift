@@ -127,8 +127,8 @@ extension SQLiteStore {
     ).run(
       row.number, row.title, row.createdAt, row.updatedAt, row.epoch, row.revision, row.length,
       row.chain, row.base, row.baseChain, row.marks, row.unsnapped, hasher.checksum(of: row))
-    if row.needsSnapshot { unsnapped.insert(row.id) }
-    if let retention, retention.isOverlong(row) { overlong.insert(row.id) }
+    if row.needsSnapshot { unsnapped.insert(ExactName(row.id)) }
+    if let retention, retention.isOverlong(row) { overlong.insert(ExactName(row.id)) }
   }
 
   // MARK: Epochs

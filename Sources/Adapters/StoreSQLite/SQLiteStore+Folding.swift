@@ -44,8 +44,8 @@ extension SQLiteStore {
   /// change.
   package func takeFoldOrders() -> [FoldOrder] {
     guard foldsBeside, !unsnapped.isEmpty || !overlong.isEmpty else { return [] }
-    var orders = unsnapped.map(FoldOrder.snapshot)
-    if let retention { orders += overlong.map { .retention($0, retention) } }
+    var orders = unsnapped.map { FoldOrder.snapshot($0.text) }
+    if let retention { orders += overlong.map { .retention($0.text, retention) } }
     unsnapped = []
     overlong = []
     return orders
@@ -108,7 +108,7 @@ extension SQLiteStore {
           row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
           try write(row)
           // A change that came meanwhile may have asked for it once more.
-          if !row.needsSnapshot { unsnapped.remove(row.id) }
+          if !row.needsSnapshot { unsnapped.remove(ExactName(row.id)) }
         }
       }
     }

@@ -14,9 +14,9 @@ extension SQLiteStore {
   public func maintain() -> Bool {
     do throws(StoreError) {
       try wipeFailedCommit()
-      if !foldsBeside, let id = unsnapped.popFirst() {
+      if !foldsBeside, let id = unsnapped.popFirst()?.text {
         try transaction { () throws(StoreError) in try takeSnapshot(id) }
-      } else if !foldsBeside, let retention, let id = overlong.popFirst() {
+      } else if !foldsBeside, let retention, let id = overlong.popFirst()?.text {
         try retain(id, retention)
       } else if hasGarbage {
         hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }

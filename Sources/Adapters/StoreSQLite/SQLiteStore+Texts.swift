@@ -152,8 +152,10 @@ extension SQLiteStore {
   }
 
   /// The documents whose newest snapshot lies far behind their head.
-  func idsToSnapshot() throws(StoreError) -> Set<DocumentID> {
+  func idsToSnapshot() throws(StoreError) -> Set<ExactName> {
     Set(
-      try sql("SELECT id FROM documents WHERE unsnapped >= max(length, 65536)").rows { $0.text(0) })
+      try sql("SELECT id FROM documents WHERE unsnapped >= max(length, 65536)").rows {
+        ExactName($0.text(0))
+      })
   }
 }

@@ -18,9 +18,9 @@ public final class SQLiteStore: DocumentStore, Outbox {
   var hasher = RecordHasher()
 
   /// Documents whose newest snapshot lies far behind their head.
-  var unsnapped: Set<DocumentID> = []
+  var unsnapped: Set<ExactName> = []
   /// Documents whose logs may be longer than what is kept.
-  var overlong: Set<DocumentID> = []
+  var overlong: Set<ExactName> = []
   /// Whether rows of deleted documents may be left.
   var hasGarbage = true
   /// The newest time that anything came with, or an earlier one if the clock was set back since.

@@ -57,8 +57,8 @@ extension Documents {
   /// The commit of a document's entries, with the answers to the edits among them.
   private func keepingAnswers(
     of append: StoreRequest, _ entries: [LogEntry], in room: DocumentRoom
-  ) -> StoreRequest {
-    guard !room.pendingEdits.isEmpty, let owner else { return append }
+  ) -> (work: StoreRequest, kept: [RequestID]) {
+    guard !room.pendingEdits.isEmpty, let owner else { return (append, []) }
     let edits = entries.compactMap { entry in
       room.pendingEdits[entry.revision].map { (request: $0.request, revision: entry.revision) }
     }

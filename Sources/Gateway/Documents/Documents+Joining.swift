@@ -121,7 +121,10 @@ extension Documents {
     if last < unanswered.sequence, unanswered.clientID != connection.client,
       let former = connectionsByClient[unanswered.clientID].flatMap({ connections[$0] })
     {
-      guard former.identity?.user == connection.identity?.user else { return nil }
+      guard
+        former.identity.map({ ExactName($0.user) })
+          == connection.identity.map({ ExactName($0.user) })
+      else { return nil }
       former.subscriptions[live.id]?.isFenced = true
     }
     return ChangeName(clientID: unanswered.clientID, sequence: last)

@@ -121,7 +121,8 @@ protocol DocumentsOwner: AnyObject {
   func noteListChanged()
   /// Has the store name a revision of a document whose epoch is known now.
   func save(_ version: NamedVersion, epoch: String, of id: DocumentID, for request: RequestID)
-  /// The commit of a document's entries, with those answers to edits that are to be kept.
+  /// The commit of a document's entries, with those answers to edits that are to be kept, and the requests
+  /// that these answer.
   func keepingAnswers(
     of append: StoreRequest, to edits: [(request: RequestID, revision: Int)]
   ) -> StoreRequest

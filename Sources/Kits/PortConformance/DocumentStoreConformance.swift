@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import OTCore
 
 /// Requirements of every store of documents, whatever it is made of.

@@ -22,7 +22,8 @@ extension NativeDialect {
     }
     // The same token again, or a newer one of the same name, takes its own place.
     connection.passes.removeAll {
-      identity.tokenID != nil && $0.tokenID == identity.tokenID && $0.user == identity.user
+      identity.tokenID != nil && $0.tokenID == identity.tokenID
+        && ExactName($0.user) == ExactName(identity.user)
     }
     let passesMax = settings.limits.grantsMax
     guard connection.passes.count < passesMax else {
