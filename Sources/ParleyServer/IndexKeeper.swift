@@ -12,7 +12,7 @@ package struct IndexKeeper {
   /// The number of notes that were put into the index.
   package private(set) var indexed = 0
   /// Notes that the index has refused once; one that it refuses again is left out of it.
-  private var refused: Set<DocumentID> = []
+  private var refused: Set<ExactName> = []
   /// The trouble that was logged last.
   private var told = ""
   /// Why the last piece of work failed; `nil` if it did not.
@@ -185,7 +185,7 @@ package struct IndexKeeper {
         revision: text.revision, updatedAt: note.updatedAt, createdAt: note.createdAt)
       do throws(StoreError) {
         try index.put(IndexedNote(id: id, title: note.title, text: text.text, state: state))
-        refused.remove(id)
+        refused.remove(ExactName(id))
         indexed += 1
       } catch {
         try leaveOut(id, of: index, for: error)
@@ -205,9 +205,9 @@ package struct IndexKeeper {
     _ id: DocumentID, of index: any SearchIndex, for error: StoreError
   ) throws(StoreError) {
     if case .damaged = error { throw error }
-    guard refused.contains(id) else {
+    guard refused.contains(ExactName(id)) else {
       if refused.count >= Self.refusedMax { refused.removeAll() }
-      refused.insert(id)
+      refused.insert(ExactName(id))
       throw error
     }
     try index.remove([id])

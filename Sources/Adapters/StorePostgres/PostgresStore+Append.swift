@@ -123,7 +123,16 @@ extension PostgresStore {
         // A statement that was refused has done nothing. One whose answer was lost is found in the log.
         wasLost = wasLost || (wasSent && error.isConnection)
         guard error.isRace || error.isConnection, attempt < 5 || (wasLost && !isShared) else {
-          return try givingUp(wasLost ? error.unknownOutcome : error.storeError)
+          let open = appends.indices.filter { replies[$0] == nil }
+          guard !wasLost, error.storeError.isOfOneRequest, open.count > 1 else {
+            return try givingUp(wasLost ? error.unknownOutcome : error.storeError)
+          }
+          // One of them is refused: it fails by itself.
+          for half in [open.prefix(open.count / 2), open.dropFirst(open.count / 2)] {
+            let found = appendedAlone(half.map { appends[$0] })
+            for (place, reply) in zip(half, found) { replies[place] = reply }
+          }
+          return replies.compactMap(\.self)
         }
         continue
       }

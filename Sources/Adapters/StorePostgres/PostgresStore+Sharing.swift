@@ -100,7 +100,28 @@ extension PostgresStore {
       RETURNING client, session
       """, row.number, clients, row.revision
     ).rows { ($0.text(0), $0.integer(1)) }
+    dropIdleSessions(of: row, but: clients, after: begun.count { $0.1 == 1 })
     return Dictionary(begun) { $1 }
+  }
+
+  /// Drops the oldest sessions of clients that have changed nothing, once enough have begun: their ids may be
+  /// made up. A change that such a client has under way at another node, for so long, may then be
+  /// committed after all.
+  ///
+  /// - Complexity: O(*n*) marks of the note, once in ``idleSessionsMax`` of them.
+  private func dropIdleSessions(of row: DocumentRow, but clients: [String], after count: Int) {
+    guard count > 0 else { return }
+    let name = ExactName(row.id)
+    if idleSessions.count > 10_000 { idleSessions = [:] }
+    idleSessions[name, default: 0] += count
+    guard idleSessions[name] ?? 0 >= Self.idleSessionsMax else { return }
+    idleSessions[name] = nil
+    change(
+      """
+      DELETE FROM parley.marks WHERE document = $1 AND sequence = 0 AND client IN
+        (SELECT client FROM parley.marks WHERE document = $1 AND sequence = 0
+          ORDER BY revision DESC, client OFFSET $2) AND client <> ALL ($3)
+      """, row.number, Self.idleSessionsMax, clients)
   }
 
   /// The newest sessions of clients; those that are missing have none.

@@ -55,7 +55,9 @@ public final class PostgresStore: DocumentStore, Outbox {
   /// Documents whose newest snapshot lies far behind their head.
   var unsnapped: Set<ExactName> = []
   /// Documents whose logs may be longer than what is kept.
-  var overlong: Set<DocumentID> = []
+  var overlong: Set<ExactName> = []
+  /// Sessions of clients that had changed nothing, begun since such were dropped last.
+  var idleSessions: [ExactName: Int] = [:]
   /// Whether texts are folded on another connection.
   var foldsBeside = false
   /// Whether rows of deleted documents may be left.
@@ -134,6 +136,20 @@ public final class PostgresStore: DocumentStore, Outbox {
     } catch {
       return replies(to: batch, failing: .failed(error))
     }
+  }
+
+  /// Does a batch in two halves, if one of its requests may be what the database has refused: then the
+  /// others are done, and that one fails by itself.
+  ///
+  /// - Complexity: About twice as many transactions as requests are refused, times the logarithm of the
+  ///   batch.
+  /// - Returns: `nil` where it would not help.
+  private func inHalves(
+    _ batch: [StoreRequest], after error: StoreError, _ body: ([StoreRequest]) -> [StoreReply]
+  ) -> [StoreReply]? {
+    guard error.isOfOneRequest, batch.count > 1 else { return nil }
+    let middle = batch.count / 2
+    return body(Array(batch[..<middle])) + body(Array(batch[middle...]))
   }
 
   private func replies(to batch: [StoreRequest], failing failure: StoreReply) -> [StoreReply] {

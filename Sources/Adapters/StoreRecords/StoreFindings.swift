@@ -44,7 +44,8 @@ public struct StoreFindings: Sendable, Equatable {
 
   package mutating func add(_ document: DocumentID?, _ error: StoreError) {
     switch error {
-    case .damaged(let words), .unavailable(let words), .unknownOutcome(let words):
+    case .damaged(let words), .unavailable(let words), .refused(let words),
+      .unknownOutcome(let words):
       add(document, words)
     case .unknownDocument, .exists, .notNext, .compacted, .fenced:
       add(document, "unreadable: \(error)")

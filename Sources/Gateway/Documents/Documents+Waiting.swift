@@ -85,7 +85,7 @@ extension Documents {
   /// Notes in the log that entries could not be read, where that is the disk's doing.
   func logUnread(_ error: StoreError) {
     switch error {
-    case .damaged, .unavailable, .unknownOutcome:
+    case .damaged, .unavailable, .refused, .unknownOutcome:
       surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
     case .compacted, .unknownDocument, .exists, .notNext, .fenced: break
     }

@@ -3,6 +3,14 @@ import SocketMessages
 
 /// Joining, changing and selecting in documents, as `parley.v1` clients ask for it.
 extension NativeDialect {
+  /// Bytes that a client's id may have: a few times those of the ids that gateways make.
+  private static let clientIDBytesMax = 64
+
+  private static func isClientID(_ id: String) -> Bool {
+    (1...clientIDBytesMax).contains(id.utf8.count)
+      && id.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+  }
+
   func handle(_ join: ClientMessage.Join, ref: String, _ connection: Connection) {
     let limits = settings.limits
     guard !join.documentID.isEmpty, join.documentID.utf8.count <= limits.documentIDBytesMax else {
@@ -24,6 +32,13 @@ extension NativeDialect {
     guard connection.verbs(on: .document(join.documentID)).contains(.read) else {
       sendError(
         .notAllowed, "the token does not grant reading this document", ref: ref, to: connection)
+      return
+    }
+    if let former = join.unanswered?.clientID, !Self.isClientID(former) {
+      sendError(
+        .badMessage,
+        "expected the clientId of unanswered as it was in a welcome: 1 to \(Self.clientIDBytesMax) visible "
+          + "ASCII characters; leave unanswered out to join without it", ref: ref, to: connection)
       return
     }
     documents.join(
