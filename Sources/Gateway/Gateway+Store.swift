@@ -29,8 +29,7 @@ extension Gateway {
     case .roomHeads(let names): rooms.compareHeads(of: names, reply.outcome(of: .roomHeads))
     case .notes(let request, let kind): http.answer(request, kind, reply)
     case .removal: http.removed(reply.outcome(of: .done))
-    case .answer(let request, let head):
-      http.foundAnswer(reply.outcome(of: .answer), to: request, head)
+    case .answer(let request): http.foundAnswer(reply.outcome(of: .answer), to: request)
     case .keeping(let request, let response): http.finishOnce(request, response)
     case .groups(let request, let work): http.answer(request, work, reply.outcome(of: .groups))
     case .files(let work): files.finish(work, reply.outcome(of: .files))

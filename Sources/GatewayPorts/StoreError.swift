@@ -11,6 +11,11 @@ public enum StoreError: Error, Sendable, Equatable {
   case compacted(oldestRevision: Int)
   /// The disk is full, or could not be written or synced. Trying again later may succeed.
   case unavailable(String)
+  /// The store does not take this request, whatever it does with others.
+  case refused(String)
+  /// Another node has kept answers to requests that this work was for, at these places among the answers
+  /// that were to be kept: those requests are done, and nothing of this work.
+  case answeredElsewhere([Int])
   /// The answer was lost: the work is done, or not, or may yet be. Reading tells, or doing it again where
   /// that is harmless.
   case unknownOutcome(String)
@@ -22,7 +27,7 @@ public enum StoreError: Error, Sendable, Equatable {
   /// Whether the same request may succeed later.
   public var isRetryable: Bool {
     switch self {
-    case .unavailable, .unknownOutcome: true
+    case .unavailable, .refused, .answeredElsewhere, .unknownOutcome: true
     case .unknownDocument, .exists, .notNext, .compacted, .fenced, .damaged: false
     }
   }

@@ -318,6 +318,53 @@ struct SharedLogTests {
     #expect(a.answer(late)?.status == 412)
   }
 
+  @Test(
+    "an edit with a key that two nodes are sent at once is made once, and nobody else's change is refused",
+    arguments: [true, false])
+  func keyedEdit(isBehindOthers: Bool) throws {
+    let author = try client(of: b)
+    a.isStepwise = true
+    b.isStepwise = true
+    let requests = [a, b].map { node in
+      node.begin(
+        "POST", "/api/notes/n1/changes", headers: ["idempotency-key": "k1"],
+        #"{"revision":0,"operation":["k"]}"#)
+    }
+    // Neither has found an answer.
+    for node in [a, b] { node.storeWorks() }
+    if isBehindOthers { b.ask(author.line, change()) }
+    _ = b.endTurn()
+    settle(a)
+    #expect(a.answer(requests[0])?.body == #"{"revision":1}"#)
+    if !isBehindOthers { b.ask(author.line, change()) }
+    settle(b)
+    #expect(b.answer(requests[1])?.status == 200)
+    #expect(b.answer(requests[1])?.body == #"{"revision":1}"#)
+    #expect(
+      b.response(requests[1])?.headers.contains { $0 == ("idempotency-replayed", "true") } ?? false)
+    let told = b.pushes(author.line)
+    #expect(refusals(told).isEmpty)
+    #expect(store.log(of: "n1")?.count == 2)
+    #expect(store.log(of: "n1")?.last?.client == author.id)
+    #expect(b.unreadiness == nil && a.isSettled && b.isSettled)
+  }
+
+  @Test(
+    "a join that names a client which no gateway can have made is refused",
+    arguments: [String(repeating: "x", count: 65), "", "a b", "\u{e9}", "a\u{0}"])
+  func madeUpClients(id: String) throws {
+    let (line, _) = try b.greet(nil)
+    b.isStepwise = true
+    let reply = b.ask(
+      line, .join(.init(documentID: "n1", unanswered: .init(clientID: id, sequence: 1))))
+    guard case .error(let error)? = reply else {
+      Issue.record("expected an error")
+      return
+    }
+    #expect(error.code == .badMessage)
+    #expect(b.stored.isEmpty)
+  }
+
   @Test("an edit over HTTP whose answer was lost is made once", arguments: [true, false])
   func lostEdit(isDone: Bool) throws {
     a.isStepwise = true

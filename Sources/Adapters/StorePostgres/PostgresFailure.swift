@@ -67,6 +67,18 @@ enum PostgresFailure: Error, Equatable {
   }
 }
 
+extension StoreError {
+  /// Whether PostgreSQL may refuse one request of a batch for it, and take the others.
+  var isOfOneRequest: Bool {
+    switch self {
+    case .refused, .damaged: true
+    case .unknownDocument, .exists, .notNext, .compacted, .unavailable, .unknownOutcome, .fenced,
+      .answeredElsewhere:
+      false
+    }
+  }
+}
+
 /// Why a database cannot be a server's store, and what to do about it.
 public enum PostgresOpenError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The address is not one.

@@ -11,14 +11,13 @@ extension PostgresStore {
     case .perform(let work, let drafts, let memory):
       let reply = reply(to: work)
       guard reply.isDone else { return reply }
-      for draft in drafts {
+      var elsewhere: [Int] = []
+      for (place, draft) in drafts.enumerated() {
         guard let answer = draft.write(reply) else { continue }
-        guard try keep(answer, to: draft.request, memory) else {
-          // Another gateway has done it since the answer was looked for: this doing is taken back.
-          return .failed(.unavailable("the request has been done elsewhere; ask again"))
-        }
+        if try !keep(answer, to: draft.request, memory) { elsewhere.append(place) }
       }
-      return reply
+      // Another gateway has done these since the answer was looked for: this doing is taken back.
+      return elsewhere.isEmpty ? reply : .failed(.answeredElsewhere(elsewhere))
     case .create(let draft, let epoch, let restMax):
       noteRoomTime(draft.time)
       return .once(try create(draft, epoch: epoch, restMax: restMax))

@@ -47,7 +47,7 @@ public struct StoreFindings: Sendable, Equatable {
     case .damaged(let words), .unavailable(let words), .refused(let words),
       .unknownOutcome(let words):
       add(document, words)
-    case .unknownDocument, .exists, .notNext, .compacted, .fenced:
+    case .unknownDocument, .exists, .notNext, .compacted, .fenced, .answeredElsewhere:
       add(document, "unreadable: \(error)")
     }
   }

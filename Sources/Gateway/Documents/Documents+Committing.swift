@@ -50,8 +50,9 @@ extension Documents {
     else { return }
     let append = StoreRequest.append(
       id: room.id, epoch: live.epoch, entries: entries, condition: live.commitCondition)
-    room.commitTicket = store(
-      .append(keepingAnswers(of: append, entries, in: room)), for: .commit(room.id))
+    let (work, kept) = keepingAnswers(of: append, entries, in: room)
+    room.keptRequests = kept
+    room.commitTicket = store(.append(work), for: .commit(room.id))
   }
 
   /// The commit of a document's entries, with the answers to the edits among them.
@@ -94,6 +95,12 @@ extension Documents {
     case .failure(.fenced(let clients)):
       guard drop(clients, in: room) else {
         fail(.damaged("the log refuses clients that are not among the changes"), in: room)
+        return
+      }
+      goOn(room)
+    case .failure(.answeredElsewhere(let places)):
+      guard dropAnswered(places, in: room) else {
+        fail(.damaged("the store has answers to edits that are not among the changes"), in: room)
         return
       }
       goOn(room)

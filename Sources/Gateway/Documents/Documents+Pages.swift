@@ -103,7 +103,7 @@ extension Documents {
     case .success(let entries) where entries.first?.revision == reading.page.after + 1:
       answer(reading.page, entries[...], of: live, messageID: reading.messageID, connection)
     case .failure(.unavailable), .failure(.unknownOutcome), .failure(.notNext), .failure(.fenced),
-      .failure(.exists):
+      .failure(.exists), .failure(.refused), .failure(.answeredElsewhere):
       turnAwayReader(of: reading.id, connection, .unavailable, ref: reading.messageID)
     case .success, .failure(.compacted), .failure(.unknownDocument), .failure(.damaged):
       turnAwayReader(of: reading.id, connection, .historyGone, ref: reading.messageID)

@@ -43,6 +43,25 @@ extension Documents {
     for change in withdraw(room) where !isDropped(change.submission) { submit(change, again: room) }
   }
 
+  /// Other nodes have done some of the edits of a commit, which had come to them, too: these are answered
+  /// as they were there, and all else is submitted again.
+  ///
+  /// - Parameter places: The edits' places among the answers that the commit was to keep.
+  /// - Returns: Whether there was one.
+  func dropAnswered(_ places: [Int], in room: DocumentRoom) -> Bool {
+    let answered = places.filter(room.keptRequests.indices.contains).map { room.keptRequests[$0] }
+    var hasDropped = false
+    for change in withdraw(room) {
+      if let request = change.edit?.request, answered.contains(request) {
+        hasDropped = true
+        owner?.answerFromStore(request)
+      } else {
+        submit(change, again: room)
+      }
+    }
+    return hasDropped
+  }
+
   /// The entries of those clients whose changes have no numbers, the newest first, by client.
   ///
   /// Only this node knows these clients' ids, and an append is done as a whole: so if the log has some of

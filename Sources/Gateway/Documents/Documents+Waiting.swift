@@ -87,7 +87,7 @@ extension Documents {
     switch error {
     case .damaged, .unavailable, .refused, .unknownOutcome:
       surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
-    case .compacted, .unknownDocument, .exists, .notNext, .fenced: break
+    case .compacted, .unknownDocument, .exists, .notNext, .fenced, .answeredElsewhere: break
     }
   }
 
@@ -119,7 +119,8 @@ extension Documents {
         respond(
           edit.request,
           .problem(410, .historyGone, "the changes since that revision are no longer kept"))
-      case .unavailable, .unknownOutcome, .damaged, .notNext, .fenced, .exists, .unknownDocument:
+      case .unavailable, .refused, .answeredElsewhere, .unknownOutcome, .damaged, .notNext, .fenced,
+        .exists, .unknownDocument:
         respond(
           edit.request,
           .problem(503, .unavailable, "older changes cannot be read now; try again"))
@@ -131,7 +132,8 @@ extension Documents {
       else { return }
       switch error {
       case .compacted: refuseForWantOfHistory(submission, messageID: messageID, subscription)
-      case .unavailable, .unknownOutcome, .damaged, .notNext, .fenced, .exists, .unknownDocument:
+      case .unavailable, .refused, .answeredElsewhere, .unknownOutcome, .damaged, .notNext, .fenced,
+        .exists, .unknownDocument:
         refuse(
           submission.sequence, .unavailable, "older changes cannot be read now; send it again",
           of: room.id, ref: messageID, to: connection)

@@ -125,5 +125,7 @@ protocol DocumentsOwner: AnyObject {
   /// that these answer.
   func keepingAnswers(
     of append: StoreRequest, to edits: [(request: RequestID, revision: Int)]
-  ) -> StoreRequest
+  ) -> (work: StoreRequest, kept: [RequestID])
+  /// Answers a request with what another node has kept for it.
+  func answerFromStore(_ request: RequestID)
 }

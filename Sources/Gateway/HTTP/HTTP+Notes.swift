@@ -206,7 +206,7 @@ extension HTTP {
         request,
         .problem(
           409, .idTaken, "another note has this id by now; rename or delete that one first"))
-    case .unavailable, .unknownOutcome, .fenced, .damaged:
+    case .unavailable, .refused, .answeredElsewhere, .unknownOutcome, .fenced, .damaged:
       surroundings.log.write(.error, "notes request failed", [("error", error.logName)])
       respond(
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))

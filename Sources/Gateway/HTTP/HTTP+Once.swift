@@ -46,8 +46,8 @@ extension HTTP {
     if let first = once.first(of: keyed) {
       repeated(request, keyed, first: first)
     } else {
-      once.begin(request, OnceBook.Work(keyed: keyed, identity: identity, match: match))
-      store(.answer(keyed, settings.answers), for: .answer(request, head))
+      once.begin(request, OnceBook.Work(keyed: keyed, head: head, identity: identity, match: match))
+      answerFromStore(request)
     }
     return true
   }
@@ -69,20 +69,18 @@ extension HTTP {
     respond(request, response)
   }
 
-  /// The store has said what was answered to a request.
-  func foundAnswer(
-    _ outcome: StoreOutcome<AnswerReply>, to request: RequestID, _ head: RequestHead
-  ) {
+  /// The store has said what was answered to a request, which is done if nothing was.
+  func foundAnswer(_ outcome: StoreOutcome<AnswerReply>, to request: RequestID) {
     guard let work = once[request] else { return }
     switch outcome {
-    case .success(.unanswered): perform(request, head, at: work.match, work.keyed.body)
+    case .success(.unanswered): perform(request, work.head, at: work.match, work.keyed.body)
     case .success(.answered(let bytes)):
       once.keepNothing(of: request)
       switch KeptAnswer(bytes) {
       case .response(let response): respond(request, response.replayed)
       case .token(let stamp):
         once.stamp(request, stamp)
-        perform(request, head, at: work.match, work.keyed.body)
+        perform(request, work.head, at: work.match, work.keyed.body)
       case nil:
         respond(request, .problem(503, .damaged, "the answer that was kept cannot be read"))
       }
@@ -111,11 +109,17 @@ extension HTTP {
   /// The commit of a document's entries, with the answers to those edits that have keys.
   func keepingAnswers(
     of append: StoreRequest, to edits: [(request: RequestID, revision: Int)]
-  ) -> StoreRequest {
-    guard !once.isEmpty else { return append }
-    let drafts = edits.compactMap { edit in draft(of: edit.request) { _ in .edited(edit.revision) }
-    }
-    return drafts.isEmpty ? append : .once(.perform(append, keeping: drafts, settings.answers))
+  ) -> (work: StoreRequest, kept: [RequestID]) {
+    let kept = edits.filter { once[$0.request] != nil }
+    let drafts = kept.compactMap { edit in draft(of: edit.request) { _ in .edited(edit.revision) } }
+    guard !drafts.isEmpty else { return (append, []) }
+    return (.once(.perform(append, keeping: drafts, settings.answers)), kept.map(\.request))
+  }
+
+  /// Answers a request with what was kept for it, here or at another node; does it if nothing was.
+  func answerFromStore(_ request: RequestID) {
+    guard let work = once[request] else { return }
+    store(.answer(work.keyed, settings.answers), for: .answer(request))
   }
 
   /// A publication, with the answer to the request that it is all of, if that is to be kept.

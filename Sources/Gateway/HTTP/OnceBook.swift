@@ -6,6 +6,8 @@ struct OnceBook {
   struct Work {
     /// The request as the store knows it.
     let keyed: KeyedRequest
+    /// The request's first lines, with which it is done.
+    let head: RequestHead
     /// The identity that makes it: checked once, so that a request counts once towards its user's
     /// limits.
     let identity: Identity

@@ -39,7 +39,7 @@ enum Awaited {
   /// The removal of notes that were deleted long ago.
   case removal
   /// The answer that was given to a request that names itself by a key.
-  case answer(RequestID, RequestHead)
+  case answer(RequestID)
   /// Keeping this answer to a request.
   case keeping(RequestID, Response)
   case groups(RequestID, GroupWork)
@@ -108,9 +108,7 @@ extension StorePurpose<Void> {
 }
 
 extension StorePurpose<AnswerReply> {
-  static func answer(_ request: RequestID, _ head: RequestHead) -> Self {
-    Self(.answer(request, head))
-  }
+  static func answer(_ request: RequestID) -> Self { Self(.answer(request)) }
 }
 
 extension StorePurpose<PublicationReply> {

@@ -11,6 +11,8 @@ extension StoreError {
     case .fenced: "fenced"
     case .compacted: "compacted"
     case .unavailable: "unavailable"
+    case .refused: "refused"
+    case .answeredElsewhere: "answered elsewhere"
     case .damaged: "damaged"
     }
   }

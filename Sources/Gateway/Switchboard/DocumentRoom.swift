@@ -95,6 +95,8 @@ final class DocumentRoom {
   var failedReads = 0
   /// The commit that is under way.
   var commitTicket: StoreTicket?
+  /// The edits over HTTP whose answers are kept in that commit, in their order there.
+  var keptRequests: [RequestID] = []
   /// The read of older entries that is under way for those who wait.
   var historyRead: StoreTicket?
   /// Whether and how far the document is on its way to another epoch.

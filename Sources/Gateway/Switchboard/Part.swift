@@ -41,6 +41,17 @@ extension Part {
     set { board.storeFailure = newValue }
   }
 
+  /// Takes note of a failure of the store's. One that concerns a single document or request says nothing
+  /// of others.
+  func failed(_ error: StoreError) {
+    switch error {
+    case .unavailable, .unknownOutcome: storeFailure = error
+    case .unknownDocument, .exists, .notNext, .compacted, .fenced, .damaged, .refused,
+      .answeredElsewhere:
+      break
+    }
+  }
+
   func send(_ frame: Frame, to connection: Connection) { board.send(frame, to: connection) }
   func send(_ frames: [Frame], to connection: Connection) { board.send(frames, to: connection) }
   func push(_ frame: Frame, to connection: Connection) { board.push(frame, to: connection) }

@@ -123,7 +123,7 @@ public enum SharedStoreConformance {
       }
       // Neither has found an answer.
       try require(make(rig.a, "first").isDone, "the first is done")
-      try require(try rig.error(make(rig.b, "second")).isRetryable, "the second is to ask again")
+      try expect(rig.error(make(rig.b, "second")), .answeredElsewhere([0]), "the second")
       guard case .notes(let notes) = rig.b.perform([.list])[0] else {
         throw ConformanceFailure("expected the notes")
       }
@@ -131,6 +131,46 @@ public enum SharedStoreConformance {
       guard case .once(.answered(let answer)) = rig.b.perform([.once(.answer(asked, .standard))])[0]
       else { throw ConformanceFailure("expected an answer") }
       try expect(answer, Array("first".utf8), "the answer")
+    },
+    SharedStoreCheck(
+      "of a commit that is answered elsewhere in part nothing is done, and which part is told"
+    ) {
+      rig in
+      let asked = (1...3).map {
+        KeyedRequest(owner: "ann", key: "k\($0)", variant: "", body: [], time: 100_000)
+      }
+      func edit(_ store: any DocumentStore, _ revision: Int, keeping places: [Int]) throws
+        -> StoreReply
+      {
+        let chain = try rig.chain(store)
+        let append = StoreRequest.append(
+          id: "n", epoch: StoreRig.epoch,
+          entries: [
+            entry(revision, op(.number(revision - 1), "x"), client: "c\(revision)", sequence: 1)
+          ],
+          condition: AppendCondition(chain: chain))
+        let drafts = places.map { place in AnswerDraft(asked[place]) { _ in [UInt8(place)] } }
+        return store.perform([.once(.perform(append, keeping: drafts, .standard))])[0]
+      }
+      _ = try rig.appended(edit(rig.a, 1, keeping: [1]))
+      try expect(
+        rig.error(edit(rig.b, 2, keeping: [0, 1, 2])), .answeredElsewhere([1]), "the second")
+      try expect(rig.load(rig.b).summary.revision, 1, "the revision")
+      _ = try rig.appended(edit(rig.b, 2, keeping: [0, 2]))
+    },
+    SharedStoreCheck("sessions that made-up clients begin leave the newest ones in force") { rig in
+      let chain = try rig.chain(rig.a)
+      _ = try rig.fence(rig.a, ["ben"])
+      let head = try rig.append(
+        rig.a, [entry(1, op("a"), client: "ben", sequence: 1)], after: chain, sessions: ["ben": 1])
+      for number in 0..<6 { _ = try rig.fence(rig.b, (1...500).map { "made-up \(number) \($0)" }) }
+      try expect(rig.fence(rig.b, ["ann"]), ["ann": 1], "the session")
+      let late = [entry(2, op(1, "b"), client: "ann", sequence: 1)]
+      try expect(rig.error(rig.appending(rig.a, late, after: head)), .fenced(["ann"]), "the newest")
+      let own = [entry(2, op(1, "b"), client: "ben", sequence: 2)]
+      try expect(
+        rig.error(rig.appending(rig.a, own, after: head)), .fenced(["ben"]),
+        "one that has changed the note")
     },
     SharedStoreCheck("news are what follows a revision, if the log is the same") { rig in
       let start = try rig.chain(rig.a)

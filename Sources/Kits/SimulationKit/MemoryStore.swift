@@ -306,12 +306,16 @@ public final class MemoryStore: DocumentStore, Outbox {
       let reply = try reply(to: work, &own)
       guard reply.isDone else { return reply }
       own.append(.once(once))
-      for draft in drafts {
+      var elsewhere: [Int] = []
+      for (place, draft) in drafts.enumerated() {
         guard let answer = draft.write(reply), !once.keep(answer, to: draft.request, memory) else {
           continue
         }
+        elsewhere.append(place)
+      }
+      guard elsewhere.isEmpty else {
         takeBack(own)
-        throw .unavailable("the request has been done elsewhere; ask again")
+        throw .answeredElsewhere(elsewhere)
       }
       undo += own
       return reply
