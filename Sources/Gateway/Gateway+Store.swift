@@ -12,6 +12,7 @@ extension Gateway {
     case .news(let id): documents.heard(of: id, reply.outcome(of: .news), ticket)
     case .fences(let id): documents.fenced(id, reply.outcome(of: .sessions), ticket)
     case .heads(let ids): documents.compareHeads(of: ids, reply.outcome(of: .heads))
+    case .probe: probed(reply.outcome(of: .done))
     case .wiping(let id): documents.wiped(id, reply.outcome(of: .done))
     case .history(let id): documents.readHistory(of: id, reply.outcome(of: .entries), ticket)
     case .catchUp(let id, let connection):
@@ -35,6 +36,20 @@ extension Gateway {
     case .files(let work): files.finish(work, reply.outcome(of: .files))
     case .people(let goOn): goOn(PeopleReply(reply.outcome(of: .people)))
     }
+  }
+
+  /// Has the store commit something each second while its last commit has failed: nobody may come by whose
+  /// change would show that it does again.
+  func probeStore(now: Int64) {
+    guard storeFailure != nil, !board.isProbing, now >= board.nextProbe else { return }
+    board.isProbing = true
+    board.nextProbe = now + 1_000
+    store(.probe, for: .probe)
+  }
+
+  private func probed(_ outcome: StoreOutcome<Void>) {
+    board.isProbing = false
+    if case .success = outcome { storeFailure = nil }
   }
 
   /// The index of words has done a step of a search.

@@ -305,6 +305,7 @@ public final class Gateway: Part, SwitchboardOwner {
     }
     documents.catchUpDrained()
     documents.wipeFailedCommits()
+    probeStore(now: now)
     documents.lookForNews(now: now)
     documents.tickNodes(now: now)
     rooms.lookForNews(now: now)

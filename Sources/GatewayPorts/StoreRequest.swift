@@ -76,12 +76,14 @@ public enum StoreRequest: Sendable {
   /// Makes sure that nothing of a commit that failed turns up when the store is opened anew, as it may
   /// after ``StoreReply/undecided(_:)``. Once it is done, that commit has not happened.
   case wipeFailedCommits
+  /// Commits nothing but itself, to see whether the store commits.
+  case probe
 
   /// Whether the store changes by it: such requests stand or fall with their batch's commit.
   public var isWriting: Bool {
     switch self {
     case .create, .rename, .delete, .append, .fence, .snapshot, .saveVersion, .deleteVersion,
-      .renewEpoch, .compact, .tell, .wipeFailedCommits:
+      .renewEpoch, .compact, .tell, .wipeFailedCommits, .probe:
       true
     case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions: false
     case .room(let request): request.isWriting
@@ -105,7 +107,7 @@ public enum StoreRequest: Sendable {
     case .files(let request): !request.isWriting
     case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
       .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .once, .tell,
-      .wipeFailedCommits:
+      .wipeFailedCommits, .probe:
       false
     }
   }

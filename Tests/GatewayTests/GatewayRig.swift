@@ -280,6 +280,17 @@ final class GatewayRig {
     perform()
   }
 
+  /// Lets the store do what it was given, but for those requests that fail in the way said.
+  func storeWorks(failing failure: (StoreRequest) -> StoreError?) {
+    let work = stored
+    stored = []
+    for item in work {
+      let reply = failure(item.request).map { StoreReply.failed($0) }
+      gateway.stored(item.ticket, reply: reply ?? store.perform([item.request])[0])
+    }
+    perform()
+  }
+
   /// Has all that the store was given be answered with nothing, whether it is done or not.
   func losesAnswers(afterDoing isDone: Bool) {
     let work = stored

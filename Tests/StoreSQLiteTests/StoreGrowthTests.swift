@@ -11,7 +11,7 @@ struct StoreGrowthTests {
   /// The requests. A new one makes `kind(of:)` incomplete, and then wants a row below.
   enum Kind: String, CaseIterable, Sendable {
     case create, rename, delete, note, list, notes, load, entries, append, snapshot, text, history
-    case versions, saveVersion, deleteVersion, renewEpoch, compact, tell, wipe
+    case versions, saveVersion, deleteVersion, renewEpoch, compact, tell, wipe, probe
     case publish, page, recover, renewRoomEpoch, roomHeads
     case receipt, receipts, flag, unflag, flags, member, members, block, blocks, online, lastOnline
     case putGroup, deleteGroup, group, groups, putMember, removeMember, groupMembers
@@ -45,6 +45,7 @@ struct StoreGrowthTests {
       case .renewEpoch: self = .renewEpoch
       case .compact: self = .compact
       case .tell: self = .tell
+      case .probe: self = .probe
       // Of a store that nodes share; one with one owner refuses them, as it answers this one, at once.
       case .wipeFailedCommits, .news, .heads, .fence: self = .wipe
       case .room(.publish): self = .publish
@@ -355,6 +356,7 @@ struct StoreGrowthTests {
       },
       Row(once: .compact, prepare: { $0.makeNote() }) { .compact(id: "n", through: $0.size - 10) },
       Row(.wipe, prepare: { $0.makeNotes() }) { _ in .wipeFailedCommits },
+      Row(.probe, prepare: { $0.makeNotes() }) { _ in .probe },
       Row(.tell, prepare: { $0.tell() }) { _ in .tell([Stage.draft(0)]) },
     ] + rooms + groups + files + once + outbox
 

@@ -149,6 +149,14 @@ extension PostgresStore {
     }
   }
 
+  private func appendedAlone(_ appends: [LogAppend]) -> [StoreReply] {
+    do throws(StoreError) {
+      return try append(appends)
+    } catch {
+      return appends.map { _ in .failed(error) }
+    }
+  }
+
   /// The checksums of entries after the head that their condition names, or else the one that is
   /// remembered; `nil` if they do not follow it.
   private func links(of append: LogAppend) -> [RecordChecksum]? {

@@ -156,8 +156,7 @@ extension Documents {
   /// A commit has failed: all that was not durable is refused.
   func fail(_ error: StoreError, in room: DocumentRoom) {
     surroundings.log.write(.error, "commit failed", [("error", error.logName)])
-    // That the log is another one by now is nothing that an operator could mend.
-    if case .notNext = error, room.live?.isShared ?? false {} else { storeFailure = error }
+    failed(error)
     guard let fallen = room.live?.commitFailed() else { return }
     settledAll(in: room)
     room.arrivals.removeAll()

@@ -297,7 +297,7 @@ extension Documents {
   ) {
     surroundings.log.write(.error, "log not readable", [("error", error.logName)])
     room.logRead = nil
-    storeFailure = error
+    failed(error)
     for asking in read.asking {
       switch asking {
       case .join(let id, let messageID, _):

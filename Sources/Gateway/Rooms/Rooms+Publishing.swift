@@ -69,7 +69,7 @@ extension Rooms {
         in: work.room)
     case .failure(let error):
       surroundings.log.write(.error, "commit failed", [("error", error.logName)])
-      storeFailure = error
+      failed(error)
       answer(
         work.publisher,
         .refused(

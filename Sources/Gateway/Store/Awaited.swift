@@ -36,6 +36,8 @@ enum Awaited {
   /// The heads of rooms.
   case roomHeads([RoomName])
   case notes(RequestID, NotesRequest)
+  /// Certainty that the store commits again.
+  case probe
   /// The removal of notes that were deleted long ago.
   case removal
   /// The answer that was given to a request that names itself by a key.
@@ -101,6 +103,8 @@ extension StorePurpose<Void> {
   static var removal: Self { Self(.removal) }
 
   static func wiping(_ id: DocumentID) -> Self { Self(.wiping(id)) }
+
+  static var probe: Self { Self(.probe) }
 
   static func keeping(_ request: RequestID, _ response: Response) -> Self {
     Self(.keeping(request, response))

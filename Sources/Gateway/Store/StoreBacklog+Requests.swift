@@ -16,7 +16,7 @@ extension StoreBacklog {
     case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.utf8.count
     case .delete, .deleted, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .text,
       .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room, .people,
-      .groups, .files, .tell, .wipeFailedCommits:
+      .groups, .files, .tell, .wipeFailedCommits, .probe:
       256
     }
   }

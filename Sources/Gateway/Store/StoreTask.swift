@@ -128,6 +128,9 @@ extension StoreTask<Void> {
   /// Makes sure that no commit that failed turns up after a crash.
   static var wipeFailedCommits: Self { Self(.wipeFailedCommits) }
 
+  /// Commits nothing but itself.
+  static var probe: Self { Self(.probe) }
+
   /// Keeps an answer.
   static func keep(_ answer: AnswerDraft, _ memory: AnswerMemory) -> Self {
     Self(.once(.perform(.tell([]), keeping: [answer], memory)))

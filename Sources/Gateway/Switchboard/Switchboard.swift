@@ -21,6 +21,10 @@ final class Switchboard {
   var backlog: StoreBacklog
   /// Why the last commit failed; `nil` once one has succeeded again.
   var storeFailure: StoreError?
+  /// Whether the store is being asked if it commits again.
+  var isProbing = false
+  /// The uptime from which it may be asked once more.
+  var nextProbe: Int64 = 0
   /// Whether changes are refused, for the server is going down.
   var isDraining = false
 

@@ -269,6 +269,41 @@ public enum DocumentStoreConformance {
       }
       try expect(notes, [], "the list at the end")
     },
+    ConformanceCheck("notes and rooms whose names look alike are two in one batch, too") { rig in
+      let (one, other) = ("\u{e9}", "e\u{301}")
+      try rig.create(one)
+      try rig.create(other)
+      func append(_ id: DocumentID, _ revision: Int, _ operation: TextOperation) -> StoreRequest {
+        .append(id: id, epoch: StoreRig.epoch, entries: [entry(revision, operation)])
+      }
+      for reply in try rig.perform(append(one, 1, op("one")), append(other, 1, op("two"))) {
+        try rig.done(reply)
+      }
+      try expect(text: rig.load(one).text, "one", "the one's text")
+      try expect(text: rig.load(other).text, "two", "the other's text")
+      for reply in try rig.perform(append(one, 2, op(3, "!")), .delete(id: other)) {
+        try rig.done(reply)
+      }
+      try expect(text: rig.load(one).text, "one!", "the text of the one that stays")
+      try expect(rig.error(.load(id: other, recentMax: 1)), .unknownDocument, "the deleted one")
+      func publish(_ room: RoomName) -> StoreRequest {
+        .room(
+          .publish(
+            room,
+            PublicationDraft(key: nil, time: 1, personID: nil, data: JSONValue(trusted: [0x31])),
+            memory: .standard, keyAge: 1_000))
+      }
+      _ = try rig.perform(publish(one), publish(other))
+      for room in [one, other] {
+        try expect(rig.page(room, .newest).publications.map(\.offset), [1], "a room's publications")
+      }
+    },
+    ConformanceCheck("a probe commits, and changes nothing") { rig in
+      try rig.create("n")
+      for _ in 1...2 { try rig.done(rig.perform(.probe)[0]) }
+      try rig.restart()
+      try expect(rig.list().count, 1, "the notes")
+    },
     ConformanceCheck("a request that fails on its own leaves its batch alone") { rig in
       let replies = try rig.perform(
         .create(id: "n", epoch: StoreRig.epoch, title: "N", time: 1),

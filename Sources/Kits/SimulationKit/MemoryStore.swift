@@ -292,7 +292,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       undo.append(.outbox(outbox))
       for draft in drafts { outbox.add(draft, outboxRules) }
       return .done
-    case .wipeFailedCommits: return .done
+    case .wipeFailedCommits, .probe: return .done
     }
   }
 
