@@ -85,6 +85,31 @@ struct BrokerTests {
     #expect(!other.hasHeard(.heard(topic: "note/a", bytes: [1])))
   }
 
+  @Test("what a stranger sends in a node's own name is passed by")
+  func stranger() throws {
+    let server = try NATSServer()
+    let node = try Node(server.address)
+    node.wait(for: .hints(arrive: true))
+    let line = try server.stranger()
+    defer { close(line) }
+    server.say("CONNECT {\"verbose\":false}\r\nSUB parley.*.node.* 1\r\n", on: line)
+    // Its own message, as all can hear it: under which subject, and of what bytes.
+    let (subject, heard) = try server.hear(on: line)
+    let foreign = node.state.foreign
+    let words = [
+      "-9223372036854775808", "-4600000000000000000", "-4600000000000000000", "1", "x", "",
+    ]
+    for word in words.map({ Array($0.utf8) }) + [heard] {
+      server.say("PUB \(subject) \(word.count)\r\n", on: line)
+      server.say(word + Array("\r\n".utf8), on: line)
+    }
+    while node.state.foreign < foreign + words.count + 1 { poll(nil, 0, 5) }
+    let lag = node.state.lag
+    #expect(lag.sum >= 0 && lag.sum < 60_000_000 * Int64(lag.count))
+    // It still hears itself.
+    while node.state.lag.count == lag.count { poll(nil, 0, 5) }
+  }
+
   @Test("a server that is not there yet, dies, and stands still: hints come back by themselves")
   func reconnecting() throws {
     let server = try NATSServer()

@@ -36,6 +36,48 @@ final class NATSServer {
   /// Has it stand still, or go on.
   func pause(_ stops: Bool) { kill(process.processIdentifier, stops ? SIGSTOP : SIGCONT) }
 
+  // MARK: A stranger
+
+  /// Opens a connection on which nothing has been said.
+  func stranger() throws -> Int32 {
+    let end = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard Self.with(port, { Glibc.connect(end, $0, $1) }) == 0 else {
+      throw Failure(description: "nats-server takes no connection")
+    }
+    return end
+  }
+
+  func say(_ text: String, on line: Int32) { say(Array(text.utf8), on: line) }
+
+  func say(_ bytes: [UInt8], on line: Int32) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(line, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// Waits for the next message, and returns its subject and its bytes.
+  func hear(on line: Int32) throws -> (subject: String, bytes: [UInt8]) {
+    var all: [UInt8] = []
+    while true {
+      var buffer = [UInt8](repeating: 0, count: 4_096)
+      let count = read(line, &buffer, buffer.count)
+      guard count > 0 else { throw Failure(description: "nats-server has ended the connection") }
+      all += buffer.prefix(count)
+      let lines = all.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      guard let place = lines.firstIndex(where: { $0.starts(with: Array("MSG ".utf8)) }),
+        place + 1 < lines.count
+      else { continue }
+      let words = String(decoding: lines[place], as: UTF8.self).split { $0 == " " || $0 == "\r" }
+      guard words.count == 4, let length = Int(words[3]) else { continue }
+      let start = lines[place + 1].startIndex
+      guard all.count >= start + length else { continue }
+      return (String(words[1]), Array(all[start..<start + length]))
+    }
+  }
+
   private static func run(_ arguments: [String]) throws -> Process {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

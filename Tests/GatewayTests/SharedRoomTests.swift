@@ -61,6 +61,21 @@ struct SharedRoomTests {
     return (joined, left)
   }
 
+  @Test("times of another node that none can have are passed by")
+  func foreignTimes() throws {
+    let reader = try subscriber(of: a)
+    let author = try subscriber(of: b, isPresent: true)
+    let hint = try #require(b.takeHints().last)
+    for sent in ["9000000000000000000", "-9000000000000000000", "-9223372036854775808", "0"] {
+      let words = #"{"n":"x","t":\#(sent),"typing":"ann","on":true}"#
+      let people = #"{"n":"x","t":\#(sent),"beat":1}"#
+      for words in [words, people] { a.hear(hint.topic, Array(words.utf8)) }
+    }
+    publish(author.line, "1", at: b)
+    exchange()
+    #expect(published(a.pushes(reader.line)) == [1])
+  }
+
   @Test("a publication reaches the other node by a hint, though the room keeps none")
   func hints() throws {
     let author = try subscriber(of: b)

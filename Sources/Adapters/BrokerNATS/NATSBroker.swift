@@ -91,9 +91,10 @@ public final class NATSBroker: ServerBroker {
       let context = NATSConnection.Context(
         heard: { subject, data in
           if String(cString: subject) == ownSubject {
-            if let sentAt = Int64(String(decoding: data, as: UTF8.self)) {
-              queues.heardItself(sentAt: sentAt)
+            guard let sentAt = frame.sentAt(ofProbe: Array(data)) else {
+              return queues.count { $0.foreign += 1 }
             }
+            _ = queues.heardItself(sentAt: sentAt)
           } else if let content = frame.decoded(Array(data)) {
             if content.node != frame.node { queues.hear(content.topic, content.bytes) }
           } else {
@@ -119,7 +120,7 @@ public final class NATSBroker: ServerBroker {
         if now - probedAt >= NATSBroker.probeInterval {
           probedAt = now
           // What was sent into a line that is gone would come all at once when it is back.
-          if connection.isConnected { try connection.publish(ownSubject, Array(String(now).utf8)) }
+          if connection.isConnected { try connection.publish(ownSubject, frame.probe(sentAt: now)) }
         }
         let hints = queues.takeOutgoing()
         if connection.isConnected {

@@ -139,9 +139,13 @@ public final class PostgresBroker: ServerBroker {
             read(notification)
             continue
           }
+          guard let sentAt = Base64.bytes(notification.payload).flatMap(frame.sentAt(ofProbe:))
+          else {
+            queues.count { $0.foreign += 1 }
+            continue
+          }
+          guard queues.heardItself(sentAt: sentAt) else { continue }
           heardAt = monotonicMicroseconds()
-          let sentAt = Int64(String(decoding: notification.payload, as: UTF8.self)) ?? heardAt
-          queues.count { $0.lag.record(heardAt - sentAt) }
           guard !isUp else { continue }
           isUp = true
           pause = Pause()
@@ -162,7 +166,7 @@ public final class PostgresBroker: ServerBroker {
       _ hints: inout [HintQueues.Hint], probe: Int64?, _ connection: HintConnection
     ) throws(HintConnection.Failure) {
       var notifications: [(channel: String, payload: String)] = []
-      if let probe { notifications.append((ownChannel, String(probe))) }
+      if let probe { notifications.append((ownChannel, Base64.text(frame.probe(sentAt: probe)))) }
       let sent = hints.prefix(PostgresBroker.batchMax)
       for hint in sent {
         notifications.append(

@@ -66,6 +66,17 @@ public struct HintFrame: Sendable {
       bytes: Array(said.dropFirst(10 + length)))
   }
 
+  /// The bytes of a message to oneself, which nobody else can make.
+  public func probe(sentAt: Int64) -> [UInt8] { encoded(topic: "", Array(String(sentAt).utf8)) }
+
+  /// The time at which a message to oneself was sent; `nil` for anything else.
+  public func sentAt(ofProbe frame: [UInt8]) -> Int64? {
+    guard let content = decoded(frame), content.node == node, content.topic.isEmpty else {
+      return nil
+    }
+    return Int64(String(decoding: content.bytes, as: UTF8.self))
+  }
+
   /// HMAC-SHA256, half of it.
   private func signature(of said: [UInt8]) -> [UInt8] {
     let hash = SHA256()

@@ -31,6 +31,8 @@ public final class HintQueues: @unchecked Sendable {
     var hasArrived = false
     /// The time at which a message to oneself came last; `nil` for not yet.
     var heardItselfAt: Int64?
+    /// The time at which that message was sent.
+    var heardItselfSentAt = Int64.min
     var isStopping = false
     var hasStopped = false
   }
@@ -39,6 +41,8 @@ public final class HintQueues: @unchecked Sendable {
   static let countMax = 8_192
   /// Their bytes.
   static let bytesMax = 4 << 20
+  /// Microseconds for which a message to oneself may be on its way.
+  private static let probeAgeMax: Int64 = 60_000_000
   /// Bytes that a hint counts for beside its own.
   private static let overhead = 64
 
@@ -201,15 +205,25 @@ public final class HintQueues: @unchecked Sendable {
     if poll(&waiting, 1, Int32(clamping: limit)) > 0 { haveWoken() }
   }
 
-  /// Takes note of a message to oneself, by the time at which it was sent.
-  public func heardItself(sentAt: Int64) {
+  /// Takes note of a message to oneself, by the time at which it was sent. One that is sent again by
+  /// somebody is not of the last minute, or was heard before.
+  ///
+  /// - Returns: Whether it says that hints arrive.
+  public func heardItself(sentAt: Int64) -> Bool {
     let now = monotonicMicroseconds()
-    withLock { state in
+    let isBelieved = withLock { state in
+      guard sentAt <= now, sentAt >= now - Self.probeAgeMax, sentAt > state.heardItselfSentAt else {
+        state.broker.foreign += 1
+        return false
+      }
       state.heardItselfAt = now
-      state.broker.lag.record(max(0, now - sentAt))
+      state.heardItselfSentAt = sentAt
+      state.broker.lag.record(now - sentAt)
+      return true
     }
     // Whoever waits for the first one goes on.
-    wakeThread()
+    if isBelieved { wakeThread() }
+    return isBelieved
   }
 
   /// Microseconds since a message to oneself came last; `nil` where none has come.

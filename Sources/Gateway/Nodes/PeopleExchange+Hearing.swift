@@ -19,7 +19,7 @@ extension PeopleExchange {
       droppedCount += 1
       return
     }
-    guard now - time < Self.silenceMilliseconds else { return }
+    guard time > now - Self.silenceMilliseconds else { return }
     // Taken out, so that nothing is copied.
     var other = others[topic]?.removeValue(forKey: message.node) ?? Other(confirmedAt: time)
     hear(message, of: &other, topic, time: time, now: now)
@@ -61,15 +61,17 @@ extension PeopleExchange {
 
   /// The time at which a message counts: as if it had come as fast as the fastest of its node.
   ///
-  /// - Returns: `nil` if its node is one too many.
+  /// - Returns: Never later than now; `nil` if its node is one too many, or says times that none can have.
   mutating func time(of message: NodeMessage, now: Int64) -> Int64? {
     let (offset, overflow) = now.subtractingReportingOverflow(message.sent)
     guard !overflow, offsets[message.node] != nil || offsets.count < Self.nodesMax else {
       return nil
     }
     let least = min(offsets[message.node] ?? offset, offset)
+    let (time, isNoTime) = message.sent.addingReportingOverflow(least)
+    guard !isNoTime else { return nil }
     offsets[message.node] = least
-    return message.sent + least
+    return time
   }
 
   private mutating func ask(

@@ -203,7 +203,7 @@ extension Rooms {
   ) {
     let now = surroundings.clock.uptime
     guard let handler = people.typing, let time = exchange?.time(of: message, now: now),
-      now - time < PeopleExchange.silenceMilliseconds
+      time > now - PeopleExchange.silenceMilliseconds
     else { return }
     let known = typingElsewhere[room]?[person]
     guard isTyping else {
