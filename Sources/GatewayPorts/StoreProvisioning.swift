@@ -98,12 +98,25 @@ public struct RevocationPage: Sendable {
   public var place: Int
   /// Whether there are more.
   public var hasMore: Bool
+  /// The newest place of the list. One before the place that was asked for says that the list has lost its
+  /// end.
+  public var newest: Int
+  /// The life of the database: another one once a standby has taken its place, or an older backup.
+  public var life: Int
+  /// Whether this node's own were added; if not, they are to be told again.
+  public var isTold: Bool
 
   /// Makes a page.
-  public init(revocations: [Revocation], place: Int, hasMore: Bool) {
+  public init(
+    revocations: [Revocation], place: Int, hasMore: Bool, newest: Int, life: Int,
+    isTold: Bool = true
+  ) {
     self.revocations = revocations
     self.place = place
     self.hasMore = hasMore
+    self.newest = newest
+    self.life = life
+    self.isTold = isTold
   }
 }
 

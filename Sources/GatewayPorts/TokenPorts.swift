@@ -49,6 +49,11 @@ public enum RevocationError: Error, Sendable, Hashable {
   case tooMany
 }
 
+extension Revocation {
+  /// Bytes that the id of a token, or the name of a user, may have: no token with a longer one is taken.
+  public static let nameBytesMax = 1_000
+}
+
 /// Revocations in memory: what every implementation has to say alike.
 ///
 /// Names are compared byte by byte: to `String`, é and e with an accent are one.

@@ -66,6 +66,9 @@ package final class RevocationFile: Revocations {
   /// Puts back those that they could not be told of.
   package func putBack(_ revocations: [Revocation]) { untold = revocations + untold }
 
+  /// Has other nodes be told of all of them once more.
+  package func tellAgain() { untold = revoked.all }
+
   /// Takes over revocations of other nodes. What cannot be written down is held to all the same.
   package func takeOver(_ revocations: [Revocation]) {
     let news = revocations.filter { revoked.hasRoom(for: $0) && revoked.insert($0) }

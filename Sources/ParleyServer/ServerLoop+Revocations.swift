@@ -1,4 +1,4 @@
-import GatewayPorts
+package import GatewayPorts
 import TransportLibwebsockets
 
 /// The exchange of revocations among the gateways on one store.
@@ -7,17 +7,33 @@ import TransportLibwebsockets
 /// it tells the others through the store, and takes theirs over.
 ///
 ///     file ─▶ untold ─▶ store thread ─▶ the store ─▶ every other node's file
-struct RevocationExchange {
+package struct RevocationExchange {
   private static let intervalMilliseconds: Int64 = 1_000
   /// Revocations in one call.
   static let countMax = 1_000
 
   /// The place in the store's list up to which all are known.
-  var place = 0
+  package var place = 0
   /// The time at which the call under way began: its answer is at least as new.
   private(set) var begunAt: Int64 = 0
+  /// The life of the database that the place is of; `nil` before the first page.
+  private var life: Int?
   private var isUnderWay = false
   private var nextAt: Int64 = 0
+
+  /// Nothing is known of other nodes' revocations yet.
+  package init() {}
+
+  /// Takes note of how far a page has come.
+  ///
+  /// - Returns: Whether the store's list may lack what it had: it has another life, or has lost its end. Then it is
+  ///   read from its beginning, and is to be told all again.
+  package mutating func take(_ page: RevocationPage) -> Bool {
+    let isOther = page.newest < place || page.life != life ?? page.life
+    life = page.life
+    place = isOther ? 0 : page.place
+    return isOther
+  }
 
   /// Whether it is time for a call, which begins then.
   mutating func begins(now: Int64) -> Bool {
@@ -69,13 +85,17 @@ extension ServerLoop {
 
   private func exchanged(_ told: [Revocation], _ page: RevocationPage?) {
     if let page {
-      exchange.place = page.place
       attached.sharedRevocations?.takeOver(page.revocations)
-      if !page.hasMore { attached.sharedRevocations?.complete(at: exchange.begunAt) }
-    } else {
-      attached.sharedRevocations?.putBack(told)
+      if exchange.take(page) {
+        attached.sharedRevocations?.tellAgain()
+      } else if !page.hasMore {
+        attached.sharedRevocations?.complete(at: exchange.begunAt)
+      }
     }
-    let hasMore = page?.hasMore ?? false || told.count == RevocationExchange.countMax
-    exchange.ended(hasMore: page != nil && hasMore, now: SystemClock().uptime)
+    let isTold = page?.isTold ?? false
+    if !isTold { attached.sharedRevocations?.putBack(told) }
+    let hasMore =
+      page?.hasMore ?? false || (isTold && told.count == RevocationExchange.countMax)
+    exchange.ended(hasMore: hasMore, now: SystemClock().uptime)
   }
 }

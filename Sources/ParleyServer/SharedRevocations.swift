@@ -52,6 +52,9 @@ final class SharedRevocations: Revocations, Sendable {
   /// Puts back those that they could not be told of.
   func putBack(_ revocations: [Revocation]) { file.withLock { $0.putBack(revocations) } }
 
+  /// Has other nodes be told of all of them once more.
+  func tellAgain() { file.withLock { $0.tellAgain() } }
+
   /// Takes over revocations of other nodes.
   func takeOver(_ revocations: [Revocation]) { file.withLock { $0.takeOver(revocations) } }
 }

@@ -76,6 +76,10 @@ public struct JWTPolicy: Sendable, Hashable {
       guard issuedAt <= now + clockSkewMilliseconds + 1_000 else { throw .notYetValid }
     }
     let user = userPrefix + ownID
+    // Longer ones could not be taken back at all nodes.
+    guard user.utf8.count <= Revocation.nameBytesMax,
+      claims.tokenID?.utf8.count ?? 0 <= Revocation.nameBytesMax
+    else { throw .claims }
     return Identity(
       user: user, name: claims.name, tokenID: claims.tokenID,
       // An issuer whose clock is ahead may have issued it before it says, and before a user's

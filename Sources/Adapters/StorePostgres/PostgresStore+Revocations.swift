@@ -10,15 +10,13 @@ extension PostgresStore {
     _ revocations: [Revocation], after place: Int
   ) throws(StoreError) -> RevocationPage? {
     guard isShared else { return nil }
-    if !revocations.isEmpty {
-      try transaction { () throws(StoreError) in
-        // One at a time, so that a number that is seen has all before it.
-        change("LOCK TABLE parley.revocations IN EXCLUSIVE MODE")
-        link.add(Revocation.insertion(of: revocations))
-      }
-    }
-    let rows = try reading { () throws(StoreError) in
-      try query(
+    // No token has a longer name, and no index takes any.
+    let revocations = revocations.filter { $0.row.name.utf8.count <= Revocation.nameBytesMax }
+    let isTold = revocations.isEmpty || (try? add(revocations)) != nil
+    // What others have taken back is read, whatever became of that.
+    let (rows, newest) = try reading { () throws(StoreError) in
+      let newest = try query("SELECT coalesce(max(number), 0) FROM parley.revocations").first
+      let rows = try query(
         """
         SELECT number, is_user, name, before FROM parley.revocations WHERE number > $1
         ORDER BY number LIMIT $2
@@ -29,10 +27,19 @@ extension PostgresStore {
           revocation: Revocation(isUser: row.integer(1) == 1, row.text(2), row.integer(3))
         )
       }
+      return (rows, newest?.integer(0) ?? 0)
     }
     return RevocationPage(
       revocations: rows.map(\.revocation), place: rows.last?.number ?? place,
-      hasMore: rows.count == Self.pageMax)
+      hasMore: rows.count == Self.pageMax, newest: newest, life: link.life, isTold: isTold)
+  }
+
+  private func add(_ revocations: [Revocation]) throws(StoreError) {
+    try transaction { () throws(StoreError) in
+      // One at a time, so that a number that is seen has all before it.
+      change("LOCK TABLE parley.revocations IN EXCLUSIVE MODE")
+      link.add(Revocation.insertion(of: revocations))
+    }
   }
 }
 
@@ -56,7 +63,7 @@ extension Revocation {
       ])
   }
 
-  private var row: (isUser: Bool, name: String, before: Int) {
+  fileprivate var row: (isUser: Bool, name: String, before: Int) {
     switch self {
     case .user(let user, let before): (true, user, Int(before))
     case .token(let id): (false, id, 0)

@@ -1,0 +1,49 @@
+import FoundationEssentials
+import GatewayPorts
+import ParleyServer
+import Testing
+
+@Suite("The exchange of revocations")
+struct RevocationExchangeTests {
+  private func page(to place: Int, newest: Int, life: Int = 7) -> RevocationPage {
+    RevocationPage(
+      revocations: [], place: place, hasMore: place < newest, newest: newest, life: life)
+  }
+
+  @Test("a list that goes on is read on")
+  func goesOn() {
+    var exchange = RevocationExchange()
+    for (place, newest) in [(0, 0), (1_000, 1_500), (1_500, 1_500), (1_500, 1_500), (1_501, 1_501)]
+    {
+      let isOther = exchange.take(page(to: place, newest: newest))
+      #expect(!isOther)
+      #expect(exchange.place == place)
+    }
+  }
+
+  @Test("a list that has lost its end, or is of another life, is read anew and told all again")
+  func lost() {
+    for (newest, life) in [(4, 7), (5, 8), (9, 8), (0, 7)] {
+      var exchange = RevocationExchange()
+      _ = exchange.take(page(to: 5, newest: 5))
+      let isOther = exchange.take(page(to: max(5, newest), newest: newest, life: life))
+      #expect(isOther)
+      #expect(exchange.place == 0)
+      let isOtherAgain = exchange.take(page(to: newest, newest: newest, life: life))
+      #expect(!isOtherAgain)
+      #expect(exchange.place == newest)
+    }
+  }
+
+  @Test("other nodes are told again of all that a file has, and of what they have told")
+  func again() throws {
+    let path = FileManager.default.temporaryDirectory.path + "/revocations-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let file = try RevocationFile(path: path)
+    try file.add(.token("own"))
+    file.takeOver([.token("other")])
+    #expect(file.takeUntold(atMost: 9) == [.token("own")])
+    file.tellAgain()
+    #expect(Set(file.takeUntold(atMost: 9)) == [.token("own"), .token("other")])
+  }
+}
