@@ -23,6 +23,7 @@ struct StandbyTests {
     var patience = Patience()
     patience.answer = 500
     patience.reconnecting = 200
+    patience.looking = 0
     return try PostgresStore(
       try #require(PostgresAddress(database)), sharing: .shared, patience: patience)
   }

@@ -29,6 +29,8 @@ struct PostgresLink: ~Copyable {
   private(set) var life = 0
   /// Whether the database is known to be away: requests fail at once until it is time to try again.
   private var nextAttempt: Int64?
+  /// The time of the next look at the server's settings.
+  private var nextLook: Int64 = 0
 
   init(
     _ address: PostgresAddress, sharing: PostgresStore.Sharing, patience: Patience,
@@ -55,6 +57,7 @@ struct PostgresLink: ~Copyable {
       throw PostgresSchema.openError(error, address)
     }
     self.connection = connection
+    nextLook = Self.now + patience.looking
   }
 
   // MARK: Statements
@@ -150,6 +153,7 @@ struct PostgresLink: ~Copyable {
           isFirst: false)
         try bringToStandby()
         nextAttempt = nil
+        nextLook = Self.now + patience.looking
         state.reconnections += 1
         return true
       } catch {
@@ -160,6 +164,20 @@ struct PostgresLink: ~Copyable {
       }
       Self.wait(pause / 2 + Int64.random(in: 0...pause))
       pause = min(pause * 2, 1_000)
+    }
+  }
+
+  /// Whether the server still keeps what it acknowledges, which is looked at now and then: it may have been set
+  /// otherwise. On how many machines it does is noted.
+  private mutating func keepsItsPromise(_ connection: PostgresConnection) -> Bool {
+    guard sharing != .reading, Self.now >= nextLook else { return true }
+    do throws(PostgresOpenError) {
+      state.machines = try PostgresDurability.machines(connection, address, writes: true)
+      nextLook = Self.now + patience.looking
+      return true
+    } catch {
+      // Connecting anew says what is wrong.
+      return false
     }
   }
 
@@ -251,13 +269,23 @@ struct PostgresLink: ~Copyable {
       ("search_path", "pg_catalog"),
       // All that is asked for has an index; compiling a statement takes longer than running it.
       ("enable_seqscan", "off"), ("jit", "off"),
+      // A machine that is gone without a word keeps its locks for no longer. Over a socket of the same
+      // machine's the server ignores them.
+      ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "5"),
+      ("tcp_keepalives_count", "3"),
+      ("tcp_user_timeout", "15000"),
     ]
     if connection.serverVersion >= 140_000 {
       // A commit that waits for a standby is not to be given up because this end has vanished.
       settings += [("client_connection_check_interval", "0"), ("idle_session_timeout", "0")]
     }
     _ = try connection.run(
-      settings.map { PostgresCommand("SELECT set_config('\($0.0)', '\($0.1)', false)") })
+      settings.map { PostgresCommand("SELECT set_config('\($0.0)', '\($0.1)', false)") }
+        // What was promised at the start of a session holds to its end, whatever is set meanwhile.
+        + [
+          PostgresCommand(
+            "SELECT set_config('synchronous_commit', current_setting('synchronous_commit'), false)")
+        ])
   }
 
   /// Takes the lock that keeps two stores apart which do not expect each other.

@@ -453,6 +453,8 @@ package struct Patience: Sendable {
   package var reconnecting: Int64 = 10_000
   /// Milliseconds for which a former process of the same store may still have it.
   package var opening: Int64 = 5_000
+  /// Milliseconds between looks at the settings on which the promise of the database rests.
+  package var looking: Int64 = 60_000
 
   /// The usual times.
   package init() {}
