@@ -86,6 +86,80 @@ struct StandbyTests {
     #expect(stretch.entries.map(\.revision) == [1])
   }
 
+  @Test(
+    "a commit that waits for a standby keeps one process of the server's, however often it is asked for"
+  )
+  func waiting() throws {
+    let store = try open()
+    let chain = try make(store)
+    try set("synchronous_standby_names", to: "away")
+    guard case .failed(.unknownOutcome) = append(1, chain, store) else {
+      Issue.record("a commit was acknowledged that no standby has")
+      return
+    }
+    let counting = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'parley'"
+    // Some attempts to connect, with pauses of up to two seconds.
+    for _ in 0..<500 {
+      #expect(news(after: 0, chain, store).failure?.isRetryable == true)
+      poll(nil, 0, 10)
+    }
+    #expect(try server.execute(counting) == ["1"])
+    try server.execute("ALTER SYSTEM RESET synchronous_standby_names")
+    try server.execute("SELECT pg_reload_conf()")
+    var reply = news(after: 0, chain, store)
+    while reply.failure != nil { reply = news(after: 0, chain, store) }
+    guard case .news(.entries(let stretch)) = reply else {
+      Issue.record("expected entries, found \(reply)")
+      return
+    }
+    #expect(stretch.entries.map(\.revision) == [1])
+  }
+
+  /// Sets something while sessions are open.
+  private func set(_ name: String, to value: String) throws {
+    try server.execute("ALTER SYSTEM SET \(name) = \(value)")
+    try server.execute("SELECT pg_reload_conf()")
+    while try server.execute("SHOW \(name)") != [value] { poll(nil, 0, 5) }
+  }
+
+  @Test("what a session has promised holds to its end, and a server that promises less is not used")
+  func settings() throws {
+    let store = try open()
+    _ = try make(store)
+    for statement in [
+      "CREATE TABLE seen (name text)",
+      """
+      CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO public.seen SELECT name FROM pg_catalog.pg_settings
+          WHERE source = 'session' AND (name LIKE 'tcp_%' OR name || '=' || setting = 'synchronous_commit=on');
+        RETURN NEW; END $$
+      """,
+      """
+      CREATE TRIGGER seen AFTER INSERT OR UPDATE ON parley.writers FOR EACH ROW EXECUTE FUNCTION see()
+      """,
+    ] { try server.execute(statement, in: database) }
+    try set("synchronous_commit", to: "off")
+    for _ in 0..<3 { _ = store.perform([.rename(id: "n", title: "M", time: 9)]) }
+    try set("synchronous_commit", to: "on")
+    try set("fsync", to: "off")
+    var reply = store.perform([.rename(id: "n", title: "O", time: 9)])[0]
+    // The session may not have heard of it.
+    while reply.failure == nil { reply = store.perform([.rename(id: "n", title: "O", time: 9)])[0] }
+    guard case .unavailable(let words)? = reply.failure else {
+      Issue.record("expected it to be unavailable, found \(reply)")
+      return
+    }
+    #expect(words.contains("fsync"))
+    try set("fsync", to: "on")
+    while reply.failure != nil { reply = store.perform([.rename(id: "n", title: "P", time: 9)])[0] }
+    #expect(
+      try server.execute("SELECT DISTINCT name FROM seen ORDER BY 1", in: database) == [
+        "synchronous_commit", "tcp_keepalives_count", "tcp_keepalives_idle",
+        "tcp_keepalives_interval",
+        "tcp_user_timeout",
+      ])
+  }
+
   @Test("after a promotion nothing is appended or told that goes by what was read before")
   func promotion() throws {
     let store = try open()

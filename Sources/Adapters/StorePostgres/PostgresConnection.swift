@@ -24,6 +24,8 @@ final class PostgresConnection {
   private var prepared: [String: String] = [:]
   /// Whether nothing more can be done with it.
   private(set) var isBroken = false
+  /// Whether that is because an answer took too long: what was sent may still be under way on the server.
+  private(set) var isSilent = false
 
   /// Milliseconds that the answers to a pipeline may take.
   private let answerMilliseconds: Int64
@@ -168,10 +170,38 @@ final class PostgresConnection {
       var waiting = pollfd(
         fd: PQsocket(handle), events: Int16(POLLIN | (left == 1 ? POLLOUT : 0)), revents: 0)
       let rest = deadline - Self.now
-      guard rest > 0 else { throw lost("it did not answer for \(answerMilliseconds) ms") }
+      guard rest > 0 else {
+        isSilent = true
+        throw lost("it did not answer for \(answerMilliseconds) ms")
+      }
       if poll(&waiting, 1, Int32(clamping: rest)) > 0, PQconsumeInput(handle) == 0 {
         throw lost("it broke while waiting for an answer")
       }
+    }
+  }
+
+  /// Whether what was sent before the connection fell silent is over, with whatever outcome, or the line has
+  /// broken. Waits for that.
+  func isOver(within milliseconds: Int64) -> Bool {
+    let deadline = Self.now + milliseconds
+    // Between the results of two statements comes one that is none; two of them come at the end alone.
+    var isBetween = false
+    while true {
+      guard PQflush(handle) >= 0, PQconsumeInput(handle) == 1 else { return true }
+      while PQisBusy(handle) == 0 {
+        guard let result = PQgetResult(handle) else {
+          if isBetween { return true }
+          isBetween = true
+          continue
+        }
+        isBetween = false
+        let isEnd = PQresultStatus(result) == PGRES_PIPELINE_SYNC
+        PQclear(result)
+        if isEnd || PQstatus(handle) == CONNECTION_BAD { return true }
+      }
+      var waiting = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+      let rest = deadline - Self.now
+      guard rest > 0, poll(&waiting, 1, Int32(clamping: rest)) > 0 else { return false }
     }
   }
 

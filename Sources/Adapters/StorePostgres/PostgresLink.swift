@@ -17,6 +17,9 @@ struct PostgresLink: ~Copyable {
   /// Set when nobody waits for the database any more.
   let isGivenUp = Flag()
   private var connection: PostgresConnection?
+  /// The connection before, while a commit on it waits for a standby: others would wait behind it, and stay on
+  /// the server one by one when they are given up.
+  private var former: PostgresConnection?
   private var pending: [PostgresCommand] = []
 
   /// The failure of the connection, or of the statement, in the transaction under way.
@@ -116,7 +119,7 @@ struct PostgresLink: ~Copyable {
     failure = nil
     guard let connection else { return }
     if connection.isBroken {
-      self.connection = nil
+      letGo()
     } else if connection.isInTransaction {
       do throws(PostgresFailure) {
         _ = try connection.run([PostgresCommand("ROLLBACK")])
@@ -139,8 +142,8 @@ struct PostgresLink: ~Copyable {
   mutating func connect(isEndless: Bool = false) throws(PostgresFailure) -> Bool {
     wasCommitting = false
     failure = nil
-    if let connection, !connection.isBroken { return false }
-    connection = nil
+    if let connection, !connection.isBroken, keepsItsPromise(connection) { return false }
+    letGo()
     if !isEndless, let nextAttempt, Self.now < nextAttempt {
       throw .unreachable("it was not there a moment ago")
     }
@@ -148,6 +151,7 @@ struct PostgresLink: ~Copyable {
     var pause: Int64 = 20
     while true {
       do throws(PostgresOpenError) {
+        try awaitFormer()
         connection = try Self.open(
           address, sharing, patience, &state.machines, &life, isUnfinished: isUnfinished,
           isFirst: false)
@@ -197,9 +201,39 @@ struct PostgresLink: ~Copyable {
           """, [writer])
       ])
     } catch {
-      self.connection = nil
+      letGo()
       throw PostgresSchema.openError(error, address)
     }
+  }
+
+  /// Closes the connection, or keeps it aside where a commit on it may wait for a standby.
+  private mutating func letGo() {
+    if let connection, connection.isSilent, sharing != .reading, state.machines > 1 {
+      former = connection
+    }
+    connection = nil
+  }
+
+  /// Sees that no commit of the connection before waits for a standby any more.
+  private mutating func awaitFormer() throws(PostgresOpenError) {
+    guard let former else { return }
+    if former.isOver(within: isGivenUp.isSet ? 0 : min(patience.answer, 1_000)) {
+      self.former = nil
+      return
+    }
+    // It may be silent for another reason, such as a line that has gone: the server knows.
+    let asking = try PostgresConnection.opened(
+      address, application: "parley", answerMilliseconds: patience.answer)
+    let found = try? asking.run([
+      PostgresCommand(
+        "SELECT 1::bigint FROM pg_catalog.pg_stat_activity WHERE pid = $1::int AND wait_event = 'SyncRep'",
+        [former.processID])
+    ])
+    guard found?.first?.first == nil else {
+      throw .unreachable(
+        address: address.description, reason: "a commit waits there for the standby")
+    }
+    self.former = nil
   }
 
   /// The number of this store's newest commit that has happened. Waits for one that is under way.
@@ -220,6 +254,7 @@ struct PostgresLink: ~Copyable {
     guard sharing != .reading else { return }
     _ = try? run([PostgresCommand("DELETE FROM parley.writers WHERE id = $1", [writer])])
     connection = nil
+    former = nil
   }
 
   private static func mayPass(_ error: PostgresOpenError) -> Bool {
