@@ -357,7 +357,8 @@ extension PostgresStore {
     _ row: DocumentRow, after start: Int, isShared: Bool
   ) throws(StoreError) -> StoreReply {
     let missed = try entries(
-      of: row, after: start, through: row.revision, bytesMax: StoreReply.lostRaceBytesMax)
+      of: row, after: start, through: min(row.revision, start + Self.newsMax),
+      bytesMax: StoreReply.lostRaceBytesMax)
     guard isShared, let last = missed.last else { return .lostRace(missed) }
     return .lostRace(
       missed, chain: LogChain(try chain(at: last.revision, of: row), life: link.life))

@@ -4,7 +4,9 @@ import StoreRecords
 /// Requests about logs that nodes share.
 extension PostgresStore {
   /// Entries that news bring at most; whoever has missed more asks again.
-  private static let newsMax = 1_000
+  static let newsMax = 1_000
+  /// Sessions of clients that have changed nothing, which a note keeps at least, of those that began last.
+  private static let idleSessionsMax = 1_000
 
   /// Finds the entries of a log after a revision, if it is the log that has this chain there. All is read
   /// in one trip: acknowledgements wait behind it.
