@@ -222,9 +222,13 @@ package final class StoreThread: Sendable {
       }
       hasMore = true
       if !batch.isEmpty {
-        let changes = perform(batch, store, state)
-        wake()
-        if !changes.isEmpty { committed(changes) }
+        // Nobody waits for a look at many heads: it does not keep acknowledgements.
+        let looks = batch.filter(\.request.looksAtHeads)
+        for part in [batch.filter { !$0.request.looksAtHeads }, looks] where !part.isEmpty {
+          let changes = perform(part, store, state)
+          wake()
+          if !changes.isEmpty { committed(changes) }
+        }
       }
       if let chore {
         busy.remove(ExactName(chore.id))
@@ -275,6 +279,16 @@ package final class StoreThread: Sendable {
     }
     return zip(batch, replies).compactMap { item, reply in
       reply.isDone ? item.request.changedNote : nil
+    }
+  }
+}
+
+extension StoreRequest {
+  /// Whether it asks how far many logs or rooms are, as gateways do now and then.
+  fileprivate var looksAtHeads: Bool {
+    switch self {
+    case .heads, .room(.heads): true
+    default: false
     }
   }
 }

@@ -106,6 +106,28 @@ struct SharedLogTests {
     #expect(titles == ["Other"])
   }
 
+  @Test("of very many notes the heads are looked at a part at a time, and all of them in turn")
+  func manyHeads() {
+    let ids = (0..<4_001).map { "m\($0)" }
+    for id in ids {
+      a.make(id)
+      #expect(a.request("PUT", "/api/notes/\(id)/text", "x").status == 200)
+    }
+    a.pass(milliseconds: 1_000)
+    a.isStepwise = true
+    a.pass(milliseconds: 1_000)
+    var seen: [String] = []
+    for _ in 0..<6 {
+      for case .heads(let part) in a.stored.map(\.request) {
+        #expect(part.count <= 2_000)
+        seen += part
+      }
+      while !a.stored.isEmpty { a.storeWorks() }
+      a.pass(milliseconds: 250)
+    }
+    #expect(Set(seen).isSuperset(of: ids))
+  }
+
   @Test(
     "a change whose answer was lost is found in the log and acknowledged", arguments: [true, false])
   func lostAnswer(isDone: Bool) throws {

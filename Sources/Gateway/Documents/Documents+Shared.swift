@@ -115,10 +115,10 @@ extension Documents {
     }
     guard sharesLogs, !isLookingAtHeads else { return }
     let pause = hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
-    guard now - lookedAt >= pause else { return }
-    let ids = documents.values.filter { $0.live?.isShared ?? false }.map(\.id).sorted()
+    let ids = lookedAt.next(now: now, pause: pause) {
+      documents.values.filter { $0.live?.isShared ?? false }.map(\.id)
+    }
     guard !ids.isEmpty else { return }
-    lookedAt = now
     isLookingAtHeads = true
     store(.heads(ids: ids), for: .heads(ids))
   }

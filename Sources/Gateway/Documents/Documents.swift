@@ -24,8 +24,8 @@ final class Documents: Part {
   var sharesLogs = false
   /// Whether the heads of such logs are being read.
   var isLookingAtHeads = false
-  /// The uptime at which they were asked for.
-  var lookedAt: Int64 = 0
+  /// The documents whose heads are still to be asked for.
+  var lookedAt = NameRotation()
   /// Whether hints of other nodes arrive.
   var hearsHints = false
   /// Documents of which changes were delivered in this turn.

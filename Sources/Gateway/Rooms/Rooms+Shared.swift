@@ -194,11 +194,9 @@ extension Rooms {
   func lookForNews(now: Int64) {
     guard settings.sharesStore, !isLookingAtHeads else { return }
     let pause = hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
-    guard now - lookedAt >= pause, !rooms.isEmpty else { return }
-    lookedAt = now
+    let names = lookedAt.next(now: now, pause: pause) { self.names }
+    guard !names.isEmpty else { return }
     isLookingAtHeads = true
-    // In the same order in each run.
-    let names = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     store(.heads(of: names), for: .roomHeads(names))
   }
 

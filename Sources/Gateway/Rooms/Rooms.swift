@@ -23,8 +23,8 @@ final class Rooms: Part {
   var stampedOnlineAt: Int64 = 0
   /// Whether the heads of rooms are being read, which other nodes publish in, too.
   var isLookingAtHeads = false
-  /// The uptime at which they were asked for.
-  var lookedAt: Int64 = 0
+  /// The rooms whose heads are still to be asked for.
+  var lookedAt = NameRotation()
   /// Whether hints of other nodes arrive.
   var hearsHints = false
   /// Says who is here, and hears who is at other nodes; `nil` if there are none.
