@@ -65,11 +65,10 @@ package final class LoopBroker: Sendable {
 
   /// Deals out what the outer broker has heard.
   package func outerHasNews() {
-    guard let outer = state.withLock({ $0.outer }) else { return }
-    let news = outer.takeNews()
+    // Under one lock, so that of two threads that take news the first deals them out first.
     let woken = state.withLock { state in
       var woken: Set<Int> = []
-      for item in news {
+      for item in state.outer?.takeNews() ?? [] {
         switch item {
         case .heard(let topic, let bytes):
           for loop in state.followers[Array(topic.utf8)] ?? [] {

@@ -1,3 +1,4 @@
+import Foundation
 import GatewayPorts
 import ParleyServer
 import Synchronization
@@ -16,6 +17,9 @@ private final class Outer: ServerBroker {
 
   var all: Told { told.withLock { $0 } }
 
+  /// Called with what is taken, before it is given.
+  let taken = Mutex<(@Sendable () -> Void)?>(nil)
+
   func bring(_ item: BrokerNews) { news.withLock { $0.append(item) } }
 
   func publish(_ topic: String, _ bytes: [UInt8]) { told.withLock { $0.published.append(topic) } }
@@ -23,10 +27,13 @@ private final class Outer: ServerBroker {
   func leave(_ topic: String) { told.withLock { $0.left.append(topic) } }
 
   func takeNews() -> [BrokerNews] {
-    news.withLock { news in
+    let found = news.withLock { news in
       defer { news = [] }
       return news
     }
+    let body = taken.withLock { $0.take() }
+    body?()
+    return found
   }
 
   var state: BrokerState {
@@ -90,6 +97,28 @@ struct LoopBrokerTests {
     ends[1].follow("note/é")
     ends[0].publish("note/e\u{301}", [1])
     #expect(ends[1].takeNews() == [])
+  }
+
+  @Test("of two threads that take news, the one that took them first deals them out first")
+  func order() {
+    let outer = Outer()
+    hub.connect(to: outer)
+    let others = Mutex(0)
+    outer.bring(.hints(arrive: true))
+    outer.taken.withLock { body in
+      body = { [hub] in
+        outer.bring(.hints(arrive: false))
+        Thread.detachNewThread {
+          hub.outerHasNews()
+          others.withLock { $0 = 1 }
+        }
+        // The other thread is let go first, where it can.
+        for _ in 0..<20 where others.withLock({ $0 }) == 0 { poll(nil, 0, 5) }
+      }
+    }
+    hub.outerHasNews()
+    while others.withLock({ $0 }) == 0 { poll(nil, 0, 1) }
+    for end in ends { #expect(end.takeNews().last == .hints(arrive: false)) }
   }
 
   @Test("a loop is woken once for all that waits")
