@@ -34,9 +34,15 @@ struct ReadinessTests {
     }
     for _ in 0..<4 { rig.pass(milliseconds: 1_000) }
     #expect(probes() == 1)
-    rig.store.commitsToFail = 1
-    rig.storeWorks()
-    #expect(rig.unreadiness != nil)
+    func fails() {
+      rig.store.commitsToFail = 1
+      rig.storeWorks()
+      #expect(rig.unreadiness != nil)
+    }
+    fails()
+    rig.pass(milliseconds: 200)
+    #expect(probes() == 1)
+    fails()
     for _ in 0..<4 { rig.pass(milliseconds: 200) }
     #expect(probes() == 0)
     rig.pass(milliseconds: 200)
