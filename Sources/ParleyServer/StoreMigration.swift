@@ -71,8 +71,11 @@ package struct StoreMigration {
 
   private static func words(_ error: StoreError) -> FileError {
     switch error {
-    case .damaged(let words), .unavailable(let words), .unknownOutcome(let words): FileError(words)
-    case .unknownDocument, .exists, .notNext, .compacted, .fenced: FileError("\(error)")
+    case .damaged(let words), .unavailable(let words), .refused(let words),
+      .unknownOutcome(let words):
+      FileError(words)
+    case .unknownDocument, .exists, .notNext, .compacted, .answeredElsewhere, .fenced:
+      FileError("\(error)")
     }
   }
 
