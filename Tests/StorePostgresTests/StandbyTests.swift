@@ -128,7 +128,7 @@ struct StandbyTests {
     let store = try open()
     _ = try make(store)
     for statement in [
-      "CREATE TABLE seen (name text)",
+      "CREATE TABLE public.seen (name text)",
       """
       CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         INSERT INTO public.seen SELECT name FROM pg_catalog.pg_settings
@@ -154,7 +154,7 @@ struct StandbyTests {
     try set("fsync", to: "on")
     while reply.failure != nil { reply = store.perform([.rename(id: "n", title: "P", time: 9)])[0] }
     #expect(
-      try server.execute("SELECT DISTINCT name FROM seen ORDER BY 1", in: database) == [
+      try server.execute("SELECT DISTINCT name FROM public.seen ORDER BY 1", in: database) == [
         "synchronous_commit", "tcp_keepalives_count", "tcp_keepalives_idle",
         "tcp_keepalives_interval",
         "tcp_user_timeout",
