@@ -72,13 +72,17 @@ final class PostgresServer: Sendable {
 
   /// Has a process of the server's crash: all of them end, and the server finds in its log what was there.
   func crash(process id: String) throws {
+    let witness = PQconnectdb(address(of: "postgres"))
+    defer { PQfinish(witness) }
     guard let id = Int32(id), kill(id, SIGKILL) == 0 else {
       throw Failure(description: "there is no process \(id)")
     }
-    // The connection of before is refused first, and then the new one is taken.
-    while (try? execute("SELECT 1 WHERE pg_postmaster_start_time() IS NOT NULL")) != ["1"] {
+    // Until the server has noticed it takes connections, and ends them a moment later: the one of before tells.
+    while case let result = PQexec(witness, "SELECT 1"), PQresultStatus(result) == PGRES_TUPLES_OK {
+      PQclear(result)
       poll(nil, 0, 5)
     }
+    while (try? execute("SELECT 1")) != ["1"] { poll(nil, 0, 5) }
   }
 
   /// Ends the server, and removes its files.

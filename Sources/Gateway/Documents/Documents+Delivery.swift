@@ -133,19 +133,6 @@ extension Documents {
   }
 }
 
-extension ArraySlice<LogEntry> {
-  /// The first entries, as many as a message of about so many bytes should hold; at least one.
-  func fitting(_ bytesMax: Int) -> Self {
-    var bytes = 0
-    let end =
-      firstIndex { entry in
-        defer { bytes += 64 + entry.operation.insertedBytes + 8 * entry.operation.componentCount }
-        return bytes > bytesMax
-      } ?? endIndex
-    return self[..<end]
-  }
-}
-
 extension Subscription {
   /// Moves the person's carets over changes: own inserts push them, others' leave them.
   func moveSelections(over entries: ArraySlice<LogEntry>) {

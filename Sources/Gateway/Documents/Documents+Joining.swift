@@ -171,16 +171,3 @@ extension ResumePoint {
     return firstNeeded >= 0 && firstNeeded < live.oldestBase
   }
 }
-
-extension LiveDocument {
-  /// The change that made the durable head.
-  var nameOfHead: ChangeName? { durableEntry(at: durableRevision)?.name(withTime: true) }
-}
-
-extension LogEntry {
-  /// The name that tells the entry from any other ever written at its revision. The log is only ever
-  /// cut at its end, so whoever has seen this entry has seen all that stands before it.
-  func name(withTime: Bool) -> ChangeName {
-    ChangeName(clientID: client, sequence: sequence, time: withTime ? time : nil)
-  }
-}
