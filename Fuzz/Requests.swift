@@ -24,6 +24,11 @@ private func checkProxyHeader(_ bytes: [UInt8]) {
   guard half == .incomplete || half == whole else { fatalError("a header changes as it grows") }
 }
 
+/// The longest body that is taken.
+private func longestBody(_ limits: HTTPLimits) -> Int {
+  limits.asksForLongerBodies ? 2 * limits.bodyBytesMax : limits.bodyBytesMax
+}
+
 /// The events and answers of a stream, as bytes that can be compared.
 private struct Log: Equatable {
   var events: [UInt8] = []
@@ -39,6 +44,7 @@ private struct Log: Equatable {
       limits.chunkExtensionBytesMax = 20
     }
     limits.pipelinedMax = Int(choices >> 1 & 3) + 1
+    limits.asksForLongerBodies = choices & 8 != 0
     var connection = HTTPServerConnection(limits: limits, now: 0)
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 16)
     defer { scratch.deallocate() }
@@ -68,7 +74,7 @@ private struct Log: Equatable {
         }
       }
       guard input.isEmpty else { fatalError("input is left") }
-      let heldMax = limits.headBytesMax + limits.bodyBytesMax + (end - place)
+      let heldMax = limits.headBytesMax + longestBody(limits) + (end - place)
       memory.deallocate()
       place = end
       guard connection.heldByteCount <= heldMax else {
@@ -86,7 +92,7 @@ private struct Log: Equatable {
   ) {
     switch event {
     case .request(let number, let head, let body):
-      guard body.count <= limits.bodyBytesMax, head.fields.count <= limits.fieldsMax else {
+      guard body.count <= longestBody(limits), head.fields.count <= limits.fieldsMax else {
         fatalError("a request is over its limits")
       }
       guard head.path == "*" || head.path.utf8.first == UInt8(ascii: "/"),
@@ -113,6 +119,16 @@ private struct Log: Equatable {
       events += Array("upgrade \(head.path) \(offer.key) \(offer.extensions)".utf8)
       events += Array(offer.subprotocols.joined(separator: ",").utf8)
       connection.respond(to: number, with: HTTPResponse(status: 403), now: 0)
+    case .asksForBody(let head, let byteCount):
+      guard limits.asksForLongerBodies, byteCount > limits.bodyBytesMax else {
+        fatalError("a body of \(byteCount) bytes is asked about")
+      }
+      events += Array("asks \(head.path) \(byteCount)".utf8)
+      if byteCount <= longestBody(limits) {
+        connection.takeBody(now: 0)
+      } else {
+        connection.refuseBody(now: 0)
+      }
     case .rejected(let error): events += Array(error.message.utf8)
     case .abandoned: fatalError("every request is answered")
     }

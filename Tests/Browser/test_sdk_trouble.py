@@ -264,7 +264,7 @@ def test_a_token_that_is_not_taken_is_named(guarded, site, browser, given):
         "wrong.html", AREA.replace('name: "{name}"', f"token: () => {given}"), sdk=f"{guarded.url}/sdk/1/parley.js",
         gateway=guarded.url, note=note,
     ))  # fmt: skip
-    page.wait_for_function("() => parley.status.state === 'stopped'")
+    page.wait_for_function("() => window.parley?.status.state === 'stopped'")
     assert page.evaluate("() => [parley.status.reason, note.text ?? null]") == ["noAccess", None]
     page.close()
 
