@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the system says about the servers' processes: processor time and memory, summed.
+/// The servers' processes as the system describes them: processor time and memory, summed.
 struct ServerProcess {
   /// None when nobody said which they are.
   let ids: [Int]

@@ -156,7 +156,7 @@ public enum FileReply: Sendable, Equatable {
   case diskFull(byteCount: Int)
   /// Files of a note.
   case files([NoteFile])
-  /// One file, with its content if that was asked for.
+  /// A file, with its content if that was asked for.
   case file(NoteFile, [UInt8]?)
   /// The note has no file of this hash.
   case unknownFile

@@ -13,7 +13,7 @@ extension Configuration {
       groupsClaim: provider.groupsClaim,
       rights: provider.rights.compactMap { try? ProviderConfiguration.right($0) },
       groups: provider.groups.compactMap { try? ProviderConfiguration.Group($0) },
-      emailDomains: provider.emailDomains.map { $0.lowercased() },
+      emailDomains: provider.emailDomains.map(ProviderSettings.lowercased),
       clockSkewMilliseconds: Int64(clockSkew.milliseconds),
       sessionMilliseconds: Int64(provider.sessionTime.milliseconds),
       timeoutMilliseconds: provider.timeout.milliseconds)

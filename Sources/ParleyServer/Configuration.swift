@@ -235,7 +235,7 @@ public struct Configuration: Sendable, Equatable {
   /// Bytes of memory for files that are being uploaded.
   public var uploadsBytesMax = 64 << 20
   /// The age at which a file is removed that no kept revision of its note names.
-  public var unusedFilesAgeMin = Duration.seconds(86_400)
+  public var unusedFilesAgeMin = Duration.seconds(30 * 86_400)
 
   /// The defaults.
   public init() {}

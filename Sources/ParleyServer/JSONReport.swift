@@ -127,7 +127,7 @@ package enum JSONReport {
     JSONWriter.array(problems, &bytes) { JSONWriter.string($0, &$1) }
   }
 
-  /// One object on one line.
+  /// The object on one line.
   static func text(_ body: (inout JSONWriter.Object, inout [UInt8]) -> Void) -> String {
     var bytes: [UInt8] = []
     JSONWriter.object(&bytes, body)

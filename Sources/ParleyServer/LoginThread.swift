@@ -29,7 +29,7 @@ final class LoginThread: Sendable {
     case user(User?)
     /// The file of users has another line, which the loop has yet to read.
     case written(user: String)
-    /// Nobody became a user.
+    /// The joining failed: nobody became a user.
     case refused(InvitationFile.Refusal)
   }
 

@@ -3,7 +3,7 @@ import GatewayPorts
 import HTTPClientCurl
 import JSON
 
-/// What one sign-in asks the identity provider, as a state machine: answers in, requests out.
+/// The requests of one sign-in to the identity provider, as a state machine: answers in, requests out.
 ///
 ///     begin:   description ─▶ where to send the browser
 ///     finish:  description ─▶ code for tokens ─▶ keys ─▶ ID token checked ─▶ user info ─▶ user
@@ -40,7 +40,7 @@ struct ProviderExchange {
     case failed(String)
   }
 
-  /// What is kept of the provider between sign-ins.
+  /// The provider's description and keys, kept between sign-ins.
   struct Memory {
     /// Milliseconds for which it is taken as it was fetched.
     private static let lifetimeMilliseconds: Int64 = 600_000
@@ -225,9 +225,22 @@ struct ProviderExchange {
       throw ProviderFailure(.misbehaves, "its user info is another user's")
     }
     state = .ended
-    // Of a name that comes twice the last counts: what is signed.
-    let claims = JSONFields(more.all + token.claims.all)
+    let claims = Self.joined(token.claims, more)
     return .user(try settings.user(subject: token.subject, claims: claims))
+  }
+
+  /// The signed claims, and those of the user info behind them.
+  ///
+  /// An address and the word that it is verified are of one source: each source knows an address of its own.
+  private static func joined(_ signed: JSONFields, _ more: JSONFields) -> JSONFields {
+    let address = ["email", "email_verified"]
+    func withoutAddress(_ claims: JSONFields) -> [JSONFields.Field] {
+      claims.all.filter { field in !address.contains { $0.utf8.elementsEqual(field.name.utf8) } }
+    }
+    let isAddressed = address.allSatisfy { signed[$0] != nil }
+    // Of a name that comes twice the last counts: what is signed.
+    return JSONFields(
+      isAddressed ? withoutAddress(more) + signed.all : more.all + withoutAddress(signed))
   }
 
   // MARK: Requests

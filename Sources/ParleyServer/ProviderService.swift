@@ -33,6 +33,10 @@ final class ProviderService {
   private let cookies: Cookies
   /// The rate limit for log lines, which anybody can cause.
   private var logged = TokenBucket()
+  /// The rate limit for those that tell of the provider's failures, which no stranger's crowd out.
+  private var loggedFailures = TokenBucket()
+  /// The tickets that were used, by name, with their ends: one counts once at a gateway.
+  private var used: [String: Timestamp] = [:]
 
   init(
     settings: ProviderSettings, tokens: SelfSignedTokens, seal: SignInSeal, thread: ProviderThread,
@@ -143,13 +147,17 @@ final class ProviderService {
 
   /// Sends a browser to the page, which says what is wrong.
   private func refuse(_ failure: ProviderFailure) -> Response {
-    if logged.draw(1, at: Rate(perSecond: 1, burst: 20), now: clock.uptime) == 0 {
-      let isProviders = failure.kind == .unreachable || failure.kind == .misbehaves
+    let isProviders = failure.kind == .unreachable || failure.kind == .misbehaves
+    if isProviders ? mayLog(&loggedFailures) : mayLog(&logged) {
       log.write(
         isProviders ? .warning : .notice, "sign-in at the provider failed",
         [("problem", failure.kind.rawValue), ("reason", failure.reason)])
     }
     return redirect(to: settings.page + "/#sign-in-problem=\(failure.kind.rawValue)", [])
+  }
+
+  private func mayLog(_ bucket: inout TokenBucket) -> Bool {
+    bucket.draw(1, at: Rate(perSecond: 1, burst: 20), now: clock.uptime) == 0
   }
 
   private func redirect(to address: String, _ headers: [(name: String, value: String)]) -> Response
@@ -176,15 +184,23 @@ final class ProviderService {
       guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
         return LoginAnswer.unverified
       }
-      guard !revocations.isRevoked(identity) else { throw .revoked }
+      guard !revocations.isRevoked(identity), use(identity) else { throw .revoked }
       response = give(user, until: clock.now + settings.sessionMilliseconds)
     } catch {
-      log.write(.notice, "sign-in refused", [("reason", "\(error)")])
+      if mayLog(&logged) { log.write(.notice, "sign-in refused", [("reason", "\(error)")]) }
       response = LoginAnswer.problem(.refreshToken, "This sign-in has ended; sign in again")
     }
     response.headers.append(
       cookies.setting(Self.ticketCookie, to: "", seconds: 0, isStrict: true))
     return response
+  }
+
+  /// Whether a ticket was not used yet; it is from now on. As many are kept as were used in a ticket's life.
+  private func use(_ ticket: Identity) -> Bool {
+    let now = clock.now
+    used = used.filter { $0.value > now }
+    guard let id = ticket.tokenID else { return false }
+    return used.updateValue(ticket.expiresAt ?? now, forKey: id) == nil
   }
 
   /// New tokens for a refresh token of a user whom the provider has named; `nil` if others have to answer.
@@ -206,7 +222,7 @@ final class ProviderService {
       return give(user, until: identity.expiresAt ?? clock.now)
     } catch {
       guard isAlone || error == .revoked || error == .claims else { return nil }
-      log.write(.notice, "refresh refused", [("reason", "\(error)")])
+      if mayLog(&logged) { log.write(.notice, "refresh refused", [("reason", "\(error)")]) }
       return LoginAnswer.problem(.refreshToken, "Refresh token invalid")
     }
   }

@@ -43,7 +43,7 @@ struct ProviderSettings: Sendable {
   var isEncrypted: Bool { page.hasPrefix("https://") }
 }
 
-/// Who somebody is and what they may do, by the claims of the provider.
+/// The settings by which the provider's claims say who somebody is and what they may do.
 extension ProviderSettings {
   /// The rights of a user by their groups; without the groups that no setting names.
   ///
@@ -101,7 +101,14 @@ extension ProviderSettings {
     guard flag?.boolean ?? (flag?.string.map { $0.utf8.elementsEqual("true".utf8) } ?? false),
       let text = claims["email"]?.string, text.split(separator: "@").count == 2
     else { return nil }
-    return text.lowercased()
+    return Self.lowercased(text)
+  }
+
+  /// An address or a domain in lower case: ASCII's letters alone, for other letters would become these.
+  static func lowercased(_ text: String) -> String {
+    let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+    return String(
+      decoding: text.utf8.map { capitals.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 
   private func name(in claims: JSONFields) -> String? {

@@ -17,7 +17,7 @@ package struct RestingNotes {
   }
 
   private var times: [ExactName: Times] = [:]
-  /// When notes are looked at again, the earliest first.
+  /// The times at which notes are looked at again, the earliest first.
   private var looks: [(at: Int64, id: DocumentID)] = []
   private var next = 0
   /// Whether more notes were edited than may wait: some are known no longer.

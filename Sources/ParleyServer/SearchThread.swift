@@ -30,7 +30,7 @@ final class SearchThread: Sendable {
     var changes: [SearchedChange] = []
     /// Whether more changes came than are kept: they are found by comparing.
     var hasMissedChanges = false
-    /// By the loop that asked.
+    /// The search is given up by the loop that asked.
     var replies: [[(request: RequestID, reply: SearchReply)]]
     var isStopping = false
     var hasStopped = false

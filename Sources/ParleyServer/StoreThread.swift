@@ -57,7 +57,7 @@ package final class StoreThread: Sendable {
   private let state: Monitor<State>
   private let reader: StoreReader?
   private let wake: @Sendable () -> Void
-  /// What ends the waiting of both connections.
+  /// The interruption that ends the waiting of both connections.
   private let interruptions: [@Sendable () -> Void]
 
   /// Starts the thread.

@@ -106,6 +106,13 @@ def test_what_cannot_be_drawn_is_a_link_and_what_is_missing_says_so(server, pers
     ann.wait_until_saved()
     text = text_of(server, note)
     assert "![" not in text
+    ann.page.locator("#file").set_input_files(
+        [{"name": f"{name}.pdf", "mimeType": "application/pdf", "buffer": name.encode()} for name in ("first", "second", "third")]
+    )
+    expect(ann.editor).to_contain_text("[third.pdf](files/")
+    ann.wait_until_saved()
+    several = text_of(server, note).removeprefix(text)
+    assert several.index("[first") < several.index("[second") < several.index("[third"), "in the order given"
     # Somebody calls it a picture all the same.
     server.put_text(note, text.replace("[huge", "![huge", 1) + f"\n\n![none](files/{'0' * 64}/none.png)")
     page = read(ann)

@@ -291,8 +291,11 @@ def test_another_sites_page_takes_no_tokens(honest, headers):
     visitor = Visitor(honest)
     visitor.come_back(honest.provider.authorise(visitor.begin()))
     assert visitor.take(**headers)[0] == 403
+    kept = dict(visitor.cookies)
     assert visitor.take()[1]["code"] == 1000
     assert visitor.take()[1]["code"] == 4004, "once"
+    visitor.cookies = kept
+    assert visitor.take()[1]["code"] == 4004, "once, even for who has kept it"
 
 
 @pytest.mark.parametrize(
@@ -332,6 +335,17 @@ def test_addresses_count_only_when_they_are_verified_and_of_the_domain(start, pr
             assert visitor.take()[1]["data"]["response"] == {
                 "id": "sso/ada@example.org", "email": "sso/ada@example.org", "name": "Ada",
             }  # fmt: skip
+    # One source names an address, the other says that its own is verified: that is not the former.
+    del provider.user["email_verified"]
+    provider.user |= {"email": "boss@example.org", "realm_access": {"roles": ["writers"]}}
+    provider.userinfo = {"email": "ada@example.org", "email_verified": True}
+    visitor = Visitor(server)
+    visitor.come_back(provider.authorise(visitor.begin()))
+    assert visitor.take()[1]["data"]["response"]["id"] == "sso/ada@example.org"
+    # A letter that would become a "k".
+    provider.user |= {"email": "\u212aim@example.org", "email_verified": True}
+    visitor.come_back(provider.authorise(visitor.begin()))
+    assert visitor.take()[1]["data"]["response"]["id"] == "sso/\u212aim@example.org"
 
 
 # Slow ones, and many at once.

@@ -101,6 +101,7 @@ struct FileTests {
       Array("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>".utf8),
       Array("<!doctype html><script>alert(1)</script>".utf8), Array("GIF".utf8), [0],
       png(100_000, 100_000), png(0, 5), Array(png(5, 5).prefix(20)),
+      [0xff, 0xd8] + [UInt8](repeating: 0xff, count: 5_000) + [0xff, 0xc0, 0, 17, 8, 0, 2, 0, 3],
       [0xff, 0xd8, 0xff, 0xe0, 0, 0],
     ])
   func downloads(bytes: [UInt8]) throws {

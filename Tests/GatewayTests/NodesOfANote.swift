@@ -22,7 +22,7 @@ struct NodesOfANote {
     var unanswered: TextOperation?
     var people: [String: String] = [:]
     var carets: [String: [Selection]] = [:]
-    /// Where it has its own carets, and on which revision.
+    /// The places of its own carets, and their revision.
     var own: (selections: [Selection], revision: Int)?
 
     init(name: String) { self.name = name }

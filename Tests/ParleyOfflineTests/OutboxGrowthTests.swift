@@ -4,7 +4,7 @@ import Testing
 
 import ParleyOffline
 
-/// What one event costs where many changes of one thing wait.
+/// The cost of one event where many changes of one thing wait.
 @Suite("Growth of an outbox's problems")
 struct OutboxGrowthTests {
   private static let thing = ResourceID.temporary()

@@ -64,6 +64,16 @@ struct WaitingBodiesTests {
     #expect(bodies.byteCount == 0)
   }
 
+  @Test func `long bodies leave a quarter to the others`() throws {
+    var bodies = WaitingBodies(byteCountMax: 8 << 20)
+    for letter in [0x61, 0x62, 0x63] as [UInt8] {
+      _ = try Self.take(&bodies, Self.body(2 << 20, letter))
+    }
+    #expect(Self.isRefused(&bodies, Self.body(1 << 20, 0x64)))
+    _ = try Self.take(&bodies, Self.body((1 << 20) - 1, 0x64))
+    _ = try Self.take(&bodies, Self.body(10))
+  }
+
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func `what is counted is what is kept`(seed: UInt64) throws {
     var generator = SplitMix64(seed: seed)

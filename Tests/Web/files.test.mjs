@@ -16,6 +16,7 @@ test("no other address is", () => {
   for (const url of [
     `/files/${hash}/a`, `https://example.org/files/${hash}/a`, `files/${hash}`, `files/${hash}/`, `files/${hash}/a/b`,
     `files/${hash}/a?b`, `files/${hash}/a#b`, `files/${hash.toUpperCase()}/a`, `files/${hash.slice(1)}/a`,
+    `files/${hash}/..\\..\\..\\other`, `files/${hash}/.`, `files/${hash}/..`, `files/${hash}/%2e%2E`, `files/${hash}/.%2e`,
     `files/${hash}0/a`, `../files/${hash}/a`, `files/../${hash}/a`, "javascript:alert(1)", `files/${hash}/a b`, "",
   ]) {
     assert.equal(fileIn(url), undefined, url);

@@ -7,7 +7,8 @@ import { at } from "./base.js";
 import { authorised } from "./http.js";
 import { t } from "./language.js";
 
-const reference = /^files\/([0-9a-f]{64})\/([^/?#\s]+)$/;
+// No name that leads out of the note: browsers take a backslash for "/", and "%2e" for ".".
+const reference = /^files\/([0-9a-f]{64})\/(?!(?:\.|%2[eE]){1,2}$)([^/\\?#\s]+)$/;
 
 /**
  * The file that an address in a note's text names; undefined for any other address.

@@ -41,8 +41,12 @@ const marks = StateField.define({
   update(known, transaction) {
     let next = known;
     if (transaction.docChanged && known.length > 0) {
-      // What is typed or written at the mark comes behind it.
-      next = known.map((mark) => ({ ...mark, place: transaction.changes.mapPos(mark.place, -1) }));
+      // What is typed or written at the mark comes behind it; but files stay in the order in which they were given.
+      const done = transaction.effects.find((effect) => effect.is(ended))?.value;
+      next = known.map((mark) => ({
+        ...mark,
+        place: transaction.changes.mapPos(mark.place, done !== undefined && mark.id > done ? 1 : -1),
+      }));
     }
     for (const effect of transaction.effects) {
       if (effect.is(began)) next = [...next, effect.value];

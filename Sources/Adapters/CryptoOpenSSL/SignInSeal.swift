@@ -31,6 +31,8 @@ public struct SignInSeal: Sendable {
 
   /// Milliseconds that somebody may take at the provider.
   public static let lifetimeMilliseconds: Int64 = 600_000
+  /// Milliseconds that the clock of the gateway where a sign-in began may be ahead.
+  public static let leadMilliseconds: Int64 = 1_000
 
   private static let idBytes = 16
   private static let timeBytes = 8
@@ -76,7 +78,8 @@ public struct SignInSeal: Sendable {
     }
     let time = head.suffix(Self.timeBytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let age = now - Timestamp(bitPattern: time)
-    return (0...Self.lifetimeMilliseconds).contains(age) ? values : nil
+    // Another gateway may have begun it, whose clock is a little ahead.
+    return (-Self.leadMilliseconds...Self.lifetimeMilliseconds).contains(age) ? values : nil
   }
 
   private func values(_ head: [UInt8], _ browser: String) -> Values {

@@ -3,7 +3,7 @@ import Glibc
 public import PostgresClient
 public import StoreRecords
 
-/// One end of a move of a whole store, as a database that no other Parley works with meanwhile.
+/// An end of a move of a whole store: a database that no other Parley works with meanwhile.
 ///
 /// Its connection holds the lock of a store that is alone. When the connection is lost, the move fails.
 public final class PostgresMove: UnfinishedStore {

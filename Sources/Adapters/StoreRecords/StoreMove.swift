@@ -7,7 +7,7 @@ import Hashing
 ///
 /// A portion of rows is in memory at a time, however large the store is.
 public struct StoreMove {
-  /// What was moved.
+  /// The result of a move.
   public struct Result: Sendable {
     /// The number of rows of each table.
     public var rows: [(table: String, count: Int)] = []
@@ -129,7 +129,7 @@ struct TableDigest {
     rowCount += rows.count
   }
 
-  /// One digest for all tables.
+  /// The digest of all tables together.
   static func text(of digests: [[UInt8]]) -> String {
     let digits = Array("0123456789abcdef".utf8)
     let bytes = SHA256().hash(digests.flatMap(\.self)).bytes

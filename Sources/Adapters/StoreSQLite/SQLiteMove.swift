@@ -1,7 +1,7 @@
 public import GatewayPorts
 public import StoreRecords
 
-/// One end of a move of a whole store, as a file that nobody else works with meanwhile.
+/// An end of a move of a whole store: a file that nobody else works with meanwhile.
 public final class SQLiteMove: UnfinishedStore {
   /// The path of the database file.
   public let path: String

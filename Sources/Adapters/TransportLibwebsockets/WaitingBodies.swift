@@ -26,6 +26,9 @@ package struct WaitingBodies: Sendable {
   private let byteCountMax: Int
   private var shared: [Mark: Shared] = [:]
 
+  /// Bodies of this length are long: they leave a quarter to the others, so that slow readers of files
+  /// keep nobody's short answers waiting.
+  package static let longBytesMin = 1 << 20
   /// Shorter bodies are counted, but not compared.
   package static let comparedBytesMin = 16 << 10
 
@@ -49,7 +52,9 @@ package struct WaitingBodies: Sendable {
         mark = candidate
       }
     }
-    guard byteCount == 0 || body.count <= byteCountMax - byteCount else { return nil }
+    let most =
+      body.count >= Self.longBytesMin ? byteCountMax - byteCountMax / 4 : byteCountMax
+    guard byteCount == 0 || body.count <= most - byteCount else { return nil }
     byteCount += body.count
     if let mark { shared[mark] = Shared(body: body, uses: 1) }
     return (body, Ticket(mark: mark, byteCount: body.count))

@@ -28,6 +28,9 @@ struct PictureSize: Equatable {
   }
 
   private struct Reader {
+    /// Segments and fill bytes of a JPEG that are passed over, at most.
+    static let segmentsMax = 4_096
+
     let bytes: [UInt8]
 
     /// A number of some bytes, the greatest first; `nil` beyond the end.
@@ -59,7 +62,11 @@ struct PictureSize: Equatable {
     /// The first frame's header, behind segments that each say their length.
     func jpeg() -> (Int, Int)? {
       var index = 2
+      var segments = 0
       while let marker = big(index, 2), marker >> 8 == 0xff {
+        // No picture has more before its first frame; bytes that are none may have millions.
+        segments += 1
+        guard segments <= Self.segmentsMax else { return nil }
         switch marker & 0xff {
         // Fill, and markers without a segment.
         case 0xff: index += 1

@@ -12,7 +12,6 @@ extension StoreBacklog {
     case .once(.answer(let request, _)): 256 + request.body.count
     case .create(_, _, let title, _), .rename(_, let title, _): 256 + title.utf8.count
     case .snapshot(_, _, _, let text): 256 + text.utf8.count
-    case .files(.put(_, let draft, _)): 256 + draft.bytes.count
     case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.utf8.count
     case .delete, .deleted, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .text,
       .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room, .people,
