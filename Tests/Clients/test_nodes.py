@@ -250,6 +250,8 @@ def test_a_gateway_that_loses_the_database_keeps_nothing_back_for_ever(start, po
         while cut.server.request("GET", "/ready")[0] != 200:
             pass
         cleo = Editor("Cleo", note).attach(cut.server)
+        # It is ready as soon as the database takes a commit; what others have written is read within a second.
+        settle([ada, ben, cleo])
         assert cleo.text == ada.text == ben.text == "elsewhere before meanwhile "
         cleo.client.close()
     finally:
