@@ -14,10 +14,11 @@ extension Files {
     unlink(new)
     let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw failure(path) }
-    var isOpen = true
+    var (isOpen, isInPlace) = (true, false)
     defer {
       if isOpen { close(file) }
-      unlink(new)
+      // Once it is in place, whoever is next may have begun another under this name.
+      if !isInPlace { unlink(new) }
     }
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
@@ -33,6 +34,7 @@ extension Files {
     guard fsync(file) == 0 else { throw failure(path) }
     isOpen = false
     guard close(file) == 0, rename(new, path) == 0 else { throw failure(path) }
+    isInPlace = true
     syncFolder(of: path)
   }
 

@@ -86,7 +86,7 @@ def test_memory_of_answers_goes_back(start, lines):
 
 
 def test_answers_that_nobody_reads_have_a_limit(start, lines):
-    server = start("--responses-size-max", "10MiB")
+    server = start("--responses-size-max", "12MiB")
     notes = [long_note(server, 4_000_000, letter) for letter in "abcde"]
     lines += [ask(server, note) for note in notes]
     statuses = [status_of(line) for line in lines]

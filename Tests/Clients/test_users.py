@@ -95,10 +95,10 @@ def test_comments_stay_where_they_are(users):  # noqa: F811
 
 
 def test_of_changes_at_once_none_is_lost(users):  # noqa: F811
-    names = [f"user-{number}" for number in range(8)]
+    names = [f"user-{number}" for number in range(16)]
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         ended = list(pool.map(lambda name: add_user(users, name, "document:*=read"), names))
-    assert [process.returncode for process in ended] == [0] * 8
+    assert [process.stderr for process in ended if process.returncode] == []
     assert {entry["id"] for entry in listed(users)} >= set(names)
 
 
