@@ -236,6 +236,10 @@ bench-store: check-swift  ## Measure typists beside a reader, and authors at ran
 	@$(SWIFT_BUILD) --product parley-store-bench
 	@"$$($(SWIFT_BUILD) --show-bin-path)/parley-store-bench" $(REVISIONS)
 
+.PHONY: bench-search
+bench-search: setup-test build  ## Measure search over 10,000 notes, and typing beside it
+	@$(PYTHON) Scripts/bench_search.py
+
 .PHONY: bench-python
 bench-python: setup-test page library  ## Measure the client core in Python, as a library and as WebAssembly
 	@$(PYTHON) Scripts/bench_python.py

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Measures search over many notes, and typing beside it, over HTTP and sockets of a server of its own.
 
+    make bench-search
     .venv/bin/python Scripts/bench_search.py [NOTES [BYTES]]
 
 Words are drawn as in texts, a few of them often and most of them seldom (Zipf's law), from one seed.
