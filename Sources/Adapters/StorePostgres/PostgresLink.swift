@@ -133,9 +133,10 @@ struct PostgresLink: ~Copyable {
 
   /// Makes sure that there is a connection; whether it is another one than before.
   ///
-  /// It is tried again and again for some time, with pauses that grow and are not the same
-  /// everywhere, so that a database that comes back is not overrun. After that, requests fail at
-  /// once, and one in a while tries again; once given up, all are tried once.
+  /// It is tried again and again for some time, with pauses that are not the same everywhere, so that a
+  /// database that comes back is not overrun. They grow with the time that it has been away, so whoever waits
+  /// waits little longer than it takes. After that, requests fail at once, and one in a while tries again;
+  /// once given up, all are tried once.
   ///
   /// - Parameter isEndless: Whether it is tried for as long as it may succeed.
   @discardableResult
@@ -147,9 +148,10 @@ struct PostgresLink: ~Copyable {
     if !isEndless, let nextAttempt, Self.now < nextAttempt {
       throw .unreachable("it was not there a moment ago")
     }
-    let deadline = nextAttempt == nil ? Self.now + patience.reconnecting : 0
-    var pause: Int64 = 20
+    let began = Self.now
+    let deadline = nextAttempt == nil ? began + patience.reconnecting : 0
     while true {
+      let pause = min(max((Self.now - began) / 8, 20), 1_000)
       do throws(PostgresOpenError) {
         try awaitFormer()
         connection = try Self.open(
@@ -166,8 +168,7 @@ struct PostgresLink: ~Copyable {
           throw .unreachable(error.description)
         }
       }
-      Self.wait(pause / 2 + Int64.random(in: 0...pause))
-      pause = min(pause * 2, 1_000)
+      Self.wait(Int64.random(in: pause / 2...pause))
     }
   }
 
@@ -276,7 +277,7 @@ struct PostgresLink: ~Copyable {
       answerMilliseconds: patience.answer)
     machines = try PostgresDurability.machines(connection, address, writes: sharing != .reading)
     do throws(PostgresFailure) {
-      try configure(connection)
+      try configure(connection, sharing, patience)
     } catch {
       throw PostgresSchema.openError(error, address)
     }
@@ -295,10 +296,16 @@ struct PostgresLink: ~Copyable {
     return connection
   }
 
-  private static func configure(_ connection: PostgresConnection) throws(PostgresFailure) {
+  private static func configure(
+    _ connection: PostgresConnection, _ sharing: PostgresStore.Sharing, _ patience: Patience
+  ) throws(PostgresFailure) {
     var settings = [
-      // A process that stands still with locks loses them soon.
-      ("idle_in_transaction_session_timeout", "500"),
+      // A process that stands still with locks that others wait for loses them soon. One that is only slow
+      // does its transaction once more.
+      (
+        "idle_in_transaction_session_timeout",
+        String(sharing == .shared ? patience.holding : patience.answer)
+      ),
       ("statement_timeout", "0"), ("lock_timeout", "0"),
       ("default_transaction_isolation", "read committed"),
       ("search_path", "pg_catalog"),

@@ -333,7 +333,7 @@ public final class PostgresStore: DocumentStore, Outbox {
       try connected()
       var result: Result?
       do throws(StoreError) {
-        try begin(locks)
+        try begin(locks, attempt: attempt)
         defer { forgetRows() }
         result = try body()
         try link.commit()
@@ -425,10 +425,16 @@ public final class PostgresStore: DocumentStore, Outbox {
     }
   }
 
-  private func begin(_ locks: RowLocks) throws(StoreError) {
+  private func begin(_ locks: RowLocks, attempt: Int) throws(StoreError) {
     batch += 1
     isWriting = true
     link.add(PostgresCommand("BEGIN"))
+    if isShared, attempt > 1 {
+      // Folding a long text takes long on a slow machine, each time: what was too slow gets more time.
+      let holding = patience.holding << (2 * min(attempt - 1, 3))
+      link.add(
+        PostgresCommand("SET LOCAL idle_in_transaction_session_timeout = '\(holding)'"))
+    }
     link.add(
       PostgresCommand(
         """
@@ -449,6 +455,8 @@ public final class PostgresStore: DocumentStore, Outbox {
 package struct Patience: Sendable {
   /// Milliseconds that one answer may take.
   package var answer: Int64 = 30_000
+  /// Milliseconds for which a transaction may hold rows that other nodes wait for without going on.
+  package var holding: Int64 = 250
   /// Milliseconds for which a lost connection is tried to be made anew before requests fail.
   package var reconnecting: Int64 = 10_000
   /// Milliseconds for which a former process of the same store may still have it.
