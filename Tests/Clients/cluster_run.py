@@ -1,8 +1,9 @@
 """Clients typing at three gateways on one database, which are killed, stopped and cut off.
 
 Real programs: gateways, PostgreSQL, a line between each gateway and the database that can be cut,
-HAProxy before them. Clients of two kinds go through HAProxy to whichever gateway it names. At the
-end everything that any of them was told is compared with the log. `make cluster-test` runs this:
+HAProxy before them. Clients of two kinds go through HAProxy to whichever gateway it names, and so do
+people of every dialect in a room. At the end everything that any of them was told is compared with the
+log, and with the room. `make cluster-test` runs this:
 
     .venv/bin/python Tests/Clients/cluster_run.py --kills 1000 --stops 200 --cuts 100 --seed 1
 
@@ -32,10 +33,13 @@ from parley_server import ParleyServer
 from patience import SECONDS
 from postgres_server import PostgresServer
 from proxies import filled, free_port
+from room_run import RoomRun
 
 TEXT_MAX = 3_000
 # For how long after an event pauses of those whom it did not touch are looked for.
 AFTERMATH = 3.0
+# Events from one look for people who are shown and have gone to the next.
+GHOSTS_EVERY = 25
 NAMES = ("one", "two", "three")
 
 
@@ -173,6 +177,8 @@ class ClusterRun:
         self.seed = seed
         self.counts = {}
         self.again = {}
+        # After which times the line was whole again, of clients whose gateway was cut off.
+        self.whole_again = []
         self.pauses = []
         self.events = []
         self.stack = contextlib.ExitStack()
@@ -203,7 +209,7 @@ class ClusterRun:
             hosts = ",".join(line.folder for line in lines)
             server = ParleyServer(
                 place, "--store-url", address.replace(str(self.postgres.folder), hosts),
-                "--trusted-proxy", "127.0.0.1", *flags,
+                "--trusted-proxy", "127.0.0.1", "--room-history-max", "1000000", *flags,
             )  # fmt: skip
             self.stack.callback(lambda server=server: server.is_running and server.kill())
             self.servers.append(server.start())
@@ -223,6 +229,8 @@ class ClusterRun:
         self.threads = [
             TypingThread(self, typist, self.rng.getrandbits(32)) for typist in everybody
         ]
+        self.room = RoomRun(self.balancer.port, random.Random(self.seed ^ 0x4005))
+        self.stack.callback(self.room.close)
 
     def database(self, server):
         self.stack.callback(server.remove)
@@ -231,6 +239,7 @@ class ClusterRun:
     def start(self):
         for thread in self.threads:
             thread.start()
+        self.room.start()
         self.await_all()
 
     # Events.
@@ -239,7 +248,7 @@ class ClusterRun:
         """Something befalls a gateway; then everybody types again before the next thing does."""
         node = self.rng.randrange(3)
         touched = {thread for thread in self.threads if thread.gateway == node}
-        began = time.monotonic()
+        began = self.mended = time.monotonic()
         getattr(self, kind)(node)
         self.counts[kind] = self.counts.get(kind, 0) + 1
         self.await_all(began)
@@ -270,6 +279,7 @@ class ClusterRun:
         self.tell(node, "down")
         self.wait(self.rng.uniform(0, 1.5))
         self.tell(node, "mend")
+        self.mended = time.monotonic()
 
     def tell(self, node, word):
         for line in self.lines[node]:
@@ -298,6 +308,7 @@ class ClusterRun:
         for thread in self.threads:
             if thread.failure:
                 raise thread.failure
+        self.room.check_threads()
         for server in self.servers:
             assert server.is_running, server.log.read_text()[-2_000:]
 
@@ -328,7 +339,10 @@ class ClusterRun:
                 broken = [moment for moment in thread.breaks if began <= moment <= end]
                 since = broken[0] if broken else began
                 after = [moment for moment, _ in thread.acknowledged if moment > since]
-                self.again.setdefault(kind, []).append((after[0] if after else end) - began)
+                again = after[0] if after else end
+                self.again.setdefault(kind, []).append(again - began)
+                if kind == "cut":
+                    self.whole_again.append(max(again - self.mended, 0))
             else:
                 waits = [taken for moment, taken in thread.acknowledged if began <= moment <= end]
                 self.pauses.append((kind, max(waits, default=0)))
@@ -368,6 +382,8 @@ class ClusterRun:
     def finish(self):
         """Settles, ends all gateways, and compares; returns figures."""
         self.settle()
+        self.room.settle()
+        in_room = self.room.check(self.servers[0])
         counters = self.counters()
         for thread in self.threads:
             thread.typist.close()
@@ -395,10 +411,14 @@ class ClusterRun:
         }
         for kind, seconds in sorted(self.again.items()):
             figures[f"typing again after a {kind}, ms, p50 p99 most"] = shares(seconds)
+        if self.whole_again:
+            key = "typing again after a cut is over, ms, p50 p99 most"
+            figures[key] = shares(self.whole_again)
         for kind in sorted(self.counts):
             seconds = [seconds for name, seconds in self.pauses if name == kind]
             if seconds:
                 figures[f"others' longest wait at a {kind}, ms, p50 p99 most"] = shares(seconds)
+        figures["in the room"] = in_room
         figures["counters of the gateways' last runs"] = counters
         return figures
 
@@ -461,6 +481,8 @@ def main():
             run.start()
             for number, kind in enumerate(kinds, 1):
                 run.happen(kind)
+                if number % GHOSTS_EVERY == 0 or number == len(kinds):
+                    run.room.look_for_ghosts(run.servers)
                 if number % 50 == 0:
                     print(f"{number} events, {time.monotonic() - began:.0f} s", flush=True)
             figures = run.finish()
