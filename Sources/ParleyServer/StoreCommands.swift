@@ -2,6 +2,7 @@ import CryptoOpenSSL
 package import GatewayPorts
 import Glibc
 import JSON
+import SocketMessages
 package import StoreRecords
 package import StoreSQLite
 
@@ -173,7 +174,8 @@ package struct StoreCommands {
       bytes, as: format,
       NoteImport.Details(
         id: names.next(), epoch: names.next(), title: title, author: author,
-        time: SystemClock().now))
+        time: SystemClock().now, titleBytesMax: configuration.limits.titleBytesMax,
+        textScalarsMax: configuration.documentScalarsMax))
   }
 
   /// Forgets what the retention settings say may be forgotten; no server may be running.

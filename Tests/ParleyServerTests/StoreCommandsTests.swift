@@ -1,6 +1,7 @@
 import GatewayPorts
 import Glibc
 import ParleyServer
+import SocketMessages
 import StoreRecords
 import StoreSQLite
 import Testing
@@ -73,6 +74,32 @@ struct StoreCommandsTests {
     }
     #expect(texts[0] == texts[1])
     #expect(try commands.notes().count == 2)
+  }
+
+  @Test("what a note may not hold is not imported", arguments: ExportFormat.allCases)
+  func importLimits(format: ExportFormat) throws {
+    let folder = Folder()
+    let free = Self.commands(in: folder)
+    let source = folder.write("ünï🎉!", as: "source.md")
+    let first = try free.importNote(from: source, as: .markdown, title: "Übersicht", author: "Ada")
+    let file = folder.path + "/out." + format.rawValue
+    try free.export(first.id, as: format, to: file)
+    func imported(titleBytesMax: Int, textScalarsMax: Int) throws {
+      let commands = Self.commands(in: folder) {
+        $0.limits.titleBytesMax = titleBytesMax
+        $0.documentScalarsMax = textScalarsMax
+      }
+      _ = try commands.importNote(from: file, as: format, title: "Übersicht", author: "Bo")
+    }
+    #expect(throws: ExportError.titleTooLong(bytes: 10, max: 9)) {
+      try imported(titleBytesMax: 9, textScalarsMax: 5)
+    }
+    #expect(throws: ExportError.textTooLong(characters: 5, max: 4)) {
+      try imported(titleBytesMax: 10, textScalarsMax: 4)
+    }
+    #expect(try free.notes().count == 1)
+    try imported(titleBytesMax: 10, textScalarsMax: 5)
+    #expect(try free.notes().count == 2)
   }
 
   @Test("an export never writes over a file")

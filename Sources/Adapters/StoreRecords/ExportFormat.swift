@@ -18,6 +18,10 @@ public enum ExportError: Error, Sendable, Equatable, CustomStringConvertible {
   case store(StoreError)
   /// The file breaks its format at this line, counted from 1.
   case malformed(line: Int, expected: String)
+  /// The title has more bytes of UTF-8 than a note's may have.
+  case titleTooLong(bytes: Int, max: Int)
+  /// The text has more Unicode scalars than a note may have.
+  case textTooLong(characters: Int, max: Int)
 
   /// The expectation, what came instead, and what to do.
   public var description: String {
@@ -26,6 +30,12 @@ public enum ExportError: Error, Sendable, Equatable, CustomStringConvertible {
     case .store(.exists): "a note with this id is there already; choose another id"
     case .store(let error): "the store could not do it: \(error)"
     case .malformed(let line, let expected): "line \(line): expected \(expected); nothing was kept"
+    case .titleTooLong(let bytes, let max):
+      "expected a title of at most \(max) bytes (title-size-max), got \(bytes); nothing was kept; "
+        + "shorten it, or raise the setting"
+    case .textTooLong(let characters, let max):
+      "expected a text of at most \(max) characters (document-length-max), got \(characters); "
+        + "nothing was kept; split it, or raise the setting"
     }
   }
 }

@@ -24,16 +24,23 @@ public struct NoteImport {
     public var author: String
     /// The time of the import.
     public var time: Timestamp
+    /// How many bytes of UTF-8 the title may have.
+    public var titleBytesMax: Int
+    /// How many Unicode scalars the text may have at the log's end.
+    public var textScalarsMax: Int
 
     /// Makes details.
     public init(
-      id: DocumentID, epoch: String, title: String, author: String, time: Timestamp
+      id: DocumentID, epoch: String, title: String, author: String, time: Timestamp,
+      titleBytesMax: Int = .max, textScalarsMax: Int = .max
     ) {
       self.id = id
       self.epoch = epoch
       self.title = title
       self.author = author
       self.time = time
+      self.titleBytesMax = titleBytesMax
+      self.textScalarsMax = textScalarsMax
     }
   }
 
@@ -162,6 +169,13 @@ public struct NoteImport {
     _ details: Details, entries: [LogEntry], versions: [NamedVersion] = [],
     files: [FileDraft] = []
   ) throws(ExportError) -> NoteSummary {
+    guard details.title.utf8.count <= details.titleBytesMax else {
+      throw .titleTooLong(bytes: details.title.utf8.count, max: details.titleBytesMax)
+    }
+    let length = entries.last?.operation.targetLength ?? 0
+    guard length <= details.textScalarsMax else {
+      throw .textTooLong(characters: length, max: details.textScalarsMax)
+    }
     let created = entries.first.map { min($0.time, details.time) } ?? details.time
     var batch: [StoreRequest] = [
       .create(id: details.id, epoch: details.epoch, title: details.title, time: created)
