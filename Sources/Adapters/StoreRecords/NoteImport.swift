@@ -24,9 +24,9 @@ public struct NoteImport {
     public var author: String
     /// The time of the import.
     public var time: Timestamp
-    /// How many bytes of UTF-8 the title may have.
+    /// The longest title that is taken, in bytes of UTF-8.
     public var titleBytesMax: Int
-    /// How many Unicode scalars the text may have at the log's end.
+    /// The longest text that is taken at the log's end, in Unicode scalars.
     public var textScalarsMax: Int
 
     /// Makes details.
