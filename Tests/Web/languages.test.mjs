@@ -108,7 +108,7 @@ const noTexts = new Set([
   "Parley", "English", "Deutsch", "Français", "Español", "Control", "Option",
   "ArrowDown", "ArrowUp", "Backspace", "Delete", "End", "Enter", "Escape", "Home", "PageDown", "PageUp", "Tab", "AltGraph",
   "Accept", "Authorization", "Bearer ${token}", "Content-Security-Policy", "Content-Type", "Idempotency-Key",
-  "DELETE", "GET", "HEAD", "PATCH", "POST", "SCRIPT", "LINK", "MB",
+  "Files", "DELETE", "GET", "HEAD", "PATCH", "POST", "SCRIPT", "LINK", "MB",
   "QuotaExceededError", "SecurityError",
 ]);
 

@@ -3,6 +3,7 @@
 import { fragmentOf } from "./access.js";
 import { announce, byId, openMenu } from "./dialogs.js";
 import { allPending } from "./identity.js";
+import { importFiles, setUpImportDrop } from "./importdrop.js";
 import { saveCopies, setUpCopies } from "./keepingcopies.js";
 import { setUpKeyboard } from "./keyboard.js";
 import { t } from "./language.js";
@@ -21,7 +22,7 @@ import { page } from "./page.js";
 import { loadPart } from "./parts.js";
 import { goToPast, showPast } from "./past.js";
 import { closePeople, drawPeople, setUpPeople } from "./peoplebar.js";
-import { mayManage } from "./rights.js";
+import { mayCreate, mayManage } from "./rights.js";
 import { drawReading, isReading, read, setUpReading } from "./reading.js";
 import { go, noteIn } from "./routes.js";
 import { access, connection, copies, early, list, newNotes, ownerNow } from "./session.js";
@@ -117,6 +118,7 @@ function show() {
 // The parts.
 
 setUpNotesList();
+setUpImportDrop();
 setUpSearching();
 setUpNewNotes();
 setUpMe();
@@ -179,6 +181,7 @@ byId("list-menu").addEventListener("click", () => {
   if (list.deletedAgeMax > 0) {
     items.unshift({ label: t("deleted.title"), icon: "trash", run: () => void openDeletedNotes() });
   }
+  if (mayCreate()) items.push({ label: t("import.menu"), icon: "plus", run: () => void importFiles() });
   openMenu(byId("list-menu"), items);
 });
 byId("share").addEventListener("click", () => page.current && void shareNote(page.current.documentId));

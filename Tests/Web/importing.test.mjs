@@ -1,0 +1,383 @@
+// Files that are imported as notes: what each becomes, and what is said of those that become none.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+import { deflateRawSync } from "node:zlib";
+import { Archive, crc32 } from "../../Web/js/archive.js";
+import { padsIn } from "../../Web/js/etherpad.js";
+import { RequestError } from "../../Web/js/http.js";
+import { baseName, cleanTitle, textOf, titleOf } from "../../Web/js/importedtext.js";
+import { importNotes, piecesOf } from "../../Web/js/importing.js";
+import { ImportProblem } from "../../Web/js/importproblem.js";
+import { importFilesMax, notesIn } from "../../Web/js/importsource.js";
+import { entriesOf, unpack } from "../../Web/js/unzip.js";
+
+const encoder = new TextEncoder();
+const bytesOf = (/** @type {string | Uint8Array} */ text) => (typeof text === "string" ? encoder.encode(text) : text);
+
+/**
+ * An archive; what it says of a file may be a lie.
+ *
+ * @typedef {{name: string | Uint8Array, data?: string | Uint8Array, isStored?: boolean, lies?: Partial<Record<"size" | "packed" | "sum" | "flags" | "method" | "offset", number>>}} Packed
+ * @param {Packed[]} files
+ * @param {{count?: number, comment?: string, size?: number}} [end]
+ */
+function zipOf(files, end = {}) {
+  /** @type {Uint8Array[]} */
+  const parts = [];
+  /** @type {Uint8Array[]} */
+  const entries = [];
+  let place = 0;
+  for (const { name, data = "", isStored, lies = {} } of files) {
+    const [plain, letters] = [bytesOf(data), bytesOf(name)];
+    const packed = isStored ? plain : deflateRawSync(plain);
+    const common = new DataView(new ArrayBuffer(26));
+    common.setUint16(0, 20, true);
+    common.setUint16(2, lies.flags ?? 0x800, true);
+    common.setUint16(4, lies.method ?? (isStored ? 0 : 8), true);
+    common.setUint32(10, lies.sum ?? crc32(plain), true);
+    common.setUint32(14, lies.packed ?? packed.length, true);
+    common.setUint32(18, lies.size ?? plain.length, true);
+    common.setUint16(22, letters.length, true);
+    const shared = new Uint8Array(common.buffer);
+    parts.push(Uint8Array.from([0x50, 0x4b, 3, 4, ...shared]), letters, packed);
+    const own = new DataView(new ArrayBuffer(14));
+    own.setUint32(10, lies.offset ?? place, true);
+    // Of the comment, the volume, the attributes and the place, behind the names' lengths.
+    entries.push(Uint8Array.from([0x50, 0x4b, 1, 2, 20, 3, ...shared, ...new Uint8Array(own.buffer)]), letters);
+    place += 30 + letters.length + packed.length;
+  }
+  const directory = entries.reduce((sum, one) => sum + one.length, 0);
+  const tail = new DataView(new ArrayBuffer(22));
+  tail.setUint32(0, 0x06054b50, true);
+  tail.setUint16(8, end.count ?? files.length, true);
+  tail.setUint16(10, end.count ?? files.length, true);
+  tail.setUint32(12, end.size ?? directory, true);
+  tail.setUint32(16, place, true);
+  const comment = bytesOf(end.comment ?? "");
+  tail.setUint16(20, comment.length, true);
+  return new Blob(/** @type {BlobPart[]} */ ([...parts, ...entries, tail.buffer, comment]));
+}
+
+/**
+ * @param {[string, string | Uint8Array | Blob][]} files
+ * @param {number} [scalarsMax]
+ */
+async function read(files, scalarsMax = 4_000_000) {
+  const found = [];
+  const given = files.map(([path, data]) => ({ path, file: data instanceof Blob ? data : new Blob([/** @type {any} */ (bytesOf(data))]) }));
+  for await (const { path, draft, problem } of notesIn(given, { scalarsMax })) {
+    found.push(draft ? [path, draft.title, draft.text] : [path, problem?.key]);
+  }
+  return found;
+}
+
+test("a text is UTF-8, or UTF-16 that says so; all else is said to be none", () => {
+  const utf16 = (/** @type {string} */ text, isBig = false) => {
+    const bytes = new DataView(new ArrayBuffer(2 * text.length));
+    for (let index = 0; index < text.length; index += 1) bytes.setUint16(2 * index, text.charCodeAt(index), !isBig);
+    return new Uint8Array(bytes.buffer);
+  };
+  for (const [bytes, text] of /** @type {[Uint8Array, string][]} */ ([
+    [bytesOf("Größe 🐦"), "Größe 🐦"],
+    [bytesOf("\ufeffmark"), "mark"],
+    [bytesOf("\ufeff\ufeffmark"), "\ufeffmark"],
+    [bytesOf("one\r\ntwo\rthree\n"), "one\ntwo\nthree\n"],
+    [bytesOf(""), ""],
+    [utf16("\ufeffGröße 🐦\r\n"), "Größe 🐦\n"],
+    [utf16("\ufeffGröße 🐦", true), "Größe 🐦"],
+    [bytesOf("bell \u0007 and \u202e"), "bell \u0007 and \u202e"],
+  ])) {
+    assert.equal(textOf(bytes), text);
+  }
+  for (const bytes of [
+    Uint8Array.from([0x47, 0x72, 0xf6, 0xdf, 0x65]),
+    bytesOf("nul \u0000"),
+    utf16("without a mark"),
+    utf16("\ufeffhalf \ud800 of a pair"),
+    utf16("\ufeffnul \u0000"),
+    Uint8Array.from([0xff, 0xfe, 0x41]),
+    Uint8Array.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0]),
+    Uint8Array.from([0xed, 0xa0, 0x80]),
+    Uint8Array.from([0xc0, 0xaf]),
+  ]) {
+    assert.throws(() => textOf(bytes), new ImportProblem("import.notText"));
+  }
+});
+
+test("a title comes from the front matter, the first heading, or the file's name", () => {
+  for (const [text, path, title] of /** @type {[string, string, string][]} */ ([
+    ["---\ntitle: From the front\ntags: a, b\n---\n# Heading\n", "file.md", "From the front"],
+    ['---\ntags: a\ntitle: "Quo\\"ted: yes" # not this\n...\n', "file.md", 'Quo"ted: yes'],
+    ["---\ntitle: 'It''s'\n---\n", "file.md", "It's"],
+    ["---\ntitle: plain # a remark\n---\n", "file.md", "plain"],
+    ["---\ntitle: |\n  a block\n---\n# Heading", "file.md", "Heading"],
+    ["---\ntitle:\n---\n# Heading", "file.md", "Heading"],
+    ["---\ntitle: never closed\n# Heading", "file.md", "Heading"],
+    ["text\n---\ntitle: not at the beginning\n---\n", "file.md", "file"],
+    ["text\n\n## Second **level** `code` #\n# First", "file.md", "Second level code"],
+    ["```\n# in code\n```\n~~~~\n# here too\n~~~\n~~~~\n# Out", "file.md", "Out"],
+    ["# [A link](https://example.org) and ![a picture](x.png) \\# C#", "file.md", "A link and a picture # C#"],
+    ["#hashtag\n#\n# \n    # indented", "notes/file.md", "file"],
+    ["", "../../etc/passwd.txt", "passwd"],
+    ["", "..\\..\\windows\\evil.md", "evil"],
+    ["", "C:\\a\\..\\.md", ".md"],
+    ["", "a/../..", "a"],
+    ["", "/", ""],
+    ["", "x.tar.md", "x.tar"],
+    ["# <img src=x onerror=alert(1)>", "a.md", "<img src=x onerror=alert(1)>"],
+    ["# a\u202eb\u0007c", "a.md", "a b c"],
+    [`# ${"🐦".repeat(300)}`, "a.md", "🐦".repeat(125)],
+    [`# ${"x".repeat(5_000)}`, "a.md", "x".repeat(200)],
+    [`#${" ".repeat(200_000)}x`, "a.md", "a"],
+    [`# ${"[".repeat(900)}`, "a.md", "[".repeat(200)],
+  ])) {
+    assert.equal(titleOf(text, path), title, JSON.stringify(text.slice(0, 60)));
+  }
+  assert.equal(cleanTitle("half \ud800"), "half \ufffd");
+  assert.equal(baseName("a/b.markdown"), "b");
+});
+
+test("every file has an outcome: a note, or why it is none", async () => {
+  assert.deepEqual(
+    await read([
+      ["one.md", "# One\r\n"],
+      ["one.md", "the same name"],
+      ["empty.txt", ""],
+      ["picture.png", "x"],
+      ["latin.txt", Uint8Array.from([0xe4])],
+      ["notes/.obsidian/plan.md", "x"],
+      ["long.md", "x".repeat(101)],
+      ["birds.md", "🐦".repeat(100)],
+      [".DS_Store", "x"],
+      ["__MACOSX/._one.md", "x"],
+      ["data.json", "[1]"],
+      ["broken.etherpad", "{"],
+      ["not.zip", "nothing"],
+    ], 100),
+    [
+      ["one.md", "One", "# One\n"],
+      ["one.md", "one", "the same name"],
+      ["empty.txt", "empty", ""],
+      ["picture.png", "import.notANote"],
+      ["latin.txt", "import.notText"],
+      ["notes/.obsidian/plan.md", "import.notANote"],
+      ["long.md", "import.tooLong"],
+      ["birds.md", "birds", "🐦".repeat(100)],
+      ["data.json", "import.notEtherpad"],
+      ["broken.etherpad", "import.notEtherpad"],
+      ["not.zip", "import.notZip"],
+    ],
+  );
+});
+
+test("an archive of HedgeDoc's, of this page's, and of other programs' is read", async () => {
+  const archive = new Archive();
+  for (const name of ["Größe 🐦.md", "same.md", "same.md"]) archive.add(name, bytesOf(`in ${name}`), new Date());
+  assert.deepEqual(await read([["own.zip", new Blob(archive.parts())]]), [
+    ["own.zip/Größe 🐦.md", "Größe 🐦", "in Größe 🐦.md"],
+    ["own.zip/same.md", "same", "in same.md"],
+    ["own.zip/same 2.md", "same 2", "in same.md"],
+  ]);
+  const script = `
+import sys, zipfile
+with zipfile.ZipFile(sys.stdout.buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.comment = b"PK\\5\\6 and more"
+    archive.writestr("folder/", "")
+    archive.writestr("folder/plan.md", "---\\ntitle: The plan\\ntags: work\\n---\\n" + "text\\n" * 1000)
+    archive.writestr("bz.md", "x" * 100, zipfile.ZIP_BZIP2)
+    archive.writestr("inner.zip", "x")`;
+  const other = execFileSync("python3", ["-c", script]);
+  assert.deepEqual(await read([["other.zip", other]]), [
+    ["other.zip/folder/plan.md", "The plan", `---\ntitle: The plan\ntags: work\n---\n${"text\n".repeat(1000)}`],
+    ["other.zip/bz.md", "import.zipKind"],
+    ["other.zip/inner.zip", "import.archiveInArchive"],
+  ]);
+});
+
+test("names in archives lead nowhere, and are read in whatever letters they have", async () => {
+  const files = ["../../../etc/passwd.md", "/root/x.md", "C:\\x\\y.md", "a\u0000b.md", Uint8Array.from([0xe4, 0x2e, 0x6d, 0x64]), "folder/"];
+  assert.deepEqual(await read([["a.zip", zipOf(files.map((name) => ({ name })))]]), [
+    ["a.zip/../../../etc/passwd.md", "passwd", ""],
+    ["a.zip//root/x.md", "x", ""],
+    ["a.zip/C:\\x\\y.md", "y", ""],
+    ["a.zip/a\u0000b.md", "a b", ""],
+    ["a.zip/ä.md", "ä", ""],
+  ]);
+});
+
+test("an archive that was made to fill memories is refused whole, and one that lies is not believed", async () => {
+  const good = { name: "good.md", data: "good" };
+  const zeros = new Uint8Array(8 << 20).fill(0x61);
+  const whole = async (/** @type {Blob} */ blob) => (await read([["a.zip", blob]])).map((row) => row.slice(0, 2));
+  assert.deepEqual(await whole(zipOf([good, { name: "bomb.md", data: zeros }])), [["a.zip", "import.bomb"]]);
+  // Pictures are not unpacked, and may say what they want.
+  assert.deepEqual(await whole(zipOf([good, { name: "bomb.png", data: zeros }])), [["a.zip/good.md", "good"], ["a.zip/bomb.png", "import.notANote"]]);
+  // Says that it is small.
+  assert.deepEqual(await whole(zipOf([good, { name: "liar.md", data: zeros, lies: { size: 10 } }])), [["a.zip/good.md", "good"], ["a.zip/liar.md", "import.damaged"]]);
+  for (const [lies, key] of /** @type {[Packed["lies"], string][]} */ ([
+    [{ sum: 1 }, "import.damaged"], [{ size: 3 }, "import.damaged"], [{ size: 5 }, "import.damaged"], [{ flags: 1 }, "import.encrypted"],
+    [{ method: 99 }, "import.zipKind"], [{ offset: 1 }, "import.damaged"], [{ offset: 0xfffffff0 }, "import.damaged"], [{ packed: 1 }, "import.damaged"],
+  ])) {
+    assert.deepEqual(await whole(zipOf([{ ...good, lies }])), [["a.zip/good.md", key]], JSON.stringify(lies));
+    assert.deepEqual(await whole(zipOf([{ ...good, lies: { method: 0, packed: 6, size: 6, ...lies }, isStored: true }])), [["a.zip/good.md", lies?.method || lies?.flags ? key : "import.damaged"]]);
+  }
+  // Each file has the same bytes of the archive.
+  const same = Array.from({ length: 100 }, (_, index) => ({ name: `${index}.md`, data: "x".repeat(90), isStored: true, lies: { offset: 0, packed: 20_000 } }));
+  assert.deepEqual(await whole(zipOf(same)), [["a.zip", "import.damaged"]]);
+  assert.deepEqual(await whole(zipOf([good], { count: 2 })), [["a.zip", "import.damaged"]]);
+  assert.deepEqual(await whole(zipOf([good], { count: 10_001 })), [["a.zip", "import.tooManyFiles"]]);
+  assert.deepEqual(await whole(zipOf([good], { size: 0x7fffffff })), [["a.zip", "import.damaged"]]);
+  assert.deepEqual(await whole(zipOf([good], { size: 0xffffffff })), [["a.zip", "import.zipKind"]]);
+});
+
+test("every cut and many changed bytes of an archive are refused or read, never a crash", async () => {
+  const bytes = new Uint8Array(await zipOf([{ name: "a.md", data: "text" }, { name: "b.md", data: "more", isStored: true }], { comment: "c" }).arrayBuffer());
+  const attempt = async (/** @type {Uint8Array} */ changed) => {
+    const blob = new Blob([/** @type {any} */ (changed)]);
+    try {
+      for (const entry of await entriesOf(blob)) if (entry.size < 1_000) await unpack(blob, entry).catch((error) => assert.ok(error instanceof ImportProblem));
+    } catch (error) {
+      assert.ok(error instanceof ImportProblem, String(error));
+    }
+  };
+  for (let index = 0; index < bytes.length; index += 1) {
+    await attempt(bytes.slice(0, index));
+    for (const byte of [0, 1, 0xff]) await attempt(bytes.map((one, place) => (place === index ? byte : one)));
+  }
+});
+
+test("ten thousand files come in, and what is beyond is said", async () => {
+  const files = Array.from({ length: importFilesMax }, (_, index) => /** @type {[string, string]} */ ([`${index}.md`, `# ${index}`]));
+  const found = await read([...files, ["beyond.md", "x"], ["more.zip", zipOf([{ name: "a.md" }])]]);
+  assert.equal(found.filter((row) => row.length === 3).length, importFilesMax);
+  assert.deepEqual(found.slice(importFilesMax), [["beyond.md", "import.tooManyFiles"], ["more.zip", "import.tooManyFiles"]]);
+});
+
+/** A pad as Etherpad exports it. */
+const pad = {
+  "pad:g.abc$Plan": {
+    atext: {
+      text: "Ünï 🐦\n*first\n*inner\n*second\n*dot\n*deep\n*in\n*Head\n* mine\n\n",
+      attribs: "*0|1+7*1*2*8|1+7*1*3*8|1+7*1*2*8|1+8*1*4*8|1+5*1*5*8|1+6*1*6*8|1+4*7*8|1+6*1|2+8",
+    },
+    pool: {
+      numToAttrib: {
+        0: ["author", "a.1"], 1: ["author", "a.2"], 2: ["list", "number1"], 3: ["list", "number2"], 4: ["list", "bullet1"],
+        5: ["list", "bullet2"], 6: ["list", "indent1"], 7: ["heading", "h2"], 8: ["lmkr", "1"],
+      },
+      nextNum: 9,
+    },
+    head: 42, chatHead: -1,
+  },
+  "globalAuthor:a.1": { name: "Ann", colorId: 1 },
+  "globalAuthor:a.2": { name: null },
+  "pad:g.abc$Plan:revs:0": { changeset: "Z:1>0$", meta: { atext: { text: "not this\n", attribs: "|1+9" } } },
+};
+
+test("a pad keeps its text and its lists; a mark that nobody typed is no letter of it", () => {
+  const [read] = padsIn(JSON.stringify(pad));
+  assert.deepEqual(read, {
+    name: "Plan", revision: 42, authors: ["Ann"],
+    text: "Ünï 🐦\n1. first\n   1. inner\n2. second\n- dot\n  - deep\n\tin\n## Head\n* mine\n",
+  });
+});
+
+test("a pad whose marks do not fit its text keeps it as it is, and JSON that is none is refused", () => {
+  for (const attribs of [undefined, 7, "", "garbage", "+zz", "*0|1+7-3", "*z+1", "+".repeat(1_000)]) {
+    const [read] = padsIn(JSON.stringify({ "pad:x": { atext: { text: "*a\nb\n", attribs } } }));
+    assert.equal(read?.text, "*a\nb");
+  }
+  const [odd] = padsIn('{"pad:x":{"atext":{"text":"\\ud800*\\n","attribs":"*0+3"},"pool":{"numToAttrib":{"0":"x","__proto__":["list","bullet1"]}}}}');
+  assert.equal(odd?.text, "\ufffd*");
+  const [deep] = padsIn('{"pad:x":{"atext":{"text":"*a\\n","attribs":"*0+3"},"pool":{"numToAttrib":{"0":["list","number999999999"]}}}}');
+  assert.ok((deep?.text.length ?? 0) < 100);
+  for (const [json, key] of [
+    ["{", "notEtherpad"], ["[]", "notEtherpad"], ["null", "notEtherpad"], ["7", "notEtherpad"], ['{"pad:x":null}', "notEtherpad"], ['{"a":{"atext":{"text":"x"}}}', "notEtherpad"],
+    ['[{"id":"a","text":"Title","time":1,"tags":[]}]', "history"],
+  ]) {
+    assert.throws(() => padsIn(json ?? ""), (/** @type {any} */ error) => error.key === `import.${key}`);
+  }
+});
+
+test("a long pad is read in time in proportion to its length", () => {
+  const count = 100_000;
+  const long = { "pad:x": { atext: { text: "*a\n".repeat(count), attribs: "*0|1+3".repeat(count) }, pool: { numToAttrib: { 0: ["list", "number3"] } } } };
+  assert.equal(padsIn(JSON.stringify(long))[0]?.text.split("\n").length, count);
+});
+
+/** A server that keeps notes, and fails as it is told. */
+function gateway(fail = (/** @type {string} */ _path, /** @type {number} */ _number) => /** @type {RequestError | undefined} */ (undefined)) {
+  const notes = new Map();
+  const answers = new Map();
+  let number = 0;
+  let waited = 0;
+  return {
+    notes,
+    waited: () => waited,
+    wait: async (/** @type {number} */ milliseconds) => void (waited += milliseconds),
+    request: async (/** @type {string} */ path, /** @type {any} */ method, /** @type {any} */ body, /** @type {any} */ _signal, /** @type {any} */ key) => {
+      number += 1;
+      const error = fail(path, number);
+      if (error && error.status !== 0) throw error;
+      if (!answers.has(key)) {
+        const id = path.split(/[/?]/)[3] ?? "";
+        if (method === "DELETE") notes.delete(id), answers.set(key, undefined);
+        else if (path === "/api/notes") notes.set(`n${number}`, { title: body.title, text: "" }), answers.set(key, { id: `n${number}` });
+        else {
+          const [kept, added] = body.operation.length === 1 ? [0, body.operation[0]] : body.operation;
+          assert.equal([...notes.get(id).text].length, kept);
+          notes.get(id).text += added;
+          answers.set(key, { revision: body.revision + 1 });
+        }
+      }
+      // It was done, and nobody heard.
+      if (error) throw error;
+      return answers.get(key);
+    },
+  };
+}
+
+/** @param {any[]} found @param {any} server @param {{messageBytesMax?: number, isStopped?: () => boolean}} [options] */
+async function send(found, server, { messageBytesMax = 4 << 20, isStopped = () => false } = {}) {
+  async function* all() {
+    yield* found;
+  }
+  const outcomes = [];
+  for await (const one of importNotes(all(), { gateway: server, untitled: "Untitled", author: "Ann", messageBytesMax, isStopped })) outcomes.push(one);
+  return outcomes;
+}
+
+const draft = (/** @type {string} */ title, /** @type {string} */ text) => ({ path: `${title}.md`, draft: { title, text } });
+
+test("notes are made with their texts, however long, once, whatever is lost on the way", async () => {
+  const long = "ä🐦\u0001".repeat(3_000);
+  const server = gateway((_path, number) => (number % 3 === 1 ? new RequestError(0) : number % 3 === 2 ? new RequestError(429, "tooFast") : undefined));
+  const outcomes = await send([draft("One", "text"), draft("", long), draft("Empty", "")], server, { messageBytesMax: 8_000 });
+  assert.deepEqual([...server.notes.values()], [{ title: "One", text: "text" }, { title: "Untitled", text: long }, { title: "Empty", text: "" }]);
+  assert.ok(outcomes.every(({ id, problem }) => id && !problem));
+  assert.ok(server.waited() > 0);
+  assert.deepEqual([...piecesOf("a🐦b", 2)], ["a🐦", "b"]);
+});
+
+test("a note whose text is refused is taken back, or said to be there", async () => {
+  const refusal = new RequestError(413, "tooLarge");
+  const server = gateway((path) => (path.endsWith("/changes") ? refusal : undefined));
+  const [outcome] = await send([draft("One", "text")], server);
+  assert.equal(outcome.problem, refusal);
+  assert.equal(outcome.id, undefined);
+  assert.equal(server.notes.size, 0);
+  const stuck = gateway((path) => (path === "/api/notes" ? undefined : new RequestError(403, "notAllowed")));
+  const [left] = await send([draft("One", "text")], stuck);
+  assert.ok(left.isLeft && left.id);
+});
+
+test("a server that stays away is given up, and who stops has what is done until then", async () => {
+  const away = gateway(() => new RequestError(503, "unavailable"));
+  const [outcome] = await send([draft("One", "text")], away);
+  assert.ok(outcome.problem instanceof RequestError);
+  const server = gateway();
+  const outcomes = await send([draft("One", ""), draft("Two", "")], server, { isStopped: () => server.notes.size === 1 });
+  assert.equal(outcomes.length, 1);
+});
