@@ -19,6 +19,8 @@ class Past:
         self.page.get_by_role("button", name="More for this note").click()
         self.page.get_by_role("menuitem", name="History").click()
         expect(self.slider).to_be_focused()
+        # Before the steps are there, the slider has one place only and no key moves it.
+        expect(self.section).to_have_attribute("data-shown", re.compile(r"^\d+$"))
         return self
 
     def text(self):
