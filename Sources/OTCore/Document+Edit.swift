@@ -5,14 +5,17 @@ extension Document {
   ///   more than ``TextOperation/lengthMax`` scalars.
   /// - Complexity: O(*components* · log *n*), plus the text inserted; close to the last edit O(1).
   public mutating func apply(_ operation: TextOperation) throws(OperationError) {
+    if operation.block == nil, applyToLeaf(operation.edit) { return }
+    try applyAnywhere(operation)
+  }
+
+  // Apart, so that what most edits take stays short.
+  @inline(never)
+  private mutating func applyAnywhere(_ operation: TextOperation) throws(OperationError) {
     guard operation.baseLength == scalarCount else {
       throw .lengthMismatch(expected: scalarCount, found: operation.baseLength)
     }
     guard operation.targetLength <= TextOperation.lengthMax else { throw .tooLong }
-    guard operation.block != nil else {
-      apply(operation.edit)
-      return
-    }
     operation.withPacked { words, text in
       var position = 0
       var offset = 0
@@ -45,18 +48,33 @@ extension Document {
     }
   }
 
-  /// Applies an edit that fits.
+  /// Applies a short edit that falls into the leaf that is out of the tree.
+  ///
+  /// - Returns: `false` when it lies elsewhere, the leaf has no room or would become too small, or
+  ///   the edit may not fit; nothing has changed.
   @inline(__always)
-  private mutating func apply(_ edit: InlineEdit) {
-    var text = edit.text
-    withUnsafeBytes(of: &text) { text in
-      let inserted = UnsafeBufferPointer(
-        start: text.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self),
-        count: Int(edit.bytes))
-      self.edit(
-        at: Int(edit.prefix), deleting: Int(edit.deleted), inserting: inserted,
-        TextMetrics(edit))
+  private mutating func applyToLeaf(_ edit: InlineEdit) -> Bool {
+    // A text near the greatest length is for the other way, which looks closer.
+    let length = scalarCount
+    let start = Int(edit.prefix) &- leafStart
+    let deleted = Int(edit.deleted)
+    guard edit.baseLength == length, length <= TextOperation.lengthMax &- InlineEdit.textCapacity,
+      start >= 0, start &+ deleted <= leaf.total.scalars,
+      leaf.memory.room >= InlineEdit.textCapacity
+    else { return false }
+    if !isKnownUniquelyReferenced(&leaf) { leaf = leaf.copy() }
+    let leaf = leaf.memory
+    if deleted > 0 {
+      let isFree = root.height == 0
+      guard leaf.delete(deleted, at: start, adding: Int(edit.bytes), isFree: isFree) else {
+        return false
+      }
+      if edit.bytes == 0 { return true }
+    } else {
+      leaf.moveGap(toScalar: start)
     }
+    leaf.insertAtGap(edit)
+    return true
   }
 
   /// Replaces a range of scalars by a text.
@@ -86,14 +104,9 @@ extension Document {
     at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>,
     _ added: TextMetrics
   ) {
-    // None of these passes the lengths checked, so nothing overflows.
-    let start = position &- fingerStart
-    if start >= 0, start &+ deleted <= fingerCount,
-      editLeaf(at: start, deleting: deleted, inserting: text, added)
-    {
-      return
+    if !editLeaf(at: position, deleting: deleted, inserting: text, added) {
+      editAnywhere(at: position, deleting: deleted, inserting: text, added)
     }
-    editAnywhere(at: position, deleting: deleted, inserting: text, added)
   }
 
   @inline(never)
@@ -102,102 +115,44 @@ extension Document {
     _ added: TextMetrics
   ) {
     if deleted == 0, text.isEmpty { return }
-    seek(position)
-    let start = position - fingerStart
-    if start + deleted <= fingerCount,
-      editLeaf(at: start, deleting: deleted, inserting: text, added)
-    {
-      return
-    }
-    fingerCount = -1
+    putLeafBack()
+    // At a border the left leaf is taken, whose end typing goes on at; but what is deleted lies right.
+    takeLeaf(at: deleted > 0 ? position + 1 : position)
+    if editLeaf(at: position, deleting: deleted, inserting: text, added) { return }
+    putLeafBack()
     if !isKnownUniquelyReferenced(&root) { root = root.copy() }
     let more = root.rewrite(position, position + deleted, with: text)
     if !more.isEmpty { root = Self.raise([root] + more) }
     while root.height > 0, root.count <= 1 {
       root = root.count == 1 ? root.children[0] : RopeNode.emptyLeaf(root.sizes)
     }
+    takeLeaf(at: position)
   }
 
-  /// Points the finger at the leaf that holds a position, its end included; at none when the path is
-  /// too long to be kept.
-  private mutating func seek(_ position: Int) {
-    guard root.height <= Self.fingerLevelsMax else {
-      fingerStart = 0
-      fingerCount = -1
-      return
-    }
-    var node = root.memory
-    var start = 0
-    var path: UInt64 = 0
-    for _ in 0..<root.height {
-      let last = Int(node.header.pointee.count) - 1
-      var index = 0
-      while index < last {
-        let end = start + node.metrics[index].scalars
-        if end >= position { break }
-        start = end
-        index += 1
-      }
-      path = path << 8 | UInt64(truncatingIfNeeded: index)
-      node = node.child(index)
-    }
-    fingerStart = start
-    fingerCount = node.header.pointee.total.scalars
-    // The root's choice ends up highest, where the walk begins.
-    fingerPath = path
-  }
-
-  /// So many levels fit into ``fingerPath``.
-  private static var fingerLevelsMax: Int { 8 }
-
-  /// Which child of the node at a level leads to the finger.
-  @inline(__always)
-  private func fingerIndex(_ level: Int) -> Int {
-    Int(truncatingIfNeeded: fingerPath &>> UInt64(truncatingIfNeeded: level &<< 3)) & 0xff
-  }
-
-  /// Edits the leaf under the finger. The gap is left behind what was inserted.
+  /// Edits the leaf that is out of the tree. The gap is left behind what was inserted.
   ///
-  /// - Returns: `false` when the leaf has no room or would become too small; nothing has changed.
+  /// - Returns: `false` when the edit lies elsewhere, the leaf has no room, or would become too
+  ///   small; nothing has changed.
   @inline(__always)
   private mutating func editLeaf(
     at position: Int, deleting deleted: Int, inserting text: UnsafeBufferPointer<UInt8>,
     _ added: TextMetrics
   ) -> Bool {
-    // Down to the leaf, taking copies of what others hold too.
-    if !isKnownUniquelyReferenced(&root) { root = root.copy() }
-    let top = root.memory
-    let height = Int(top.header.pointee.height)
-    var leaf = top
-    var level = height
-    while level > 0 {
-      level &-= 1
-      leaf = leaf.ownChild(fingerIndex(level))
+    // None of these passes the lengths checked, so nothing overflows.
+    let start = position &- leafStart
+    guard start >= 0, start &+ deleted <= leaf.total.scalars, text.count <= leaf.memory.room else {
+      return false
     }
-    if text.count > leaf.room { return false }
-    var growth = added
-    leaf.moveGap(toScalar: position)
+    if !isKnownUniquelyReferenced(&leaf) { leaf = leaf.copy() }
+    let leaf = leaf.memory
     if deleted > 0 {
-      let removed = leaf.metricsBehindGap(scalars: deleted)
-      if height > 0 {
-        // A leaf that becomes small takes text of a neighbour, or joins it.
-        let after = leaf.header.pointee.total.utf8 - removed.utf8 + added.utf8
-        if after < leaf.header.pointee.sizes.leafMin { return false }
+      guard leaf.delete(deleted, at: start, adding: text.count, isFree: root.height == 0) else {
+        return false
       }
-      leaf.removeBehindGap(removed)
-      growth -= removed
+    } else {
+      leaf.moveGap(toScalar: start)
     }
     if !text.isEmpty { leaf.insertAtGap(text, added) }
-    var node = top
-    level = height
-    while level > 0 {
-      level &-= 1
-      let index = fingerIndex(level)
-      node.header.pointee.total += growth
-      node.metrics[index] += growth
-      node = node.child(index)
-    }
-    fingerCount = leaf.header.pointee.total.scalars
     return true
   }
 }

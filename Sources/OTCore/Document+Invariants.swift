@@ -1,7 +1,27 @@
 extension Document {
   /// Traps unless the rope is sound: counts are right, all leaves lie equally deep, gaps lie between
   /// scalars, and all nodes but the root hold at least their least size.
-  package func checkInvariants() { root.check(isRoot: true) }
+  ///
+  /// That of a tree with all leaves in it, which a copy gets; and the leaf's place must be empty and
+  /// start where the document says.
+  package func checkInvariants() {
+    var whole = self
+    whole.putLeafBack()
+    precondition(
+      whole.leaf.total == .zero && whole.leaf.height == 0,
+      "in the leaf's place lies a node of \(whole.leaf.total.inWords)")
+    whole.root.check(isRoot: true)
+    var node = whole.root
+    var start = 0
+    while node.height > 0 {
+      let index = leafIndex(node.height - 1)
+      for before in 0..<index { start += node.metrics[before].scalars }
+      node = node.children[index]
+    }
+    precondition(
+      node === leaf && start == leafStart,
+      "the leaf begins behind \(start) scalars, not \(leafStart)")
+  }
 }
 
 extension RopeNode {

@@ -60,7 +60,32 @@ extension Document {
   public func appendUTF8(in range: Range<Int>, to buffer: inout [UInt8]) {
     check(range.lowerBound, max: scalarCount)
     check(range.upperBound, max: scalarCount)
-    if !range.isEmpty { root.appendUTF8(range.lowerBound, range.upperBound, to: &buffer) }
+    if !range.isEmpty {
+      appendUTF8(range.lowerBound, range.upperBound, below: root, isOnPath: true, to: &buffer)
+    }
+  }
+
+  /// Appends a range of what lies below a node, counted from its start.
+  private func appendUTF8(
+    _ low: Int, _ high: Int, below node: RopeNode, isOnPath: Bool, to buffer: inout [UInt8]
+  ) {
+    let height = node.height
+    if height == 0 {
+      (isOnPath ? leaf : node).appendUTF8(low, high, to: &buffer)
+      return
+    }
+    let hole = isOnPath ? leafIndex(height - 1) : -1
+    var start = 0
+    for index in 0..<node.count where start < high {
+      var end = start + node.metrics[index].scalars
+      if index == hole { end += leaf.total.scalars }
+      if end > low {
+        appendUTF8(
+          max(low - start, 0), min(high, end) - start, below: node.children[index],
+          isOnPath: index == hole, to: &buffer)
+      }
+      start = end
+    }
   }
 
   private func check(_ offset: Int, max: Int) {
@@ -72,18 +97,25 @@ extension Document {
   /// the newline of that number.
   private func metrics(before offset: Int, lane: Int) -> TextMetrics {
     var node = root
+    var isOnPath = true
     var left = UInt32(offset)
     var sum = TextMetrics.zero
     while node.height > 0 {
+      let hole = isOnPath ? leafIndex(node.height - 1) : -1
       var index = 0
       let last = node.count - 1
-      while index < last, node.metrics[index].lanes[lane] < left {
-        left -= node.metrics[index].lanes[lane]
-        sum += node.metrics[index]
+      while index < last {
+        var child = node.metrics[index]
+        if index == hole { child += leaf.total }
+        if child[lane] >= left { break }
+        left -= child[lane]
+        sum += child
         index += 1
       }
+      isOnPath = index == hole
       node = node.children[index]
     }
+    if isOnPath { node = leaf }
     let front = node.memory.front
     var rest = Int(left)
     let start = front.byteCount(of: &rest, lane: lane)
@@ -103,7 +135,7 @@ extension UnsafeBufferPointer<UInt8> {
   ///
   /// - Parameters:
   ///   - rest: The distance; what is left of it behind the text.
-  ///   - lane: The unit, as in ``TextMetrics/lanes``.
+  ///   - lane: The unit, as in ``TextMetrics``'s subscript.
   /// - Complexity: O(*bytes*), eight at a time.
   fileprivate func byteCount(of rest: inout Int, lane: Int) -> Int {
     guard let start = baseAddress else { return 0 }
@@ -150,18 +182,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension RopeNode {
-  func appendUTF8(_ low: Int, _ high: Int, to buffer: inout [UInt8]) {
-    guard height == 0 else {
-      var start = 0
-      for index in 0..<count where start < high {
-        let end = start + metrics[index].scalars
-        if end > low {
-          children[index].appendUTF8(max(low - start, 0), min(high, end) - start, to: &buffer)
-        }
-        start = end
-      }
-      return
-    }
+  /// Appends a range of a leaf.
+  fileprivate func appendUTF8(_ low: Int, _ high: Int, to buffer: inout [UInt8]) {
     let split = Int(memory.header.pointee.gapScalars)
     if low < split { Self.append(memory.front, low, min(high, split), to: &buffer) }
     if high > split { Self.append(memory.back, max(low - split, 0), high - split, to: &buffer) }

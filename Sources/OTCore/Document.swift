@@ -5,16 +5,18 @@
 /// cost a few nanoseconds, others O(log *n*).
 ///
 /// The text lies in leaves of 512 to 2,048 bytes under nodes of 8 to 32 children; a text that fits into
-/// one leaf has only that.
+/// one leaf has only that. The leaf of the last edit is out of the tree: see ``takeLeaf(at:)``.
 public struct Document: @unchecked Sendable {
   // Unchecked, for a node is written only by whoever holds the one reference to it.
+  /// All text but the leaf's, an empty node in its place.
   var root: RopeNode
-  /// The start of the last edit's leaf; edits tend to stay there.
-  var fingerStart = 0
-  /// Scalars in that leaf; negative when there is none.
-  var fingerCount = -1
-  /// Which child leads there, for each level eight bits, the lowest level lowest.
-  var fingerPath: UInt64 = 0
+  /// The leaf of the last edit. Edits tend to stay there, and what nodes above would count of them
+  /// is counted once, when it goes back.
+  var leaf: RopeNode
+  /// Scalars before the leaf.
+  var leafStart = 0
+  /// Which child leads to its place, for each level five bits, the lowest level lowest.
+  var leafPath: UInt64 = 0
 
   /// Makes a document of a text.
   ///
@@ -26,7 +28,7 @@ public struct Document: @unchecked Sendable {
   /// Makes a document of nodes of other sizes.
   package init(_ text: String, sizes: RopeSizes) {
     var text = text
-    root = text.withUTF8 { Self.tree($0, sizes) }
+    self = text.withUTF8 { Self(valid: $0, sizes) }
   }
 
   /// Makes a document of UTF-8.
@@ -36,11 +38,13 @@ public struct Document: @unchecked Sendable {
   public init(utf8 text: UnsafeBufferPointer<UInt8>) throws(OperationError) {
     if let offset = UTF8Check.firstInvalid(text) { throw .invalidUTF8(offset: offset) }
     guard UTF8Check.scalarCount(text) <= TextOperation.lengthMax else { throw .tooLong }
-    root = Self.tree(text, .standard)
+    self.init(valid: text, .standard)
   }
 
-  private static func tree(_ text: UnsafeBufferPointer<UInt8>, _ sizes: RopeSizes) -> RopeNode {
-    raise(RopeNode.leaves(text, sizes))
+  private init(valid text: UnsafeBufferPointer<UInt8>, _ sizes: RopeSizes) {
+    root = Self.raise(RopeNode.leaves(text, sizes))
+    leaf = RopeNode.placeholder(sizes)
+    takeLeaf(at: 0)
   }
 
   /// Puts nodes above until one is left.
@@ -51,16 +55,23 @@ public struct Document: @unchecked Sendable {
   }
 
   /// Length in Unicode scalars. O(1), as are the other lengths.
-  public var scalarCount: Int { root.total.scalars }
+  public var scalarCount: Int { root.total.scalars &+ leaf.total.scalars }
 
   /// Length in UTF-8 bytes.
-  public var utf8Count: Int { root.total.utf8 }
+  public var utf8Count: Int { total.utf8 }
 
   /// Length in UTF-16 units.
-  public var utf16Count: Int { root.total.utf16 }
+  public var utf16Count: Int { total.utf16 }
 
   /// Newlines (U+000A) + 1.
-  public var lineCount: Int { root.total.newlines + 1 }
+  public var lineCount: Int { total.newlines + 1 }
+
+  /// Length in all units.
+  private var total: TextMetrics {
+    var total = root.total
+    total += leaf.total
+    return total
+  }
 
   /// The whole text.
   ///
@@ -80,18 +91,20 @@ public struct Document: @unchecked Sendable {
 
   /// Calls `body` with the text's UTF-8, piece by piece. No scalar is split.
   public func forEachChunk(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-    root.forEachChunk(body)
+    forEachLeaf(below: root, isOnPath: true) { $0.forEachPart(body) }
   }
-}
 
-extension RopeNode {
-  func forEachChunk(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+  private func forEachLeaf(
+    below node: RopeNode, isOnPath: Bool, _ body: (NodeMemory) -> Void
+  ) {
+    let height = node.height
     if height == 0 {
-      let leaf = memory
-      if !leaf.front.isEmpty { body(leaf.front) }
-      if !leaf.back.isEmpty { body(leaf.back) }
-    } else {
-      for index in 0..<count { children[index].forEachChunk(body) }
+      body(isOnPath ? leaf.memory : node.memory)
+      return
+    }
+    let hole = isOnPath ? leafIndex(height - 1) : -1
+    for index in 0..<node.count {
+      forEachLeaf(below: node.children[index], isOnPath: index == hole, body)
     }
   }
 }
@@ -101,8 +114,8 @@ extension Document: Equatable {
   ///
   /// - Complexity: O(1) for copies of one document, else O(*n*).
   public static func == (left: Self, right: Self) -> Bool {
-    if left.root === right.root { return true }
-    guard left.root.total == right.root.total else { return false }
+    if left.root === right.root, left.leaf === right.leaf { return true }
+    guard left.total == right.total else { return false }
     return left.utf8Bytes == right.utf8Bytes
   }
 }

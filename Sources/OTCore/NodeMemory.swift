@@ -64,11 +64,22 @@ extension NodeMemory {
     return UnsafeBufferPointer(start: bytes + end, count: capacity - end)
   }
 
+  /// Calls `body` with a leaf's text on either side of the gap, where there is some.
+  @inline(__always)
+  func forEachPart(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    if !front.isEmpty { body(front) }
+    if !back.isEmpty { body(back) }
+  }
+
   /// Moves the gap before a scalar.
   @inline(__always)
   func moveGap(toScalar scalar: Int) {
+    if scalar != Int(header.pointee.gapScalars) { moveGapFurther(toScalar: scalar) }
+  }
+
+  @inline(never)
+  private func moveGapFurther(toScalar scalar: Int) {
     let distance = scalar &- Int(header.pointee.gapScalars)
-    if distance == 0 { return }
     let start = Int(header.pointee.gapStart)
     let end = Int(header.pointee.gapEnd)
     let isASCII = header.pointee.total.isASCII
@@ -105,13 +116,44 @@ extension NodeMemory {
     let end = Int(header.pointee.gapEnd)
     let isASCII = header.pointee.total.isASCII
     if scalars == 1, isASCII {
-      return TextMetrics(scalars: 1, utf16: 1, utf8: 1, newlines: bytes[end] == 0x0a ? 1 : 0)
+      return TextMetrics(ascii: bytes[end])
     }
     let count =
       isASCII
       ? scalars
       : UnsafePointer(bytes + end).byteCount(ofScalars: scalars, limit: capacity - end)
     return TextMetrics(UnsafeBufferPointer(start: bytes + end, count: count))
+  }
+
+  /// Takes scalars away, and leaves the gap in their place.
+  ///
+  /// - Parameters:
+  ///   - added: Bytes that are to come instead.
+  ///   - isFree: Whether the leaf may be of any size.
+  /// - Returns: `false` when the leaf would become too small; its text is the same then.
+  @inline(__always)
+  func delete(_ scalars: Int, at start: Int, adding added: Int, isFree: Bool) -> Bool {
+    let least = isFree ? 0 : header.pointee.sizes.leafMin
+    let end = Int(header.pointee.gapStart)
+    // What ends at the gap, as under the backspace key, goes without being moved.
+    guard scalars == 1, start &+ 1 == Int(header.pointee.gapScalars), header.pointee.total.isASCII
+    else { return deleteElsewhere(scalars, at: start, adding: added, least: least) }
+    if header.pointee.total.utf8 &- 1 &+ added < least { return false }
+    header.pointee.gapStart = Int32(truncatingIfNeeded: end &- 1)
+    header.pointee.gapScalars = Int32(truncatingIfNeeded: start)
+    header.pointee.total -= TextMetrics(ascii: bytes[end &- 1])
+    return true
+  }
+
+  @inline(never)
+  private func deleteElsewhere(
+    _ scalars: Int, at start: Int, adding added: Int, least: Int
+  ) -> Bool {
+    moveGap(toScalar: start)
+    let removed = metricsBehindGap(scalars: scalars)
+    if header.pointee.total.utf8 &- removed.utf8 &+ added < least { return false }
+    removeBehindGap(removed)
+    return true
   }
 
   /// Takes text away behind the gap.
@@ -132,6 +174,18 @@ extension NodeMemory {
       (bytes + start).update(from: source, count: text.count)
     }
     header.pointee.gapStart = Int32(truncatingIfNeeded: start &+ text.count)
+    header.pointee.gapScalars &+= Int32(truncatingIfNeeded: added.scalars)
+    header.pointee.total += added
+  }
+
+  /// Puts an edit's text before the gap, where there is room for as much as any can have.
+  @inline(__always)
+  func insertAtGap(_ edit: InlineEdit) {
+    let start = Int(header.pointee.gapStart)
+    // All eight bytes at once; those too many fall into the gap.
+    UnsafeMutableRawPointer(bytes + start).storeBytes(of: edit.text, as: UInt64.self)
+    let added = TextMetrics(edit)
+    header.pointee.gapStart = Int32(truncatingIfNeeded: start &+ added.utf8)
     header.pointee.gapScalars &+= Int32(truncatingIfNeeded: added.scalars)
     header.pointee.total += added
   }

@@ -43,7 +43,7 @@ extension RopeNode {
     if left.height == 0 {
       var bytes: [UInt8] = []
       bytes.reserveCapacity(left.total.utf8 + right.total.utf8)
-      for node in [left, right] { node.forEachChunk { bytes.append(contentsOf: $0) } }
+      for node in [left, right] { node.memory.forEachPart { bytes.append(contentsOf: $0) } }
       halves = bytes.withUnsafeBufferPointer { Self.leaves($0, sizes) }
     } else {
       var all: [RopeNode] = []

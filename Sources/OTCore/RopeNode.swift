@@ -56,6 +56,14 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
       }, to: RopeNode.self)
   }
 
+  /// What lies in the place of a leaf that is out of the tree: an empty leaf without memory for text.
+  static func placeholder(_ sizes: RopeSizes) -> RopeNode {
+    unsafeDowncast(
+      RopeNode.create(minimumCapacity: 0) { _ in
+        RopeHeader(gapEnd: sizes.leafCapacity, sizes: sizes)
+      }, to: RopeNode.self)
+  }
+
   static func emptyInner(height: Int, _ sizes: RopeSizes) -> RopeNode {
     // Two steps for a child's lengths, one for the child.
     unsafeDowncast(

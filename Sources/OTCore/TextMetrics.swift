@@ -1,31 +1,24 @@
 /// A text's lengths in all units at once, added and subtracted in one step.
 struct TextMetrics: Sendable, Equatable {
-  // Four numbers, not a vector: a block of memory with vectors in it would have to be aligned for
-  // them, and the allocator takes twice as long for that.
-  private var scalarCount: UInt32
-  private var utf16Count: UInt32
-  private var utf8Count: UInt32
-  private var newlineCount: UInt32
+  // Two numbers in each, which add up as one: 32 bits hold any length, so that nothing is carried over.
+  // A difference may borrow, and what it is added to gives that back. No vector, which would have to
+  // be aligned, and the allocator takes twice as long for that.
+  private var scalarsAndUTF16: UInt64
+  private var utf8AndNewlines: UInt64
 
-  static let zero = TextMetrics(lanes: .zero)
+  static let zero = TextMetrics(scalars: 0, utf16: 0, utf8: 0, newlines: 0)
 
   @inline(__always)
-  init(lanes: SIMD4<UInt32>) {
-    scalarCount = lanes[0]
-    utf16Count = lanes[1]
-    utf8Count = lanes[2]
-    newlineCount = lanes[3]
+  init(scalars: Int, utf16: Int, utf8: Int, newlines: Int) {
+    self.init(
+      scalars: UInt32(truncatingIfNeeded: scalars), utf16: UInt32(truncatingIfNeeded: utf16),
+      utf8: UInt32(truncatingIfNeeded: utf8), newlines: UInt32(truncatingIfNeeded: newlines))
   }
 
-  /// Scalars, UTF-16 units, UTF-8 bytes, newlines.
   @inline(__always)
-  var lanes: SIMD4<UInt32> { SIMD4(scalarCount, utf16Count, utf8Count, newlineCount) }
-
-  init(scalars: Int, utf16: Int, utf8: Int, newlines: Int) {
-    scalarCount = UInt32(truncatingIfNeeded: scalars)
-    utf16Count = UInt32(truncatingIfNeeded: utf16)
-    utf8Count = UInt32(truncatingIfNeeded: utf8)
-    newlineCount = UInt32(truncatingIfNeeded: newlines)
+  private init(scalars: UInt32, utf16: UInt32, utf8: UInt32, newlines: UInt32) {
+    scalarsAndUTF16 = UInt64(scalars) | UInt64(utf16) << 32
+    utf8AndNewlines = UInt64(utf8) | UInt64(newlines) << 32
   }
 
   /// Counts a text.
@@ -33,81 +26,133 @@ struct TextMetrics: Sendable, Equatable {
   /// - Complexity: O(*bytes*), eight or more at a time.
   init(_ text: UnsafeBufferPointer<UInt8>) {
     let count = text.count
-    var sum = SIMD4<UInt32>.zero
-    var rest = 0
+    var continuations: UInt32 = 0
+    var astral: UInt32 = 0
+    var newlines: UInt32 = 0
+    var last: UInt64 = 0
     if let start = text.baseAddress {
       let words = count >> 3
       var first = 0
       while first < words {
         // Each byte of these counts for itself: at most 255 steps before one is full.
-        var continuations: UInt64 = 0
-        var astral: UInt64 = 0
-        var newlines: UInt64 = 0
         let part = UnsafeRawPointer(start + (first << 3))
         let stop = min(words &- first, 255)
+        var newlinesOfEach: UInt64 = 0
+        var all: UInt64 = 0
         for index in 0..<stop {
           let eight = EightBytes(part + (index << 3))
-          continuations &+= eight.continuations
-          astral &+= eight.astral
-          newlines &+= eight.newlines
+          all |= eight.bits
+          newlinesOfEach &+= eight.newlines
         }
-        sum &+= SIMD4(
-          EightBytes.sum(continuations), EightBytes.sum(astral), 0, EightBytes.sum(newlines))
+        newlines &+= EightBytes.sum(newlinesOfEach)
+        if !EightBytes(all).isASCII {
+          var continuationsOfEach: UInt64 = 0
+          var astralOfEach: UInt64 = 0
+          for index in 0..<stop {
+            let eight = EightBytes(part + (index << 3))
+            continuationsOfEach &+= eight.continuations
+            astralOfEach &+= eight.astral
+          }
+          continuations &+= EightBytes.sum(continuationsOfEach)
+          astral &+= EightBytes.sum(astralOfEach)
+        }
         first &+= stop
       }
-      rest = words << 3
+      last = EightBytes.last(count & 7, of: count, start)
     }
-    var last: UInt64 = 0
-    for byte in text[rest...] { last = last << 8 | UInt64(byte) }
     let eight = EightBytes(last)
-    sum &+= SIMD4(
-      EightBytes.count(eight.continuations), EightBytes.count(eight.astral), 0,
-      EightBytes.count(eight.newlines))
-    let scalars = UInt32(truncatingIfNeeded: count) &- sum[0]
+    continuations &+= EightBytes.count(eight.continuations)
+    astral &+= EightBytes.count(eight.astral)
+    newlines &+= EightBytes.count(eight.newlines)
+    let scalars = UInt32(truncatingIfNeeded: count) &- continuations
     self.init(
-      lanes: SIMD4(scalars, scalars &+ sum[1], UInt32(truncatingIfNeeded: count), sum[3]))
+      scalars: scalars, utf16: scalars &+ astral, utf8: UInt32(truncatingIfNeeded: count),
+      newlines: newlines)
+  }
+
+  /// Counts an ASCII scalar.
+  @inline(__always)
+  init(ascii byte: UInt8) {
+    scalarsAndUTF16 = 0x1_0000_0001
+    utf8AndNewlines = byte == 0x0a ? 0x1_0000_0001 : 1
   }
 
   /// Counts the text of an edit.
   @inline(__always)
   init(_ edit: InlineEdit) {
-    let eight = EightBytes(edit.text)
-    let scalars = UInt32(edit.scalars)
-    let astral = EightBytes.count(eight.astral)
-    scalarCount = scalars
-    utf16Count = scalars &+ astral
-    utf8Count = UInt32(edit.bytes)
-    newlineCount = EightBytes.count(eight.newlines)
+    if edit.bytes == 1 {
+      self.init(ascii: UInt8(truncatingIfNeeded: edit.text))
+    } else {
+      let eight = EightBytes(edit.text)
+      let scalars = UInt32(edit.scalars)
+      self.init(
+        scalars: scalars, utf16: scalars &+ EightBytes.count(eight.astral),
+        utf8: UInt32(edit.bytes), newlines: EightBytes.count(eight.newlines))
+    }
   }
 
-  var scalars: Int { Int(scalarCount) }
-  var utf16: Int { Int(utf16Count) }
-  var utf8: Int { Int(utf8Count) }
-  var newlines: Int { Int(newlineCount) }
+  @inline(__always)
+  var scalars: Int { Int(scalarsAndUTF16 & 0xffff_ffff) }
+  @inline(__always)
+  var utf16: Int { Int(scalarsAndUTF16 >> 32) }
+  @inline(__always)
+  var utf8: Int { Int(utf8AndNewlines & 0xffff_ffff) }
+  @inline(__always)
+  var newlines: Int { Int(utf8AndNewlines >> 32) }
+
+  /// The length in a unit: scalars, UTF-16 units, UTF-8 bytes, newlines.
+  @inline(__always)
+  subscript(lane: Int) -> UInt32 {
+    let both = lane < 2 ? scalarsAndUTF16 : utf8AndNewlines
+    return UInt32(truncatingIfNeeded: lane & 1 == 0 ? both : both >> 32)
+  }
 
   /// Whether all scalars are ASCII.
   @inline(__always)
-  var isASCII: Bool { scalarCount == utf8Count }
+  var isASCII: Bool {
+    UInt32(truncatingIfNeeded: scalarsAndUTF16) == UInt32(truncatingIfNeeded: utf8AndNewlines)
+  }
 
   @inline(__always)
   static func += (left: inout Self, right: Self) {
-    left = TextMetrics(lanes: left.lanes &+ right.lanes)
+    left.scalarsAndUTF16 &+= right.scalarsAndUTF16
+    left.utf8AndNewlines &+= right.utf8AndNewlines
   }
   @inline(__always)
   static func -= (left: inout Self, right: Self) {
-    left = TextMetrics(lanes: left.lanes &- right.lanes)
+    left.scalarsAndUTF16 &-= right.scalarsAndUTF16
+    left.utf8AndNewlines &-= right.utf8AndNewlines
   }
 }
 
 /// Eight bytes of UTF-8 looked at as one; each answer has a 1 in every byte that it holds for.
 struct EightBytes {
-  private let bits: UInt64
+  let bits: UInt64
   private static let ones: UInt64 = 0x0101_0101_0101_0101
 
   @inline(__always)
   init(_ bits: UInt64) { self.bits = bits }
   @inline(__always)
   init(_ bytes: UnsafeRawPointer) { bits = bytes.loadUnaligned(as: UInt64.self) }
+
+  /// The last bytes of a text, at most seven, with zeros.
+  @inline(__always)
+  static func last(_ few: Int, of count: Int, _ text: UnsafePointer<UInt8>) -> UInt64 {
+    if few == 0 { return 0 }
+    let end = UnsafeRawPointer(text + count)
+    if count >= 8 {
+      return (end - 8).loadUnaligned(as: UInt64.self) >> UInt64(truncatingIfNeeded: 64 &- few &* 8)
+    }
+    if count >= 4 {
+      // Two halves, which overlap with the same bytes.
+      let low = UnsafeRawPointer(text).loadUnaligned(as: UInt32.self)
+      let high = (end - 4).loadUnaligned(as: UInt32.self)
+      return UInt64(low) | UInt64(high) << UInt64(truncatingIfNeeded: (count &- 4) &* 8)
+    }
+    var last: UInt64 = 0
+    for index in 0..<count { last = last << 8 | UInt64(text[index]) }
+    return last
+  }
 
   @inline(__always)
   var isASCII: Bool { bits & (Self.ones << 7) == 0 }
