@@ -62,7 +62,7 @@ extension Document {
       start >= 0, start &+ deleted <= leaf.total.scalars,
       leaf.memory.room >= InlineEdit.textCapacity
     else { return false }
-    if !isKnownUniquelyReferenced(&leaf) { leaf = leaf.copy() }
+    if !isKnownUniquelyReferenced(&leaf) { copyLeaf(gapAt: start) }
     let leaf = leaf.memory
     if deleted > 0 {
       let isFree = root.height == 0
@@ -115,9 +115,12 @@ extension Document {
     _ added: TextMetrics
   ) {
     if deleted == 0, text.isEmpty { return }
-    putLeafBack()
     // At a border the left leaf is taken, whose end typing goes on at; but what is deleted lies right.
-    takeLeaf(at: deleted > 0 ? position + 1 : position)
+    let place = deleted > 0 ? position + 1 : position
+    if !moveLeaf(forwardTo: place) {
+      putLeafBack()
+      takeLeaf(at: place)
+    }
     if editLeaf(at: position, deleting: deleted, inserting: text, added) { return }
     putLeafBack()
     if !isKnownUniquelyReferenced(&root) { root = root.copy() }
@@ -143,7 +146,7 @@ extension Document {
     guard start >= 0, start &+ deleted <= leaf.total.scalars, text.count <= leaf.memory.room else {
       return false
     }
-    if !isKnownUniquelyReferenced(&leaf) { leaf = leaf.copy() }
+    if !isKnownUniquelyReferenced(&leaf) { copyLeaf(gapAt: start) }
     let leaf = leaf.memory
     if deleted > 0 {
       guard leaf.delete(deleted, at: start, adding: text.count, isFree: root.height == 0) else {
@@ -155,4 +158,8 @@ extension Document {
     if !text.isEmpty { leaf.insertAtGap(text, added) }
     return true
   }
+
+  /// Takes a leaf of its own, which nobody else refers to.
+  @inline(never)
+  private mutating func copyLeaf(gapAt scalar: Int) { leaf = leaf.copy(gapAt: scalar) }
 }

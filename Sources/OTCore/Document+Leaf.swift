@@ -48,6 +48,54 @@ extension Document {
   /// - Complexity: O(log *n*).
   mutating func putLeafBack() { exchangeLeaf(growth: leaf.total) }
 
+  /// Exchanges the leaf for one behind it below the same node, when that holds a position, its end
+  /// included: edits of one operation go from leaf to leaf.
+  ///
+  /// - Returns: `false` when there is none; nothing has changed.
+  /// - Complexity: O(log *n*).
+  mutating func moveLeaf(forwardTo position: Int) -> Bool {
+    let height = root.height
+    var start = leafStart &+ leaf.total.scalars
+    guard height > 0, position > start else { return false }
+    var node = root.memory
+    var level = height &- 1
+    while level > 0 {
+      node = node.child(leafIndex(level))
+      level &-= 1
+    }
+    let count = Int(node.header.pointee.count)
+    let left = leafIndex(0)
+    var right = left &+ 1
+    while right < count {
+      let end = start &+ node.metrics[right].scalars
+      if end >= position { break }
+      start = end
+      right &+= 1
+    }
+    guard right < count else { return false }
+    let back = leaf.total
+    var growth = back
+    growth -= node.metrics[right]
+    if !isKnownUniquelyReferenced(&root) { root = root.copy() }
+    node = root.memory
+    level = height &- 1
+    while level > 0 {
+      let index = leafIndex(level)
+      node.header.pointee.total += growth
+      node.metrics[index] += growth
+      node = node.ownChild(index)
+      level &-= 1
+    }
+    node.header.pointee.total += growth
+    node.metrics[left] = back
+    node.metrics[right] = .zero
+    swap(&node.children[left], &leaf)
+    swap(&node.children[right], &leaf)
+    leafStart = start
+    leafPath = leafPath &+ UInt64(truncatingIfNeeded: right &- left)
+    return true
+  }
+
   /// Exchanges the leaf with what lies in its place, which makes nodes above longer by `growth`.
   private mutating func exchangeLeaf(growth: TextMetrics) {
     guard root.height > 0 else {

@@ -134,14 +134,25 @@ extension NodeMemory {
   @inline(__always)
   func delete(_ scalars: Int, at start: Int, adding added: Int, isFree: Bool) -> Bool {
     let least = isFree ? 0 : header.pointee.sizes.leafMin
-    let end = Int(header.pointee.gapStart)
-    // What ends at the gap, as under the backspace key, goes without being moved.
-    guard scalars == 1, start &+ 1 == Int(header.pointee.gapScalars), header.pointee.total.isASCII
-    else { return deleteElsewhere(scalars, at: start, adding: added, least: least) }
+    guard scalars == 1, header.pointee.total.isASCII else {
+      return deleteElsewhere(scalars, at: start, adding: added, least: least)
+    }
+    // One at the gap, as under the backspace and the delete key, goes without being moved.
+    let distance = Int(header.pointee.gapScalars) &- start
+    guard distance == 0 || distance == 1 else {
+      return deleteElsewhere(scalars, at: start, adding: added, least: least)
+    }
     if header.pointee.total.utf8 &- 1 &+ added < least { return false }
-    header.pointee.gapStart = Int32(truncatingIfNeeded: end &- 1)
-    header.pointee.gapScalars = Int32(truncatingIfNeeded: start)
-    header.pointee.total -= TextMetrics(ascii: bytes[end &- 1])
+    let place: Int
+    if distance == 1 {
+      place = Int(header.pointee.gapStart) &- 1
+      header.pointee.gapStart = Int32(truncatingIfNeeded: place)
+      header.pointee.gapScalars = Int32(truncatingIfNeeded: start)
+    } else {
+      place = Int(header.pointee.gapEnd)
+      header.pointee.gapEnd = Int32(truncatingIfNeeded: place &+ 1)
+    }
+    header.pointee.total -= TextMetrics(ascii: bytes[place])
     return true
   }
 
@@ -197,5 +208,23 @@ extension NodeMemory {
     let end = capacity - other.back.count
     bytes.update(from: other.bytes, count: start)
     (bytes + end).update(from: other.bytes + end, count: capacity - end)
+  }
+  /// Takes another leaf's text, of ASCII alone, in place of its own, and leaves the gap before a byte.
+  func take(_ other: NodeMemory, gapAt place: Int) {
+    header.pointee = other.header.pointee
+    let front = Int(header.pointee.gapStart)
+    let back = Int(header.pointee.gapEnd)
+    let moved = place - front
+    header.pointee.gapStart = Int32(truncatingIfNeeded: place)
+    header.pointee.gapEnd = Int32(truncatingIfNeeded: back + moved)
+    header.pointee.gapScalars = Int32(truncatingIfNeeded: place)
+    bytes.update(from: other.bytes, count: min(front, place))
+    if moved < 0 {
+      (bytes + (back + moved)).update(from: other.bytes + place, count: -moved)
+    } else {
+      (bytes + front).update(from: other.bytes + back, count: moved)
+    }
+    let rest = back + max(moved, 0)
+    (bytes + rest).update(from: other.bytes + rest, count: capacity - rest)
   }
 }

@@ -92,6 +92,17 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
   }
 }
 
+extension RopeNode {
+  /// A leaf of its own with the same text, and the gap before a scalar where that costs nothing.
+  @inline(never)
+  func copy(gapAt scalar: Int) -> RopeNode {
+    guard total.isASCII else { return copy() }
+    let result = Self.emptyLeaf(sizes)
+    result.memory.take(memory, gapAt: scalar)
+    return result
+  }
+}
+
 // MARK: - Inner nodes
 
 extension RopeNode {

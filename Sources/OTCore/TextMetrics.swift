@@ -24,7 +24,38 @@ struct TextMetrics: Sendable, Equatable {
   /// Counts a text.
   ///
   /// - Complexity: O(*bytes*), eight or more at a time.
+  @inline(__always)
   init(_ text: UnsafeBufferPointer<UInt8>) {
+    let count = text.count
+    guard count <= 16, count > 0, let start = text.baseAddress else {
+      self.init(long: text)
+      return
+    }
+    var first: UInt64 = 0
+    if count >= 8 { first = UnsafeRawPointer(start).loadUnaligned(as: UInt64.self) }
+    let last =
+      count == 16
+      ? UnsafeRawPointer(start + 8).loadUnaligned(as: UInt64.self)
+      : count == 8 ? 0 : EightBytes.last(count & 7, of: count, start)
+    self.init(EightBytes(first), EightBytes(last), count: count)
+  }
+
+  /// Counts two words with zeros where there is no text.
+  private init(_ first: EightBytes, _ last: EightBytes, count: Int) {
+    let bytes = UInt32(truncatingIfNeeded: count)
+    // No byte counts for more than both together, so eight of them fit into one.
+    let newlines = EightBytes.count(first.newlines &+ last.newlines)
+    if EightBytes(first.bits | last.bits).isASCII {
+      self.init(scalars: bytes, utf16: bytes, utf8: bytes, newlines: newlines)
+      return
+    }
+    let scalars = bytes &- EightBytes.count(first.continuations &+ last.continuations)
+    self.init(
+      scalars: scalars, utf16: scalars &+ EightBytes.count(first.astral &+ last.astral),
+      utf8: bytes, newlines: newlines)
+  }
+
+  private init(long text: UnsafeBufferPointer<UInt8>) {
     let count = text.count
     var continuations: UInt32 = 0
     var astral: UInt32 = 0
