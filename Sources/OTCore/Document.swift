@@ -5,7 +5,8 @@
 /// cost a few nanoseconds, others O(log *n*).
 ///
 /// The text lies in leaves of 512 to 2,048 bytes under nodes of 8 to 32 children; a text that fits into
-/// one leaf has only that. The leaf of the last edit is out of the tree: see ``takeLeaf(at:)``.
+/// one leaf has only that. The leaf of the last edit is out of the tree: see
+/// `takeLeaf(at:)`.
 public struct Document: @unchecked Sendable {
   // Unchecked, for a node is written only by whoever holds the one reference to it.
   /// All text but the leaf's, an empty node in its place.

@@ -197,10 +197,10 @@ with zipfile.ZipFile(sys.stdout.buffer, "w", zipfile.ZIP_DEFLATED) as archive:
 });
 
 test("names in archives lead nowhere, and are read in whatever letters they have", async () => {
-  const files = ["../../../etc/passwd.md", "/root/x.md", "C:\\x\\y.md", "a\u0000b.md", Uint8Array.from([0xe4, 0x2e, 0x6d, 0x64]), "folder/"];
+  const files = ["../../../etc/passwd.md", "/etc/x.md", "C:\\x\\y.md", "a\u0000b.md", Uint8Array.from([0xe4, 0x2e, 0x6d, 0x64]), "folder/"];
   assert.deepEqual(await read([["a.zip", zipOf(files.map((name) => ({ name })))]]), [
     ["a.zip/../../../etc/passwd.md", "passwd", ""],
-    ["a.zip//root/x.md", "x", ""],
+    ["a.zip//etc/x.md", "x", ""],
     ["a.zip/C:\\x\\y.md", "y", ""],
     ["a.zip/a\u0000b.md", "a b", ""],
     ["a.zip/ä.md", "ä", ""],
