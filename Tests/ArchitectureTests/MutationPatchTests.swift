@@ -22,7 +22,7 @@ struct MutationPatchTests {
             .filter { $0.hasPrefix(" ") || $0.hasPrefix("-") }
             .map { $0.dropFirst() }
             .joined(separator: "\n")
-          #expect(code.contains(before), "\(patch.path) does not fit \(path):\n\(before)")
+          #expect(code.holds(before), "\(patch.path) does not fit \(path):\n\(before)")
         }
       }
       #expect(hunks > 0, "\(patch.path) changes nothing")

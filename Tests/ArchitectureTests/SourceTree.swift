@@ -17,22 +17,24 @@ struct SourceTree {
       var isInComment = false
       return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
         if isInComment {
-          guard let end = line.range(of: "*/") else { return "" }
+          guard line.holds("*/"), let end = line.range(of: "*/") else { return "" }
           isInComment = false
           return line[end.upperBound...]
         }
-        if let start = line.range(of: "/*"), line.range(of: "*/") == nil {
+        if line.holds("/*"), !line.holds("*/"), let start = line.range(of: "/*") {
           isInComment = true
           return line[..<start.lowerBound]
         }
-        return line.range(of: "//").map { line[..<$0.lowerBound] } ?? line
+        guard line.holds("//"), let start = line.range(of: "//") else { return line }
+        return line[..<start.lowerBound]
       }
     }
 
     /// The modules that the file imports.
     var imports: [String] {
       code.compactMap { line in
-        line.firstMatch(
+        guard line.holds("import ") else { return nil }
+        return line.firstMatch(
           of:
             /^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)/
         ).map { String($0.1) }
@@ -100,5 +102,15 @@ struct SourceTree {
       files.append(File(path: folder + "/" + entry, text: text))
     }
     return files.sorted { $0.path < $1.path }
+  }
+}
+
+extension StringProtocol {
+  /// Whether the bytes of a word stand anywhere in the text, before its first NUL.
+  ///
+  /// The C library searches: Swift's own search goes by characters, and over all files that took
+  /// longer than most suites.
+  func holds(_ word: String) -> Bool {
+    withCString { text in word.withCString { strstr(text, $0) != nil } }
   }
 }
