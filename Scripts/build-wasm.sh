@@ -51,8 +51,9 @@ swiftc -target wasm32-unknown-none-wasm -swift-version 6 -enable-experimental-fe
 # is taken never to trap; and no address below 1,024 is used, where the last bytes of the stack are. Functions with
 # one caller stay by themselves: inlined, they make what is alike different, and Brotli's form is 4 kB more.
 wasm-opt --enable-bulk-memory --enable-sign-ext --enable-mutable-globals --enable-nontrapping-float-to-int \
-  --ignore-implicit-traps --low-memory-unused --one-caller-inline-max-function-size 20 \
-  --flatten --rereloop -Oz -Oz "$work/linked.wasm" -o "$work/client.wasm"
+  --ignore-implicit-traps --low-memory-unused \
+  --one-caller-inline-max-function-size 30 --always-inline-max-function-size 4 \
+  --flatten --rereloop --simplify-locals-nonesting --dae-optimizing -Oz -Oz -Oz "$work/linked.wasm" -o "$work/client.wasm"
 mv "$work/client.wasm" "$target"
 printf '%s' "$stamp" >"$target.stamp"
 echo "$target: $(wc -c <"$target" | tr -d ' ') bytes, $(brotli -q 11 -w 24 -c "$target" | wc -c | tr -d ' ') in Brotli, $(gzip -9 -c "$target" | wc -c | tr -d ' ') in gzip"

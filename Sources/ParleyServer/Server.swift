@@ -1,4 +1,3 @@
-import CLinux
 import CryptoOpenSSL
 import Gateway
 public import GatewayPorts
@@ -59,7 +58,6 @@ public final class Server: Sendable {
         .warning, "too few open files for connections-max",
         [("allowed", "\(openFiles)"), ("hint", "raise LimitNOFILE or ulimit -n")])
     }
-    CLinux_returnLargeBlocks()
     try Files.makeDirectory(configuration.dataDirectory)
     let store = Handover(try configuration.store.open())
     // Before anybody is connected, for it ends what they would come back to. A disk that is full now

@@ -93,12 +93,15 @@ public struct SocketPacket: Sendable, Hashable {
   /// - Precondition: it is an event.
   public func numbered(_ offset: String) -> SocketPacket {
     guard kind == .event, let data else { preconditionFailure("only events have places") }
-    var bytes = data.utf8.dropLast()
+    let place = JSONValue(offset).utf8
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(data.utf8.count + place.count + 1)
+    bytes += data.utf8.dropLast()
     bytes.append(UInt8(ascii: ","))
-    bytes += JSONValue(offset).utf8
+    bytes += place
     bytes.append(UInt8(ascii: "]"))
     var packet = self
-    packet.data = JSONValue(trusted: Array(bytes))
+    packet.data = JSONValue(trusted: bytes)
     return packet
   }
 

@@ -1,3 +1,4 @@
+import CLinux
 import ParleyServer
 
 /// `parley serve`.
@@ -16,8 +17,10 @@ enum ServeCommand {
       Terminal.error("parley: \(error)\n")
       return Program.ExitCode.usage
     }
-    // Before any thread starts, so that all of them inherit it.
+    // Before any thread starts, so that all of them inherit the signals. The allocator belongs to the
+    // process, not to a server in it.
     let signals = StopSignals()
+    CLinux_returnLargeBlocks()
     let server: Server
     let log = StandardErrorLog(level: configuration.logLevel, format: configuration.logFormat)
     let manager = ServiceManager(environment: Program.environment)
