@@ -120,7 +120,7 @@ def measure(data):
         kind = "application/wasm" if file.suffix == ".wasm" else "text/javascript"
         route.fulfill(content_type=kind, body=file.read_bytes())
 
-    browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"]

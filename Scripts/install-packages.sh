@@ -20,8 +20,8 @@ for set in "$@"; do
         esbuild binaryen brotli)
       ;;
     test)
-      # A real browser, with fonts for emoji and CJK so that screenshots show them.
-      packages+=(chromium fonts-noto-color-emoji fonts-wqy-zenhei)
+      # A real browser, Chromium without its windows, with fonts for emoji and CJK so that screenshots show them.
+      packages+=(chromium-headless-shell fonts-noto-color-emoji fonts-wqy-zenhei)
       # Another, of 81 MB: 17 s more where nothing is installed yet.
       packages+=(firefox-esr)
       # A database for the store's tests, which start it themselves.

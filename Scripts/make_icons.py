@@ -13,7 +13,7 @@ import shutil
 from playwright.sync_api import sync_playwright
 
 WEB = pathlib.Path(__file__).resolve().parent.parent / "Web"
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 # Name, pixels, the share of them that the drawing takes, and what is behind it. Systems cut maskable icons into
 # shapes of their own, so that only the middle is sure to be seen.
 ICONS = (

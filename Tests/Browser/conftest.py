@@ -26,7 +26,8 @@ ARTIFACTS = ROOT / "artifacts" / "browser"
 PROGRAM = pathlib.Path(os.environ.get("PARLEY", ROOT / ".build" / "release" / "parley"))
 # The page as it is served. PARLEY_WEB=Web has the modules as they are written.
 WEB = ROOT / os.environ.get("PARLEY_WEB", "Web/built")
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+# Without the windows around its pages, which take as much processor time as these.
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -174,7 +174,7 @@ def test_a_note_is_begun_offline(server, person):
     ann.wait_for_text("light ahead")
     expect(ann.page.locator("#notes .note-title")).to_have_text(["In a tunnel"])
     expect(notice).to_have_count(0)
-    assert ann.page.evaluate(KEPT) == []
+    wait_until(lambda: ann.page.evaluate(KEPT) == [])
 
 
 def test_a_note_that_was_begun_outlives_tab_and_browser(server, browser, person, tmp_path):

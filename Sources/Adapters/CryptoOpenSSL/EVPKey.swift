@@ -60,7 +60,8 @@ import COpenSSL
     guard let e = BN_bin2bn(exponent, Int32(exponent.count), nil) else { return nil }
     defer { BN_free(e) }
     return fromParameters("RSA") { builder in
-      OSSL_PARAM_BLD_push_BN(builder, "n", n) == 1 && OSSL_PARAM_BLD_push_BN(builder, "e", e) == 1
+      OSSL_PARAM_BLD_push_BN(builder, name("n"), n) == 1
+        && OSSL_PARAM_BLD_push_BN(builder, name("e"), e) == 1
     }
   }
 
@@ -69,11 +70,12 @@ import COpenSSL
   static func p256(x: [UInt8], y: [UInt8]) -> EVPKey? {
     guard x.count == 32, y.count == 32 else { return nil }
     let point = [4] + x + y
-    return fromParameters("EC") { builder in
-      OSSL_PARAM_BLD_push_utf8_string(builder, "group", "prime256v1", 0) == 1
-        && point.withUnsafeBytes { bytes in
-          OSSL_PARAM_BLD_push_octet_string(builder, "pub", bytes.baseAddress, bytes.count) == 1
-        }
+    return point.withUnsafeBytes { bytes in
+      fromParameters("EC") { builder in
+        OSSL_PARAM_BLD_push_utf8_string(builder, name("group"), name("prime256v1"), 0) == 1
+          && OSSL_PARAM_BLD_push_octet_string(
+            builder, name("pub"), bytes.baseAddress, bytes.count) == 1
+      }
     }
   }
 
@@ -85,6 +87,13 @@ import COpenSSL
       .map(EVPKey.init(owning:))
   }
 
+  /// A word that stays where it is: OpenSSL keeps the address of what parameters are called, and of
+  /// their values, until it makes a key of them.
+  private static func name(_ word: StaticString) -> UnsafePointer<CChar> {
+    UnsafeRawPointer(word.utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+
+  /// Makes a key of parameters, whose values must outlive this call.
   private static func fromParameters(
     _ type: String, _ push: (OpaquePointer) -> Bool
   ) -> EVPKey? {
