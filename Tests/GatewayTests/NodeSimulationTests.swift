@@ -22,6 +22,16 @@ struct NodeSimulationTests {
       5_563, 8_643, 25_867, 27_822, 43_683, 52_781, 59_788, 62_094, 68_726, 71_892,
     ] as [UInt64])
   func formerBugs(seed: UInt64) throws {
+    var plan = Simulation.Plan.everything(seed: seed, nodes: 1 + Int(seed % 5))
+    // They were found before there were any.
+    plan.writers = 0
+    var simulation = Simulation(plan: plan, seed: seed)
+    try simulation.run()
+  }
+
+  /// A request to a node that read the note again, as another node had given it another history.
+  @Test("seeds with writers over HTTP that have found a bug", arguments: [88_234] as [UInt64])
+  func formerBugsOfWriters(seed: UInt64) throws {
     var simulation = Simulation(
       plan: .everything(seed: seed, nodes: 1 + Int(seed % 5)), seed: seed)
     try simulation.run()

@@ -161,13 +161,14 @@ extension Documents {
     settledAll(in: room)
     room.arrivals.removeAll()
     refuseFallen(fallen, error, in: room)
-    admitWaiting(room)
-    storeEpoch(of: room)
     guard !error.isRetryable else {
+      admitWaiting(room)
+      storeEpoch(of: room)
       // Some may have asked for a read of the log meanwhile.
       return readNews(of: room)
     }
-    // The log is not what this process thinks it is: read it again.
+    // The log is not what this process thinks it is: read it again. Those who wait are turned away:
+    // whatever they began here nobody would answer.
     turnAway(room, .unavailable, "the document is being read again; join it anew")
     for subscription in room.subscriptions {
       let connection = subscription.connection

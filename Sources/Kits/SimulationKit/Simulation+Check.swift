@@ -111,8 +111,9 @@ extension Simulation {
           [Int]()
         }
       })
+    let givenUp = Set(writers.flatMap { $0.givenUp.flatMap(Marks.marks) })
     let isStanding = Set(standing)
-    for (mark, seat) in marks.seats.enumerated() where seats[seat].documentID == id {
+    for (mark, seat) in marks.seats.enumerated() where documentID(ofAuthor: seat) == id {
       let count = inserted[mark, default: 0]
       guard count <= 1 else { throw violation("what client \(seat) typed is in the log twice") }
       // Deleted by its author before it was sent, forgotten by the server's disk, or typed so
@@ -120,6 +121,10 @@ extension Simulation {
       let mayBeMissing =
         marks.deleted.contains(mark) || lost.contains(mark) || unkept.contains(mark)
       if count == 0, !mayBeMissing {
+        guard seat < seats.count else {
+          if givenUp.contains(mark) { continue }
+          throw violation("what writer \(seat - seats.count) added is not in the log")
+        }
         switch seats[seat].client {
         case .native: throw violation("what client \(seat) typed is not in the log")
         case .whaler where acknowledged.contains(mark):

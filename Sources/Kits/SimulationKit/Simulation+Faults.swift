@@ -240,6 +240,7 @@ extension Simulation {
         deliverUp(seat)
         try deliverDown(seat)
       }
+      for writer in writers where writer.asked.isEmpty { ask(writer) }
       for node in nodes.indices {
         storeWorks(for: node)
         storeReports(to: node)
@@ -255,12 +256,15 @@ extension Simulation {
       seats[$0].link?.messageCount != 0 || !seats[$0].client.isSettled
     }
     let busy = nodes.indices.filter { !nodes[$0].isAtRest }
+    let unanswered = writers.indices.filter { !writers[$0].isAtRest }
     throw Violation(
-      seed: seed, what: "the clients do not come to rest: clients \(restless), nodes \(busy)")
+      seed: seed,
+      what: "the clients do not come to rest: clients \(restless), nodes \(busy), "
+        + "writers \(unanswered)")
   }
 
   private var isAtRest: Bool {
-    nodes.allSatisfy(\.isAtRest)
+    nodes.allSatisfy(\.isAtRest) && writers.allSatisfy(\.isAtRest)
       && seats.indices.allSatisfy { seat in
         seats[seat].link?.messageCount == 0 && seats[seat].client.isSettled
       }

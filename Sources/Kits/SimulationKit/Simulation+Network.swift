@@ -199,7 +199,8 @@ extension Simulation {
         } else {
           closed.append(id)
         }
-      case .respond, .search, .gather: break
+      case .respond(let id, let answer): answered(id, answer)
+      case .search, .gather: break
       case .store(let ticket, let request): nodes[node].storeQueue.append((ticket, request))
       case .publish(let topic, let bytes): publish(bytes, under: topic, from: node)
       case .follow(let topic): nodes[node].topics.insert(topic)

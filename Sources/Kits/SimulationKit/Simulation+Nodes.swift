@@ -98,6 +98,7 @@ extension Simulation {
     // More nodes have more to do.
     if random.chance(20) { storeWorks(for: anyNode()) }
     if random.chance(20) { storeReports(to: anyNode()) }
+    if !writers.isEmpty, random.chance(15) { stepWriter() }
   }
 
   private mutating func doLateStatement() {
@@ -145,6 +146,7 @@ extension Simulation {
     let asked = nodes[node].storeQueue.map(\.request)
     if !asked.isEmpty, random.chance(50) { lateStatements.append(asked) }
     nodes[node].forget()
+    forgetRequests(of: node)
     nodes[node].store.isCut = false
     nodes[node].store.answersToLose = 0
     advance(milliseconds: 1)

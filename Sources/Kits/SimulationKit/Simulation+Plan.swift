@@ -16,6 +16,8 @@ extension Simulation {
     package var faultPermille = 0
     /// The faults that may occur. A fault listed twice occurs twice as often.
     package var faults: [Fault] = []
+    /// Programs that write over HTTP; at several nodes alone.
+    package var writers = 0
     /// Gateways, which share a log if there are several.
     package var nodes = 1
     /// Of a hundred hints, those that are lost.
@@ -137,6 +139,7 @@ extension Simulation.Plan {
     plan.faults += [.disconnect, .halfOpen]
     if random.chance(30) { plan.faultPermille *= 3 }
     plan.hintsLostPercent = [0, 20, 20, 100][random.below(4)]
+    plan.writers = random.below(3)
     return plan
   }
 }

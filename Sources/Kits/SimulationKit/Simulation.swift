@@ -85,6 +85,11 @@ package struct Simulation {
   /// Statements of nodes that do not wait for them any more, which the store may do yet.
   var lateStatements: [[StoreRequest]] = []
   var nextConnection: UInt64 = 1
+  /// Programs that write over HTTP.
+  var writers: [WriterTwin] = []
+  var nextRequest: UInt64 = 1
+  /// What must not have happened, where it cannot be thrown.
+  var mistakes: [String] = []
   /// Gateways made.
   var generation = 0
   var lostTails = 0
@@ -116,6 +121,7 @@ package struct Simulation {
         : .whaler(WhalerTwin(name: "whaler-\(index)", resourceID: id))
       seats.append(Seat(documentID: id, client: client))
     }
+    addWriters(to: ids)
   }
 
   mutating func makeGateway(clock: VirtualClock, network: Network) -> Gateway {
@@ -149,6 +155,7 @@ package struct Simulation {
     } catch {
       throw Violation(seed: seed, what: "\(error)")
     }
+    if let mistake = mistakes.first { throw Violation(seed: seed, what: mistake) }
     try check()
     return report()
   }
@@ -212,6 +219,7 @@ package struct Simulation {
   func report() -> Report {
     var total = tally
     for case .native(let twin) in seats.map(\.client) { total.add(twin.tally) }
+    for writer in writers { total.add(writer.tally) }
     for node in nodes { total.add(node.gateway.metrics) }
     for case .whaler(let twin) in seats.map(\.client) { total[.whalerResyncs] += twin.resyncs }
     total[.runsWithSeveralLostTails] = lostTails > 1 ? 1 : 0

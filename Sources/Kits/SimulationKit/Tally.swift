@@ -82,6 +82,12 @@ package struct Tally: Sendable, Equatable {
     case changesFenced
     case sessionsBegun
     case unknownOutcomes
+    // What programs were told that write over HTTP.
+    case httpChanges
+    case httpAnswersReplayed
+    case httpChangesAskedTwice
+    case httpRefusals
+    case httpBasesGone
     // What went wrong with clients.
     case clientKills
     case clientKillsBetweenActions
@@ -123,7 +129,8 @@ package struct Tally: Sendable, Equatable {
   package static let amongNodes: [Event] = [
     .freezes, .cuts, .answersLost, .linesBroken, .lateStatements, .failovers, .hintsLost,
     .hintsHeard, .racesLost, .entriesAdopted, .changesResubmitted, .changesFenced, .sessionsBegun,
-    .unknownOutcomes,
+    .unknownOutcomes, .httpChanges, .httpAnswersReplayed, .httpChangesAskedTwice, .httpRefusals,
+    .httpBasesGone,
   ]
 
   /// The events of one node that never took place.
