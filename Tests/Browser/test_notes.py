@@ -4,6 +4,7 @@ import re
 
 from conftest import PHONE, converge, wait_until
 from playwright.sync_api import expect
+from test_offline import barriers
 
 
 def titles(person):
@@ -69,6 +70,26 @@ def test_finding_and_going_back(server, person):
     expect(ann.page.locator("#welcome-title")).to_be_visible()
     ann.page.go_forward()
     ann.wait_for_status("saved")
+
+    # Pinned: first in the list, in each tab of the browser, after a reload too.
+    ann.page.get_by_role("link", name="Note 3").focus()
+    other = ann.new_page()
+    other.goto("/")
+    ann.page.keyboard.press("Tab")
+    ann.page.keyboard.press("Enter")
+    ann.page.get_by_role("menuitem", name="Pin to the top").click()
+    for page in (ann.page, other):
+        expect(page.locator("#notes .note-title").first).to_have_text("Note 3")
+        expect(page.get_by_role("link", name="Note 3 Pinned")).to_be_visible()
+    assert barriers(ann) == []
+    ann.page.reload()
+    expect(titles(ann).first).to_have_text("Note 3")
+    ann.page.get_by_role("button", name="More for “Note 3”").focus()
+    ann.page.keyboard.press("Enter")
+    ann.page.get_by_role("menuitem", name="Unpin").click()
+    expect(ann.page.get_by_role("img", name="Pinned")).to_have_count(0)
+    expect(titles(ann).first).to_have_text("Ébauche")
+    expect(other.get_by_role("img", name="Pinned")).to_have_count(0)
 
 
 def test_a_note_that_is_not_there(server, person):

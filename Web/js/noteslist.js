@@ -7,9 +7,12 @@ import { removeNote, renameNote, shareNote } from "./noteactions.js";
 import { when } from "./notes.js";
 import { notes, unsavedIn } from "./opennotes.js";
 import { page } from "./page.js";
+import { Pins } from "./pins.js";
 import { pathOf, pathOfNew } from "./routes.js";
 import { mayManage } from "./rights.js";
-import { connection, list, newNotes } from "./session.js";
+import { connection, list, newNotes, ownerNow } from "./session.js";
+
+const pins = new Pins({ storage: localStorage, owner: ownerNow, window });
 
 /** @type {string | undefined} The note whose title is being changed in the list. */
 let renaming;
@@ -31,8 +34,8 @@ export function drawList() {
   // Nothing may take the field away from under the fingers.
   if (renaming !== undefined && box.querySelector(".rename")) return;
   const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
-  const all = list.notes ?? [];
-  const state = all.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedOf(id)]);
+  const all = pins.sorted(list.notes ?? []);
+  const state = all.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedOf(id), pins.has(id)]);
   const begun = newNotes.all.filter(({ title }) => title.toLocaleLowerCase().includes(filter));
   const beginnings = begun.map(({ key, title, problem }) => [key, title, problem !== undefined]);
   const key = JSON.stringify([state, beginnings, filter, page.place, renaming, list.notes === undefined]);
@@ -126,6 +129,7 @@ function row(entry) {
   } else {
     detail.textContent = when(updatedAt);
   }
+  if (pins.has(id)) detail.prepend(pinMark());
   link.append(detail);
   link.addEventListener("keydown", (event) => {
     if ((event.key === "F2" || event.key === "Delete") && !mayManage(id)) return;
@@ -148,9 +152,11 @@ function row(entry) {
   more.addEventListener("click", () => {
     const isManaged = mayManage(id);
     const share = { label: isManaged ? t("note.shareMore") : t("note.copyLink"), icon: "link", run: () => void shareNote(id) };
-    if (!isManaged) openMenu(more, [share]);
+    const pin = { label: t(pins.has(id) ? "list.unpin" : "list.pin"), icon: "pin", run: () => pins.toggle(id) };
+    if (!isManaged) openMenu(more, [pin, share]);
     else {
       openMenu(more, [
+        pin,
         { label: t("rename"), icon: "pencil", run: () => startRenaming(id) },
         share,
         { label: t("delete"), icon: "trash", isDangerous: true, run: () => void removeNote(id) },
@@ -159,6 +165,16 @@ function row(entry) {
   });
   item.append(link, more);
   return item;
+}
+
+/** What tells that a note is pinned. */
+function pinMark() {
+  const mark = document.createElement("span");
+  mark.className = "pinned";
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", t("list.pinned"));
+  mark.append(icon("pin"));
+  return mark;
 }
 
 /** @param {import("./notes.js").NoteEntry} entry */
@@ -212,6 +228,7 @@ export function setUpNotesList() {
   byId("find").addEventListener("input", drawList);
   page.on("notes", drawList);
   list.on("changed", drawList);
+  pins.on("changed", drawList);
   connection.on("status", drawList);
   setInterval(drawList, 60_000);
 }

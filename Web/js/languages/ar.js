@@ -66,6 +66,9 @@ export default {
   "list.newTitle": "عنوان جديد",
   "list.notMade": "لم تُنشأ بعد",
   "list.making": "جارٍ إنشاء الملاحظة…",
+  "list.pin": "تثبيت في الأعلى",
+  "list.unpin": "إلغاء التثبيت",
+  "list.pinned": "مثبّتة",
 
   // Files that become notes.
 

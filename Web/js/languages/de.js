@@ -66,6 +66,9 @@ export default {
   "list.newTitle": "Neuer Titel",
   "list.notMade": "Noch nicht angelegt",
   "list.making": "Notiz wird angelegt …",
+  "list.pin": "Oben anheften",
+  "list.unpin": "Nicht mehr anheften",
+  "list.pinned": "Angeheftet",
 
   // Files that become notes.
 

@@ -66,6 +66,9 @@ export default {
   "list.newTitle": "New title",
   "list.notMade": "Not made yet",
   "list.making": "Making the note…",
+  "list.pin": "Pin to the top",
+  "list.unpin": "Unpin",
+  "list.pinned": "Pinned",
 
   // Files that become notes.
 

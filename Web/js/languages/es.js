@@ -66,6 +66,9 @@ export default {
   "list.newTitle": "Nuevo título",
   "list.notMade": "Aún sin crear",
   "list.making": "Creando la nota…",
+  "list.pin": "Fijar arriba",
+  "list.unpin": "Dejar de fijar",
+  "list.pinned": "Fijada",
 
   // Files that become notes.
 

@@ -66,6 +66,9 @@ export default {
   "list.newTitle": "Nouveau titre",
   "list.notMade": "Pas encore créée",
   "list.making": "Création de la note…",
+  "list.pin": "Épingler en haut",
+  "list.unpin": "Désépingler",
+  "list.pinned": "Épinglée",
 
   // Files that become notes.
 

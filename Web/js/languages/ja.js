@@ -66,6 +66,9 @@ export default {
   "list.newTitle": "新しいタイトル",
   "list.notMade": "未作成",
   "list.making": "ノートを作成しています…",
+  "list.pin": "上に固定",
+  "list.unpin": "固定を解除",
+  "list.pinned": "固定済み",
 
   // Files that become notes.
 
