@@ -29,6 +29,7 @@ package enum Help {
       invite   Make, list and withdraw invitations to become a user
       apikey   Make a key with which a program may publish, read or write over HTTP
       note     Read, follow and edit a note on a running server, in a terminal or a script
+      share    Make a link that opens a note of a running server, or end all of a note's links
 
     parley COMMAND --help lists the flags of a command; parley serve --help-all lists all settings.
     parley --version prints the version.
@@ -266,6 +267,30 @@ package enum Help {
 
       Exit codes: 0 done, or stopped when asked to; 1 the server, the note or the file is not to
       be had; 2 the arguments are wrong; 3 stopped before the server confirmed all edits.
+
+    """
+
+  /// `parley share --help`.
+  package static let share = """
+    Usage: parley share NOTE [--access read|write] [--expires TIME] [--json]
+           parley share NOTE --end
+
+    Prints the address of a link that opens one note, NOTE by its id, on a running server. Whoever has
+    the link may read, or write as well, until it ends. Your token needs the right to manage the
+    note, and what the link grants.
+
+    --end ends all links of the note that were made until now, everywhere within two seconds.
+
+      --access read|write  what the link allows [read]
+      --expires TIME       for how long, from 1m to 366d [7d]
+      --json               print the server's whole answer, with the link's address
+      --server URL         the server [PARLEY_SERVER, or ws://127.0.0.1:8080]; links begin with it
+      --token-file FILE    a file with a token or an API key [PARLEY_TOKEN_FILE; the token itself
+                           may be in PARLEY_TOKEN]
+      --trust FILE         certificates in PEM form that are trusted instead of the system's
+                           [PARLEY_TRUST]
+
+      Exit codes: 0 done, 1 the server is not to be had or refuses, 2 the arguments are wrong.
 
     """
 

@@ -58,6 +58,9 @@ enum Program {
     case "note":
       if wantsHelp { return show(Help.note) }
       return NoteCommand.run(rest)
+    case "share":
+      if wantsHelp { return show(Help.share) }
+      return ShareCommand.run(rest)
     case let name where StoreCommand.names.contains(name):
       if wantsHelp { return show(Help.store) }
       return StoreCommand.run(name, rest)
@@ -74,6 +77,7 @@ enum Program {
       case "invite": return show(Help.invite)
       case "apikey": return show(Help.apiKey)
       case "note": return show(Help.note)
+      case "share": return show(Help.share)
       case let name? where StoreCommand.names.contains(name): return show(Help.store)
       default: return show(Help.program)
       }

@@ -5,7 +5,7 @@ import CCurl
 /// Of an answer only the status is kept, unless a request asks for its body. Redirects are not followed: what is sent is
 /// for the one who was named. An instance belongs to one thread; only ``Waker/wake()`` is for any.
 public final class CurlClient {
-  /// A request: a POST of its body, or a GET without one.
+  /// A request: a POST of its body, or a GET without one, unless it names another method.
   public struct Request: Sendable {
     /// `http://` or `https://`.
     public var url: String
@@ -13,6 +13,10 @@ public final class CurlClient {
     public var headers: [String]
     /// The body to post; `nil` for a GET.
     public var body: [UInt8]?
+    /// The method in place of POST and GET, in capitals.
+    public var method: String?
+    /// A file of certificates in PEM form that are trusted in place of the system's.
+    public var trustedCertificates: String?
     /// The limit for the whole request, in milliseconds.
     public var timeoutMilliseconds: Int
     /// Accept any certificate: for a server on this machine, whose certificate has another name.
@@ -150,6 +154,8 @@ private final class Transfer {
       check(
         body.withUnsafeBytes { CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) })
     }
+    if let method = request.method { set(CURLOPT_CUSTOMREQUEST, method) }
+    if let file = request.trustedCertificates { set(CURLOPT_CAINFO, file) }
     if request.acceptsAnyCertificate {
       set(CURLOPT_SSL_VERIFYPEER, 0)
       set(CURLOPT_SSL_VERIFYHOST, 0)

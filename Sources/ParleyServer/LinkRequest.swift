@@ -1,0 +1,122 @@
+import GatewayPorts
+import HTTPClientCurl
+import JSON
+
+/// Asks a running server for a link that opens a note, or to end all links of a note.
+package struct LinkRequest {
+  /// Why there is no link.
+  package enum Failure: Error, Equatable, CustomStringConvertible {
+    /// The server's address begins with none of `http://`, `https://`, `ws://`, `wss://`.
+    case address
+    /// The server was not reached.
+    case unreachable(String)
+    /// The server refused, with this status and in these words.
+    case refused(status: Int, String)
+    /// Something answered that is no such server.
+    case foreign(status: Int)
+
+    /// What was expected, what came, what to do.
+    package var description: String {
+      switch self {
+      case .address:
+        "expected the server's address to begin with http://, https://, ws:// or wss://"
+      case .unreachable(let reason): "the server does not answer: \(reason)"
+      case .refused(401, let words): "\(words); name a token's file by --token-file"
+      case .refused(_, let words): words
+      case .foreign(let status): "status \(status) came, but not from Parley; look at --server"
+      }
+    }
+  }
+
+  /// A link.
+  package struct Link {
+    /// The address for people, with the token behind its `#`.
+    package let address: String
+    /// The server's answer, a JSON object, with the `address`.
+    package let json: String
+  }
+
+  /// The server's address without a slash at its end, such as `https://notes.example.org`.
+  private let base: String
+  private let token: String?
+  private let trust: String?
+
+  /// Prepares to ask.
+  ///
+  /// - Parameters:
+  ///   - server: The server's address, for people or for WebSockets.
+  ///   - token: The token that gives the right to manage the note, or an API key; `nil` where everybody may.
+  ///   - trust: A file of certificates in PEM form that are trusted in place of the system's.
+  /// - Throws: ``Failure/address``.
+  package init(server: String, token: String?, trust: String?) throws(Failure) {
+    let schemes = [
+      "ws://": "http://", "wss://": "https://", "http://": "http://", "https://": "https://",
+    ]
+    let found = schemes.first { server.utf8.starts(with: $0.key.utf8) }
+    guard let (scheme, plain) = found else { throw .address }
+    var rest = server.utf8.dropFirst(scheme.utf8.count)
+    while rest.last == UInt8(ascii: "/") { rest.removeLast() }
+    guard !rest.isEmpty else { throw .address }
+    base = plain + String(decoding: rest, as: UTF8.self)
+    self.token = token
+    self.trust = trust
+  }
+
+  /// Asks for a link.
+  ///
+  /// - Parameters:
+  ///   - note: The note's id.
+  ///   - mayWrite: Whether whoever has the link may write as well.
+  ///   - seconds: For how long it holds.
+  package func link(
+    to note: String, mayWrite: Bool, seconds: Int64
+  ) throws(Failure) -> Link {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) {
+      $0.field("access", mayWrite ? "write" : "read", &$1)
+      $0.field("expiresIn", Int(seconds), &$1)
+    }
+    let (status, answer) = try ask(note, body: body)
+    guard status == 201, var fields = answer?.fields, let path = fields["path"]?.string else {
+      throw .foreign(status: status)
+    }
+    fields.append(JSONFields.Field("address", JSONValue(base + path)))
+    return Link(
+      address: base + path, json: String(decoding: JSONValue(fields).utf8, as: UTF8.self))
+  }
+
+  /// Ends all links of a note that were made until now.
+  package func endAll(to note: String) throws(Failure) {
+    let (status, _) = try ask(note, body: nil)
+    guard status == 204 else { throw .foreign(status: status) }
+  }
+
+  /// Asks with a body for a link, without one for the end of all.
+  private func ask(
+    _ note: String, body: [UInt8]?
+  ) throws(Failure) -> (status: Int, answer: JSONValue?) {
+    var headers = ["content-type: application/json"]
+    if let token { headers.append("authorization: Bearer \(token)") }
+    var request = CurlClient.Request(
+      url: "\(base)/api/notes/\(PercentEncoding.encoded(note))/share", headers: headers,
+      body: body, timeoutMilliseconds: 10_000)
+    if body == nil { request.method = "DELETE" }
+    request.trustedCertificates = trust
+    request.keptBytesMax = 64 << 10
+    let client = CurlClient(waker: CurlClient.Waker())
+    client.start(request, key: 0)
+    while true {
+      switch client.wait(atMostMilliseconds: 10_000).first?.outcome {
+      case .answered(let status, _):
+        let answer = client.body(of: 0).flatMap { JSONValue($0) }
+        if status >= 400, let words = answer?.fields?["message"]?.string {
+          throw .refused(status: status, words)
+        }
+        return (status, answer)
+      case .failed(let reason): throw .unreachable(reason)
+      // The wait ended early; the request has a limit of its own.
+      case nil: continue
+      }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import ParleyServer
+
+/// `parley share`: a link to a note of a running server.
+enum ShareCommand {
+  private static let secondsRange: ClosedRange<Int64> = 60...31_622_400
+
+  /// Prints a link, or ends all links of a note; returns the exit code.
+  static func run(_ arguments: [String]) -> Int32 {
+    do {
+      try share(arguments)
+      return Program.ExitCode.success
+    } catch let error as NoteOptions.UsageError {
+      return fail("\(error); parley share --help says more", Program.ExitCode.usage)
+    } catch let error as UsageError {
+      return fail("\(error); parley share --help says more", Program.ExitCode.usage)
+    } catch LinkRequest.Failure.address {
+      return fail("\(LinkRequest.Failure.address)", Program.ExitCode.usage)
+    } catch {
+      return fail("\(error)", Program.ExitCode.failure)
+    }
+  }
+
+  private static func fail(_ words: String, _ code: Int32) -> Int32 {
+    Terminal.error("parley share: \(words)\n")
+    return code
+  }
+
+  private static func share(_ arguments: [String]) throws {
+    let words = try CommandWords(
+      arguments, options: ["access", "expires", "server", "token-file", "trust"],
+      switches: ["end", "json"])
+    if let unknown = words.settings.first { throw UsageError("no flag is called \(unknown)") }
+    let note = try words.operand("one note's id")
+    // Where the server is stands as it does for `parley note`.
+    let place = ["server", "token-file", "trust"].flatMap { name in
+      words.options[name].map { ["--\(name)", $0] } ?? []
+    }
+    let options = try NoteOptions(place, environment: Program.environment)
+    let request = try LinkRequest(
+      server: options.server, token: options.currentToken(), trust: options.trust)
+    guard !words.switches.contains("end") else {
+      guard words.options["access"] == nil, words.options["expires"] == nil,
+        !words.switches.contains("json")
+      else {
+        throw UsageError("--end goes with no other flag about links")
+      }
+      return try request.endAll(to: note)
+    }
+    let access = words.options["access"] ?? "read"
+    guard ["read", "write"].contains(access) else {
+      throw UsageError("--access expects read or write")
+    }
+    let link = try request.link(
+      to: note, mayWrite: access == "write", seconds: seconds(words.options["expires"] ?? "7d"))
+    Terminal.output((words.switches.contains("json") ? link.json : link.address) + "\n")
+  }
+
+  private static func seconds(_ text: String) throws(UsageError) -> Int64 {
+    guard let seconds = Configuration.milliseconds(text).map({ Int64($0 / 1_000) }),
+      secondsRange.contains(seconds)
+    else { throw UsageError("--expires expects a time from 1m to 366d, such as 7d") }
+    return seconds
+  }
+}
