@@ -32,6 +32,27 @@ test("the sum is the one that archives use", () => {
   assert.equal(crc32(new Uint8Array()), 0);
 });
 
+test("many files of one name, and names with such numbers, cost no more for each", () => {
+  const archive = new Archive();
+  const bytes = new Uint8Array(1);
+  archive.add("same 3.md", bytes, new Date());
+  for (let count = 0; count < 20_000; count += 1) archive.add(count % 2 ? "Same.md" : "same.md", bytes, new Date());
+  const names = new Set();
+  const all = Buffer.concat(archive.parts().slice(-20_002).map((part) => Buffer.from(/** @type {Uint8Array} */ (part))));
+  for (const [, name] of all.toString("latin1").matchAll(/(same \d+|same)\.md/gi)) names.add((name ?? "").toLowerCase());
+  assert.equal(names.size, 20_001);
+});
+
+test("what is in an archive is handed on to the browser part by part", async () => {
+  const archive = new Archive();
+  for (let count = 0; count < 20; count += 1) archive.add(`${count}.md`, new Uint8Array(1 << 20).fill(count), new Date());
+  const held = archive.parts().reduce((sum, part) => sum + (part instanceof Blob ? 0 : /** @type {Uint8Array} */ (part).byteLength), 0);
+  assert.ok(held < 6 << 20, `${held}`);
+  const whole = new Uint8Array(await new Blob(archive.parts()).arrayBuffer());
+  const second = 2 * (30 + "0.md".length + (1 << 20)) - 1;
+  assert.deepEqual([whole[second], whole[second + 1]], [1, 0x50]);
+});
+
 test("another program reads an archive back, names and bytes and times", async () => {
   const archive = new Archive();
   const files = [

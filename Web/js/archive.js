@@ -30,12 +30,17 @@ export function fileName(title, otherwise) {
   return [...name].slice(0, 80).join("").trim() || otherwise;
 }
 
+/** Bytes of files that are held here until the browser has them, which may put them on its disk. */
+const heldMax = 4 << 20;
+
 export class Archive {
   /** @type {BlobPart[]} */
   #parts = [];
+  #held = 0;
   /** @type {Uint8Array[]} Entries of the directory at the end. */
   #entries = [];
-  #names = new Set();
+  /** @type {Map<string, number>} Names as they are taken, and the number that the next file of this name gets. */
+  #names = new Map();
   #offset = 0;
 
   /**
@@ -48,10 +53,15 @@ export class Archive {
   add(name, bytes, time) {
     let own = name;
     // As file systems compare names that take no heed of case.
-    for (let number = 2; this.#names.has(own.toLowerCase()); number += 1) {
+    const key = name.toLowerCase();
+    let number = this.#names.get(key) ?? 1;
+    // A title may have such a number of its own.
+    while (this.#names.has(own.toLowerCase())) {
+      number += 1;
       own = name.replace(/(\.[^.]*)?$/, (ending) => ` ${number}${ending}`);
     }
-    this.#names.add(own.toLowerCase());
+    this.#names.set(key, number);
+    this.#names.set(own.toLowerCase(), this.#names.get(own.toLowerCase()) ?? 1);
     const encoded = new TextEncoder().encode(own);
     const common = this.#common(bytes, encoded, time);
     const local = new Uint8Array([0x50, 0x4b, 3, 4, ...common, ...encoded]);
@@ -61,6 +71,11 @@ export class Archive {
     );
     this.#parts.push(local, /** @type {BlobPart} */ (bytes));
     this.#offset += local.length + bytes.length;
+    this.#held += local.length + bytes.length;
+    if (this.#held > heldMax) {
+      this.#parts = [new Blob(this.#parts)];
+      this.#held = 0;
+    }
     if (this.#offset > 0xffffffff || this.#entries.length > 0xffff) {
       throw new RangeError("an archive holds 65,535 files and 4 GB at most");
     }
