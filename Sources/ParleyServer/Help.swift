@@ -282,7 +282,7 @@ package enum Help {
     --end ends all links of the note that were made until now, everywhere within two seconds.
 
       --access read|write  what the link allows [read]
-      --expires TIME       for how long, from 1m to 366d [7d]
+      --expires TIME       for how long, from 1m to 8784h, which is 366 days [168h]
       --json               print the server's whole answer, with the link's address
       --server URL         the server [PARLEY_SERVER, or ws://127.0.0.1:8080]; links begin with it
       --token-file FILE    a file with a token or an API key [PARLEY_TOKEN_FILE; the token itself

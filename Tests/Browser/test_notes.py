@@ -71,6 +71,7 @@ def test_finding_and_going_back(server, person):
     ann.page.go_forward()
     ann.wait_for_status("saved")
 
+    ann.page.get_by_label("Find a note").fill("")
     # Pinned: first in the list, in each tab of the browser, after a reload too.
     ann.page.get_by_role("link", name="Note 3").focus()
     other = ann.new_page()

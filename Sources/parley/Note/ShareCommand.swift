@@ -51,14 +51,14 @@ enum ShareCommand {
       throw UsageError("--access expects read or write")
     }
     let link = try request.link(
-      to: note, mayWrite: access == "write", seconds: seconds(words.options["expires"] ?? "7d"))
+      to: note, mayWrite: access == "write", seconds: seconds(words.options["expires"] ?? "168h"))
     Terminal.output((words.switches.contains("json") ? link.json : link.address) + "\n")
   }
 
   private static func seconds(_ text: String) throws(UsageError) -> Int64 {
     guard let seconds = Configuration.milliseconds(text).map({ Int64($0 / 1_000) }),
       secondsRange.contains(seconds)
-    else { throw UsageError("--expires expects a time from 1m to 366d, such as 7d") }
+    else { throw UsageError("--expires expects a time from 1m to 8784h, such as 24h") }
     return seconds
   }
 }
