@@ -71,10 +71,10 @@ def test_what_the_server_refuses_is_said_in_its_words(keyed, tmp_path):
     where = ["--server", server.origin]
     for words, environment, said in (
         (["plan /é"], {}, "--token-file"),
-        (["plan /é"], {"PARLEY_TOKEN": keys["reader"]}, "manage"),
+        (["plan /é"], {"PARLEY_TOKEN": keys["reader"]}, "does not grant"),
         (["plan /é"], {"PARLEY_TOKEN": "not-a-key"}, "token"),
         (["nowhere"], {"PARLEY_TOKEN": keys["owner"]}, "no note"),
-        (["plan /é", "--end"], {"PARLEY_TOKEN": keys["reader"]}, "manage"),
+        (["plan /é", "--end"], {"PARLEY_TOKEN": keys["reader"]}, "does not grant"),
     ):
         refused = share(tmp_path, *words, *where, **environment)
         assert (refused.returncode, refused.stdout) == (1, ""), words
