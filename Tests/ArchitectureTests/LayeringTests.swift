@@ -84,7 +84,7 @@ struct LayeringTests {
     ],
     "parley": [
       "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords", "Glibc",
-      "ParleyClient",
+      "ParleyClient", "CLinux",
       "Dispatch", "Synchronization",
     ],
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials", "Hashing"],

@@ -418,7 +418,7 @@ def test_what_is_not_allowed_is_not_offered(guarded, person):
     bo.press("Escape")
     bo.page.locator("#notes .note-row").hover()
     bo.page.get_by_role("button", name="More for “Ours”").click()
-    expect(bo.page.get_by_role("menuitem")).to_have_text(["Copy link"])
+    expect(bo.page.get_by_role("menuitem")).to_have_text(["Pin to the top", "Copy link"])
     bo.press("Escape")
     bo.page.locator("#notes .note-link").focus()
     bo.press("Delete", "F2", "Alt+n")
