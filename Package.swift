@@ -171,7 +171,7 @@ let package = Package(
       name: "parley",
       dependencies: [
         "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords",
-        "ParleyClient", "CLinux",
+        "ParleyClient",
       ],
       swiftSettings: settings),
     .executableTarget(

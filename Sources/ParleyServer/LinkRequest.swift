@@ -15,7 +15,7 @@ package struct LinkRequest {
     /// Something answered that is no such server.
     case foreign(status: Int)
 
-    /// What was expected, what came, what to do.
+    /// The failure in words: expectation, answer, remedy.
     package var description: String {
       switch self {
       case .address:

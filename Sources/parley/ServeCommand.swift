@@ -1,4 +1,3 @@
-import CLinux
 import ParleyServer
 
 /// `parley serve`.
@@ -17,10 +16,9 @@ enum ServeCommand {
       Terminal.error("parley: \(error)\n")
       return Program.ExitCode.usage
     }
-    // Before any thread starts, so that all of them inherit the signals. The allocator belongs to the
-    // process, not to a server in it.
+    // Before any thread starts, so that all of them inherit the signals.
     let signals = StopSignals()
-    CLinux_returnLargeBlocks()
+    ProcessMemory.returnLargeBlocks()
     let server: Server
     let log = StandardErrorLog(level: configuration.logLevel, format: configuration.logFormat)
     let manager = ServiceManager(environment: Program.environment)

@@ -84,7 +84,7 @@ struct LayeringTests {
     ],
     "parley": [
       "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords", "Glibc",
-      "ParleyClient", "CLinux",
+      "ParleyClient",
       "Dispatch", "Synchronization",
     ],
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials", "Hashing"],

@@ -64,7 +64,7 @@ extension Simulation {
     }
   }
 
-  /// Nobody answers what a node that has died was asked.
+  /// Requests to a node that has died are answered by nobody.
   func forgetRequests(of node: Int) {
     for writer in writers {
       for request in writer.asked where request.node == node { writer.forget(request) }

@@ -88,7 +88,7 @@ package struct Simulation {
   /// Programs that write over HTTP.
   var writers: [WriterTwin] = []
   var nextRequest: UInt64 = 1
-  /// What must not have happened, where it cannot be thrown.
+  /// Answers that must not have been given, noted where nothing can be thrown.
   var mistakes: [String] = []
   /// Gateways made.
   var generation = 0

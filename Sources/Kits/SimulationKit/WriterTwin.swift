@@ -62,7 +62,7 @@ package final class WriterTwin {
   /// It has something to add.
   func add(_ text: String) { state = .reading(text) }
 
-  /// What it asks for next, under this id at this node; `nil` if it wants nothing.
+  /// The next request, under this id at this node; `nil` if it wants nothing.
   func ask(_ id: RequestID, at node: Int) -> (head: RequestHead, body: [UInt8])? {
     switch state {
     case .idle: return nil
