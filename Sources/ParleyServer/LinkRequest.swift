@@ -67,14 +67,14 @@ package struct LinkRequest {
   /// - Parameters:
   ///   - note: The note's id.
   ///   - mayWrite: Whether whoever has the link may write as well.
-  ///   - seconds: For how long it holds.
+  ///   - seconds: For how long it holds; with `nil`, as long as the server has it.
   package func link(
-    to note: String, mayWrite: Bool, seconds: Int64
+    to note: String, mayWrite: Bool, seconds: Int?
   ) throws(Failure) -> Link {
     var body: [UInt8] = []
     JSONWriter.object(&body) {
       $0.field("access", mayWrite ? "write" : "read", &$1)
-      $0.field("expiresIn", Int(seconds), &$1)
+      if let seconds { $0.field("expiresIn", seconds, &$1) }
     }
     let (status, answer) = try ask(note, body: body)
     guard status == 201, var fields = answer?.fields, let path = fields["path"]?.string else {

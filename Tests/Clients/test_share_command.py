@@ -74,6 +74,8 @@ def test_what_the_server_refuses_is_said_in_its_words(keyed, tmp_path):
         (["plan /é"], {"PARLEY_TOKEN": keys["reader"]}, "does not grant"),
         (["plan /é"], {"PARLEY_TOKEN": "not-a-key"}, "token"),
         (["nowhere"], {"PARLEY_TOKEN": keys["owner"]}, "no note"),
+        (["plan /é", "--expires", "59s"], {"PARLEY_TOKEN": keys["owner"]}, "expiresIn"),
+        (["plan /é", "--expires", "8785h"], {"PARLEY_TOKEN": keys["owner"]}, "expiresIn"),
         (["plan /é", "--end"], {"PARLEY_TOKEN": keys["reader"]}, "does not grant"),
     ):
         refused = share(tmp_path, *words, *where, **environment)
@@ -88,8 +90,6 @@ def test_what_the_server_refuses_is_said_in_its_words(keyed, tmp_path):
         ([], "expected one note's id"),
         (["a", "b"], "expected one note's id"),
         (["a", "--access", "manage"], "--access expects read or write"),
-        (["a", "--expires", "59s"], "--expires expects a time"),
-        (["a", "--expires", "8785h"], "--expires expects a time"),
         (["a", "--expires", "soon"], "--expires expects a time"),
         (["a", "--end", "--json"], "--end goes with no other flag"),
         (["a", "--end", "--access", "read"], "--end goes with no other flag"),

@@ -2,8 +2,6 @@ import ParleyServer
 
 /// `parley share`: a link to a note of a running server.
 enum ShareCommand {
-  private static let secondsRange: ClosedRange<Int64> = 60...31_622_400
-
   /// Prints a link, or ends all links of a note; returns the exit code.
   static func run(_ arguments: [String]) -> Int32 {
     do {
@@ -51,14 +49,16 @@ enum ShareCommand {
       throw UsageError("--access expects read or write")
     }
     let link = try request.link(
-      to: note, mayWrite: access == "write", seconds: seconds(words.options["expires"] ?? "168h"))
+      to: note, mayWrite: access == "write", seconds: seconds(words.options["expires"]))
     Terminal.output((words.switches.contains("json") ? link.json : link.address) + "\n")
   }
 
-  private static func seconds(_ text: String) throws(UsageError) -> Int64 {
-    guard let seconds = Configuration.milliseconds(text).map({ Int64($0 / 1_000) }),
-      secondsRange.contains(seconds)
-    else { throw UsageError("--expires expects a time from 1m to 8784h, such as 24h") }
-    return seconds
+  /// The time in seconds; how much of it there may be is for the server to say.
+  private static func seconds(_ text: String?) throws(UsageError) -> Int? {
+    guard let text else { return nil }
+    guard let milliseconds = Configuration.milliseconds(text) else {
+      throw UsageError("--expires expects a time with its unit, such as 24h")
+    }
+    return milliseconds / 1_000
   }
 }
