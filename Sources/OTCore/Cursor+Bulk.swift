@@ -90,8 +90,10 @@ private struct CursorGaps {
     if before + gaps[next] >= behind {
       let growth = edit.growth
       gaps[next] += growth
-      for finger in 0..<Self.fingerCount where fingers[finger].next > next {
-        fingers[finger].before += growth
+      for finger in 0..<Self.fingerCount {
+        // No branch: who types next cannot be foretold.
+        let isBehind = (next &- fingers[finger].next) >> (Int.bitWidth - 1)
+        fingers[finger].before &+= growth & isBehind
       }
     } else {
       collapse(
@@ -115,27 +117,39 @@ private struct CursorGaps {
       gaps[index] = 0
       index += 1
     }
-    for finger in 0..<Self.fingerCount { fingers[finger] = here }
+    for finger in 0..<Self.fingerCount where fingers[finger].next > here.next {
+      if fingers[finger].next > index {
+        fingers[finger].before += growth
+      } else {
+        fingers[finger] = here
+      }
+    }
   }
 
   /// Puts the current finger before the first cursor that stands at a position or behind it.
   @inline(__always)
   private mutating func seek(_ position: Int) {
-    if !holds(current, position) { seekFurther(position) }
+    var holding: UInt = 0
+    for finger in 0..<Self.fingerCount { holding |= holds(finger, position) << UInt(finger) }
+    if holding == 0 {
+      seekFurther(position)
+    } else {
+      current = holding.trailingZeroBitCount
+    }
   }
 
+  /// Whether a finger is before the first cursor that stands at a position or behind it, as a bit:
+  /// which of them is cannot be foretold, and a branch for each would be wrong half of the time.
   @inline(__always)
-  private func holds(_ finger: Int, _ position: Int) -> Bool {
+  private func holds(_ finger: Int, _ position: Int) -> UInt {
     let finger = fingers[finger]
-    return finger.before < position && finger.before + gaps[finger.next] >= position
+    let fromBefore = position &- finger.before &- 1
+    let toNext = finger.before &+ gaps[finger.next] &- position
+    return ~UInt(bitPattern: fromBefore | toNext) >> UInt(UInt.bitWidth - 1)
   }
 
   @inline(never)
   private mutating func seekFurther(_ position: Int) {
-    for finger in 0..<Self.fingerCount where holds(finger, position) {
-      current = finger
-      return
-    }
     // Leave this finger here, and send the one that is next in turn on.
     var finger = fingers[current]
     while finger.before >= position {
