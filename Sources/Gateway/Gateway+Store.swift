@@ -34,6 +34,7 @@ extension Gateway {
     case .keeping(let request, let response): http.finishOnce(request, response)
     case .groups(let request, let work): http.answer(request, work, reply.outcome(of: .groups))
     case .files(let work): files.finish(work, reply.outcome(of: .files))
+    case .comments(let work): comments.finish(work, reply.outcome(of: .comments))
     case .people(let goOn): goOn(PeopleReply(reply.outcome(of: .people)))
     }
   }

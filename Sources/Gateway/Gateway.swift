@@ -70,6 +70,7 @@ public final class Gateway: Part, SwitchboardOwner {
   let http: HTTP
   let search: Search
   let files: Files
+  let comments: Comments
   /// The counts since the start.
   public internal(set) var metrics: GatewayMetrics {
     _read { yield board.metrics }
@@ -96,12 +97,14 @@ public final class Gateway: Part, SwitchboardOwner {
     rights = Rights(board, access, documents, rooms)
     search = Search(board, access)
     files = Files(board, access)
-    http = HTTP(board, documents, rooms, access, rights, search, files)
+    comments = Comments(board, access, rooms)
+    http = HTTP(board, documents, rooms, access, rights, search, files, comments)
     socketIO = SocketIODialect(board, access, rooms)
     bayeux = BayeuxDialect(board, access, rooms)
     apps = AppRequests(board, access, rooms)
     board.owner = self
     documents.owner = http
+    comments.owner = http
     native.owner = rights
     socketIO.owner = self
     bayeux.owner = self

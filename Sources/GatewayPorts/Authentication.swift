@@ -17,13 +17,16 @@ public struct Verbs: OptionSet, Hashable, Sendable {
   /// Make, rename, delete and share notes; moderate.
   public static let manage = Verbs(rawValue: 1 << 4)
 
+  /// Remark on the text. Whoever may write may do so, too.
+  public static let comment = Verbs(rawValue: 1 << 5)
+
   /// Everything.
-  public static let all: Verbs = [.read, .write, .publish, .presence, .manage]
+  public static let all: Verbs = [.read, .write, .publish, .presence, .manage, .comment]
 
   /// Every verb with the word that tokens use for it.
   public static let words: [(word: String, verbs: Verbs)] = [
     ("read", .read), ("write", .write), ("publish", .publish), ("presence", .presence),
-    ("manage", .manage),
+    ("manage", .manage), ("comment", .comment),
   ]
 
   /// The verb of a word in a token.
@@ -172,6 +175,10 @@ public struct Identity: Hashable, Sendable {
     return isOwn ? nil : prefix
   }
 
+  /// The prefix of rooms that belong to a note, whose id follows the prefix. They tell whoever may read the
+  /// note when its comments change; nobody publishes there, and no right to rooms opens them.
+  public static let noteRoomPrefix = "/note/"
+
   /// Everything that the grants allow on the subject.
   ///
   /// Another user's own room is opened only by a grant that names it, or rooms of that kind:
@@ -181,7 +188,13 @@ public struct Identity: Hashable, Sendable {
   public func verbs(on subject: Subject) -> Verbs {
     var granted: Verbs = []
     var anothers: String?
-    if case .room(let name) = subject { anothers = prefix(ofAnothers: name) }
+    if case .room(let name) = subject {
+      if name.utf8.starts(with: Self.noteRoomPrefix.utf8) {
+        let note = String(name.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
+        return verbs(on: .document(note)).intersection(.read)
+      }
+      anothers = prefix(ofAnothers: name)
+    }
     for grant in grants {
       switch (subject, grant.kind) {
       case (.document(let id), .documents) where grant.pattern.matches(id):
@@ -192,6 +205,7 @@ public struct Identity: Hashable, Sendable {
       case (.document, _), (.room, _): break
       }
     }
+    if case .document = subject, granted.contains(.write) { granted.insert(.comment) }
     return granted
   }
 
@@ -261,7 +275,7 @@ public enum GrantTextError: Error, Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .form: "expected MATCH=MAY, such as *=read,write"
     case .verb(let word):
-      "expected read, write, publish, presence, manage or all; got \(word)"
+      "expected read, comment, write, publish, presence, manage or all; got \(word)"
     }
   }
 }

@@ -68,6 +68,8 @@ public enum StoreRequest: Sendable {
   case groups(GroupRequest)
   /// Works with the files of notes.
   case files(FileRequest)
+  /// Works with the comments of a note.
+  case comments(CommentRequest)
   /// Does work once, however often it is asked for.
   case once(OnceRequest)
   /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
@@ -90,6 +92,7 @@ public enum StoreRequest: Sendable {
     case .people(let request): request.isWriting
     case .groups(let request): request.isWriting
     case .files(let request): request.isWriting
+    case .comments(let request): request.isWriting
     case .once(let request): request.isWriting
     case .deleted(let request): request.isWriting
     }
@@ -105,6 +108,7 @@ public enum StoreRequest: Sendable {
     case .note, .list, .notes, .entries, .text, .history, .versions: true
     case .deleted(let request): !request.isWriting
     case .files(let request): !request.isWriting
+    case .comments(let request): !request.isWriting
     case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
       .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .once, .tell,
       .wipeFailedCommits, .probe:
@@ -154,6 +158,8 @@ public enum StoreReply: Sendable {
   case groups(GroupReply)
   /// The reply to a request about files.
   case files(FileReply)
+  /// The reply to a request about comments.
+  case comments(CommentReply)
   /// The reply to a request that is done once.
   case once(OnceReply)
   /// Not done.
@@ -180,7 +186,7 @@ public enum StoreReply: Sendable {
     case .failed, .undecided, .lostRace: false
     case .done, .appended, .note, .notes, .deletedNotes, .document, .entries, .news, .heads,
       .sessions, .text, .history, .versions, .room, .people, .groups, .files,
-      .once:
+      .comments, .once:
       true
     }
   }

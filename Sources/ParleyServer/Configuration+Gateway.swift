@@ -40,6 +40,9 @@ extension Configuration {
       noteBytesMax: noteFilesBytesMax, diskReserveBytes: filesDiskReserve)
     gateway.files.unusedMilliseconds = Int64(unusedFilesAgeMin.milliseconds)
     gateway.files.waitingBytesMax = uploadsBytesMax
+    gateway.comments.textBytesMax = commentBytesMax
+    gateway.comments.countMax = noteCommentsMax
+    gateway.comments.perMinuteMax = userCommentsPerMinuteMax
     gateway.presenceGraceMilliseconds = Int64(presenceGrace.milliseconds)
     gateway.presenceListMax = presenceListMax
     gateway.blocksBothWays = blocksBothWays

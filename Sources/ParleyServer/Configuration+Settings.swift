@@ -578,6 +578,15 @@ extension Configuration {
     .number(
       "user-request-rate", \.limits.userRequestsPerSecondMax, .limits, in: Setting.rates,
       help: "HTTP requests in a second with tokens of one user, or with one API key."),
+    .bytes(
+      "comment-size-max", \.commentBytesMax, .limits, in: 64...65_536,
+      help: "A comment's text."),
+    .number(
+      "note-comments-max", \.noteCommentsMax, .limits, in: 1...10_000,
+      help: "Comments of one note, answers included."),
+    .number(
+      "user-comment-rate", \.userCommentsPerMinuteMax, .limits, in: 0...100_000,
+      help: "Comments that one user makes in a minute; 0 is no limit."),
     .number(
       "address-connections-max", \.limits.addressConnectionsMax, .limits, in: Setting.rates,
       help: "Connections from one address at once; 0 is no limit. Of IPv6, 64 bits are an address."),

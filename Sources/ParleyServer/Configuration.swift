@@ -237,6 +237,13 @@ public struct Configuration: Sendable, Equatable {
   /// The age at which a file is removed that no kept revision of its note names.
   public var unusedFilesAgeMin = Duration.seconds(30 * 86_400)
 
+  /// Bytes of one comment's text.
+  public var commentBytesMax = 4_096
+  /// Comments of one note, answers included.
+  public var noteCommentsMax = 1_000
+  /// Comments that one user may make in a minute; 0 for as many as come.
+  public var userCommentsPerMinuteMax = 60
+
   /// The defaults.
   public init() {}
 

@@ -272,7 +272,7 @@ package enum Help {
 
   /// `parley share --help`.
   package static let share = """
-    Usage: parley share NOTE [--access read|write] [--expires TIME] [--json]
+    Usage: parley share NOTE [--access read|comment|write] [--expires TIME] [--json]
            parley share NOTE --end
 
     Prints the address of a link that opens one note, NOTE by its id, on a running server. Whoever has
@@ -281,7 +281,7 @@ package enum Help {
 
     --end ends all links of the note that were made until now, everywhere within two seconds.
 
-      --access read|write  what the link allows [read]
+      --access RIGHT       what the link allows: read, comment or write [read]
       --expires TIME       for how long, from 1m to 8784h, which is 366 days [168h]
       --json               print the server's whole answer, with the link's address
       --server URL         the server [PARLEY_SERVER, or ws://127.0.0.1:8080]; links begin with it

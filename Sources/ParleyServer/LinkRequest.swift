@@ -66,14 +66,14 @@ package struct LinkRequest {
   ///
   /// - Parameters:
   ///   - note: The note's id.
-  ///   - mayWrite: Whether whoever has the link may write as well.
+  ///   - access: The rights of whoever has the link: `read`, `comment` or `write`.
   ///   - seconds: For how long it holds; with `nil`, as long as the server has it.
   package func link(
-    to note: String, mayWrite: Bool, seconds: Int?
+    to note: String, access: String, seconds: Int?
   ) throws(Failure) -> Link {
     var body: [UInt8] = []
     JSONWriter.object(&body) {
-      $0.field("access", mayWrite ? "write" : "read", &$1)
+      $0.field("access", access, &$1)
       if let seconds { $0.field("expiresIn", seconds, &$1) }
     }
     let (status, answer) = try ask(note, body: body)

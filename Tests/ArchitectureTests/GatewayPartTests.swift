@@ -10,7 +10,10 @@ struct GatewayPartTests {
   /// parts together: it may name all of them, and none names it.
   private static let allowed: [String: Set<String>] = [
     "Access": ["Rates", "Requests", "Switchboard"],
-    "Bodies": ["Requests", "Rooms", "Switchboard"],
+    "Bodies": ["Requests", "Rooms", "Settings", "Switchboard"],
+    "Comments": [
+      "Access", "Bodies", "Requests", "Rooms", "Settings", "Store", "Switchboard", "Values",
+    ],
     "Dialects": ["Access", "Rooms", "Switchboard"],
     "Dialects/Apps": ["Access", "Dialects", "Requests", "Rooms", "Store", "Switchboard"],
     "Dialects/Bayeux": [
@@ -26,7 +29,8 @@ struct GatewayPartTests {
     "Documents": ["Live", "Nodes", "Store", "Switchboard", "Values"],
     "Files": ["Access", "Requests", "Store", "Switchboard", "Values"],
     "HTTP": [
-      "Access", "Bodies", "Documents", "Files", "Live", "Requests", "Rights", "Rooms", "Search",
+      "Access", "Bodies", "Comments", "Documents", "Files", "Live", "Requests", "Rights", "Rooms",
+      "Search",
       "Store", "Switchboard", "Values",
     ],
     "Live": ["Values"],
@@ -50,6 +54,7 @@ struct GatewayPartTests {
   /// many properties are its state at least.
   private static let walled = [
     "Access": (type: "Access", name: "access", stateCount: 1),
+    "Comments": (type: "Comments", name: "comments", stateCount: 2),
     "Dialects/Bayeux": (type: "BayeuxDialect", name: "bayeux", stateCount: 8),
     "Dialects/SocketIO": (type: "SocketIODialect", name: "socketIO", stateCount: 9),
     "Documents": (type: "Documents", name: "documents", stateCount: 4),

@@ -29,7 +29,7 @@ def test_a_note_is_made_listed_renamed_and_deleted(server):
     assert set(note) == {"id", "title", "revision", "createdAt", "updatedAt"}
     assert (note["title"], note["revision"]) == ("Größe 📏", 0)
     assert before - 60_000 <= note["createdAt"] == note["updatedAt"]
-    rights = {"may": ["read", "write", "presence", "manage"]}
+    rights = {"may": ["read", "write", "presence", "manage", "comment"]}
     assert notes(server) == [note | rights]
 
     status, _, body = server.request("PATCH", f"/api/notes/{note['id']}", {"title": "New"})

@@ -89,7 +89,7 @@ def test_what_the_server_refuses_is_said_in_its_words(keyed, tmp_path):
     [
         ([], "expected one note's id"),
         (["a", "b"], "expected one note's id"),
-        (["a", "--access", "manage"], "--access expects read or write"),
+        (["a", "--access", "manage"], "--access expects read, comment or write"),
         (["a", "--expires", "soon"], "--expires expects a time"),
         (["a", "--end", "--json"], "--end goes with no other flag"),
         (["a", "--end", "--access", "read"], "--end goes with no other flag"),

@@ -126,6 +126,12 @@ def test_every_event_looks_as_documented(start, receiver, tmp_path):
         flag = {"room": "orders", "offset": offset, "flagged": True, "reason": "spam"}
         assert ann.request("flag", flag)[0] == "flag"
         assert ann.request("flag", {**flag, "flagged": False})[0] == "flag"
+    remark = {"text": "Which?", "anchor": {"revision": 1, "from": 0, "to": 4}}
+    path = f"/api/notes/{note}/comments"
+    comment = f"{path}/{request('POST', path, remark)['id']}"
+    for change in ({"text": "Which one?"}, {"resolved": True}, {"resolved": False}):
+        request("PATCH", comment, change)
+    request("DELETE", comment)
     request("DELETE", f"/api/notes/{note}")
     request("POST", f"/api/deleted/{note}/restore")
     seen = {}

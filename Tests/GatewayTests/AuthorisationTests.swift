@@ -327,8 +327,8 @@ struct AuthorisationTests {
     "the list says what its reader may do",
     arguments: [
       ("reader", #""may":["read","presence"]"#, false),
-      ("writer", #""may":["read","write","presence"]"#, false),
-      ("manager", #""may":["read","write","presence","manage"]"#, true),
+      ("writer", #""may":["read","write","presence","comment"]"#, false),
+      ("manager", #""may":["read","write","presence","manage","comment"]"#, true),
     ])
   func listedRights(token: String, rights: String, mayCreate: Bool) {
     let listed = rig.request("GET", "/api/notes", token: token).body

@@ -140,6 +140,7 @@ struct MigrationTests {
       DROP TABLE deleted_documents;
       DROP TABLE files;
       DROP TABLE note_files;
+      DROP TABLE comments;
       DROP TABLE snapshots;
       CREATE TABLE snapshots (
         number INTEGER PRIMARY KEY, document INTEGER NOT NULL, revision INTEGER NOT NULL,
@@ -149,7 +150,7 @@ struct MigrationTests {
       PRAGMA user_version = 1;
       """)
     #expect(
-      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 8)
+      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 9)
     ) { try SQLiteStore(reading: folder.file()) }
     let store = try SQLiteStore(path: folder.file())
     #expect(try store.load("n").text == "older")

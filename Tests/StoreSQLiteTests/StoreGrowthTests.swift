@@ -19,6 +19,7 @@ struct StoreGrowthTests {
     case deletedNotes, bringBack, removeDeleted, removeOlder
     case keptAnswer, keepAnswer, createOnce
     case putFile, listFiles, readFile, unsettledFiles, searchFiles, settleFiles
+    case listComments, quote, addComment, editComment, resolve, removeComment
     case take, settle, deadLetters
 
     init(_ request: StoreRequest) {
@@ -81,6 +82,15 @@ struct StoreGrowthTests {
       case .files(.unsettled): self = .unsettledFiles
       case .files(.search): self = .searchFiles
       case .files(.settle): self = .settleFiles
+      case .comments(let request):
+        switch request.work {
+        case .list: self = .listComments
+        case .quote: self = .quote
+        case .add: self = .addComment
+        case .edit: self = .editComment
+        case .resolve: self = .resolve
+        case .remove: self = .removeComment
+        }
       case .once(.answer): self = .keptAnswer
       case .once(.perform): self = .keepAnswer
       case .once(.create): self = .createOnce
@@ -145,6 +155,24 @@ struct StoreGrowthTests {
     func makeNoteWithFile() {
       makeNote()
       perform([.files(.put(id: "n", Self.file("one"), .unbounded))])
+    }
+
+    /// A comment on the first letter of the note `n`.
+    func comment(_ id: CommentID) -> StoreRequest {
+      let range = CommentAnchor(revision: 1, start: 0, end: 1)
+      let origin = Comment.Origin(epoch: epoch, anchor: range, quote: "x")
+      let comment = Comment(
+        id: id, author: "", person: "", text: "t", createdAt: 1, origin: origin, anchor: range)
+      return .comments(CommentRequest(note: "n", .add(comment, countMax: .max)))
+    }
+
+    /// A note with as many comments as the size says.
+    func makeComments() {
+      perform([
+        .create(id: "n", epoch: epoch, title: "", time: 1),
+        .append(id: "n", epoch: epoch, entries: entries(1)),
+      ])
+      perform((0..<size).map { comment("\($0)") })
     }
 
     /// The hash of the file that was put into the note `n` last.
@@ -358,7 +386,7 @@ struct StoreGrowthTests {
       Row(.wipe, prepare: { $0.makeNotes() }) { _ in .wipeFailedCommits },
       Row(.probe, prepare: { $0.makeNotes() }) { _ in .probe },
       Row(.tell, prepare: { $0.tell() }) { _ in .tell([Stage.draft(0)]) },
-    ] + rooms + groups + files + once + outbox
+    ] + rooms + groups + files + comments + once + outbox
 
   private static let files: [Row] = [
     Row(.putFile, prepare: { $0.makeFiles() }) {
@@ -379,6 +407,31 @@ struct StoreGrowthTests {
       stage.perform([.files(.put(id: "n", Stage.file(stage.freshName()), .unbounded))])
       return .files(
         .settle(id: "n", FileUses(head: 0, newest: [stage.newestFile: nil as Int?]), before: .max))
+    },
+  ]
+
+  private static func on(_ work: CommentRequest.Work) -> StoreRequest {
+    .comments(CommentRequest(note: "n", work))
+  }
+
+  private static let anybody = CommentActor(person: "", name: "", manages: true)
+
+  private static let comments: [Row] = [
+    Row(.listComments, prepare: { $0.makeComments() }) { _ in on(.list(at: nil)) },
+    Row(.quote, prepare: { $0.makeNote() }) { _ in
+      on(.quote(epoch: nil, CommentAnchor(revision: 1, start: 0, end: 1)))
+    },
+    Row(.addComment, prepare: { $0.makeComments() }) { $0.comment($0.freshName()) },
+    Row(.editComment, prepare: { $0.makeComments() }) {
+      on(.edit("0", text: $0.freshName(), by: anybody, time: 2))
+    },
+    Row(.resolve, prepare: { $0.makeComments() }) { _ in
+      on(.resolve("0", true, by: anybody, time: 2))
+    },
+    Row(.removeComment, prepare: { $0.makeComments() }) { stage in
+      let name = stage.freshName()
+      stage.perform([stage.comment(name)])
+      return on(.remove(name, by: anybody))
     },
   ]
 

@@ -1,6 +1,7 @@
 // Puts the page together: shows the note that the address names, and tells its parts what has happened.
 
 import { fragmentOf } from "./access.js";
+import { commentHere, leaveComments } from "./commenting.js";
 import { announce, byId, openMenu } from "./dialogs.js";
 import { allPending } from "./identity.js";
 import { importFiles, setUpImportDrop } from "./importdrop.js";
@@ -70,6 +71,7 @@ function show() {
   page.past?.close();
   page.past = undefined;
   const previous = page.current;
+  leaveComments();
   page.editor?.destroy();
   page.editor = undefined;
   for (const unsubscribe of subscriptions) unsubscribe();
@@ -141,6 +143,7 @@ list.on("changed", () => {
 });
 page.on("went", show);
 page.on("renewed", () => {
+  leaveComments();
   page.editor?.destroy();
   page.editor = undefined;
   page.current = undefined;
@@ -192,6 +195,7 @@ byId("note-menu").addEventListener("click", () => {
   /** @type {import("./dialogs.js").MenuItem[]} */
   const items = [
     { label: isManaged ? t("note.shareMore") : t("note.copyLink"), icon: "link", run: () => void shareNote(id) },
+    { label: t("comments.onSelection"), icon: "comment", run: commentHere },
     { label: t("note.copyText"), icon: "copy", run: () => void copyText() },
     { label: t("note.history"), icon: "history", run: () => page.current?.hasText && goToPast(id) },
     { label: t("note.beside"), icon: "eye", run: () => void read("beside") },

@@ -123,7 +123,9 @@ export class EditorView {
   static domEventHandlers(handlers: {
     paste?: (event: ClipboardEvent, view: EditorView) => boolean;
     drop?: (event: DragEvent, view: EditorView) => boolean;
+    click?: (event: MouseEvent, view: EditorView) => boolean;
   }): Extension;
+  coordsAtPos(position: number, side?: number): { left: number; right: number; top: number; bottom: number } | null;
   posAtCoords(place: { x: number; y: number }): number | null;
   static scrollIntoView(position: number, options?: object): any;
   static readonly perLineTextDirection: { of(isPerLine: boolean): Extension };

@@ -30,6 +30,7 @@ import {
   syntaxTree,
   Compartment,
 } from "./codemirror.js";
+import { commentMarks } from "./commentmarks.js";
 import { perLineDirection } from "./direction.js";
 import { rangeOf } from "./foundplace.js";
 import { endsInHalf } from "./halves.js";
@@ -43,6 +44,12 @@ import { wellFormed } from "./wellformed.js";
 /**
  * @typedef {import("./note.js").Note} Note
  * @typedef {import("./door.js").TextChange} TextChange
+ */
+
+/**
+ * What the editor tells of comments: their ranges have moved; they are doubtful; one was clicked; the selection is another.
+ *
+ * @typedef {{moved: () => void, doubtful: () => void, clicked: (id: string) => void, selected: () => void}} CommentListener
  */
 
 /** Marks transactions that bring in what the server sent. */
@@ -239,7 +246,8 @@ class PeerCaret {
  * @param {Note} options.note
  * @param {CSSStyleSheet[]} options.sheets
  * @returns {{view: EditorView, put: (words: import("./early.js").Words) => void, focus: () => void,
- *   show: (place: import("./foundplace.js").Place) => void, addFiles: (files: File[]) => void, destroy: () => void}}
+ *   show: (place: import("./foundplace.js").Place) => void, addFiles: (files: File[]) => void, destroy: () => void,
+ *   comments: ReturnType<typeof commentMarks>, onComments: (tell: CommentListener | undefined) => void}}
  */
 export function createEditor({ host, note, sheets }) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -304,9 +312,21 @@ export function createEditor({ host, note, sheets }) {
     );
 
   const uploads = uploadsInto(note);
+  /** @type {CommentListener | undefined} */
+  let listener;
+  const comments = commentMarks({ moved: () => listener?.moved(), doubtful: () => listener?.doubtful() });
 
   const extensions = [
     uploads.extension,
+    comments.extension,
+    EditorView.domEventHandlers({
+      click: (event) => {
+        const mark = event.target instanceof Element ? event.target.closest("[data-comment]") : null;
+        const id = mark instanceof HTMLElement ? mark.dataset.comment : undefined;
+        if (id) listener?.clicked(id);
+        return false;
+      },
+    }),
     // Only "\n" ends a line: with the default, a "\r\n" would count as one character here, and as
     // two everywhere else. What is typed or pasted gets "\n".
     EditorState.lineSeparator.of("\n"),
@@ -349,6 +369,7 @@ export function createEditor({ host, note, sheets }) {
       if (update.docChanged || update.selectionSet) {
         const { anchor, head } = update.state.selection.main;
         note.select(anchor, head);
+        listener?.selected();
       }
     }),
   ];
@@ -394,7 +415,10 @@ export function createEditor({ host, note, sheets }) {
   };
 
   const subscriptions = [
-    note.on("reset", ({ text }) => view.setState(stateWith(text))),
+    note.on("reset", ({ text }) => {
+      comments.reset();
+      view.setState(stateWith(text));
+    }),
     note.on("changes", ({ changes, isOwn }) => {
       const undoing = isOwn
         ? [isolateHistory.of("full")]
@@ -408,7 +432,9 @@ export function createEditor({ host, note, sheets }) {
       } catch (error) {
         // The session knows the text; an editor that does not is given it anew.
         console.warn(error);
+        comments.reset();
         view.setState(stateWith(note.text ?? ""));
+        listener?.doubtful();
       }
     }),
     note.on("peers", drawPeers),
@@ -424,6 +450,8 @@ export function createEditor({ host, note, sheets }) {
 
   return {
     view,
+    comments,
+    onComments: (tell) => (listener = tell),
     /** In front of the text; the caret stays where it was among the words. */
     put({ text, anchor, head }) {
       view.dispatch({

@@ -1,5 +1,6 @@
 // Keys that work everywhere on the page.
 
+import { commentHere } from "./commenting.js";
 import { byId } from "./dialogs.js";
 import { createNote } from "./newnoteview.js";
 import { page } from "./page.js";
@@ -38,6 +39,9 @@ function follow(event) {
     }
     case "text":
       if (!page.past) focusText();
+      break;
+    case "comment":
+      if (!page.past) commentHere();
       break;
     case "history":
       if (page.past) leavePast();

@@ -7,7 +7,7 @@ import { dateFormat, t } from "./language.js";
 import { messageOf } from "./words.js";
 
 /**
- * @typedef {{path: string, token: string, access: "read" | "write", expiresAt: number,
+ * @typedef {{path: string, token: string, access: "read" | "comment" | "write", expiresAt: number,
  *   isProtected: boolean}} SharedLink
  */
 
@@ -36,8 +36,8 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
     ? t("sharing.hintForAll")
     : t("sharing.hint");
   byId("sharing-result").hidden = true;
-  const [reading, writing] = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[name=access]"));
-  if (writing?.parentElement) writing.parentElement.hidden = !isWritable;
+  const [reading, commenting, writing] = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[name=access]"));
+  for (const choice of [commenting, writing]) if (choice?.parentElement) choice.parentElement.hidden = !isWritable;
   if (reading && !isWritable) reading.checked = true;
   say("");
 
@@ -67,7 +67,9 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
       link.value = new URL(at(made.path), location.href).href;
       const time = dayAndTime.format(made.expiresAt);
       byId("sharing-link-label").textContent =
-        made.access === "write" ? t("sharing.writes", { time }) : t("sharing.reads", { time });
+        made.access === "write" ? t("sharing.writes", { time })
+        : made.access === "comment" ? t("sharing.comments", { time })
+        : t("sharing.reads", { time });
       byId("sharing-result").hidden = false;
       byId("sharing-copy-link").focus();
       announce(t("sharing.made", { link: byId("sharing-link-label").textContent ?? "" }));

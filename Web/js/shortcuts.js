@@ -4,14 +4,14 @@
 // keyboard, Option and N begins "ñ" or is "ń"; there Control has to be held as well. With AltGr, which
 // Windows reports as Control and Alt, a key types what is printed on its right side.
 
-/** @typedef {"create" | "list" | "text" | "history"} Shortcut */
+/** @typedef {"create" | "list" | "text" | "history" | "comment"} Shortcut */
 
 /**
  * By the letter that the key has without Alt, and by its place, for keyboards without Latin letters.
  *
  * @type {Record<string, Shortcut>}
  */
-const shortcuts = { n: "create", l: "list", e: "text", h: "history" };
+const shortcuts = { n: "create", l: "list", e: "text", h: "history", m: "comment" };
 
 /** @param {{platform?: string, userAgentData?: {platform?: string}}} browser A `navigator`. */
 export const isApple = ({ platform, userAgentData }) =>

@@ -1,5 +1,6 @@
 // Where the text stands: the editor, or the field for words that are typed before it is there.
 
+import { followComments } from "./commenting.js";
 import { byId } from "./dialogs.js";
 import { t } from "./language.js";
 import { drawNotices, notices } from "./notices.js";
@@ -71,6 +72,7 @@ export function mountEditor() {
   goToAwaited();
   drawCount();
   showPast();
+  void followComments();
 }
 
 /** Into the text, or to where it will be. */

@@ -347,6 +347,20 @@ enum PostgresSchema {
       """,
       "CREATE INDEX note_files_by_hash ON parley.note_files (hash)",
     ],
+    // Comments on notes.
+    [
+      """
+      CREATE TABLE parley.comments (
+        document bigint NOT NULL,
+        id bytea NOT NULL,
+        thread bytea NOT NULL,        -- the comment that it answers; empty for the first of a thread
+        data bytea NOT NULL,          -- see CommentCoding
+        checksum bytea NOT NULL,
+        PRIMARY KEY (document, id)
+      )
+      """,
+      "CREATE INDEX comments_by_thread ON parley.comments (document, thread)",
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each decided by itself.

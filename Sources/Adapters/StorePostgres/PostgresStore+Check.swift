@@ -68,7 +68,7 @@ extension PostgresStore {
 
   private func checkRest() throws(StoreError) -> StoreFindings {
     var findings = StoreFindings()
-    for table in ["log", "marks", "snapshots", "epochs", "versions", "note_files"] {
+    for table in ["log", "marks", "snapshots", "epochs", "versions", "note_files", "comments"] {
       let orphans = try query(
         """
         SELECT count(DISTINCT t.document) FROM parley.\(table) t
@@ -128,6 +128,7 @@ extension PostgresStore {
     let marks = try marks(of: row)
     let versions = try versions(of: row)
     findings.versions += versions.count
+    try checkComments(of: row, &findings)
     let snapshots = try snapshotRevisions(of: row)
     for revision in snapshots where revision < row.base {
       // Its log is gone: its own checksum has to do.

@@ -16,6 +16,8 @@ private struct FoldedSnapshots: Sendable {
   /// The document's number, which no other document ever has.
   let number: Int
   var snapshots: [(snapshot: Snapshot, checksum: RecordChecksum)] = []
+  /// Comments with their ranges at the newest of the snapshots.
+  var comments: [Comment] = []
   /// The count of the log, and the text's length, when it was folded; if the count is to begin anew.
   var counted: (unsnapped: Int, length: Int)?
   /// The revision to compact the log to.
@@ -51,6 +53,7 @@ extension PostgresStore {
         guard row.needsSnapshot else { return nil }
         try add(row.revision, of: row, to: &folded)
         folded.counted = (row.unsnapped, row.length)
+        folded.comments = try comments(of: row).moved(through: row.revision)
       case .retention(let retention):
         guard let base = try base(of: row, keeping: retention, now: row.updatedAt) else {
           return nil
@@ -61,6 +64,7 @@ extension PostgresStore {
           try add(revision, of: row, to: &folded)
         }
         folded.base = base
+        folded.comments = try comments(of: row).moved(through: base)
       }
       return folded
     }
@@ -84,6 +88,7 @@ extension PostgresStore {
           try chain(at: snapshot.revision, of: row) == snapshot.chain
         else { return }
         keep(snapshot, checksum: checksum, of: row)
+        try comments(of: row).keepAnchors(of: folded.comments)
         if let counted = folded.counted {
           // What has been logged while it was folded counts towards the next one.
           row.unsnapped -= counted.unsnapped

@@ -106,6 +106,8 @@ extension PostgresStore {
     where !kept.contains(revision) {
       keep(try fold(of: row, at: revision).snapshot, of: &row)
     }
+    let comments = comments(of: row)
+    try comments.keepAnchors(of: comments.moved(through: through))
     // Read, and so verified, before what it stands for goes.
     let base = try snapshot(of: row, through: through)
     row.base = through

@@ -16,6 +16,8 @@ extension PostgresStore {
         try transaction { () throws(StoreError) in
           guard var row = try row(id), row.needsSnapshot else { return }
           keep(try fold(of: row, at: row.revision).snapshot, of: &row)
+          let comments = comments(of: row)
+          try comments.keepAnchors(of: comments.moved(through: row.revision))
         }
       } else if !foldsBeside, let retention, let id = overlong.popFirst()?.text {
         try transaction { () throws(StoreError) in
@@ -108,6 +110,7 @@ extension PostgresStore {
       "DELETE FROM parley.versions WHERE document = $1",
       "DELETE FROM parley.marks WHERE document = $1",
       "DELETE FROM parley.epochs WHERE document = $1",
+      "DELETE FROM parley.comments WHERE document = $1",
     ] {
       if try query(delete, document).changedRows > 0 { return true }
     }

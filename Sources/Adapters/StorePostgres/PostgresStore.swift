@@ -269,6 +269,8 @@ public final class PostgresStore: DocumentStore, Outbox {
         return .groups(try reply(to: request))
       case .files(let request):
         return .files(try reply(to: request))
+      case .comments(let request):
+        return .comments(try reply(to: request))
       case .once(let request):
         return try reply(to: request)
       case .tell(let drafts):
@@ -493,10 +495,12 @@ struct RowLocks {
     case .deleted(.bringBack(let id)): documents.insert(ExactName(id))
     case .files(.put(let id, _, _)), .files(.settle(let id, _, _)):
       documents.insert(ExactName(id))
+    case .comments(let request) where request.isWriting:
+      documents.insert(ExactName(request.note))
     case .once(.perform(let work, _, _)): add(work)
     case .once(.create(let draft, _, _)): documents.insert(ExactName(draft.id))
     case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions, .room,
-      .people, .once, .tell, .deleted, .files, .wipeFailedCommits, .probe:
+      .people, .once, .tell, .deleted, .files, .comments, .wipeFailedCommits, .probe:
       break
     }
   }

@@ -84,6 +84,11 @@ public struct NoteExport {
       line.end()
       write(line.bytes)
     }
+    switch one(.comments(CommentRequest(note: id, .list(at: head)))) {
+    case .comments(.list(let list)):
+      write(list.comments.flatMap(CommentCoding.line))
+    case let reply: throw unexpected(reply)
+    }
     switch one(.versions(id: id)) {
     case .versions(let versions):
       for version in versions.reversed() where version.revision >= base {

@@ -120,9 +120,17 @@ public struct NoteImport {
     }
     var versions: [NamedVersion] = []
     var files: [FileDraft] = []
+    var comments: [Comment] = []
     for (number, line) in lines.enumerated() where !line.isEmpty {
       if let file = JSONFields(line), file.has("file") {
         files.append(try Self.file(file, line: number + 2))
+        continue
+      }
+      if let fields = JSONFields(line), fields.has("comment") {
+        guard let comment = CommentCoding.comment(fields) else {
+          throw .malformed(line: number + 2, expected: "a comment")
+        }
+        comments.append(comment)
         continue
       }
       guard let fields = JSONFields(line), let revision = fields.integer("revision"),
@@ -150,7 +158,13 @@ public struct NoteImport {
           revision: revision + offset, client: client, sequence: sequence, digest: digest,
           operation: operation, author: author, time: Timestamp(time)))
     }
-    return try make(details, entries: entries, versions: versions, files: files)
+    for index in comments.indices {
+      comments[index].settle(
+        in: details.epoch, movedBy: offset, head: entries.count,
+        length: entries.last?.operation.targetLength ?? 0)
+    }
+    return try make(
+      details, entries: entries, versions: versions, files: files, comments: comments)
   }
 
   /// Reads a file, whose content has to be what its hash says: the note's text names it by that.
@@ -167,7 +181,7 @@ public struct NoteImport {
 
   private func make(
     _ details: Details, entries: [LogEntry], versions: [NamedVersion] = [],
-    files: [FileDraft] = []
+    files: [FileDraft] = [], comments: [Comment] = []
   ) throws(ExportError) -> NoteSummary {
     guard details.title.utf8.count <= details.titleBytesMax else {
       throw .titleTooLong(bytes: details.title.utf8.count, max: details.titleBytesMax)
@@ -188,6 +202,11 @@ public struct NoteImport {
     batch += versions.map {
       .saveVersion(id: details.id, epoch: details.epoch, version: $0)
     }
+    // What is answered comes before its answers.
+    for comment in comments.filter({ $0.thread == nil }) + comments.filter({ $0.thread != nil }) {
+      batch.append(
+        .comments(CommentRequest(note: details.id, .add(comment, countMax: .max))))
+    }
     batch += files.map { .files(.put(id: details.id, $0, .unbounded)) }
     // One batch, one commit: if the disk fills up, nothing of it is there.
     let replies = store.perform(batch)
@@ -200,5 +219,23 @@ public struct NoteImport {
     guard case .document(let stored) = store.perform([.load(id: details.id, recentMax: 0)])[0]
     else { throw .store(.unavailable("the note was imported, but could not be read back")) }
     return stored.summary
+  }
+}
+
+extension Comment {
+  /// Makes a comment of an export one of the log that is imported: its range stands at the head there, and the
+  /// revision that it was made at has another number.
+  fileprivate mutating func settle(
+    in epoch: String, movedBy offset: Int, head: Int, length: Int
+  ) {
+    guard var place = anchor, var made = origin else { return }
+    place.revision = head
+    place.end = min(place.end, length)
+    place.start = min(place.start, place.end)
+    made.epoch = epoch
+    made.anchor.revision += offset
+    // The log that it was made on may have been forgotten before it was exported.
+    if !(1...max(head, 1)).contains(made.anchor.revision) { made.anchor = place }
+    (anchor, origin) = (place, made)
   }
 }

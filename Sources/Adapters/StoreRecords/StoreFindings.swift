@@ -22,6 +22,8 @@ public struct StoreFindings: Sendable, Equatable {
   public var publications = 0
   /// The number of files of notes, each content once.
   public var files = 0
+  /// The number of comments on notes.
+  public var comments = 0
   /// The problems found; empty for a sound store.
   public var problems: [Problem] = []
 
@@ -35,11 +37,27 @@ public struct StoreFindings: Sendable, Equatable {
     versions += part.versions
     publications += part.publications
     files += part.files
+    comments += part.comments
     problems += part.problems
   }
 
   package mutating func add(_ document: DocumentID?, _ description: String) {
     problems.append(Problem(document: document, description: description))
+  }
+
+  /// Adds the comments of a note, which have to stand within its log and its threads.
+  package mutating func checkComments(_ all: [Comment], of row: DocumentRow) {
+    comments += all.count
+    let first = Set(all.lazy.filter { $0.thread == nil }.map { ExactName($0.id) })
+    for comment in all {
+      if let thread = comment.thread, !first.contains(ExactName(thread)) {
+        add(row.id, "a comment answers one that is not there; \(damageAdvice)")
+      }
+      // One before the base was left there by a program that knows no comments.
+      if let anchor = comment.anchor, !anchor.isGone, anchor.revision > row.revision {
+        add(row.id, "a comment stands at a revision that the log does not have; \(damageAdvice)")
+      }
+    }
   }
 
   package mutating func add(_ document: DocumentID?, _ error: StoreError) {

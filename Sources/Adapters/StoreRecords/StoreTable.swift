@@ -64,6 +64,7 @@ public struct StoreTable: Sendable, Equatable {
     StoreTable("versions", "document revision name$ author$ time checksum#", key: 2),
     StoreTable("files", "hash# size bytes#", key: 1),
     StoreTable("note_files", "document hash# name$ time seen", key: 2),
+    StoreTable("comments", "document id$ thread$ data# checksum#", key: 2),
     StoreTable("garbage", "document", key: 1),
     StoreTable("documents", note, key: 1),
     StoreTable("deleted_documents", note + " deleted author$", key: 1),

@@ -71,7 +71,7 @@ extension SQLiteStore {
   }
 
   private func checkOrphans(_ findings: inout StoreFindings) throws(StoreError) {
-    for table in ["log", "marks", "snapshots", "epochs", "versions", "note_files"] {
+    for table in ["log", "marks", "snapshots", "epochs", "versions", "note_files", "comments"] {
       let orphans = try texts(
         """
         SELECT DISTINCT document FROM \(table) WHERE document NOT IN
@@ -91,6 +91,7 @@ extension SQLiteStore {
     let marks = try marks(of: row)
     let versions = try versions(of: row)
     findings.versions += versions.count
+    try checkComments(of: row, &findings)
     let snapshots = try snapshotRevisions(of: row)
     for revision in snapshots where revision < row.base {
       // Its log is gone: its own checksum has to do.

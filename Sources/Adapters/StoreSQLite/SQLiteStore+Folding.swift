@@ -24,6 +24,8 @@ package struct FoldedSnapshots: Sendable {
   /// The document's number, which no other document ever has.
   fileprivate let number: Int
   fileprivate var snapshots: [(snapshot: Snapshot, checksum: RecordChecksum)] = []
+  /// Comments with their ranges at the newest of the snapshots.
+  fileprivate var comments: [Comment] = []
   /// The count of the log, and the text's length, when it was folded; if the count is to begin anew.
   fileprivate var counted: (unsnapped: Int, length: Int)?
   /// The revision to compact the log to.
@@ -65,6 +67,7 @@ extension SQLiteStore {
         var folded = FoldedSnapshots(of: row)
         try add(row.revision, of: row, to: &folded)
         folded.counted = (row.unsnapped, row.length)
+        folded.comments = try comments(of: row).moved(through: row.revision)
         return folded
       case .retention(_, let retention):
         guard let base = try base(of: row, keeping: retention, now: row.updatedAt) else {
@@ -77,6 +80,7 @@ extension SQLiteStore {
           try add(revision, of: row, to: &folded)
         }
         folded.base = base
+        folded.comments = try comments(of: row).moved(through: base)
         return folded
       }
     } catch {
@@ -102,6 +106,7 @@ extension SQLiteStore {
           try chain(at: snapshot.revision, of: row) == snapshot.chain
         else { return }
         try keep(snapshot, checksum: checksum, of: row)
+        try comments(of: row).keepAnchors(of: folded.comments)
         if let counted = folded.counted {
           // What has been logged while it was folded counts towards the next one.
           row.unsnapped -= counted.unsnapped

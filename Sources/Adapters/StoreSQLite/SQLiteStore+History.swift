@@ -109,6 +109,8 @@ extension SQLiteStore {
     where !kept.contains(revision) {
       try keep(try fold(of: row, at: revision).snapshot, of: &row)
     }
+    let comments = comments(of: row)
+    try comments.keepAnchors(of: comments.moved(through: through))
     // Read, and so verified, before what it stands for goes.
     let base = try snapshot(of: row, through: through)
     row.base = through

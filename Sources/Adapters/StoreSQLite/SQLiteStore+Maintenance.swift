@@ -109,6 +109,8 @@ extension SQLiteStore {
   private func takeSnapshot(of row: DocumentRow) throws(StoreError) {
     var row = row
     try keep(try fold(of: row, at: row.revision).snapshot, of: &row)
+    let comments = comments(of: row)
+    try comments.keepAnchors(of: comments.moved(through: row.revision))
   }
 
   /// Takes a snapshot at a document's head, whether it is due or not.
@@ -145,6 +147,7 @@ extension SQLiteStore {
     if try removed("DELETE FROM versions WHERE document = ?", document) { return true }
     if try removed("DELETE FROM marks WHERE document = ?", document) { return true }
     if try removed("DELETE FROM epochs WHERE document = ?", document) { return true }
+    if try removed("DELETE FROM comments WHERE document = ?", document) { return true }
     if try removeOneFile(ofDocument: document) { return true }
     try forgetSetBacks(ofDocument: document)
     try sql("DELETE FROM garbage WHERE document = ?").run(document)

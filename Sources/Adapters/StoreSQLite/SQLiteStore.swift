@@ -259,6 +259,8 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return .groups(try reply(to: request))
       case .files(let request):
         return .files(try reply(to: request))
+      case .comments(let request):
+        return .comments(try reply(to: request))
       case .once(let request):
         return try reply(to: request)
       case .tell(let drafts):

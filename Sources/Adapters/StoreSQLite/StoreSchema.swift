@@ -309,6 +309,18 @@ enum StoreSchema {
     ) WITHOUT ROWID;
     CREATE INDEX note_files_by_file ON note_files (file);
     """,
+    // 9: comments on notes.
+    """
+    CREATE TABLE comments (
+      document INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      thread TEXT NOT NULL,         -- the comment that it answers; empty for the first of a thread
+      data BLOB NOT NULL,           -- see CommentCoding
+      checksum BLOB NOT NULL,
+      PRIMARY KEY (document, id)
+    ) WITHOUT ROWID;
+    CREATE INDEX comments_by_thread ON comments (document, thread);
+    """,
   ]
 
   /// The format this program writes.

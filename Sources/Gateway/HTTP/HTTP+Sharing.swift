@@ -22,11 +22,13 @@ extension HTTP {
       return
     }
     guard let fields = AccessJSON.fields(in: call.body),
-      let level = fields.access.flatMap(ServerMessage.Joined.Access.init(rawValue:))
+      let level = fields.access.flatMap(NotesRequest.LinkAccess.init(rawValue:))
     else {
       respond(
         request,
-        .problem(400, .badMessage, "expected a JSON object with \"access\": \"read\" or \"write\""))
+        .problem(
+          400, .badMessage,
+          "expected a JSON object with \"access\": \"read\", \"comment\" or \"write\""))
       return
     }
     let seconds = fields.expiresIn ?? Self.shareSecondsDefault
@@ -39,8 +41,7 @@ extension HTTP {
             + "\(Self.shareSeconds.upperBound) seconds"))
       return
     }
-    var verbs: Verbs = [.read, .presence]
-    if level == .write { verbs.formUnion(.write) }
+    let verbs = level.verbs
     // Nobody gives away what they do not have.
     guard access.allows(call.identity, verbs, .document(id), request) else { return }
     func link(_ stamp: TokenStamp) -> Identity {

@@ -5,7 +5,7 @@ import SocketMessages
 ///
 /// Nothing outside this folder touches its state. The table of routes (``Route/all``) names who
 /// answers a request.
-final class HTTP: Part, DocumentsOwner {
+final class HTTP: Part, DocumentsOwner, CommentsOwner {
   let board: Switchboard
   let documents: Documents
   let rooms: Rooms
@@ -13,6 +13,7 @@ final class HTTP: Part, DocumentsOwner {
   let rights: Rights
   let search: Search
   let files: Files
+  let comments: Comments
 
   /// Requests that are done once.
   var once: OnceBook = OnceBook()
@@ -23,7 +24,7 @@ final class HTTP: Part, DocumentsOwner {
 
   init(
     _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
-    _ rights: Rights, _ search: Search, _ files: Files
+    _ rights: Rights, _ search: Search, _ files: Files, _ comments: Comments
   ) {
     self.board = board
     self.documents = documents
@@ -32,6 +33,7 @@ final class HTTP: Part, DocumentsOwner {
     self.rights = rights
     self.search = search
     self.files = files
+    self.comments = comments
   }
 
   /// Answers a request; an answer that is to be kept is kept first.

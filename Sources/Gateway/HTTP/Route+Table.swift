@@ -32,6 +32,20 @@ extension Route {
       $0.files.read($1.request, of: $1.name, hash: $1.item, known: $1.known)
     },
 
+    // Their comments.
+    Route("GET", "/api/notes/{id}/comments", .note(.read)) {
+      $0.comments.list($1.request, of: $1.name, $1.query, for: $1.identity)
+    },
+    Route("POST", "/api/notes/{id}/comments", .note([.read, .comment]), .json) {
+      $0.comments.make($1.request, on: $1.name, $1.body, by: $1.identity)
+    },
+    Route("PATCH", "/api/notes/{id}/comments/{comment}", .note([.read, .comment]), .json) {
+      $0.comments.change($1.request, $1.item, of: $1.name, $1.body, by: $1.identity)
+    },
+    Route("DELETE", "/api/notes/{id}/comments/{comment}", .note([.read, .comment])) {
+      $0.comments.remove($1.request, $1.item, of: $1.name, by: $1.identity)
+    },
+
     // Their past.
     Route("GET", "/api/notes/{id}/history", .note(.read)) { $0.readHistory($1) },
     Route("GET", "/api/notes/{id}/versions", .note(.read)) { $0.listVersions($1) },

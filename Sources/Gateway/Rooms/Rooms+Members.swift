@@ -6,10 +6,15 @@ extension Rooms {
   /// The room that hears when the list of notes changes.
   static let noteListRoom = "notes"
 
+  /// Whether a room is a note's own, of which nobody outside is told whether it is in use.
+  private static func isOfNote(_ name: RoomName) -> Bool {
+    name.utf8.starts(with: Identity.noteRoomPrefix.utf8)
+  }
+
   /// Makes a connection an occupant of a room.
   func occupy(_ name: RoomName, _ connection: Connection) {
     let isNew = rooms[name] == nil
-    if isNew { people.rooms?.occupied(name) }
+    if isNew, !Self.isOfNote(name) { people.rooms?.occupied(name) }
     rooms[name, default: Room()].admit(connection.id)
     if isNew { follow(name) }
   }
@@ -54,7 +59,7 @@ extension Rooms {
     rooms[name]?.remove(connection.id)
     guard rooms[name]?.isEmpty ?? false else { return }
     rooms[name] = nil
-    people.rooms?.vacated(name)
+    if !Self.isOfNote(name) { people.rooms?.vacated(name) }
     unfollow(name)
   }
 

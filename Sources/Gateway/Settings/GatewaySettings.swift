@@ -63,6 +63,8 @@ public struct GatewaySettings: Sendable {
   public var deletedMilliseconds: Int64
   /// Files of notes.
   public var files: FileSettings
+  /// Comments on notes.
+  public var comments: CommentSettings
   /// Milliseconds for which somebody is shown in a room after their line broke.
   public var presenceGraceMilliseconds: Int64
   /// People of a document who are all named; of more, a count is told, and the names of so many who
@@ -120,6 +122,7 @@ public struct GatewaySettings: Sendable {
     answers = .standard
     deletedMilliseconds = 30 * 86_400_000
     files = FileSettings()
+    comments = CommentSettings()
     presenceGraceMilliseconds = 5_000
     presenceListMax = 200
     blocksBothWays = false

@@ -46,6 +46,7 @@ enum Awaited {
   case keeping(RequestID, Response)
   case groups(RequestID, GroupWork)
   case files(FileWork)
+  case comments(CommentWork)
   /// Work of a handler, which may be an embedder's: it says itself how it goes on.
   case people((PeopleReply) -> Void)
 }
@@ -149,6 +150,10 @@ extension StorePurpose<GroupReply> {
 
 extension StorePurpose<FileReply> {
   static func files(_ work: FileWork) -> Self { Self(.files(work)) }
+}
+
+extension StorePurpose<CommentReply> {
+  static func comments(_ work: CommentWork) -> Self { Self(.comments(work)) }
 }
 
 /// The purpose of work that a request about notes asks for.

@@ -50,7 +50,20 @@ enum NotesRequest {
   /// A link on its way to whoever asked for it, until the store has said that the note is there.
   struct Share {
     var identity: Identity
-    var access: ServerMessage.Joined.Access
+    var access: LinkAccess
     var note: DocumentID
+  }
+
+  /// The rights of whoever has a link, beside seeing who is there.
+  enum LinkAccess: String {
+    case read, comment, write
+
+    var verbs: Verbs {
+      switch self {
+      case .read: [.read, .presence]
+      case .comment: [.read, .presence, .comment]
+      case .write: [.read, .presence, .write]
+      }
+    }
   }
 }

@@ -13,6 +13,7 @@ extension StoreBacklog {
     case .create(_, _, let title, _), .rename(_, let title, _): 256 + title.utf8.count
     case .snapshot(_, _, _, let text): 256 + text.utf8.count
     case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.utf8.count
+    case .comments(let request): 256 + request.textByteCount
     case .delete, .deleted, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .text,
       .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room, .people,
       .groups, .files, .tell, .wipeFailedCommits, .probe:
@@ -29,6 +30,17 @@ extension StoreBacklog {
     case .once(.perform(.tell, _, _)): true
     case .once(.perform(let work, _, _)): isPassed(by: work)
     default: request.isAside
+    }
+  }
+}
+
+extension CommentRequest {
+  /// Bytes of the text that it brings.
+  fileprivate var textByteCount: Int {
+    switch work {
+    case .add(let comment, _): comment.text.utf8.count + (comment.origin?.quote.utf8.count ?? 0)
+    case .edit(_, let text, _, _): text.utf8.count
+    case .list, .quote, .resolve, .remove: 0
     }
   }
 }

@@ -60,6 +60,7 @@ extension StoreReply {
     case .people: "people's reply"
     case .groups: "a group's reply"
     case .files: "a reply about files"
+    case .comments: "a reply about comments"
     case .once: "the reply to work that is done once"
     case .failed: "a failure"
     case .undecided: "an undecided commit"
@@ -386,4 +387,15 @@ extension StoreTask<FileReply> {
 
 extension StoreReplies<FileReply> {
   static var files: Self { Self { if case .files(let reply) = $0 { reply } else { nil } } }
+}
+
+extension StoreTask<CommentReply> {
+  /// Works with comments; the request is about comments, or one whose answer is kept.
+  static func comments(_ request: StoreRequest) -> Self { Self(request) }
+}
+
+extension StoreReplies<CommentReply> {
+  static var comments: Self {
+    Self { if case .comments(let reply) = $0 { reply } else { nil } }
+  }
 }

@@ -13,6 +13,16 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
   case noteDeleted = "note.deleted"
   /// A note that was deleted is there again.
   case noteUndeleted = "note.undeleted"
+  /// A comment was made on a note, or an answer to one.
+  case commentCreated = "comment.created"
+  /// A comment has another text.
+  case commentEdited = "comment.edited"
+  /// The discussion of a comment is over.
+  case commentResolved = "comment.resolved"
+  /// The discussion of a comment goes on.
+  case commentReopened = "comment.reopened"
+  /// A comment was deleted.
+  case commentDeleted = "comment.deleted"
   /// A room has its first subscriber.
   case roomOccupied = "room.occupied"
   /// A room has no subscriber any more.

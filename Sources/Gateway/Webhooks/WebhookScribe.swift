@@ -40,6 +40,7 @@ public struct WebhookScribe: OutboxScribe {
     case .room(.publish(let room, let draft, _, _)): published(draft, in: room, reply)
     case .people(.flag(let room, let flag)): flagged(flag, in: room, reply)
     case .people(.unflag(let place, let person)): unflagged(place, person, reply)
+    case .comments(let request): commented(request, reply)
     case .once(.perform(let work, _, _)): drafts(for: work, reply)
     case .once(.create(let draft, _, _)): created(draft.id, at: draft.time, reply)
     case .note, .list, .notes, .load, .entries, .news, .heads, .fence, .snapshot, .text, .history,
@@ -91,6 +92,28 @@ public struct WebhookScribe: OutboxScribe {
           object.field("epoch", epoch, &data)
           object.field("revision", entry.revision, &data)
         }
+      }
+    ]
+  }
+
+  private func commented(_ request: CommentRequest, _ reply: StoreReply) -> [OutboxDraft] {
+    let event: WebhookEvent
+    let comment: Comment
+    switch (request.work, reply) {
+    case (.add, .comments(.kept(let made))): (event, comment) = (.commentCreated, made)
+    case (.edit, .comments(.kept(let edited))): (event, comment) = (.commentEdited, edited)
+    case (.resolve(_, let isResolved, _, _), .comments(.kept(let changed))):
+      (event, comment) = (isResolved ? .commentResolved : .commentReopened, changed)
+    case (.remove, .comments(.removed(let removed))): (event, comment) = (.commentDeleted, removed)
+    case (.list, _), (.quote, _), (.add, _), (.edit, _), (.resolve, _), (.remove, _): return []
+    }
+    guard events.contains(event) else { return [] }
+    return [
+      event.draft(about: request.note, at: clock.now) { object, data in
+        object.key("note", &data)
+        JSONWriter.object(&data) { $0.field("id", request.note, &$1) }
+        object.key("comment", &data)
+        CommentJSON.append(comment, &data)
       }
     ]
   }

@@ -275,6 +275,11 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .compact(let id, let through):
       let record = try record(id)
       undo.append(.changed(record, record.state))
+      let comments = MemoryComments(
+        record.state.comments, epoch: record.state.epoch, base: record.state.base,
+        entries: record.entries)
+      try comments.keepAnchors(of: comments.moved(through: min(through, record.entries.count)))
+      record.state.comments = comments.kept
       record.compact(through: through)
       return .done
     case .room(let request):
@@ -287,6 +292,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       if request.isWriting { undo.append(.rooms(rooms)) }
       return .groups(rooms.reply(to: request))
     case .files(let request): return .files(try reply(to: request, &undo))
+    case .comments(let request): return .comments(try reply(to: request, &undo))
     case .once(let request): return try reply(to: request, &undo)
     case .tell(let drafts):
       undo.append(.outbox(outbox))
@@ -367,6 +373,20 @@ public final class MemoryStore: DocumentStore, Outbox {
       undo.append(.changed(record, record.state))
       return record.state.files.settle(uses, head: record.entries.count, before: time)
     }
+  }
+
+  private func reply(
+    to request: CommentRequest, _ undo: inout [Undo]
+  ) throws(StoreError) -> CommentReply {
+    let record = try request.isWriting ? record(request.note) : readable(request.note)
+    let comments = MemoryComments(
+      record.state.comments, epoch: record.state.epoch, base: record.state.base,
+      entries: record.entries)
+    let reply = try comments.reply(to: request.work)
+    guard request.isWriting else { return reply }
+    undo.append(.changed(record, record.state))
+    record.state.comments = comments.kept
+    return reply
   }
 
   private func reply(
@@ -578,6 +598,7 @@ private final class Record {
     /// Revisions before the base whose texts can.
     var kept: Set<Int> = [0]
     var files = MemoryFiles()
+    var comments: [CommentID: Comment] = [:]
   }
 
   var state: State

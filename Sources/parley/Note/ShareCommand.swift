@@ -45,11 +45,11 @@ enum ShareCommand {
       return try request.endAll(to: note)
     }
     let access = words.options["access"] ?? "read"
-    guard ["read", "write"].contains(access) else {
-      throw UsageError("--access expects read or write")
+    guard ["read", "comment", "write"].contains(access) else {
+      throw UsageError("--access expects read, comment or write")
     }
     let link = try request.link(
-      to: note, mayWrite: access == "write", seconds: seconds(words.options["expires"]))
+      to: note, access: access, seconds: seconds(words.options["expires"]))
     Terminal.output((words.switches.contains("json") ? link.json : link.address) + "\n")
   }
 

@@ -125,6 +125,7 @@ export default {
   "keys.search": "بحث",
   "keys.text": "إلى النص",
   "keys.history": "سجل التغييرات",
+  "keys.comment": "التعليق على التحديد",
 
   // A note.
 
@@ -368,6 +369,41 @@ export default {
   "password.yes": "تغييرها",
   "password.changed": "تم تغيير كلمة مرورك.",
 
+  // Comments.
+
+  "comments.title": "التعليقات",
+  "comments.open": "التعليقات: {count} مفتوحة",
+  "comments.close": "إغلاق التعليقات",
+  "comments.comment": "تعليق",
+  "comments.onSelection": "التعليق على التحديد",
+  "comments.none": "لا توجد تعليقات.",
+  "comments.howTo": "لا توجد تعليقات بعد. حدِّد كلمات في النص ثم اضغط «تعليق».",
+  "comments.selectFirst": "حدِّد الكلمات التي تريد التعليق عليها ثم اضغط «تعليق».",
+  "comments.yours": "تعليقك",
+  "comments.answer": "رد",
+  "comments.send": "إرسال",
+  "comments.resolve": "إنهاء النقاش",
+  "comments.reopen": "إعادة الفتح",
+  "comments.resolved": "انتهى النقاش.",
+  "comments.reopened": "النقاش مفتوح من جديد.",
+  "comments.resolvedBy": "أنهاه {name}",
+  "comments.showResolved": "إظهار المنتهية ({count})",
+  "comments.edit": "تعديل",
+  "comments.edited": "{time}، معدَّل",
+  "comments.remove": "حذف",
+  "comments.removeTitle": "أتحذف هذا التعليق؟",
+  "comments.removeText": "يُحذف عند الجميع ولا يمكن استرجاعه.",
+  "comments.removed": "حُذف هذا التعليق.",
+  "comments.gone": "حُذف النص الذي يخصه.",
+  "comments.show": "إظهار في النص: {quote}",
+  "comments.made": "أُرسل التعليق.",
+  "comments.waiting": "لم يُرسل بعد. تبقى كلماتك هنا وتُرسل مجددًا عندما يمكن الوصول إلى الخادم.",
+  "comments.unsaved": "لم تُحفظ تعديلاتك على النص بعد. أرسل التعليق مجددًا بعد لحظة.",
+  "comments.rangeGone": "حُذفت الكلمات المحددة في هذه الأثناء. انسخ تعليقك وألغِ ثم حدِّد كلمات أخرى.",
+  "comments.tooLong": "يمكن أن يبلغ التعليق {max} بايت، وهذا يبلغ {count}. اختصره.",
+  "comments.notSent": "لم يُرسل. {reason}",
+  "comments.failed": "لم ينجح ذلك. {reason}",
+
   // Sharing.
 
   "sharing.title": "مشاركة «{title}»",
@@ -378,6 +414,7 @@ export default {
   "sharing.link": "رابط للآخرين",
   "sharing.allows": "ما يسمح به الرابط",
   "sharing.read": "القراءة",
+  "sharing.comment": "القراءة والتعليق",
   "sharing.write": "القراءة والكتابة",
   "sharing.for": "لمدة",
   "sharing.hour": "ساعة",
@@ -387,6 +424,7 @@ export default {
   "sharing.year": "سنة",
   "sharing.make": "إنشاء رابط",
   "sharing.reads": "للقراءة، حتى {time}",
+  "sharing.comments": "يقرأ ويعلّق حتى {time}",
   "sharing.writes": "للقراءة والكتابة، حتى {time}",
   "sharing.made": "أُنشئ الرابط. {link}.",
   "sharing.makeFailed": "لم يُنشأ أي رابط. {reason}",

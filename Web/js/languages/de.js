@@ -125,6 +125,7 @@ export default {
   "keys.search": "Suche",
   "keys.text": "in den Text",
   "keys.history": "Verlauf",
+  "keys.comment": "Auswahl kommentieren",
 
   // A note.
 
@@ -368,6 +369,41 @@ export default {
   "password.yes": "Ändern",
   "password.changed": "Das Passwort wurde geändert.",
 
+  // Comments.
+
+  "comments.title": "Kommentare",
+  "comments.open": "Kommentare: {count} offen",
+  "comments.close": "Kommentare schließen",
+  "comments.comment": "Kommentieren",
+  "comments.onSelection": "Auswahl kommentieren",
+  "comments.none": "Keine Kommentare.",
+  "comments.howTo": "Noch keine Kommentare. Wähle Wörter im Text aus und drücke „Kommentieren“.",
+  "comments.selectFirst": "Wähle die Wörter aus, die du kommentieren willst, und drücke „Kommentieren“.",
+  "comments.yours": "Dein Kommentar",
+  "comments.answer": "Antworten",
+  "comments.send": "Senden",
+  "comments.resolve": "Erledigen",
+  "comments.reopen": "Wieder öffnen",
+  "comments.resolved": "Das Gespräch ist erledigt.",
+  "comments.reopened": "Das Gespräch ist wieder offen.",
+  "comments.resolvedBy": "Erledigt von {name}",
+  "comments.showResolved": "Erledigte zeigen ({count})",
+  "comments.edit": "Bearbeiten",
+  "comments.edited": "{time}, bearbeitet",
+  "comments.remove": "Löschen",
+  "comments.removeTitle": "Diesen Kommentar löschen?",
+  "comments.removeText": "Er ist dann für alle gelöscht und kommt nicht zurück.",
+  "comments.removed": "Dieser Kommentar wurde gelöscht.",
+  "comments.gone": "Der Text dazu wurde gelöscht.",
+  "comments.show": "Im Text zeigen: {quote}",
+  "comments.made": "Der Kommentar ist gesendet.",
+  "comments.waiting": "Noch nicht gesendet. Deine Worte bleiben hier und werden erneut gesendet, sobald der Server erreichbar ist.",
+  "comments.unsaved": "Deine Änderungen am Text sind noch nicht gespeichert. Sende den Kommentar gleich noch einmal.",
+  "comments.rangeGone": "Die ausgewählten Wörter wurden inzwischen gelöscht. Kopiere deinen Kommentar, brich ab und wähle andere Wörter aus.",
+  "comments.tooLong": "Ein Kommentar darf {max} Bytes haben; dieser hat {count}. Kürze ihn.",
+  "comments.notSent": "Nicht gesendet. {reason}",
+  "comments.failed": "Das ging nicht. {reason}",
+
   // Sharing.
 
   "sharing.title": "„{title}“ teilen",
@@ -378,6 +414,7 @@ export default {
   "sharing.link": "Ein Link für andere",
   "sharing.allows": "Was der Link erlaubt",
   "sharing.read": "Lesen",
+  "sharing.comment": "Lesen und kommentieren",
   "sharing.write": "Lesen und schreiben",
   "sharing.for": "für",
   "sharing.hour": "eine Stunde",
@@ -387,6 +424,7 @@ export default {
   "sharing.year": "ein Jahr",
   "sharing.make": "Link erstellen",
   "sharing.reads": "Zum Lesen, bis {time}",
+  "sharing.comments": "Liest und kommentiert, bis {time}",
   "sharing.writes": "Zum Lesen und Schreiben, bis {time}",
   "sharing.made": "Der Link ist erstellt. {link}.",
   "sharing.makeFailed": "Es wurde kein Link erstellt. {reason}",

@@ -125,6 +125,7 @@ export default {
   "keys.search": "search",
   "keys.text": "into the text",
   "keys.history": "its history",
+  "keys.comment": "comment on the selection",
 
   // A note.
 
@@ -368,6 +369,41 @@ export default {
   "password.yes": "Change it",
   "password.changed": "Your password was changed.",
 
+  // Comments.
+
+  "comments.title": "Comments",
+  "comments.open": "Comments: {count} open",
+  "comments.close": "Close the comments",
+  "comments.comment": "Comment",
+  "comments.onSelection": "Comment on the selection",
+  "comments.none": "No comments.",
+  "comments.howTo": "No comments yet. Select words in the text, then press “Comment”.",
+  "comments.selectFirst": "Select the words that you want to comment on, then press “Comment”.",
+  "comments.yours": "Your comment",
+  "comments.answer": "Answer",
+  "comments.send": "Send",
+  "comments.resolve": "Resolve",
+  "comments.reopen": "Reopen",
+  "comments.resolved": "The thread is resolved.",
+  "comments.reopened": "The thread is open again.",
+  "comments.resolvedBy": "Resolved by {name}",
+  "comments.showResolved": "Show resolved ({count})",
+  "comments.edit": "Edit",
+  "comments.edited": "{time}, edited",
+  "comments.remove": "Delete",
+  "comments.removeTitle": "Delete this comment?",
+  "comments.removeText": "It is deleted for everybody and cannot be brought back.",
+  "comments.removed": "This comment was deleted.",
+  "comments.gone": "Its text was deleted.",
+  "comments.show": "Show in the text: {quote}",
+  "comments.made": "The comment was sent.",
+  "comments.waiting": "Not sent yet. Your words stay here and are sent again when the server is reachable.",
+  "comments.unsaved": "Your edits of the text are not saved yet. Send the comment again in a moment.",
+  "comments.rangeGone": "The words that you selected were deleted meanwhile. Copy your comment, cancel, and select other words.",
+  "comments.tooLong": "A comment may have {max} bytes; this one has {count}. Shorten it.",
+  "comments.notSent": "Not sent. {reason}",
+  "comments.failed": "That did not work. {reason}",
+
   // Sharing.
 
   "sharing.title": "Share “{title}”",
@@ -378,6 +414,7 @@ export default {
   "sharing.link": "A link for others",
   "sharing.allows": "What the link allows",
   "sharing.read": "Read",
+  "sharing.comment": "Read and comment",
   "sharing.write": "Read and write",
   "sharing.for": "for",
   "sharing.hour": "an hour",
@@ -387,6 +424,7 @@ export default {
   "sharing.year": "a year",
   "sharing.make": "Make a link",
   "sharing.reads": "Reads, until {time}",
+  "sharing.comments": "Reads and comments, until {time}",
   "sharing.writes": "Reads and writes, until {time}",
   "sharing.made": "The link is made. {link}.",
   "sharing.makeFailed": "No link was made. {reason}",

@@ -125,6 +125,7 @@ export default {
   "keys.search": "buscar",
   "keys.text": "al texto",
   "keys.history": "su historial",
+  "keys.comment": "comentar la selección",
 
   // A note.
 
@@ -368,6 +369,41 @@ export default {
   "password.yes": "Cambiarla",
   "password.changed": "Tu contraseña se ha cambiado.",
 
+  // Comments.
+
+  "comments.title": "Comentarios",
+  "comments.open": "Comentarios: {count} abiertos",
+  "comments.close": "Cerrar los comentarios",
+  "comments.comment": "Comentar",
+  "comments.onSelection": "Comentar la selección",
+  "comments.none": "No hay comentarios.",
+  "comments.howTo": "Aún no hay comentarios. Selecciona palabras del texto y pulsa «Comentar».",
+  "comments.selectFirst": "Selecciona las palabras que quieres comentar y pulsa «Comentar».",
+  "comments.yours": "Tu comentario",
+  "comments.answer": "Responder",
+  "comments.send": "Enviar",
+  "comments.resolve": "Resolver",
+  "comments.reopen": "Reabrir",
+  "comments.resolved": "El hilo está resuelto.",
+  "comments.reopened": "El hilo está abierto de nuevo.",
+  "comments.resolvedBy": "Resuelto por {name}",
+  "comments.showResolved": "Mostrar los resueltos ({count})",
+  "comments.edit": "Editar",
+  "comments.edited": "{time}, editado",
+  "comments.remove": "Eliminar",
+  "comments.removeTitle": "¿Eliminar este comentario?",
+  "comments.removeText": "Se elimina para todos y no se puede recuperar.",
+  "comments.removed": "Este comentario se eliminó.",
+  "comments.gone": "Su texto se eliminó.",
+  "comments.show": "Mostrar en el texto: {quote}",
+  "comments.made": "El comentario se envió.",
+  "comments.waiting": "Aún no se ha enviado. Tus palabras se quedan aquí y se enviarán de nuevo cuando se alcance el servidor.",
+  "comments.unsaved": "Tus cambios del texto aún no están guardados. Envía el comentario de nuevo en un momento.",
+  "comments.rangeGone": "Las palabras seleccionadas se eliminaron entretanto. Copia tu comentario, cancela y selecciona otras palabras.",
+  "comments.tooLong": "Un comentario puede tener {max} bytes; este tiene {count}. Acórtalo.",
+  "comments.notSent": "No se envió. {reason}",
+  "comments.failed": "No ha funcionado. {reason}",
+
   // Sharing.
 
   "sharing.title": "Compartir «{title}»",
@@ -378,6 +414,7 @@ export default {
   "sharing.link": "Un enlace para otras personas",
   "sharing.allows": "Qué permite el enlace",
   "sharing.read": "Leer",
+  "sharing.comment": "Leer y comentar",
   "sharing.write": "Leer y escribir",
   "sharing.for": "durante",
   "sharing.hour": "una hora",
@@ -387,6 +424,7 @@ export default {
   "sharing.year": "un año",
   "sharing.make": "Crear enlace",
   "sharing.reads": "Para leer, hasta el {time}",
+  "sharing.comments": "Lee y comenta, hasta el {time}",
   "sharing.writes": "Para leer y escribir, hasta el {time}",
   "sharing.made": "El enlace está creado. {link}.",
   "sharing.makeFailed": "No se ha creado ningún enlace. {reason}",

@@ -125,6 +125,7 @@ export default {
   "keys.search": "rechercher",
   "keys.text": "dans le texte",
   "keys.history": "son historique",
+  "keys.comment": "commenter la sélection",
 
   // A note.
 
@@ -368,6 +369,41 @@ export default {
   "password.yes": "Le changer",
   "password.changed": "Votre mot de passe a été changé.",
 
+  // Comments.
+
+  "comments.title": "Commentaires",
+  "comments.open": "Commentaires : {count} en cours",
+  "comments.close": "Fermer les commentaires",
+  "comments.comment": "Commenter",
+  "comments.onSelection": "Commenter la sélection",
+  "comments.none": "Aucun commentaire.",
+  "comments.howTo": "Pas encore de commentaires. Sélectionnez des mots dans le texte, puis « Commenter ».",
+  "comments.selectFirst": "Sélectionnez les mots à commenter, puis « Commenter ».",
+  "comments.yours": "Votre commentaire",
+  "comments.answer": "Répondre",
+  "comments.send": "Envoyer",
+  "comments.resolve": "Marquer comme réglé",
+  "comments.reopen": "Rouvrir",
+  "comments.resolved": "Le fil est réglé.",
+  "comments.reopened": "Le fil est rouvert.",
+  "comments.resolvedBy": "Réglé par {name}",
+  "comments.showResolved": "Afficher les fils réglés ({count})",
+  "comments.edit": "Modifier",
+  "comments.edited": "{time}, modifié",
+  "comments.remove": "Supprimer",
+  "comments.removeTitle": "Supprimer ce commentaire ?",
+  "comments.removeText": "Il sera supprimé pour tout le monde, sans retour possible.",
+  "comments.removed": "Ce commentaire a été supprimé.",
+  "comments.gone": "Son texte a été supprimé.",
+  "comments.show": "Montrer dans le texte : {quote}",
+  "comments.made": "Le commentaire est envoyé.",
+  "comments.waiting": "Pas encore envoyé. Votre texte reste ici et sera renvoyé dès que le serveur sera joignable.",
+  "comments.unsaved": "Vos modifications du texte ne sont pas encore enregistrées. Renvoyez le commentaire dans un instant.",
+  "comments.rangeGone": "Les mots sélectionnés ont été supprimés entre-temps. Copiez votre commentaire, annulez et sélectionnez d’autres mots.",
+  "comments.tooLong": "Un commentaire peut avoir {max} octets ; celui-ci en a {count}. Raccourcissez-le.",
+  "comments.notSent": "Non envoyé. {reason}",
+  "comments.failed": "Cela n’a pas fonctionné. {reason}",
+
   // Sharing.
 
   "sharing.title": "Partager « {title} »",
@@ -378,6 +414,7 @@ export default {
   "sharing.link": "Un lien pour les autres",
   "sharing.allows": "Ce que le lien permet",
   "sharing.read": "Lire",
+  "sharing.comment": "Lire et commenter",
   "sharing.write": "Lire et écrire",
   "sharing.for": "pendant",
   "sharing.hour": "une heure",
@@ -387,6 +424,7 @@ export default {
   "sharing.year": "un an",
   "sharing.make": "Créer un lien",
   "sharing.reads": "Lecture, jusqu’au {time}",
+  "sharing.comments": "Lit et commente, jusqu’au {time}",
   "sharing.writes": "Lecture et écriture, jusqu’au {time}",
   "sharing.made": "Le lien est créé. {link}.",
   "sharing.makeFailed": "Aucun lien n’a été créé. {reason}",

@@ -125,6 +125,7 @@ export default {
   "keys.search": "検索",
   "keys.text": "本文へ",
   "keys.history": "履歴",
+  "keys.comment": "選択範囲にコメント",
 
   // A note.
 
@@ -368,6 +369,41 @@ export default {
   "password.yes": "変更する",
   "password.changed": "パスワードを変更しました。",
 
+  // Comments.
+
+  "comments.title": "コメント",
+  "comments.open": "コメント：未解決 {count} 件",
+  "comments.close": "コメントを閉じる",
+  "comments.comment": "コメント",
+  "comments.onSelection": "選択範囲にコメント",
+  "comments.none": "コメントはありません。",
+  "comments.howTo": "まだコメントはありません。本文の語句を選択して「コメント」を押してください。",
+  "comments.selectFirst": "コメントしたい語句を選択して「コメント」を押してください。",
+  "comments.yours": "コメント",
+  "comments.answer": "返信",
+  "comments.send": "送信",
+  "comments.resolve": "解決済みにする",
+  "comments.reopen": "再開する",
+  "comments.resolved": "スレッドを解決済みにしました。",
+  "comments.reopened": "スレッドを再開しました。",
+  "comments.resolvedBy": "{name} が解決済みにしました",
+  "comments.showResolved": "解決済みを表示（{count}）",
+  "comments.edit": "編集",
+  "comments.edited": "{time}（編集済み）",
+  "comments.remove": "削除",
+  "comments.removeTitle": "このコメントを削除しますか？",
+  "comments.removeText": "全員の画面から削除され、元に戻せません。",
+  "comments.removed": "このコメントは削除されました。",
+  "comments.gone": "対象の本文は削除されました。",
+  "comments.show": "本文で表示：{quote}",
+  "comments.made": "コメントを送信しました。",
+  "comments.waiting": "まだ送信されていません。入力した内容はここに残り、サーバーにつながると再送されます。",
+  "comments.unsaved": "本文の変更がまだ保存されていません。少し待ってから、もう一度コメントを送信してください。",
+  "comments.rangeGone": "選択した語句は削除されました。コメントをコピーしてキャンセルし、別の語句を選択してください。",
+  "comments.tooLong": "コメントは {max} バイトまでです（現在 {count} バイト）。短くしてください。",
+  "comments.notSent": "送信できませんでした。{reason}",
+  "comments.failed": "うまくいきませんでした。{reason}",
+
   // Sharing.
 
   "sharing.title": "「{title}」を共有",
@@ -378,6 +414,7 @@ export default {
   "sharing.link": "ほかの人へのリンク",
   "sharing.allows": "リンクで許可すること",
   "sharing.read": "閲覧",
+  "sharing.comment": "読む・コメントする",
   "sharing.write": "閲覧と編集",
   "sharing.for": "有効期間",
   "sharing.hour": "1 時間",
@@ -387,6 +424,7 @@ export default {
   "sharing.year": "1 年",
   "sharing.make": "リンクを作成",
   "sharing.reads": "閲覧、{time} まで",
+  "sharing.comments": "{time} まで、閲覧とコメントができます",
   "sharing.writes": "閲覧と編集、{time} まで",
   "sharing.made": "リンクを作成しました。{link}。",
   "sharing.makeFailed": "リンクを作成できませんでした。{reason}",

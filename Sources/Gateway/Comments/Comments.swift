@@ -1,0 +1,360 @@
+import GatewayPorts
+import SocketMessages
+
+/// Comments on notes: remarks on a range, answers to them, and their end.
+///
+/// The store keeps them, moves their ranges with the log, and knows whose they are. A new one asks for the
+/// words of its range first, which are read beside the commits:
+///
+///     POST …/comments ─▶ bounds ─▶ rate ─▶ quote ─▶ add ─▶ answer, and news in the note's own room
+///     GET  …/comments?revision= ─▶ list, with the ranges at that revision
+final class Comments: Part {
+  let board: Switchboard
+  let access: Access
+  let rooms: Rooms
+  /// Keeps answers to requests that are done once.
+  unowned var owner: (any CommentsOwner)?
+
+  /// New comments that may wait for the words of their ranges.
+  private static let draftsMax = 256
+  /// Bytes that a comment's id has at most.
+  private static let idBytesMax = 64
+  /// Users whose rates are remembered, at most; beyond, those are forgotten who have used nothing up.
+  private static let usagesMax = 10_000
+
+  /// A comment that waits for the words of its range.
+  struct Draft {
+    let note: DocumentID
+    let author: String
+    let text: String
+    let identity: Identity
+    /// The range, as it was asked for.
+    let anchor: CommentAnchor
+  }
+
+  /// New comments whose ranges are being read.
+  var drafts: [RequestID: Draft] = [:]
+  /// Comments that users have made lately.
+  var usages: ExactDictionary<TokenBucket> = [:]
+
+  init(_ board: Switchboard, _ access: Access, _ rooms: Rooms) {
+    self.board = board
+    self.access = access
+    self.rooms = rooms
+  }
+
+  private var limits: CommentSettings { settings.comments }
+
+  // MARK: Requests
+
+  /// Answers with all comments of a note.
+  func list(
+    _ request: RequestID, of note: DocumentID, _ fields: QueryFields, for identity: Identity
+  ) {
+    let revision: Int?
+    switch fields.number("revision") {
+    case .absent: revision = nil
+    case .value(let value): revision = value
+    case .broken:
+      respond(
+        request, .problem(400, .badMessage, "expected revision as a revision's number"))
+      return
+    }
+    store(
+      .comments(.comments(CommentRequest(note: note, .list(at: revision)))),
+      for: .comments(.list(request, note, identity)))
+  }
+
+  /// Makes a comment on a range, or an answer in a thread.
+  func make(
+    _ request: RequestID, on note: DocumentID, _ body: [UInt8], by identity: Identity
+  ) {
+    guard let fields = CommentJSON.fields(in: body), let text = fields.text,
+      (fields.thread == nil) != (fields.anchor == nil)
+    else {
+      respond(
+        request,
+        .problem(
+          400, .badMessage,
+          "expected a JSON object with \"text\", and either \"anchor\" or \"thread\""))
+      return
+    }
+    guard fits(text, request), let author = author(fields.author, identity, request) else { return }
+    if let thread = fields.thread {
+      guard takes(request, by: identity) else { return }
+      let answer = Comment(
+        id: surroundings.names.next(), thread: thread, author: author,
+        person: Self.person(identity), text: text, createdAt: surroundings.clock.now)
+      add(answer, to: note, request, by: identity)
+      return
+    }
+    guard let anchor = fields.anchor, let revision = anchor.revision, let from = anchor.from,
+      let to = anchor.to, revision >= 0, 0 <= from, from < to, to <= Int(Int32.max)
+    else {
+      respond(
+        request,
+        .problem(
+          400, .badMessage,
+          "expected anchor with \"revision\", \"from\" and \"to\", a range that is not empty"))
+      return
+    }
+    guard drafts.count < Self.draftsMax else {
+      respond(request, .busy("too many comments are being made; send it again in a few seconds"))
+      return
+    }
+    guard takes(request, by: identity) else { return }
+    let range = CommentAnchor(revision: revision, start: from, end: to)
+    drafts[request] = Draft(
+      note: note, author: author, text: text, identity: identity, anchor: range)
+    store(
+      .comments(.comments(CommentRequest(note: note, .quote(epoch: anchor.epoch, range)))),
+      for: .comments(.quoted(request)))
+  }
+
+  /// Edits a comment, or ends or reopens its thread.
+  func change(
+    _ request: RequestID, _ id: String?, of note: DocumentID, _ body: [UInt8],
+    by identity: Identity
+  ) {
+    guard let id = known(id, request) else { return }
+    guard let fields = CommentJSON.fields(in: body),
+      (fields.text == nil) != (fields.isResolved == nil)
+    else {
+      respond(
+        request,
+        .problem(
+          400, .badMessage, "expected a JSON object with either \"text\" or \"resolved\""))
+      return
+    }
+    guard let author = author(fields.author, identity, request) else { return }
+    let who = actor(identity, named: author, note)
+    let now = surroundings.clock.now
+    if let text = fields.text {
+      guard fits(text, request) else { return }
+      perform(.edit(id, text: text, by: who, time: now), on: note, request, identity)
+    } else if let isResolved = fields.isResolved {
+      perform(.resolve(id, isResolved, by: who, time: now), on: note, request, identity)
+    }
+  }
+
+  /// Deletes a comment.
+  func remove(
+    _ request: RequestID, _ id: String?, of note: DocumentID, by identity: Identity
+  ) {
+    guard let id = known(id, request) else { return }
+    let who = actor(identity, named: access.name(of: identity, claimed: ""), note)
+    perform(.remove(id, by: who), on: note, request, identity)
+  }
+
+  // MARK: What requests say
+
+  /// The person who owns what somebody writes; `nil` for guests, whom nothing tells apart. In an open demo
+  /// everybody is the same person.
+  private static func person(_ identity: Identity) -> PersonID? {
+    identity.isGuest ? nil : identity.user
+  }
+
+  private func actor(
+    _ identity: Identity, named name: String, _ note: DocumentID
+  ) -> CommentActor {
+    CommentActor(
+      person: Self.person(identity), name: name,
+      manages: identity.may(.manage, .document(note)))
+  }
+
+  private func author(
+    _ claimed: String?, _ identity: Identity, _ request: RequestID
+  ) -> String? {
+    let bytesMax = settings.limits.nameBytesMax
+    let name = access.name(of: identity, claimed: claimed ?? "")
+    for text in [claimed ?? "", name] where text.utf8.count > bytesMax {
+      respond(
+        request,
+        .problem(413, .tooLarge, "a name may have \(bytesMax) bytes, not \(text.utf8.count)"))
+      return nil
+    }
+    return name
+  }
+
+  private func fits(_ text: String, _ request: RequestID) -> Bool {
+    guard text.utf8.count <= limits.textBytesMax else {
+      respond(
+        request,
+        .problem(
+          413, .tooLarge,
+          "a comment may have \(limits.textBytesMax) bytes; this one has \(text.utf8.count)"))
+      return false
+    }
+    guard text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
+      respond(request, .problem(400, .badMessage, "expected a text that is not empty"))
+      return false
+    }
+    return true
+  }
+
+  private func known(_ id: String?, _ request: RequestID) -> CommentID? {
+    guard let id, !id.isEmpty, id.utf8.count <= Self.idBytesMax else {
+      respond(request, Self.unknown)
+      return nil
+    }
+    return id
+  }
+
+  private static var unknown: Response {
+    .problem(404, .unknownDocument, "the note has no such comment; it may be deleted by now")
+  }
+
+  // MARK: Rates
+
+  /// Counts a new comment, unless its user has made too many; then answers the request.
+  private func takes(_ request: RequestID, by identity: Identity) -> Bool {
+    // In sixtieths, for a bucket counts by the second.
+    let rate = Rate(perSecond: limits.perMinuteMax, burst: 60 * limits.perMinuteMax)
+    let now = surroundings.clock.uptime
+    if usages.count >= Self.usagesMax, usages[identity.user] == nil {
+      for (user, usage) in usages where usage.isFull(at: rate, now: now) { usages[user] = nil }
+    }
+    let wait = usages[identity.user, default: TokenBucket()].draw(60, at: rate, now: now)
+    guard wait > 0 else { return true }
+    respond(
+      request,
+      .tooMany(
+        .problem(
+          429, .tooFast,
+          "a user may make \(limits.perMinuteMax) comments a minute; send it again after \(wait) ms"
+        ),
+        retryAfter: Int(wait)))
+    return false
+  }
+
+  // MARK: The store
+
+  private func add(
+    _ comment: Comment, to note: DocumentID, _ request: RequestID, by identity: Identity
+  ) {
+    perform(.add(comment, countMax: limits.countMax), on: note, request, identity)
+  }
+
+  private func perform(
+    _ work: CommentRequest.Work, on note: DocumentID, _ request: RequestID, _ identity: Identity
+  ) {
+    let work = CommentRequest(note: note, work)
+    let person = Self.person(identity)
+    let kept = owner?.keeping(.comments(work), for: request) { reply in
+      guard case .comments(let reply) = reply, reply.isDone else { return nil }
+      return Self.response(reply, to: work.work, for: person)
+    }
+    store(
+      .comments(kept ?? .comments(work)), for: .comments(.changed(request, work, identity)))
+  }
+
+  /// The store has done a piece of work, or not.
+  func finish(_ work: CommentWork, _ outcome: StoreOutcome<CommentReply>) {
+    switch work {
+    case .list(let request, let note, let identity):
+      guard let reply = reply(outcome, request) else { return }
+      guard case .list(let list) = reply else { return refuse(request, reply) }
+      let mayComment = identity.may([.read, .comment], .document(note))
+      respond(
+        request,
+        .json(
+          200,
+          CommentJSON.list(
+            list, for: Self.person(identity), mayComment: mayComment, limits)))
+    case .quoted(let request):
+      guard let draft = drafts.removeValue(forKey: request),
+        let reply = reply(outcome, request)
+      else { return }
+      guard case .quoted(let epoch, let quote, let anchor) = reply else {
+        return refuse(request, reply)
+      }
+      let comment = Comment(
+        id: surroundings.names.next(), author: draft.author,
+        person: Self.person(draft.identity), text: draft.text,
+        createdAt: surroundings.clock.now,
+        origin: Comment.Origin(epoch: epoch, anchor: draft.anchor, quote: quote), anchor: anchor)
+      add(comment, to: draft.note, request, by: draft.identity)
+    case .changed(let request, let work, let identity):
+      guard let reply = reply(outcome, request) else { return }
+      if let response = Self.response(reply, to: work.work, for: Self.person(identity)) {
+        respond(request, response)
+      } else {
+        refuse(request, reply)
+      }
+      guard reply.isDone else { return }
+      // Whoever has the note open fetches its comments.
+      let room = Identity.noteRoomPrefix + work.note
+      rooms.publish(resource: room, in: room, sender: nil)
+    }
+  }
+
+  private func reply(
+    _ outcome: StoreOutcome<CommentReply>, _ request: RequestID
+  ) -> CommentReply? {
+    switch outcome {
+    case .success(let reply): return reply
+    case .failure(.unknownDocument):
+      respond(request, .problem(404, .unknownDocument, "no note has this id"))
+    case .failure(.compacted(let oldest)):
+      respond(
+        request,
+        .problem(410, .historyGone, "the history before revision \(oldest) is no longer kept"))
+    case .failure(let error):
+      surroundings.log.write(.error, "comment request failed", [("error", error.logName)])
+      respond(
+        request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+    }
+    return nil
+  }
+
+  /// The answer to work that is done; `nil` if it was refused.
+  private static func response(
+    _ reply: CommentReply, to work: CommentRequest.Work, for person: PersonID?
+  ) -> Response? {
+    switch reply {
+    case .kept(let comment), .unchanged(let comment):
+      let isNew = if case .add = work { true } else { false }
+      return .json(isNew ? 201 : 200, CommentJSON.comment(comment, for: person))
+    case .removed: return Response(status: 204)
+    case .list, .quoted, .badRange, .futureRevision, .otherEpoch, .unknownComment, .notOwn, .full:
+      return nil
+    }
+  }
+
+  private func refuse(_ request: RequestID, _ reply: CommentReply) {
+    let problem: Response =
+      switch reply {
+      case .badRange(let length):
+        .problem(
+          400, .badMessage,
+          "the text has \(length) characters at that revision; the range goes beyond")
+      case .futureRevision(let head):
+        .problem(409, .futureRevision, "there is no such revision; the newest is \(head)")
+      case .otherEpoch:
+        .problem(
+          409, .epochChanged,
+          "the note's history is another by now; read the text again and place the comment anew")
+      case .notOwn:
+        .problem(
+          403, .notAllowed,
+          "a comment is edited by its author, and deleted by its author or who manages the note")
+      case .full(let count):
+        .problem(
+          413, .tooMany,
+          "a note may have \(limits.countMax) comments; this one has \(count): delete some first")
+      case .unknownComment: Self.unknown
+      case .list, .quoted, .kept, .unchanged, .removed:
+        .problem(503, .unavailable, "the store gave another reply; try again later")
+      }
+    respond(request, problem)
+  }
+}
+
+/// The owner of the answers to requests that are done once.
+protocol CommentsOwner: AnyObject {
+  /// The same work, with the answer to a request kept in its commit, if the request has a key.
+  func keeping(
+    _ work: StoreRequest, for request: RequestID,
+    _ answer: @escaping @Sendable (StoreReply) -> Response?
+  ) -> StoreRequest
+}

@@ -1,0 +1,11 @@
+import GatewayPorts
+
+/// Work with the comments of notes, until the store has answered.
+enum CommentWork {
+  /// Listing a note's comments for somebody.
+  case list(RequestID, DocumentID, Identity)
+  /// Reading the words of a new comment's range.
+  case quoted(RequestID)
+  /// Making, changing or deleting a comment.
+  case changed(RequestID, CommentRequest, Identity)
+}

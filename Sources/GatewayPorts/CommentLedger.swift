@@ -1,0 +1,185 @@
+public import OTCore
+
+/// The comments of one note beside its log, as a store keeps them: the rules are here, the rows are the
+/// store's.
+public protocol CommentLedger {
+  /// The log's epoch.
+  var epoch: String { get }
+  /// The oldest revision that the log can be read from.
+  var base: Int { get }
+  /// The log's newest revision.
+  var head: Int { get }
+
+  /// The text at a revision from ``base`` to ``head``.
+  func text(at revision: Int) throws(StoreError) -> Document
+  /// Reads the operations of revisions `after < revision <= through`, oldest first.
+  func forEachOperation(
+    after: Int, through: Int, _ body: (TextOperation) throws(StoreError) -> Void
+  ) throws(StoreError)
+
+  /// All comments, in any order.
+  func comments() throws(StoreError) -> [Comment]
+  /// A comment.
+  func comment(_ id: CommentID) throws(StoreError) -> Comment?
+  /// The number of comments.
+  func count() throws(StoreError) -> Int
+  /// Whether a thread has answers.
+  func hasAnswers(_ thread: CommentID) throws(StoreError) -> Bool
+  /// Keeps a comment, in place of one with its id.
+  func keep(_ comment: Comment) throws(StoreError)
+  /// Removes a comment.
+  func remove(_ id: CommentID) throws(StoreError)
+}
+
+extension CommentLedger {
+  /// Does a piece of work.
+  public func reply(to work: CommentRequest.Work) throws(StoreError) -> CommentReply {
+    switch work {
+    case .list(let revision): .list(try list(at: revision))
+    case .quote(let epoch, let anchor): try quote(anchor, epoch: epoch)
+    case .add(let comment, let countMax): try add(comment, countMax: countMax)
+    case .edit(let id, let text, let actor, let time): try edit(id, text, by: actor, time)
+    case .resolve(let id, let isResolved, let actor, let time):
+      try resolve(id, isResolved, by: actor, time)
+    case .remove(let id, let actor): try remove(id, by: actor)
+    }
+  }
+
+  // MARK: Reading
+
+  private func list(at revision: Int?) throws(StoreError) -> CommentList {
+    let revision = max(base, min(revision ?? head, head))
+    var comments = try comments()
+    comments.sort { $0.precedes($1) }
+    try move(&comments, through: revision)
+    return CommentList(epoch: epoch, revision: revision, comments: comments)
+  }
+
+  /// Moves the anchors that stand before a revision up to it.
+  ///
+  /// - Complexity: O(operations since the oldest of them) for each. A store moves the anchors that it keeps
+  ///   whenever it folds a text from the log, so that these are as many as loading the note reads at most.
+  private func move(_ comments: inout [Comment], through revision: Int) throws(StoreError) {
+    for index in comments.indices {
+      guard let anchor = comments[index].anchor, !anchor.isGone, anchor.revision < base else {
+        continue
+      }
+      // A program of an older format, which moves no anchors, has compacted the log: nobody knows any more
+      // what became of the range.
+      comments[index].anchor = CommentAnchor(revision: base, start: anchor.start, end: anchor.start)
+    }
+    let moving = comments.indices.filter { index in
+      comments[index].anchor.map { !$0.isGone && $0.revision < revision } ?? false
+    }
+    let first = moving.compactMap { comments[$0].anchor?.revision }.min()
+    guard var place = first else { return }
+    try forEachOperation(after: place, through: revision) { operation throws(StoreError) in
+      for index in moving where comments[index].anchor?.revision == place {
+        comments[index].anchor?.pass(operation)
+      }
+      place += 1
+    }
+  }
+
+  /// The comments whose anchors stand before a revision, with their anchors at it.
+  public func moved(through revision: Int) throws(StoreError) -> [Comment] {
+    var comments = try comments()
+    comments.removeAll { comment in
+      comment.anchor.map { $0.isGone || $0.revision >= revision } ?? true
+    }
+    try move(&comments, through: revision)
+    return comments
+  }
+
+  /// Keeps anchors that were moved, unless the comments are gone or were moved further meanwhile.
+  public func keepAnchors(of moved: [Comment]) throws(StoreError) {
+    for former in moved {
+      guard let anchor = former.anchor, var comment = try comment(former.id),
+        let own = comment.anchor, !own.isGone, own.revision < anchor.revision
+      else { continue }
+      comment.anchor = anchor
+      try keep(comment)
+    }
+  }
+
+  private func quote(
+    _ anchor: CommentAnchor, epoch asked: String?
+  ) throws(StoreError) -> CommentReply {
+    if let asked, !asked.utf8.elementsEqual(epoch.utf8) { return .otherEpoch }
+    guard anchor.revision <= head else { return .futureRevision(head: head) }
+    guard anchor.revision >= base else { throw .compacted(oldestRevision: base) }
+    let text = try text(at: anchor.revision)
+    guard 0 <= anchor.start, anchor.start < anchor.end, anchor.end <= text.scalarCount else {
+      return .badRange(length: text.scalarCount)
+    }
+    let quote = text.text(
+      in: anchor.start..<min(anchor.end, anchor.start + Comment.quoteScalarsMax))
+    var moved = anchor
+    try forEachOperation(after: anchor.revision, through: head) { moved.pass($0) }
+    return .quoted(epoch: epoch, quote: quote, moved)
+  }
+
+  // MARK: Writing
+
+  private func add(_ comment: Comment, countMax: Int) throws(StoreError) -> CommentReply {
+    if let thread = comment.thread {
+      guard let first = try self.comment(thread), first.thread == nil else {
+        return .unknownComment
+      }
+    } else if let origin = comment.origin, let anchor = comment.anchor {
+      guard origin.epoch.utf8.elementsEqual(epoch.utf8) else { return .otherEpoch }
+      guard anchor.revision <= head else { return .futureRevision(head: head) }
+      guard anchor.isGone || anchor.revision >= base else {
+        throw .compacted(oldestRevision: base)
+      }
+    }
+    let count = try count()
+    guard count < countMax else { return .full(count: count) }
+    try keep(comment)
+    return .kept(comment)
+  }
+
+  private func edit(
+    _ id: CommentID, _ text: String, by actor: CommentActor, _ time: Timestamp
+  ) throws(StoreError) -> CommentReply {
+    guard var comment = try comment(id), !comment.isWithdrawn else { return .unknownComment }
+    guard comment.isOf(actor.person) else { return .notOwn }
+    if comment.text.utf8.elementsEqual(text.utf8) { return .unchanged(comment) }
+    comment.text = text
+    comment.editedAt = time
+    try keep(comment)
+    return .kept(comment)
+  }
+
+  private func resolve(
+    _ id: CommentID, _ isResolved: Bool, by actor: CommentActor, _ time: Timestamp
+  ) throws(StoreError) -> CommentReply {
+    guard var comment = try comment(id), comment.thread == nil else { return .unknownComment }
+    guard isResolved != (comment.resolution != nil) else { return .unchanged(comment) }
+    comment.resolution = isResolved ? Comment.Resolution(author: actor.name, time: time) : nil
+    try keep(comment)
+    return .kept(comment)
+  }
+
+  private func remove(_ id: CommentID, by actor: CommentActor) throws(StoreError) -> CommentReply {
+    guard var comment = try comment(id), !comment.isWithdrawn else { return .unknownComment }
+    guard actor.manages || comment.isOf(actor.person) else { return .notOwn }
+    if let thread = comment.thread {
+      try remove(id)
+      // A thread that was deleted stays for its answers alone.
+      if let first = try self.comment(thread), first.isWithdrawn, try !hasAnswers(thread) {
+        try remove(thread)
+      }
+    } else if try hasAnswers(id) {
+      comment.text = ""
+      comment.author = ""
+      comment.person = nil
+      comment.editedAt = nil
+      comment.isWithdrawn = true
+      try keep(comment)
+    } else {
+      try remove(id)
+    }
+    return .removed(comment)
+  }
+}

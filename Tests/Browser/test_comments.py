@@ -1,0 +1,215 @@
+"""Comments beside a note: made on words that are selected, which they follow, answered, resolved, and never run."""
+
+import pytest
+from conftest import PHONE, ROOT, token, wait_until
+from playwright.sync_api import expect
+
+AXE = ROOT / ".venv" / "browser" / "axe_playwright_python" / "axe.min.js"
+EVIL = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>'
+
+
+def check_axe(person):
+    person.page.evaluate(AXE.read_text())
+    found = person.page.evaluate("axe.run(document).then(({ violations }) => violations)")
+    assert not found, [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
+
+
+def marks(person):
+    """The words that are highlighted, in the order of the text."""
+    return person.page.evaluate(
+        """() => {
+            const found = new Map();
+            for (const one of document.querySelector("#editor").shadowRoot.querySelectorAll(".comment-mark:not(.is-draft)")) {
+                found.set(one.dataset.comment, (found.get(one.dataset.comment) ?? "") + one.textContent);
+            }
+            return [...found.values()];
+        }"""
+    )
+
+
+def wait_for_marks(person, *expected):
+    wait_until(lambda: marks(person) == list(expected), lambda: f"{person.name} sees {marks(person)}")
+
+
+def panel(person):
+    return person.page.locator("#comments-panel")
+
+
+def threads(person):
+    return person.page.locator(".thread")
+
+
+def comment(person, words, start, end):
+    """Comments on a range by the button beside it."""
+    person.put_caret(start, end)
+    person.page.locator("#comment-here").click()
+    field = person.page.get_by_role("textbox", name="Your comment")
+    expect(field).to_be_focused()
+    field.fill(words)
+    person.page.locator("#comment-new").get_by_role("button", name="Comment", exact=True).click()
+    expect(person.page.locator("#comment-new")).to_be_hidden()
+
+
+def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person):
+    note = server.create("Plan")
+    server.put_text(note, "Buy 🐦 milk and bread today")
+    ann, ben = person("Ann").open(note), person("Ben").open(note)
+    ann.wait_until_saved()
+    # "milk", behind a bird that has two units.
+    comment(ann, EVIL, 7, 11)
+    wait_for_marks(ann, "milk")
+    wait_for_marks(ben, "milk")
+    ben.page.get_by_role("button", name="Comments: 1 open").click()
+    expect(threads(ben)).to_have_count(1)
+    expect(threads(ben).locator(".comment-text")).to_have_text(EVIL)
+    expect(threads(ben).locator(".quote")).to_have_text("milk")
+    check_axe(ben)
+    # Ben types before it, at both of its edges and within it, and Ann at the same time behind it.
+    ben.put_caret(0)
+    ben.type("Please ")
+    ann.to_end()
+    ann.type("!")
+    ben.put_caret(14)
+    ben.type("x")
+    ben.put_caret(17)
+    ben.type("il")
+    expected = "Please Buy 🐦 xmiillk and bread today!"
+    ann.wait_for_text(expected)
+    ben.wait_for_text(expected)
+    wait_for_marks(ann, "miillk")
+    wait_for_marks(ben, "miillk")
+    # An answer, an edit of one's own, and the end of it.
+    answer = threads(ben).get_by_role("textbox", name="Answer")
+    answer.fill("Oat?")
+    threads(ben).get_by_role("button", name="Send").click()
+    expect(answer).to_have_value("")
+    expect(threads(ben).locator(".comment-text")).to_have_text([EVIL, "Oat?"])
+    expect(panel(ann)).to_be_visible()
+    threads(ann).get_by_role("button", name="Edit").nth(1).click()
+    field = threads(ann).get_by_role("textbox", name="Your comment")
+    field.fill("Oat!")
+    threads(ann).get_by_role("button", name="Save").click()
+    expect(threads(ann).locator(".comment-text")).to_have_text([EVIL, "Oat!"])
+    expect(threads(ben).locator(".comment-text")).to_have_text([EVIL, "Oat!"])
+    threads(ben).get_by_role("button", name="Resolve").click()
+    expect(threads(ben)).to_have_count(0)
+    wait_for_marks(ann)
+    wait_for_marks(ben)
+    ben.page.get_by_role("checkbox", name="Show resolved (1)").check()
+    expect(threads(ben)).to_contain_text("Resolved by Ben")
+    threads(ben).get_by_role("button", name="Reopen").click()
+    wait_for_marks(ann, "miillk")
+    # To the words and back.
+    threads(ann).locator("button.quote").click()
+    assert ann.page.evaluate("document.activeElement.id") == "editor"
+    ann.page.locator("#comments-close").click()
+    expect(panel(ann)).to_be_hidden()
+    ann.page.locator("#editor .comment-mark").first.click()
+    expect(threads(ann)).to_be_focused()
+    # Its words go, and it stays; over a reload, too.
+    start = expected.index("miillk") + 1
+    ben.put_caret(start, start + 6)
+    ben.press("Delete")
+    wait_for_marks(ann)
+    expect(threads(ann)).to_contain_text("Its text was deleted.")
+    expect(threads(ann).locator(".quote")).to_have_text("milk")
+    ann.wait_until_saved()
+    ann.reload()
+    ann.page.get_by_role("button", name="Comments: 1 open").click()
+    expect(threads(ann)).to_contain_text("Its text was deleted.")
+    ann.picture("comments")
+    threads(ann).get_by_role("button", name="Delete").nth(1).click()
+    ann.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(threads(ann).locator(".comment-text")).to_have_count(1)
+    expect(threads(ben).locator(".comment-text")).to_have_count(1)
+    for one in (ann, ben):
+        assert one.page.evaluate("window.ran") is None
+
+
+def test_words_stay_in_their_field_until_the_server_has_them(server, person):
+    note = server.create("Plan")
+    server.put_text(note, "some words to talk about")
+    ann = person("Ann").open(note)
+    ann.wait_until_saved()
+    # By keyboard alone; the answer to the first request is lost, and the request is not.
+    lost = []
+
+    def lose(route):
+        if route.request.method == "POST" and not lost:
+            lost.append(route.request.headers["idempotency-key"])
+            route.fetch()
+            route.abort()
+        else:
+            if route.request.method == "POST":
+                lost.append(route.request.headers["idempotency-key"])
+            route.continue_()
+
+    ann.page.route("**/comments*", lose)
+    ann.put_caret(5, 10)
+    ann.press("Alt+m")
+    field = ann.page.get_by_role("textbox", name="Your comment")
+    expect(field).to_be_focused()
+    ann.page.keyboard.type("once")
+    ann.press("Control+Enter")
+    expect(ann.page.locator("#comment-new")).to_contain_text("Not sent yet.")
+    expect(field).to_have_value("once")
+    ann.press("Control+Enter")
+    expect(ann.page.locator("#comment-new")).to_be_hidden()
+    expect(threads(ann)).to_have_count(1)
+    assert len(lost) == 2 and lost[0] == lost[1]
+    assert len(server.request("GET", f"/api/notes/{note}/comments")["comments"]) == 1
+    wait_for_marks(ann, "words")
+    # Without a server the words wait, and go out by themselves when it is there again.
+    answer = threads(ann).get_by_role("textbox", name="Answer")
+    server.kill()
+    ann.wait_for_status("offline")
+    answer.fill("later")
+    threads(ann).get_by_role("button", name="Send").click()
+    expect(threads(ann)).to_contain_text("Not sent yet.")
+    server.start()
+    ann.wait_for_status("saved")
+    expect(threads(ann).locator(".comment-text")).to_have_text(["once", "later"])
+    expect(answer).to_have_value("")
+    # What is refused stays, and can be mended.
+    answer.fill("x" * 5_000)
+    threads(ann).get_by_role("button", name="Send").click()
+    expect(threads(ann)).to_contain_text("Shorten it.")
+    expect(answer).to_have_value("x" * 5_000)
+    # Nothing is selected: it is said what to do.
+    ann.put_caret(0)
+    ann.press("Alt+m")
+    expect(ann.page.locator("#comments-none")).to_have_text("Select the words that you want to comment on, then press “Comment”.")
+
+
+@pytest.mark.parametrize("may", [["read"], ["read", "comment"]])
+def test_who_may_read_sees_them_and_who_may_comment_makes_them(guarded, person, may):
+    note = guarded.create("Plan")
+    guarded.request("POST", f"/api/notes/{note}/changes", {"revision": 0, "operation": ["some words"]})
+    anchor = {"revision": 1, "from": 5, "to": 10}
+    guarded.request("POST", f"/api/notes/{note}/comments", {"text": "Which?", "anchor": anchor})
+    rights = [{"match": note, "may": [*may, "presence"]}]
+    options = {**PHONE, "locale": "ar"} if may == ["read"] else PHONE
+    eve = person("Eve", **options)
+    eve.page.goto(f"/n/{note}#token={token(rights, sub='eve')}")
+    eve.editor.wait_for(state="attached")
+    wait_for_marks(eve, "words")
+    eve.page.locator("#comments").click()
+    expect(threads(eve).locator(".comment-text")).to_have_text("Which?")
+    field = threads(eve).locator("textarea")
+    if may == ["read"]:
+        expect(field).to_have_count(0)
+        expect(threads(eve).locator(".link-button")).to_have_count(0)
+        expect(eve.page.locator("html")).to_have_attribute("dir", "rtl")
+        eve.put_caret(0, 4)
+        expect(eve.page.locator("#comment-here")).to_be_hidden()
+    else:
+        comment(eve, "And these?", 0, 4)
+        wait_for_marks(eve, "some", "words")
+        expect(threads(eve)).to_have_count(2)
+        expect(eve.page.get_by_role("button", name="Edit")).to_have_count(1)
+    box = panel(eve).bounding_box()
+    width, height = eve.page.viewport_size["width"], eve.page.viewport_size["height"]
+    assert box["width"] == width and box["y"] > height / 3, "the panel is no sheet at the foot"
+    assert eve.page.evaluate("document.documentElement.scrollWidth") <= width
+    check_axe(eve)
+    eve.picture(f"comments-on-a-phone-{len(may)}")

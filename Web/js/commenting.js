@@ -1,0 +1,35 @@
+// Comments on the note that is shown, from when its text is there until another is.
+
+import { byId } from "./dialogs.js";
+import { myName } from "./me.js";
+import { page } from "./page.js";
+import { connection, profile } from "./session.js";
+
+/** @type {ReturnType<typeof import("./commentsview.js").showComments> | undefined} */
+let shown;
+
+/** Ends what belongs to another note or another editor. */
+export function leaveComments() {
+  shown?.close();
+  shown = undefined;
+  byId("comments").hidden = true;
+}
+
+/** Shows the comments of the note that is open, once its text is there. */
+export async function followComments() {
+  const { current: note, editor } = page;
+  if (shown && shown.note === note && shown.editor === editor) return;
+  leaveComments();
+  if (!note || !editor) return;
+  try {
+    // The text can be done without them.
+    const { showComments } = await import("./commentsview.js");
+    if (page.current !== note || page.editor !== editor || shown) return;
+    shown = showComments({ note, editor, connection, profile: () => ({ name: myName(), color: profile.color }) });
+  } catch (error) {
+    console.error(error);
+  }
+}
+
+/** Begins a comment on what is selected. */
+export const commentHere = () => shown?.begin();
