@@ -139,7 +139,7 @@ export class Comments extends Emitter {
   close() {
     this.#isClosed = true;
     for (const unsubscribe of this.#subscriptions) unsubscribe();
-    if (this.#connection.isOnline) this.#connection.handle("unsubscribe", this.#room);
+    this.#connection.handle("unsubscribe", this.#room);
   }
 
   // Where the text is the server's.

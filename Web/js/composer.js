@@ -84,7 +84,8 @@ export function composer({ label, send, text = "", bytesMax, submit, failed, can
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       void go();
-    } else if (event.key === "Escape" && cancel && !isBusy) {
+    } else if (event.key === "Escape" && cancel && !isBusy && area.value.trim() === text.trim()) {
+      // With other words in it, it is put out of sight with the panel, and keeps them.
       event.stopPropagation();
       cancel();
     }
