@@ -579,7 +579,7 @@ extension Configuration {
       "user-request-rate", \.limits.userRequestsPerSecondMax, .limits, in: Setting.rates,
       help: "HTTP requests in a second with tokens of one user, or with one API key."),
     .bytes(
-      "comment-size-max", \.commentBytesMax, .limits, in: 64...65_536,
+      "comment-size-max", \.commentBytesMax, .limits, in: 64...4_096,
       help: "A comment's text."),
     .number(
       "note-comments-max", \.noteCommentsMax, .limits, in: 1...10_000,

@@ -58,7 +58,7 @@ def test_from_a_remark_to_another_server(start, postgres, receiver, tmp_path, st
     with NativeClient(server) as client:
         client.subscribe(f"/note/{note}")
         key = {"Idempotency-Key": "k-1"}
-        evil = "<img src=x onerror=alert(1)>\0 \"é"
+        evil = "<img src=x onerror=alert(1)>\n \"é"
         status, first, _ = make(server, note, evil, key, anchor=anchor(1, 6, 9), author="Ann")
         assert status == 201 and first["made"]["quote"] == "two" and first["text"] == evil
         assert client.expect("resourceUpdate")["resourceId"] == f"/note/{note}"

@@ -81,7 +81,7 @@ def make(start, tmp_path):
     status, _, body = server.request("POST", f"{path}/versions", {"name": "First", "revision": 2})
     assert status in (200, 201), body
     put(server, note, picture())
-    remark = {"text": "é\0", "anchor": {"revision": 2, "from": 0, "to": 6}}
+    remark = {"text": "é", "anchor": {"revision": 2, "from": 0, "to": 6}}
     assert server.request("POST", f"{path}/comments", remark)[0] == 201
     gone = server.create_note("Gone")
     assert server.request("PUT", f"/api/notes/{gone}/text", b"gone")[0] == 200

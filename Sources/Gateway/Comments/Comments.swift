@@ -189,7 +189,20 @@ final class Comments: Part {
       respond(request, .problem(400, .badMessage, "expected a text that is not empty"))
       return false
     }
+    // Each would take six bytes in an answer, which is to be short enough to be kept (``KeptAnswer``).
+    guard !text.unicodeScalars.contains(where: Self.isControl) else {
+      respond(
+        request, .problem(400, .badMessage, "expected a text without control characters"))
+      return false
+    }
     return true
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "\t", "\n", "\r": false
+    default: scalar.value < 0x20
+    }
   }
 
   private func known(_ id: String?, _ request: RequestID) -> CommentID? {
