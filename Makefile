@@ -283,6 +283,10 @@ image: setup-serve page  ## Make a container image, as an archive to load
 install-test: image deb  ## Install tarball, package and image in bare roots, and use them (as root)
 	@python3 Scripts/install_test.py
 
+.PHONY: pictures
+pictures: setup-test build  ## Take the documentation's pictures anew
+	@$(PYTHON) Scripts/readme_picture.py
+
 .PHONY: clean
 clean:  ## Remove what was built (not .venv, not the vendored page parts)
 	rm -rf .build artifacts Web/generated Web/built

@@ -139,13 +139,17 @@ def without_effects(text):
     return "\n".join(statements)
 
 
+# Parts of CodeMirror by themselves, which few notes need: the page's module, and what it has of the vendored ones.
+LANGUAGES = {"html": "html.js", "code": "languages.js"}
+
+
 def codemirror(work, modules):
-    """CodeMirror, with what the page and the part for HTML use of it; and that part."""
+    """CodeMirror, with what the page and its languages use of it; and the parts of these."""
     core = re.search(r'from"\./(index-[^"]+)"', (CODEMIRROR / "index.js").read_text())[1]
     used = set().union(*(modules.names([name], "codemirror.js") for name in modules.sources))
     own = {"markdown", "markdownLanguage"}
-    # What the modules of HTML take of the core, under names that nothing else has.
-    taken, done, waiting = set(), set(), ["html.js"]
+    # What the languages take of the core, under names that nothing else has.
+    taken, done, waiting = set(), set(), list(LANGUAGES.values())
     while waiting:
         name = waiting.pop()
         if name in done or name == core:
@@ -153,7 +157,7 @@ def codemirror(work, modules):
         done.add(name)
         source = (CODEMIRROR / name).read_text()
         waiting += re.findall(r'(?:from|import)"\./([^"]+)"', source)
-        for names in re.findall(r'import\{([^}]*)\}from"\./%s"' % re.escape(core), source):
+        for names in re.findall(r'(?:import|export)\{([^}]*)\}from"\./%s"' % re.escape(core), source):
             taken |= {one.split(" as ")[0] for one in names.split(",")}
     entry = CODEMIRROR / "entry.js"
     folder = work / "codemirror"
@@ -170,8 +174,10 @@ def codemirror(work, modules):
     (folder / core).write_text(
         f'export {{ {", ".join(f"core{name} as {name}" for name in sorted(taken))} }} from "@codemirror";\n'
     )
-    html = bundled(folder / "html.js", "--minify", "--external:@codemirror")
-    return editor, html
+    languages = {
+        part: bundled(folder / module, "--minify", "--external:@codemirror") for part, module in LANGUAGES.items()
+    }
+    return editor, languages
 
 
 # The texts.
@@ -211,7 +217,7 @@ def parts(work, modules):
     app = modules.reached("app.js")
     dynamic = {
         f"{name}.js" for source in modules.sources.values() for name in DYNAMIC.findall(source)
-    } - {"app.js", "html.js"}
+    } - {"app.js", *(f"{part}.js" for part in LANGUAGES)}
     reached = {name: modules.reached(name) for name in dynamic}
     counts = {}
     for members in reached.values():
@@ -220,7 +226,7 @@ def parts(work, modules):
     shared = app | {name for name, count in counts.items() if count > 1 and name not in dynamic}
     for name in list(shared):
         shared |= modules.reached(name)
-    if shared & {"codemirror.js", "html.js", *dynamic}:
+    if shared & {"codemirror.js", *(f"{part}.js" for part in LANGUAGES), *dynamic}:
         fail("the page's start would bring CodeMirror, or a part that is to be fetched later")
     importers = set().union(*reached.values()) - shared
     exports = {module: modules.names(importers, module) for module in sorted(shared)}
@@ -247,7 +253,7 @@ def parts(work, modules):
             for module, names in exports.items()
         )
     )
-    options = ["--minify", *(f"--external:@{name}" for name in ("app", "codemirror", "html"))]
+    options = ["--minify", *(f"--external:@{name}" for name in ("app", "codemirror", *LANGUAGES))]
     options += [f"--external:@{name.removesuffix('.js')}" for name in dynamic]
     files = {
         "main": bundled(folder / "main.js", *options),
@@ -342,7 +348,7 @@ def build(target):
 
     (target / "immutable").mkdir()
     write("client.wasm", (WEB / "generated" / "client.wasm").read_bytes())
-    for name, sheets in (("page.css", ("app", "history", "access")), ("admin.css", ("app", "admin"))):
+    for name, sheets in (("page.css", ("app", "reading", "editing", "history", "access", "touch")), ("admin.css", ("app", "admin"))):
         write(name, minified("".join(read(f"css/{sheet}.css") for sheet in sheets), "css"))
     theme = minified(read("js/theme.js"), "js")
     write("theme.js", theme)
@@ -359,10 +365,11 @@ def build(target):
             "export const editorStyles = () => Promise.resolve(styles);\n"
         )
         modules = Modules(work / "js")
-        editor, html = codemirror(work, modules)
+        editor, code = codemirror(work, modules)
         files = parts(work, modules)
     write("codemirror.js", editor)
-    write("html.js", html.replace('"@codemirror"', f'"./{names["codemirror"].split("/")[1]}"'))
+    for part, text in code.items():
+        write(f"{part}.js", text.replace('"@codemirror"', f'"./{names["codemirror"].split("/")[1]}"'))
     for name in [name for name in files if name.startswith("languages/")]:
         stem = name.replace("/", "-")
         write(f"{stem}.js", files.pop(name))

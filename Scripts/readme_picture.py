@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Takes the README's pictures: the real page, with people writing in it.
+"""Takes the documentation's pictures: the real page, with people writing in it.
 
-    make build && .venv/bin/python Scripts/readme_picture.py
+    make pictures        (or: make build && .venv/bin/python Scripts/readme_picture.py)
 
 Starts the program on an empty folder, lets browsers write into one note, and keeps what one of them
 sees in Documentation/images: two-people.png, history.png of how the note came about, and admin.png, what
-an operator sees of it all. The page looks as intended where Inter and Vollkorn are installed (Debian: fonts-inter, fonts-vollkorn);
+an operator sees of it all. Then it goes through a team's day, as the test of that does, and keeps some of
+its views. The page looks as intended where Inter and Vollkorn are installed (Debian: fonts-inter, fonts-vollkorn);
 elsewhere the system's fonts stand in.
 """
 
@@ -21,9 +22,17 @@ sys.path.insert(0, str(ROOT / "Tests" / "Browser"))
 
 from conftest import CHROMIUM, FLAGS, PROGRAM, Person, Server, converge, wait_until  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
+from team_day import Day  # noqa: E402  First of these: it finds what is in Tests/Clients.
+from identity_providers import LyingProvider  # noqa: E402
+from proxies import free_port  # noqa: E402
 
 IMAGES = ROOT / "Documentation" / "images"
 BYTES_MAX = 300_000
+# Views of a team's day, and the pictures that they become.
+DAY = {
+    "page": "as-a-page.png", "search": "search.png", "invited": "invited.png", "phone-page": "phone.png",
+    "arabic": "arabic.png",
+}  # fmt: skip
 
 BEFORE = """# Autumn walk, Saturday
 
@@ -85,14 +94,35 @@ def main():
             )
             watch(operator, key, [ines, jonas, keiko])
             take(operator, "admin.png")
-            browser.close()
         finally:
             server.stop()
-    names = ("two-people.png", "history.png", "admin.png")
+        take_day(browser, pathlib.Path(folder) / "day")
+        browser.close()
+    names = ("two-people.png", "history.png", "admin.png", *DAY.values())
     sizes = {name: (IMAGES / name).stat().st_size for name in names}
     for name, size in sizes.items():
         print(f"{name}: {size} bytes")
     return 0 if max(sizes.values()) < BYTES_MAX else 1
+
+
+def take_day(browser, folder):
+    """Goes through a team's day."""
+    folder.mkdir()
+    provider = LyingProvider()
+
+    def look(person, view):
+        if name := DAY.get(view):
+            person.page.emulate_media(color_scheme="dark" if view == "page" else "light")
+            # Nothing that is being explained stands in the picture.
+            person.page.evaluate("() => document.getElementById('toast').hidden = true")
+            take(person, name)
+
+    day = Day(browser, folder, provider, free_port(), look)
+    try:
+        day.run()
+    finally:
+        day.close()
+        provider.stop()
 
 
 def make_key(file):

@@ -3,7 +3,8 @@
 #
 # The modules are taken from a Python wheel that carries them ready to serve, so no bundler and no
 # package manager for JavaScript is needed. The wheel's hash is pinned: another file is refused. Of its
-# hundred languages Markdown is kept, and HTML with what stands in it; two modules are changed a little.
+# hundred languages Markdown is kept, HTML with what stands in it, and those that code in notes is often
+# written in; two modules are changed a little.
 # Nothing is done when the pinned version is already there.
 #
 # Usage: Scripts/vendor-codemirror.sh     (PYTHON=… chooses the interpreter whose pip is used)
@@ -13,7 +14,7 @@ version=3.18.0
 hash=a2bd51642312d98aab6d8b641245d796ff1b89da5829777170bcc488140c3dcd
 
 # Of what is changed below.
-edition=2
+edition=3
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 target=$root/Web/vendor/codemirror
@@ -64,12 +65,31 @@ html_name = only(r'name:"HTML",[^}]*?import\("\./([^"]+)"\)', core)
 # The bundle gives out the keys of its search only within a set-up that brings much else.
 keys = only(r'[,;](\w+)=\[\{key:"Mod-f",run:', core)
 source_map = re.compile(r"//# sourceMappingURL=.*\s*$")
-core = source_map.sub("", core).rstrip() + f"export{{{keys} as searchKeymap}};\n"
+# Nor does it give out what makes a language of a tokenizer, and what finds a text's colours.
+streamed = only(r"function (\w+)\(\w+\)\{return new \w+\(\w+\.define\(\w+\)\)\}", core)
+colours = only(r"function (\w+)\(\w+,\w+,\w+,\w+=0,\w+=\w+\.length\)\{let \w+=new \w+\(\w+,Array\.isArray", core)
+# How the list of languages loads each of those that are kept, by its name there.
+loaders = {
+    name: only(rf'name:"{re.escape(name)}",[^}}]*?import\("\./([^"]+)"\)\.then\(\w+=>\w*\(?\w+\.(\w+)', core)
+    for name in (
+        "C#", "diff", "Dockerfile", "Go", "JSON", "Kotlin", "Lua", "Nginx", "Objective-C", "Perl", "PowerShell",
+        "Properties files", "R", "Ruby", "Rust", "Scala", "Shell", "Swift", "TOML", "XML", "YAML",
+    )
+}
+script_name = only(r'name:"JavaScript",[^}]*?import\("\./([^"]+)"\)', core)
+style_name = only(r'name:"CSS",[^}]*?import\("\./([^"]+)"\)', core)
+# These two are loaded by helpers of their own, or are smaller as tokenizers.
+queries_name = only(r'return import\("\./([^"]+)"\)\.then\(\w+=>\w+\.sql\(', core)
+python_name = only(r'name:"Cython",[^}]*?import\("\./([^"]+)"\)', core)
+core = (
+    source_map.sub("", core).rstrip()
+    + f"export{{{keys} as searchKeymap,{streamed} as streamed,{colours} as highlightTree}};\n"
+)
 # The list of languages stays, and none of it can be loaded.
 core = re.sub(r'import\("\./[^"]+"\)', "Promise.reject(new Error)", core)
 (target / core_name).write_text(core)
 (target / "index.js").write_text(
-    source_map.sub("", index).rstrip() + f'export{{searchKeymap}}from"./{core_name}";\n'
+    source_map.sub("", index).rstrip() + f'export{{highlightTree,searchKeymap}}from"./{core_name}";\n'
 )
 
 # Markdown brings HTML along, with CSS and JavaScript: here it is what whoever configures it brings.
@@ -81,9 +101,28 @@ markdown = re.sub(
     markdown,
 )
 (target / "markdown.js").write_text(source_map.sub("", markdown))
-(target / "html.js").write_text(f'export{{html}}from"./{html_name}";\n')
+(target / "html.js").write_text(
+    f'export{{html}}from"./{html_name}";export{{javascript}}from"./{script_name}";export{{css}}from"./{style_name}";\n'
+)
+(target / "languages.js").write_text(
+    f'export{{streamed}}from"./{core_name}";export{{sql}}from"./{queries_name}";'
+    f'export{{mkPython as python}}from"./{python_name}";\n'
+    + f'export{{c,cpp,java}}from"./{loaders["C#"][0]}";\n'
+    + "".join(f'export{{{name}}}from"./{module}";\n' for module, name in loaders.values())
+)
 
-wanted = {"index.js", "markdown.js", "html.js"}
+# C, C++ and Java are made there for their effects alone, and given out by nobody.
+family = target / loaders["C#"][0]
+kin = {"c": "cTokens", "cpp": "cppTokens", "java": "javaTokens"}
+source = source_map.sub("", family.read_text()).rstrip()
+for name, variable in kin.items():
+    made = rf'(?<=[,;}}])(\w+\(\{{name:"{name}",)'
+    only(made, source)
+    source = re.sub(made, rf"{variable}=\1", source)
+kept = ",".join(f"{variable} as {name}" for name, variable in kin.items())
+family.write_text(f'let {",".join(kin.values())};{source}export{{{kept}}};\n')
+
+wanted = {"index.js", "markdown.js", "html.js", "languages.js"}
 waiting = list(wanted)
 while waiting:
     for name in re.findall(r'(?:from|import)"\./([^"]+)"', (target / waiting.pop()).read_text()):

@@ -300,7 +300,7 @@ package enum Help {
            parley restore FILE [--replace | --verify]
            parley migrate --from STORE --to STORE [--json]
            parley notes [--deleted] [--json]
-           parley search WORD … [--limit N]
+           parley search WORD … [--limit N] [--json]
            parley reindex
            parley undelete ID
            parley webhooks
@@ -324,8 +324,8 @@ package enum Help {
     come back. With --json the list is one JSON object. undelete brings one back as it was, with its history; so does the page.
 
     search finds the notes with all of the words in title or text, best first, 20 unless --limit says
-    otherwise: the id and title of each, and the place in its text. The last word may be the beginning
-    of one; #plan is a tag. reindex makes the index that this needs from nothing; a server does so by
+    otherwise: the id and title of each, and the place in its text, or all of it as one JSON object. The
+    last word may be the beginning of one; #plan is a tag. parley notes search is the same. reindex makes the index that this needs from nothing; a server does so by
     itself when it is missing.
 
     restore, reindex, undelete, import and compact want the server to be stopped. restore reads the whole backup

@@ -60,6 +60,19 @@ package enum JSONReport {
     }
   }
 
+  /// The notes that a search has found, best first, each with the place that was found.
+  package static func hits(_ hits: [SearchHit]) -> String {
+    text { object, bytes in
+      object.key("notes", &bytes)
+      JSONWriter.array(hits, &bytes) { hit, bytes in
+        JSONWriter.object(&bytes) { object, bytes in
+          fields(hit.note, &object, &bytes)
+          object.field("place", hit.place.text, &bytes)
+        }
+      }
+    }
+  }
+
   private static func fields(
     _ note: NoteSummary, _ object: inout JSONWriter.Object, _ bytes: inout [UInt8]
   ) {

@@ -111,6 +111,7 @@ enum StoreCommand {
   }
 
   private static func list(_ arguments: [String]) throws -> Int32 {
+    if arguments.first == "search" { return try search(Array(arguments.dropFirst())) }
     let words = try CommandWords(arguments, options: [], switches: ["deleted", "json"])
     let commands = try commands(words)
     let isJSON = words.switches.contains("json")
@@ -131,11 +132,15 @@ enum StoreCommand {
   }
 
   private static func search(_ arguments: [String]) throws -> Int32 {
-    let words = try CommandWords(arguments, options: ["limit"], switches: [])
+    let words = try CommandWords(arguments, options: ["limit"], switches: ["json"])
     guard !words.operands.isEmpty else { throw UsageError("expected the words to look for") }
     let limit = words.options["limit"].map { Int($0) ?? 0 } ?? 20
     guard (1...1_000).contains(limit) else { throw UsageError("expected --limit from 1 to 1000") }
     let hits = try commands(words).search(words.operands.joined(separator: " "), limit: limit)
+    if words.switches.contains("json") {
+      Terminal.output(JSONReport.hits(hits))
+      return Program.ExitCode.success
+    }
     for hit in hits {
       Terminal.output("\(hit.note.id)  \(hit.note.title)\n    \(hit.place.text)\n")
     }

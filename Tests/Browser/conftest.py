@@ -79,22 +79,15 @@ class Server:
         self.port = 0
         self.start()
 
+    def command(self):
+        """What starts it, with its settings."""
+        own = {"--port": self.port, "--data-dir": self.folder / "data", "--web-dir": self.web}
+        return [PROGRAM, "serve", *(word for setting in own.items() for word in setting), *self.options]
+
     def start(self):
         """Starts it; from the second time on at the port of the first."""
         self.process = subprocess.Popen(
-            [
-                str(PROGRAM),
-                "serve",
-                "--port",
-                str(self.port),
-                "--data-dir",
-                str(self.folder / "data"),
-                "--web-dir",
-                str(self.web),
-                *self.options,
-            ],
-            stdout=subprocess.PIPE,
-            stderr=self.log,
+            [str(word) for word in self.command()], cwd=self.folder, stdout=subprocess.PIPE, stderr=self.log
         )
         deadline = time.monotonic() + SECONDS
         text = b""

@@ -26,7 +26,7 @@ CONTRAST = """(selector) => [...document.querySelectorAll(selector)].map((elemen
 
 # What is shown outside of landmarks, dialogs and live regions, the link that skips to the text aside.
 STRAYS = """() => {
-    const inside = "main, nav, aside, dialog, [role=status], [role=alert], [aria-live], .skip";
+    const inside = "main, nav, aside, [role=complementary], [role=main], dialog, [role=status], [role=alert], [aria-live], .skip";
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const strays = [];
     for (let node; (node = walker.nextNode()); ) {
@@ -123,7 +123,7 @@ def test_headings_and_landmarks(server, person):
     ann.press("Escape")
     ann.page.locator("#notes .note-row").hover()
     ann.page.get_by_role("button", name="More for “Structure”").click()
-    assert menu.evaluate("(menu) => menu.closest('aside') !== null")
+    assert menu.evaluate("(menu) => menu.closest('.sidebar') !== null")
     ann.picture("menu-in-the-list")
     assert ann.page.evaluate(STRAYS) == []
     ann.press("Escape", "Alt+h")

@@ -65,6 +65,7 @@ def test_a_note_is_read_as_a_page(server, person):
     expect(page.locator("td").nth(1)).to_have_class("to-right")
     expect(page.locator("blockquote")).to_contain_text("quotedtwice")
     expect(page.locator("pre code")).to_have_text('let x = "<b>";')
+    expect(page.locator("pre .token-string")).to_have_text('"<b>"')
     expect(page).to_contain_text("[nowhere]")
     ann.picture("read-as-a-page")
     ann.page.get_by_role("button", name="Read as a page").click()
@@ -143,6 +144,13 @@ HOSTILE = [
     "<base href=javascript:/run()//>[a](x)",
     "<x contenteditable onblur=run()>lose focus!",
     "<div id=app><form name=body><input name=append>",
+    "# app",
+    "[a](#\"><img src=x onerror=run()>)",
+    "[^<img src=x onerror=run()>]",
+    "x[^a]\n\n[^a]: <img src=x onerror=run()> [b](javascript:run())",
+    "```js\nlet a = '<img src=x onerror=run()>'; // </code></pre><script>run()</script>\n```",
+    "```\"onmouseover=run()\nx\n```",
+    "```constructor\nx\n```",
 ]
 
 
@@ -169,14 +177,18 @@ def test_nothing_in_a_note_runs_even_without_a_policy(server, without_policy, tm
     shown = page.locator("#rendered")
     expect(shown).to_contain_text("lose focus!")
     tags = set(page.evaluate("() => [...document.querySelectorAll('#rendered *')].map((one) => one.localName)"))
-    allowed = "div p br a em strong s code pre h2 ul ol li input span table thead tbody tr th td blockquote hr sub sup"
+    allowed = (
+        "div p br a em strong s code pre h2 ul ol li input span table thead tbody tr th td blockquote hr sub sup"
+        # The page's own: what copies a heading's address, and the footnotes.
+        " button svg use section"
+    )
     assert tags <= set(allowed.split()), tags
     attributes = set(
         page.evaluate("() => [...document.querySelectorAll('#rendered *')].flatMap((one) => one.getAttributeNames())")
     )
     assert attributes <= {
         "class", "dir", "href", "target", "rel", "title", "type", "data-at", "data-from", "aria-label", "tabindex", "start",
-        "disabled",
+        "disabled", "id", "aria-hidden", "data-heading", "data-note", "data-footnote", "data-language", "data-is-coloured",
     }, attributes  # fmt: skip
     schemes = page.evaluate("() => [...document.querySelectorAll('#rendered a[href]')].map((one) => one.protocol)")
     assert set(schemes) <= {"https:", "http:", "mailto:"}, schemes
@@ -214,3 +226,90 @@ def test_on_a_phone(server, person):
     expect(rendered(ann).locator("h2")).to_be_visible()
     assert ann.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
     ann.picture("reading-on-a-phone")
+
+
+LONG = """# Trip
+
+See [the rent](/n/OTHER#heading=the-rent) and [below](#packing-list), this[^a] and that[^b], this again[^a], and [^c].
+
+## Packing list
+
+- [ ] tent
+
+## Packing list
+
+| what | price |
+| --- | ---: |
+| tea | 3 |
+
+[^b]: Second.
+[^a]: First, *marked*,
+    on two lines.
+
+    With a paragraph, and [^b].
+[^never]: Named by nobody.
+"""
+
+
+def heading_at_top(person, name):
+    """Whether a heading is where reading begins."""
+    heading = person.page.get_by_role("heading", name=name, exact=True).last
+    host = rendered(person).bounding_box()
+    return abs(heading.bounding_box()["y"] - host["y"]) < 60
+
+
+def test_headings_have_addresses_and_links_lead_to_them(server, person):
+    other, note = server.create("Budget"), server.create("Trip")
+    server.put_text(other, "# Budget\n\n" + "line\n\n" * 60 + "## The rent\n\nmuch\n\n" + "line\n\n" * 60)
+    server.put_text(note, LONG.replace("OTHER", other) + "\nline\n" * 60)
+    ann = person("Ann").open(note)
+    ann.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ann.wait_until_saved()
+    read(ann)
+    contents = rendered(ann).get_by_role("navigation", name="Contents")
+    contents.locator("summary").click()
+    expect(contents.get_by_role("link")).to_have_text(["Trip", "Packing list", "Packing list"])
+    # An address of one's own for each, also for those of one name.
+    rendered(ann).get_by_role("button", name="Copy a link to “Packing list”").last.click()
+    copied = ann.page.evaluate("() => navigator.clipboard.readText()")
+    assert copied == f"{server.url}/n/{note}#heading=packing-list-1"
+    contents.get_by_role("link", name="Packing list").first.click()
+    expect(ann.page).to_have_url(f"{server.url}/n/{note}#heading=packing-list")
+    wait_until(lambda: heading_at_top(ann, "Packing list") or rendered(ann).evaluate("(host) => host.scrollTop") > 0)
+    # A link to another note is followed without a reload, and back again.
+    ann.page.evaluate("() => { window.isSame = true; }")
+    rendered(ann).evaluate("(host) => host.scrollTo(0, 0)")
+    ann.page.get_by_role("link", name="the rent").click()
+    expect(ann.page).to_have_url(f"{server.url}/n/{other}#heading=the-rent")
+    expect(ann.page.get_by_role("heading", name="The rent")).to_be_visible()
+    wait_until(lambda: heading_at_top(ann, "The rent"))
+    ann.page.go_back()
+    expect(ann.page.get_by_role("heading", name="Trip", level=2)).to_be_attached()
+    assert ann.page.evaluate("() => window.isSame")
+    # Who opens such an address to write is taken to the place in the text.
+    bo = person("Bo").open(other, "#heading=the-rent")
+    expect(bo.page.locator(".cm-line", has_text="The rent")).to_be_in_viewport()
+    bo.page.goto(f"/n/{other}#heading=gone-long-ago")
+    expect(bo.page.locator("#toast")).to_contain_text("This heading is not in the note any more.")
+
+
+def test_footnotes_stand_at_the_end_in_order(server, person):
+    note = server.create("Notes")
+    server.put_text(note, LONG)
+    ann = person("Ann").open(note)
+    ann.wait_until_saved()
+    read(ann)
+    marks = rendered(ann).locator("a.footnote")
+    expect(marks).to_have_text(["1", "2", "1", "[^c]", "2"])
+    expect(rendered(ann).locator(".footnotes li")).to_have_count(2)
+    expect(rendered(ann).locator(".footnotes li").first).to_contain_text("First, marked")
+    expect(rendered(ann).locator(".footnotes li").first).to_contain_text("With a paragraph")
+    expect(rendered(ann)).not_to_contain_text("Named by nobody")
+    marks.first.click()
+    expect(rendered(ann).locator(".footnotes li").first).to_be_focused()
+    rendered(ann).get_by_role("link", name="Back to the text").first.click()
+    expect(marks.first).to_be_focused()
+    assert "#" not in ann.page.url
+    # Somebody changes one: it is drawn anew, and the others stay.
+    server.put_text(note, LONG.replace("Second.", "Changed."))
+    expect(rendered(ann).locator(".footnotes li").last).to_contain_text("Changed.")

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EditorState, ensureSyntaxTree, markdown } from "../../Web/js/codemirror.js";
+import { EditorState, ensureSyntaxTree, markdown, markdownLanguage } from "../../Web/js/codemirror.js";
 import { html } from "../../Web/js/html.js";
 import { markdownAlone, markdownWithHTML } from "../../Web/js/markdown.js";
 
 const [language] = await markdownWithHTML();
-const { language: whole } = markdown({ htmlTagLanguage: html({ matchClosingTags: false }) });
+const { language: whole } = markdown({ base: markdownLanguage, htmlTagLanguage: html({ matchClosingTags: false }) });
 const pieceMax = 8_000;
 
 const sample =

@@ -8,7 +8,7 @@ const folder = new URL("../../Web/js/", import.meta.url);
 /** @type {Map<string, string[]>} What each module imports. */
 const imports = new Map();
 for (const name of readdirSync(folder, { recursive: true }).map(String)) {
-  if (!name.endsWith(".js") || ["codemirror.js", "html.js"].includes(name)) continue;
+  if (!name.endsWith(".js") || ["codemirror.js", "code.js", "html.js"].includes(name)) continue;
   const text = readFileSync(new URL(name, folder), "utf8");
   const found = [...text.matchAll(/^(?:import|export)\b[^;]*? from "(\.[^"]+)";$/gm)];
   const here = new URL(name, folder);

@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asGuest, drawProfile, initials, inkOn, nameCount, nameLengthMax, palette, shownName, unlike, whoIsHere } from "../../Web/js/people.js";
+import {
+  asGuest, drawProfile, initials, inkOn, nameCount, nameLengthMax, palette, shownName, unlike, whoIsHere, withoutDoubles,
+} from "../../Web/js/people.js";
 import { Random } from "./support.mjs";
 
 /** @param {string} color */
@@ -81,4 +83,17 @@ test("a guest is known by the server's mark, whatever the page's language", () =
   assert.equal(shownName(asGuest("Ben")), "Ben (guest)");
   assert.equal(shownName("Ben"), "Ben");
   for (const name of ["Ben Long (guest)", "\u2068Ben Long\u2069 (ضيف)", "Ben Long（ゲスト）"]) assert.equal(initials(name), "BL");
+});
+
+test("a person in several windows is one", () => {
+  const ann = { name: "Ann", color: "#16737f", isWriting: false };
+  const shown = withoutDoubles([
+    ann, { ...ann, isWriting: true }, { ...ann, color: "#8a4bab" }, { ...ann, name: "Bo" }, ann,
+  ]);
+  assert.deepEqual(shown.map(({ name, color, windows, isWriting }) => [name, color, windows, isWriting]), [
+    ["Ann", "#16737f", 3, true], ["Ann", "#8a4bab", 1, false], ["Bo", "#16737f", 1, false],
+  ]);
+  // Who names no colour has one that follows from the client.
+  const guests = withoutDoubles(["a", "b"].map((clientId) => ({ name: "Guest", clientId, isWriting: false })));
+  assert.equal(guests.length, 2);
 });

@@ -29,13 +29,15 @@ const channelName = "parley.access";
 
 /** In the address behind "#": a note that the server has yet to make, by its key. */
 export const newPlace = "new";
+/** In the address behind "#": the heading that is to be shown. */
+export const headingPlace = "heading";
 
 /**
  * What the address says behind "#".
  *
  * @param {string} hash
  * @returns {{token?: string, share?: string, invite?: string, isHistory: boolean, isNew: boolean, newKey?: string,
- *   isSignedIn: boolean, signInProblem?: string}}
+ *   heading?: string, isSignedIn: boolean, signInProblem?: string}}
  */
 export function fragmentOf(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
@@ -46,6 +48,7 @@ export function fragmentOf(hash) {
     isHistory: fields.has("history"),
     isNew: fields.has(newPlace),
     newKey: fields.get(newPlace) || undefined,
+    heading: fields.get(headingPlace) || undefined,
     isSignedIn: fields.has("signed-in"),
     signInProblem: fields.get("sign-in-problem") ?? undefined,
   };

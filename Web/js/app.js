@@ -1,6 +1,7 @@
 // Puts the page together: shows the note that the address names, and tells its parts what has happened.
 
 import { fragmentOf } from "./access.js";
+import { offer } from "./commands.js";
 import { commentHere, leaveComments } from "./commenting.js";
 import { announce, byId, openMenu } from "./dialogs.js";
 import { allPending } from "./identity.js";
@@ -8,6 +9,7 @@ import { importFiles, setUpImportDrop } from "./importdrop.js";
 import { saveCopies, setUpCopies } from "./keepingcopies.js";
 import { setUpKeyboard } from "./keyboard.js";
 import { t } from "./language.js";
+import { drawLandmarks } from "./landmarks.js";
 import { setUpLanguageMenu } from "./languagemenu.js";
 import { drawLine } from "./linestate.js";
 import { drawMe, setUpMe, standApart } from "./me.js";
@@ -29,9 +31,10 @@ import { go, noteIn } from "./routes.js";
 import { access, connection, copies, early, list, newNotes, ownerNow } from "./session.js";
 import { accessTrouble, arrive, setUpSignIn, signIn } from "./signin.js";
 import { drawStatus } from "./status.js";
-import { focusText, loadText, mountEditor } from "./textplace.js";
+import { focusText, loadText, mountEditor, showPlace } from "./textplace.js";
 import { setUpThemeSwitch } from "./themeswitch.js";
 import { drawTitle, keepTitle, setUpTitle } from "./titlebar.js";
+import { drawToolbar, setUpToolbar } from "./toolbar.js";
 import { drawCount, scheduleCount } from "./wordcount.js";
 
 /** @type {(() => void)[]} To the note that is shown. */
@@ -41,7 +44,7 @@ let subscriptions = [];
 function show() {
   // Before the field is another note's.
   keepTitle();
-  const { token, share, invite, isNew, newKey } = fragmentOf(location.hash);
+  const { token, share, invite, isNew, newKey, heading } = fragmentOf(location.hash);
   if (token) {
     history.replaceState(null, "", location.pathname);
     if (token !== access.token) void signIn({ token });
@@ -57,6 +60,7 @@ function show() {
   if (isNew && !newNote) history.replaceState(null, "", location.pathname);
   const isSameNew = newNote !== undefined && newNote === page.newNote;
   const id = noteIn(location.pathname);
+  if (id !== undefined && heading !== undefined) showPlace(id, heading);
   if (page.current && page.current.documentId === id && page.current.phase !== "deleted") {
     showPast();
     return;
@@ -81,6 +85,7 @@ function show() {
   const isHome = id === undefined && !newNote;
   if (isHome || early.note !== (id ?? newNote?.place)) early.show(undefined);
   byId("app").dataset.view = isHome ? "home" : "note";
+  drawLandmarks();
   byId("welcome").hidden = !isHome;
   byId("note").hidden = isHome;
   // What is not made yet can be neither shared nor deleted.
@@ -92,6 +97,7 @@ function show() {
     page.current = openNote(id);
     subscriptions = [
       page.current.on("status", drawStatus),
+      page.current.on("status", drawToolbar),
       page.current.on("people", drawPeople),
       page.current.on("reset", () => isReading() && drawReading()),
       page.current.on("joined", () => page.current && standApart(page.current.people)),
@@ -111,6 +117,7 @@ function show() {
   drawPeople();
   drawTitle();
   drawStatus();
+  drawToolbar();
   drawList();
   drawCount();
   drawReading();
@@ -129,6 +136,7 @@ setUpThemeSwitch();
 setUpLanguageMenu();
 setUpKeyboard();
 setUpTitle(focusText);
+setUpToolbar();
 setUpPrinting();
 setUpReading();
 early.whenComposed = mountEditor;
@@ -178,19 +186,23 @@ byId("gone-retry").addEventListener("click", () => {
 byId("line-sign-in").addEventListener("click", () => accessTrouble()?.button.run());
 byId("gone-copy").addEventListener("click", () => void copyText());
 byId("retry").addEventListener("click", () => connection.retryNow());
-byId("list-menu").addEventListener("click", () => {
+/** What the menu of all notes has. */
+function listItems() {
   /** @type {import("./dialogs.js").MenuItem[]} */
   const items = [{ label: t("list.download"), icon: "download", run: () => void download("archive") }];
   if (list.deletedAgeMax > 0) {
     items.unshift({ label: t("deleted.title"), icon: "trash", run: () => void openDeletedNotes() });
   }
   if (mayCreate()) items.push({ label: t("import.menu"), icon: "plus", run: () => void importFiles() });
-  openMenu(byId("list-menu"), items);
-});
+  return items;
+}
+
+byId("list-menu").addEventListener("click", () => openMenu(byId("list-menu"), listItems()));
 byId("share").addEventListener("click", () => page.current && void shareNote(page.current.documentId));
-byId("note-menu").addEventListener("click", () => {
+/** What the menu of the note that is shown has. */
+function noteItems() {
   const id = page.current?.documentId;
-  if (id === undefined) return;
+  if (id === undefined || byId("note-menu").hidden) return [];
   const isManaged = mayManage(id);
   /** @type {import("./dialogs.js").MenuItem[]} */
   const items = [
@@ -211,8 +223,12 @@ byId("note-menu").addEventListener("click", () => {
     items.unshift({ label: t("rename"), icon: "pencil", run: () => byId("title").focus() });
     items.push({ label: t("delete"), icon: "trash", isDangerous: true, run: () => void removeNote(id) });
   }
-  openMenu(byId("note-menu"), items);
-});
+  return items;
+}
+
+byId("note-menu").addEventListener("click", () => openMenu(byId("note-menu"), noteItems()));
+offer(noteItems);
+offer(listItems);
 
 byId("file").addEventListener("change", () => {
   const input = /** @type {HTMLInputElement} */ (byId("file"));

@@ -50,7 +50,13 @@ export const Transaction: {
 };
 
 export interface EditorSelection {
-  readonly main: { readonly anchor: number; readonly head: number; readonly to: number; readonly empty: boolean };
+  readonly main: {
+    readonly anchor: number;
+    readonly head: number;
+    readonly from: number;
+    readonly to: number;
+    readonly empty: boolean;
+  };
 }
 export const EditorSelection: {
   cursor(position: number): any;
@@ -62,6 +68,7 @@ export interface EditorState {
   readonly selection: EditorSelection;
   readonly readOnly: boolean;
   field(field: any, isRequired?: boolean): any;
+  changes(changes: object): ChangeSet;
 }
 export const EditorState: {
   create(config: { doc?: string; extensions?: Extension }): EditorState;
@@ -124,6 +131,7 @@ export class EditorView {
     paste?: (event: ClipboardEvent, view: EditorView) => boolean;
     drop?: (event: DragEvent, view: EditorView) => boolean;
     click?: (event: MouseEvent, view: EditorView) => boolean;
+    mousedown?: (event: MouseEvent, view: EditorView) => boolean;
   }): Extension;
   coordsAtPos(position: number, side?: number): { left: number; right: number; top: number; bottom: number } | null;
   posAtCoords(place: { x: number; y: number }): number | null;
@@ -173,4 +181,11 @@ export function layer(config: {
 }): Extension;
 export function placeholder(text: string): Extension;
 export function syntaxHighlighting(highlighter: object): Extension;
+export function highlightTree(
+  tree: object,
+  highlighter: object,
+  put: (from: number, to: number, classes: string) => void,
+): void;
 export function syntaxTree(state: EditorState): object;
+export function redo(view: EditorView): boolean;
+export function undo(view: EditorView): boolean;

@@ -69,7 +69,7 @@ let closeOpenMenu = () => {};
 export function openMenu(button, items) {
   const menu = byId("menu");
   // Inside a landmark, where a screen reader looks for it.
-  (button.closest("aside, main") ?? document.body).append(menu);
+  (button.closest(".sidebar, main") ?? document.body).append(menu);
   const wasMine = button.getAttribute("aria-expanded") === "true";
   closeOpenMenu();
   if (wasMine) return;
@@ -127,7 +127,9 @@ export function openMenu(button, items) {
   const left = Math.min(Math.max(8, isRight ? anchor.left : anchor.right - width), innerWidth - width - 8);
   const below = anchor.bottom + 4;
   menu.style.left = `${left}px`;
-  menu.style.top = `${below + height > innerHeight - 8 ? anchor.top - height - 4 : below}px`;
+  // Above the button where there is no room below; over it where there is none above either.
+  const top = below + height <= innerHeight - 8 ? below : Math.max(8, anchor.top - height - 4);
+  menu.style.top = `${Math.min(top, Math.max(8, innerHeight - height - 8))}px`;
   entries[0]?.focus();
 }
 
@@ -157,6 +159,11 @@ export function toast(text, action) {
   element.hidden = false;
   clearTimeout(toastTimer);
   toastTimer = setTimeout(() => (element.hidden = true), action ? 12_000 : 3_500);
+}
+
+/** Takes away what was said in passing: it is no longer so. */
+export function hideToast() {
+  byId("toast").hidden = true;
 }
 
 /**

@@ -31,10 +31,14 @@ import {
   Compartment,
 } from "./codemirror.js";
 import { commentMarks } from "./commentmarks.js";
+import { byId } from "./dialogs.js";
 import { perLineDirection } from "./direction.js";
+import { commandKeymap, commandsOf } from "./editorcommands.js";
 import { rangeOf } from "./foundplace.js";
 import { endsInHalf } from "./halves.js";
+import { highlighter } from "./highlighter.js";
 import { t } from "./language.js";
+import { liveText } from "./livetext.js";
 import { markdownInText } from "./markdown.js";
 import { colorOf, inkOn, shownName } from "./people.js";
 import { withoutCharacters } from "./shortcuts.js";
@@ -125,20 +129,6 @@ const wholeScalars = () => {
       userEvent: transaction.annotation(Transaction.userEvent),
     };
   });
-};
-
-/**
- * Highlighting by class name (`token-heading1`, `token-strong`, …), so that the style sheet decides.
- */
-export const highlighter = {
-  /** @param {readonly {name?: string}[]} tags */
-  style(tags) {
-    let classes = "";
-    for (const tag of tags) {
-      if (tag.name) classes += ` token-${tag.name.replace(/[^A-Za-z0-9]+/g, "-")}`;
-    }
-    return classes.trimStart() || null;
-  },
 };
 
 /** Find and replace has more keys than these: the others are the browser's, or the page's. */
@@ -245,8 +235,8 @@ class PeerCaret {
  * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
  * @param {Note} options.note
  * @param {CSSStyleSheet[]} options.sheets
- * @returns {{view: EditorView, put: (words: import("./early.js").Words) => void, focus: () => void,
- *   show: (place: import("./foundplace.js").Place) => void, addFiles: (files: File[]) => void, destroy: () => void,
+ * @returns {{view: EditorView, commands: import("./editorcommands.js").EditorCommand[], put: (words: import("./early.js").Words) => void, focus: () => void,
+ *   show: (place: import("./foundplace.js").Place) => void, showAt: (place: number) => void, addFiles: (files: File[]) => void, destroy: () => void,
  *   comments: ReturnType<typeof commentMarks>, onComments: (tell: CommentListener | undefined) => void}}
  */
 export function createEditor({ host, note, sheets }) {
@@ -266,7 +256,7 @@ export function createEditor({ host, note, sheets }) {
     EditorState.readOnly.of(!note.isWritable),
     EditorView.editable.of(note.isWritable),
     // What cannot be written in can still be gone into by keyboard, to scroll and to select.
-    EditorView.contentAttributes.of(note.isWritable ? {} : { tabindex: "0", "aria-readonly": "true" }),
+    EditorView.contentAttributes.of({ tabindex: "0", ...(!note.isWritable && { "aria-readonly": "true" }) }),
   ];
 
   /** @param {EditorView} view */
@@ -345,7 +335,8 @@ export function createEditor({ host, note, sheets }) {
     placeholder(t("note.placeholder")),
     Prec.highest(keymap.of(["Enter", "Backspace"].map((key) => ({ key, run: parseUpToCaret })))),
     markdownInText(),
-    keymap.of(withoutCharacters([...searchPanelKeymap, ...historyKeymap, ...defaultKeymap])),
+    liveText,
+    keymap.of(withoutCharacters([...commandKeymap, ...searchPanelKeymap, ...historyKeymap, ...defaultKeymap])),
     readOnly.of(readOnlyState()),
     EditorView.contentAttributes.of({
       "aria-label": t("note.text"),
@@ -452,6 +443,7 @@ export function createEditor({ host, note, sheets }) {
     view,
     comments,
     onComments: (tell) => (listener = tell),
+    commands: commandsOf(view, () => byId("file").click()),
     /** In front of the text; the caret stays where it was among the words. */
     put({ text, anchor, head }) {
       view.dispatch({
@@ -469,6 +461,11 @@ export function createEditor({ host, note, sheets }) {
         selection: { anchor: from, head: to },
         effects: EditorView.scrollIntoView(from, { y: "center" }),
       });
+      view.focus();
+    },
+    /** Puts the caret at a place, which comes to the top. */
+    showAt(/** @type {number} */ place) {
+      view.dispatch({ selection: { anchor: place }, effects: EditorView.scrollIntoView(place, { y: "start", yMargin: 24 }) });
       view.focus();
     },
     /** Puts files in at the caret. */

@@ -38,19 +38,17 @@ export async function downloadText(kind, title, text, note) {
  * @param {string} [note]
  */
 async function pageOf(title, text, note) {
-  const { renderInto } = await import("./rendering.js");
+  const { colourCode, renderInto } = await import("./rendering.js");
   const whole = document.implementation.createHTMLDocument(title);
   const policy = whole.createElement("meta");
   policy.httpEquiv = "Content-Security-Policy";
   policy.content = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
   const characters = whole.createElement("meta");
   characters.setAttribute("charset", "utf-8");
-  const style = whole.createElement("style");
-  style.textContent = pageStyle;
   whole.head.prepend(characters, policy);
-  whole.head.append(style);
   const article = document.createElement("article");
   renderInto(article, text);
+  await colourCode(article);
   if (note !== undefined) await embedFiles(article, note);
   for (const box of article.querySelectorAll("input")) {
     box.toggleAttribute("checked", box.checked);
@@ -58,7 +56,9 @@ async function pageOf(title, text, note) {
   }
   whole.documentElement.dir = "auto";
   whole.body.append(whole.adoptNode(article));
-  return `<!doctype html>\n${whole.documentElement.outerHTML}\n`;
+  // As text: this page's own policy would be asked about a style element.
+  const html = whole.documentElement.outerHTML.replace("</head>", () => `<style>${pageStyle}</style></head>`);
+  return `<!doctype html>\n${html}\n`;
 }
 
 const pageStyle = `
@@ -67,6 +67,11 @@ pre, code { font: .9em ui-monospace, monospace; } pre { overflow: auto; }
 table { border-collapse: collapse; } th, td { padding: .3em .7em; border: 1px solid #8888; text-align: start; }
 .to-right { text-align: right; } .to-center { text-align: center; } .typed { white-space: pre-wrap; font-family: monospace; }
 blockquote { margin-block: 0; margin-inline: 1em 0; padding-inline-start: 1em; border-inline-start: 3px solid #8888; }
+.footnotes { margin-top: 2em; border-top: 1px solid #8888; font-size: .9em; } .footnote-back { text-decoration: none; }
+:is(.token-keyword, .token-modifier, .token-operatorKeyword, .token-controlKeyword, .token-definitionKeyword) { color: light-dark(#0d545d, #8fd6da); }
+:is(.token-string, .token-special-string, .token-regexp) { color: light-dark(#226b42, #74c794); }
+:is(.token-number, .token-bool, .token-atom, .token-null) { color: light-dark(#8f5a08, #e3b15a); }
+:is(.token-comment, .token-lineComment, .token-blockComment) { font-style: italic; opacity: .8; }
 pre { direction: ltr; } img { max-width: 100%; } li.task { list-style: none; margin-inline-start: -1.4em; }
 `;
 

@@ -1,21 +1,46 @@
 // Keys that work everywhere on the page.
 
+import { offer } from "./commands.js";
 import { commentHere } from "./commenting.js";
-import { byId } from "./dialogs.js";
+import { byId, toast } from "./dialogs.js";
+import { t } from "./language.js";
 import { createNote } from "./newnoteview.js";
 import { page } from "./page.js";
+import { loadPart } from "./parts.js";
 import { goToPast, leavePast } from "./past.js";
 import { closePeople } from "./peoplebar.js";
 import { go, home } from "./routes.js";
 import { openSearch } from "./searching.js";
-import { isApple, isSearchKey, shortcutOf } from "./shortcuts.js";
+import { isApple, isHelpKey, isSearchKey, shortcutOf } from "./shortcuts.js";
 import { focusText } from "./textplace.js";
 
 /** Control is held as well where Option alone types characters. */
 const isMac = isApple(navigator);
 
+/** Shows which keys do what. */
+async function openHelp() {
+  try {
+    const { showHelp } = await loadPart(() => import("./help.js"));
+    await showHelp();
+  } catch (error) {
+    console.error(error);
+    toast(t("help.failed"));
+  }
+}
+
+/** @param {Event} event Whether it goes into a text, the editor's included. */
+function isTyping(event) {
+  const [target] = event.composedPath();
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
+}
+
 /** @param {KeyboardEvent} event */
 function follow(event) {
+  if (isHelpKey(event, isTyping(event))) {
+    event.preventDefault();
+    if (!document.querySelector("dialog[open]")) void openHelp();
+    return;
+  }
   if (isSearchKey(event, isMac)) {
     // The browser's own use of it would leave the page.
     event.preventDefault();
@@ -67,6 +92,7 @@ export function setUpKeyboard() {
       return;
     }
   });
+  offer(() => [{ label: t("help.open"), icon: "help", keys: "F1", run: () => void openHelp() }]);
   // Before the editor, which has other uses for some of these keys.
   document.addEventListener("keydown", follow, { capture: true });
   document.querySelector(".skip")?.addEventListener("click", (event) => {

@@ -3,7 +3,7 @@
 import { byId } from "./dialogs.js";
 import { forgetIdentity } from "./identity.js";
 import { dateFormat, t } from "./language.js";
-import { notices } from "./notices.js";
+import { drawNotices, notices } from "./notices.js";
 import { page } from "./page.js";
 import { endText } from "./problems.js";
 import { access, connection } from "./session.js";
@@ -20,6 +20,31 @@ export function drawLine() {
     : t("line.unreachable"));
   byId("line-sign-in").hidden = trouble === undefined;
   byId("line-sign-in").textContent = trouble?.button.label ?? "";
+}
+
+/** How long the server is away before the page says what that means; milliseconds. */
+const hintAfter = 3_000;
+/** @type {any} */
+let hintTimer;
+/** Whether this outage was explained. */
+let isHinted = false;
+
+/** @param {string} state Of the line. */
+function hintAtOffline(state) {
+  if (state === "online" || state === "stopped") {
+    clearTimeout(hintTimer);
+    hintTimer = undefined;
+    isHinted = false;
+    notices.delete("offline");
+  } else if (state === "waiting" && !isHinted) {
+    hintTimer ??= setTimeout(() => {
+      isHinted = true;
+      const note = page.current;
+      if (!note?.hasText || note.phase === "deleted") return;
+      notices.set("offline", { text: note.isWritable ? t("notice.offline") : t("notice.offlineReading") });
+      drawNotices();
+    }, hintAfter);
+  }
 }
 
 /** Puts among the notices what concerns the line or this person's rights; they are drawn by others. */
@@ -45,6 +70,7 @@ export function drawConnectionNotice() {
     else notices.delete("connection");
     return;
   }
+  hintAtOffline(state);
   if (state !== "stopped") {
     notices.delete("connection");
     return;

@@ -1,6 +1,6 @@
 // What can be done with a note, from the list, the bar above it, or a notice.
 
-import { announce, confirm, copy, toast } from "./dialogs.js";
+import { announce, confirm, copy, hideToast, toast } from "./dialogs.js";
 import { request } from "./http.js";
 import { lengthOf, t } from "./language.js";
 import { untitled } from "./newnote.js";
@@ -59,6 +59,7 @@ export async function undelete(id) {
   try {
     const { title } = await request(`/api/deleted/${encodeURIComponent(id)}/restore`, "POST");
     await list.refresh();
+    hideToast();
     announce(t("deleted.back", { title: title || untitled }));
     go(pathOf(id));
     return true;

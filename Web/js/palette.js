@@ -1,7 +1,10 @@
-// The search of notes: by title at once, then by text with the place shown; it opens the note at the place.
+// The search of notes: by title at once, then by text with the place shown; it opens the note at the place. Behind “>”,
+// or by their first letters, it finds commands.
 //
 // A combobox over a list: the focus stays in the field, and the arrow keys choose in the list.
 
+import { commandsNow } from "./commands.js";
+import { icon } from "./dialogs.js";
 import { RequestError, request } from "./http.js";
 import { t } from "./language.js";
 import { when } from "./notes.js";
@@ -14,7 +17,15 @@ import { messageOf } from "./words.js";
  * @typedef {import("./foundplace.js").Place} Place
  * @typedef {Place["marks"][0]} Mark
  * @typedef {{id: string, title: string, updatedAt: string, titleMarks?: Mark[], place?: Place}} Found
+ * @typedef {import("./commands.js").Command} Command
+ * @typedef {Found | Command} Offered
  */
+
+/** Before the words of a command. */
+const sign = ">";
+/** Commands that are offered beside notes, and letters that have to be typed for it. */
+const besideMax = 3;
+const besideMin = 2;
 
 /** Notes that are shown before a word is typed, and of those with it in their titles. */
 const titlesMax = 8;
@@ -58,7 +69,7 @@ function makePalette() {
   dialog.append(field, box, state);
   document.body.append(dialog);
 
-  /** @type {Found[]} */
+  /** @type {Offered[]} */
   let shown = [];
   let chosen = 0;
   /** @type {any} */
@@ -66,14 +77,14 @@ function makePalette() {
   /** @type {AbortController | undefined} */
   let asking;
 
-  /** @param {Found[]} notes @param {string} text For a screen reader, too. */
-  function draw(notes, text) {
-    const former = shown[chosen]?.id;
-    shown = notes;
-    chosen = Math.max(0, notes.findIndex(({ id }) => id === former));
-    box.replaceChildren(...notes.map(row));
-    box.hidden = notes.length === 0;
-    field.setAttribute("aria-expanded", String(notes.length > 0));
+  /** @param {Offered[]} offered @param {string} text For a screen reader, too. */
+  function draw(offered, text) {
+    const former = shown[chosen];
+    shown = offered;
+    chosen = Math.max(0, offered.findIndex((one) => former !== undefined && nameOf(one) === nameOf(former)));
+    box.replaceChildren(...offered.map((one, index) => ("run" in one ? commandRow(one, index) : row(one, index))));
+    box.hidden = offered.length === 0;
+    field.setAttribute("aria-expanded", String(offered.length > 0));
     state.textContent = text;
     choose(chosen);
   }
@@ -88,11 +99,33 @@ function makePalette() {
     item?.scrollIntoView({ block: "nearest" });
   }
 
-  /** @param {Found} found @param {number} index */
-  function row(found, index) {
+  /** @param {Offered} offered @param {number} index */
+  function option(offered, index) {
     const item = document.createElement("li");
     item.id = `palette-${index}`;
     item.setAttribute("role", "option");
+    item.addEventListener("pointermove", () => {
+      if (chosen !== index) choose(index);
+    });
+    item.addEventListener("click", () => open(offered));
+    return item;
+  }
+
+  /** @param {Command} command @param {number} index */
+  function commandRow(command, index) {
+    const item = option(command, index);
+    item.className = "palette-command";
+    const label = document.createElement("span");
+    label.textContent = command.label;
+    const keys = document.createElement("kbd");
+    keys.textContent = command.keys ?? "";
+    item.append(icon(command.icon ?? "check"), label, ...(command.keys ? [keys] : []));
+    return item;
+  }
+
+  /** @param {Found} found @param {number} index */
+  function row(found, index) {
+    const item = option(found, index);
     const title = document.createElement("span");
     title.className = "note-title" + (found.title ? "" : " is-untitled");
     title.dir = "auto";
@@ -108,16 +141,13 @@ function makePalette() {
       place.append(...marked(found.place.text, found.place.marks));
       item.append(place);
     }
-    item.addEventListener("pointermove", () => {
-      if (chosen !== index) choose(index);
-    });
-    item.addEventListener("click", () => open(found));
     return item;
   }
 
-  /** @param {Found} found */
+  /** @param {Offered} found */
   function open(found) {
     dialog.close();
+    if ("run" in found) return found.run();
     if (found.place) showPlace(found.id, found.place);
     go(pathOf(found.id));
   }
@@ -127,17 +157,23 @@ function makePalette() {
     clearTimeout(timer);
     asking?.abort();
     const words = field.value.trim();
-    const titles = titled(words);
-    if (words === "") {
-      draw(titles, "");
+    if (words.startsWith(sign)) {
+      const commands = commandsWith(words.slice(sign.length).trim());
+      draw(commands, commands.length ? "" : t("search.noCommand"));
       return;
     }
-    draw(titles, t("search.searching"));
-    timer = setTimeout(() => void search(words, titles), typingPause);
+    const titles = titled(words);
+    if (words === "") {
+      draw(titles, t("search.hint", { sign }));
+      return;
+    }
+    const commands = words.length < besideMin ? [] : commandsWith(words, true).slice(0, besideMax);
+    draw([...titles, ...commands], t("search.searching"));
+    timer = setTimeout(() => void search(words, titles, commands), typingPause);
   }
 
-  /** @param {string} words @param {Found[]} titles */
-  async function search(words, titles) {
+  /** @param {string} words @param {Found[]} titles @param {Command[]} commands */
+  async function search(words, titles, commands) {
     const mine = (asking = new AbortController());
     try {
       /** @type {{notes: Found[], more?: boolean}} */
@@ -149,11 +185,11 @@ function makePalette() {
       const rest = answer.notes.filter(({ id }) => !titles.some((found) => found.id === id));
       const all = [...first, ...rest];
       const said = answer.more ? "search.best" : "search.found";
-      draw(all, all.length ? t(said, { count: all.length }) : t("search.none"));
+      draw([...first, ...commands, ...rest], all.length ? t(said, { count: all.length }) : t("search.none"));
     } catch (error) {
       if (mine.signal.aborted) return;
       if (!(error instanceof RequestError)) console.error(error);
-      draw(titles, messageOf(error));
+      draw([...titles, ...commands], messageOf(error));
     }
   }
 
@@ -188,6 +224,18 @@ function makePalette() {
       look();
     },
   };
+}
+
+/** @param {Offered} offered What tells it from the others. */
+const nameOf = (offered) => ("run" in offered ? `${sign}${offered.label}` : offered.id);
+
+/** @param {string} words @param {boolean} [areFirst] Whether a command has to begin with them. */
+function commandsWith(words, areFirst = false) {
+  const wanted = words.toLocaleLowerCase();
+  return commandsNow().filter(({ label }) => {
+    const found = label.toLocaleLowerCase().indexOf(wanted);
+    return areFirst ? found === 0 : found >= 0;
+  });
 }
 
 /** @param {string} words @returns {Found[]} Notes with the words in their titles, the last changed first. */

@@ -177,6 +177,27 @@ export function whoIsHere(names, othersCount) {
 }
 
 /**
+ * Each person once, in whatever number of windows: same name and same colour are one person, as `unlike` has it.
+ *
+ * @template {{name: string, color?: string, clientId?: string, isWriting: boolean}} Shown
+ * @param {Shown[]} shown
+ * @returns {(Shown & {windows: number})[]}
+ */
+export function withoutDoubles(shown) {
+  /** @type {Map<string, Shown & {windows: number}>} */
+  const found = new Map();
+  for (const person of shown) {
+    const key = JSON.stringify([person.name, colorOf(person)]);
+    const known = found.get(key);
+    if (known) {
+      known.windows += 1;
+      known.isWriting ||= person.isWriting;
+    } else found.set(key, { ...person, windows: 1 });
+  }
+  return [...found.values()];
+}
+
+/**
  * Black or white, whichever reads better on the colour.
  *
  * @param {string} color

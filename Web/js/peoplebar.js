@@ -4,7 +4,7 @@ import { byId } from "./dialogs.js";
 import { inNumbers, isolated, t } from "./language.js";
 import { myName } from "./me.js";
 import { page } from "./page.js";
-import { avatar, shownName, whoIsHere } from "./people.js";
+import { avatar, shownName, whoIsHere, withoutDoubles } from "./people.js";
 import { profile } from "./session.js";
 
 /** How many faces stand in the bar before "+3". */
@@ -12,9 +12,13 @@ const facesMax = 4;
 
 /** Faces, names, and who is writing. */
 export function drawPeople() {
-  const others = (page.current?.people ?? []).map((person) => ({ ...person, name: shownName(person.name) }));
-  const othersCount = page.current?.othersCount ?? 0;
-  const me = { name: shownName(myName()), color: profile.color, isWriting: false };
+  const named = (page.current?.people ?? []).map((person) => ({ ...person, name: shownName(person.name) }));
+  const [me, ...others] = withoutDoubles([
+    { name: shownName(myName()), color: profile.color, isWriting: false, clientId: "", key: 0 },
+    ...named,
+  ]);
+  if (!me) return;
+  const othersCount = (page.current?.othersCount ?? 0) - (named.length - others.length);
   // Who writes has a place among the faces.
   const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax);
   const faces = [...others.filter((person) => shown.includes(person)), me].map(faceOf);
@@ -39,6 +43,12 @@ export function drawPeople() {
       name.dir = "auto";
       name.textContent = person.name;
       item.append(faceOf(person), name);
+      if (person.windows > 1) {
+        const windows = document.createElement("span");
+        windows.className = "you";
+        windows.textContent = t("people.windows", { count: person.windows });
+        item.append(windows);
+      }
       if (person.isWriting) {
         const now = document.createElement("span");
         now.className = "writing";

@@ -15,7 +15,7 @@ import {
   syntaxHighlighting,
 } from "./codemirror.js";
 import { perLineDirection } from "./direction.js";
-import { highlighter } from "./editor.js";
+import { highlighter } from "./highlighter.js";
 import { difference } from "./history.js";
 import { t } from "./language.js";
 import { markdownInText } from "./markdown.js";

@@ -1,11 +1,14 @@
 // The note as a page, instead of its text or beside it.
 
-import { byId, toast } from "./dialogs.js";
-import { forgetFiles, saveFile, showFiles } from "./files.js";
+import { goToPlace, saveFileHere } from "./addresses.js";
+import { byId, copy, icon, toast } from "./dialogs.js";
+import { forgetFiles, showFiles } from "./files.js";
+import { anchorOf, headingOn } from "./headings.js";
 import { t } from "./language.js";
+import { placeOfHeading } from "./notelinks.js";
 import { page } from "./page.js";
 import { loadPart } from "./parts.js";
-import { messageOf } from "./words.js";
+import { pathOf } from "./routes.js";
 
 /** @typedef {"" | "instead" | "beside"} Reading */
 
@@ -27,20 +30,42 @@ const host = () => byId("rendered");
 /** Whether a page is to be seen. */
 export const isReading = () => reading !== "";
 
+/** Fetches what reads notes as pages. */
+async function load() {
+  try {
+    part ??= await loadPart(() => import("./rendering.js"));
+  } catch (error) {
+    console.error(error);
+    toast(t("note.readingFailed"));
+  }
+  return part;
+}
+
 /** @param {Reading} wanted */
 export async function read(wanted) {
   reading = wanted;
-  if (wanted && !part) {
-    try {
-      part = await loadPart(() => import("./rendering.js"));
-    } catch (error) {
-      console.error(error);
-      reading = "";
-      toast(t("note.readingFailed"));
-    }
-  }
+  if (wanted && !(await load())) reading = "";
   drawReading();
   if (!reading) page.editor?.focus();
+}
+
+/**
+ * Shows a heading of the note that is open: on the page, or else in its text.
+ *
+ * @param {string} slug Its name in addresses.
+ */
+export async function showHeading(slug) {
+  const note = page.current;
+  if (!note || !(await load()) || !part || note !== page.current) return;
+  if (reading === "instead") {
+    const heading = headingOn(host(), slug);
+    heading?.scrollIntoView();
+    if (!heading) toast(t("note.headingGone"));
+    return;
+  }
+  const place = part.placeOfSlug(note.text ?? "", slug);
+  if (place === undefined) toast(t("note.headingGone"));
+  else page.editor?.showAt(place);
 }
 
 /** From one to the other, by the button. */
@@ -79,11 +104,83 @@ function draw() {
   if (!note || !part || !reading) return;
   const begin = performance.now();
   const text = note.text ?? "";
-  part.renderInto(host(), text);
+  for (const { heading, slug } of part.renderInto(host(), text, contentsOf)) addCopyButton(heading, slug);
   showFiles(host(), note.documentId);
+  void part.colourCode(host());
   for (const box of host().querySelectorAll("input")) box.disabled = !note.isWritable;
   byId("rendered-empty").hidden = text.trim() !== "";
   cost = performance.now() - begin;
+}
+
+/** Headings that a note has before there is a list of them. */
+const contentsMin = 3;
+/** @type {HTMLElement | undefined} The list of headings, which stays open or closed while the text changes. */
+let contents;
+
+/** @param {{slug: string, level: number, heading: HTMLElement}[]} headings */
+function contentsOf(headings) {
+  if (headings.length < contentsMin) return undefined;
+  contents ??= document.createElement("nav");
+  contents.className = "contents";
+  contents.setAttribute("aria-label", t("note.contents"));
+  const details = contents.querySelector("details") ?? document.createElement("details");
+  const summary = details.querySelector("summary") ?? document.createElement("summary");
+  summary.textContent = t("note.contents");
+  const items = document.createElement("ol");
+  for (const { slug, level, heading } of headings) {
+    const item = document.createElement("li");
+    item.className = `depth-${level}`;
+    const link = document.createElement("a");
+    link.className = "within";
+    link.href = anchorOf(slug);
+    link.dataset.heading = slug;
+    link.dir = "auto";
+    link.textContent = heading.textContent || slug;
+    item.append(link);
+    items.append(item);
+  }
+  const before = details.querySelector("ol");
+  if (before?.outerHTML !== items.outerHTML) details.replaceChildren(summary, items);
+  if (!details.parentElement) contents.append(details);
+  return contents;
+}
+
+/** @param {HTMLElement} heading @param {string} slug */
+function addCopyButton(heading, slug) {
+  let button = /** @type {HTMLButtonElement | null} */ (heading.parentElement?.querySelector(".heading-link"));
+  if (!button) {
+    button = document.createElement("button");
+    button.type = "button";
+    button.className = "icon-button heading-link";
+    button.append(icon("link"));
+    heading.after(button);
+  }
+  button.dataset.heading = slug;
+  button.setAttribute("aria-label", t("note.copyHeading", { heading: heading.textContent ?? "" }));
+}
+
+/** @param {string} slug */
+async function copyHeading(slug) {
+  const id = page.current?.documentId;
+  if (id === undefined) return;
+  const address = new URL(pathOf(id, placeOfHeading(slug)), location.href).href;
+  if (await copy(address)) toast(t("note.linkCopied"));
+  else toast(t("page.copyRefused"));
+}
+
+/**
+ * Follows a link that does not leave the page.
+ *
+ * @param {HTMLAnchorElement} link
+ */
+function follow(link) {
+  const { note, heading } = link.dataset;
+  if (link.matches(".footnote, .footnote-back")) {
+    const target = /** @type {HTMLElement | null} */ (host().querySelector(link.hash));
+    if (target && !target.matches("a")) target.tabIndex = -1;
+    target?.scrollIntoView({ block: "center" });
+    target?.focus();
+  } else goToPlace({ note, heading });
 }
 
 /**
@@ -104,17 +201,6 @@ function tick(box) {
   else note.edit([change]);
 }
 
-/** @param {string} file */
-async function save(file) {
-  const note = page.current?.documentId;
-  if (note === undefined) return;
-  try {
-    if (!(await saveFile(note, file))) toast(t("file.gone"));
-  } catch (error) {
-    toast(t("note.downloadFailed", { reason: messageOf(error) }));
-  }
-}
-
 /** Makes the button and the page work. */
 export function setUpReading() {
   byId("read").addEventListener("click", toggleReading);
@@ -122,11 +208,20 @@ export function setUpReading() {
     if (target instanceof HTMLInputElement) tick(target);
   });
   host().addEventListener("click", (event) => {
+    const target = event.target instanceof Element ? event.target : undefined;
+    const button = target?.closest(".heading-link");
+    if (button instanceof HTMLElement) return void copyHeading(button.dataset.heading ?? "");
+    const within = target?.closest("a.within, a.footnote, a.footnote-back");
+    const isPlain = !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (within instanceof HTMLAnchorElement && isPlain) {
+      event.preventDefault();
+      return follow(within);
+    }
     const link = event.target instanceof Element ? event.target.closest("a[data-file]") : null;
     const file = link instanceof HTMLElement ? link.dataset.file : undefined;
     if (file === undefined) return;
     // A link says not who asks.
     event.preventDefault();
-    void save(file);
+    void saveFileHere(file);
   });
 }

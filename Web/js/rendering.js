@@ -4,21 +4,26 @@
 // others; what the text says goes into text nodes and into the few attributes that are checked here. HTML in
 // a note is shown as it was typed.
 
+import { safeAddress } from "./addresses.js";
 import { bounded } from "./boundedmarkdown.js";
+import { nameOfLanguage } from "./codelanguages.js";
 import { markdownLanguage } from "./codemirror.js";
 import { fileIn, nameOfFile } from "./files.js";
+import { footnotes, nameOfFootnote, numberFootnotes } from "./footnotes.js";
+import { anchorOf, nameHeadings } from "./headings.js";
 import { t } from "./language.js";
+import { placeIn } from "./notelinks.js";
+import { directionIn } from "./texts.js";
+
+export { colourCode } from "./codecolours.js";
 
 const { parser } = markdownLanguage;
-const boundedParser = parser.configure(bounded);
+const boundedParser = parser.configure([bounded, footnotes]);
 
 /** UTF-16 units that are shown as a page, at most. */
 export const renderedMax = 1_000_000;
 /** Quotes and lists within each other that are shown as such, at most. */
 const depthMax = 60;
-
-/** Where a link may lead. */
-const schemes = new Set(["http:", "https:", "mailto:", "tel:"]);
 
 /**
  * @typedef {{name: string, from: number, to: number, firstChild: Node | null, nextSibling: Node | null}} Node
@@ -48,6 +53,7 @@ const marks = new Set([
   "ListMark",
   "TaskMarker",
   "TableDelimiter",
+  "FootnoteMark",
 ]);
 
 /** @param {Node} node */
@@ -63,24 +69,6 @@ function childOf(node, name) {
 
 /** @param {string} label As references compare them. */
 const labelled = (label) => label.replace(/^\[|\]$/g, "").trim().replace(/\s+/g, " ").toLowerCase();
-
-/** @param {string} text */
-const withoutEscapes = (text) => text.replace(/\\([!-/:-@[-`{-~])/g, "$1");
-
-/**
- * The address that a link leads to; undefined for one that is not followed, such as a script.
- *
- * @param {string} url
- */
-export function safeAddress(url) {
-  const plain = withoutEscapes(url.replace(/^<|>$/g, "")).trim();
-  try {
-    const address = new URL(/^www\./i.test(plain) ? `https://${plain}` : plain, location.href);
-    return schemes.has(address.protocol) ? address.href : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 const entities = new DOMParser();
 
@@ -111,9 +99,16 @@ function addText(parent, text) {
 
 /** @param {HTMLElement} parent @param {string} url @param {string} [title] */
 function linkIn(parent, url, title) {
-  const address = safeAddress(url);
+  const place = placeIn(url);
+  const address = place?.href ?? safeAddress(url);
   const link = /** @type {HTMLAnchorElement} */ (make("a"));
-  if (address !== undefined) {
+  if (place) {
+    link.href = place.note === undefined ? anchorOf(place.heading ?? "") : place.href;
+    link.className = "within";
+    if (place.note !== undefined) link.dataset.note = place.note;
+    if (place.heading !== undefined) link.dataset.heading = place.heading;
+    if (title) link.title = title;
+  } else if (address !== undefined) {
     link.href = address;
     link.target = "_blank";
     link.rel = "noopener noreferrer nofollow";
@@ -220,6 +215,7 @@ function addNode(parent, node, source, depth, shown) {
     element.append(/^ .*[^ ].* $/.test(inner) ? inner.slice(1, -1) : inner);
     parent.append(element);
   } else if (name === "Link" || name === "Image") addLink(parent, node, source, depth + 1);
+  else if (name === "FootnoteReference") addFootnoteMark(parent, words());
   else if (name === "URL") linkIn(parent, words().includes("@") && !words().includes(":") ? `mailto:${words()}` : words()).append(words());
   else if (name === "Autolink") {
     const url = words().slice(1, -1);
@@ -334,10 +330,22 @@ function addList(parent, node, source, depth, tag) {
   parent.append(list);
 }
 
+/** @param {HTMLElement} parent @param {string} text “[^name]”: its number it gets when all are known. */
+function addFootnoteMark(parent, text) {
+  const link = make("a", "footnote");
+  link.dataset.footnote = nameOfFootnote(text);
+  const raised = make("sup");
+  raised.append(link);
+  parent.append(raised);
+}
+
 /** @param {HTMLElement} parent @param {Node} node @param {Source} source */
 function addCode(parent, node, { text }) {
   const element = make("pre");
   const code = make("code");
+  const info = childOf(node, "CodeInfo");
+  const language = info && nameOfLanguage(text.slice(info.from, info.to));
+  if (language !== undefined) code.dataset.language = language;
   element.tabIndex = 0;
   const lines = [];
   for (const child of childrenOf(node)) if (child.name === "CodeText") lines.push(text.slice(child.from, child.to));
@@ -391,12 +399,21 @@ function addTable(parent, node, source, depth) {
   parent.append(frame);
 }
 
+/** @param {HTMLElement} block Gets the direction of its text: a list has its marks, a table its first column there. */
+function directed(block) {
+  const direction = directionIn(block.textContent ?? "");
+  if (direction) block.dir = direction;
+  return block;
+}
+
+/** @typedef {{key: string, from: number, draw: () => HTMLElement}} Drawn */
+
 /**
  * A text's blocks, each with what it is made of, so that those that stay as they are need not be made anew; and
- * what references mean in all of them.
+ * what references mean in all of them. Footnotes are apart, by name.
  *
  * @param {string} text
- * @returns {{blocks: {key: string, from: number, draw: () => HTMLElement}[], meaning: string}}
+ * @returns {{blocks: Drawn[], notes: Map<string, {key: string, draw: () => HTMLElement}>, meaning: string}}
  */
 function blocksOf(text) {
   const shown = text.slice(0, renderedMax);
@@ -404,6 +421,8 @@ function blocksOf(text) {
   /** @type {Source["references"]} */
   const references = new Map();
   const found = [];
+  /** @type {Map<string, Node>} */
+  const notes = new Map();
   const top = /** @type {Node} */ (tree.topNode);
   for (const node of childrenOf(top)) {
     if (node.name === "LinkReference") {
@@ -415,6 +434,10 @@ function blocksOf(text) {
           title: title ? shown.slice(title.from + 1, title.to - 1) : "",
         });
       }
+    } else if (node.name === "FootnoteDefinition") {
+      const mark = childOf(node, "FootnoteMark");
+      const name = mark ? nameOfFootnote(shown.slice(mark.from, mark.to)) : "";
+      if (!notes.has(name)) notes.set(name, node);
     } else if (node.name !== "CommentBlock") found.push(node);
   }
   // What a reference means may stand anywhere.
@@ -425,10 +448,50 @@ function blocksOf(text) {
     draw() {
       const block = make("div", "block");
       addBlock(block, node, { text: shown, references, base: node.from }, 0);
-      return block;
+      return directed(block);
     },
   }));
-  return { blocks: drawn, meaning };
+  const drawnNotes = [...notes].map(([name, node]) => {
+    const draw = () => {
+      const item = make("li", "block");
+      item.dataset.from = String(node.from);
+      addBlocks(item, node, { text: shown, references, base: node.from }, 0);
+      return directed(item);
+    };
+    return /** @type {const} */ ([name, { key: `${node.from} ${shown.slice(node.from, node.to)}`, draw }]);
+  });
+  return { blocks: drawn, notes: new Map(drawnNotes), meaning };
+}
+
+/**
+ * The footnotes that a page names, at its end.
+ *
+ * @param {string[]} named Their names.
+ * @param {ReturnType<typeof blocksOf>["notes"]} notes
+ */
+function drawFootnotes(named, notes) {
+  const section = make("section", "footnotes");
+  section.setAttribute("aria-label", t("note.footnotes"));
+  const items = make("ol");
+  const order = [...named];
+  // A footnote may name others: they follow, and each stands there once.
+  for (let index = 0; index < order.length; index += 1) {
+    const item = notes.get(order[index] ?? "")?.draw() ?? make("li");
+    for (const { dataset } of /** @type {NodeListOf<HTMLElement>} */ (item.querySelectorAll("a.footnote"))) {
+      const name = dataset.footnote ?? "";
+      if (notes.has(name) && !order.includes(name)) order.push(name);
+    }
+    item.id = `footnote-${index + 1}`;
+    const back = /** @type {HTMLAnchorElement} */ (make("a", "footnote-back"));
+    back.href = `#footnote-of-${index + 1}`;
+    back.setAttribute("aria-label", t("note.footnoteBack"));
+    back.append("↩\ufe0e");
+    const last = item.lastElementChild;
+    (last?.tagName === "P" ? last : item).append(" ", back);
+    items.append(item);
+  }
+  section.append(items);
+  return section;
 }
 
 /**
@@ -436,11 +499,13 @@ function blocksOf(text) {
  *
  * @param {HTMLElement} page
  * @param {string} text
+ * @param {(headings: ReturnType<typeof nameHeadings>) => HTMLElement | undefined} [leadBy] What stands before all.
+ * @returns {ReturnType<typeof nameHeadings>} Its headings.
  */
-export function renderInto(page, text) {
+export function renderInto(page, text, leadBy) {
   /** @type {Map<string, HTMLElement[]>} */
   const known = new Map();
-  const { blocks: drawn, meaning } = blocksOf(text);
+  const { blocks: drawn, notes, meaning } = blocksOf(text);
   if (meanings.get(page) === meaning) {
     // From the last, so that the first of several alike is taken first.
     for (const child of /** @type {HTMLElement[]} */ ([...page.children].reverse())) {
@@ -458,11 +523,23 @@ export function renderInto(page, text) {
     block.dataset.from = String(from);
     return block;
   });
+  const defined = new Set(notes.keys());
+  const order = numberFootnotes(wanted, defined);
+  if (order.length > 0) {
+    const key = `FootnoteDefinition ${JSON.stringify([order, [...notes.values()].map((note) => note.key)])}`;
+    const section = known.get(key)?.pop() ?? drawFootnotes(order, notes);
+    keys.set(section, key);
+    wanted.push(section);
+    numberFootnotes(wanted, defined);
+  }
+  const headings = nameHeadings(wanted);
   if (text.length > renderedMax) {
     const end = make("p", "block hint");
     end.append(t("note.restTooLong"));
     wanted.push(end);
   }
+  const lead = leadBy?.(headings);
+  if (lead) wanted.unshift(lead);
   // In place, so that a block that stays keeps its focus and its selection.
   let next = page.firstElementChild;
   for (const block of wanted) {
@@ -474,6 +551,20 @@ export function renderInto(page, text) {
     next = next.nextElementSibling;
     gone.remove();
   }
+  return headings;
+}
+
+/**
+ * Where in a text a heading stands.
+ *
+ * @param {string} text
+ * @param {string} slug
+ * @returns {number | undefined} In UTF-16 units.
+ */
+export function placeOfSlug(text, slug) {
+  const page = make("div");
+  const heading = renderInto(page, text).find((one) => one.slug === slug)?.heading;
+  return heading && Number(heading.parentElement?.dataset.from);
 }
 
 /** @type {WeakMap<HTMLElement, string>} What each block was made of. */

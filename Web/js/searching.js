@@ -19,6 +19,13 @@ export async function openSearch(words = "") {
 /** Makes the button and the field of the list lead there. */
 export function setUpSearching() {
   if (isApple(navigator)) byId("search-modifier").textContent = "⌘";
+  // Whoever holds the key that begins a shortcut goes on typing before the window could be fetched.
+  const prepare = (/** @type {KeyboardEvent} */ { key }) => {
+    if (key !== "Control" && key !== "Meta") return;
+    document.removeEventListener("keydown", prepare);
+    import("./palette.js").catch(() => {});
+  };
+  document.addEventListener("keydown", prepare);
   byId("search").addEventListener("click", () => void openSearch());
   const find = /** @type {HTMLInputElement} */ (byId("find"));
   find.addEventListener("keydown", (event) => {

@@ -49,6 +49,15 @@ export function isSearchKey({ key, code, altKey, ctrlKey, metaKey, shiftKey, isC
 }
 
 /**
+ * Whether a key asks for help: F1, or a question mark where nothing is typed.
+ *
+ * @param {Pick<KeyboardEvent, "key" | "altKey" | "ctrlKey" | "metaKey" | "isComposing">} event A `keydown`.
+ * @param {boolean} isTyping Whether keys go into a text.
+ */
+export const isHelpKey = ({ key, altKey, ctrlKey, metaKey, isComposing }, isTyping) =>
+  !altKey && !ctrlKey && !metaKey && !isComposing && (key === "F1" || (key === "?" && !isTyping));
+
+/**
  * An editor's bindings without those of Alt and a key that gives a character on some layout.
  *
  * @template {{key?: string, mac?: string, win?: string, linux?: string}} Binding

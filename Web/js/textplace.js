@@ -7,8 +7,10 @@ import { drawNotices, notices } from "./notices.js";
 import { page } from "./page.js";
 import { loadPart } from "./parts.js";
 import { showPast } from "./past.js";
+import { showHeading } from "./reading.js";
 import { early } from "./session.js";
 import { drawStatus } from "./status.js";
+import { drawToolbar } from "./toolbar.js";
 import { drawCount } from "./wordcount.js";
 
 /** @type {typeof import("./text.js") | undefined} */
@@ -16,14 +18,14 @@ let text;
 
 /** @typedef {import("./foundplace.js").Place} Place */
 
-/** @type {{id: string, place: Place} | undefined} A place that is shown when its text is there. */
+/** @type {{id: string, place: Place | string} | undefined} A place, or a heading, that is shown when its text is there. */
 let awaited;
 
 /**
  * Shows a place in a note's text, once the note is open.
  *
  * @param {string} id
- * @param {Place} place
+ * @param {Place | string} place One that was found, or the name of a heading.
  */
 export function showPlace(id, place) {
   awaited = { id, place };
@@ -32,8 +34,10 @@ export function showPlace(id, place) {
 
 function goToAwaited() {
   if (!awaited || !page.editor || page.current?.documentId !== awaited.id) return;
-  page.editor.show(awaited.place);
+  const { place } = awaited;
   awaited = undefined;
+  if (typeof place === "string") void showHeading(place);
+  else page.editor.show(place);
 }
 
 /** Fetches what draws the text, then draws it. */
@@ -67,6 +71,7 @@ export function mountEditor() {
   }
   // What is hidden takes no focus.
   drawStatus();
+  drawToolbar();
   const isIdle = matchMedia("(hover: hover)").matches && document.activeElement === document.body;
   if (isAwaited || isIdle) page.editor.focus();
   goToAwaited();

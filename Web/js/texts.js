@@ -31,6 +31,16 @@ const leftToRight = /(?![\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10f
 export const isolatedIn = (text, isRight) => ((isRight ? leftToRight : rightToLeft).test(text) ? `\u2068${text}\u2069` : text);
 
 /**
+ * The direction that the first letter of a text asks for; undefined for one without letters.
+ *
+ * @param {string} text
+ */
+export function directionIn(text) {
+  const letter = /\p{L}/u.exec(text)?.[0];
+  return letter === undefined ? undefined : rightToLeft.test(letter) ? "rtl" : "ltr";
+}
+
+/**
  * A function that says texts of a language.
  *
  * @param {object} options

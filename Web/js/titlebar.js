@@ -7,7 +7,16 @@ import { renameNote } from "./noteactions.js";
 import { page } from "./page.js";
 import { list } from "./session.js";
 
-export const titleField = /** @type {HTMLInputElement} */ (byId("title"));
+export const titleField = /** @type {HTMLTextAreaElement} */ (byId("title"));
+
+const growsByItself = globalThis.CSS?.supports("field-sizing", "content") ?? true;
+
+/** Makes the field as high as its text. */
+function grow() {
+  if (growsByItself) return;
+  titleField.style.height = "auto";
+  titleField.style.height = `${titleField.scrollHeight + 2}px`;
+}
 
 /** The title of the note that is shown. */
 function titleNow() {
@@ -24,6 +33,7 @@ export function drawTitle() {
   if (document.activeElement !== titleField || titleField.dataset.note !== id) {
     titleField.value = title;
     titleField.dataset.note = id;
+    grow();
   }
   const isGone = page.current?.phase === "deleted" || page.current?.phase === "failed";
   titleField.placeholder = isGone ? "" : untitled;
@@ -31,11 +41,14 @@ export function drawTitle() {
   document.title = page.place !== undefined ? `${title || untitled} · Parley` : "Parley";
 }
 
+/** @param {string} text What is pasted may have several lines; a title has one. */
+const lineIn = (text) => text.replace(/\s+/g, " ").trim();
+
 /** What stands in the field becomes the note's title. */
 export function keepTitle() {
   const { note: id } = titleField.dataset;
   if (!page.current || !id || id !== page.current.documentId || titleField.disabled) return;
-  const value = titleField.value.trim();
+  const value = lineIn(titleField.value);
   if (value !== titleNow()) void renameNote(id, value);
 }
 
@@ -48,13 +61,15 @@ export function setUpTitle(goOn) {
     goOn();
   });
   titleField.addEventListener("input", () => {
+    grow();
     if (!page.newNote) return;
-    page.newNote.title = titleField.value.trim();
+    page.newNote.title = lineIn(titleField.value);
     page.emit("notes", undefined);
   });
   titleField.addEventListener("blur", () => {
     keepTitle();
     drawTitle();
   });
+  addEventListener("resize", grow);
   list.on("changed", drawTitle);
 }

@@ -1,0 +1,41 @@
+"""A team's day through the real program, every view looked at in both themes."""
+
+import pytest
+from team_day import Day  # First: it finds what is in Tests/Clients.
+from identity_providers import LyingProvider
+from proxies import free_port
+from test_offline import barriers
+from touching import small_targets
+
+
+@pytest.fixture
+def provider():
+    running = LyingProvider()
+    yield running
+    running.stop()
+
+
+def test_a_teams_day(browser, tmp_path, provider):
+    seen = []
+
+    def look(person, name):
+        seen.append(name)
+        chosen = person.page.evaluate("() => matchMedia('(prefers-color-scheme: dark)').matches")
+        for scheme in ("light", "dark"):
+            person.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            assert barriers(person) == [], f"{name}, {scheme}"
+            person.picture(f"day-{name}-{scheme}")
+        person.page.emulate_media(color_scheme="dark" if chosen else "light", reduced_motion="no-preference")
+        if name.startswith("phone"):
+            assert small_targets(person.page) == [], name
+        assert person.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), name
+
+    day = Day(browser, tmp_path, provider, free_port(), look)
+    try:
+        day.run()
+    finally:
+        if not seen or len(seen) < 16:
+            for one in day.people:
+                one.picture(f"failed-day-{one.name}")
+        day.close()
+    assert len(seen) == len(set(seen)) >= 16

@@ -1,0 +1,88 @@
+// Footnotes: “[^name]” in a text, and “[^name]: what it says” anywhere in it. They stand at the end of the page, in the
+// order in which the text first names them.
+
+/** The start of a footnote's text. */
+const definition = /^\[\^([^\]\s]{1,100})\]:[ \t]*/;
+/** What stands below a footnote's first line belongs to it when it is indented by so much. */
+const indent = 4;
+
+/** An extension of the parser, in the form that @lezer/markdown takes. */
+export const footnotes = {
+  defineNodes: [
+    {
+      name: "FootnoteDefinition",
+      block: true,
+      composite(/** @type {any} */ _context, /** @type {any} */ line, /** @type {number} */ value) {
+        if (line.indent < line.baseIndent + value && line.next > -1) return false;
+        line.moveBaseColumn(line.baseIndent + value);
+        return true;
+      },
+    },
+    { name: "FootnoteMark" },
+    { name: "FootnoteReference" },
+  ],
+  parseBlock: [
+    {
+      name: "FootnoteDefinition",
+      before: "BoundedParagraph",
+      parse(/** @type {any} */ context, /** @type {any} */ line) {
+        const mark = markIn(line);
+        if (mark === undefined) return false;
+        context.startComposite("FootnoteDefinition", line.pos, indent);
+        const from = context.lineStart + line.pos;
+        context.addElement(context.elt("FootnoteMark", from, from + mark.length));
+        line.moveBase(line.pos + mark.length);
+        return null;
+      },
+      endLeaf: (/** @type {any} */ _context, /** @type {any} */ line) => markIn(line) !== undefined,
+    },
+  ],
+  parseInline: [
+    {
+      name: "FootnoteReference",
+      before: "Link",
+      parse(/** @type {any} */ context, /** @type {number} */ next, /** @type {number} */ at) {
+        if (next !== 91 || context.char(at + 1) !== 94) return -1;
+        const found = /^\[\^[^\]\s[]{1,100}\]/.exec(context.slice(at, Math.min(context.end, at + 104)));
+        return found ? context.addElement(context.elt("FootnoteReference", at, at + (found[0]?.length ?? 0))) : -1;
+      },
+    },
+  ],
+};
+
+/** @param {any} line @returns {string | undefined} */
+const markIn = (line) =>
+  line.indent < line.baseIndent + indent && line.next === 91 ? definition.exec(line.text.slice(line.pos))?.[0] : undefined;
+
+/** @param {string} text “[^name]” or “[^name]: ”. */
+export const nameOfFootnote = (text) => text.replace(/^\[\^|\](:[ \t]*)?$/g, "").toLowerCase();
+
+/**
+ * The numbers of the footnotes that a page names, in the order in which it does.
+ *
+ * @param {HTMLElement[]} blocks
+ * @param {Set<string>} defined Names that have a text.
+ * @returns {string[]}
+ */
+export function numberFootnotes(blocks, defined) {
+  /** @type {string[]} */
+  const order = [];
+  /** @type {Map<string, number>} */
+  const uses = new Map();
+  for (const block of blocks) {
+    for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (block.querySelectorAll("a.footnote"))) {
+      const name = link.dataset.footnote ?? "";
+      const isDefined = defined.has(name);
+      if (isDefined && !order.includes(name)) order.push(name);
+      const number = order.indexOf(name) + 1;
+      const use = (uses.get(name) ?? 0) + 1;
+      uses.set(name, use);
+      link.textContent = isDefined ? String(number) : `[^${name}]`;
+      link.toggleAttribute("href", false);
+      if (!isDefined) continue;
+      link.href = `#footnote-${number}`;
+      link.id = use === 1 ? `footnote-of-${number}` : `footnote-of-${number}-${use}`;
+    }
+  }
+  return order;
+}

@@ -1,0 +1,60 @@
+// Headings of a page: how each is named in an address, and the table of contents.
+
+/** Before the name of a heading, where an element needs one of its own. */
+const mark = "heading-";
+
+/**
+ * The name of a heading in an address: as other services make it, so that links to it go on working.
+ *
+ * @param {string} text
+ */
+export const slugOf = (text) =>
+  text.trim().toLowerCase().replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "").replace(/ /g, "-") || "section";
+
+/**
+ * Different names for headings of which several may say the same.
+ *
+ * @param {string[]} texts
+ */
+export function slugsOf(texts) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  return texts.map((text) => {
+    const slug = slugOf(text);
+    const count = counts.get(slug) ?? 0;
+    counts.set(slug, count + 1);
+    return count === 0 ? slug : `${slug}-${count}`;
+  });
+}
+
+/** @param {HTMLElement} block */
+const headingIn = (block) => {
+  const first = /** @type {HTMLElement | null} */ (block.firstElementChild);
+  return first && /^H[2-6]$/.test(first.tagName) ? first : undefined;
+};
+
+/**
+ * Gives the headings of a page their names.
+ *
+ * @param {HTMLElement[]} blocks
+ * @returns {{heading: HTMLElement, slug: string, level: number}[]}
+ */
+export function nameHeadings(blocks) {
+  const headings = blocks.flatMap((block) => headingIn(block) ?? []);
+  const slugs = slugsOf(headings.map((heading) => heading.textContent ?? ""));
+  return headings.map((heading, index) => {
+    const slug = slugs[index] ?? "";
+    heading.id = mark + slug;
+    return { heading, slug, level: Number(/level-(\d)/.exec(heading.className)?.[1] ?? 1) };
+  });
+}
+
+/** @param {string} slug @returns {string} What leads to a heading on a page by itself. */
+export const anchorOf = (slug) => `#${mark}${encodeURIComponent(slug)}`;
+
+/**
+ * @param {HTMLElement} host A page.
+ * @param {string} slug
+ * @returns {HTMLElement | null}
+ */
+export const headingOn = (host, slug) => host.querySelector(`#${CSS.escape(mark + slug)}`);

@@ -1,0 +1,12 @@
+// Colours of a text by class name (`token-heading1`, `token-strong`, …), so that the style sheets decide.
+
+export const highlighter = {
+  /** @param {readonly {name?: string}[]} tags */
+  style(tags) {
+    let classes = "";
+    for (const tag of tags) {
+      if (tag.name) classes += ` token-${tag.name.replace(/[^A-Za-z0-9]+/g, "-")}`;
+    }
+    return classes.trimStart() || null;
+  },
+};

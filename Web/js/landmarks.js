@@ -1,0 +1,14 @@
+// On a phone, list and note take turns: the list is then what the page is mainly about.
+
+import { byId } from "./dialogs.js";
+
+const narrow = matchMedia("(max-width: 720px)");
+
+/** Says to whoever goes by landmarks what the page is about now. */
+export function drawLandmarks() {
+  const isList = narrow.matches && byId("app").dataset.view === "home";
+  byId("sidebar").setAttribute("role", isList ? "main" : "complementary");
+  byId("list-heading").hidden = !isList;
+}
+
+narrow.addEventListener("change", drawLandmarks);
