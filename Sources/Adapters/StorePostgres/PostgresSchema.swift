@@ -347,6 +347,12 @@ enum PostgresSchema {
       """,
       "CREATE INDEX note_files_by_hash ON parley.note_files (hash)",
     ],
+    // 5: when sessions began.
+    [
+      """
+      ALTER TABLE parley.marks ADD COLUMN begun bigint NOT NULL DEFAULT 0  -- seconds, the database's clock
+      """
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each decided by itself.
