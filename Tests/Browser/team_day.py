@@ -11,6 +11,7 @@ import sys
 
 from conftest import PHONE, PROGRAM, ROOT, WEB, Person, Server, converge, wait_until
 from playwright.sync_api import expect
+from test_comments import comment, wait_for_marks
 from test_pictures import bring, is_drawn
 
 sys.path.append(str(ROOT / "Tests" / "Clients"))
@@ -90,6 +91,7 @@ class Day:
         note = self.write(ada)
         cem = self.sign_in_at_the_provider(note)
         self.tick_and_paste(ada, bea, cem, note)
+        self.comment_and_answer(bea, cem)
         self.read_as_a_page(bea)
         self.find(bea, note)
         self.delete_and_bring_back(ada)
@@ -196,6 +198,23 @@ class Day:
         ada.to_start()
         ada.page.locator("#editor .peer-caret").first.wait_for()
         self.look(ada, "note")
+
+    def comment_and_answer(self, bea, cem):
+        bea.page.get_by_role("button", name="Read as a page").click()
+        at = bea.text().index("9:40")
+        comment(bea, "The early train is at 9:12.", at, at + 4)
+        wait_for_marks(cem, "9:40")
+        cem.page.locator("#comments").click()
+        thread = cem.page.locator(".thread")
+        expect(thread).to_contain_text("The early train is at 9:12.")
+        thread.get_by_role("textbox", name="Answer").fill("Then let us take that one.")
+        thread.get_by_role("button", name="Send").click()
+        expect(thread.locator(".comment-text")).to_have_count(2)
+        self.look(cem, "comments")
+        thread.get_by_role("button", name="Resolve").click()
+        wait_for_marks(bea)
+        cem.page.locator("#comments").click()
+        bea.page.get_by_role("button", name="Read as a page").click()
 
     def read_as_a_page(self, bea):
         page = bea.page.locator("#rendered")

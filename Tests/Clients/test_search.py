@@ -85,8 +85,8 @@ def test_the_command_finds_and_indexes(server):
         return subprocess.run([PROGRAM, *words, "--data-dir", server.data], capture_output=True, text=True)
 
     assert "n  Plan" in parley("search", "plan", "goo").stdout
-    found = json.loads(parley("notes", "search", "plan", "goo", "--json").stdout)["notes"]
-    assert [(note["id"], note["title"], "goose" in note["place"]) for note in found] == [("n", "Plan", True)]
+    hits = json.loads(parley("notes", "search", "plan", "goo", "--json").stdout)["notes"]
+    assert [(hit["id"], hit["title"], "goose" in hit["place"]) for hit in hits] == [("n", "Plan", True)]
     assert parley("search", "geese").stdout == ""
     assert parley("search").returncode == 2
     assert parley("search", "x" * 2_000).returncode == 1

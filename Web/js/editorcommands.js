@@ -4,8 +4,9 @@ import { followAddress } from "./addresses.js";
 import { redo, undo } from "./codemirror.js";
 import { toast } from "./dialogs.js";
 import { t } from "./language.js";
+import { openSearch } from "./searching.js";
 import { isApple } from "./shortcuts.js";
-import { addressAt, textCommands } from "./textcommands.js";
+import { addressAt, linkToNote, textCommands } from "./textcommands.js";
 
 /**
  * @typedef {import("./codemirror.js").EditorView} EditorView
@@ -65,6 +66,16 @@ export function commandsOf(view, chooseFiles) {
     ofText("bold", t("edit.bold"), "bold"),
     ofText("italic", t("edit.italic"), "italic"),
     ofText("link", t("edit.link"), "link"),
+    {
+      name: "noteLink",
+      label: t("edit.noteLink"),
+      icon: "search",
+      run: () =>
+        void openSearch("", (note) => {
+          if (!view.state.readOnly) view.dispatch({ ...linkToNote(note)(view.state), userEvent: "input" });
+          view.focus();
+        }),
+    },
     { name: "file", label: t("file.add"), icon: "picture", run: chooseFiles },
     ofText("table", t("edit.table"), "table"),
     ofText("alignTable", t("edit.alignTable"), "align", t("edit.noTable")),

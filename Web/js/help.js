@@ -28,6 +28,7 @@ const groups = () => [
     [[...mod, "I"], t("edit.italic")],
     [[...mod, "F"], t("help.find")],
     [[...mod, "Z"], t("edit.undo")],
+    [[...alt, "M"], t("comments.onSelection")],
     [["Tab"], t("help.leave")],
   ]],
   [t("help.inList"), [[["F2"], t("help.rename")], [["Delete"], t("help.remove")]]],

@@ -36,10 +36,14 @@ const typingPause = 150;
 /** @type {ReturnType<typeof makePalette> | undefined} */
 let palette;
 
-/** @param {string} words To begin with. */
-export function showPalette(words) {
+/**
+ * @param {string} words To begin with.
+ * @param {(note: {id: string, title: string}) => void} [choose] What is done with a note that is chosen, in place of
+ *   opening it.
+ */
+export function showPalette(words, choose) {
   palette ??= makePalette();
-  palette.show(words);
+  palette.show(words, choose);
 }
 
 function makePalette() {
@@ -72,6 +76,8 @@ function makePalette() {
   /** @type {Offered[]} */
   let shown = [];
   let chosen = 0;
+  /** @type {((note: Found) => void) | undefined} */
+  let whenChosen;
   /** @type {any} */
   let timer;
   /** @type {AbortController | undefined} */
@@ -148,6 +154,7 @@ function makePalette() {
   function open(found) {
     dialog.close();
     if ("run" in found) return found.run();
+    if (whenChosen) return whenChosen(found);
     if (found.place) showPlace(found.id, found.place);
     go(pathOf(found.id));
   }
@@ -157,17 +164,17 @@ function makePalette() {
     clearTimeout(timer);
     asking?.abort();
     const words = field.value.trim();
-    if (words.startsWith(sign)) {
+    if (words.startsWith(sign) && !whenChosen) {
       const commands = commandsWith(words.slice(sign.length).trim());
       draw(commands, commands.length ? "" : t("search.noCommand"));
       return;
     }
     const titles = titled(words);
     if (words === "") {
-      draw(titles, t("search.hint", { sign }));
+      draw(titles, whenChosen ? "" : t("search.hint", { sign }));
       return;
     }
-    const commands = words.length < besideMin ? [] : commandsWith(words, true).slice(0, besideMax);
+    const commands = words.length < besideMin || whenChosen ? [] : commandsWith(words, true).slice(0, besideMax);
     draw([...titles, ...commands], t("search.searching"));
     timer = setTimeout(() => void search(words, titles, commands), typingPause);
   }
@@ -214,9 +221,10 @@ function makePalette() {
   });
 
   return {
-    /** @param {string} words */
-    show(words) {
+    /** @param {string} words @param {(note: Found) => void} [choose] */
+    show(words, choose) {
       if (dialog.open) return;
+      whenChosen = choose;
       field.value = words;
       shown = [];
       dialog.showModal();

@@ -5,11 +5,14 @@ import { t } from "./language.js";
 import { loadPart } from "./parts.js";
 import { isApple } from "./shortcuts.js";
 
-/** @param {string} [words] To begin with. */
-export async function openSearch(words = "") {
+/**
+ * @param {string} [words] To begin with.
+ * @param {(note: {id: string, title: string}) => void} [choose] In place of opening the note.
+ */
+export async function openSearch(words = "", choose) {
   try {
     const { showPalette } = await loadPart(() => import("./palette.js"));
-    showPalette(words);
+    showPalette(words, choose);
   } catch (error) {
     console.error(error);
     toast(t("search.failed"));

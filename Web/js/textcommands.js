@@ -112,6 +112,19 @@ function link(state) {
   return { changes: { from, to, insert }, selection: EditorSelection.range(address, address + "https://".length) };
 }
 
+/**
+ * A link to another note, around what is selected or else with the note's title.
+ *
+ * @param {{id: string, title: string}} note
+ * @returns {(state: EditorState) => object}
+ */
+export const linkToNote = ({ id, title }) => (state) => {
+  const { from, to } = state.selection.main;
+  const words = state.doc.sliceString(from, to) || title.replace(/[\\[\]`*_<>&!~^]/g, "\\$&") || id;
+  const insert = `[${words}](/n/${encodeURIComponent(id)})`;
+  return { changes: { from, to, insert }, selection: EditorSelection.cursor(from + insert.length) };
+};
+
 /** The start of a table. */
 const emptyTable = "|     |     |     |\n| --- | --- | --- |\n|     |     |     |\n";
 

@@ -207,6 +207,7 @@ export default {
   "edit.quote": "اقتباس",
   "edit.tick": "تأشير المربع",
   "edit.link": "رابط",
+  "edit.noteLink": "رابط إلى ملاحظة…",
   "edit.table": "إدراج جدول",
   "edit.alignTable": "محاذاة الجدول",
   "edit.follow": "فتح الرابط",

@@ -207,6 +207,7 @@ export default {
   "edit.quote": "Zitat",
   "edit.tick": "Kästchen abhaken",
   "edit.link": "Link",
+  "edit.noteLink": "Link auf eine Notiz…",
   "edit.table": "Tabelle einfügen",
   "edit.alignTable": "Tabelle ausrichten",
   "edit.follow": "Link folgen",

@@ -207,6 +207,7 @@ export default {
   "edit.quote": "Quote",
   "edit.tick": "Tick the box",
   "edit.link": "Link",
+  "edit.noteLink": "Link to a note…",
   "edit.table": "Insert a table",
   "edit.alignTable": "Align the table",
   "edit.follow": "Follow the link",

@@ -207,6 +207,7 @@ export default {
   "edit.quote": "Cita",
   "edit.tick": "Marcar la casilla",
   "edit.link": "Enlace",
+  "edit.noteLink": "Enlace a una nota…",
   "edit.table": "Insertar una tabla",
   "edit.alignTable": "Alinear la tabla",
   "edit.follow": "Seguir el enlace",

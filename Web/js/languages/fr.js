@@ -207,6 +207,7 @@ export default {
   "edit.quote": "Citation",
   "edit.tick": "Cocher la case",
   "edit.link": "Lien",
+  "edit.noteLink": "Lien vers une note…",
   "edit.table": "Insérer un tableau",
   "edit.alignTable": "Aligner le tableau",
   "edit.follow": "Suivre le lien",

@@ -207,6 +207,7 @@ export default {
   "edit.quote": "引用",
   "edit.tick": "チェックを付ける",
   "edit.link": "リンク",
+  "edit.noteLink": "ノートへのリンク…",
   "edit.table": "表を挿入",
   "edit.alignTable": "表を整える",
   "edit.follow": "リンクを開く",
