@@ -56,7 +56,7 @@ def test_from_a_remark_to_another_server(start, postgres, receiver, tmp_path, st
     note = server.create_note("Remarked")
     write(server, note, "one 🐦 two three")
     with NativeClient(server) as client:
-        client.subscribe(f"/note/{note}")
+        assert client.request("subscribe", {"room": f"/note/{note}"})[0] == "subscribed"
         key = {"Idempotency-Key": "k-1"}
         evil = "<img src=x onerror=alert(1)>\n \"é"
         status, first, _ = make(server, note, evil, key, anchor=anchor(1, 6, 9), author="Ann")
@@ -69,6 +69,7 @@ def test_from_a_remark_to_another_server(start, postgres, receiver, tmp_path, st
     status, gone, _ = make(server, note, "gone?", anchor=anchor(1, 10, 15))
     assert status == 201
     # What is typed before it moves it; what is deleted takes its place away, and not the remark.
+    write(server, note, "AA one 🐦 two three")
     write(server, note, "AA one 🐦 two ")
     found = {comment["id"]: comment for comment in comments(server, note)}
     assert [found[first["id"]]["place"][name] for name in ("from", "to")] == [9, 12]
@@ -133,6 +134,7 @@ def test_from_a_remark_to_another_server(start, postgres, receiver, tmp_path, st
     code, said = parley("import", exported, "--data-dir", target.data)
     assert code != 0 and "a comment" in said
     target.start()
+    server.start()
 
 
 def test_a_damaged_comment_is_found_and_hides_nothing_else(start):

@@ -2,7 +2,7 @@
 
 import { fragmentOf } from "./access.js";
 import { offer } from "./commands.js";
-import { commentHere, leaveComments } from "./commenting.js";
+import { commentHere, leaveComments, mayCommentHere } from "./commenting.js";
 import { announce, byId, openMenu } from "./dialogs.js";
 import { allPending } from "./identity.js";
 import { importFiles, setUpImportDrop } from "./importdrop.js";
@@ -207,7 +207,6 @@ function noteItems() {
   /** @type {import("./dialogs.js").MenuItem[]} */
   const items = [
     { label: isManaged ? t("note.shareMore") : t("note.copyLink"), icon: "link", run: () => void shareNote(id) },
-    { label: t("comments.onSelection"), icon: "comment", run: commentHere },
     { label: t("note.copyText"), icon: "copy", run: () => void copyText() },
     { label: t("note.history"), icon: "history", run: () => page.current?.hasText && goToPast(id) },
     { label: t("note.beside"), icon: "eye", run: () => void read("beside") },
@@ -216,6 +215,7 @@ function noteItems() {
     { label: t("note.downloadHTML"), icon: "download", run: () => void download("html") },
     { label: t("note.print"), icon: "print", run: () => print() },
   ];
+  if (mayCommentHere()) items.splice(1, 0, { label: t("comments.onSelection"), icon: "comment", run: commentHere });
   if (page.editor && page.current?.isWritable) {
     items.unshift({ label: t("file.add"), icon: "plus", run: () => byId("file").click() });
   }

@@ -31,5 +31,8 @@ export async function followComments() {
   }
 }
 
+/** Whether this person may comment on the note that is shown. */
+export const mayCommentHere = () => shown?.mayComment ?? false;
+
 /** Begins a comment on what is selected. */
 export const commentHere = () => shown?.begin();

@@ -512,6 +512,9 @@ export function showComments({ note, editor, connection, profile }) {
 
   return {
     begin,
+    get mayComment() {
+      return comments.mayComment;
+    },
     get note() {
       return note;
     },

@@ -19,6 +19,7 @@ const groups = () => [
     [[...mod, "K", ">"], t("help.commands")],
     [[...alt, "E"], t("keys.text")],
     [[...alt, "H"], t("keys.history")],
+    [[...alt, "M"], t("keys.comment")],
     [["F1"], t("help.this")],
   ]],
   [t("help.inText"), [
