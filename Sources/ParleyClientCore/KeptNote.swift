@@ -252,7 +252,7 @@ private struct KeptReader {
     guard count > 0 else { return nil }
     let start = position
     let piece = try piece(count)
-    let read = piece.withUnsafeBufferPointer { try? TextOperation(json: $0) }
+    let read = piece.withUnsafeBufferPointer { TextOperation(messageJSON: $0) }
     guard let read else { throw .unreadable(offset: start) }
     return read
   }

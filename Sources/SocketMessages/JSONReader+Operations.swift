@@ -64,3 +64,14 @@ extension TextOperation {
     if number < 0 { delete(-number) } else { retain(number) }
   }
 }
+
+extension TextOperation {
+  /// Reads the JSON form as messages are read, so that a client in a browser carries one reader.
+  ///
+  /// - Returns: `nil` where the bytes are anything else.
+  package init?(messageJSON bytes: UnsafeBufferPointer<UInt8>) {
+    var reader = JSONReader(bytes)
+    guard let operation = try? reader.operation(), (try? reader.finish()) != nil else { return nil }
+    self = operation
+  }
+}

@@ -8,8 +8,8 @@ import SocketMessages
 @_cdecl("operation_transform")
 public func operationTransform(_ count: Int32) -> Int32 {
   var fields = reading(count)
-  guard let left = try? TextOperation(json: fields.run()),
-    let right = try? TextOperation(json: fields.run()),
+  guard let left = TextOperation(messageJSON: fields.run()),
+    let right = TextOperation(messageJSON: fields.run()),
     let (leftAfter, rightAfter) = try? TextOperation.transform(left, right)
   else { return -1 }
   for operation in [leftAfter, rightAfter] {
@@ -25,7 +25,7 @@ public func operationTransform(_ count: Int32) -> Int32 {
 @_cdecl("operation_apply")
 public func operationApply(_ count: Int32) -> Int32 {
   var fields = reading(count)
-  guard let operation = try? TextOperation(json: fields.run()),
+  guard let operation = TextOperation(messageJSON: fields.run()),
     var text = try? Document(utf8: fields.run()), (try? text.apply(operation)) != nil
   else { return -1 }
   text.forEachChunk { door.output.bytes.append(contentsOf: $0) }
