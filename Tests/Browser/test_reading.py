@@ -210,7 +210,10 @@ def test_nothing_in_a_note_runs_even_without_a_policy(server, without_policy, tm
 
 def test_deep_and_large_texts_are_shown(server, person):
     note = server.create("Deep")
-    server.put_text(note, ">" * 5_000 + " deep\n\n" + "*" * 5_000 + "x\n\n" + "[" * 5_000 + "\n\nthe end\n")
+    # Thousands of headings, of footnotes, and of pieces of code, beside what is deep.
+    many = "".join(f"# h\n\nx[^{n}]\n\n```js\n1\n```\n\n[^{n}]: {n}\n\n" for n in range(2_000))
+    deep = ">" * 5_000 + " deep\n\n" + "*" * 5_000 + "x\n\n" + "[" * 5_000 + "\n\n" + "[^" * 5_000 + "\n\n"
+    server.put_text(note, deep + many + "the end\n")
     ann = person("Ann").open(note)
     ann.wait_until_saved()
     read(ann)

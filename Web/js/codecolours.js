@@ -7,6 +7,9 @@ import { highlighter } from "./highlighter.js";
 /** UTF-16 units of one piece of code that are coloured, at most. */
 const colouredMax = 100_000;
 
+/** Milliseconds after which what else happens has its turn. */
+const sliceMax = 15;
+
 /** @param {HTMLElement} code @param {any} language */
 function colour(code, language) {
   const text = code.textContent ?? "";
@@ -30,11 +33,10 @@ function colour(code, language) {
  * @param {HTMLElement} host
  */
 export async function colourCode(host) {
-  /** @type {HTMLElement[]} */
-  const all = [...host.querySelectorAll("code")];
-  const waiting = all.map(async (code) => {
+  let began = performance.now();
+  for (const code of /** @type {NodeListOf<HTMLElement>} */ (host.querySelectorAll("code[data-language]"))) {
     const { language } = code.dataset;
-    if (language === undefined || code.dataset.isColoured || (code.textContent?.length ?? 0) > colouredMax) return;
+    if (language === undefined || code.dataset.isColoured || (code.textContent?.length ?? 0) > colouredMax) continue;
     code.dataset.isColoured = "true";
     try {
       colour(code, await fetchLanguage(language));
@@ -43,6 +45,9 @@ export async function colourCode(host) {
       console.warn(error);
       delete code.dataset.isColoured;
     }
-  });
-  await Promise.all(waiting);
+    // Whoever types meanwhile is not kept waiting.
+    if (performance.now() - began < sliceMax) continue;
+    await new Promise((resolve) => setTimeout(resolve));
+    began = performance.now();
+  }
 }

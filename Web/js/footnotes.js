@@ -65,16 +65,16 @@ export const nameOfFootnote = (text) => text.replace(/^\[\^|\](:[ \t]*)?$/g, "")
  * @returns {string[]}
  */
 export function numberFootnotes(blocks, defined) {
-  /** @type {string[]} */
-  const order = [];
+  /** @type {Map<string, number>} Numbers by name, in order. */
+  const numbers = new Map();
   /** @type {Map<string, number>} */
   const uses = new Map();
   for (const block of blocks) {
     for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (block.querySelectorAll("a.footnote"))) {
       const name = link.dataset.footnote ?? "";
       const isDefined = defined.has(name);
-      if (isDefined && !order.includes(name)) order.push(name);
-      const number = order.indexOf(name) + 1;
+      const number = numbers.get(name) ?? numbers.size + 1;
+      if (isDefined) numbers.set(name, number);
       const use = (uses.get(name) ?? 0) + 1;
       uses.set(name, use);
       link.textContent = isDefined ? String(number) : `[^${name}]`;
@@ -84,5 +84,5 @@ export function numberFootnotes(blocks, defined) {
       link.id = use === 1 ? `footnote-of-${number}` : `footnote-of-${number}-${use}`;
     }
   }
-  return order;
+  return [...numbers.keys()];
 }

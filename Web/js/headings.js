@@ -17,13 +17,18 @@ export const slugOf = (text) =>
  * @param {string[]} texts
  */
 export function slugsOf(texts) {
-  /** @type {Map<string, number>} */
+  /** @type {Map<string, number>} How often each name was asked for. */
   const counts = new Map();
   return texts.map((text) => {
-    const slug = slugOf(text);
-    const count = counts.get(slug) ?? 0;
-    counts.set(slug, count + 1);
-    return count === 0 ? slug : `${slug}-${count}`;
+    const wanted = slugOf(text);
+    let slug = wanted;
+    // “A”, “A” and “A 1” are three.
+    for (let count = counts.get(wanted) ?? 0; counts.has(slug); slug = `${wanted}-${count}`) {
+      count += 1;
+      counts.set(wanted, count);
+    }
+    counts.set(slug, counts.get(slug) ?? 0);
+    return slug;
   });
 }
 

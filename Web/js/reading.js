@@ -104,7 +104,8 @@ function draw() {
   if (!note || !part || !reading) return;
   const begin = performance.now();
   const text = note.text ?? "";
-  for (const { heading, slug } of part.renderInto(host(), text, contentsOf)) addCopyButton(heading, slug);
+  const headings = part.renderInto(host(), text, contentsOf);
+  for (const { heading, slug } of headings.slice(0, contentsMax)) addCopyButton(heading, slug);
   showFiles(host(), note.documentId);
   void part.colourCode(host());
   for (const box of host().querySelectorAll("input")) box.disabled = !note.isWritable;
@@ -112,8 +113,9 @@ function draw() {
   cost = performance.now() - begin;
 }
 
-/** Headings that a note has before there is a list of them. */
+/** Headings that a note has before there is a list of them, and those that are in it, and have buttons, at most. */
 const contentsMin = 3;
+const contentsMax = 500;
 /** @type {HTMLElement | undefined} The list of headings, which stays open or closed while the text changes. */
 let contents;
 
@@ -127,15 +129,17 @@ function contentsOf(headings) {
   const summary = details.querySelector("summary") ?? document.createElement("summary");
   summary.textContent = t("note.contents");
   const items = document.createElement("ol");
-  for (const { slug, level, heading } of headings) {
+  for (const { slug, level, heading } of headings.slice(0, contentsMax)) {
     const item = document.createElement("li");
     item.className = `depth-${level}`;
     const link = document.createElement("a");
     link.className = "within";
     link.href = anchorOf(slug);
     link.dataset.heading = slug;
-    link.dir = "auto";
-    link.textContent = heading.textContent || slug;
+    // In its own direction, at the side where the list is.
+    const words = document.createElement("bdi");
+    words.textContent = heading.textContent || slug;
+    link.append(words);
     item.append(link);
     items.append(item);
   }

@@ -473,17 +473,18 @@ function drawFootnotes(named, notes) {
   const section = make("section", "footnotes");
   section.setAttribute("aria-label", t("note.footnotes"));
   const items = make("ol");
-  const order = [...named];
-  // A footnote may name others: they follow, and each stands there once.
-  for (let index = 0; index < order.length; index += 1) {
-    const item = notes.get(order[index] ?? "")?.draw() ?? make("li");
+  // A footnote may name others: they follow, and each stands there once. A set goes on to what is put in meanwhile.
+  const order = new Set(named);
+  let number = 0;
+  for (const name of order) {
+    const item = notes.get(name)?.draw() ?? make("li");
     for (const { dataset } of /** @type {NodeListOf<HTMLElement>} */ (item.querySelectorAll("a.footnote"))) {
-      const name = dataset.footnote ?? "";
-      if (notes.has(name) && !order.includes(name)) order.push(name);
+      if (notes.has(dataset.footnote ?? "")) order.add(dataset.footnote ?? "");
     }
-    item.id = `footnote-${index + 1}`;
+    number += 1;
+    item.id = `footnote-${number}`;
     const back = /** @type {HTMLAnchorElement} */ (make("a", "footnote-back"));
-    back.href = `#footnote-of-${index + 1}`;
+    back.href = `#footnote-of-${number}`;
     back.setAttribute("aria-label", t("note.footnoteBack"));
     back.append("↩\ufe0e");
     const last = item.lastElementChild;
@@ -562,9 +563,10 @@ export function renderInto(page, text, leadBy) {
  * @returns {number | undefined} In UTF-16 units.
  */
 export function placeOfSlug(text, slug) {
-  const page = make("div");
-  const heading = renderInto(page, text).find((one) => one.slug === slug)?.heading;
-  return heading && Number(heading.parentElement?.dataset.from);
+  const drawn = blocksOf(text).blocks.filter(({ key }) => /^(?:ATX|Setext)Heading/.test(key));
+  const blocks = drawn.map((block) => block.draw());
+  const heading = nameHeadings(blocks).find((one) => one.slug === slug)?.heading.parentElement;
+  return heading ? drawn[blocks.indexOf(heading)]?.from : undefined;
 }
 
 /** @type {WeakMap<HTMLElement, string>} What each block was made of. */

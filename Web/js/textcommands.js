@@ -164,6 +164,9 @@ function nodeAtCaret(state, isWanted) {
 /** @param {EditorState} state */
 const tableAtCaret = (state) => nodeAtCaret(state, (name) => name === "Table");
 
+/** UTF-16 units of a table that is aligned, at most. */
+const alignedMax = 50_000;
+
 /** @type {TextCommand} */
 function alignTable(state) {
   const table = tableAtCaret(state);
@@ -172,6 +175,8 @@ function alignTable(state) {
   const first = doc.lineAt(table.from);
   const last = doc.lineAt(table.to);
   const [from, to] = [first.from, last.to];
+  // Padding may make it many times as long.
+  if (to - from > alignedMax) return undefined;
   const text = doc.sliceString(from, to);
   const insert = alignedTable(text);
   if (insert === text) return undefined;
