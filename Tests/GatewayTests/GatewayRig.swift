@@ -353,6 +353,8 @@ final class GatewayRig {
 
   private func perform(_ action: GatewayAction) {
     switch action {
+    case .broadcast(let frame, let connections):
+      for connection in connections { perform(.send(frame, to: connection)) }
     case .send(let frame, let connection):
       recipients.append(connection.rawValue)
       frameAddresses.append(frame.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) })

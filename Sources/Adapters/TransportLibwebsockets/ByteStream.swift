@@ -140,7 +140,7 @@ final class ByteStream {
   ///     taken. If not, the same bytes have to come first in the next call.
   func write(_ bytes: UnsafeRawBufferPointer, mayHold: Bool) -> Int {
     if let ssl { return writeEncrypted(ssl, bytes, mayHold) }
-    let count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    let count = parley_send(descriptor, bytes.baseAddress, bytes.count)
     if count >= 0 {
       if count < bytes.count { mayWrite = false }
       return count

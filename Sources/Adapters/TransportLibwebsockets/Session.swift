@@ -29,6 +29,8 @@ final class Session {
   var isReady = false
   /// Whether it is among those with something to write at the end of this turn.
   var isDirty = false
+  /// Whether its socket has not taken all that former turns have queued.
+  var isStalled = false
   /// The place among the sessions with a deadline; -1 if it has none.
   var timedIndex = -1
   /// The loop's second in which the client was last heard.

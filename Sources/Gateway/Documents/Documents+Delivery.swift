@@ -26,8 +26,11 @@ extension Documents {
       else { continue }
       deliver(&delivery, to: subscription)
     }
-    for subscription in room.subscriptions { deliver(&delivery, to: subscription) }
-    let selecting = room.subscriptions.filter { !$0.selections.isEmpty }
+    var selecting: [Subscription] = []
+    for subscription in room.subscriptions {
+      deliver(&delivery, to: subscription)
+      if !subscription.selections.isEmpty { selecting.append(subscription) }
+    }
     if !selecting.isEmpty {
       for entry in entries { Carets.move(selecting, over: entry) }
     }
@@ -40,14 +43,14 @@ extension Documents {
     guard subscription.revision == delivery.revisions.lowerBound - 1, !subscription.isLagging
     else { return }
     let connection = subscription.connection
-    guard surroundings.queuedBytes(connection.id) <= settings.laggingBytes else {
+    guard board.hasRoom(connection.id, upTo: settings.laggingBytes) else {
       subscription.isLagging = true
       metrics.lags += 1
       lagging.insert(connection.id)
       return
     }
     subscription.revision = delivery.revisions.upperBound
-    connection.dialect.deliver(&delivery, to: subscription)
+    connection.dialect.deliver(&delivery, to: subscription, on: connection)
   }
 
   /// Continues the lagging subscriptions of a connection that has drained.
