@@ -79,7 +79,8 @@ final class GatewayRig {
       surroundings: Gateway.Surroundings(
         clock: clock, names: SeededNames(prefix: prefix), tokens: PlainTokens(), log: log,
         authenticator: book, apiKeys: KeyBook(), ownTokens: ownTokens, revocations: revocations,
-        people: people, queuedBytes: { [queues] in queues.bytes[$0.rawValue] ?? 0 }))
+        people: people, queuedBytes: { [queues] in queues.bytes[$0.rawValue] ?? 0 },
+        queuedBytesBound: { [queues] in queues.bytes.values.max() ?? 0 }))
   }
 
   /// Makes documents.

@@ -63,9 +63,9 @@ final class Loop {
   /// Sessions with something to write at the end of this turn.
   @exclusivity(unchecked) var dirty: [Session] = []
   /// Bytes of frames that were queued since the last flush, each counted once however many get it.
-  var bytesOfTurn = 0
+  @exclusivity(unchecked) var bytesOfTurn = 0
   /// WebSockets that are stalled.
-  var stalledCount = 0
+  @exclusivity(unchecked) var stalledCount = 0
   /// Whether the owner will be told of this turn's end.
   private(set) var isInTurn = false
   /// Sessions with a deadline: all that speak HTTP, and those that close.
@@ -79,7 +79,7 @@ final class Loop {
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
   /// Milliseconds of a clock that never goes back, at the beginning of this turn.
-  private(set) var now = monotonicMilliseconds()
+  @exclusivity(unchecked) private(set) var now = monotonicMilliseconds()
   /// Seconds since the loop began.
   private(set) var second: Int32 = 0
   private var startedAt: Int64 = 0

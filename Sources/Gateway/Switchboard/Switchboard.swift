@@ -33,8 +33,8 @@ final class Switchboard {
 
   private var actions: [GatewayAction] = []
   /// The frame that was queued last, and for whom: what many get is one action.
-  private var lastFrame: Frame?
-  private var lastReceivers: [ConnectionID] = []
+  @exclusivity(unchecked) private var lastFrame: Frame?
+  @exclusivity(unchecked) private var lastReceivers: [ConnectionID] = []
   private var nextPush: UInt64 = 1
   private var nextTicket: UInt64 = 1
   /// Numbers the places of sessions, with ids that no transport gives out.
@@ -101,7 +101,7 @@ final class Switchboard {
   func broadcast(_ frame: Frame, to members: [ConnectionID]) {
     let limit = settings.queuedBytesMax
     var slow: [ConnectionID] = []
-    if surroundings.queuedBytesBound() > limit {
+    if !allHaveRoom(upTo: limit) {
       slow = members.filter { surroundings.queuedBytes($0) > limit }
     }
     let others = slow.isEmpty ? members : members.filter { !slow.contains($0) }
@@ -114,8 +114,12 @@ final class Switchboard {
 
   /// Whether so few bytes wait for a connection's socket.
   func hasRoom(_ connection: ConnectionID, upTo limit: Int) -> Bool {
-    surroundings.queuedBytesBound() <= limit || surroundings.queuedBytes(connection) <= limit
+    allHaveRoom(upTo: limit) || surroundings.queuedBytes(connection) <= limit
   }
+
+  /// Whether so few bytes wait for every connection's socket. What is queued from here on counts once
+  /// it has been taken as actions.
+  func allHaveRoom(upTo limit: Int) -> Bool { surroundings.queuedBytesBound() <= limit }
 
   private func closeSlow(_ connection: Connection) {
     close(connection, .slowReader, "too slow; come back and resume")
@@ -131,7 +135,6 @@ final class Switchboard {
   /// Queues a frame for a connection that is known to have room.
   func push(_ frame: Frame, to connection: Connection) {
     guard connection.isOpen else { return }
-    metrics.framesSent += 1
     if !(lastFrame?.isIdentical(to: frame) ?? false) {
       finishFrame()
       lastFrame = frame
@@ -143,6 +146,7 @@ final class Switchboard {
   private func finishFrame() {
     guard let frame = lastFrame else { return }
     lastFrame = nil
+    metrics.framesSent += lastReceivers.count
     if lastReceivers.count == 1 {
       actions.append(.send(frame, to: lastReceivers[0]))
       lastReceivers.removeAll(keepingCapacity: true)
