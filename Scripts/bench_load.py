@@ -2,7 +2,7 @@
 """Measures Parley beside the null server, and says which targets are reached.
 
     Scripts/bench_load.py                        everything, about eight minutes; prints
-    Scripts/bench_load.py --write                the same; writes Benchmarks/Load/results.md
+    Scripts/bench_load.py --write                the same; writes Benchmarks/load-results.md
     Scripts/bench_load.py --only echo,room       some of it
     Scripts/bench_load.py --peer uws='./uws {port}'   another server with /echo, /sub and /pub
 
@@ -23,7 +23,7 @@ from typing import NamedTuple
 from load_servers import LOAD, NULL, PARLEY, ROOT, BUILT
 from load_servers import Server, cost, machine, measure, median, rate, tail, write
 
-RESULTS = ROOT / "Benchmarks" / "Load" / "results.md"
+RESULTS = ROOT / "Benchmarks" / "load-results.md"
 # With TLS, each server by its own words.
 PARLEY_TLS = f"{PARLEY} --tls-certificate {{certificate}} --tls-key {{key}}"
 NULL_TLS = f"{NULL} --certificate {{certificate}} --key {{key}}"
@@ -327,7 +327,7 @@ def page(results, arguments):
     return [
         "# Results",
         "",
-        "Written by `make bench-load`; do not edit. [load.md](../load.md) says how to read this.",
+        "Written by `make bench-load`; do not edit. [load.md](load.md) says how to read this.",
         "",
         *machine(),
         f"| run | {arguments.rounds} rounds in turn, {arguments.seconds:g} s each |",

@@ -42,8 +42,8 @@ enum Relay: String {
           Self.packet(0x10, Self.text("MQTT") + [4, 2, 0, 0] + Self.text("parley-load-\(number)"))),
         binary(Self.packet(0x82, [0, 1] + Self.text(topic) + [0])),
       ]
-    // The first step of synchronisation, by somebody who has nothing.
-    case .yjs: [binary([0, 0, 1, 0])]
+    // The server takes its part of the synchronisation up by itself.
+    case .yjs: []
     }
   }
 
@@ -53,7 +53,8 @@ enum Relay: String {
     case .plain: true
     case .nats: bytes.count >= 4 && String(decoding: bytes, as: UTF8.self).contains("PONG")
     case .mqtt: bytes.contains(0x90)
-    case .yjs: bytes.starts(with: [0, 1])
+    // Its first step of synchronisation: from here on the connection hears of updates.
+    case .yjs: bytes.starts(with: [0, 0])
     }
   }
 
