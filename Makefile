@@ -222,7 +222,18 @@ asan: setup-serve  ## Gateway and adapters under AddressSanitizer
 .PHONY: bench-load
 bench-load: setup-test page  ## Measure connections, messages and typists beside a null server
 	@$(SWIFT_BUILD) --product parley && $(SWIFT_BUILD) --product parley-load
-	@$(PYTHON) Scripts/bench_load.py
+	@$(PYTHON) Scripts/bench_load.py --write
+
+.PHONY: bench-growth
+bench-growth: setup-test page  ## Measure how work and memory grow with the load (STORE_MEGABYTES=1024)
+	@$(SWIFT_BUILD) --product parley && $(SWIFT_BUILD) --product parley-load
+	@$(SWIFT_BUILD) --product parley-store-bench
+	@$(PYTHON) Scripts/bench_growth.py --write --store-megabytes $(or $(STORE_MEGABYTES),1024)
+
+.PHONY: bench-peers
+bench-peers: setup-test page  ## Measure Parley beside other servers, which are fetched into .build/peers
+	@$(SWIFT_BUILD) --product parley && $(SWIFT_BUILD) --product parley-load
+	@$(PYTHON) Scripts/bench_peers.py --write
 
 REVISIONS ?= 300000
 

@@ -189,7 +189,10 @@ let package = Package(
     .systemLibrary(name: "CEpoll", path: "Benchmarks/CEpoll"),
     .executableTarget(
       name: "parley-load",
-      dependencies: ["OTCore", "JSON", "SocketMessages", "WebSocketFrames", "CEpoll"],
+      dependencies: [
+        "OTCore", "JSON", "SocketMessages", "WebSocketFrames", "CEpoll", "CClientTLS",
+        "CLibwebsocketsShim",
+      ],
       path: "Benchmarks/Load",
       swiftSettings: settings),
     .executableTarget(

@@ -14,10 +14,15 @@ import pathlib
 import statistics
 
 import bench_load
+import load_servers
 
 # A row: what the load program is asked for, and whether the store is in memory.
 ROWS = {
-    **{name: (words, memory) for name, (_, _, words, memory) in bench_load.COMPARED.items()},
+    **{
+        name: (row.parley, row.memory)
+        for name, row in bench_load.COMPARED.items()
+        if not row.tls and name != "room"
+    },
     **{
         f"room-{dialect}": (["room", "--dialect", dialect], True)
         for dialect in bench_load.DIALECTS
@@ -36,14 +41,14 @@ def cost(figures):
 
 def compare(name, other, rounds, seconds):
     words, memory = ROWS[name]
-    here = bench_load.PARLEY
-    programs = [here.replace(f"{bench_load.BUILT}/parley", f"{other}/parley"), here]
+    here = load_servers.PARLEY
+    programs = [here.replace(f"{load_servers.BUILT}/parley", f"{other}/parley"), here]
     pairs = []
     for number in range(rounds):
         pair = [None, None]
         for build in (0, 1) if number % 2 else (1, 0):
-            with bench_load.Server(programs[build], memory) as server:
-                figures = bench_load.measure(server, [*words, "--seconds", str(seconds)])
+            with load_servers.Server(programs[build], memory) as server:
+                figures = load_servers.measure(server, [*words, "--seconds", str(seconds)])
             pair[build] = figures and cost(figures)
         if all(pair):
             pairs.append(pair)

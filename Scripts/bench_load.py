@@ -1,169 +1,190 @@
 #!/usr/bin/env python3
-"""Measures Parley beside the null server, and prints the tables of Benchmarks/load.md.
+"""Measures Parley beside the null server, and says which targets are reached.
 
-    Scripts/bench_load.py                       everything, some minutes
-    Scripts/bench_load.py --only echo,fanout    some of it
+    Scripts/bench_load.py                        everything, about eight minutes; prints
+    Scripts/bench_load.py --write                the same; writes Benchmarks/load-results.md
+    Scripts/bench_load.py --only echo,room       some of it
     Scripts/bench_load.py --peer uws='./uws {port}'   another server with /echo, /sub and /pub
 
 Server and load are pinned to a core each, and rounds are interleaved, so that what else the machine
-does falls on all alike. Of each number the median of the rounds is shown. Processor time for each
-message moves less than rates do; where the two disagree, believe it.
+does falls on all alike. Of each number the median of the rounds is shown; a ratio is the median of the
+rounds' ratios. Processor time for each message moves less than rates do; where the two disagree,
+believe it.
 """
 
 import argparse
-import json
 import os
-import pathlib
-import shlex
-import shutil
-import socket
 import statistics
 import subprocess
+import sys
 import tempfile
-import time
+from typing import NamedTuple
 
-import idle_connections
+from load_servers import LOAD, NULL, PARLEY, ROOT, BUILT
+from load_servers import Server, cost, machine, measure, median, rate, tail, write
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILT = pathlib.Path(os.environ.get("BUILT", ROOT / ".build" / "release"))
-LOAD = BUILT / "parley-load"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+RESULTS = ROOT / "Benchmarks" / "load-results.md"
+# With TLS, each server by its own words.
+PARLEY_TLS = f"{PARLEY} --tls-certificate {{certificate}} --tls-key {{key}}"
+NULL_TLS = f"{NULL} --certificate {{certificate}} --key {{key}}"
 
 
-class Server:
-    """A server under test, on the first core, with a folder of its own."""
+class Workload(NamedTuple):
+    """A row: how the null server is asked, and how Parley is."""
 
-    def __init__(self, command, memory=False):
-        self.port = free_port()
-        parent = "/dev/shm" if memory else None
-        self.folder = tempfile.mkdtemp(prefix="parley-load-", dir=parent)
-        words = shlex.split(command.format(port=self.port, folder=self.folder))
-        self.process = subprocess.Popen(
-            ["taskset", "-c", "0", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            stdin=subprocess.DEVNULL, cwd=self.folder,
-        )  # fmt: skip
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.05)
-        raise SystemExit(f"{command} does not listen")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-        shutil.rmtree(self.folder)
+    title: str
+    null: list
+    parley: list
+    # Whether Parley's store is in memory, which tells what the disk costs.
+    memory: bool = False
+    tls: bool = False
 
 
-def measure(server, words):
-    """One run of the load program, on the second core."""
-    result = subprocess.run(
-        ["taskset", "-c", "1", LOAD, *words, "--port", str(server.port),
-         "--pid", str(server.process.pid)],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    if result.returncode:
-        print(f"    failed: {result.stderr.strip()}", flush=True)
-        return None
-    return json.loads(result.stdout)
-
-
-def median(runs):
-    """The median of each number over runs."""
-    runs = [run for run in runs if run]
-    if not runs:
-        return {}
-    return {
-        name: statistics.median(run[name] for run in runs)
-        for name, value in runs[0].items()
-        if isinstance(value, (int, float))
-    }
-
-
-PARLEY = (
-    f"{BUILT}/parley serve --port {{port}} --data-dir {{folder}}/data --web-dir {ROOT}/Web "
-    "--echo-path /echo --connections-max 20000 --log-level warning "
-    "--connection-message-rate 0 --connection-byte-rate 0 "
-    "--user-connections-max 0 --user-connect-rate 0"
-)
-NULL = f"{LOAD} null --port {{port}}"
-
-# A workload: its name, how the null server is asked, how Parley is, and whether Parley's store is
-# in memory, which tells what the disk costs.
+# Some workloads by their names on the command line.
 COMPARED = {
-    "echo": (
-        "echo, 64 B, 100 connections",
-        ["echo"], ["echo"], False,
+    "echo": Workload("echo, 64 B, 100 connections", ["echo"], ["echo"]),
+    "echo8": Workload(
+        "the same, 8 under way on each", ["echo", "--depth", "8"], ["echo", "--depth", "8"]
     ),
-    "echo8": (
-        "echo, 64 B, 100 connections, 8 under way on each",
-        ["echo", "--depth", "8"], ["echo", "--depth", "8"], False,
+    "idle-echo": Workload(
+        "echo beside 8,000 idle connections",
+        ["echo", "--idle", "8000"], ["echo", "--idle", "8000"],
     ),
-    "idle-echo": (
-        "echo, 100 connections beside 8,000 idle ones",
-        ["echo", "--idle", "8000"], ["echo", "--idle", "8000"], False,
+    "room": Workload(
+        "a room, 1 → 1,000, 200 B, 4 under way, store in memory",
+        ["fanout"], ["room"], memory=True,
     ),
-    "note-memory": (
-        "1 → 1,000, 4 under way: a note, its store in memory",
-        ["fanout"], ["note"], True,
+    "note-memory": Workload(
+        "a note, 1 → 1,000, 4 under way, store in memory", ["fanout"], ["note"], memory=True
     ),
-    "note-disk": (
-        "1 → 1,000, 4 under way: a note, synced before it is told",
-        ["fanout"], ["note"], False,
+    "note-disk": Workload("the same, synced before it is told", ["fanout"], ["note"]),
+    "note-rate": Workload(
+        "a note, 1 → 1,000 at 40 changes a second, synced",
+        ["fanout", "--rate", "40"], ["note", "--rate", "40"],
     ),
-    "note-rate": (
-        "1 → 1,000 at 40 changes a second: a note, synced",
-        ["fanout", "--rate", "40"], ["note", "--rate", "40"], False,
+    "connect": Workload("connections opened and closed", ["connect"], ["connect"]),
+    "echo-tls": Workload("echo, 64 B, 100 connections, TLS", ["echo"], ["echo"], tls=True),
+    "connect-tls": Workload(
+        "connections opened and closed, TLS", ["connect"], ["connect"], tls=True
     ),
-    "connect": ("connections opened and closed", ["connect"], ["connect"], False),
 }  # fmt: skip
 
 
-def rate(figures):
-    return next((value for name, value in figures.items() if name.endswith("_per_second")), 0)
+class Target(NamedTuple):
+    """A figure of Parley's to the null server's, what it must be, and what it should."""
+
+    title: str
+    workload: str
+    figure: str
+    must: float
+    goal: float
+    # Whether more is better.
+    isRate: bool = True
 
 
-def tail(figures):
-    for name in ("echo_p99_ms", "delivery_p99_ms"):
-        if name in figures:
-            return figures[name]
-    return None
+TARGETS = [
+    Target("echo, 64 B: rate", "echo", "rate", 0.95, 1.0),
+    Target("echo, 8 under way: rate", "echo8", "rate", 0.95, 1.0),
+    Target("room 1 → 1,000, 200 B: rate", "room", "rate", 1.0, 1.2),
+    Target("note 1 → 1,000, synced: rate", "note-disk", "rate", 1.2, 1.5),
+    Target("note, 40 changes a second: processor time", "note-rate", "cost", 1.4, 1.1, False),
+    Target("note, 40 changes a second: p99", "note-rate", "tail", 1.3, 1.1, False),
+    Target("connections: rate", "connect", "rate", 0.9, 1.0),
+    Target("connections: processor time", "connect", "cost", 1.5, 1.2, False),
+]
+FIGURES = {"rate": rate, "cost": cost, "tail": tail}
+IDLE_TARGETS = {"plain": (3.0, 2.0), "TLS": (17.0, 15.0)}
+TYPISTS_TARGET = (2_000, 3_000)
+# Somebody's letter is late after so many milliseconds.
+LATE = 100
 
 
-def compare(name, rounds, seconds, peers):
-    title, null_words, parley_words, memory = COMPARED[name]
-    servers = {"null": (NULL, null_words, False), "Parley": (PARLEY, parley_words, memory)}
+def reached(value, must, goal, isRate):
+    """The word of the last column, as Benchmarks/Core/results.md has it."""
+    sign = 1 if isRate else -1
+    if sign * value >= sign * goal:
+        return "goal"
+    return "must" if sign * value >= sign * must else "**short**"
+
+
+class Results:
+    """What was measured, as lines of the page."""
+
+    def __init__(self):
+        self.targets = []
+        self.sections = []
+
+    def show(self, line=""):
+        print(line, flush=True)
+        self.sections.append(line)
+
+    def target(self, title, base, value, unit, ratio, must, goal, isRate=True):
+        word = reached(ratio, must, goal, isRate)
+        sign = "≥" if isRate else "≤"
+        self.targets.append(
+            f"| {title} | {base} | {value} | {unit} | {ratio:,.2f} | {sign} {must:,g} "
+            f"| {sign} {goal:,g} | {word} |"
+        )
+
+    def target_table(self):
+        return [
+            "| what | null server | Parley | | ratio, or figure | must | goal | reached |",
+            "| --- | ---: | ---: | --- | ---: | ---: | ---: | --- |",
+            *self.targets,
+        ]
+
+
+def compare(name, rounds, seconds, peers, results):
+    workload = COMPARED[name]
+    servers = {
+        "null server": (NULL_TLS if workload.tls else NULL, workload.null, False),
+        "Parley": (PARLEY_TLS if workload.tls else PARLEY, workload.parley, workload.memory),
+    }
     for peer, command in peers.items():
-        servers[peer] = (command, null_words, False)
+        servers[peer] = (command, workload.null, False)
     runs = {server: [] for server in servers}
-    for _ in range(rounds):
-        for server, (command, words, in_memory) in servers.items():
+    for number in range(rounds):
+        # Each goes first in every other round.
+        order = list(servers) if number % 2 == 0 else list(reversed(servers))
+        for server in order:
+            command, words, in_memory = servers[server]
             with Server(command, in_memory) as running:
                 runs[server].append(measure(running, [*words, "--seconds", str(seconds)]))
-    results = {server: median(figures) for server, figures in runs.items()}
-    base = results["null"]
-    print(f"\n{title}")
-    for server, figures in results.items():
+    for server, figures in runs.items():
+        figures = median(figures)
         if not figures:
             continue
-        line = f"| {server} | {rate(figures):,.0f}/s"
-        line += f" | {rate(figures) / rate(base):.2f}"
-        line += f" | {figures['server_microseconds_each']:.2f} µs"
-        cost = figures["server_microseconds_each"] / max(base["server_microseconds_each"], 1e-9)
-        line += f" | {cost:.2f}"
-        if tail(figures) is not None:
-            line += f" | {tail(figures):.2f} ms | {tail(figures) / max(tail(base), 1e-9):.2f}"
-        print(line + f" | cores {figures['server_cores']:.2f} + {figures['load_cores']:.2f} |")
-    return results
+        ratios = {
+            figure: ratio(runs["null server"], runs[server], read)
+            for figure, read in FIGURES.items()
+        }
+        line = f"| {workload.title} | {server} | {rate(figures):,.0f}/s | {ratios['rate']:.2f} "
+        line += f"| {cost(figures):.2f} µs | {ratios['cost']:.2f} "
+        p99 = tail(figures)
+        line += f"| {p99:.2f} ms | {ratios['tail']:.2f} " if p99 is not None else "| | "
+        line += f"| {figures['server_cores']:.2f} + {figures['load_cores']:.2f} |"
+        results.show(line)
+    base, value = median(runs["null server"]), median(runs["Parley"])
+    for target in TARGETS:
+        if target.workload == name and base and value:
+            read = FIGURES[target.figure]
+            unit = {"rate": "/s", "cost": "µs each", "tail": "ms"}[target.figure]
+            digits = ",.0f" if target.figure == "rate" else ".2f"
+            results.target(
+                target.title, format(read(base), digits), format(read(value), digits), unit,
+                ratio(runs["null server"], runs["Parley"], read),
+                target.must, target.goal, target.isRate,
+            )  # fmt: skip
+
+
+def ratio(bases, others, read):
+    """The median of the rounds' ratios of a figure; 0 where it is in no round."""
+    ratios = [
+        read(other) / read(base)
+        for base, other in zip(bases, others, strict=True)
+        if base and other and read(base) and read(other)
+    ]
+    return statistics.median(ratios) if ratios else 0
 
 
 DIALECTS = {
@@ -174,79 +195,113 @@ DIALECTS = {
 }
 
 
-def rooms(rounds, seconds):
-    print("\n1 → 1,000 in a room, 200 B, 4 under way, store in memory, by the subscribers' dialect")
+def rooms(rounds, seconds, results):
     runs = {dialect: [] for dialect in DIALECTS}
     for _ in range(rounds):
         for dialect in DIALECTS:
             with Server(PARLEY, memory=True) as server:
                 words = ["room", "--dialect", dialect, "--seconds", str(seconds)]
                 runs[dialect].append(measure(server, words))
-    native = median(runs["native"])
+    results.show("\n## A room, in each dialect\n")
+    results.show("1 → 1,000, 200 B, 4 under way, store in memory; ratios to native subscribers.\n")
+    results.show("| subscribers | deliveries | ratio | processor time each | ratio | p99 |")
+    results.show("| --- | ---: | ---: | ---: | ---: | ---: |")
     for dialect, title in DIALECTS.items():
         figures = median(runs[dialect])
         if figures:
-            cost = figures["server_microseconds_each"]
-            print(
-                f"| {title} | {rate(figures):,.0f}/s | {rate(figures) / rate(native):.2f} "
-                f"| {cost:.2f} µs | {cost / native['server_microseconds_each']:.2f} "
-                f"| {tail(figures):.2f} ms "
-                f"| cores {figures['server_cores']:.2f} + {figures['load_cores']:.2f} |",
-                flush=True,
+            results.show(
+                f"| {title} | {rate(figures):,.0f}/s "
+                f"| {ratio(runs['native'], runs[dialect], rate):.2f} "
+                f"| {cost(figures):.2f} µs | {ratio(runs['native'], runs[dialect], cost):.2f} "
+                f"| {tail(figures):.2f} ms |"
             )
 
 
-def idle(rounds):
-    print("\nmemory of an idle connection, bytes")
-    for title, command, words in (
-        ("null", NULL, ["--path", "/echo"]),
-        ("Parley, WebSocket alone", PARLEY, ["--path", "/echo"]),
-        ("Parley, said hello and subscribed", PARLEY, ["--path", "/ws"]),
-    ):
-        runs = []
-        for _ in range(rounds):
-            with Server(command) as server:
-                runs.append(measure(server, ["idle", "--connections", "8000", *words]))
-        figures = median(runs)
-        if figures:
-            print(
-                f"| {title} | {figures['bytes_per_connection']:,.0f} | opened in "
-                f"{figures['opened_in_seconds']:.2f} s | cores {figures['server_cores']:.3f} |"
-            )
-    for title, tls in (("plain", False), ("TLS", True)):
-        runs = []
-        for _ in range(rounds):
-            with tempfile.TemporaryDirectory() as folder:
-                flags, token = idle_connections.secrets(BUILT / "parley", folder)
-                if tls:
-                    flags += " " + idle_connections.certificate(folder)
-                with Server(f"{PARLEY} {flags}") as server:
-                    runs.append(
-                        idle_connections.bytes_each(
-                            server.process.pid, server.port, token, tls, 4_000
-                        )
-                    )
-        print(f"| Parley, authenticated and subscribed, {title} | {statistics.median(runs):,.0f} |")
+def secrets(folder):
+    """A secret to sign with, and a token that may follow every room; returns flags and token."""
+    secret = os.path.join(folder, "secret")
+    with open(secret, "w") as file:
+        file.write("for the measurement of idle connections alone")
+    token = subprocess.run(
+        [BUILT / "parley", "token", "make", "--user", "idle", "--room", "*=read", "--secret", secret],
+        check=True, capture_output=True, text=True,
+    ).stdout.strip()  # fmt: skip
+    return f"--hmac-secret-file {secret}", token
 
 
-def typists(seconds):
-    print("\ntypists on one note, 5 edits a second each; edit to everyone, and to its author")
-    for memory in (False, True):
-        print("store in memory" if memory else "synced to disk")
-        late = 0
-        for count in (10, 50, 100, 200, 300, 400, 500, 600, 700, 800, 1000, 1200):
-            with Server(PARLEY, memory) as server:
-                figures = measure(
-                    server, ["typists", "--typists", str(count), "--seconds", str(seconds)]
-                )
+def idle(rounds, results):
+    """What a connection adds to the server's memory that is open and does nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags, token = secrets(folder)
+        rows = (
+            ("null server", NULL, ["--path", "/echo"], None),
+            ("null server, TLS", NULL_TLS, ["--path", "/echo"], None),
+            ("Parley, WebSocket alone", PARLEY, ["--path", "/echo"], None),
+            ("Parley, said hello and subscribed", PARLEY, ["--path", "/ws"], "plain"),
+            ("the same, TLS", PARLEY_TLS, ["--path", "/ws"], "TLS"),
+            ("the same, with a token", f"{PARLEY} {flags}", ["--path", "/ws", "--token", token], None),
+            ("the same, with a token, TLS", f"{PARLEY_TLS} {flags}",
+             ["--path", "/ws", "--token", token], None),
+        )  # fmt: skip
+        results.show("\n## An idle connection\n")
+        results.show("8,000 of them, over what 100 take: growth of the process.\n")
+        results.show("| | bytes each | opened in | cores while idle |")
+        results.show("| --- | ---: | ---: | ---: |")
+        for title, command, words, target in rows:
+            runs = []
+            for _ in range(rounds):
+                with Server(command) as server:
+                    runs.append(measure(server, ["idle", "--connections", "8000", *words]))
+            figures = median(runs)
             if not figures:
-                break
-            show_typists(count, 1, figures)
+                continue
+            each = figures["bytes_per_connection"]
+            results.show(
+                f"| {title} | {each:,.0f} | {figures['opened_in_seconds']:.2f} s "
+                f"| {figures['server_cores']:.3f} |"
+            )
+            if target:
+                results.target(
+                    f"idle connection, subscribed, {target}", "", f"{each:,.0f}", "bytes",
+                    each / 1000, *IDLE_TARGETS[target], isRate=False,
+                )  # fmt: skip
+
+
+def typists(seconds, results, counts):
+    """Typists on one note, until somebody's letter is late twice running."""
+    results.show("\n## Typists on one note\n")
+    results.show("Five edits a second each, synced: from a keystroke until everybody has it, and")
+    results.show("from sending a change until its acknowledgement. In ms.\n")
+    results.show("| typists | edits | everyone p50 | p95 | p99 | author p50 | p95 | p99 | cores |")
+    results.show("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    late = 0
+    best, best_p95 = 0, 0
+    for count in counts:
+        with Server(PARLEY) as server:
+            figures = measure(
+                server, ["typists", "--typists", str(count), "--seconds", str(seconds)]
+            )
+        if not figures:
+            break
+        show_typists(count, figures, results)
+        if figures["everyone_p95_ms"] <= LATE:
+            best, best_p95, late = count, figures["everyone_p95_ms"], 0
+        else:
             # One that is late may have met somebody else's sync; two have not.
-            late = late + 1 if figures["everyone_p95_ms"] > 100 else 0
-            if late == 2:
-                break
-    print("\nacknowledgement with sync: typists on notes of their own")
+            late += 1
+        if late == 2:
+            break
+    results.target(
+        f"typists on one note, p95 below {LATE} ms, synced", "", f"{best_p95:.0f} ms", "p95",
+        best, *TYPISTS_TARGET,
+    )  # fmt: skip
+
+
+def own_notes(seconds, results):
+    results.show("\n## Typists on notes of their own\n")
+    results.show("Synced: from sending a change until its acknowledgement. In ms.\n")
+    results.show("| typists | edits | everyone p50 | p95 | p99 | author p50 | p95 | p99 | cores |")
+    results.show("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for count in (1, 10, 100, 400):
         with Server(PARLEY) as server:
             figures = measure(
@@ -255,40 +310,82 @@ def typists(seconds):
                  "--seconds", str(seconds)],
             )  # fmt: skip
         if figures:
-            show_typists(count, count, figures)
+            show_typists(count, figures, results)
 
 
-def show_typists(count, notes, figures):
+def show_typists(count, figures, results):
     everyone = [figures[f"everyone_{part}_ms"] for part in ("p50", "p95", "p99")]
     known = [figures[f"acknowledgement_{part}_ms"] for part in ("p50", "p95", "p99")]
-    print(
-        f"| {count} | {notes} | {figures['edits_per_second']:.0f}/s | "
-        + " | ".join(f"{value:.1f}" for value in everyone + known)
-        + f" | cores {figures['server_cores']:.2f} + {figures['load_cores']:.2f} |",
-        flush=True,
+    results.show(
+        f"| {count:,} | {figures['edits_per_second']:,.0f}/s | "
+        + " | ".join(f"{value:,.1f}" for value in everyone + known)
+        + f" | {figures['server_cores']:.2f} + {figures['load_cores']:.2f} |"
     )
+
+
+def page(results, arguments):
+    return [
+        "# Results",
+        "",
+        "Written by `make bench-load`; do not edit. [load.md](load.md) says how to read this.",
+        "",
+        *machine(),
+        f"| run | {arguments.rounds} rounds in turn, {arguments.seconds:g} s each |",
+        "",
+        "## Targets",
+        "",
+        *results.target_table(),
+        "",
+        "Connections are in kB each, typists in people.",
+        *results.sections,
+    ]
 
 
 def main():
+    parts = [*COMPARED, "rooms", "idle", "typists", "own-notes"]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", default=",".join([*COMPARED, "rooms", "idle", "typists"]))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--only", default=",".join(parts), help=f"some of {', '.join(parts)}")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--typists", default="500,1000,1500,2000,2500,3000")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND")
+    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.relative_to(ROOT)}")
     arguments = parser.parse_args()
+    asked = arguments.only.split(",")
+    unknown = set(asked) - set(parts)
+    if unknown:
+        parser.error(f"--only takes {', '.join(parts)}; not {', '.join(unknown)}")
+    if not LOAD.is_file():
+        parser.error(f"{LOAD} is not built: make bench-load builds it")
     peers = dict(peer.split("=", 1) for peer in arguments.peer)
     os.environ.pop("PARLEY_PROGRAM", None)
-    for name in arguments.only.split(","):
-        if name == "idle":
-            idle(arguments.rounds)
-        elif name == "rooms":
-            rooms(arguments.rounds, arguments.seconds)
-        elif name == "typists":
-            typists(arguments.seconds)
-        else:
-            compare(name, arguments.rounds, arguments.seconds, peers)
+    results = Results()
+    compared = [name for name in asked if name in COMPARED]
+    if compared:
+        results.show("\n## Beside the null server\n")
+        results.show("| | server | rate | ratio | each | ratio | p99 | ratio | cores |")
+        results.show("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+        for name in compared:
+            compare(name, arguments.rounds, arguments.seconds, peers, results)
+    # Memory and percentiles of long runs hardly move between rounds.
+    few = min(arguments.rounds, 3)
+    if "rooms" in asked:
+        rooms(few, arguments.seconds, results)
+    if "idle" in asked:
+        idle(1, results)
+    if "typists" in asked:
+        counts = [int(count) for count in arguments.typists.split(",")]
+        typists(max(3, arguments.seconds), results, counts)
+    if "own-notes" in asked:
+        own_notes(max(3, arguments.seconds), results)
+    print("\n" + "\n".join(results.target_table()))
+    if arguments.write:
+        write(RESULTS, page(results, arguments))
+    short = [line for line in results.targets if "**short**" in line]
+    if short:
+        print(f"{len(short)} of {len(results.targets)} rows are short of their must", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -23,12 +23,14 @@ extension Workload {
 /// masked once, a whole read is parsed where it stands, and only what is cut off is kept.
 final class Client {
   private struct Connection {
-    enum Phase { case none, connecting, shaking, open }
-    var file: Int32 = -1
+    enum Phase { case none, connecting, encrypting, shaking, open }
+    var line = Line()
     var phase = Phase.none
     var request: [UInt8] = []
     /// Bytes of a frame that has not come to its end.
     var rest: [UInt8] = []
+    /// Bytes that this frame has, as far as its head is there; 0 if not.
+    var awaited = 0
     /// Fragments of a message of which more will come.
     var fragments: [UInt8] = []
     /// Bytes that the socket has not taken.
@@ -39,11 +41,12 @@ final class Client {
   // The key of RFC 6455, section 1.3: always the same, so that the answer is too.
   static let key = "dGhlIHNhbXBsZSBub25jZQ=="
   static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
-  private static let room = 1 << 22
+  private static let room = 1 << 25
   /// The mask of all frames: they are encoded once, and nothing between the two needs protection.
   static let maskKey: UInt32 = 0x8ec3_175a
 
   private let ports: [Int]
+  private let tls: ClientTLS?
   private let poller = Poller()
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 16)
   private var connections: [Connection] = []
@@ -53,8 +56,9 @@ final class Client {
   /// Ended with a reset, lest the system keep their ports for a minute.
   var resetsAtClose = false
 
-  init(ports: [Int]) {
+  init(ports: [Int], tls: ClientTLS? = nil) {
     self.ports = ports
+    self.tls = tls
     signal(SIGPIPE, SIG_IGN)
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -101,7 +105,7 @@ final class Client {
     request += "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
     request += "Sec-WebSocket-Key: \(Self.key)\r\n"
     if let subprotocol { request += "Sec-WebSocket-Protocol: \(subprotocol)\r\n" }
-    connections[index].file = file
+    connections[index].line = Line(file: file, tls: tls)
     connections[index].phase = .connecting
     connections[index].request = Array((request + "\r\n").utf8)
     connections[index].isWatchedForWriting = true
@@ -111,7 +115,7 @@ final class Client {
   func close(_ index: Int) {
     guard connections[index].phase != .none else { return }
     if connections[index].phase == .open { openCount -= 1 }
-    Glibc.close(connections[index].file)
+    connections[index].line.close()
     connections[index] = Connection()
   }
 
@@ -125,10 +129,10 @@ final class Client {
   private func send(_ bytes: UnsafeRawBufferPointer, on index: Int) {
     var sent = 0
     if connections[index].unsent.isEmpty {
-      sent = Glibc.send(connections[index].file, bytes.baseAddress, bytes.count, 0)
+      sent = connections[index].line.send(bytes)
       if sent == bytes.count { return }
       if sent < 0 {
-        guard errno == EAGAIN else { fail("send: \(lastError())") }
+        guard sent == Line.blocked else { fail("send: \(lastError())") }
         sent = 0
       }
     }
@@ -139,15 +143,13 @@ final class Client {
   private func watch(_ index: Int, forWriting: Bool) {
     guard connections[index].isWatchedForWriting != forWriting else { return }
     connections[index].isWatchedForWriting = forWriting
-    poller.modify(connections[index].file, as: index, writing: forWriting)
+    poller.modify(connections[index].line.file, as: index, writing: forWriting)
   }
 
   private func flush(_ index: Int) {
-    let sent = connections[index].unsent.withUnsafeBytes {
-      Glibc.send(connections[index].file, $0.baseAddress, $0.count, 0)
-    }
+    let sent = connections[index].unsent.withUnsafeBytes { connections[index].line.send($0) }
     if sent < 0 {
-      guard errno == EAGAIN else { fail("send: \(lastError())") }
+      guard sent == Line.blocked else { fail("send: \(lastError())") }
       return
     }
     connections[index].unsent.removeFirst(sent)
@@ -161,7 +163,8 @@ final class Client {
     poller.wait(milliseconds: milliseconds) { index, isWritable in
       switch connections[index].phase {
       case .none: return
-      case .connecting: shake(index)
+      case .connecting: connected(index)
+      case .encrypting: encrypt(index)
       case .shaking, .open:
         if isWritable, !connections[index].unsent.isEmpty { flush(index) }
         read(index, workload)
@@ -169,15 +172,22 @@ final class Client {
     }
   }
 
-  private func shake(_ index: Int) {
+  private func connected(_ index: Int) {
     var error: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
-    getsockopt(connections[index].file, SOL_SOCKET, SO_ERROR, &error, &size)
+    getsockopt(connections[index].line.file, SOL_SOCKET, SO_ERROR, &error, &size)
     guard error == 0 else { fail("connect: \(String(cString: strerror(error)))") }
+    connections[index].phase = .encrypting
+    watch(index, forWriting: false)
+    encrypt(index)
+  }
+
+  /// Goes on with the handshake of TLS, if there is one, then begins that of WebSocket.
+  private func encrypt(_ index: Int) {
+    guard connections[index].line.shake() else { return }
     connections[index].phase = .shaking
     let request = connections[index].request
     connections[index].request = []
-    watch(index, forWriting: false)
     request.withUnsafeBytes { send($0, on: index) }
   }
 
@@ -186,20 +196,22 @@ final class Client {
     let kept = connections[index].rest.count
     // A message larger than the buffer would need another reader; nothing here sends one.
     guard kept < Self.room else { fail("a message is longer than \(Self.room) bytes") }
-    if kept > 0 {
-      connections[index].rest.withUnsafeBytes { buffer.copyMemory(from: $0) }
-      connections[index].rest.removeAll(keepingCapacity: true)
-    }
-    let got = recv(connections[index].file, base + kept, Self.room - kept, 0)
+    let got = connections[index].line.receive(base + kept, Self.room - kept)
     if got <= 0 {
-      if got < 0, errno == EAGAIN {
-        keep(UnsafeRawBufferPointer(rebasing: buffer[..<kept]), of: index)
-        return
-      }
+      if got == Line.blocked { return }
       if connections[index].phase == .shaking { fail("the server closed during the handshake") }
       close(index)
       workload.closed(index, self)
       return
+    }
+    if kept > 0 {
+      // A long frame is put together once, and not with every read.
+      guard kept + got >= connections[index].awaited else {
+        return keep(UnsafeRawBufferPointer(start: base + kept, count: got), of: index)
+      }
+      connections[index].rest.withUnsafeBytes { buffer.copyMemory(from: $0) }
+      connections[index].rest.removeAll(keepingCapacity: kept < 1 << 16)
+      connections[index].awaited = 0
     }
     var bytes = UnsafeRawBufferPointer(start: base, count: kept + got)
     if connections[index].phase == .shaking {
@@ -251,6 +263,9 @@ final class Client {
       }
       guard connections[index].phase == .open else { return }
       bytes = UnsafeRawBufferPointer(rebasing: bytes[end...])
+    }
+    if let head = FrameCoding.head(bytes) {
+      connections[index].awaited = head.length + head.payloadLength
     }
     keep(bytes, of: index)
   }

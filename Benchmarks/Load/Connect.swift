@@ -11,7 +11,9 @@ final class Connect: Workload {
 
   static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
     let path = options.text("path", "/echo")
-    let workload = Connect(path: path, subprotocol: path == "/ws" ? Native.subprotocol : nil)
+    let workload = Connect(
+      path: path,
+      subprotocol: path == "/ws" ? Native.subprotocol : options.word("subprotocol"))
     let atOnce = options.number("at-once", 64)
     client.resetsAtClose = true
     for _ in 0..<atOnce { client.connect(path, subprotocol: workload.subprotocol) }

@@ -1,7 +1,9 @@
 import WebSocketFrames
 
-/// Each connection keeps a number of messages on their way to the server and back.
+/// Each connection keeps a number of messages on their way to the server and back. Where a server has
+/// no echo, each subscribes to a topic of its own.
 final class Echo: Workload {
+  private let relay: Relay
   private let payload: [UInt8]
   private let frame: Frame
   private let depth: Int
@@ -10,7 +12,10 @@ final class Echo: Workload {
   private var histogram = Histogram()
   private let total: Int
 
-  private init(connections: Int, idle: Int, size: Int, depth: Int) {
+  private var ready = 0
+
+  private init(relay: Relay, connections: Int, idle: Int, size: Int, depth: Int) {
+    self.relay = relay
     payload = (0..<size).map { UInt8(ascii: "a") + UInt8($0 % 26) }
     frame = Frame(maskKey: Client.maskKey, payload: payload)
     self.depth = depth
@@ -21,11 +26,15 @@ final class Echo: Workload {
   static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
     let connections = options.number("connections", 100)
     let idle = options.number("idle", 0)
+    let relay = options.relay
     let echo = Echo(
-      connections: connections, idle: idle, size: options.number("size", 64),
+      relay: relay, connections: connections, idle: idle, size: options.number("size", 64),
       depth: options.number("depth", 1))
-    let path = options.text("path", "/echo")
-    Opening.open(echo.total, client, echo) { _ in client.connect(path) }
+    let path = relay == .plain ? options.text("path", "/echo") : relay.path(options)
+    Opening.open(echo.total, client, echo) { _ in
+      client.connect(path, subprotocol: relay.subprotocol)
+    }
+    while relay != .plain, echo.ready < echo.total { client.turn(milliseconds: 20, echo) }
     for index in 0..<connections { for _ in 0..<echo.depth { echo.send(index, client) } }
     echo.turn(client, seconds: options.seconds("warm", 0.5))
     echo.isMeasuring = true
@@ -48,13 +57,29 @@ final class Echo: Workload {
 
   private func send(_ index: Int, _ client: Client) {
     sent[index].append(nanoseconds())
-    client.send(frame, on: index)
+    client.send(
+      relay == .plain
+        ? frame
+        : relay.publication(relay.content(size: payload.count), topic: "echo-\(index)"),
+      on: index)
   }
 
-  func opened(_ connection: Int, _ client: Client) {}
+  func opened(_ connection: Int, _ client: Client) {
+    for frame in relay.greeting(topic: "echo-\(connection)", number: connection) {
+      client.send(frame, on: connection)
+    }
+  }
 
   func received(_ connection: Int, _ bytes: UnsafeRawBufferPointer, _ client: Client) {
+    guard relay == .plain else {
+      if ready < total, relay.isReady(bytes) { ready += 1 }
+      return TimeMark.forEach(in: bytes) { _ in returned(connection, client) }
+    }
     guard bytes.holds(payload) else { fail("the echo is not what was sent") }
+    returned(connection, client)
+  }
+
+  private func returned(_ connection: Int, _ client: Client) {
     let began = sent[connection].removeFirst()
     if isMeasuring { histogram.add(nanoseconds() - began) }
     send(connection, client)

@@ -1,32 +1,41 @@
-import WebSocketFrames
-
-/// One publisher, many subscribers, over plain paths: whatever is sent to one path comes out of
-/// the other. Each message carries the time at which it was sent.
+/// One publisher, many subscribers: whatever is published comes to all, by the words of any `Relay`. Each
+/// message carries the time at which it was sent.
 final class Fanout: Workload {
+  private static let topic = "bench"
+
+  private let relay: Relay
   private let subscribers: Int
   private let size: Int
   private let window: Int
+  private var author = YjsAuthor(client: 1)
+  private var ready = 0
   private var outstanding = 0
   private var isMeasuring = false
   private var histogram = Histogram()
 
-  private init(subscribers: Int, size: Int, window: Int) {
+  private init(relay: Relay, subscribers: Int, size: Int, window: Int) {
+    self.relay = relay
     self.subscribers = subscribers
     self.size = size
     self.window = window
   }
 
   static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
+    let relay = options.relay
     let workload = Fanout(
-      subscribers: options.number("connections", 1_000), size: options.number("size", 200),
-      window: options.number("window", 4))
-    let path = options.text("subscribe-path", "/sub")
-    Opening.open(workload.subscribers, client, workload) { _ in client.connect(path) }
+      relay: relay, subscribers: options.number("connections", 1_000),
+      size: options.number("size", 200), window: options.number("window", 4))
+    Opening.open(workload.subscribers, client, workload) { _ in
+      client.connect(relay.path(options), subprotocol: relay.subprotocol)
+    }
     Opening.open(1, client, workload) { _ in
-      client.connect(options.text("publish-path", "/pub"))
+      client.connect(relay.publisherPath(options), subprotocol: relay.subprotocol)
     }
     let rate = Double(options.number("rate", 0))
     workload.turn(client, seconds: 0.3)
+    while relay != .plain, workload.ready <= workload.subscribers {
+      client.turn(milliseconds: 20, workload)
+    }
     let warmEnd = nanoseconds() + UInt64(options.seconds("warm", 0.5) * 1_000_000_000)
     workload.publish(client, until: warmEnd, rate: rate)
     workload.isMeasuring = true
@@ -65,21 +74,47 @@ final class Fanout: Workload {
   }
 
   private func publish(_ client: Client) {
-    var payload = Array("{\"room\":\"r-1\",\"data\":{\"note\":\"".utf8)
-    TimeMark.append(nanoseconds(), to: &payload)
-    while payload.count < size - 3 { payload.append(UInt8(ascii: "x")) }
-    payload += Array("\"}}".utf8)
     outstanding += subscribers
-    client.send(Frame(maskKey: Client.maskKey, payload: payload), on: subscribers)
+    let content = relay.content(size: size)
+    client.send(
+      relay == .yjs ? author.insert(content) : relay.publication(content, topic: Self.topic),
+      on: subscribers)
   }
 
-  func opened(_ connection: Int, _ client: Client) {}
+  func opened(_ connection: Int, _ client: Client) {
+    // The publisher of a relay with topics has one of its own, so that it hears of no publication.
+    let topic = connection == subscribers ? "\(Self.topic)-publisher" : Self.topic
+    for frame in relay.greeting(topic: topic, number: connection) {
+      client.send(frame, on: connection)
+    }
+  }
 
   func received(_ connection: Int, _ bytes: UnsafeRawBufferPointer, _ client: Client) {
-    guard bytes.count == size, let sent = TimeMark.first(in: bytes) else {
-      fail("what was delivered is not what was published")
+    if relay == .plain {
+      guard bytes.count == size, let sent = TimeMark.first(in: bytes) else {
+        fail("what was delivered is not what was published")
+      }
+      return delivered(sent, nanoseconds())
     }
+    if ready <= subscribers, relay.isReady(bytes) { ready += 1 }
+    guard connection < subscribers else { return }
+    let now = nanoseconds()
+    TimeMark.forEach(in: bytes) { delivered($0, now) }
+  }
+
+  private func delivered(_ sent: UInt64, _ now: UInt64) {
     outstanding -= 1
-    if isMeasuring { histogram.add(nanoseconds() - sent) }
+    if isMeasuring { histogram.add(now - sent) }
+  }
+}
+
+extension Options {
+  /// The words of `--speaks`.
+  var relay: Relay {
+    let word = text("speaks", Relay.plain.rawValue)
+    guard let relay = Relay(rawValue: word) else {
+      fail("--speaks takes plain, nats, mqtt or yjs, not \(word)")
+    }
+    return relay
   }
 }

@@ -5,15 +5,19 @@ import SocketMessages
 /// On `/ws` each says hello and follows the room `notes`; elsewhere it is open and no more.
 final class Idle: Workload {
   private let isNative: Bool
+  private let token: String?
   private var ready = 0
 
-  private init(isNative: Bool) { self.isNative = isNative }
+  private init(isNative: Bool, token: String?) {
+    self.isNative = isNative
+    self.token = token
+  }
 
   static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
     let count = options.number("connections", 8_000)
     let path = options.text("path", "/echo")
     let isNative = path == "/ws"
-    let workload = Idle(isNative: isNative)
+    let workload = Idle(isNative: isNative, token: options.word("token"))
     func open(_ count: Int) {
       Opening.open(count, client, workload) { _ in
         client.connect(path, subprotocol: isNative ? Native.subprotocol : nil)
@@ -24,8 +28,10 @@ final class Idle: Workload {
     workload.turn(client, seconds: 1)
     let before = server.residentBytes()
     let began = nanoseconds()
+    let opening = Measurement(server)
     open(count)
     let opened = Double(nanoseconds() - began) / 1_000_000_000
+    let served = opening.serverSeconds
     workload.turn(client, seconds: options.seconds("settle", 2))
     guard !isNative || workload.ready == count + 100 else { fail("not all could subscribe") }
     let measurement = Measurement(server)
@@ -33,6 +39,7 @@ final class Idle: Workload {
     var report = Report("idle")
     report.add("connections", count)
     report.add("opened_in_seconds", opened)
+    report.add("opening_microseconds_each", served * 1_000_000 / Double(count))
     report.add("bytes_per_connection", (server.residentBytes() - before) / count)
     measurement.add("nothing", 0, to: &report)
     report.print()
@@ -44,7 +51,7 @@ final class Idle: Workload {
   }
 
   func opened(_ connection: Int, _ client: Client) {
-    if isNative { client.send(Native.hello(name: "Idle"), on: connection) }
+    if isNative { client.send(Native.hello(name: "Idle", token: token), on: connection) }
   }
 
   func received(_ connection: Int, _ bytes: UnsafeRawBufferPointer, _ client: Client) {

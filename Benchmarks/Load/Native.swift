@@ -10,8 +10,8 @@ enum Native {
     Frame(maskKey: Client.maskKey) { message.encode(messageID: messageID, into: &$0) }
   }
 
-  static func hello(name: String) -> Frame {
-    frame(.hello(.init(name: name, color: nil, client: nil, token: nil)))
+  static func hello(name: String, token: String? = nil) -> Frame {
+    frame(.hello(.init(name: name, color: nil, client: nil, token: token)))
   }
 
   static func subscribe(_ room: String) -> Frame { frame(.subscribe(.init(room: room))) }

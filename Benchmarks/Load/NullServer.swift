@@ -1,13 +1,17 @@
+import CLibwebsocketsShim
 import Glibc
 
 /// The least that a server can do: one thread, epoll, no checks. `/echo` answers each message with
 /// itself, and what comes in at `/pub` goes out to everybody at `/sub`. It knows this program's key
-/// alone, and gives up where a real server would have to think.
+/// alone, and gives up where a real server would have to think. With a certificate it speaks TLS, by the
+/// same calls as Parley.
 final class NullServer {
   private enum Role { case none, echo, subscriber, publisher }
 
   private struct Connection {
     var file: Int32 = -1
+    var ssl: OpaquePointer?
+    var isShaking = false
     var role = Role.none
     var rest: [UInt8] = []
   }
@@ -18,10 +22,18 @@ final class NullServer {
   private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 16)
   private var connections: [Connection] = [Connection()]
   private var subscribers: [Int32] = []
+  private let tls: OpaquePointer?
 
-  static func run(port: Int) -> Never {
+  private init(tls: OpaquePointer?) { self.tls = tls }
+
+  static func run(port: Int, certificate: String?, key: String?) -> Never {
     signal(SIGPIPE, SIG_IGN)
-    let server = NullServer()
+    var tls: OpaquePointer?
+    if let certificate, let key {
+      tls = parley_tls_create(certificate, key)
+      guard tls != nil else { fail("certificate and key cannot be used") }
+    }
+    let server = NullServer(tls: tls)
     let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
     var one: Int32 = 1
     setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
@@ -53,8 +65,13 @@ final class NullServer {
       connections[index].rest.withUnsafeBytes { input.copyMemory(from: $0) }
       connections[index].rest = []
     }
-    let got = recv(file, base + kept, Self.room - kept, 0)
+    let got = read(index, base + kept, Self.room - kept)
+    if got == Line.blocked {
+      connections[index].rest = Array(UnsafeRawBufferPointer(rebasing: input[..<kept]))
+      return
+    }
     guard got > 0 else {
+      if let ssl = connections[index].ssl { parley_tls_close(ssl) }
       if connections[index].role == .subscriber { subscribers.removeAll { $0 == file } }
       close(file)
       connections[index] = Connection()
@@ -68,13 +85,34 @@ final class NullServer {
     }
   }
 
+  /// Returns the number of bytes read, 0 at the end, or `blocked`.
+  @inline(__always)
+  private func read(_ index: Int, _ bytes: UnsafeMutableRawPointer, _ room: Int) -> Int {
+    guard let ssl = connections[index].ssl else {
+      return recv(connections[index].file, bytes, room, 0)
+    }
+    if connections[index].isShaking {
+      let result = parley_tls_shake(ssl)
+      guard result == 1 else { return result == Int32(PARLEY_TLS_AGAIN) ? Line.blocked : 0 }
+      connections[index].isShaking = false
+    }
+    let count = parley_tls_read(ssl, bytes, Int32(room))
+    return count > 0 ? Int(count) : count == Int32(PARLEY_TLS_AGAIN) ? Line.blocked : 0
+  }
+
   private func accept() {
     while true {
       let file = Glibc.accept(connections[0].file, nil, nil)
       if file < 0 { return }
       var one: Int32 = 1
       setsockopt(file, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-      connections.append(Connection(file: file))
+      var connection = Connection(file: file)
+      if let tls {
+        _ = fcntl(file, F_SETFL, O_NONBLOCK)
+        connection.ssl = parley_tls_open(tls, file)
+        connection.isShaking = true
+      }
+      connections.append(connection)
       poller.add(file, as: connections.count - 1, writing: false)
     }
   }
@@ -88,11 +126,14 @@ final class NullServer {
     let role: Role =
       head.hasPrefix("GET /sub") ? .subscriber : head.hasPrefix("GET /pub") ? .publisher : .echo
     connections[index].role = role
-    if role == .subscriber { subscribers.append(connections[index].file) }
+    if role == .subscriber {
+      guard tls == nil else { fail("fan-out is measured without TLS") }
+      subscribers.append(connections[index].file)
+    }
     let answer = Array(
       ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         + "Sec-WebSocket-Accept: \(Client.accept)\r\n\r\n").utf8)
-    _ = send(connections[index].file, answer, answer.count, 0)
+    answer.withUnsafeBytes { give(index, $0) }
   }
 
   private func answer(_ bytes: UnsafeRawBufferPointer, _ index: Int) {
@@ -127,11 +168,20 @@ final class NullServer {
     if connections[index].role == .publisher {
       for file in subscribers { give(file, target, filled) }
     } else {
-      give(connections[index].file, target, filled)
+      give(index, UnsafeRawBufferPointer(start: target, count: filled))
     }
   }
 
-  private func give(_ file: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) {
+  private func give(_ index: Int, _ bytes: UnsafeRawBufferPointer) {
+    guard let base = bytes.baseAddress else { return }
+    guard let ssl = connections[index].ssl else {
+      return give(connections[index].file, base, bytes.count)
+    }
+    let count = Int32(bytes.count)
+    if parley_tls_write(ssl, base, count) != count { fail("a client does not keep up") }
+  }
+
+  private func give(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) {
     let sent = send(file, bytes, count, 0)
     // Whoever has gone is noticed when its end is read.
     if sent >= 0 ? sent < count : errno == EAGAIN { fail("a client does not keep up") }

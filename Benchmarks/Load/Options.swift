@@ -38,4 +38,7 @@ struct Options {
   }
 
   func text(_ name: String, _ standard: String) -> String { values[name] ?? standard }
+
+  /// A word that may be left out.
+  func word(_ name: String) -> String? { values[name] }
 }

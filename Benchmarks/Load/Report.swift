@@ -45,10 +45,13 @@ struct Measurement {
   /// Seconds since it began.
   var seconds: Double { Double(nanoseconds() - began) / 1_000_000_000 }
 
+  /// Seconds of the server's processor time since it began.
+  var serverSeconds: Double { server.processorSeconds() - serverBegan }
+
   /// Adds the rate of what was done, and what it cost the server and this program.
   func add(_ name: String, _ count: Int, to report: inout Report) {
     let seconds = seconds
-    let served = server.processorSeconds() - serverBegan
+    let served = serverSeconds
     report.add("seconds", seconds)
     report.add("\(name)_per_second", Int(Double(count) / seconds))
     report.add("server_microseconds_each", count > 0 ? served * 1_000_000 / Double(count) : 0)

@@ -47,16 +47,23 @@ final class Typists: Workload {
 
   static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
     let notes = options.number("notes", 1)
+    let before = server.residentBytes()
+    let whole = Measurement(server)
     let count = options.number("typists", 20)
     let workload = Typists(
       typists: count,
-      documents: (0..<notes).map { _ in Notes.create(port: options.numbers("port", 8080)[0]) },
+      documents: (0..<notes).map { _ in
+        Notes.create(
+          port: options.numbers("port", 8080)[0],
+          text: String(repeating: "x", count: options.number("text", 0)))
+      },
       interval: UInt64(options.number("interval", 200)) * 1_000_000,
       size: options.number("size", 0) == 0 ? nil : options.number("size", 0))
     Opening.open(count, client, workload) { _ in
       client.connect("/ws", subprotocol: Native.subprotocol)
     }
     while workload.joined < count { client.turn(milliseconds: 20, workload) }
+    let opening = whole.serverSeconds * 1_000_000 / Double(count)
     let now = nanoseconds()
     for index in 0..<count { workload.due[index] = now + workload.random.below(workload.interval) }
     workload.type(client, seconds: options.seconds("warm", 1))
@@ -68,6 +75,8 @@ final class Typists: Workload {
     report.add("typists", count)
     report.add("notes", notes)
     report.add("interval_ms", options.number("interval", 200))
+    report.add("opening_microseconds_each", opening)
+    report.add("server_bytes", server.residentBytes() - before)
     measurement.add("edits", workload.edits, to: &report)
     workload.settle(client, seconds: options.seconds("patience", 30))
     report.add("everyone", workload.everyone)

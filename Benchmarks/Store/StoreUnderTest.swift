@@ -5,22 +5,30 @@ import OTCore
 import ParleyServer
 import StoreSQLite
 
-/// The store's threads over a file in a folder that goes away with it.
+/// The store's threads over a file: one in a folder that goes away with it, or one that stays.
 final class StoreUnderTest {
   static let epoch = "bench"
 
   let thread: StoreThread
-  private let folder: String
+  /// The folder that goes away; `nil` for a file that stays.
+  private let folder: String?
   private let woken = Monitor(false)
   private var nextTicket: UInt64 = 1
 
-  init() throws {
+  convenience init() throws {
     var template = Array("/tmp/parley-store-bench-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw FileError("no folder can be made below /tmp: \(String(cString: strerror(errno)))")
     }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let path = folder + "/notes.parley"
+    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    try self.init(path: folder + "/notes.parley", in: folder)
+  }
+
+  /// A file that stays.
+  convenience init(path: String) throws { try self.init(path: path, in: nil) }
+
+  private init(path: String, in folder: String?) throws {
+    self.folder = folder
     let store = Handover<any ServerStore>(try SQLiteStore(path: path))
     thread = StoreThread(
       store: store, readingStore: Handover(try SQLiteStore(reading: path)), log: NoLog(),
@@ -32,6 +40,7 @@ final class StoreUnderTest {
 
   deinit {
     thread.stop()
+    guard let folder else { return }
     for ending in ["", "-wal", "-shm", "-lock"] { unlink(folder + "/notes.parley" + ending) }
     rmdir(folder)
   }
@@ -64,6 +73,12 @@ final class StoreUnderTest {
         open.remove(completion.ticket)
       }
     }
+  }
+
+  /// The size of a file; 0 if it is not there.
+  static func bytes(of path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
   func create(_ id: DocumentID) {

@@ -1,23 +1,44 @@
 import Glibc
 
 // parley-store-bench [REVISIONS]
+// parley-store-bench history REVISIONS…
+// parley-store-bench fill FILE MEGABYTES
 //
 // Measures the store's threads, without sockets: how long typists wait for their commits while
 // somebody reads another note's past, and how many changes a second 200 authors make at random
-// places of a long note. Ends with 1 if a target is missed.
+// places of a long note. Ends with 1 if a target is missed. `history` says what a change and a text cost
+// at each of some lengths; `fill` makes a large store, for the time that others take to read it.
 
-let revisions = CommandLine.arguments.count > 1 ? Int(CommandLine.arguments[1]) : 300_000
-guard let revisions, revisions >= 1_000 else {
-  complain("usage: parley-store-bench [REVISIONS], 1000 at least")
-  exit(2)
-}
+let words = Array(CommandLine.arguments.dropFirst())
 do {
+  switch words.first {
+  case "history":
+    try LongHistory(milestones: words.dropFirst().compactMap { Int($0) }).run()
+    exit(0)
+  case "fill":
+    guard words.count == 3, let megabytes = Int(words[2]) else { usage() }
+    try LargeStore(path: words[1], megabytes: megabytes).run()
+    exit(0)
+  default: break
+  }
+  let revisions = words.isEmpty ? 300_000 : Int(words[0])
+  guard let revisions, revisions >= 1_000 else { usage() }
   let reading = try TypingBesideReading(revisions: revisions).run()
   let places = try RandomPlaces(revisions: revisions / 3).run()
   exit(reading && places ? 0 : 1)
 } catch {
   complain("parley-store-bench: \(error)")
   exit(1)
+}
+
+func usage() -> Never {
+  complain(
+    """
+    usage: parley-store-bench [REVISIONS], 1000 at least
+           parley-store-bench history REVISIONS…
+           parley-store-bench fill FILE MEGABYTES
+    """)
+  exit(2)
 }
 
 /// Writes a line to standard error.

@@ -36,6 +36,7 @@ public final class Gateway: Part, SwitchboardOwner {
     ///   - people: what is offered to people in rooms; without it, the standard handlers.
     ///   - queuedBytes: bytes that wait for a connection's socket; asked before changes are sent,
     ///     so that a slow reader's queue stays short.
+    ///   - queuedBytesBound: a number of bytes that is not exceeded by what waits for any one of them.
     ///   - limits: holds users and addresses to their limits together with other gateways of the
     ///     process; without it this one does by itself.
     ///   - place: the number of this gateway among them, which is in the ids of its sessions' places.
@@ -46,11 +47,12 @@ public final class Gateway: Part, SwitchboardOwner {
       ownTokens: (any OwnTokens)? = nil, revocations: (any Revocations)? = nil,
       users: (any UserSource)? = nil, people: PeopleHandlers? = nil,
       limits: (any SharedLimits)? = nil, place: Int = 0, hasOthers: Bool = false,
-      queuedBytes: @escaping (ConnectionID) -> Int
+      queuedBytes: @escaping (ConnectionID) -> Int,
+      queuedBytesBound: @escaping () -> Int = { .max }
     ) {
       board = Switchboard.Ports(
         clock: clock, names: names, tokens: tokens, log: log, queuedBytes: queuedBytes,
-        hasOthers: hasOthers)
+        queuedBytesBound: queuedBytesBound, hasOthers: hasOthers)
       access = Access.Ports(
         authenticator: authenticator, apiKeys: apiKeys, ownTokens: ownTokens,
         revocations: revocations, users: users, limits: limits)

@@ -149,8 +149,13 @@ extension TransportDelegate {
 public protocol Transport: AnyObject {
   /// Queues a frame; what a tick queued for a connection leaves in one write at its end.
   func send(_ frame: Frame, to connection: ConnectionID)
+  /// Queues a frame for each of some connections.
+  func send(_ frame: Frame, to connections: [ConnectionID])
   /// Bytes queued for a connection that its socket has not taken.
   func queuedBytes(for connection: ConnectionID) -> Int
+  /// A number of bytes that is not exceeded by what is queued for any connection; large when it would take
+  /// long to find out.
+  var queuedBytesBound: Int { get }
   /// Sends what is queued, then a close frame; ends the socket if the peer does not answer.
   func close(_ connection: ConnectionID, code: CloseCode, reason: String)
   /// Answers a request.

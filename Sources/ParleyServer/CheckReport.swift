@@ -42,7 +42,12 @@ package struct CheckReport {
   package init(_ error: ConfigurationError) { problems = ["\(error)"] }
 
   /// Looks at a configuration and, if nothing is wrong with it, at its store.
-  package init(_ loaded: ConfigurationLoader.Result, executable: String) {
+  ///
+  /// - Parameter progress: Called with the number of notes read so far, and of all.
+  package init(
+    _ loaded: ConfigurationLoader.Result, executable: String,
+    progress: (Int, Int) -> Void = { _, _ in }
+  ) {
     let configuration = loaded.configuration
     lines = Configuration.settings.map { setting in
       Line(
@@ -72,7 +77,7 @@ package struct CheckReport {
         store = .missing
         return
       }
-      let findings = try commands.check()
+      let findings = try commands.check(progress: progress)
       store =
         findings.problems.isEmpty ? .sound(findings) : .damaged(findings.problems.map { "\($0)" })
     } catch {

@@ -80,6 +80,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Whether this loop follows what other gateways say of themselves.
   var followsNodes = false
   private var onSettled: (() -> Void)?
+  /// Work for the store that this turn of the loop has brought, and reads that nobody waits for any more.
+  private var work: [(ticket: StoreTicket?, request: StoreRequest)] = []
+  private var forgotten: [StoreTicket] = []
   /// Requests of which this loop's gateway is asked its part by another, and who has the answers.
   var ownRequests: [RequestID: (Response) -> Void] = [:]
   var nextOwnRequest: UInt64 = 0
@@ -124,7 +127,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         ownTokens: access.ownTokens, revocations: access.revocations,
         users: access.users, people: people, limits: access.limits, place: place,
         hasOthers: company != nil,
-        queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) }))
+        queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) },
+        queuedBytesBound: { [unowned transport] in transport.queuedBytesBound }))
     var login: LoginService?
     if let users = access.users, let loginThread {
       login = LoginService(
@@ -154,12 +158,12 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Does what the gateway wants done.
   func perform() {
     let attached = attached
-    var work: [(ticket: StoreTicket?, request: StoreRequest)] = []
-    var forgotten: [StoreTicket] = []
     var gathered: [(request: RequestID, head: RequestHead, body: [UInt8], answer: Response)] = []
     for action in attached.gateway.takeActions() {
       switch action {
       case .send(let frame, let connection): attached.transport.send(frame, to: connection)
+      case .broadcast(let frame, let connections):
+        attached.transport.send(frame, to: connections)
       case .close(let connection, let code, let reason):
         attached.transport.close(connection, code: code, reason: reason)
       case .respond(let request, let response):
@@ -179,8 +183,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       case .leave(let topic): attached.broker?.leave(topic)
       }
     }
-    attached.storeThread.submit(work)
-    attached.storeThread.forget(forgotten)
+    if !attached.transport.isInTurn { submitWork() }
     for part in gathered { gather(part.request, part.head, part.body, part.answer) }
     if let onSettled, attached.gateway.isSettled {
       self.onSettled = nil
@@ -188,6 +191,16 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       perform()
       onSettled()
     }
+  }
+
+  /// Gives the store what a turn of the loop has brought, all at once: it goes into one commit, and the
+  /// store's thread is woken once.
+  private func submitWork() {
+    guard !work.isEmpty || !forgotten.isEmpty else { return }
+    attached.storeThread.submit(work)
+    attached.storeThread.forget(forgotten)
+    work.removeAll(keepingCapacity: true)
+    forgotten.removeAll(keepingCapacity: true)
   }
 
   /// Takes no more changes; when all accepted ones are on disk and acknowledged, says goodbye to
@@ -396,6 +409,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func turnEnded() -> Bool {
     let goesOn = gateway.endTurn()
     perform()
+    submitWork()
     return goesOn
   }
 

@@ -25,8 +25,10 @@ package struct StoreCommands {
   package func exists() throws -> Bool { try configuration.store.exists() }
 
   /// Reads all of the store, while a server may be writing to it.
-  package func check() throws -> StoreFindings {
-    try configuration.repairableStore(writing: false).check { _, _ in }
+  ///
+  /// - Parameter progress: Called with the number of notes read so far, and of all.
+  package func check(progress: (Int, Int) -> Void = { _, _ in }) throws -> StoreFindings {
+    try configuration.repairableStore(writing: false).check(progress: progress)
   }
 
   /// Lists the notes, while a server may be writing to them.
@@ -74,9 +76,12 @@ package struct StoreCommands {
   }
 
   /// Copies the store, while a server may be writing to it.
-  package func backUp(to destination: String, isVerified: Bool) throws -> StoreFindings? {
+  package func backUp(
+    to destination: String, isVerified: Bool, progress: (StoreBackup.Step) -> Void = { _ in }
+  ) throws -> StoreFindings? {
     try refuseDatabase("pg_dump or pg_basebackup")
-    return try StoreBackup.make(of: path, at: destination, isVerified: isVerified)
+    return try StoreBackup.make(
+      of: path, at: destination, isVerified: isVerified, progress: progress)
   }
 
   /// Refuses what is done with files where the store is none.
@@ -88,8 +93,10 @@ package struct StoreCommands {
   }
 
   /// Reads all of a backup.
-  package func verify(_ backup: String) throws(StoreOpenError) -> StoreFindings {
-    try SQLiteStore(reading: backup).check()
+  package func verify(
+    _ backup: String, progress: (Int, Int) -> Void = { _, _ in }
+  ) throws(StoreOpenError) -> StoreFindings {
+    try SQLiteStore(reading: backup).check(progress: progress)
   }
 
   /// Puts a backup where the store is to be; no server may be running.

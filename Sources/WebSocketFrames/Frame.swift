@@ -61,6 +61,13 @@ public struct Frame: Sendable {
   /// Whether the message has other frames.
   public var isFragment: Bool { !(isFinal && isFirst) }
 
+  /// Whether the two are one allocation, as the frames of a broadcast are.
+  public func isIdentical(to other: Self) -> Bool {
+    storage.withUnsafeBufferPointer { mine in
+      other.storage.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress }
+    }
+  }
+
   /// Calls `body` with header and payload as one piece of memory.
   @inline(__always)
   public func withUnsafeBytes<Result>(

@@ -19,7 +19,10 @@ enum CheckCommand {
   static func report(on arguments: [String], executable: String) -> CheckReport {
     do throws(ConfigurationError) {
       let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
-      return CheckReport(loaded, executable: executable)
+      var progress = ProgressLines()
+      return CheckReport(loaded, executable: executable) {
+        progress.show("checking", $0, of: $1, "notes")
+      }
     } catch {
       return CheckReport(error)
     }

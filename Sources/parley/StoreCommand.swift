@@ -47,8 +47,15 @@ enum StoreCommand {
   private static func backUp(_ arguments: [String]) throws -> Int32 {
     let words = try CommandWords(arguments, options: [], switches: ["no-verify"])
     let destination = try words.operand("one file to write the backup to")
+    var progress = ProgressLines()
     let findings = try commands(words).backUp(
-      to: destination, isVerified: !words.switches.contains("no-verify"))
+      to: destination, isVerified: !words.switches.contains("no-verify")
+    ) { step in
+      switch step {
+      case .copying(let pages, let total): progress.show("copying", pages, of: total, "pages")
+      case .checking(let notes, let total): progress.show("verifying", notes, of: total, "notes")
+      }
+    }
     Terminal.output("\(destination): written\(findings.map { ", \(summary($0))" } ?? "")\n")
     return Program.ExitCode.success
   }
@@ -58,7 +65,10 @@ enum StoreCommand {
     let backup = try words.operand("one backup")
     let commands = try commands(words)
     if words.switches.contains("verify") {
-      let findings = try commands.verify(backup)
+      var progress = ProgressLines()
+      let findings = try commands.verify(backup) {
+        progress.show("verifying", $0, of: $1, "notes")
+      }
       for problem in findings.problems { Terminal.error("parley: \(backup): \(problem)\n") }
       guard findings.problems.isEmpty else { return Program.ExitCode.failure }
       Terminal.output("\(backup): \(summary(findings)); nothing was restored\n")

@@ -1,12 +1,17 @@
-"""The load program's runs in a room, tiny, so that none rots."""
+"""The load program's runs, tiny, so that none rots."""
 
 import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 from parley_server import ROOT
+
+sys.path.insert(0, str(ROOT / "Scripts"))
+
+import load_servers  # noqa: E402 (the folder is known from here on)
 
 LOAD = pathlib.Path(os.environ.get("PARLEY_LOAD", ROOT / ".build" / "release" / "parley-load"))
 
@@ -30,3 +35,32 @@ def test_what_is_published_in_a_room_reaches_all_of_a_dialect(server, dialect):
         if report["deliveries_per_second"] > 0:
             return
     assert report["deliveries_per_second"] > 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["rooms", "--rooms", "4", "--members", "3", "--rate", "50"],
+        ["typists", "--typists", "2", "--text", "1000", "--interval", "100"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_is_measured_for_growth_is_there(server, words):
+    result = subprocess.run(
+        [LOAD, *words, "--seconds", "0.5", "--port", str(server.port),
+         "--pid", str(server.process.pid)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    report = json.loads(result.stdout)
+    assert report["mode"] == words[0] and "server_bytes" in report
+
+
+def test_the_null_server_and_its_client_speak_tls(tmp_path):
+    certificate, key = load_servers.make_certificate(tmp_path)
+    with load_servers.Server(f"{LOAD} null --port {{port}} --certificate {certificate} --key {key}") as null:
+        result = subprocess.run(
+            [LOAD, "echo", "--connections", "3", "--warm", "0.1", "--seconds", "0.3",
+             "--trust", certificate, "--port", str(null.port)],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert json.loads(result.stdout)["mode"] == "echo"

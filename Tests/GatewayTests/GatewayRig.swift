@@ -79,7 +79,8 @@ final class GatewayRig {
       surroundings: Gateway.Surroundings(
         clock: clock, names: SeededNames(prefix: prefix), tokens: PlainTokens(), log: log,
         authenticator: book, apiKeys: KeyBook(), ownTokens: ownTokens, revocations: revocations,
-        people: people, queuedBytes: { [queues] in queues.bytes[$0.rawValue] ?? 0 }))
+        people: people, queuedBytes: { [queues] in queues.bytes[$0.rawValue] ?? 0 },
+        queuedBytesBound: { [queues] in queues.bytes.values.max() ?? 0 }))
   }
 
   /// Makes documents.
@@ -353,6 +354,8 @@ final class GatewayRig {
 
   private func perform(_ action: GatewayAction) {
     switch action {
+    case .broadcast(let frame, let connections):
+      for connection in connections { perform(.send(frame, to: connection)) }
     case .send(let frame, let connection):
       recipients.append(connection.rawValue)
       frameAddresses.append(frame.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) })

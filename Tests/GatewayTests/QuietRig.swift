@@ -215,6 +215,7 @@ final class QuietRig {
   private func perform(_ action: GatewayAction) {
     switch action {
     case .send(let frame, _): if reads { read(frame) }
+    case .broadcast(let frame, let connections): if reads { for _ in connections { read(frame) } }
     case .close(let connection, let code, _):
       refusals.append("closed with \(code.rawValue)")
       gateway.closed(connection)

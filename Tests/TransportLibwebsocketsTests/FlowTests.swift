@@ -27,6 +27,31 @@ struct FlowTests {
     #expect(try server.onLoop { $0.transport.queuedBytes(for: id) } == 0)
   }
 
+  @Test func `a frame for several reaches each, behind one that lags, too`() throws {
+    let server = try TestServer()
+    defer { server.stop() }
+    let slow = try TestClient.open(port: server.port, receiveBuffer: 4096)
+    let slowID = try server.log.opened()
+    let fast = try TestClient.open(port: server.port)
+    let fastID = try server.log.wait("another connection") {
+      if case .opened(let id, _) = $0, id != slowID { id } else { nil }
+    }
+    let frame = Frame(payload: [UInt8](repeating: 0x61, count: 10_000))
+    let total = 1000
+    // What is queued in one turn bounds what anybody has; beyond a stalled reader nobody knows without asking.
+    let bounds = try server.onLoop { server in
+      let before = server.transport.queuedBytesBound
+      for _ in 0..<total { server.transport.send(frame, to: [slowID, fastID]) }
+      return [before, server.transport.queuedBytesBound]
+    }
+    #expect(bounds == [0, total * frame.byteCount])
+    #expect(try server.onLoop { $0.transport.queuedBytesBound } == .max)
+    for _ in 0..<total { #expect(try fast.receive().payload.count == 10_000) }
+    for _ in 0..<total { #expect(try slow.receive().payload.count == 10_000) }
+    try server.log.wait("the drained event") { $0 == .drained(slowID) ? true : nil }
+    #expect(try server.onLoop { $0.transport.queuedBytesBound } == 0)
+  }
+
   @Test func `drained comes after a large flush that the socket took at once`() throws {
     let server = try TestServer()
     defer { server.stop() }

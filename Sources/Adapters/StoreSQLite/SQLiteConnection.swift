@@ -115,18 +115,33 @@ import CSQLite
 
   /// Makes this database a copy of another, as it is at one moment.
   ///
-  /// All at once: a copy in steps would begin anew whenever another process writes.
-  func copyAll(from source: borrowing SQLiteConnection) throws(SQLiteFailure) {
+  /// It goes in steps, within one read of the source: without that, a copy would begin anew whenever
+  /// another process writes.
+  ///
+  /// - Parameter progress: Called after each step with the pages copied so far, and the number of all.
+  func copyAll(
+    from source: borrowing SQLiteConnection, progress: (Int, Int) -> Void = { _, _ in }
+  ) throws(SQLiteFailure) {
+    try source.execute("BEGIN; SELECT count(*) FROM sqlite_schema")
     let code = source.withHandle { source in
       guard let backup = sqlite3_backup_init(handle, "main", source, "main") else {
         return sqlite3_extended_errcode(handle)
       }
-      let stepCode = sqlite3_backup_step(backup, -1)
+      var stepCode = SQLITE_OK
+      while stepCode == SQLITE_OK {
+        stepCode = sqlite3_backup_step(backup, Self.pagesPerStep)
+        let total = Int(sqlite3_backup_pagecount(backup))
+        progress(total - Int(sqlite3_backup_remaining(backup)), total)
+      }
       let finishCode = sqlite3_backup_finish(backup)
       return stepCode == SQLITE_DONE ? finishCode : stepCode
     }
+    try source.execute("COMMIT")
     guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
   }
+
+  /// Pages that a copy takes between two reports: of 4 kB each, 16 MB.
+  private static let pagesPerStep: Int32 = 4_096
 
   /// Makes sure that a commit that failed does not turn up after a crash.
   ///

@@ -37,6 +37,14 @@ public struct StoreRestoration: Sendable, Equatable {
 
 /// Copies of whole stores.
 public enum StoreBackup {
+  /// The progress of a copy.
+  public enum Step: Sendable, Equatable {
+    /// Pages of the database are copied.
+    case copying(pages: Int, of: Int)
+    /// Notes of the copy are read and compared with their checksums.
+    case checking(notes: Int, of: Int)
+  }
+
   /// Copies a store of one moment into a new file, while a server may be writing to it.
   ///
   /// The copy gets its name when it is complete and on the disk, so a backup that has its name is
@@ -46,20 +54,22 @@ public enum StoreBackup {
   ///   - path: The store.
   ///   - destination: The new file, one by itself.
   ///   - isVerified: Whether to read all of the copy and compare it with its checksums.
+  ///   - progress: Called now and then with how far the copy is.
   /// - Returns: What the check has shown, if there was one.
   @discardableResult
   public static func make(
-    of path: String, at destination: String, isVerified: Bool = true
+    of path: String, at destination: String, isVerified: Bool = true,
+    progress: (Step) -> Void = { _ in }
   ) throws(StoreBackupError) -> StoreFindings? {
     guard !StoreFile.exists(destination) else { throw .exists(path: destination) }
     let partial = destination + ".partial"
     do throws(StoreBackupError) {
-      try copy(path, to: partial)
+      try copy(path, to: partial) { progress(.copying(pages: $0, of: $1)) }
       var findings: StoreFindings?
       if isVerified {
         findings = try opening { () throws(StoreOpenError) in
           try SQLiteStore(reading: partial)
-        }.check()
+        }.check { progress(.checking(notes: $0, of: $1)) }
         if let findings, !findings.problems.isEmpty { throw .unsound(findings) }
       }
       try opening { () throws(StoreOpenError) in
@@ -157,7 +167,9 @@ public enum StoreBackup {
   }
 
   /// Copies a database through SQLite, which knows what of its log belongs to it.
-  private static func copy(_ path: String, to destination: String) throws(StoreBackupError) {
+  private static func copy(
+    _ path: String, to destination: String, progress: (Int, Int) -> Void = { _, _ in }
+  ) throws(StoreBackupError) {
     try opening { () throws(StoreOpenError) in
       guard try StoreFile.inspect(path) else { throw .noStore(path: path) }
       let source = try StoreFile.connect(path)
@@ -167,7 +179,7 @@ public enum StoreBackup {
       let copy = try StoreFile.connect(destination)
       do throws(SQLiteFailure) {
         try copy.execute("PRAGMA synchronous = FULL")
-        try copy.copyAll(from: source)
+        try copy.copyAll(from: source, progress: progress)
       } catch {
         throw StoreOpenError(error, path: destination)
       }

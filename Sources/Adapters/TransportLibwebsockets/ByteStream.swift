@@ -4,7 +4,7 @@ import Glibc
 /// A connected socket, plain or encrypted, that never blocks.
 ///
 /// It remembers what the socket last said: whether there may be bytes to read, and whether there is
-/// room to write.
+/// room to write. As in `Session`, what each write touches is not checked for overlapping accesses.
 final class ByteStream {
   /// The result of a read.
   enum Reading {
@@ -20,18 +20,18 @@ final class ByteStream {
 
   private(set) var descriptor: Int32
   /// Whether a read may find something.
-  private(set) var mayRead = false
+  @exclusivity(unchecked) private(set) var mayRead = false
   /// Whether a write may find room.
-  private(set) var mayWrite = false
+  @exclusivity(unchecked) private(set) var mayWrite = false
   private(set) var isHungUp = false
 
-  private var ssl: OpaquePointer?
+  @exclusivity(unchecked) private var ssl: OpaquePointer?
   /// Whether the handshake of TLS is still to be done.
   private(set) var isShaking = false
   private var hasEndedSending = false
   /// Bytes that OpenSSL has encrypted and the socket has not taken: the next write must begin with
   /// them.
-  private var held: [UInt8] = []
+  @exclusivity(unchecked) private var held: [UInt8] = []
 
   /// The longest record of TLS, in bytes of text.
   private static let recordBytesMax = 16 << 10
@@ -140,7 +140,7 @@ final class ByteStream {
   ///     taken. If not, the same bytes have to come first in the next call.
   func write(_ bytes: UnsafeRawBufferPointer, mayHold: Bool) -> Int {
     if let ssl { return writeEncrypted(ssl, bytes, mayHold) }
-    let count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    let count = parley_send(descriptor, bytes.baseAddress, bytes.count)
     if count >= 0 {
       if count < bytes.count { mayWrite = false }
       return count

@@ -162,6 +162,20 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
     loop.send(frame, to: connection)
   }
 
+  /// Queues a frame for each of some connections.
+  public func send(_ frame: Frame, to connections: [ConnectionID]) {
+    loop.send(frame, to: connections)
+  }
+
+  /// A number of bytes that is not exceeded by what is queued for any connection.
+  ///
+  /// While every socket has taken what former turns have queued, that is the bytes queued in this one.
+  public var queuedBytesBound: Int { loop.queuedBytesBound }
+
+  /// Whether `turnEnded` is still to come in this turn of the loop: what can wait for it does not wait
+  /// for anybody else.
+  package var isInTurn: Bool { loop.isInTurn }
+
   /// Bytes queued for a connection that its socket has not taken.
   ///
   public func queuedBytes(for connection: ConnectionID) -> Int {

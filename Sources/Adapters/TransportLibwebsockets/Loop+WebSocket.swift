@@ -20,7 +20,9 @@ extension Loop {
         delegate?.oversized(session.id, bytesMax: configuration.messageBytesMax)
       case .ping(let payload):
         guard webSocket.closing.isOpen else { continue }
-        _ = webSocket.queue.append(pong: .pong(payload))
+        let pong = Frame.pong(payload)
+        bytesOfTurn += pong.byteCount
+        _ = webSocket.queue.append(pong: pong)
         markDirty(session)
       case .pong: break
       case .close(let status, _):
@@ -33,7 +35,9 @@ extension Loop {
   }
 
   func ping(_ session: Session, _ webSocket: WebSocketHalf) {
-    _ = webSocket.queue.append(.ping([]))
+    let ping = Frame.ping([])
+    bytesOfTurn += ping.byteCount
+    _ = webSocket.queue.append(ping)
     markDirty(session)
   }
 

@@ -62,6 +62,12 @@ final class Loop {
   @exclusivity(unchecked) private var ready: [Session] = []
   /// Sessions with something to write at the end of this turn.
   @exclusivity(unchecked) var dirty: [Session] = []
+  /// Bytes of frames that were queued since the last flush, each counted once however many get it.
+  @exclusivity(unchecked) var bytesOfTurn = 0
+  /// WebSockets that are stalled.
+  @exclusivity(unchecked) var stalledCount = 0
+  /// Whether the owner will be told of this turn's end.
+  private(set) var isInTurn = false
   /// Sessions with a deadline: all that speak HTTP, and those that close.
   @exclusivity(unchecked) private var timed: [Session] = []
   /// The bodies of responses that have not gone yet.
@@ -73,7 +79,7 @@ final class Loop {
   let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
   /// Milliseconds of a clock that never goes back, at the beginning of this turn.
-  private(set) var now = monotonicMilliseconds()
+  @exclusivity(unchecked) private(set) var now = monotonicMilliseconds()
   /// Seconds since the loop began.
   private(set) var second: Int32 = 0
   private var startedAt: Int64 = 0
@@ -136,6 +142,7 @@ final class Loop {
     for door in doors { poller.watch(listener: door.listener, as: door.key) }
     var goesOn = false
     while true {
+      isInTurn = true
       let isWoken = wait(isHurried: goesOn || !ready.isEmpty || !arrivals.isEmpty)
       parley_pulse_count(pulse.handle)
       pulse.enter(.sockets)
@@ -145,6 +152,7 @@ final class Loop {
       if now >= tickAt { tick() }
       pulse.enter(.turnEnd)
       goesOn = delegate?.turnEnded() ?? false
+      isInTurn = false
       pulse.enter(.writing)
       flush()
       if !goesOn, let stopDeadline, sessionCount == 0 || now >= stopDeadline { break }
@@ -400,6 +408,8 @@ final class Loop {
   func retire(_ session: Session) {
     guard !session.isGone else { return }
     session.isGone = true
+    if session.isStalled { stalledCount -= 1 }
+    session.isStalled = false
     session.stream.close()
     dropTime(of: session)
     freeSlot(of: session)

@@ -21,14 +21,16 @@ final class Session {
   /// From an upgrade on.
   @exclusivity(unchecked) var webSocket: WebSocketHalf?
   /// Final: the socket is closed and the owner has been told.
-  var isGone = false
+  @exclusivity(unchecked) var isGone = false
 
   /// Whether a header of the PROXY protocol is still to come, before all else.
   var awaitsProxy = false
   /// Whether it is among the sessions with bytes to read.
   var isReady = false
   /// Whether it is among those with something to write at the end of this turn.
-  var isDirty = false
+  @exclusivity(unchecked) var isDirty = false
+  /// Whether its socket has not taken all that former turns have queued.
+  @exclusivity(unchecked) var isStalled = false
   /// The place among the sessions with a deadline; -1 if it has none.
   var timedIndex = -1
   /// The loop's second in which the client was last heard.
@@ -82,7 +84,7 @@ final class WebSocketHalf {
   @exclusivity(unchecked) var closing: ClosingHandshake
   @exclusivity(unchecked) var queue: FrameQueue
   /// Whether the owner is told once the queue is empty.
-  var owesDrained = false
+  @exclusivity(unchecked) var owesDrained = false
 
   init(_ configuration: LibwebsocketsTransport.Configuration) {
     reader = FrameReader(

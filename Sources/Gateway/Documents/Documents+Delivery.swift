@@ -19,15 +19,20 @@ extension Documents {
       // Now, for authors forget their message ids when they are told.
       delivery.sharedByEntry = other.connection.dialect.frames(entries, in: room)
     }
+    // Nothing is taken from the gateway meanwhile, so this holds for all of them.
+    let isRoomy = board.allHaveRoom(upTo: settings.laggingBytes)
     // Native authors come first: they may send the next change while the others are told of this one.
     for entry in entries {
       guard let id = connectionsByClient[entry.client],
         let subscription = connections[id]?.subscriptions[room.id]
       else { continue }
-      deliver(&delivery, to: subscription)
+      deliver(&delivery, to: subscription, isRoomy: isRoomy)
     }
-    for subscription in room.subscriptions { deliver(&delivery, to: subscription) }
-    let selecting = room.subscriptions.filter { !$0.selections.isEmpty }
+    var selecting: [Subscription] = []
+    for subscription in room.subscriptions {
+      deliver(&delivery, to: subscription, isRoomy: isRoomy)
+      if !subscription.selections.isEmpty { selecting.append(subscription) }
+    }
     if !selecting.isEmpty {
       for entry in entries { Carets.move(selecting, over: entry) }
     }
@@ -35,19 +40,23 @@ extension Documents {
   }
 
   /// Sends the entries to a follower that has everything before them, and only that.
-  private func deliver(_ delivery: inout Delivery, to subscription: Subscription) {
+  ///
+  /// - Parameter isRoomy: whether nobody's socket is behind, so that this one need not be asked about.
+  private func deliver(
+    _ delivery: inout Delivery, to subscription: Subscription, isRoomy: Bool
+  ) {
     // One that lags, or that has these entries already, continues on its own.
     guard subscription.revision == delivery.revisions.lowerBound - 1, !subscription.isLagging
     else { return }
     let connection = subscription.connection
-    guard surroundings.queuedBytes(connection.id) <= settings.laggingBytes else {
+    guard isRoomy || surroundings.queuedBytes(connection.id) <= settings.laggingBytes else {
       subscription.isLagging = true
       metrics.lags += 1
       lagging.insert(connection.id)
       return
     }
     subscription.revision = delivery.revisions.upperBound
-    connection.dialect.deliver(&delivery, to: subscription)
+    connection.dialect.deliver(&delivery, to: subscription, on: connection)
   }
 
   /// Continues the lagging subscriptions of a connection that has drained.

@@ -23,7 +23,7 @@ extension Rooms {
   func join(room name: RoomName, _ connection: Connection) {
     connection.rooms.insert(name)
     occupy(name, connection)
-    rooms[name]?.add(connection.id)
+    rooms[name]?.add(connection)
     findPlace(in: name)
   }
 
@@ -46,7 +46,7 @@ extension Rooms {
   }
 
   /// Makes an occupant a member, which has what it missed.
-  func admit(to name: RoomName, _ connection: Connection) { rooms[name]?.add(connection.id) }
+  func admit(to name: RoomName, _ connection: Connection) { rooms[name]?.add(connection) }
 
   /// Lets a connection hear from a room no longer.
   ///
@@ -75,11 +75,19 @@ extension Rooms {
   /// Tells the members of a room here.
   func deliver(_ update: ResourceUpdate, in name: RoomName) {
     owner?.deliverToSessions(update, in: name)
-    guard let room = rooms[name] else { return }
-    var news = RoomNews(.update(update), in: name)
-    for id in room.members {
-      guard let connection = connections[id] else { continue }
-      connection.dialect.deliver(&news, to: connection)
+    tell(RoomNews(.update(update), in: name), by: nil)
+  }
+
+  /// Sends news to the members of a room, but for those from whom the author is kept.
+  func tell(_ news: RoomNews, by author: PersonID?) {
+    let isForAll = isForAll(by: author)
+    for group in rooms[news.room]?.takeStock() ?? [] where !group.members.isEmpty {
+      guard let frame = group.dialect.frame(of: news) else { continue }
+      board.broadcast(
+        frame,
+        to: isForAll
+          ? group.members
+          : group.members.filter { connections[$0].map { isFor($0, by: author) } ?? false })
     }
   }
 

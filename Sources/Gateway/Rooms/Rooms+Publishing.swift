@@ -135,15 +135,7 @@ extension Rooms {
   /// Sends a publication that is on disk to all subscribers of its room.
   func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
     owner?.deliverToSessions(publication, epoch: epoch, in: name)
-    guard let room = rooms[name] else { return }
-    let isForAll = isForAll(by: publication.personID)
-    var news = RoomNews(.publication(publication, epoch: epoch), in: name)
-    for id in room.members {
-      guard let connection = connections[id], !connection.dialect.traits.isSession,
-        isForAll || isFor(connection, publication)
-      else { continue }
-      connection.dialect.deliver(&news, to: connection)
-    }
+    tell(RoomNews(.publication(publication, epoch: epoch), in: name), by: publication.personID)
   }
 
   /// Whether a publication is for this reader.

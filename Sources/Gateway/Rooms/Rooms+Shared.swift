@@ -105,7 +105,7 @@ extension Rooms {
       close(connection, .rejoin, "the room's history is another one now; subscribe again")
     }
     for waiting in cursor.takeAll() { recover(waiting.work) }
-    if rooms[name]?.members.isEmpty == false { findPlace(in: name) }
+    if rooms[name]?.hasMembers == true { findPlace(in: name) }
   }
 
   // MARK: News
@@ -208,7 +208,7 @@ extension Rooms {
       guard let room = rooms[name] else { continue }
       guard let cursor = room.cursor else {
         // Members alone need a place; subscribers bring theirs.
-        if !room.members.isEmpty { stand(at: head.position, in: name) }
+        if room.hasMembers { stand(at: head.position, in: name) }
         continue
       }
       let offset = cursor.position.offset

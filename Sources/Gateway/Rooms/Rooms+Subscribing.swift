@@ -92,7 +92,7 @@ extension Rooms {
     connection.attempts[name] = nil
     switch outcome {
     case .success(let recovery):
-      rooms[name]?.add(connection.id)
+      rooms[name]?.add(connection)
       if subscribe.isPresent {
         enterPresence(name, connection)
       } else {

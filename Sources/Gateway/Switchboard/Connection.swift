@@ -22,7 +22,7 @@ final class Connection {
   /// The client's address, as far as the transport knows it; for operators alone.
   var address: String
   let openedAt: Timestamp
-  var phase: Phase
+  @exclusivity(unchecked) var phase: Phase
   /// The client's identity; `nil` before the hello if the upgrade brought no token.
   var identity: Identity?
   /// Identities of further tokens, whose rights count beside its own.
@@ -34,7 +34,7 @@ final class Connection {
   /// Whether the client had its id before, perhaps at another node.
   var isReturning = false
   /// Whether it takes changes with numbers in place of ids.
-  var takesNumbers = false
+  @exclusivity(unchecked) var takesNumbers = false
   /// The person's name as shown to others.
   var name = ""
   /// The person's colour, `#rrggbb`.
@@ -111,14 +111,15 @@ final class Connection {
 
 /// A connection's wish to hear of a document: a cursor into its log.
 ///
-/// What a slow reader costs is this much, however far it is behind.
+/// What a slow reader costs is this much, however far it is behind. What every delivery touches is not
+/// checked for overlapping accesses: it is on one loop, and each access is a load or a store.
 final class Subscription: CaretHolder {
   unowned let connection: Connection
   unowned let room: DocumentRoom
   /// The connection's rights to the document.
   var verbs: Verbs = []
   /// The last revision queued for the connection.
-  var revision: Int
+  @exclusivity(unchecked) var revision: Int
   /// The revision of the text that a native client was sent unasked, 0 if none was. Its changes
   /// that start before are refused: it knows the text, and not what a change became on the way.
   var textRevision = 0
@@ -128,20 +129,20 @@ final class Subscription: CaretHolder {
   /// The client's session, in a log that several nodes share.
   var session = 0
   /// The newest author's number that it was told.
-  var numberKnown = 0
+  @exclusivity(unchecked) var numberKnown = 0
   /// Whether the connection has too much queued to be given more; it continues from `revision`
   /// when it has drained.
-  var isLagging = false
+  @exclusivity(unchecked) var isLagging = false
   /// The read of entries for it that is under way.
   var catchUpRead: StoreTicket?
   /// The person's carets, on the document's durable head.
-  var selections: [Selection] = []
+  @exclusivity(unchecked) var selections: [Selection] = []
   /// Whether its client has done something at another node since it did here: it is shown as it is there.
   var isSucceeded = false
   /// Whether the message about to be sent is about the connection itself, too.
   var isConcerned = false
   /// The message ids of the connection's own changes, by revision, until they are answered.
-  var messageIDs: [Int: String] = [:]
+  @exclusivity(unchecked) var messageIDs: [Int: String] = [:]
 
   init(connection: Connection, room: DocumentRoom) {
     self.connection = connection

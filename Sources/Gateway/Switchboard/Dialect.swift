@@ -92,7 +92,9 @@ class Dialect: Part {
   func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] { [] }
 
   /// Sends newly durable entries to a follower that has everything before them.
-  func deliver(_ delivery: inout Delivery, to subscription: Subscription) {}
+  func deliver(
+    _ delivery: inout Delivery, to subscription: Subscription, on connection: Connection
+  ) {}
 
   /// Sends entries to a follower that catches up.
   func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {}
@@ -130,8 +132,8 @@ class Dialect: Part {
 
   // MARK: Rooms
 
-  /// Sends a room's news to a member.
-  func deliver(_ news: inout RoomNews, to connection: Connection) {}
+  /// The frame of a room's news for its members; `nil` where they are told otherwise.
+  func frame(of news: RoomNews) -> Frame? { nil }
 
   /// Takes a member out of a room that it may not read any more.
   func lostReading(ofRoom room: RoomName, _ connection: Connection) {}

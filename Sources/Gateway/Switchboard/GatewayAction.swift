@@ -5,6 +5,8 @@ public import WebSocketFrames
 public enum GatewayAction: Sendable {
   /// Queue a frame for a connection.
   case send(Frame, to: ConnectionID)
+  /// Queue a frame for each of some connections.
+  case broadcast(Frame, to: [ConnectionID])
   /// Close a connection after what is queued for it.
   case close(ConnectionID, code: CloseCode, reason: String)
   /// Answer an HTTP request.

@@ -1,8 +1,7 @@
 import GatewayPorts
 import SocketMessages
-import WebSocketFrames
 
-/// News for a room's members, in a frame for each dialect that is made for the first who gets it.
+/// News for a room's members, which each dialect puts into a frame of its own.
 struct RoomNews {
   enum Content {
     case publication(Publication, epoch: String)
@@ -12,8 +11,6 @@ struct RoomNews {
 
   let room: RoomName
   let content: Content
-  var native: Frame?
-  var whaler: Frame?
 
   init(_ content: Content, in room: RoomName) {
     self.content = content

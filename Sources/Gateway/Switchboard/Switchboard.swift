@@ -32,6 +32,9 @@ final class Switchboard {
   unowned var owner: (any SwitchboardOwner)?
 
   private var actions: [GatewayAction] = []
+  /// The frame that was queued last, and for whom: what many get is one action.
+  @exclusivity(unchecked) private var lastFrame: Frame?
+  @exclusivity(unchecked) private var lastReceivers: [ConnectionID] = []
   private var nextPush: UInt64 = 1
   private var nextTicket: UInt64 = 1
   /// Numbers the places of sessions, with ids that no transport gives out.
@@ -57,6 +60,9 @@ final class Switchboard {
     let log: any LogSink
     /// The bytes that wait for a connection's socket.
     let queuedBytes: (ConnectionID) -> Int
+    /// A number of bytes that is not exceeded by what waits for any connection's socket. While it is
+    /// small, nobody is asked about singly.
+    let queuedBytesBound: () -> Int
     /// Whether there are other gateways in the process.
     let hasOthers: Bool
   }
@@ -74,6 +80,7 @@ final class Switchboard {
 
   /// Takes what is to be done, oldest first.
   func takeActions() -> [GatewayAction] {
+    finishFrame()
     guard !actions.isEmpty else { return [] }
     defer { actions.removeAll(keepingCapacity: true) }
     return actions
@@ -84,11 +91,38 @@ final class Switchboard {
   /// Queues what cannot wait in a log: replies, presence, room updates. A reader that leaves too
   /// much of it unread is closed and comes back to resume.
   func send(_ frame: Frame, to connection: Connection) {
-    guard surroundings.queuedBytes(connection.id) <= settings.queuedBytesMax else {
-      close(connection, .slowReader, "too slow; come back and resume")
-      return
+    guard hasRoom(connection.id, upTo: settings.queuedBytesMax) else {
+      return closeSlow(connection)
     }
     push(frame, to: connection)
+  }
+
+  /// Queues a frame that cannot wait in a log for each of some connections that are open.
+  func broadcast(_ frame: Frame, to members: [ConnectionID]) {
+    let limit = settings.queuedBytesMax
+    var slow: [ConnectionID] = []
+    if !allHaveRoom(upTo: limit) {
+      slow = members.filter { surroundings.queuedBytes($0) > limit }
+    }
+    let others = slow.isEmpty ? members : members.filter { !slow.contains($0) }
+    if !others.isEmpty {
+      metrics.framesSent += others.count
+      append(.broadcast(frame, to: others))
+    }
+    for connection in slow.compactMap({ connections[$0] }) { closeSlow(connection) }
+  }
+
+  /// Whether so few bytes wait for a connection's socket.
+  func hasRoom(_ connection: ConnectionID, upTo limit: Int) -> Bool {
+    allHaveRoom(upTo: limit) || surroundings.queuedBytes(connection) <= limit
+  }
+
+  /// Whether so few bytes wait for every connection's socket. What is queued from here on counts once
+  /// it has been taken as actions.
+  func allHaveRoom(upTo limit: Int) -> Bool { surroundings.queuedBytesBound() <= limit }
+
+  private func closeSlow(_ connection: Connection) {
+    close(connection, .slowReader, "too slow; come back and resume")
   }
 
   /// Queues all frames of a message, which either all go out or none.
@@ -101,14 +135,36 @@ final class Switchboard {
   /// Queues a frame for a connection that is known to have room.
   func push(_ frame: Frame, to connection: Connection) {
     guard connection.isOpen else { return }
-    metrics.framesSent += 1
-    actions.append(.send(frame, to: connection.id))
+    if !(lastFrame?.isIdentical(to: frame) ?? false) {
+      finishFrame()
+      lastFrame = frame
+    }
+    lastReceivers.append(connection.id)
+  }
+
+  /// Makes an action of the frame that was queued last.
+  private func finishFrame() {
+    guard let frame = lastFrame else { return }
+    lastFrame = nil
+    metrics.framesSent += lastReceivers.count
+    if lastReceivers.count == 1 {
+      actions.append(.send(frame, to: lastReceivers[0]))
+      lastReceivers.removeAll(keepingCapacity: true)
+    } else {
+      actions.append(.broadcast(frame, to: lastReceivers))
+      lastReceivers = []
+    }
+  }
+
+  private func append(_ action: GatewayAction) {
+    finishFrame()
+    actions.append(action)
   }
 
   /// Queues an action about a connection that is no place of its own.
   func act(_ action: GatewayAction) {
     if case .send = action { metrics.framesSent += 1 }
-    actions.append(action)
+    append(action)
   }
 
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
@@ -170,7 +226,7 @@ final class Switchboard {
     // A long read beside the commits does not mean that the disk hangs.
     if !request.isAside { backlog.begin(ticket.rawValue, at: surroundings.clock.uptime) }
     awaited[ticket] = Work(purpose: purpose, weight: weight)
-    actions.append(.store(ticket, request))
+    append(.store(ticket, request))
     return ticket
   }
 
@@ -189,7 +245,7 @@ final class Switchboard {
 
   /// Has a read that nobody waits for any more not be done, for others wait behind it.
   func forgetRead(of request: RequestID) {
-    if let ticket = reads.removeValue(forKey: request) { actions.append(.forget(ticket)) }
+    if let ticket = reads.removeValue(forKey: request) { append(.forget(ticket)) }
   }
 
   /// Whether work waits for the answer that the store has too much to do.

@@ -264,6 +264,11 @@ package struct RoomSimulation {
       case .send(let frame, let id):
         guard let seat = seats.firstIndex(where: { $0.link?.id == id }) else { continue }
         seats[seat].link?.push(.frame(frame))
+      case .broadcast(let frame, let ids):
+        for id in ids {
+          guard let seat = seats.firstIndex(where: { $0.link?.id == id }) else { continue }
+          seats[seat].link?.push(.frame(frame))
+        }
       case .close(let id, let code, _):
         guard let seat = seats.firstIndex(where: { $0.link?.id == id }) else { continue }
         seats[seat].link?.push(.close(code))

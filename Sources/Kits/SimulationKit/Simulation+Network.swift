@@ -171,6 +171,16 @@ extension Simulation {
     perform(node)
   }
 
+  private mutating func send(_ frame: Frame, to id: ConnectionID, _ network: Network) {
+    if let seat = seat(behind: id) {
+      seats[seat].link?.push(.frame(frame))
+      network.queuedBytes[id] = seats[seat].link?.downstreamBytes
+    } else if let ghost = ghosts.firstIndex(where: { $0.id == id }) {
+      ghosts[ghost].push(.frame(frame))
+      network.queuedBytes[id] = ghosts[ghost].downstreamBytes
+    }
+  }
+
   /// Does what a node's gateway asks for.
   ///
   /// - Returns: how many frames it has sent.
@@ -185,13 +195,10 @@ extension Simulation {
       switch action {
       case .send(let frame, let id):
         frames += 1
-        if let seat = seat(behind: id) {
-          seats[seat].link?.push(.frame(frame))
-          network.queuedBytes[id] = seats[seat].link?.downstreamBytes
-        } else if let ghost = ghosts.firstIndex(where: { $0.id == id }) {
-          ghosts[ghost].push(.frame(frame))
-          network.queuedBytes[id] = ghosts[ghost].downstreamBytes
-        }
+        send(frame, to: id, network)
+      case .broadcast(let frame, let ids):
+        frames += ids.count
+        for id in ids { send(frame, to: id, network) }
       case .close(let id, let code, _):
         count(code)
         if let seat = seat(behind: id) {

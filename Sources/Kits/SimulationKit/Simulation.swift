@@ -133,7 +133,8 @@ package struct Simulation {
       surroundings: Gateway.Surroundings(
         clock: clock, names: SeededNames(prefix: "g\(generation)-"), tokens: PlainTokens(),
         log: NoLog(), authenticator: plan.usesTokens ? TimedTokens() : nil,
-        queuedBytes: { network.queuedBytes[$0, default: 0] }))
+        queuedBytes: { network.queuedBytes[$0, default: 0] },
+        queuedBytesBound: { network.queuedBytes.values.max() ?? 0 }))
     if plan.nodes > 1 { gateway.hintsChanged(arrive: plan.hintsLostPercent < 100) }
     return gateway
   }

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct parley_pulse {
@@ -196,6 +197,10 @@ int parley_accept(int listener, struct sockaddr_storage *address) {
   socklen_t length = sizeof *address;
   return accept4(
       listener, (struct sockaddr *)address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+ssize_t parley_send(int descriptor, const void *bytes, size_t count) {
+  return syscall(SYS_sendto, descriptor, bytes, count, MSG_NOSIGNAL, NULL, 0);
 }
 
 int parley_would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }

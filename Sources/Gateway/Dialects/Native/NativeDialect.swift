@@ -153,8 +153,9 @@ final class NativeDialect: Dialect {
       .notAllowed, "the token no longer grants reading this document", ref: ref, to: connection)
   }
 
-  override func deliver(_ delivery: inout Delivery, to subscription: Subscription) {
-    let connection = subscription.connection
+  override func deliver(
+    _ delivery: inout Delivery, to subscription: Subscription, on connection: Connection
+  ) {
     if delivery.entries.count == 1, !subscription.messageIDs.isEmpty,
       delivery.first.client == connection.client,
       let messageID = subscription.messageIDs.removeValue(forKey: delivery.first.revision)
@@ -275,10 +276,8 @@ final class NativeDialect: Dialect {
 
   // MARK: Rooms
 
-  override func deliver(_ news: inout RoomNews, to connection: Connection) {
-    let frame = news.native ?? self.frame(Self.message(news), ref: pushID())
-    news.native = frame
-    board.send(frame, to: connection)
+  override func frame(of news: RoomNews) -> Frame? {
+    frame(Self.message(news), ref: pushID())
   }
 
   private static func message(_ news: RoomNews) -> ServerMessage {

@@ -134,8 +134,10 @@ final class WhalerDialect: Dialect {
     }
   }
 
-  override func deliver(_ delivery: inout Delivery, to subscription: Subscription) {
-    for frame in delivery.sharedByEntry { board.push(frame, to: subscription.connection) }
+  override func deliver(
+    _ delivery: inout Delivery, to subscription: Subscription, on connection: Connection
+  ) {
+    for frame in delivery.sharedByEntry { board.push(frame, to: connection) }
     subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
   }
 
@@ -177,12 +179,8 @@ final class WhalerDialect: Dialect {
 
   // MARK: Rooms
 
-  override func deliver(_ news: inout RoomNews, to connection: Connection) {
-    let frame =
-      news.whaler
-      ?? self.frame(.resourceUpdate(Self.update(news)), messageID: pushID())
-    news.whaler = frame
-    board.send(frame, to: connection)
+  override func frame(of news: RoomNews) -> Frame? {
+    frame(.resourceUpdate(Self.update(news)), messageID: pushID())
   }
 
   private static func update(_ news: RoomNews) -> ResourceUpdate {

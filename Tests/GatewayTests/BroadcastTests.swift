@@ -1,0 +1,74 @@
+import Gateway
+import GatewayPorts
+import JSON
+import OTWorkloads
+import SocketMessages
+import Testing
+
+@Suite("What many get")
+struct BroadcastTests {
+  private func publish(_ number: Int, in room: String, _ rig: GatewayRig, by id: UInt64) throws {
+    let data = try #require(JSONValue("\(number)".utf8))
+    _ = rig.ask(id, .publish(.init(room: room, data: data)))
+  }
+
+  @Test(
+    "a publication reaches who is in the room, once each, in the order in which they came",
+    arguments: UInt64(1)...10)
+  func membership(seed: UInt64) throws {
+    let rig = GatewayRig(isDemo: true)
+    var random = SplitMix64(seed: seed)
+    let (publisher, _) = try rig.greet(nil)
+    var outside: [UInt64] = []
+    for _ in 0..<20 { outside.append(try rig.greet(nil).0) }
+    // The members, by a plain list.
+    var members: [UInt64] = []
+    for step in 1...200 {
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0, 1:
+        guard let id = outside.randomElement(using: &random) else { continue }
+        _ = rig.ask(id, .subscribe(.init(room: "r")))
+        outside.removeAll { $0 == id }
+        members.append(id)
+      case 2:
+        guard let id = members.randomElement(using: &random) else { continue }
+        members.removeAll { $0 == id }
+        if Bool.random(using: &random) {
+          _ = rig.ask(id, .unsubscribe(.init(room: "r")))
+          outside.append(id)
+        } else {
+          rig.close(id)
+        }
+      default:
+        rig.recipients = []
+        rig.frameAddresses = []
+        try publish(step, in: "r", rig, by: publisher)
+        // The publisher hears that it was done.
+        #expect(rig.recipients.filter { $0 != publisher } == members, "seed \(seed), step \(step)")
+        #expect(Set(rig.frameAddresses).count <= 2, "one frame for all members, and the answer")
+      }
+    }
+  }
+
+  @Test("a subscriber that is too slow is closed, and the others get what is published")
+  func slowSubscriber() throws {
+    let rig = GatewayRig(isDemo: true)
+    let (publisher, _) = try rig.greet(nil)
+    var members: [UInt64] = []
+    for _ in 0..<5 {
+      let (id, _) = try rig.greet(nil)
+      _ = rig.ask(id, .subscribe(.init(room: "r")))
+      members.append(id)
+    }
+    rig.queues.bytes[members[2]] = GatewaySettings().queuedBytesMax + 1
+    rig.recipients = []
+    try publish(1, in: "r", rig, by: publisher)
+    let others = members.filter { $0 != members[2] }
+    #expect(rig.recipients.filter { $0 != publisher } == others)
+    #expect(rig.closeCodes[members[2]] != nil)
+    rig.queues.bytes[members[2]] = nil
+    rig.recipients = []
+    try publish(2, in: "r", rig, by: publisher)
+    #expect(rig.recipients.filter { $0 != publisher } == others)
+  }
+}
