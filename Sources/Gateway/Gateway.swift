@@ -73,6 +73,8 @@ public final class Gateway: Part, SwitchboardOwner {
   let search: Search
   let files: Files
   let comments: Comments
+  let sessions: Sessions
+  let links: Links
   /// The counts since the start.
   public internal(set) var metrics: GatewayMetrics {
     _read { yield board.metrics }
@@ -100,7 +102,10 @@ public final class Gateway: Part, SwitchboardOwner {
     search = Search(board, access)
     files = Files(board, access)
     comments = Comments(board, access, rooms)
-    http = HTTP(board, documents, rooms, access, rights, search, files, comments)
+    sessions = Sessions(board, access, rights)
+    links = Links(board, access, rights)
+    http = HTTP(
+      board, documents, rooms, access, rights, search, files, comments, sessions, links)
     socketIO = SocketIODialect(board, access, rooms)
     bayeux = BayeuxDialect(board, access, rooms)
     apps = AppRequests(board, access, rooms)

@@ -141,7 +141,7 @@ extension StoreRequest {
     case .once(.perform(let request, _, _)): request.changedNote
     case .once, .deleted, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .snapshot,
       .text, .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room,
-      .people, .groups, .files, .comments, .tell, .wipeFailedCommits, .probe:
+      .people, .groups, .files, .comments, .logins, .links, .tell, .wipeFailedCommits, .probe:
       nil
     }
   }

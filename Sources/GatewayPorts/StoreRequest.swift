@@ -70,6 +70,10 @@ public enum StoreRequest: Sendable {
   case files(FileRequest)
   /// Works with the comments of a note.
   case comments(CommentRequest)
+  /// Works with the sessions of those who have signed in.
+  case logins(SessionRequest)
+  /// Works with links to notes.
+  case links(LinkRequest)
   /// Does work once, however often it is asked for.
   case once(OnceRequest)
   /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
@@ -93,6 +97,8 @@ public enum StoreRequest: Sendable {
     case .groups(let request): request.isWriting
     case .files(let request): request.isWriting
     case .comments(let request): request.isWriting
+    case .logins(let request): request.isWriting
+    case .links(let request): request.isWriting
     case .once(let request): request.isWriting
     case .deleted(let request): request.isWriting
     }
@@ -109,8 +115,9 @@ public enum StoreRequest: Sendable {
     case .deleted(let request): !request.isWriting
     case .files(let request): !request.isWriting
     case .comments(let request): !request.isWriting
+    case .links(let request): !request.isWriting
     case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
-      .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .once, .tell,
+      .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .logins, .once, .tell,
       .wipeFailedCommits, .probe:
       false
     }
@@ -160,6 +167,10 @@ public enum StoreReply: Sendable {
   case files(FileReply)
   /// The reply to a request about comments.
   case comments(CommentReply)
+  /// The reply to a request about sessions.
+  case logins(SessionReply)
+  /// The reply to a request about links.
+  case links(LinkReply)
   /// The reply to a request that is done once.
   case once(OnceReply)
   /// Not done.
@@ -186,7 +197,7 @@ public enum StoreReply: Sendable {
     case .failed, .undecided, .lostRace: false
     case .done, .appended, .note, .notes, .deletedNotes, .document, .entries, .news, .heads,
       .sessions, .text, .history, .versions, .room, .people, .groups, .files,
-      .comments, .once:
+      .comments, .logins, .links, .once:
       true
     }
   }

@@ -2,6 +2,8 @@
 public protocol OwnTokens {
   /// Makes a token that says all of the identity.
   func token(for identity: Identity) -> String
+  /// Returns the key that opens a link: 128 bits that only this server can tell from its id, or more.
+  func key(ofLink id: String) -> String
   /// Returns the identity of a token's owner; `nil` if the token is not one of the server's own.
   func identity(of token: String, now: Timestamp) throws(AuthenticationError) -> Identity?
 }
@@ -12,6 +14,8 @@ public enum Revocation: Hashable, Sendable {
   case user(String, before: Timestamp)
   /// A single token, by its own id.
   case token(String)
+  /// All tokens with an id, none of which lasts longer than until a time: those of a session, or of a link.
+  case timed(String, until: Timestamp)
 }
 
 /// Remembers what was taken back.
@@ -60,25 +64,31 @@ extension Revocation {
 public struct RevokedTokens: Sendable {
   private var users: [[UInt8]: Timestamp] = [:]
   private var tokens: Set<[UInt8]> = []
-  /// Users that are shared links.
+  /// Those with an end, which are forgotten then.
+  private var timed: [[UInt8]: Timestamp] = [:]
+  /// Users that are the links of a note, and single links.
   private var linkCount = 0
+  private var sessionCount = 0
 
   /// More are not taken.
   public static let countMax = 100_000
   /// Links of so many notes, at most. Whoever may share a note can end its links, and must not keep
   /// operators from taking back tokens by it.
   public static let linksMax = countMax / 2
+  /// Sessions, at most, for the same reason: whoever has signed in can end theirs.
+  public static let sessionsMax = countMax / 4
 
   /// Nothing was taken back.
   public init() {}
 
   /// The number of entries.
-  public var count: Int { users.count + tokens.count }
+  public var count: Int { users.count + tokens.count + timed.count }
 
   /// All of them, in no order.
   public var all: [Revocation] {
     users.map { .user(String(decoding: $0.key, as: UTF8.self), before: $0.value) }
       + tokens.map { .token(String(decoding: $0, as: UTF8.self)) }
+      + timed.map { .timed(String(decoding: $0.key, as: UTF8.self), until: $0.value) }
   }
 
   /// Whether one more can be taken, or is none more.
@@ -88,7 +98,15 @@ public struct RevokedTokens: Sendable {
       if users[Array(user.utf8)] != nil { return true }
       return count < Self.countMax && (!Self.isLink(user) || linkCount < Self.linksMax)
     case .token(let id): return count < Self.countMax || tokens.contains(Array(id.utf8))
+    case .timed(let id, _):
+      if timed[Array(id.utf8)] != nil { return true }
+      return count < Self.countMax
+        && (Self.isSession(id) ? sessionCount < Self.sessionsMax : linkCount < Self.linksMax)
     }
+  }
+
+  private static func isSession(_ id: String) -> Bool {
+    !id.utf8.starts(with: NoteLink.idPrefix.utf8)
   }
 
   private static func isLink(_ user: String) -> Bool {
@@ -110,6 +128,31 @@ public struct RevokedTokens: Sendable {
       users[name] = before
       return true
     case .token(let id): return tokens.insert(Array(id.utf8)).inserted
+    case .timed(let id, let end):
+      let name = Array(id.utf8)
+      if let known = timed[name] {
+        guard known < end else { return false }
+      } else if Self.isSession(id) {
+        sessionCount += 1
+      } else {
+        linkCount += 1
+      }
+      timed[name] = end
+      return true
+    }
+  }
+
+  /// Forgets those whose time is over: no token of theirs is valid any more.
+  ///
+  /// - Complexity: O(*n*) revocations.
+  public mutating func forget(endedBy now: Timestamp) {
+    for (name, end) in timed where end <= now {
+      timed[name] = nil
+      if Self.isSession(String(decoding: name, as: UTF8.self)) {
+        sessionCount -= 1
+      } else {
+        linkCount -= 1
+      }
     }
   }
 
@@ -118,7 +161,9 @@ public struct RevokedTokens: Sendable {
   /// A token that does not say when it was issued counts as older than any revocation of its
   /// user's: otherwise it could not be taken back.
   public func isRevoked(_ identity: Identity) -> Bool {
-    if let id = identity.tokenID, tokens.contains(Array(id.utf8)) { return true }
+    if let id = identity.tokenID.map({ Array($0.utf8) }), tokens.contains(id) || timed[id] != nil {
+      return true
+    }
     guard let before = users[Array(identity.user.utf8)] else { return false }
     return identity.issuedAt ?? .min <= before
   }

@@ -90,8 +90,9 @@ public enum UpgradeDecision: Sendable {
 /// The decision on a request's body that is longer than those of other requests, made before any of it is
 /// read.
 public enum BodyDecision: Sendable {
-  /// Read it.
-  case take
+  /// Read it. Of those that are read for one person, by a name that is theirs alone, there is a bound; an empty
+  /// name is nobody's.
+  case take(for: String)
   /// Answer with this response instead, and close.
   case refuse(Response)
   /// Refuse it as too long for what it is sent to.

@@ -35,6 +35,7 @@ extension Configuration {
     gateway.roomMemory = RoomMemory(
       publicationsMax: roomHistoryMax, ageMax: Timestamp(roomHistoryAgeMax.milliseconds))
     gateway.deletedMilliseconds = Int64(deletedAgeMax.milliseconds)
+    gateway.accessTokenMilliseconds = Int64(accessTokenTime.milliseconds)
     gateway.files.bytesMax = fileBytesMax
     gateway.files.room = FileRoom(
       noteBytesMax: noteFilesBytesMax, diskReserveBytes: filesDiskReserve)

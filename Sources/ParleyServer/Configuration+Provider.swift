@@ -1,4 +1,10 @@
 extension Configuration {
+  /// The cookie in which a browser keeps a session.
+  var sessionCookie: SessionCookie {
+    SessionCookie(
+      isEncrypted: publicURL.map { $0.hasPrefix("https://") } ?? (certificatePath != nil))
+  }
+
   /// The identity provider with its secret; `nil` if there is none.
   ///
   /// - Throws: `FileError` for a secret that cannot be read.

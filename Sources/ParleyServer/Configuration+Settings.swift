@@ -434,7 +434,11 @@ extension Configuration {
     .duration(
       "refresh-token-time", \.refreshTokenTime, .access,
       in: .seconds(60)...(.seconds(366 * 86_400)),
-      help: "How long after a login new tokens are given without the password."),
+      help:
+        "How long a session lasts without being used: until then a refresh token gives new tokens."),
+    .duration(
+      "session-time", \.sessionTime, .access, in: .seconds(60)...(.seconds(10 * 366 * 86_400)),
+      help: "How long after a login its session ends, however it is used."),
     .flag(
       "allow-token-in-url", \.allowTokenInURL, .access,
       help: "Accept ?token= at upgrades and requests, where logs and histories may keep it."),

@@ -64,8 +64,10 @@ public struct Configuration: Sendable, Equatable {
   public var usersFile: String?
   /// The lifetime of access tokens.
   public var accessTokenTime = Duration.seconds(3_600)
-  /// The lifetime of refresh tokens.
+  /// The time that a session lasts without being used, which is the lifetime of a refresh token.
   public var refreshTokenTime = Duration.seconds(90 * 86_400)
+  /// The time after a sign-in at which its session ends, however it is used.
+  public var sessionTime = Duration.seconds(365 * 86_400)
   /// The address of the page as browsers know it.
   public var publicURL: String?
   /// The identity provider at which people sign in.

@@ -156,6 +156,7 @@ package enum Help {
     Usage: parley user add USER [--name NAME] [room:MATCH=MAY …] [document:MATCH=MAY …] [WHERE]
            parley user list [--json] [WHERE]
            parley user passwd USER [WHERE]
+           parley user sessions USER [--json] [FLAGS OF SERVE]
            parley user remove USER [WHERE]
 
     Users log in with a password. They stand in a file, the users-file of the settings, in which a
@@ -164,6 +165,10 @@ package enum Help {
     add reads a password and adds the user; without a file it prints the line for one. passwd sets
     another password; remove takes the user away. Both end all sessions of the user: what the
     server has confirmed stays, and what was not sent yet stays in the user's browser.
+
+    sessions lists where a user is signed in, by a password or at a provider: the session's id, when
+    it was last used and begun, and the browser or program. parley revoke --token ID ends one,
+    parley revoke --user USER all of them.
 
     A password is typed unseen at a terminal, or is the first line of standard input. Only a hash
     of it is written.
@@ -275,8 +280,8 @@ package enum Help {
     Usage: parley share NOTE [--access read|comment|write] [--expires TIME] [--json]
            parley share NOTE --end
 
-    Prints the address of a link that opens one note, NOTE by its id, on a running server. Whoever has
-    the link may read, or write as well, until it ends. Your token needs the right to manage the
+    Prints the short address of a link that opens one note, NOTE by its id, on a running server. Whoever
+    has the link may read, or write as well, until it ends. Your token needs the right to manage the
     note, and what the link grants.
 
     --end ends all links of the note that were made until now, everywhere within two seconds.

@@ -20,6 +20,23 @@ package enum JSONReport {
     }
   }
 
+  /// The sessions of a user.
+  package static func sessions(_ sessions: [Session]) -> String {
+    text { object, bytes in
+      object.key("sessions", &bytes)
+      JSONWriter.array(sessions, &bytes) { session, bytes in
+        JSONWriter.object(&bytes) { object, bytes in
+          object.field("id", session.id, &bytes)
+          object.field("browser", session.device.browser, &bytes)
+          object.field("system", session.device.system, &bytes)
+          object.field("begunAt", session.begunAt, &bytes)
+          object.field("usedAt", session.renewedAt, &bytes)
+          object.field("expiresAt", session.expiresAt, &bytes)
+        }
+      }
+    }
+  }
+
   /// The invitations that still count.
   package static func invitations(_ invitations: [Invitation]) -> String {
     text { object, bytes in

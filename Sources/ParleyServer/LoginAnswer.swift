@@ -6,6 +6,7 @@ enum LoginAnswer {
   /// The codes that these clients know.
   enum Code: Int {
     case loggedIn = 1000
+    case loggedOut = 1001
     case malformed = 4000
     case credentials = 4001
     case refreshToken = 4004
@@ -17,8 +18,10 @@ enum LoginAnswer {
   }
 
   /// New tokens of a user.
+  ///
+  /// - Parameter refreshToken: `nil` where the browser keeps it in a cookie.
   static func welcome(
-    id: String, name: String, accessToken: String, refreshToken: String
+    id: String, name: String, accessToken: String, refreshToken: String?
   ) -> Response {
     response(.loggedIn, "Logged in", status: 200) { data, body in
       data.key("response", &body)
@@ -31,9 +34,13 @@ enum LoginAnswer {
       JSONWriter.object(&body) { object, body in
         object.field("accessToken", accessToken, &body)
         object.field("refreshToken", refreshToken, &body)
+        if refreshToken == nil { object.field("kept", true, &body) }
       }
     }
   }
+
+  /// The end of a session.
+  static var goodbye: Response { response(.loggedOut, "Logged out", status: 200) { _, _ in } }
 
   /// An error as these clients know it: their own code, in most cases with status 200.
   static func problem(_ code: Code, _ message: String, status: Int = 200) -> Response {
@@ -44,6 +51,11 @@ enum LoginAnswer {
   /// tokens would outlive that.
   static var unverified: Response {
     problem(.unavailable, "Whether the token was taken back cannot be seen now", status: 503)
+  }
+
+  /// The answer where the store cannot keep or find a session.
+  static var storeUnavailable: Response {
+    problem(.unavailable, "The store cannot do this now; try again later", status: 503)
   }
 
   /// The refresh token in a request's body; `nil` if it has none.
@@ -59,7 +71,7 @@ enum LoginAnswer {
     JSONWriter.object(&body) { object, body in
       object.field("code", code.rawValue, &body)
       object.field("message", message, &body)
-      object.field("hasError", code != .loggedIn, &body)
+      object.field("hasError", code != .loggedIn && code != .loggedOut, &body)
       object.key("data", &body)
       JSONWriter.object(&body, data)
     }

@@ -8,6 +8,7 @@ import SocketMessages
 ///
 ///     POST /api/user/login     {"email": "…", "password": "…"}
 ///     POST /api/user/refresh   {"refreshToken": "…"}
+///     POST /api/user/logout    {"refreshToken": "…"}
 ///
 /// And in the same shape, for the page:
 ///
@@ -18,38 +19,40 @@ import SocketMessages
 final class LoginService {
   typealias Code = LoginAnswer.Code
 
-  /// The time by which a token may come from the future.
-  private static let aheadMilliseconds: Int64 = 1_000
-
   private let tokens: SelfSignedTokens
   private let users: UserFile
   private let thread: LoginThread
-  private let names: any NameSource
+  private let sessions: SessionService
+  private let cookie: SessionCookie
   private let clock: any Clock
   private let revocations: any Revocations
   private let log: any LogSink
   private let accessMilliseconds: Int64
-  private let refreshMilliseconds: Int64
+  private let sessionMilliseconds: Int64
+  private let respond: (RequestID, Response) -> Void
   private var attempts = LoginAttempts()
 
   init(
-    tokens: SelfSignedTokens, users: UserFile, thread: LoginThread, names: any NameSource,
-    clock: any Clock, revocations: any Revocations, log: any LogSink, accessMilliseconds: Int64,
-    refreshMilliseconds: Int64
+    tokens: SelfSignedTokens, users: UserFile, thread: LoginThread, sessions: SessionService,
+    cookie: SessionCookie, clock: any Clock, revocations: any Revocations, log: any LogSink,
+    accessMilliseconds: Int64, sessionMilliseconds: Int64,
+    respond: @escaping (RequestID, Response) -> Void
   ) {
     self.tokens = tokens
     self.users = users
     self.thread = thread
-    self.names = names
+    self.sessions = sessions
+    self.cookie = cookie
     self.clock = clock
     self.revocations = revocations
     self.log = log
     self.accessMilliseconds = accessMilliseconds
-    self.refreshMilliseconds = refreshMilliseconds
+    self.sessionMilliseconds = sessionMilliseconds
+    self.respond = respond
   }
 
-  /// Answers a request to log in, or for new tokens; `nil` if the answer follows when a password was
-  /// compared.
+  /// Answers a request to log in, or for new tokens; `nil` if the answer follows, when a password was compared
+  /// or the store has replied.
   func answer(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
   ) -> Response? {
@@ -62,29 +65,36 @@ final class LoginService {
       return Self.problem(.malformed, "Expected a JSON object")
     }
     switch resource.page {
-    case .join: return join(request, head.remoteAddress, fields)
-    case .password: return changePassword(request, head.remoteAddress, fields)
-    case .refresh: return refresh(fields)
-    default: return logIn(request, head.remoteAddress, fields)
+    case .join: return join(request, head, fields)
+    case .password: return changePassword(request, head, fields)
+    case .refresh: return refresh(request, head, fields)
+    default: return logIn(request, head, fields)
     }
   }
 
   // MARK: Logging in
 
-  private func logIn(_ request: RequestID, _ address: String, _ fields: Fields) -> Response? {
+  private func logIn(_ request: RequestID, _ head: RequestHead, _ fields: Fields) -> Response? {
     guard let user = fields.email, let password = fields.password, user.utf8.count <= 200,
       password.utf8.count <= PasswordHash.passwordBytesMax
     else {
       return Self.problem(.malformed, "Expected email and password")
     }
     return submit(
-      LoginThread.Job(request: request, user: user, password: password, source: address))
+      LoginThread.Job(
+        request: request, user: user, password: password, visitor: visitor(head, fields)))
+  }
+
+  private func visitor(_ head: RequestHead, _ fields: Fields) -> LoginThread.Visitor {
+    LoginThread.Visitor(
+      address: head.remoteAddress, device: DeviceName.device(of: head),
+      isKept: fields.isKept && SessionCookie.isOwnPage(head), hasKept: cookie.isKept(by: head))
   }
 
   /// Has a job done, unless too many of its kind have failed.
   private func submit(_ job: LoginThread.Job) -> Response? {
     let wait = attempts.wait(
-      address: job.source, user: Self.attempted(job), now: clock.uptime)
+      address: job.visitor.address, user: Self.attempted(job), now: clock.uptime)
     guard wait == 0 else {
       log.write(.notice, "login refused", [("reason", "too many failures")])
       var response = Self.problem(
@@ -104,21 +114,25 @@ final class LoginService {
     return job.user
   }
 
-  /// A job was done.
-  func finish(_ job: LoginThread.Job, _ outcome: LoginThread.Outcome) -> Response {
+  /// A job was done: answers its request, now or when the store has replied.
+  func finish(_ job: LoginThread.Job, _ outcome: LoginThread.Outcome) {
+    if let response = answer(to: job, outcome) { respond(job.request, response) }
+  }
+
+  private func answer(to job: LoginThread.Job, _ outcome: LoginThread.Outcome) -> Response? {
     switch outcome {
     // Another password, or no user any more, counts from when the file says so.
     case .user(let user?) where users.user(user.id) == user:
-      attempts.succeeded(address: job.source, user: job.user)
-      return welcome(user)
+      attempts.succeeded(address: job.visitor.address, user: job.user)
+      return begin(user, job)
     case .user: return fail(job, .credentials, "Invalid login credentials. Please try again")
     case .written(let id):
-      attempts.succeeded(address: job.source, user: Self.attempted(job))
+      attempts.succeeded(address: job.visitor.address, user: Self.attempted(job))
       users.reload()
       guard let user = users.user(id) else {
         return Self.problem(.unavailable, "Done, but the file of users cannot be read", status: 503)
       }
-      return welcome(user)
+      return begin(user, job)
     case .refused(.invitation):
       return fail(job, .invitation, "This invitation has ended, was used up or was withdrawn")
     case .refused(.name(let reason)): return Self.problem(.name, reason)
@@ -131,7 +145,7 @@ final class LoginService {
   }
 
   private func fail(_ job: LoginThread.Job, _ code: Code, _ message: String) -> Response {
-    attempts.failed(address: job.source, user: Self.attempted(job), now: clock.uptime)
+    attempts.failed(address: job.visitor.address, user: Self.attempted(job), now: clock.uptime)
     log.write(.notice, "login refused", [("reason", "credentials")])
     return Self.problem(code, message)
   }
@@ -141,18 +155,18 @@ final class LoginService {
   /// Shorter passwords are not taken from people on the page.
   private static let passwordBytesMin = 8
 
-  private func join(_ request: RequestID, _ address: String, _ fields: Fields) -> Response? {
+  private func join(_ request: RequestID, _ head: RequestHead, _ fields: Fields) -> Response? {
     guard let token = fields.invitation, let user = fields.email, let password = fields.password
     else { return Self.problem(.malformed, "Expected invitation, email and password") }
     if let problem = Self.problem(ofNew: password) { return problem }
     return submit(
       LoginThread.Job(
         request: request, user: user, password: password,
-        purpose: .join(invitation: token, name: fields.name), source: address))
+        purpose: .join(invitation: token, name: fields.name), visitor: visitor(head, fields)))
   }
 
   private func changePassword(
-    _ request: RequestID, _ address: String, _ fields: Fields
+    _ request: RequestID, _ head: RequestHead, _ fields: Fields
   ) -> Response? {
     guard let user = fields.email, let password = fields.password, let new = fields.newPassword,
       user.utf8.count <= 200, password.utf8.count <= PasswordHash.passwordBytesMax
@@ -161,7 +175,7 @@ final class LoginService {
     return submit(
       LoginThread.Job(
         request: request, user: user, password: password, purpose: .change(to: new),
-        source: address))
+        visitor: visitor(head, fields)))
   }
 
   private static func problem(ofNew password: String) -> Response? {
@@ -173,40 +187,69 @@ final class LoginService {
     return nil
   }
 
-  // MARK: New tokens
+  // MARK: Sessions
 
-  private func refresh(_ fields: Fields) -> Response {
-    guard let token = fields.refreshToken else {
+  private func begin(_ user: User, _ job: LoginThread.Job) -> Response? {
+    let time = sessions.time(for: user.id, since: user.since)
+    var isAlone = false
+    // Those of the former password count no more.
+    if case .change = job.purpose { isAlone = true }
+    sessions.begin(
+      for: user.id, at: time, endsAt: time + sessionMilliseconds, on: job.visitor.device,
+      isAlone: isAlone
+    ) { [self] outcome in
+      let response = answer(user, at: time, outcome, isKept: job.visitor.isKept)
+      respond(
+        job.request,
+        cookie.removing(response, if: job.visitor.hasKept && !job.visitor.isKept))
+    }
+    return nil
+  }
+
+  private func refresh(
+    _ request: RequestID, _ head: RequestHead, _ fields: Fields
+  ) -> Response? {
+    guard let (token, isKept) = cookie.token(fields.refreshToken, head) else {
       return Self.problem(.malformed, "Expected refreshToken")
     }
     do throws(AuthenticationError) {
-      let identity = try tokens.identity(ofRefreshToken: token, now: clock.now)
+      let checked = try tokens.refreshToken(token, now: clock.now)
+      let identity = checked.identity
       guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
         return LoginAnswer.unverified
       }
       guard !revocations.isRevoked(identity), let user = users.user(identity.user),
         user.owns(tokenIssuedAt: identity.issuedAt)
       else { throw .revoked }
-      // The end stays where the login has put it.
-      return welcome(user, refreshUntil: identity.expiresAt)
+      let time = sessions.time(for: user.id, since: user.since)
+      sessions.renew(checked, at: time) { [self] outcome in
+        respond(request, answer(user, at: time, outcome, isKept: isKept))
+      }
+      return nil
     } catch {
       log.write(.notice, "refresh refused", [("reason", "\(error)")])
-      return Self.problem(.refreshToken, "Refresh token invalid")
+      return cookie.refusal(isKept: isKept)
     }
   }
 
-  private func welcome(_ user: User, refreshUntil: Timestamp? = nil) -> Response {
-    // Another machine's clock may have added the user, and be a little ahead.
-    var now = max(clock.now, min(user.since ?? 0, clock.now + Self.aheadMilliseconds))
-    // Who was just put out and logs in again within the same millisecond is in.
-    if revocations.isRevoked(Identity(user: user.id, issuedAt: now, grants: [])) { now += 1 }
-    let access = tokens.accessToken(
-      for: user, id: names.next(), issuedAt: now, expiresAt: now + accessMilliseconds)
-    let refresh = tokens.refreshToken(
-      for: user, id: names.next(), issuedAt: now,
-      expiresAt: refreshUntil ?? now + refreshMilliseconds)
-    return LoginAnswer.welcome(
-      id: user.id, name: user.name, accessToken: access, refreshToken: refresh)
+  /// The answer with the tokens of a session.
+  private func answer(
+    _ user: User, at time: Timestamp, _ outcome: SessionService.Outcome, isKept: Bool
+  ) -> Response {
+    switch outcome {
+    case .failure(.unavailable): return LoginAnswer.storeUnavailable
+    case .failure(.ended):
+      log.write(.notice, "refresh refused", [("reason", "the session has ended")])
+      return cookie.refusal(isKept: isKept)
+    case .success(let session):
+      let access = tokens.accessToken(
+        for: user, id: session.id, issuedAt: time,
+        expiresAt: min(time + accessMilliseconds, session.endsAt))
+      return cookie.welcome(
+        id: user.id, name: user.name, accessToken: access,
+        refreshToken: tokens.refreshToken(of: session), until: session.expiresAt, now: time,
+        isKept: isKept)
+    }
   }
 
   // MARK: JSON
@@ -218,6 +261,8 @@ final class LoginService {
     var invitation: String?
     var name: String?
     var newPassword: String?
+    /// Whether the browser keeps the session in a cookie, and not the page.
+    var isKept = false
   }
 
   private static func fields(in body: [UInt8]) -> Fields? {
@@ -228,6 +273,7 @@ final class LoginService {
       case "refreshToken": fields.refreshToken = try reader.string()
       case "invitation": fields.invitation = try reader.string()
       case "name": fields.name = try reader.string()
+      case "keep": fields.isKept = try reader.boolean()
       case "newPassword": fields.newPassword = try reader.string()
       default: try reader.skipValue()
       }

@@ -19,8 +19,19 @@ final class LoginThread: Sendable {
     var user: String
     var password: String
     var purpose = Purpose.logIn
+    var visitor: Visitor
+  }
+
+  /// Whoever gave a password.
+  struct Visitor: Sendable {
     /// The client's address, by which failed attempts are counted.
-    var source: String
+    var address: String
+    /// The browser and system of the session that may begin.
+    var device: Session.Device
+    /// Whether the browser is to keep the session in a cookie.
+    var isKept: Bool
+    /// Whether the browser keeps a session already, which another sign-in replaces.
+    var hasKept: Bool
   }
 
   /// The result of a job.

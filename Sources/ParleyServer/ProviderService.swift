@@ -1,6 +1,7 @@
 import CryptoOpenSSL
 import Gateway
 import GatewayPorts
+import JSON
 import SocketMessages
 
 /// Signing in at an identity provider (OpenID Connect, authorization code flow with PKCE).
@@ -26,6 +27,9 @@ final class ProviderService {
   private let seal: SignInSeal
   private let thread: ProviderThread
   private let names: any NameSource
+  private let sessions: SessionService
+  private let cookie: SessionCookie
+  private let respond: (RequestID, Response) -> Void
   private let clock: any Clock
   private let revocations: any Revocations
   private let log: any LogSink
@@ -40,14 +44,18 @@ final class ProviderService {
 
   init(
     settings: ProviderSettings, tokens: SelfSignedTokens, seal: SignInSeal, thread: ProviderThread,
-    names: any NameSource, clock: any Clock, revocations: any Revocations, log: any LogSink,
-    accessMilliseconds: Int64
+    names: any NameSource, sessions: SessionService, cookie: SessionCookie, clock: any Clock,
+    revocations: any Revocations, log: any LogSink, accessMilliseconds: Int64,
+    respond: @escaping (RequestID, Response) -> Void
   ) {
     self.settings = settings
     self.tokens = tokens
     self.seal = seal
     self.thread = thread
     self.names = names
+    self.sessions = sessions
+    self.cookie = cookie
+    self.respond = respond
     self.clock = clock
     self.revocations = revocations
     self.log = log
@@ -55,12 +63,14 @@ final class ProviderService {
     cookies = Cookies(isEncrypted: settings.isEncrypted)
   }
 
-  /// Answers a request of a sign-in; `nil` if the answer follows when the provider has been asked.
-  func answer(_ request: RequestID, _ head: RequestHead, at resource: Resource) -> Response? {
+  /// Answers a request of a sign-in; `nil` if the answer follows when the provider has been asked, or the store.
+  func answer(
+    _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
+  ) -> Response? {
     guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
     switch (resource.page, head.method) {
     case (.providerReturn, _): return comeBack(request, head)
-    case (_, "POST"): return takeTokens(head)
+    case (_, "POST"): return takeTokens(request, head, body)
     default: return begin(request, head)
     }
   }
@@ -70,7 +80,9 @@ final class ProviderService {
   private func begin(_ request: RequestID, _ head: RequestHead) -> Response? {
     let known = cookies.value(of: Self.browserCookie, in: head)
     let browser = known.flatMap { SignInSeal.isBrowser($0) ? $0 : nil } ?? SignInSeal.newBrowser()
-    return submit(ProviderThread.Job(request: request, wish: .begin, browser: browser))
+    return submit(
+      ProviderThread.Job(
+        request: request, wish: .begin, browser: browser, address: head.remoteAddress))
   }
 
   private func comeBack(_ request: RequestID, _ head: RequestHead) -> Response? {
@@ -92,7 +104,7 @@ final class ProviderService {
     return submit(
       ProviderThread.Job(
         request: request, wish: .finish(code: code, issuer: query["iss"], values),
-        browser: browser))
+        browser: browser, address: head.remoteAddress))
   }
 
   private func submit(_ job: ProviderThread.Job) -> Response? {
@@ -172,12 +184,13 @@ final class ProviderService {
   // MARK: Tokens
 
   /// The page takes its tokens, once.
-  private func takeTokens(_ head: RequestHead) -> Response {
+  private func takeTokens(
+    _ request: RequestID, _ head: RequestHead, _ body: [UInt8]
+  ) -> Response? {
     // A browser says where a request comes from; another site's page has no business here.
-    if let site = head.headers["sec-fetch-site"], !site.utf8.elementsEqual("same-origin".utf8) {
+    guard SessionCookie.isOwnPage(head) else {
       return .problem(403, .notAllowed, "this is for the server's own page")
     }
-    var response: Response
     do throws(AuthenticationError) {
       guard let ticket = cookies.value(of: Self.ticketCookie, in: head) else { throw .missing }
       let (user, identity) = try tokens.user(in: ticket, of: .ticket, now: clock.now)
@@ -185,11 +198,27 @@ final class ProviderService {
         return LoginAnswer.unverified
       }
       guard !revocations.isRevoked(identity), use(identity) else { throw .revoked }
-      response = give(user, until: clock.now + settings.sessionMilliseconds)
+      let isKept = JSONFields(body)?["keep"]?.boolean ?? false
+      let time = sessions.time(for: user.id)
+      sessions.begin(
+        for: user.id, at: time, endsAt: time + settings.sessionMilliseconds,
+        on: DeviceName.device(of: head)
+      ) { [self] outcome in
+        let response = give(user, at: time, outcome, isKept: isKept)
+        respond(
+          request,
+          withoutTicket(cookie.removing(response, if: !isKept && cookie.isKept(by: head))))
+      }
+      return nil
     } catch {
       if mayLog(&logged) { log.write(.notice, "sign-in refused", [("reason", "\(error)")]) }
-      response = LoginAnswer.problem(.refreshToken, "This sign-in has ended; sign in again")
+      return withoutTicket(
+        LoginAnswer.problem(.refreshToken, "This sign-in has ended; sign in again"))
     }
+  }
+
+  private func withoutTicket(_ response: Response) -> Response {
+    var response = response
     response.headers.append(
       cookies.setting(Self.ticketCookie, to: "", seconds: 0, isStrict: true))
     return response
@@ -203,48 +232,66 @@ final class ProviderService {
     return used.updateValue(ticket.expiresAt ?? now, forKey: id) == nil
   }
 
-  /// New tokens for a refresh token of a user whom the provider has named; `nil` if others have to answer.
-  ///
-  /// - Parameter isAlone: whether there are no others.
-  func refresh(_ head: RequestHead, _ body: [UInt8], isAlone: Bool) -> Response? {
-    guard head.method == "POST" else { return isAlone ? .methodNotAllowed(["POST"]) : nil }
-    guard let token = LoginAnswer.refreshToken(in: body) else {
-      return isAlone ? LoginAnswer.problem(.malformed, "Expected refreshToken") : nil
+  /// Whether a request to refresh or log out brings a token of a user whom the provider has named.
+  func isMine(_ head: RequestHead, _ body: [UInt8]) -> Bool {
+    guard let (token, _) = cookie.token(LoginAnswer.refreshToken(in: body), head) else {
+      return false
+    }
+    return tokens.isRefreshTokenOfProvided(token)
+  }
+
+  /// Gives new tokens for a refresh token of a user whom the provider has named; `nil` if the answer follows.
+  func refresh(_ request: RequestID, _ head: RequestHead, _ body: [UInt8]) -> Response? {
+    guard head.method == "POST" else { return .methodNotAllowed(["POST"]) }
+    guard let (text, isKept) = cookie.token(LoginAnswer.refreshToken(in: body), head) else {
+      return LoginAnswer.problem(.malformed, "Expected refreshToken")
     }
     do throws(AuthenticationError) {
-      let (user, identity) = try tokens.user(in: token, of: .refresh, now: clock.now)
+      let (user, token) = try tokens.refreshToken(ofProvided: text, now: clock.now)
       guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
         return LoginAnswer.unverified
       }
-      guard !revocations.isRevoked(identity) else { throw .revoked }
+      guard !revocations.isRevoked(token.identity) else { throw .revoked }
       guard !settings.grants(of: user).isEmpty else { throw .claims }
-      // The end stays where the sign-in has put it.
-      return give(user, until: identity.expiresAt ?? clock.now)
+      let time = sessions.time(for: user.id)
+      sessions.renew(token, at: time) { [self] outcome in
+        respond(request, give(user, at: time, outcome, isKept: isKept))
+      }
+      return nil
     } catch {
-      guard isAlone || error == .revoked || error == .claims else { return nil }
       if mayLog(&logged) { log.write(.notice, "refresh refused", [("reason", "\(error)")]) }
-      return LoginAnswer.problem(.refreshToken, "Refresh token invalid")
+      return cookie.refusal(isKept: isKept)
     }
   }
 
-  private func give(_ user: ProvidedUser, until end: Timestamp) -> Response {
-    var now = clock.now
-    // Who was just put out and signs in again within the same millisecond is in.
-    if revocations.isRevoked(Identity(user: user.id, issuedAt: now, grants: [])) { now += 1 }
+  /// The answer with the tokens of a session.
+  private func give(
+    _ user: ProvidedUser, at time: Timestamp, _ outcome: SessionService.Outcome, isKept: Bool
+  ) -> Response {
+    let session: Session
+    switch outcome {
+    case .success(let found): session = found
+    case .failure(.unavailable): return LoginAnswer.storeUnavailable
+    case .failure(.ended):
+      if mayLog(&logged) {
+        log.write(.notice, "refresh refused", [("reason", "the session has ended")])
+      }
+      return cookie.refusal(isKept: isKept)
+    }
     // No access outlives the session.
     let identity = Identity(
-      user: user.id, name: user.name, tokenID: names.next(), issuedAt: now,
-      expiresAt: min(now + accessMilliseconds, end), grants: settings.grants(of: user))
+      user: user.id, name: user.name, tokenID: session.id, issuedAt: time,
+      expiresAt: min(time + accessMilliseconds, session.endsAt), grants: settings.grants(of: user))
     let access = tokens.token(for: identity)
-    guard (try? tokens.identity(of: access, now: now)) != nil else {
+    guard (try? tokens.identity(of: access, now: time)) != nil else {
       log.write(
         .error, "sign-in refused",
         [("reason", "its groups give more rights than a token has room for; see oidc-group")])
       return LoginAnswer.problem(.unavailable, "Too many rights for one token", status: 503)
     }
-    let refresh = tokens.token(
-      of: .refresh, for: user, id: names.next(), issuedAt: now, expiresAt: end)
-    return LoginAnswer.welcome(
-      id: user.id, name: user.name, accessToken: access, refreshToken: refresh)
+    return cookie.welcome(
+      id: user.id, name: user.name, accessToken: access,
+      refreshToken: tokens.refreshToken(of: session, for: user), until: session.expiresAt,
+      now: time, isKept: isKept)
   }
 }

@@ -3,7 +3,8 @@ import HTTPClientCurl
 
 /// The thread that asks the identity provider, for several sign-ins at once.
 ///
-/// Each has a time limit for all that it asks. More than ``jobsMax`` at once are refused.
+/// Each has a time limit for all that it asks. More than ``jobsMax`` at once are refused, and more than
+/// ``SignInPlaces`` has of one address.
 final class ProviderThread: Sendable {
   /// A sign-in that waits for the provider.
   struct Job: Sendable {
@@ -11,11 +12,13 @@ final class ProviderThread: Sendable {
     var wish: ProviderExchange.Wish
     /// The browser's secret.
     var browser: String
+    /// The client's address, of which so many may wait.
+    var address: String
   }
 
   private struct State {
     var jobs: [Job] = []
-    var count = 0
+    var places = SignInPlaces(countMax: ProviderThread.jobsMax)
     var isStopping = false
     var hasStopped = false
   }
@@ -50,8 +53,7 @@ final class ProviderThread: Sendable {
   /// Takes a job; `false` if too many wait.
   func submit(_ job: Job) -> Bool {
     let isTaken = state.withLock { state in
-      guard state.count < Self.jobsMax, !state.isStopping else { return false }
-      state.count += 1
+      guard !state.isStopping, state.places.take(by: job.address) else { return false }
       state.jobs.append(job)
       return true
     }
@@ -90,7 +92,7 @@ final class ProviderThread: Sendable {
         client.start(request, key: nextKey)
         nextKey += 1
       case .end(let outcome):
-        state.withLock { $0.count -= 1 }
+        state.withLock { $0.places.give(by: attempt.job.address) }
         done(attempt.job, outcome)
       }
     }

@@ -5,7 +5,7 @@ package import GatewayPorts
 /// Revocations in a file of the data folder, which `parley revoke` and the server append to.
 ///
 /// A line for each: `user 1763712000000 ada` for all that was issued to her until then, `token 5f3a`
-/// for one. What is in memory stays revoked though its line goes; that counts at the next start.
+/// for one; `until 1763715600000 s.5f3a` for those of a session or a link. What is in memory stays revoked though its line goes; that counts at the next start.
 ///
 /// Writing waits for the disk on the caller's thread: it is done rarely, and by few.
 package final class RevocationFile: Revocations {
@@ -17,6 +17,9 @@ package final class RevocationFile: Revocations {
   private var revoked = RevokedTokens()
   private var watch: FileWatch
   private var lineCount = 0
+  /// The time at which those that have ended are forgotten again.
+  private var forgetsAt: Timestamp = 0
+  private static let forgettingMilliseconds: Timestamp = 600_000
   /// Revocations that other nodes have not been told of.
   private var untold: [Revocation] = []
 
@@ -33,6 +36,10 @@ package final class RevocationFile: Revocations {
 
   /// Reads what others have appended.
   package func refresh(now: Timestamp) {
+    if now >= forgetsAt || now < forgetsAt - Self.forgettingMilliseconds {
+      forgetsAt = now + Self.forgettingMilliseconds
+      revoked.forget(endedBy: now)
+    }
     guard watch.hasChanged(now: now), Files.isFile(path) else { return }
     do throws(FileError) {
       try read()
@@ -81,6 +88,7 @@ package final class RevocationFile: Revocations {
     let bytes = try Files.bytes(at: path)
     var hasNews = false
     var problems = 0
+    let now = SystemClock().now
     lineCount = 0
     for line in bytes.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: "#") {
       lineCount += 1
@@ -88,6 +96,7 @@ package final class RevocationFile: Revocations {
         problems += 1
         continue
       }
+      if case .timed(_, let end) = revocation, end <= now { continue }
       if revoked.insert(revocation) {
         hasNews = true
         untold.append(revocation)
@@ -137,6 +146,7 @@ package final class RevocationFile: Revocations {
     switch revocation {
     case .user(let user, let before): "user \(before) \(LineText.escaped(user))"
     case .token(let id): "token \(LineText.escaped(id))"
+    case .timed(let id, let end): "until \(end) \(LineText.escaped(id))"
     }
   }
 
@@ -148,6 +158,11 @@ package final class RevocationFile: Revocations {
         return nil
       }
       return .user(user, before: before)
+    case "until" where words.count == 3:
+      guard let end = Timestamp(words[1]), let id = LineText.unescaped(words[2]) else {
+        return nil
+      }
+      return .timed(id, until: end)
     case "token" where words.count == 2: return LineText.unescaped(words[1]).map(Revocation.token)
     default: return nil
     }

@@ -13,11 +13,34 @@ extension ServerLoop {
   }
 
   /// The service that signs people in at an identity provider.
-  func service(of parts: ProviderParts, _ access: Access) -> ProviderService {
+  func service(
+    of parts: ProviderParts, _ access: Access, _ sessions: SessionService,
+    respond: @escaping (RequestID, Response) -> Void
+  ) -> ProviderService {
     ProviderService(
       settings: parts.settings, tokens: access.ownTokens, seal: parts.seal, thread: parts.thread,
-      names: RandomNames(), clock: SystemClock(), revocations: access.revocations, log: log,
-      accessMilliseconds: Int64(configuration.accessTokenTime.milliseconds))
+      names: RandomNames(), sessions: sessions, cookie: configuration.sessionCookie,
+      clock: SystemClock(), revocations: access.revocations, log: log,
+      accessMilliseconds: Int64(configuration.accessTokenTime.milliseconds), respond: respond)
+  }
+
+  /// Answers a request to log out: the session of its refresh token ends.
+  func logOut(
+    _ head: RequestHead, _ body: [UInt8], at resource: Resource,
+    respond: @escaping (Response) -> Void
+  ) {
+    guard resource.route(head.method) != nil else { return respond(resource.methodNotAllowed) }
+    let cookie = configuration.sessionCookie
+    guard let (text, isKept) = cookie.token(LoginAnswer.refreshToken(in: body), head) else {
+      return respond(LoginAnswer.problem(.malformed, "Expected refreshToken"))
+    }
+    guard let token = attached.ownTokens.anyRefreshToken(text, now: SystemClock().now) else {
+      return respond(cookie.refusal(isKept: isKept))
+    }
+    attached.sessions.end(token) { isDone in
+      respond(
+        isDone ? cookie.removing(LoginAnswer.goodbye, if: isKept) : LoginAnswer.storeUnavailable)
+    }
   }
 
   /// The ways in which people sign in, for the page.

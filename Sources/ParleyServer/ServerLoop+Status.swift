@@ -22,7 +22,8 @@ extension ServerLoop {
     case .metrics: answer = { self.metrics(head) }
     case .description: answer = { self.description }
     case .version: answer = { self.version }
-    case .statistics, .login, .refresh, .join, .password, .ways, .provider, .providerReturn, nil:
+    case .statistics, .login, .refresh, .logout, .join, .password, .link, .ways, .provider,
+      .providerReturn, nil:
       return nil
     }
     return resource.route(head.method) == nil ? resource.methodNotAllowed : answer()

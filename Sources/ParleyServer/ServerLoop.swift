@@ -17,6 +17,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let storeThread: StoreThread
     let searchThread: SearchThread
     let gateway: Gateway
+    let ownTokens: SelfSignedTokens
+    let sessions: SessionService
+    let links: LinkService
     let login: LoginService?
     let provider: ProviderService?
     let hooks: HookInbox?
@@ -30,7 +33,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
     fileprivate init(
       transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
-      gateway: Gateway, login: LoginService?, provider: ProviderService?, hooks: HookInbox?,
+      gateway: Gateway, ownTokens: SelfSignedTokens, sessions: SessionService, links: LinkService,
+      login: LoginService?, provider: ProviderService?, hooks: HookInbox?,
       broker: (any ServerBroker)?, sharedRevocations: SharedRevocations?, company: LoopCompany?,
       nodes: Monitor<NodeBoard>
     ) {
@@ -38,6 +42,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       self.storeThread = storeThread
       self.searchThread = searchThread
       self.gateway = gateway
+      self.ownTokens = ownTokens
+      self.sessions = sessions
+      self.links = links
       self.login = login
       self.provider = provider
       self.hooks = hooks
@@ -129,17 +136,25 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         hasOthers: company != nil,
         queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) },
         queuedBytesBound: { [unowned transport] in transport.queuedBytesBound }))
+    let sessions = SessionService(
+      names: RandomNames(), clock: SystemClock(), revocations: access.revocations, log: log,
+      rule: SessionRule(idleMilliseconds: Int64(configuration.refreshTokenTime.milliseconds)),
+      gateway: gateway)
+    let respond = { [unowned transport] in transport.respond(to: $0, with: $1) }
     var login: LoginService?
     if let users = access.users, let loginThread {
       login = LoginService(
-        tokens: access.ownTokens, users: users, thread: loginThread, names: RandomNames(),
-        clock: SystemClock(), revocations: access.revocations, log: log,
+        tokens: access.ownTokens, users: users, thread: loginThread, sessions: sessions,
+        cookie: configuration.sessionCookie, clock: SystemClock(),
+        revocations: access.revocations, log: log,
         accessMilliseconds: Int64(configuration.accessTokenTime.milliseconds),
-        refreshMilliseconds: Int64(configuration.refreshTokenTime.milliseconds))
+        sessionMilliseconds: Int64(configuration.sessionTime.milliseconds), respond: respond)
     }
     attachments = Attachments(
       transport: transport, storeThread: storeThread, searchThread: searchThread, gateway: gateway,
-      login: login, provider: provider.map { service(of: $0, access) }, hooks: hooks,
+      ownTokens: access.ownTokens, sessions: sessions,
+      links: LinkService(clock: SystemClock(), log: log, gateway: gateway), login: login,
+      provider: provider.map { service(of: $0, access, sessions, respond: respond) }, hooks: hooks,
       broker: broker,
       // One loop tells the others' nodes, for there is one file.
       sharedRevocations: configuration.isStoreInDatabase && place == 0 ? access.revocations : nil,
@@ -449,6 +464,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       perform()
     } else if gateway.request(request, head: head, body: body) {
       perform()
+    } else if files != nil, isPreviewed(head) {
+      let links = attached.links
+      links.title(at: head) { [self] in answer(request, head, PagePreview(title: $0, site: site)) }
+      perform()
     } else if let response = files?.response(to: head) {
       transport.respond(to: request, with: response)
     } else if head.path.utf8.starts(with: "/api/".utf8) {
@@ -460,14 +479,33 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
+  /// Whether somebody asks for a page that may show a title where its address is pasted. The page's own worker,
+  /// which keeps one page for all addresses, does not.
+  private func isPreviewed(_ head: RequestHead) -> Bool {
+    let destination = head.headers["sec-fetch-dest"] ?? "document"
+    return head.method == "GET" && LinkService.isPreviewed(head.path)
+      && destination.utf8.elementsEqual("document".utf8)
+      && (configuration.isDemo || !head.path.hasPrefix("/n/"))
+  }
+
+  /// The site's address as browsers know it, without a slash at its end; `nil` where no setting says it.
+  private var site: String? { configuration.publicURL.map(Configuration.withoutSlash) }
+
+  private func answer(_ request: RequestID, _ head: RequestHead, _ preview: PagePreview) {
+    if let response = files?.response(to: head, preview: preview) {
+      transport.respond(to: request, with: response)
+    }
+  }
+
   /// Answers what the gateway leaves to the server; whether it is that.
   private func answer(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
   ) -> Bool {
-    if resource.page == .refresh,
-      let response = attached.provider?.refresh(head, body, isAlone: attached.login == nil)
+    let respond = { [unowned transport] in transport.respond(to: request, with: $0) }
+    if resource.page == .refresh, let provider = attached.provider,
+      attached.login == nil || provider.isMine(head, body)
     {
-      transport.respond(to: request, with: response)
+      if let response = provider.refresh(request, head, body) { respond(response) }
       return true
     }
     switch resource.page {
@@ -477,9 +515,13 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     case .ways: transport.respond(to: request, with: ways(head, at: resource))
     case .provider, .providerReturn:
       guard let provider = attached.provider else { return false }
-      if let response = provider.answer(request, head, at: resource) {
+      if let response = provider.answer(request, head, body, at: resource) {
         transport.respond(to: request, with: response)
       }
+    case .logout:
+      guard attached.login != nil || attached.provider != nil else { return false }
+      logOut(head, body, at: resource, respond: respond)
+    case .link: attached.links.answer(head, body, at: resource, respond: respond)
     case .login, .refresh, .join, .password:
       guard let login = attached.login else { return false }
       if let response = login.answer(request, head, body, at: resource) {
@@ -492,8 +534,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   /// The login thread has done a job.
   func finish(_ job: LoginThread.Job, _ outcome: LoginThread.Outcome) {
-    guard let login = attached.login else { return }
-    transport.respond(to: job.request, with: login.finish(job, outcome))
+    attached.login?.finish(job, outcome)
+    perform()
   }
 
   /// The provider was asked.

@@ -81,13 +81,17 @@ package struct StaticFiles {
 
   /// The response to a request for a page or asset; `nil` when the path is not for this folder.
   ///
-  /// `/` and `/n/…` are the page, `/admin` is the one for operators; `/worker.js` is the page's service
+  /// `/`, `/n/…` and `/s/…` are the page, `/admin` is the one for operators; `/worker.js` is the page's service
   /// worker, which serves what lies beside and below it; `/assets/…` are the files of the folder, and
   /// `/sdk/1/…` the client for other sites. The page's addresses are relative, so that a proxy may put a
   /// path before all of them; below `/n/` they begin one folder higher.
-  package mutating func response(to head: RequestHead) -> Response? {
+  ///
+  /// - Parameter preview: What the page says of itself where its address is pasted. Such a page is sent as it is, not
+  ///   compressed.
+  package mutating func response(to head: RequestHead, preview: PagePreview? = nil) -> Response? {
     let name: String
-    if head.path == "/" || head.path.hasPrefix("/n/") {
+    let isBelow = head.path.hasPrefix("/n/") || head.path.hasPrefix("/s/")
+    if head.path == "/" || isBelow {
       name = "index.html"
     } else if head.path == "/admin" {
       name = "admin.html"
@@ -116,12 +120,12 @@ package struct StaticFiles {
       } else {
         pageHeaders
       }
-    if head.path.hasPrefix("/n/"), self.entry(named: Self.builtPageOneDown) == nil {
+    if isBelow, self.entry(named: Self.builtPageOneDown) == nil {
       guard let page = pageOneDown() else { return Self.notFound }
       entry = page
       tag = page.tag
     } else {
-      let file = head.path.hasPrefix("/n/") ? Self.builtPageOneDown : name
+      let file = isBelow ? Self.builtPageOneDown : name
       guard let plain = self.entry(named: file) else { return Self.notFound }
       entry = plain
       tag = plain.tag
@@ -133,12 +137,22 @@ package struct StaticFiles {
         else { continue }
         if !isCompressed { headers.append(("vary", "accept-encoding")) }
         isCompressed = true
-        guard accepted.contains(coding.name) else { continue }
+        guard preview == nil, accepted.contains(coding.name) else { continue }
         entry = form
         tag = String(form.tag.dropLast()) + "-\(coding.ending)\""
         headers.append(("content-encoding", coding.name))
         break
       }
+    }
+    var body = entry.body
+    if let preview {
+      body = Self.page(body, with: preview)
+      tag = String(tag.dropLast()) + "-\(String(Self.hash(preview.text), radix: 36))\""
+    }
+    if head.path.hasPrefix("/s/") {
+      // The address is the key: it goes to nobody else.
+      headers.removeAll { $0.name == "referrer-policy" }
+      headers += [("referrer-policy", "no-referrer"), ("x-robots-tag", "noindex")]
     }
     headers.append(("etag", tag))
     let isFixed = name.hasPrefix("immutable/")
@@ -146,8 +160,22 @@ package struct StaticFiles {
       ("cache-control", isFixed ? "public, max-age=31536000, immutable" : "no-cache"))
     let ending = name.split(separator: ".").last.map(String.init) ?? ""
     headers.append(("content-type", Self.types[ending] ?? "application/octet-stream"))
-    return Response(status: 200, headers: headers, body: entry.body)
+    return Response(status: 200, headers: headers, body: body)
       .unless(known: EntityTags(head.headers["if-none-match"]))
+  }
+
+  /// A page with a preview at the beginning of its head.
+  private static func page(_ body: [UInt8], with preview: PagePreview) -> [UInt8] {
+    let text = String(decoding: body, as: UTF8.self)
+    guard let end = text.firstRange(of: "<meta charset=\"utf-8\" />")?.upperBound else {
+      return body
+    }
+    return Array((text[..<end] + "\n" + preview.text + text[end...]).utf8)
+  }
+
+  /// FNV-1a with 64 bits.
+  private static func hash(_ text: String) -> UInt64 {
+    text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
   }
 
   /// The built page as it is sent below `/n/`, where its links begin one folder higher.

@@ -40,6 +40,27 @@ package struct StoreCommands {
     }
   }
 
+  /// Lists the sessions of a user that count, the last used first, while a server may be running.
+  package func sessions(of user: String, now: Timestamp) throws -> [Session] {
+    let store = try configuration.repairableStore(writing: false)
+    let revocations = try RevocationFile(path: configuration.revocationsPath)
+    var known: User?
+    if let file = configuration.usersFile {
+      known = try UserLine.lines(ofFileAt: file).first { $0.user.id == user }?.user
+    }
+    switch store.perform([StoreRequest.logins(.list(user: user, now: now))])[0] {
+    case .logins(.sessions(let sessions)):
+      return sessions.filter { session in
+        let identity = Identity(
+          user: user, tokenID: session.id, issuedAt: session.renewedAt, grants: [])
+        return !revocations.isRevoked(identity)
+          && known?.owns(tokenIssuedAt: session.renewedAt) ?? true
+      }
+    case .failed(let error): throw error
+    default: preconditionFailure("a store answers a request for sessions with sessions")
+    }
+  }
+
   /// Lists deleted notes that may come back, the newest deletion first, while a server may be running.
   package func deletedNotes() throws -> [DeletedNote] {
     let store = try configuration.repairableStore(writing: false)

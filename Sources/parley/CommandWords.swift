@@ -48,9 +48,7 @@ struct CommandWords {
 
   /// The configuration that the settings among the words make, with environment and file.
   func configuration() throws(ConfigurationError) -> Configuration {
-    let loaded = try ConfigurationLoader(environment: Program.environment).load(settings)
-    if let unknown = loaded.unknown.first { throw unknown }
-    return loaded.configuration
+    try Program.configuration(settings).configuration
   }
 }
 

@@ -13,6 +13,19 @@ enum Program {
     static let unconfirmed: Int32 = 3
   }
 
+  /// The configuration of a command that works by it. A variable that is no setting is passed over with a word, as
+  /// `serve` does: it may be another program's. Such a line of the file ends the command.
+  static func configuration(
+    _ settings: some Sequence<String>
+  ) throws(ConfigurationError) -> ConfigurationLoader.Result {
+    let loaded = try ConfigurationLoader(environment: environment).load(settings)
+    for unknown in loaded.unknown {
+      guard case .unknownSetting(_, .environment, _) = unknown else { throw unknown }
+      Terminal.error("parley: ignored: \(unknown)\n")
+    }
+    return loaded
+  }
+
   /// Runs the command that the arguments name; returns the exit code.
   static func run(_ arguments: [String]) -> Int32 {
     // A peer that went away is an error of `write`, not the end of the process.

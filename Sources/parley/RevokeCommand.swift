@@ -23,9 +23,7 @@ enum RevokeCommand {
     guard !revocations.isEmpty else { return usage("expected --user ID or --token ID") }
     let configuration: Configuration
     do throws(ConfigurationError) {
-      let loaded = try ConfigurationLoader(environment: Program.environment).load(settings)
-      if let unknown = loaded.unknown.first { throw unknown }
-      configuration = loaded.configuration
+      configuration = try Program.configuration(settings).configuration
     } catch {
       Terminal.error("parley: \(error)\n")
       return Program.ExitCode.usage

@@ -121,9 +121,7 @@ enum TokenCommand {
       return Program.ExitCode.failure
     }
     Terminal.output("header  \(printable(parts.header))\nclaims  \(printable(parts.claims))\n")
-    let loaded = try ConfigurationLoader(environment: Program.environment).load(
-      Array(arguments.dropFirst()))
-    if let unknown = loaded.unknown.first { throw unknown }
+    let loaded = try Program.configuration(arguments.dropFirst())
     guard let authenticator = try loaded.configuration.authenticator(log: nil) else {
       Terminal.output("not checked: no key is configured\n")
       return Program.ExitCode.success

@@ -2,7 +2,7 @@ import CryptoOpenSSL
 import GatewayPorts
 import ParleyServer
 
-/// `parley user add`, `list`, `passwd` and `remove`.
+/// `parley user add`, `list`, `passwd`, `sessions` and `remove`.
 enum UserCommand {
   /// Runs one of them; returns the exit code.
   static func run(_ arguments: [String]) -> Int32 {
@@ -12,8 +12,9 @@ enum UserCommand {
       case "add": try add(rest)
       case "list": try list(rest)
       case "passwd": try setPassword(rest)
+      case "sessions": try listSessions(rest)
       case "remove": try remove(rest)
-      default: throw UsageError("expected add, list, passwd or remove")
+      default: throw UsageError("expected add, list, passwd, sessions or remove")
       }
       return Program.ExitCode.success
     } catch let error as UsageError {
@@ -81,6 +82,25 @@ enum UserCommand {
     try editing.require(user)
     let password = PasswordHash(password: try Prompt.newPassword())
     try editing.setPassword(of: user, to: password, since: Program.now)
+  }
+
+  private static func listSessions(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: [], switches: ["json"])
+    let user = try words.operand("one user, by the name they sign in with")
+    let sessions = try StoreCommands(words.configuration()).sessions(of: user, now: Program.now)
+    if words.switches.contains("json") {
+      Terminal.output(JSONReport.sessions(sessions))
+      return
+    }
+    for session in sessions {
+      let device = [session.device.browser, session.device.system].filter { !$0.isEmpty }
+      Terminal.output(
+        [
+          session.id, "used \(UTCDate.text(seconds: session.renewedAt / 1_000))",
+          "begun \(UTCDate.text(seconds: session.begunAt / 1_000))",
+          device.isEmpty ? "unknown device" : device.joined(separator: ", "),
+        ].joined(separator: "  ") + "\n")
+    }
   }
 
   private static func remove(_ arguments: ArraySlice<String>) throws {

@@ -321,7 +321,7 @@ def test_a_link_for_reading(guarded, person):
     ada.type("Once upon a time")
     ada.wait_until_saved()
     link = share(ada)
-    assert "#share=" in link and note in link
+    assert "/s/" in link and note not in link
     bo = follow(person("Bo", "#b0452a"), link)
     bo.wait_for_text("Once upon a time")
     expect(bo.page.locator("#access")).to_be_visible()

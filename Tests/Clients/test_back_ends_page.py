@@ -61,10 +61,10 @@ def test_each_language_makes_writes_reads_finds_and_shares(shop, language, tmp_p
     status, _, text = server.request("GET", f"/api/notes/{note}/text?format=text", headers=headers)
     assert (status, text) == (200, b"Three chairs\nTwo tables\n")
     if language == "sh":
-        assert '"path":"/n/order-sh#share=' in ended.stdout.replace("\\/", "/")
+        assert '"path":"/s/' in ended.stdout.replace("\\/", "/")
     else:
         count, address = json.loads(ended.stdout.splitlines()[-1])
-        assert count >= 1 and address.startswith(f"{server.origin}/n/{note}#share=")
+        assert count >= 1 and address.startswith(f"{server.origin}/s/")
 
 
 def test_the_tasks_are_there_in_every_language():

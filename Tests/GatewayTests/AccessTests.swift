@@ -507,7 +507,10 @@ struct AccessTests {
     #expect(share("n1", #"{"access":"read"}"#, by: "curator").status == 201)
     #expect(share("n1", #"{"access":"write"}"#, by: "curator").status == 403)
     #expect(share("none", #"{"access":"read"}"#).status == 404)
-    #expect(rig.request("GET", "/api/notes/n1/share", token: "manager").status == 405)
+    #expect(rig.request("GET", "/api/notes/n1/share", token: "manager").status == 200)
+    #expect(rig.request("GET", "/api/notes/n1/share", token: "writer").status == 403)
+    #expect(rig.request("DELETE", "/api/notes/n1/share/l.x", token: "writer").status == 403)
+    #expect(rig.request("DELETE", "/api/notes/n1/share/l.x", token: "manager").status == 404)
     #expect(rig.request("DELETE", "/api/notes/none/share", token: "manager").status == 404)
     #expect(rig.revocations.generation == 0)
   }

@@ -37,6 +37,8 @@ final class OwnTokenBook: OwnTokens {
     return token
   }
 
+  func key(ofLink id: String) -> String { "key of \(id)" }
+
   func identity(of token: String, now: Timestamp) throws(AuthenticationError) -> Identity? {
     guard let identity = identities[token] else { return nil }
     if let end = identity.expiresAt, end <= now { throw .expired }

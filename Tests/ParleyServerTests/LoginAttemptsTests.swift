@@ -54,4 +54,17 @@ struct LoginAttemptsTests {
     for index in 0..<30_000 { attempts.failed(address: "127.0.0.1", user: "\(index)", now: 0) }
     #expect(attempts.wait(address: "192.0.2.1", user: "ada", now: 0) > 0)
   }
+
+  @Test("an address that holds sign-ins at the provider leaves places to others")
+  func places() {
+    var places = SignInPlaces(countMax: 20)
+    #expect((0..<20).count { _ in places.take(by: "192.0.2.1") } == SignInPlaces.countMaxOfAddress)
+    #expect(places.take(by: "192.0.2.2"))
+    places.give(by: "192.0.2.1")
+    #expect(places.take(by: "192.0.2.1"))
+    #expect(!places.take(by: "192.0.2.1"))
+    // Whoever comes through a proxy of this machine shares its places with all who do.
+    #expect((0..<20).count { _ in places.take(by: "127.0.0.1") } == 11)
+    #expect(!places.take(by: "192.0.2.3"))
+  }
 }

@@ -102,4 +102,21 @@ struct WaitingBodiesTests {
       #expect(count <= 2_000_000)
     }
   }
+
+  @Test("of long bodies that are read, half may be one person's")
+  func persons() {
+    let bodies = LongBodies(byteCountMax: 100)
+    var kept = [bodies.reserve(30, for: "ada"), bodies.reserve(20, for: "ada")]
+    #expect(!kept.contains { $0 == nil })
+    #expect(bodies.reserve(1, for: "ada") == nil)
+    kept.append(bodies.reserve(40, for: "bea"))
+    // Nobody in particular has no share, only what is left.
+    #expect(bodies.reserve(10, for: "") != nil)
+    #expect(bodies.reserve(11, for: "") == nil)
+    kept.removeFirst()
+    #expect(bodies.reserve(30, for: "ada") != nil)
+    kept = []
+    // One that is alone always finds room.
+    #expect(bodies.reserve(1_000, for: "ada") != nil)
+  }
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Access, claimsOf, fragmentOf, tokenIn } from "../../Web/js/access.js";
+import { Access, claimsOf, formerPass, fragmentOf, tokenIn } from "../../Web/js/access.js";
 import { initials } from "../../Web/js/people.js";
 
 /** @param {object} claims */
@@ -32,16 +32,17 @@ function browser() {
 }
 
 test("the address tells a token, a link and the history apart", () => {
-  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, invite: undefined, isHistory: false, isNew: false, newKey: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
-  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, invite: undefined, isHistory: true, isNew: false, newKey: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
-  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", invite: undefined, isHistory: true, isNew: false, newKey: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
+  assert.deepEqual(fragmentOf(""), { token: undefined, share: undefined, invite: undefined, isHistory: false, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
+  assert.deepEqual(fragmentOf("#history"), { token: undefined, share: undefined, invite: undefined, isHistory: true, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
+  assert.deepEqual(fragmentOf("#share=a.b-_.c&history"), { token: undefined, share: "a.b-_.c", invite: undefined, isHistory: true, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
   assert.equal(fragmentOf("#invite=pi_a-_").invite, "pi_a-_");
+  assert.equal(fragmentOf("#s=k-_").key, "k-_");
   assert.equal(fragmentOf("#signed-in").isSignedIn, true);
   assert.equal(fragmentOf("#sign-in-problem=denied").signInProblem, "denied");
   assert.equal(fragmentOf("#share=a.b.c&heading=what-to-bring").heading, "what-to-bring");
   assert.equal(fragmentOf("#new").isNew, true);
   assert.equal(fragmentOf("#new=0a1b").newKey, "0a1b");
-  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, invite: undefined, isHistory: false, isNew: false, newKey: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
+  assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, invite: undefined, isHistory: false, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
 });
 
 test("what a token says is read, and what is none is not", () => {
@@ -222,4 +223,21 @@ test("another person has the tab from its next load on", () => {
 test("initials are those of the name, not of what stands in brackets after it", () => {
   assert.equal(initials("Bo Li (guest)"), "BL");
   assert.equal(initials("(guest)"), "(");
+});
+
+test("a short link stays the address, and a reload finds what it has opened", () => {
+  const storage = storageOf();
+  const opened = new Access({ location: { hash: "#s=k-_" }, storage, link: { key: "k-_", token: tokenOf({ sub: "share/n" }) } });
+  assert.equal(opened.isLink, true);
+  assert.equal(opened.fragment, "s=k-_");
+  assert.deepEqual(formerPass(storage), { key: "k-_", token: opened.token });
+  assert.equal(formerPass(storageOf()), undefined);
+});
+
+test("a session that the browser keeps is a password's by its access token", () => {
+  const access = new Access({ location: { hash: "" }, storage: storageOf() });
+  access.take({ token: tokenOf({ sub: "ada", aud: "parley:user" }), isKept: true });
+  assert.equal(access.hasPassword, true);
+  access.take({ token: tokenOf({ sub: "ada", aud: "parley:self" }), isKept: true });
+  assert.equal(access.hasPassword, false);
 });

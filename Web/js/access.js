@@ -4,6 +4,7 @@
 //
 //   #token=…   the person's own. It is taken out of the address at once.
 //   #share=…   a shared link's. It stays, for the address is the link.
+//   #s=…       the key of a short link, which the server gives the token for (shortlink.js). It stays, too.
 //   #invite=…  none yet: it lets its bearer become a user (passwords.js). It is taken out of the address at once.
 //
 // A third way is a password, a fourth an identity provider (provider.js); with both comes a token for getting
@@ -16,9 +17,9 @@
 import { Emitter } from "./emitter.js";
 
 /**
- * @typedef {{token: string, refreshToken?: string, name?: string}} OwnToken The name if whoever gave
- *   the token said it.
- * @typedef {OwnToken & {isLink: boolean}} Pass
+ * @typedef {{token: string, refreshToken?: string, isKept?: boolean, name?: string}} OwnToken The name if whoever
+ *   gave the token said it. Kept: the browser has the token for new ones in a cookie.
+ * @typedef {OwnToken & {isLink: boolean, key?: string}} Pass With the key of a short link.
  * @typedef {{sub?: string, name?: string, exp?: number}} Claims
  */
 
@@ -36,14 +37,15 @@ export const headingPlace = "heading";
  * What the address says behind "#".
  *
  * @param {string} hash
- * @returns {{token?: string, share?: string, invite?: string, isHistory: boolean, isNew: boolean, newKey?: string,
- *   heading?: string, isSignedIn: boolean, signInProblem?: string}}
+ * @returns {{token?: string, share?: string, key?: string, invite?: string, isHistory: boolean, isNew: boolean,
+ *   newKey?: string, heading?: string, isSignedIn: boolean, signInProblem?: string}}
  */
 export function fragmentOf(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   return {
     token: fields.get("token") || undefined,
     share: fields.get("share") || undefined,
+    key: fields.get("s") || undefined,
     invite: fields.get("invite") || undefined,
     isHistory: fields.has("history"),
     isNew: fields.has(newPlace),
@@ -129,8 +131,9 @@ export class Access extends Emitter {
    * @param {{hash: string}} options.location
    * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} options.storage
    * @param {BroadcastChannel} [options.channel] To the other tabs.
+   * @param {{key: string, token: string}} [options.link] A short link that was opened.
    */
-  constructor({ location, storage, channel }) {
+  constructor({ location, storage, channel, link }) {
     super();
     this.#storage = storage;
     this.#channel = channel;
@@ -139,11 +142,17 @@ export class Access extends Emitter {
     const { token, share } = fragmentOf(location.hash);
     if (token) this.take({ token });
     else if (share) this.#become({ token: share, isLink: true });
+    else if (link) this.#become({ ...link, isLink: true });
     channel?.addEventListener("message", ({ data }) => this.#heard(data));
   }
 
   get token() {
     return this.pass?.token;
+  }
+
+  /** Whether the person has signed out in this browser, and nobody has signed in since. */
+  get isOut() {
+    return this.#isOut;
   }
 
   get isLink() {
@@ -166,23 +175,25 @@ export class Access extends Emitter {
 
   /** Whether the person has a password of this server's: tokens for getting new ones say what they came by. */
   get hasPassword() {
-    const { refreshToken } = this.pass ?? {};
+    const { refreshToken, token, isKept } = this.pass ?? {};
+    if (isKept) return token !== undefined && payloadOf(token)?.aud === "parley:user";
     return refreshToken !== undefined && payloadOf(refreshToken)?.aud === "parley:refresh";
   }
 
   /** What has to stand in the address of a note, behind "#", for it to open again. */
   get fragment() {
+    if (this.pass?.key) return `s=${this.pass.key}`;
     return this.isLink ? `share=${this.token}` : "";
   }
 
   /** @param {OwnToken} own */
-  take({ token, refreshToken, name }) {
+  take({ token, refreshToken, isKept, name }) {
     if (this.#hasLeft) return;
     const isSignIn = !this.pass && token !== this.#offered;
-    this.#become({ token, isLink: false, refreshToken, name });
+    this.#become({ token, isLink: false, refreshToken, isKept, name });
     this.#isOut = false;
     this.#store(outKey, undefined);
-    this.#channel?.postMessage({ token, refreshToken, name, isSignIn });
+    this.#channel?.postMessage({ token, refreshToken, isKept, name, isSignIn });
   }
 
   /** Asks the other tabs for a token, when the server wants one and there is none. */
@@ -236,8 +247,8 @@ export class Access extends Emitter {
   /** @returns {Pass | undefined} */
   #stored() {
     try {
-      const { token, isLink, refreshToken, name } = JSON.parse(this.#read(passKey) ?? "");
-      return typeof token === "string" ? { token, isLink: isLink === true, refreshToken, name } : undefined;
+      const { token, isLink, key, refreshToken, isKept, name } = JSON.parse(this.#read(passKey) ?? "");
+      return typeof token === "string" ? { token, isLink: isLink === true, key, refreshToken, isKept, name } : undefined;
     } catch {
       return undefined;
     }
@@ -249,18 +260,33 @@ export class Access extends Emitter {
     if (typeof data?.signedOut === "string") {
       if (this.pass && !this.isLink && (this.claims?.sub ?? "") === data.signedOut) this.emit("signedOut", undefined);
     } else if (data?.isWanted && this.pass && !this.isLink && !this.hasEnded()) {
-      const { token, refreshToken, name } = this.pass;
-      this.#channel?.postMessage({ token, refreshToken, name });
+      const { token, refreshToken, isKept, name } = this.pass;
+      this.#channel?.postMessage({ token, refreshToken, isKept, name });
     } else if (typeof data?.token === "string" && data.token !== this.token && !this.isLink) {
       const own = this.claims;
       if (this.#isOut && !data.isSignIn) return;
       if (own && own.sub !== claimsOf(data.token)?.sub) return;
       // Only a token that lasts longer is worth changing to.
       if (own && (own.exp ?? Infinity) >= (claimsOf(data.token)?.exp ?? Infinity)) return;
-      const { token, refreshToken, name } = data;
+      const { token, refreshToken, isKept, name } = data;
       this.#offered = token;
-      this.emit("offered", { token, refreshToken, name });
+      this.emit("offered", { token, refreshToken, isKept, name });
     }
+  }
+}
+
+/**
+ * What a tab with this storage has had before, whatever its address says now.
+ *
+ * @param {Pick<Storage, "getItem">} storage
+ * @returns {{token: string, key?: string} | undefined}
+ */
+export function formerPass(storage) {
+  try {
+    const { token, key } = JSON.parse(storage.getItem(passKey) ?? "");
+    return typeof token === "string" ? { token, key } : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -44,14 +44,14 @@ let subscriptions = [];
 function show() {
   // Before the field is another note's.
   keepTitle();
-  const { token, share, invite, isNew, newKey, heading } = fragmentOf(location.hash);
+  const { token, share, key, invite, isNew, newKey, heading } = fragmentOf(location.hash);
   if (token) {
     history.replaceState(null, "", location.pathname);
     if (token !== access.token) void signIn({ token });
   } else if (invite) {
     history.replaceState(null, "", location.pathname);
     void loadPart(() => import("./passwords.js")).then(({ join }) => join(invite));
-  } else if (share && share !== access.token) {
+  } else if ((share && share !== access.token) || (key && key !== access.pass?.key)) {
     // Another link, put into the address of this tab: with other rights, everything starts anew.
     location.reload();
     return;

@@ -12,29 +12,39 @@ import { RequestError, request } from "./http.js";
  * @returns {OwnToken}
  */
 function tokenFrom(answer) {
-  const { accessToken, refreshToken } = answer?.data?.tokens ?? {};
+  const { accessToken, refreshToken, kept } = answer?.data?.tokens ?? {};
   if (answer?.hasError || typeof accessToken !== "string") {
     throw new RequestError(401, answer?.code);
   }
-  return { token: accessToken, refreshToken, name: answer.data.response?.name };
+  return { token: accessToken, refreshToken, ...(kept && { isKept: true }), name: answer.data.response?.name };
 }
 
-/** @param {string} email @param {string} password */
-export const logIn = async (email, password) =>
-  tokenFrom(await request("/api/user/login", "POST", { email, password }));
+/** @param {{email: string, password: string, keep: boolean}} fields Whether the browser keeps the session. */
+export const logIn = async (fields) => tokenFrom(await request("/api/user/login", "POST", fields));
 
-/** @param {{invitation: string, email: string, password: string, name?: string}} fields */
+/** @param {{invitation: string, email: string, password: string, name?: string, keep?: boolean}} fields */
 export const joinBy = async (fields) => tokenFrom(await request("/api/user/join", "POST", fields));
 
-/** @param {{email: string, password: string, newPassword: string}} fields */
+/** @param {{email: string, password: string, newPassword: string, keep?: boolean}} fields */
 export const changePassword = async (fields) => tokenFrom(await request("/api/user/password", "POST", fields));
 
-/** @param {string} refreshToken */
+/** @param {string} [refreshToken] Without one, that which the browser keeps counts. */
 export const renew = async (refreshToken) =>
   tokenFrom(await request("/api/user/refresh", "POST", { refreshToken }));
 
-/** Takes the tokens of who has come back from the identity provider, which the server has for this browser. */
-export const takeTokens = async () => tokenFrom(await request("/api/user/provider", "POST"));
+/**
+ * Ends the session.
+ *
+ * @param {string} [refreshToken] As for `renew`.
+ */
+export const logOut = (refreshToken) => request("/api/user/logout", "POST", { refreshToken });
+
+/**
+ * Takes the tokens of who has come back from the identity provider, which the server has for this browser.
+ *
+ * @param {boolean} keep Whether the browser keeps the session.
+ */
+export const takeTokens = async (keep) => tokenFrom(await request("/api/user/provider", "POST", { keep }));
 
 /**
  * How people sign in here, beside with a token.

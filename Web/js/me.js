@@ -56,6 +56,7 @@ async function editProfile() {
   byId("profile-hint").hidden = !isNamed();
   byId("profile-hint").textContent = t("me.nameIsGiven");
   byId("change-password").hidden = !access.hasPassword;
+  byId("show-devices").hidden = !access.pass?.refreshToken && !access.pass?.isKept;
   byId("sign-out").hidden = !access.pass;
   byId("sign-out").textContent = access.isLink ? t("me.leaveLink") : t("me.signOut");
   byId("profile-colors").replaceChildren(
@@ -92,6 +93,10 @@ export function setUpMe() {
   byId("change-password").addEventListener("click", () => {
     /** @type {HTMLDialogElement} */ (byId("profile")).close();
     void loadPart(() => import("./passwords.js")).then(({ changePassword }) => changePassword());
+  });
+  byId("show-devices").addEventListener("click", () => {
+    /** @type {HTMLDialogElement} */ (byId("profile")).close();
+    void loadPart(() => import("./devices.js")).then(({ showDevices }) => showDevices());
   });
   // Another tab has changed them.
   addEventListener("storage", ({ key }) => {

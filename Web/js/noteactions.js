@@ -1,5 +1,6 @@
 // What can be done with a note, from the list, the bar above it, or a notice.
 
+import { at } from "./base.js";
 import { announce, confirm, copy, hideToast, toast } from "./dialogs.js";
 import { request } from "./http.js";
 import { lengthOf, t } from "./language.js";
@@ -9,7 +10,7 @@ import { page } from "./page.js";
 import { loadPart } from "./parts.js";
 import { go, home, noteIn, pathOf } from "./routes.js";
 import { mayManage } from "./rights.js";
-import { connection, early, list, profile } from "./session.js";
+import { access, connection, early, list, profile } from "./session.js";
 import { openSharing } from "./sharing.js";
 import { messageOf } from "./words.js";
 import { drawCount } from "./wordcount.js";
@@ -102,7 +103,9 @@ export async function download(kind) {
 
 /** @param {string} id */
 export async function shareNote(id) {
-  const address = new URL(pathOf(id), location.href).href;
+  // Who came by a short link passes that one on.
+  const { key } = access.pass ?? {};
+  const address = new URL(key ? at(`/s/${key}`) : pathOf(id), location.href).href;
   // Who may not make a link can pass on the address.
   if (!mayManage(id)) toast((await copy(address)) ? t("note.linkCopied") : address);
   else {

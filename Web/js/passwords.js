@@ -125,7 +125,7 @@ export function changePassword() {
     ],
     yes: t("password.yes"),
     submit: async ({ password = "", newPassword = "" }) => {
-      const own = await change({ email, password, newPassword });
+      const own = await change({ email, password, newPassword, keep: access.pass?.isKept });
       // At once: the server ends the connection of the token until now, and this one gets the next.
       access.take(own);
       const problem = await signIn(own);

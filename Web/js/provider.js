@@ -10,13 +10,30 @@ import { home } from "./base.js";
 
 /** Where a tab knows over its way to the provider what it showed. */
 const placeKey = "parley.place";
+/** Where it knows whether the browser is to keep the session. */
+const keepKey = "parley.keep";
 
-/** Remembers what this tab shows, for when it comes back. */
-export function leaveForProvider() {
+/**
+ * Remembers what this tab shows, for when it comes back.
+ *
+ * @param {boolean} keep Whether the browser keeps the session.
+ */
+export function leaveForProvider(keep) {
   try {
     sessionStorage.setItem(placeKey, location.pathname + location.hash);
+    if (keep) sessionStorage.setItem(keepKey, "true");
+    else sessionStorage.removeItem(keepKey);
   } catch {
     // It comes back to the list then.
+  }
+}
+
+/** Whether the browser is to keep the session of who comes back. */
+export function isToBeKept() {
+  try {
+    return sessionStorage.getItem(keepKey) !== null;
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 // What the parts of the page share: who this person is and what they may do, the line to the server, the
 // list of notes, and the client core.
 
-import { Access, channelBetweenTabs, claimsOf, fragmentOf } from "./access.js";
+import { Access, channelBetweenTabs, claimsOf, formerPass, fragmentOf } from "./access.js";
 import { coreAddress } from "./assets.js";
 import { at, home, within } from "./base.js";
 import { Connection } from "./connection.js";
@@ -17,11 +17,13 @@ import { NewNotes } from "./newnote.js";
 import { NoteList } from "./notes.js";
 import { loadProfile } from "./people.js";
 import { comeBack } from "./provider.js";
+import { openShortLink } from "./shortlink.js";
 
 export const { profile, isNew: isNewPerson } = loadProfile();
 /** How this tab has come back from the identity provider, if it has. */
 export const comeback = comeBack();
-export const access = new Access({ location, storage: sessionStorage, channel: channelBetweenTabs() });
+const link = await openShortLink(location, formerPass(sessionStorage));
+export const access = new Access({ location, storage: sessionStorage, channel: channelBetweenTabs(), link });
 if (fragmentOf(location.hash).token) history.replaceState(null, "", location.pathname);
 authorise(() => access.token);
 

@@ -7,11 +7,11 @@ import { hasThings } from "./drawer.js";
 import { allPending, forgetIdentity, rememberIdentity } from "./identity.js";
 import { isKey, t } from "./language.js";
 import { withLimit } from "./limit.js";
-import { logIn, renew, takeTokens, waysToSignIn } from "./login.js";
+import { logIn, logOut, renew, takeTokens, waysToSignIn } from "./login.js";
 import { notes } from "./opennotes.js";
 import { page } from "./page.js";
 import { problemText } from "./problems.js";
-import { leaveForProvider } from "./provider.js";
+import { isToBeKept, leaveForProvider } from "./provider.js";
 import { access, comeback, connection, copies, list, ownerNow, ownerOf } from "./session.js";
 import { messageOf } from "./words.js";
 
@@ -36,12 +36,29 @@ let isRenewed = false;
 /** @type {any} */
 let renewTimer;
 
-/** Gets a new token without asking the person, where that is possible. */
-async function renewToken() {
-  const refreshToken = access.pass?.refreshToken;
-  if (!refreshToken || isRenewing || isRenewed) return false;
+/** How long other tabs have to say that they have a newer token; milliseconds. */
+const askWithin = 300;
+
+/** Asks the other tabs first: a token for new ones is good once, and this tab's may be an old one. */
+async function newestToken() {
+  const own = access.token;
+  access.ask();
+  await new Promise((resolve) => setTimeout(resolve, askWithin));
+  return access.token !== own;
+}
+
+/**
+ * Gets a new token without asking the person, where that is possible.
+ *
+ * @param {object} options
+ * @param {boolean} [options.isFirst] Whether this tab has none yet: the browser may keep a session.
+ */
+async function renewToken({ isFirst = false } = {}) {
+  const { refreshToken, isKept } = access.pass ?? {};
+  if ((!refreshToken && !isKept && !isFirst) || isRenewing || isRenewed) return false;
   isRenewing = true;
   try {
+    if (refreshToken && (await newestToken())) return true;
     const own = await renew(refreshToken);
     // Near the end of a session there is none that lasts longer.
     if (connection.isOnline && (claimsOf(own.token)?.exp ?? Infinity) <= (access.claims?.exp ?? 0)) return false;
@@ -67,7 +84,7 @@ export async function arrive() {
     return;
   }
   try {
-    providerProblem = (await signIn(await takeTokens())) ?? "";
+    providerProblem = (await signIn(await takeTokens(isToBeKept()))) ?? "";
   } catch (error) {
     providerProblem = messageOf(error);
   }
@@ -130,6 +147,11 @@ const forgetWithin = 3_000;
  * @param {boolean} [options.isHere] Whether the other tabs know of it already.
  */
 export async function leaveAccess({ isHere = false } = {}) {
+  const { refreshToken, isKept, isLink } = access.pass ?? {};
+  if (!isHere && !isLink && (refreshToken || isKept)) {
+    // Whether the server hears of it or not, this browser forgets.
+    await withLimit(logOut(refreshToken).catch(() => undefined), forgetWithin, undefined);
+  }
   // The other tabs hear of it before this one's copies go, and so keep nothing afterwards.
   access.leave({ isHere });
   if (!access.isLink) await withLimit(copies.forget(), forgetWithin, undefined);
@@ -183,6 +205,7 @@ export async function askForToken() {
   const field = /** @type {HTMLTextAreaElement} */ (byId("sign-in-token"));
   const email = /** @type {HTMLInputElement} */ (byId("sign-in-email"));
   const password = /** @type {HTMLInputElement} */ (byId("sign-in-password"));
+  const keep = /** @type {HTMLInputElement} */ (byId("sign-in-keep"));
   const otherwise = byId("sign-in-otherwise");
   const yes = /** @type {HTMLButtonElement} */ (byId("sign-in-yes"));
   const trouble = accessTrouble();
@@ -200,6 +223,7 @@ export async function askForToken() {
     byId("sign-in-by-provider").hidden = byToken || !ways.provider;
     byId("sign-in-by-token").hidden = !byToken;
     byId("sign-in-by-password").hidden = !byPassword;
+    byId("sign-in-kept").hidden = byToken || (!ways.password && !ways.provider);
     yes.hidden = !byToken && !byPassword;
     field.required = byToken;
     email.required = password.required = byPassword;
@@ -211,7 +235,7 @@ export async function askForToken() {
   if (ways.provider) {
     atProvider.textContent = t("signIn.with", { name: ways.provider.name });
     atProvider.href = ways.provider.address;
-    atProvider.onclick = leaveForProvider;
+    atProvider.onclick = () => leaveForProvider(keep.checked);
   }
   otherwise.onclick = () => choose(!isByToken);
   field.value = password.value = "";
@@ -226,7 +250,7 @@ export async function askForToken() {
     yes.disabled = true;
     problem.textContent = "";
     try {
-      const own = isByToken ? { token } : await logIn(email.value.trim(), password.value);
+      const own = isByToken ? { token } : await logIn({ email: email.value.trim(), password: password.value, keep: keep.checked });
       problem.textContent = (await signIn(own)) ?? "";
     } catch (error) {
       problem.textContent = messageOf(error);
@@ -246,7 +270,7 @@ export async function askForToken() {
 
 /** The server does not let this page in: what can be done without the person is done first. */
 async function letIn() {
-  if (access.isLink || await renewToken()) return;
+  if (access.isLink || await renewToken({ isFirst: !access.pass && !access.isOut })) return;
   if (!access.pass) access.ask();
   // Over a text, or another dialog, nothing opens by itself.
   if (accessTrouble() && !page.current?.hasText && !document.querySelector("dialog[open]")) await askForToken();
@@ -266,7 +290,7 @@ export function setUpSignIn() {
       endsAt = time;
       page.emit("access", undefined);
     };
-    if (!access.pass?.refreshToken) {
+    if (!access.pass?.refreshToken && !access.pass?.isKept) {
       tell();
       return;
     }

@@ -86,6 +86,14 @@ public struct JWTSigner: Sendable {
     return token(payload: payload)
   }
 
+  /// Makes a key of 128 bits for a purpose. No token is signed over such a text: it has a blank.
+  func key(for purpose: String) -> String {
+    guard let signature = key.signature(of: Array(purpose.utf8)) else {
+      fatalError("OpenSSL failed to sign; the machine is out of memory")
+    }
+    return Base64URL.encode(Array(signature.prefix(16)))
+  }
+
   /// Makes a token of any payload.
   package func token(payload: [UInt8]) -> String {
     var header: [UInt8] = []

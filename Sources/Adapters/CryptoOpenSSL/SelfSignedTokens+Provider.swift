@@ -40,8 +40,8 @@ extension SelfSignedTokens {
 
   /// Makes a token that carries a user.
   public func token(
-    of purpose: ProviderPurpose, for user: ProvidedUser, id: String, issuedAt: Timestamp,
-    expiresAt: Timestamp
+    of purpose: ProviderPurpose, for user: ProvidedUser, id: String, turn: Int? = nil,
+    issuedAt: Timestamp, expiresAt: Timestamp
   ) -> String {
     var claims = JWTSigner.Claims(
       user: user.id, name: user.name, tokenID: id, issuer: Self.keyID,
@@ -51,7 +51,29 @@ extension SelfSignedTokens {
       JWTPolicy.RequiredClaim(
         Self.groupsClaim, user.groups.map(PercentEncoding.encoded).joined(separator: " "))
     ]
+    if let turn { claims.further.append(Self.claim(ofTurn: turn)) }
     return signer.token(claims)
+  }
+
+  /// Makes the refresh token that counts in a session, whose turn it says, with the user.
+  public func refreshToken(of session: Session, for user: ProvidedUser) -> String {
+    token(
+      of: .refresh, for: user, id: session.id, turn: session.turn, issuedAt: session.renewedAt,
+      expiresAt: session.expiresAt)
+  }
+
+  /// Whether a token says that it is such a refresh token. It is not checked here.
+  public func isRefreshTokenOfProvided(_ token: String) -> Bool {
+    guard isOwn(token), let claims = try? authenticator.claims(of: token) else { return false }
+    return claims.audiences == [Audience.providerRefresh.rawValue]
+  }
+
+  /// Returns the user whom a refresh token carries, and its contents.
+  public func refreshToken(
+    ofProvided token: String, now: Timestamp
+  ) throws(AuthenticationError) -> (user: ProvidedUser, token: RefreshToken) {
+    let (user, identity) = try user(in: token, of: .refresh, now: now)
+    return (user, RefreshToken(identity: identity, turn: try turn(of: token)))
   }
 
   /// Returns the user whom a token carries, and the token's identity, which has no rights.

@@ -1,5 +1,13 @@
 public import GatewayPorts
 
+/// The contents of a refresh token whose signature and time were checked.
+public struct RefreshToken: Sendable {
+  /// The user; the token's id is that of the session.
+  public var identity: Identity
+  /// The session's turn that it belongs to.
+  public var turn: Int
+}
+
 /// Tokens that this server signs with a secret of its own and checks itself.
 ///
 /// They are JSON Web Tokens (HS256) with a key id and an issuer that no other key may use, so that
@@ -33,7 +41,7 @@ public final class SelfSignedTokens: OwnTokens {
   public init(secret: [UInt8], users: (any UserSource)? = nil) throws(JWTKeyError) {
     signer = try JWTSigner(secret: secret, keyID: Self.keyID)
     var policy = JWTPolicy()
-    policy.furtherClaims = [Self.groupsClaim]
+    policy.furtherClaims = [Self.groupsClaim, Self.turnClaim]
     authenticator = try JWTAuthenticator(secret: secret, policy: policy)
     self.users = users
   }
@@ -51,14 +59,18 @@ public final class SelfSignedTokens: OwnTokens {
         user: user.id, tokenID: id, issuedAt: issuedAt, expiresAt: expiresAt, grants: []), .user)
   }
 
-  /// Makes a token that is good for getting new ones.
-  public func refreshToken(
-    for user: User, id: String, issuedAt: Timestamp, expiresAt: Timestamp
-  ) -> String {
-    token(
-      for: Identity(
-        user: user.id, tokenID: id, issuedAt: issuedAt, expiresAt: expiresAt, grants: []), .refresh)
+  /// Makes the refresh token that counts in a session, whose turn it says: the same one, however often it is made.
+  public func refreshToken(of session: Session) -> String {
+    var claims = JWTSigner.Claims(
+      user: session.user, tokenID: session.id, issuer: Self.keyID,
+      audience: Audience.refresh.rawValue, issuedAt: session.renewedAt,
+      expiresAt: session.expiresAt)
+    claims.further = [Self.claim(ofTurn: session.turn)]
+    return signer.token(claims)
   }
+
+  /// Returns the key that opens a link.
+  public func key(ofLink id: String) -> String { signer.key(for: "link \(id)") }
 
   /// Returns the identity of the token's owner; `nil` if the token names another key.
   public func identity(
@@ -79,12 +91,32 @@ public final class SelfSignedTokens: OwnTokens {
     return identity
   }
 
-  /// Returns the identity of a refresh token's owner.
-  public func identity(
-    ofRefreshToken token: String, now: Timestamp
-  ) throws(AuthenticationError) -> Identity {
+  /// Returns the contents of a refresh token.
+  public func refreshToken(
+    _ token: String, now: Timestamp
+  ) throws(AuthenticationError) -> RefreshToken {
     guard isOwn(token) else { throw .unknownKey }
-    return try check(token, [.refresh], now: now).identity
+    let identity = try check(token, [.refresh], now: now).identity
+    return RefreshToken(identity: identity, turn: try turn(of: token))
+  }
+
+  /// Returns the contents of a refresh token, whether a password or a provider has named its user; `nil` if it is
+  /// none that is valid.
+  public func anyRefreshToken(_ token: String, now: Timestamp) -> RefreshToken? {
+    if let known = try? refreshToken(token, now: now) { return known }
+    return try? refreshToken(ofProvided: token, now: now).token
+  }
+
+  static let turnClaim = "turn"
+
+  static func claim(ofTurn turn: Int) -> JWTPolicy.RequiredClaim {
+    JWTPolicy.RequiredClaim(turnClaim, "\(turn)")
+  }
+
+  /// The turn that a token says; 0 for those of former versions.
+  func turn(of token: String) throws(AuthenticationError) -> Int {
+    let text = try authenticator.claims(of: token).noted(Self.turnClaim)?.text
+    return text.flatMap { Int32($0) }.map(Int.init) ?? 0
   }
 
   /// Whether a token names the server's own key.

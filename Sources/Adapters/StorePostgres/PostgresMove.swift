@@ -251,7 +251,7 @@ public final class PostgresMove: UnfinishedStore {
     let found = try run([
       PostgresCommand("SELECT is_user, name, before FROM parley.revocations ORDER BY number")
     ])
-    return found.first?.rows { Revocation(isUser: $0.integer(0) == 1, $0.text(1), $0.integer(2)) }
+    return found.first?.rows { Revocation(kind: $0.integer(0), $0.text(1), $0.integer(2)) }
       ?? []
   }
 

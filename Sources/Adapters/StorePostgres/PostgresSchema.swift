@@ -293,7 +293,7 @@ enum PostgresSchema {
       """
       CREATE TABLE parley.revocations (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        is_user bigint NOT NULL,      -- 1: all tokens of a user that are no younger than before
+        is_user bigint NOT NULL,      -- 1: all tokens of a user that are no younger than before; 2: those of an id, until before
         name bytea NOT NULL,          -- the user's or the token's
         before bigint NOT NULL,
         UNIQUE (is_user, name, before)
@@ -366,6 +366,37 @@ enum PostgresSchema {
       """
       ALTER TABLE parley.marks ADD COLUMN begun bigint NOT NULL DEFAULT 0  -- seconds, the database's clock
       """
+    ],
+    // Sessions of those who have signed in, and links to notes.
+    [
+      """
+      CREATE TABLE parley.sessions (
+        id bytea PRIMARY KEY,
+        "user" bytea NOT NULL,
+        turn bigint NOT NULL,         -- the refresh token that counts says this number
+        begun bigint NOT NULL,
+        renewed bigint NOT NULL,      -- when that token was made
+        expires bigint NOT NULL,      -- when it ends if it is not used
+        ends bigint NOT NULL,         -- when it ends in any case
+        browser bytea NOT NULL,
+        system bytea NOT NULL
+      )
+      """,
+      "CREATE INDEX sessions_by_user ON parley.sessions (\"user\", renewed)",
+      "CREATE INDEX sessions_by_expiry ON parley.sessions (expires)",
+      """
+      CREATE TABLE parley.note_links (
+        id bytea PRIMARY KEY,
+        note bytea NOT NULL,
+        hash bytea NOT NULL UNIQUE,   -- SHA-256 of the key that opens it
+        access bigint NOT NULL,       -- see NoteLink.Access
+        maker bytea NOT NULL,
+        created bigint NOT NULL,
+        expires bigint NOT NULL
+      )
+      """,
+      "CREATE INDEX note_links_by_note ON parley.note_links (note, created)",
+      "CREATE INDEX note_links_by_expiry ON parley.note_links (expires)",
     ],
   ]
 

@@ -24,7 +24,7 @@ extension PostgresStore {
       ).rows { row in
         (
           number: row.integer(0),
-          revocation: Revocation(isUser: row.integer(1) == 1, row.text(2), row.integer(3))
+          revocation: Revocation(kind: row.integer(1), row.text(2), row.integer(3))
         )
       }
       return (rows, newest?.integer(0) ?? 0)
@@ -39,15 +39,30 @@ extension PostgresStore {
       // One at a time, so that a number that is seen has all before it.
       change("LOCK TABLE parley.revocations IN EXCLUSIVE MODE")
       link.add(Revocation.insertion(of: revocations))
+      // Not the newest: a list that lacks its end counts as one that was lost.
+      change(
+        """
+        DELETE FROM parley.revocations WHERE is_user = \(Revocation.timedKind) AND before < $1
+          AND number < (SELECT max(number) FROM parley.revocations)
+        """, latestTime)
     }
   }
 }
 
 extension Revocation {
   /// Reads a revocation from the columns of its row.
-  init(isUser: Bool, _ name: String, _ before: Int) {
-    self = isUser ? .user(name, before: Timestamp(before)) : .token(name)
+  ///
+  /// - Parameter kind: 1 for a user, ``timedKind`` for tokens that end; former programs know 1 and others.
+  init(kind: Int, _ name: String, _ before: Int) {
+    self =
+      switch kind {
+      case 1: .user(name, before: Timestamp(before))
+      case Self.timedKind: .timed(name, until: Timestamp(before))
+      default: .token(name)
+      }
   }
+
+  fileprivate static let timedKind = 2
 
   /// The statement that adds revocations, each once.
   static func insertion(of revocations: [Revocation]) -> PostgresCommand {
@@ -58,15 +73,16 @@ extension Revocation {
       ON CONFLICT DO NOTHING
       """,
       [
-        revocations.map { $0.row.isUser ? 1 : 0 }, revocations.map(\.row.name),
+        revocations.map(\.row.kind), revocations.map(\.row.name),
         revocations.map(\.row.before),
       ])
   }
 
-  fileprivate var row: (isUser: Bool, name: String, before: Int) {
+  fileprivate var row: (kind: Int, name: String, before: Int) {
     switch self {
-    case .user(let user, let before): (true, user, Int(before))
-    case .token(let id): (false, id, 0)
+    case .user(let user, let before): (1, user, Int(before))
+    case .token(let id): (0, id, 0)
+    case .timed(let id, let end): (Self.timedKind, id, Int(end))
     }
   }
 }

@@ -288,6 +288,10 @@ public final class PostgresStore: DocumentStore, Outbox {
         return .files(try reply(to: request))
       case .comments(let request):
         return .comments(try reply(to: request))
+      case .logins(let request):
+        return .logins(try reply(to: request))
+      case .links(let request):
+        return .links(try reply(to: request))
       case .once(let request):
         return try reply(to: request)
       case .tell(let drafts):
@@ -514,10 +518,13 @@ struct RowLocks {
       documents.insert(ExactName(id))
     case .comments(let request) where request.isWriting:
       documents.insert(ExactName(request.note))
+    case .links(.make(let link, _, _)): documents.insert(ExactName(link.note))
+    case .links(.end(let id, _)): documents.insert(ExactName(id))
     case .once(.perform(let work, _, _)): add(work)
     case .once(.create(let draft, _, _)): documents.insert(ExactName(draft.id))
     case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions, .room,
-      .people, .once, .tell, .deleted, .files, .comments, .wipeFailedCommits, .probe:
+      .people, .once, .tell, .deleted, .files, .comments, .logins, .links, .wipeFailedCommits,
+      .probe:
       break
     }
   }

@@ -261,6 +261,10 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return .files(try reply(to: request))
       case .comments(let request):
         return .comments(try reply(to: request))
+      case .logins(let request):
+        return .logins(try reply(to: request))
+      case .links(let request):
+        return .links(try reply(to: request))
       case .once(let request):
         return try reply(to: request)
       case .tell(let drafts):

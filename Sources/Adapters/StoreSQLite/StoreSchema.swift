@@ -321,6 +321,33 @@ enum StoreSchema {
     ) WITHOUT ROWID;
     CREATE INDEX comments_by_thread ON comments (document, thread);
     """,
+    // 10: sessions of those who have signed in, and links to notes.
+    """
+    CREATE TABLE sessions (
+      id TEXT PRIMARY KEY,
+      user TEXT NOT NULL,
+      turn INTEGER NOT NULL,        -- the refresh token that counts says this number
+      begun INTEGER NOT NULL,
+      renewed INTEGER NOT NULL,     -- when that token was made
+      expires INTEGER NOT NULL,     -- when it ends if it is not used
+      ends INTEGER NOT NULL,        -- when it ends in any case
+      browser TEXT NOT NULL,
+      system TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX sessions_by_user ON sessions (user, renewed);
+    CREATE INDEX sessions_by_expiry ON sessions (expires);
+    CREATE TABLE note_links (
+      id TEXT PRIMARY KEY,
+      note TEXT NOT NULL,
+      hash BLOB NOT NULL UNIQUE,    -- SHA-256 of the key that opens it
+      access INTEGER NOT NULL,      -- see NoteLink.Access
+      maker TEXT NOT NULL,
+      created INTEGER NOT NULL,
+      expires INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX note_links_by_note ON note_links (note, created);
+    CREATE INDEX note_links_by_expiry ON note_links (expires);
+    """,
   ]
 
   /// The format this program writes.

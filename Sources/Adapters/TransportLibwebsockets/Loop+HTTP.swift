@@ -58,8 +58,8 @@ extension Loop {
     case .tooLong: http.connection.refuseBody(now: now)
     case .refuse(let response):
       http.connection.refuseBody(with: HTTPResponse(response), now: now)
-    case .take:
-      guard let reservation = longBodies.reserve(byteCount) else {
+    case .take(let person):
+      guard let reservation = longBodies.reserve(byteCount, for: person) else {
         http.connection.refuseBody(
           with: HTTPResponse(configuration.crowdedResponse), now: now)
         return

@@ -96,6 +96,9 @@ final class Access: Part {
   /// A token that says all of an identity; `nil` where the server makes none.
   func token(for identity: Identity) -> String? { ports.ownTokens?.token(for: identity) }
 
+  /// The key that opens a link; `nil` where the server makes none.
+  func key(ofLink id: String) -> String? { ports.ownTokens?.key(ofLink: id) }
+
   /// Whether a token of the server's own opens anything at a time: tokens have a length and a number of
   /// rights that they may have.
   func opens(_ token: String, at time: Timestamp) -> Bool {
@@ -144,6 +147,14 @@ final class Access: Part {
     var identity = identity
     identity.take(user)
     return identity
+  }
+
+  /// Whether a session counts: its tokens are neither taken back nor older than its user's password.
+  func counts(_ session: Session) -> Bool {
+    let identity = Identity(
+      user: session.user, tokenID: session.id, issuedAt: session.renewedAt, grants: [])
+    guard !isRevoked(identity) else { return false }
+    return ports.users?.user(session.user)?.owns(tokenIssuedAt: session.renewedAt) ?? true
   }
 
   // MARK: Names

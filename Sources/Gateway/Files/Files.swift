@@ -74,7 +74,8 @@ final class Files: Part {
         return .refuse(.problem(403, .notAllowed, "the token does not grant this"))
       }
       if let problem = problem(ofUpload: byteCount) { return .refuse(problem) }
-      return hasRoom(for: byteCount, of: identity) ? .take : .refuse(Self.crowded)
+      return hasRoom(for: byteCount, of: identity)
+        ? .take(for: identity.user) : .refuse(Self.crowded)
     } catch {
       return .refuse(.problem(401, .unauthorised, error.words).challenging)
     }

@@ -176,13 +176,6 @@ extension HTTP {
       case .deleteVersion:
         try reply.value(of: .done)
         respond(request, Response(status: 204))
-      // That the note has versions, or none, tells that there is such a note.
-      case .share(let share):
-        _ = try reply.value(of: .versions)
-        answer(request, share)
-      case .endShares(let id):
-        _ = try reply.value(of: .versions)
-        finishEndingShares(request, id: id)
       }
     } catch {
       answer(request, error)

@@ -14,6 +14,8 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
   let search: Search
   let files: Files
   let comments: Comments
+  let sessions: Sessions
+  let links: Links
 
   /// Requests that are done once.
   var once: OnceBook = OnceBook()
@@ -24,7 +26,8 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
 
   init(
     _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
-    _ rights: Rights, _ search: Search, _ files: Files, _ comments: Comments
+    _ rights: Rights, _ search: Search, _ files: Files, _ comments: Comments,
+    _ sessions: Sessions, _ links: Links
   ) {
     self.board = board
     self.documents = documents
@@ -34,6 +37,8 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
     self.search = search
     self.files = files
     self.comments = comments
+    self.sessions = sessions
+    self.links = links
   }
 
   /// Answers a request; an answer that is to be kept is kept first.

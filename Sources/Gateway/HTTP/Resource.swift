@@ -117,7 +117,7 @@ extension Route {
   /// The subject of a path that takes such a request.
   fileprivate var kind: Resource.Kind {
     switch right {
-    case .nothing, .setting, .password, .refreshToken, .invitation, .provider: .server
+    case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider: .server
     case .notes, .newNote: .notes
     case .note: .note
     case .room: .room

@@ -56,8 +56,17 @@ extension Route {
     Route("POST", "/api/notes/{id}/restore", .note(.write), .json) { $0.restore($1) },
 
     // Links to them.
+    Route("GET", "/api/notes/{id}/share", .note(.manage)) {
+      $0.links.list($1.request, of: $1.name, $1.identity)
+    },
     Route("POST", "/api/notes/{id}/share", .note(.manage), .json) { $0.share($1) },
-    Route("DELETE", "/api/notes/{id}/share", .note(.manage)) { $0.endShares($1) },
+    Route("DELETE", "/api/notes/{id}/share", .note(.manage)) {
+      $0.links.endAll(of: $1.name, $1.request)
+    },
+    Route("DELETE", "/api/notes/{id}/share/{link}", .note(.manage)) {
+      $0.links.end($1.item ?? "", of: $1.name, $1.request)
+    },
+    Route("POST", "/api/links/open", .link, .json, page: .link),
 
     // Deleted ones.
     Route("GET", "/api/deleted", .notes(.manage)) { $0.listDeleted($1) },
@@ -84,6 +93,15 @@ extension Route {
     Route("PUT", "/api/rooms/{room}/read", .room(.read), .json) { $0.noteRead($1) },
     Route("GET", "/api/badges", .person) { $0.listBadges($1) },
 
+    // A person's own sessions.
+    Route("GET", "/api/sessions", .person) { $0.sessions.list($1.request, of: $1.identity) },
+    Route("DELETE", "/api/sessions", .person) {
+      $0.sessions.endOthers($1.request, of: $1.identity)
+    },
+    Route("DELETE", "/api/sessions/{id}", .person) {
+      $0.sessions.end(.one($1.name), of: $1.identity, $1.request)
+    },
+
     // For operators.
     Route("GET", "/api/connections", .operatorKey) { $0.listConnections($1) },
     Route("POST", "/api/connections/{id}/disconnect", .operatorKey, .json) {
@@ -103,6 +121,7 @@ extension Route {
     // Logging in, and what the server says of itself.
     Route("POST", "/api/user/login", .password, .json, page: .login),
     Route("POST", "/api/user/refresh", .refreshToken, .json, page: .refresh),
+    Route("POST", "/api/user/logout", .refreshToken, .json, page: .logout),
     Route("POST", "/api/user/join", .invitation, .json, page: .join),
     Route("POST", "/api/user/password", .password, .json, page: .password),
     Route("GET", "/api/user/ways", .nothing, page: .ways),

@@ -24,6 +24,8 @@ package struct Route: Sendable {
     case refreshToken
     /// An invitation to become a user of the server's own.
     case invitation
+    /// The key of a link.
+    case link
     /// A sign-in at the identity provider, in the browser that began it.
     case provider
     /// Verbs on the note that the path names.
@@ -66,6 +68,10 @@ package struct Route: Sendable {
     case login
     /// Getting tokens for a refresh token.
     case refresh
+    /// Ending a session by its refresh token.
+    case logout
+    /// Getting a link's token for its key.
+    case link
     /// Becoming a user by an invitation.
     case join
     /// Getting another password, and tokens.

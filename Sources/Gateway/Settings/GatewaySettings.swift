@@ -61,6 +61,8 @@ public struct GatewaySettings: Sendable {
   public var answers: AnswerMemory
   /// Milliseconds that deleted notes are kept, and may come back; 0 removes them at once.
   public var deletedMilliseconds: Int64
+  /// Milliseconds that tokens of those who sign in with this server last.
+  public var accessTokenMilliseconds: Int64
   /// Files of notes.
   public var files: FileSettings
   /// Comments on notes.
@@ -121,6 +123,7 @@ public struct GatewaySettings: Sendable {
     keyMilliseconds = 86_400_000
     answers = .standard
     deletedMilliseconds = 30 * 86_400_000
+    accessTokenMilliseconds = 3_600_000
     files = FileSettings()
     comments = CommentSettings()
     presenceGraceMilliseconds = 5_000

@@ -47,6 +47,10 @@ enum Awaited {
   case groups(RequestID, GroupWork)
   case files(FileWork)
   case comments(CommentWork)
+  /// Work with sessions of people, or with links, and how it goes on.
+  case logins((StoreOutcome<SessionReply>) -> Void)
+  case links((StoreOutcome<LinkReply>) -> Void)
+  case title((StoreOutcome<NoteSummary>) -> Void)
   /// Work of a handler, which may be an embedder's: it says itself how it goes on.
   case people((PeopleReply) -> Void)
 }
@@ -145,6 +149,24 @@ extension StorePurpose<PeopleReply> {
 extension StorePurpose<GroupReply> {
   static func groups(_ request: RequestID, _ work: GroupWork) -> Self {
     Self(.groups(request, work))
+  }
+}
+
+extension StorePurpose<SessionReply> {
+  static func logins(_ goOn: @escaping (StoreOutcome<SessionReply>) -> Void) -> Self {
+    Self(.logins(goOn))
+  }
+}
+
+extension StorePurpose<LinkReply> {
+  static func links(_ goOn: @escaping (StoreOutcome<LinkReply>) -> Void) -> Self {
+    Self(.links(goOn))
+  }
+}
+
+extension StorePurpose<NoteSummary> {
+  static func title(_ goOn: @escaping (StoreOutcome<NoteSummary>) -> Void) -> Self {
+    Self(.title(goOn))
   }
 }
 

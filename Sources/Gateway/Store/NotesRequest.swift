@@ -22,8 +22,6 @@ enum NotesRequest {
   case saveVersion(NamedVersion)
   case deleteVersion
   case restore(DocumentID, author: String)
-  case share(Share)
-  case endShares(DocumentID)
 
   /// A page of notes that the identity may read.
   typealias Page = PageWork<NoteSummary, NotePlace>
@@ -45,25 +43,5 @@ enum NotesRequest {
     var text: String
     var author: String
     var expected: Int?
-  }
-
-  /// A link on its way to whoever asked for it, until the store has said that the note is there.
-  struct Share {
-    var identity: Identity
-    var access: LinkAccess
-    var note: DocumentID
-  }
-
-  /// The rights of whoever has a link, beside seeing who is there.
-  enum LinkAccess: String {
-    case read, comment, write
-
-    var verbs: Verbs {
-      switch self {
-      case .read: [.read, .presence]
-      case .comment: [.read, .presence, .comment]
-      case .write: [.read, .presence, .write]
-      }
-    }
   }
 }

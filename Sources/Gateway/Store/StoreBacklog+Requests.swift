@@ -16,7 +16,7 @@ extension StoreBacklog {
     case .comments(let request): 256 + request.textByteCount
     case .delete, .deleted, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .text,
       .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room, .people,
-      .groups, .files, .tell, .wipeFailedCommits, .probe:
+      .groups, .files, .logins, .links, .tell, .wipeFailedCommits, .probe:
       256
     }
   }

@@ -61,6 +61,8 @@ extension StoreReply {
     case .groups: "a group's reply"
     case .files: "a reply about files"
     case .comments: "a reply about comments"
+    case .logins: "a reply about sessions of people"
+    case .links: "a reply about links"
     case .once: "the reply to work that is done once"
     case .failed: "a failure"
     case .undecided: "an undecided commit"
@@ -378,6 +380,29 @@ extension StoreTask<GroupReply> {
 
 extension StoreReplies<GroupReply> {
   static var groups: Self { Self { if case .groups(let reply) = $0 { reply } else { nil } } }
+}
+
+extension StoreTask<SessionReply> {
+  /// Works with the sessions of those who have signed in.
+  static func logins(_ request: SessionRequest) -> Self { Self(.logins(request)) }
+}
+
+extension StoreReplies<SessionReply> {
+  static var logins: Self { Self { if case .logins(let reply) = $0 { reply } else { nil } } }
+}
+
+extension StoreTask<LinkReply> {
+  /// Works with links to notes.
+  static func links(_ request: LinkRequest) -> Self { Self(.links(request)) }
+}
+
+extension StoreReplies<LinkReply> {
+  static var links: Self { Self { if case .links(let reply) = $0 { reply } else { nil } } }
+}
+
+extension StoreTask<NoteSummary> {
+  /// Says what is known of one note beside its text.
+  static func note(id: DocumentID) -> Self { Self(.note(id: id)) }
 }
 
 extension StoreTask<FileReply> {

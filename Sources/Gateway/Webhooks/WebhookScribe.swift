@@ -45,7 +45,7 @@ public struct WebhookScribe: OutboxScribe {
     case .once(.create(let draft, _, _)): created(draft.id, at: draft.time, reply)
     case .note, .list, .notes, .load, .entries, .news, .heads, .fence, .snapshot, .text, .history,
       .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .deleted, .room, .people,
-      .groups, .files, .once, .tell, .wipeFailedCommits, .probe:
+      .groups, .files, .logins, .links, .once, .tell, .wipeFailedCommits, .probe:
       []
     }
   }

@@ -38,6 +38,7 @@ public final class MemoryStore: DocumentStore, Outbox {
 
   /// Answers that are kept, and notes under their makers' ids.
   private var once = MemoryOnce()
+  private var logins = MemorySessions()
 
   /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
   public var outboxRules: OutboxRules?
@@ -293,6 +294,13 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .groups(rooms.reply(to: request))
     case .files(let request): return .files(try reply(to: request, &undo))
     case .comments(let request): return .comments(try reply(to: request, &undo))
+    case .logins(let request):
+      undo.append(.logins(logins))
+      return .logins(logins.reply(to: request))
+    case .links(let request):
+      undo.append(.logins(logins))
+      return .links(
+        try logins.reply(to: request) { records[Key($0)]?.summary.title })
     case .once(let request): return try reply(to: request, &undo)
     case .tell(let drafts):
       undo.append(.outbox(outbox))
@@ -553,6 +561,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case rooms(MemoryRooms)
     case outbox(MemoryOutbox)
     case once(MemoryOnce)
+    case logins(MemorySessions)
   }
 
   private func takeBack(_ undo: [Undo]) {
@@ -567,6 +576,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       case .rooms(let earlier): rooms = earlier
       case .outbox(let earlier): outbox = earlier
       case .once(let earlier): once = earlier
+      case .logins(let earlier): logins = earlier
       }
     }
   }

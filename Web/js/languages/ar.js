@@ -398,6 +398,7 @@ export default {
   "signIn.withPassword": "بكلمة مرور",
   "signIn.withToken": "برمز دخول",
   "signIn.noToken": "هذا ليس رمز دخول: يتكون الرمز من ثلاثة أجزاء بينها نقاط.",
+  "signIn.keep": "البقاء مسجّل الدخول على هذا الجهاز",
   "provider.busy": "عدد كبير يسجّل الدخول الآن. حاول مرة أخرى بعد قليل.",
   "provider.unreachable": "خدمة تسجيل الدخول لا تستجيب. حاول مرة أخرى لاحقًا.",
   "provider.misbehaves": "لم تستجب خدمة تسجيل الدخول كما ينبغي. اسأل مشغّل هذا الخادم.",
@@ -418,6 +419,20 @@ export default {
   "password.new": "كلمة المرور الجديدة (8 أحرف أو أكثر)",
   "password.yes": "تغييرها",
   "password.changed": "تم تغيير كلمة مرورك.",
+  "devices.open": "الأجهزة…",
+  "devices.title": "أين سجّلت الدخول",
+  "devices.hint": "جهاز لا تعرفه؟ سجّل خروجه ثم غيّر كلمة مرورك.",
+  "devices.this": "هذا الجهاز",
+  "devices.name": "{browser} على {system}",
+  "devices.unknown": "جهاز غير معروف",
+  "devices.times": "استُخدم {used}، تسجيل الدخول {begun}",
+  "devices.end": "تسجيل الخروج",
+  "devices.endLabel": "تسجيل خروج {device}",
+  "devices.endOthers": "تسجيل الخروج من كل مكان آخر",
+  "devices.ended": "سُجّل خروج الجهاز.",
+  "devices.othersEnded": "سُجّل خروجك من كل مكان آخر.",
+  "devices.failed": "لم ينجح ذلك. {reason}",
+  "devices.none": "لا يحتفظ الخادم بهذا الدخول: لا شيء لعرضه.",
 
   // Comments.
 
@@ -485,6 +500,12 @@ export default {
   "sharing.withdrawYes": "سحبها",
   "sharing.withdrawn": "سُحبت كل الروابط.",
   "sharing.withdrawFailed": "ما زالت الروابط تعمل. {reason}",
+  "sharing.links": "روابط هذه الملاحظة",
+  "sharing.by": "أنشأه {name}",
+  "sharing.copyOne": "نسخ الرابط: {link}",
+  "sharing.withdrawOne": "سحب الرابط: {link}",
+  "sharing.oneWithdrawn": "سُحب الرابط.",
+  "sharing.listFailed": "تعذّر جلب الروابط. {reason}",
 
   // What goes wrong, by the server's codes.
 

@@ -398,6 +398,7 @@ export default {
   "signIn.withPassword": "Mit Passwort",
   "signIn.withToken": "Mit Token",
   "signIn.noToken": "Das ist kein Token: Es besteht aus drei Teilen mit Punkten dazwischen.",
+  "signIn.keep": "Auf diesem Gerät angemeldet bleiben",
   "provider.busy": "Gerade melden sich zu viele an. Bitte gleich noch einmal versuchen.",
   "provider.unreachable": "Der Anmeldedienst antwortet nicht. Bitte später noch einmal versuchen.",
   "provider.misbehaves": "Der Anmeldedienst hat nicht so geantwortet, wie er soll. Hilfe weiß, wer diesen Server betreibt.",
@@ -418,6 +419,20 @@ export default {
   "password.new": "Neues Passwort (mindestens 8 Zeichen)",
   "password.yes": "Ändern",
   "password.changed": "Das Passwort wurde geändert.",
+  "devices.open": "Geräte …",
+  "devices.title": "Wo Sie angemeldet sind",
+  "devices.hint": "Ein Gerät, das Sie nicht kennen? Melden Sie es ab und ändern Sie dann Ihr Passwort.",
+  "devices.this": "Dieses Gerät",
+  "devices.name": "{browser} auf {system}",
+  "devices.unknown": "Unbekanntes Gerät",
+  "devices.times": "Benutzt {used}, angemeldet {begun}",
+  "devices.end": "Abmelden",
+  "devices.endLabel": "{device} abmelden",
+  "devices.endOthers": "Überall sonst abmelden",
+  "devices.ended": "Das Gerät wurde abgemeldet.",
+  "devices.othersEnded": "Sie sind überall sonst abgemeldet.",
+  "devices.failed": "Das hat nicht geklappt. {reason}",
+  "devices.none": "Diese Anmeldung verwaltet der Server nicht: Es gibt nichts zu zeigen.",
 
   // Comments.
 
@@ -485,6 +500,12 @@ export default {
   "sharing.withdrawYes": "Zurückziehen",
   "sharing.withdrawn": "Alle Links sind zurückgezogen.",
   "sharing.withdrawFailed": "Die Links gelten noch. {reason}",
+  "sharing.links": "Links dieser Notiz",
+  "sharing.by": "Erstellt von {name}",
+  "sharing.copyOne": "Link kopieren: {link}",
+  "sharing.withdrawOne": "Link zurückziehen: {link}",
+  "sharing.oneWithdrawn": "Der Link wurde zurückgezogen.",
+  "sharing.listFailed": "Die Links ließen sich nicht laden. {reason}",
 
   // What goes wrong, by the server's codes.
 

@@ -398,6 +398,7 @@ export default {
   "signIn.withPassword": "With a password",
   "signIn.withToken": "With a token",
   "signIn.noToken": "That is not a token: three parts with a dot between them are expected.",
+  "signIn.keep": "Stay signed in on this device",
   "provider.busy": "Too many people sign in at the moment. Try again shortly.",
   "provider.unreachable": "The sign-in service does not answer. Try again later.",
   "provider.misbehaves": "The sign-in service did not answer as it should. Ask the operator of this server.",
@@ -418,6 +419,20 @@ export default {
   "password.new": "New password (8 characters or more)",
   "password.yes": "Change it",
   "password.changed": "Your password was changed.",
+  "devices.open": "Devices…",
+  "devices.title": "Where you are signed in",
+  "devices.hint": "A device that you do not know? Sign it out, then change your password.",
+  "devices.this": "This device",
+  "devices.name": "{browser} on {system}",
+  "devices.unknown": "Unknown device",
+  "devices.times": "Used {used}, signed in {begun}",
+  "devices.end": "Sign out",
+  "devices.endLabel": "Sign out {device}",
+  "devices.endOthers": "Sign out everywhere else",
+  "devices.ended": "The device was signed out.",
+  "devices.othersEnded": "You are signed out everywhere else.",
+  "devices.failed": "That did not work. {reason}",
+  "devices.none": "This sign-in is not kept by the server: there is nothing to show.",
 
   // Comments.
 
@@ -485,6 +500,12 @@ export default {
   "sharing.withdrawYes": "Withdraw them",
   "sharing.withdrawn": "All links were withdrawn.",
   "sharing.withdrawFailed": "The links still work. {reason}",
+  "sharing.links": "Links of this note",
+  "sharing.by": "Made by {name}",
+  "sharing.copyOne": "Copy the link: {link}",
+  "sharing.withdrawOne": "Withdraw the link: {link}",
+  "sharing.oneWithdrawn": "The link was withdrawn.",
+  "sharing.listFailed": "The links could not be fetched. {reason}",
 
   // What goes wrong, by the server's codes.
 

@@ -398,6 +398,7 @@ export default {
   "signIn.withPassword": "Con contraseña",
   "signIn.withToken": "Con token",
   "signIn.noToken": "Eso no es un token: tiene tres partes separadas por puntos.",
+  "signIn.keep": "Mantener la sesión iniciada en este dispositivo",
   "provider.busy": "Demasiadas personas inician sesión en este momento. Inténtalo de nuevo enseguida.",
   "provider.unreachable": "El servicio de inicio de sesión no responde. Inténtalo más tarde.",
   "provider.misbehaves": "El servicio de inicio de sesión no ha respondido como debía. Pregunta a quien administra este servidor.",
@@ -418,6 +419,20 @@ export default {
   "password.new": "Contraseña nueva (8 caracteres o más)",
   "password.yes": "Cambiarla",
   "password.changed": "Tu contraseña se ha cambiado.",
+  "devices.open": "Dispositivos…",
+  "devices.title": "Dónde ha iniciado sesión",
+  "devices.hint": "¿Un dispositivo que no conoce? Cierre su sesión y cambie después su contraseña.",
+  "devices.this": "Este dispositivo",
+  "devices.name": "{browser} en {system}",
+  "devices.unknown": "Dispositivo desconocido",
+  "devices.times": "Usado {used}, sesión iniciada {begun}",
+  "devices.end": "Cerrar sesión",
+  "devices.endLabel": "Cerrar la sesión de {device}",
+  "devices.endOthers": "Cerrar sesión en los demás",
+  "devices.ended": "Se cerró la sesión del dispositivo.",
+  "devices.othersEnded": "Se cerró la sesión en todos los demás.",
+  "devices.failed": "No ha funcionado. {reason}",
+  "devices.none": "El servidor no guarda esta sesión: no hay nada que mostrar.",
 
   // Comments.
 
@@ -485,6 +500,12 @@ export default {
   "sharing.withdrawYes": "Retirarlos",
   "sharing.withdrawn": "Se han retirado todos los enlaces.",
   "sharing.withdrawFailed": "Los enlaces siguen funcionando. {reason}",
+  "sharing.links": "Enlaces de esta nota",
+  "sharing.by": "Creado por {name}",
+  "sharing.copyOne": "Copiar el enlace: {link}",
+  "sharing.withdrawOne": "Retirar el enlace: {link}",
+  "sharing.oneWithdrawn": "El enlace se ha retirado.",
+  "sharing.listFailed": "No se pudieron cargar los enlaces. {reason}",
 
   // What goes wrong, by the server's codes.
 

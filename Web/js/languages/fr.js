@@ -398,6 +398,7 @@ export default {
   "signIn.withPassword": "Par mot de passe",
   "signIn.withToken": "Par jeton",
   "signIn.noToken": "Ce n’est pas un jeton : il se compose de trois parties séparées par des points.",
+  "signIn.keep": "Rester connecté sur cet appareil",
   "provider.busy": "Trop de personnes se connectent en ce moment. Réessayez dans un instant.",
   "provider.unreachable": "Le service de connexion ne répond pas. Réessayez plus tard.",
   "provider.misbehaves": "Le service de connexion n’a pas répondu comme prévu. Adressez-vous à l’exploitant de ce serveur.",
@@ -418,6 +419,20 @@ export default {
   "password.new": "Nouveau mot de passe (8 caractères ou plus)",
   "password.yes": "Le changer",
   "password.changed": "Votre mot de passe a été changé.",
+  "devices.open": "Appareils…",
+  "devices.title": "Où vous êtes connecté",
+  "devices.hint": "Un appareil que vous ne connaissez pas ? Déconnectez-le, puis changez votre mot de passe.",
+  "devices.this": "Cet appareil",
+  "devices.name": "{browser} sur {system}",
+  "devices.unknown": "Appareil inconnu",
+  "devices.times": "Utilisé {used}, connecté {begun}",
+  "devices.end": "Déconnecter",
+  "devices.endLabel": "Déconnecter {device}",
+  "devices.endOthers": "Déconnecter partout ailleurs",
+  "devices.ended": "L’appareil a été déconnecté.",
+  "devices.othersEnded": "Vous êtes déconnecté partout ailleurs.",
+  "devices.failed": "Cela n’a pas fonctionné. {reason}",
+  "devices.none": "Le serveur ne conserve pas cette connexion : il n’y a rien à montrer.",
 
   // Comments.
 
@@ -485,6 +500,12 @@ export default {
   "sharing.withdrawYes": "Les retirer",
   "sharing.withdrawn": "Tous les liens ont été retirés.",
   "sharing.withdrawFailed": "Les liens fonctionnent toujours. {reason}",
+  "sharing.links": "Liens de cette note",
+  "sharing.by": "Créé par {name}",
+  "sharing.copyOne": "Copier le lien : {link}",
+  "sharing.withdrawOne": "Retirer le lien : {link}",
+  "sharing.oneWithdrawn": "Le lien a été retiré.",
+  "sharing.listFailed": "Les liens n’ont pas pu être chargés. {reason}",
 
   // What goes wrong, by the server's codes.
 

@@ -398,6 +398,7 @@ export default {
   "signIn.withPassword": "パスワードを使う",
   "signIn.withToken": "トークンを使う",
   "signIn.noToken": "これはトークンではありません。トークンは、点で区切られた三つの部分からなります。",
+  "signIn.keep": "このデバイスでログインしたままにする",
   "provider.busy": "現在サインインが混み合っています。少し待ってからもう一度お試しください。",
   "provider.unreachable": "サインインサービスが応答しません。後でもう一度お試しください。",
   "provider.misbehaves": "サインインサービスの応答が正しくありません。このサーバーの管理者にお問い合わせください。",
@@ -418,6 +419,20 @@ export default {
   "password.new": "新しいパスワード（8文字以上）",
   "password.yes": "変更する",
   "password.changed": "パスワードを変更しました。",
+  "devices.open": "デバイス…",
+  "devices.title": "ログイン中のデバイス",
+  "devices.hint": "心当たりのないデバイスがあればログアウトさせ、パスワードを変更してください。",
+  "devices.this": "このデバイス",
+  "devices.name": "{system} の {browser}",
+  "devices.unknown": "不明なデバイス",
+  "devices.times": "最終使用：{used}、ログイン：{begun}",
+  "devices.end": "ログアウト",
+  "devices.endLabel": "{device} をログアウト",
+  "devices.endOthers": "ほかのすべてからログアウト",
+  "devices.ended": "デバイスをログアウトしました。",
+  "devices.othersEnded": "ほかのすべてからログアウトしました。",
+  "devices.failed": "できませんでした。{reason}",
+  "devices.none": "このログインはサーバーに記録されていないため、表示するものがありません。",
 
   // Comments.
 
@@ -485,6 +500,12 @@ export default {
   "sharing.withdrawYes": "取り消す",
   "sharing.withdrawn": "すべてのリンクを取り消しました。",
   "sharing.withdrawFailed": "リンクはまだ有効です。{reason}",
+  "sharing.links": "このノートのリンク",
+  "sharing.by": "作成者：{name}",
+  "sharing.copyOne": "リンクをコピー：{link}",
+  "sharing.withdrawOne": "リンクを取り消す：{link}",
+  "sharing.oneWithdrawn": "リンクを取り消しました。",
+  "sharing.listFailed": "リンクを取得できませんでした。{reason}",
 
   // What goes wrong, by the server's codes.
 

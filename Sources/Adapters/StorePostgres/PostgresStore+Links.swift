@@ -1,0 +1,73 @@
+import GatewayPorts
+import StoreRecords
+
+/// Links to notes, by the hashes of their keys.
+extension PostgresStore {
+  /// Links whose time is over that one request removes.
+  private static let expiredMax = 100
+
+  func reply(to request: LinkRequest) throws(StoreError) -> LinkReply {
+    switch request {
+    case .make(let link, let key, let countMax):
+      // The note's row is locked, so that its links are counted one after the other.
+      _ = try existingRow(link.note)
+      noteTime(link.createdAt)
+      removeExpiredLinks(now: link.createdAt)
+      let kept = try links(of: link.note)
+      if kept.contains(where: { $0.id.utf8.elementsEqual(link.id.utf8) }) { return .made }
+      guard kept.count < countMax else { return .tooMany }
+      change(
+        """
+        INSERT INTO parley.note_links (id, note, hash, access, maker, created, expires)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        """, link.id, link.note, hash(ofKey: key), link.access.rawValue, link.maker,
+        link.createdAt, link.expiresAt)
+      return .made
+    case .open(let key, let now):
+      let found = try query(Self.selectLinks + " WHERE hash = $1", hash(ofKey: key))
+      guard let link = found.first.map({ Self.link($0) }), link.expiresAt > now else {
+        return .unknown
+      }
+      let title = try query("SELECT title FROM parley.documents WHERE id = $1", link.note).first
+      return title.map { .link(link, title: $0.text(0)) } ?? .unknown
+    case .list(let note, let now):
+      return .links(try links(of: note).filter { $0.expiresAt > now })
+    case .end(let note, let id):
+      _ = try existingRow(note)
+      let ended = try links(of: note).filter { link in
+        id.map { link.id.utf8.elementsEqual($0.utf8) } ?? true
+      }
+      for link in ended { change("DELETE FROM parley.note_links WHERE id = $1", link.id) }
+      return .ended(ended)
+    }
+  }
+
+  private func hash(ofKey key: String) -> Blob {
+    Blob(hasher.hash(ofFile: Array(key.utf8)).bytes)
+  }
+
+  private static let selectLinks = """
+    SELECT id, note, access, maker, created, expires FROM parley.note_links
+    """
+
+  private static func link(_ row: PostgresRow) -> NoteLink {
+    NoteLink(
+      id: row.text(0), note: row.text(1),
+      access: NoteLink.Access(rawValue: row.integer(2)) ?? .read, maker: row.text(3),
+      createdAt: Timestamp(row.integer(4)), expiresAt: Timestamp(row.integer(5)))
+  }
+
+  private func links(of note: DocumentID) throws(StoreError) -> [NoteLink] {
+    try query(Self.selectLinks + " WHERE note = $1 ORDER BY created DESC, id", note).rows {
+      Self.link($0)
+    }
+  }
+
+  private func removeExpiredLinks(now: Timestamp) {
+    change(
+      """
+      DELETE FROM parley.note_links WHERE id IN (SELECT id FROM parley.note_links
+        WHERE expires <= $1 ORDER BY expires LIMIT \(Self.expiredMax) FOR UPDATE SKIP LOCKED)
+      """, now)
+  }
+}

@@ -1,0 +1,75 @@
+import GatewayPorts
+import StoreRecords
+
+/// Links to notes, by the hashes of their keys.
+extension SQLiteStore {
+  /// Links whose time is over that one request removes.
+  private static let expiredMax = 100
+
+  func reply(to request: LinkRequest) throws(StoreError) -> LinkReply {
+    switch request {
+    case .make(let link, let key, let countMax):
+      _ = try existingRow(link.note)
+      noteTime(link.createdAt)
+      try removeExpiredLinks(now: link.createdAt)
+      let kept = try links(of: link.note)
+      if kept.contains(where: { $0.id.utf8.elementsEqual(link.id.utf8) }) { return .made }
+      guard kept.count < countMax else { return .tooMany }
+      try sql(
+        """
+        INSERT INTO note_links (id, note, hash, access, maker, created, expires)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        """
+      ).run(
+        link.id, link.note, hash(ofKey: key), link.access.rawValue, link.maker, link.createdAt,
+        link.expiresAt)
+      return .made
+    case .open(let key, let now):
+      let link = try sql(Self.selectLinks + " WHERE hash = ?").first(hash(ofKey: key)) {
+        Self.link($0)
+      }
+      guard let link, link.expiresAt > now else { return .unknown }
+      let title = try sql("SELECT title FROM documents WHERE id = ?").first(link.note) {
+        $0.text(0)
+      }
+      return title.map { .link(link, title: $0) } ?? .unknown
+    case .list(let note, let now):
+      return .links(try links(of: note).filter { $0.expiresAt > now })
+    case .end(let note, let id):
+      _ = try existingRow(note)
+      let ended = try links(of: note).filter { link in
+        id.map { link.id.utf8.elementsEqual($0.utf8) } ?? true
+      }
+      for link in ended { try sql("DELETE FROM note_links WHERE id = ?").run(link.id) }
+      return .ended(ended)
+    }
+  }
+
+  private func hash(ofKey key: String) -> [UInt8] { hasher.hash(ofFile: Array(key.utf8)).bytes }
+
+  private static let selectLinks = """
+    SELECT id, note, access, maker, created, expires FROM note_links
+    """
+
+  private static func link(_ row: SQLiteStatement) -> NoteLink {
+    NoteLink(
+      id: row.text(0), note: row.text(1),
+      access: NoteLink.Access(rawValue: row.integer(2)) ?? .read, maker: row.text(3),
+      createdAt: Timestamp(row.integer(4)), expiresAt: Timestamp(row.integer(5)))
+  }
+
+  private func links(of note: DocumentID) throws(StoreError) -> [NoteLink] {
+    try sql(Self.selectLinks + " WHERE note = ? ORDER BY created DESC, id").rows(note) {
+      Self.link($0)
+    }
+  }
+
+  private func removeExpiredLinks(now: Timestamp) throws(StoreError) {
+    try sql(
+      """
+      DELETE FROM note_links WHERE id IN
+        (SELECT id FROM note_links WHERE expires <= ? ORDER BY expires LIMIT \(Self.expiredMax))
+      """
+    ).run(now)
+  }
+}

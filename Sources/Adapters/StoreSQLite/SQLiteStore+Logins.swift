@@ -1,0 +1,86 @@
+import GatewayPorts
+
+/// Sessions of those who have signed in.
+extension SQLiteStore {
+  /// Sessions whose time is over that one request removes.
+  private static let expiredMax = 100
+
+  func reply(to request: SessionRequest) throws(StoreError) -> SessionReply {
+    switch request {
+    case .begin(let session, let countMax):
+      noteTime(session.begunAt)
+      try removeExpiredSessions(now: session.begunAt)
+      try add(session)
+      let kept = try sessions(of: session.user)
+      let ended = kept.filter { $0.id != session.id }.dropFirst(max(countMax - 1, 0))
+      for session in ended { try removeSession(session.id) }
+      return .begun(ended: Array(ended))
+    case .renew(let id, let user, let turn, let adopted, let now, let rule):
+      if let adopted, try session(id) == nil { try add(adopted) }
+      guard var session = try session(id), session.user.utf8.elementsEqual(user.utf8) else {
+        return .unknown
+      }
+      let renewal = session.renew(turn: turn, now: now, rule)
+      switch renewal {
+      case .renewed:
+        try sql("UPDATE sessions SET turn = ?2, renewed = ?3, expires = ?4 WHERE id = ?1").run(
+          id, session.turn, session.renewedAt, session.expiresAt)
+      case .repeated: break
+      case .reused, .expired: try removeSession(id)
+      }
+      return .renewed(session, renewal)
+    case .list(let user, let now):
+      return .sessions(try sessions(of: user).filter { $0.expiresAt > now })
+    case .end(let user, let choice):
+      let ended = try sessions(of: user).filter { choice.includes($0.id) }
+      for session in ended { try removeSession(session.id) }
+      return .ended(ended)
+    }
+  }
+
+  private func add(_ session: Session) throws(StoreError) {
+    try sql(
+      """
+      INSERT INTO sessions (id, user, turn, begun, renewed, expires, ends, browser, system)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """
+    ).run(
+      session.id, session.user, session.turn, session.begunAt, session.renewedAt,
+      session.expiresAt, session.endsAt, session.device.browser, session.device.system)
+  }
+
+  private static let selectSessions = """
+    SELECT id, user, turn, begun, renewed, expires, ends, browser, system FROM sessions
+    """
+
+  private static func session(_ row: SQLiteStatement) -> Session {
+    Session(
+      id: row.text(0), user: row.text(1), turn: row.integer(2), begunAt: Timestamp(row.integer(3)),
+      renewedAt: Timestamp(row.integer(4)), expiresAt: Timestamp(row.integer(5)),
+      endsAt: Timestamp(row.integer(6)),
+      device: Session.Device(browser: row.text(7), system: row.text(8)))
+  }
+
+  private func session(_ id: String) throws(StoreError) -> Session? {
+    try sql(Self.selectSessions + " WHERE id = ?").first(id) { Self.session($0) }
+  }
+
+  private func sessions(of user: String) throws(StoreError) -> [Session] {
+    try sql(Self.selectSessions + " WHERE user = ? ORDER BY renewed DESC, id").rows(user) {
+      Self.session($0)
+    }
+  }
+
+  private func removeSession(_ id: String) throws(StoreError) {
+    try sql("DELETE FROM sessions WHERE id = ?").run(id)
+  }
+
+  private func removeExpiredSessions(now: Timestamp) throws(StoreError) {
+    try sql(
+      """
+      DELETE FROM sessions WHERE id IN
+        (SELECT id FROM sessions WHERE expires <= ? ORDER BY expires LIMIT \(Self.expiredMax))
+      """
+    ).run(now)
+  }
+}

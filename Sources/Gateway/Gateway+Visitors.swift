@@ -1,0 +1,34 @@
+public import GatewayPorts
+
+/// What the program around the gateway asks of it for people who come: sessions and links. The owner has to take
+/// the actions afterwards.
+extension Gateway {
+  /// Has the store work with sessions of those who have signed in. Tokens of those that end by it are taken back.
+  public func perform(
+    _ request: SessionRequest, then goOn: @escaping (Result<SessionReply, StoreError>) -> Void
+  ) {
+    sessions.perform(request, then: goOn)
+  }
+
+  /// A link that a key has opened.
+  public struct OpenedLink {
+    /// The title of its note.
+    public let title: String
+    /// The answer for whoever has the key, in JSON.
+    public let body: [UInt8]
+  }
+
+  /// Finds the link that a key opens; `nil` for none.
+  public func openLink(
+    _ key: String, then goOn: @escaping (Result<OpenedLink?, StoreError>) -> Void
+  ) {
+    links.open(key) { outcome in
+      goOn(outcome.map { $0.map { OpenedLink(title: $0.title, body: LinkJSON.opened($0)) } })
+    }
+  }
+
+  /// Finds the title of a note that everybody may read; `nil` for all others.
+  public func openTitle(of note: DocumentID, then goOn: @escaping (String?) -> Void) {
+    links.title(of: note, then: goOn)
+  }
+}

@@ -1,0 +1,52 @@
+import GatewayPorts
+import JSON
+
+/// Links as the HTTP surface writes them.
+enum LinkJSON {
+  /// A link that was made.
+  static func made(_ link: NoteLink, key: String, token: String, isProtected: Bool) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("id", link.id, &body)
+      object.field("path", path(key), &body)
+      object.field("token", token, &body)
+      object.field("access", link.access.word, &body)
+      object.field("expiresAt", Int(link.expiresAt), &body)
+      object.field("isProtected", isProtected, &body)
+    }
+    return body
+  }
+
+  /// `{"links": [ … ]}`.
+  static func list(_ links: [(link: NoteLink, key: String?)]) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.key("links", &body)
+      JSONWriter.array(links, &body) { entry, body in
+        JSONWriter.object(&body) { object, body in
+          object.field("id", entry.link.id, &body)
+          object.field("path", entry.key.map(path), &body)
+          object.field("access", entry.link.access.word, &body)
+          object.field("maker", entry.link.maker, &body)
+          object.field("createdAt", Int(entry.link.createdAt), &body)
+          object.field("expiresAt", Int(entry.link.expiresAt), &body)
+        }
+      }
+    }
+    return body
+  }
+
+  /// What a key has opened.
+  static func opened(_ opened: Links.Opened) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("note", opened.link.note, &body)
+      object.field("token", opened.token, &body)
+      object.field("access", opened.link.access.word, &body)
+      object.field("expiresAt", Int(opened.link.expiresAt), &body)
+    }
+    return body
+  }
+
+  private static func path(_ key: String) -> String { "/s/\(key)" }
+}

@@ -1,0 +1,173 @@
+import GatewayPorts
+import SocketMessages
+
+/// Links that let anybody who has them into a note.
+///
+///     POST   /api/notes/{id}/share          {"access": "read", "expiresIn": 604800} makes one
+///     GET    /api/notes/{id}/share          lists those that there are
+///     DELETE /api/notes/{id}/share/{link}   ends one
+///     DELETE /api/notes/{id}/share          ends all that were made until now
+///
+/// A link is a short address, `/s/` and its key. Whoever has the key is given the link's token, which the server
+/// signs; the store has the key's hash. All links of a note belong to one user of their own, so that those end
+/// with the rest that were made when a link was nothing but its token.
+final class Links: Part {
+  let board: Switchboard
+  let access: Access
+  let rights: Rights
+
+  init(_ board: Switchboard, _ access: Access, _ rights: Rights) {
+    self.board = board
+    self.access = access
+    self.rights = rights
+  }
+
+  /// The identity of whoever has a link.
+  func guest(of link: NoteLink) -> Identity {
+    var guest = Identity(
+      user: Identity.guestPrefix + link.note, tokenID: link.id, issuedAt: link.createdAt,
+      expiresAt: link.expiresAt,
+      // Exactly this one: an id may end with what would be a pattern.
+      grants: [Grant(.documents, NamePattern(exactly: link.note), link.access.verbs)])
+    guest.isGuest = true
+    return guest
+  }
+
+  /// Makes a link, and answers with it.
+  func make(_ link: NoteLink, _ request: RequestID) {
+    let guest = guest(of: link)
+    guard let key = access.key(ofLink: link.id), let token = access.token(for: guest) else {
+      return respond(request, Self.notOffered)
+    }
+    let answer = Response.json(
+      201, LinkJSON.made(link, key: key, token: token, isProtected: !access.isDemo))
+    // Asked again by its key, and ended meanwhile: it does not come back.
+    guard !access.isRevoked(guest) else { return respond(request, answer) }
+    perform(.make(link, key: key, countMax: NoteLink.countMax), request) { [self] reply in
+      guard case .made = reply else {
+        return respond(
+          request,
+          .problem(
+            409, .tooLarge,
+            "a note may have \(NoteLink.countMax) links at a time; end some that are not needed"))
+      }
+      respond(request, answer)
+    }
+  }
+
+  /// Lists the links of a note, with the keys of those that give nothing that the asker does not have.
+  func list(_ request: RequestID, of note: DocumentID, _ identity: Identity) {
+    perform(.list(note: note, now: surroundings.clock.now), request) { [self] reply in
+      guard case .links(let links) = reply else { return }
+      let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
+        let mayHave = identity.may(link.access.verbs, .document(note))
+        return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
+      }
+      respond(request, .json(200, LinkJSON.list(shown)))
+    }
+  }
+
+  /// Ends a link of a note.
+  func end(_ id: String, of note: DocumentID, _ request: RequestID) {
+    perform(.list(note: note, now: surroundings.clock.now), request) { [self] reply in
+      guard case .links(let links) = reply else { return }
+      let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
+      if let link, !takeBack(.timed(link.id, until: link.expiresAt)) {
+        return respond(request, Self.unavailable)
+      }
+      perform(.end(note: note, id: id), request) { [self] reply in
+        guard case .ended(let ended) = reply else { return }
+        respond(
+          request,
+          link == nil && ended.isEmpty
+            ? .problem(404, .unknownType, "no such link of this note") : Response(status: 204))
+      }
+    }
+  }
+
+  /// Ends all links of a note.
+  func endAll(of note: DocumentID, _ request: RequestID) {
+    perform(.end(note: note, id: nil), request) { [self] reply in
+      let user = Identity.guestPrefix + note
+      let isDone = takeBack(.user(user, before: surroundings.clock.now))
+      respond(request, isDone ? Response(status: 204) : Self.unavailable)
+    }
+  }
+
+  private func takeBack(_ revocation: Revocation) -> Bool {
+    do throws(RevocationError) {
+      try access.revoke(revocation)
+    } catch {
+      log(.error, "nothing taken back", "\(error)")
+      return false
+    }
+    rights.applyRevocations()
+    return true
+  }
+
+  // MARK: Opening
+
+  /// A link that a key has opened.
+  struct Opened {
+    let link: NoteLink
+    let title: String
+    let token: String
+  }
+
+  /// Finds the link that a key opens; `nil` for none.
+  func open(_ key: String, then goOn: @escaping (StoreOutcome<Opened?>) -> Void) {
+    store(
+      .links(.open(key: key, now: surroundings.clock.now)),
+      for: .links { [self] outcome in
+        goOn(
+          outcome.map { reply in
+            guard case .link(let link, let title) = reply else { return nil }
+            let guest = guest(of: link)
+            guard !access.isRevoked(guest), let token = access.token(for: guest) else {
+              return nil
+            }
+            return Opened(link: link, title: title, token: token)
+          })
+      })
+  }
+
+  /// Finds the title of a note, where anybody may read it.
+  func title(of note: DocumentID, then goOn: @escaping (String?) -> Void) {
+    guard access.isDemo, note.utf8.count <= settings.limits.documentIDBytesMax else {
+      return goOn(nil)
+    }
+    store(
+      .note(id: note),
+      for: .title { outcome in
+        guard case .success(let note) = outcome else { return goOn(nil) }
+        goOn(note.title)
+      })
+  }
+
+  // MARK: The store
+
+  private func perform(
+    _ work: LinkRequest, _ request: RequestID, then goOn: @escaping (LinkReply) -> Void
+  ) {
+    store(
+      .links(work),
+      for: .links { [self] outcome in
+        switch outcome {
+        case .success(let reply): goOn(reply)
+        case .failure(.unknownDocument):
+          respond(request, .problem(404, .unknownDocument, "no note has this id"))
+        case .failure(let error):
+          log(.error, "links not read or written", error.logName)
+          respond(request, Self.unavailable)
+        }
+      })
+  }
+
+  static var notOffered: Response {
+    .problem(404, .unknownDocument, "this server makes no links")
+  }
+
+  private static var unavailable: Response {
+    .problem(503, .unavailable, "the store cannot do this now; try again later")
+  }
+}

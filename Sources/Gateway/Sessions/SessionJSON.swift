@@ -1,0 +1,35 @@
+import GatewayPorts
+import JSON
+
+/// Sessions as the HTTP surface writes them.
+enum SessionJSON {
+  /// `{"sessions": [ … ]}`.
+  ///
+  /// - Parameter own: The id of the session that asks, if it is one.
+  static func list(_ sessions: [Session], own: String?) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.key("sessions", &body)
+      JSONWriter.array(sessions, &body) { session, body in
+        JSONWriter.object(&body) { object, body in
+          object.field("id", session.id, &body)
+          object.field("browser", session.device.browser, &body)
+          object.field("system", session.device.system, &body)
+          object.field("begunAt", Int(session.begunAt), &body)
+          object.field("usedAt", Int(session.renewedAt), &body)
+          object.field("expiresAt", Int(session.expiresAt), &body)
+          let isOwn = own.map { session.id.utf8.elementsEqual($0.utf8) } ?? false
+          object.field("current", isOwn, &body)
+        }
+      }
+    }
+    return body
+  }
+
+  /// `{"ended": 2}`.
+  static func ended(_ count: Int) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { $0.field("ended", count, &$1) }
+    return body
+  }
+}

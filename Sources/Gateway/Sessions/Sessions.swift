@@ -1,0 +1,120 @@
+import GatewayPorts
+import SocketMessages
+
+/// Sessions of those who have signed in: begun and renewed for whoever gives out tokens, listed and ended for
+/// the people whose they are.
+///
+///     GET    /api/sessions        a person's own, and which of them is this one
+///     DELETE /api/sessions        ends all but this one
+///     DELETE /api/sessions/{id}   ends one
+///
+/// A session that ends is gone from the store, so that no new token comes of it, and its tokens are taken back,
+/// which closes its connections here at once and at other gateways when they hear of it.
+final class Sessions: Part {
+  let board: Switchboard
+  let access: Access
+  let rights: Rights
+
+  init(_ board: Switchboard, _ access: Access, _ rights: Rights) {
+    self.board = board
+    self.access = access
+    self.rights = rights
+  }
+
+  /// Has the store work with sessions. Tokens of those that end by it are taken back.
+  func perform(
+    _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+  ) {
+    store(
+      .logins(request),
+      for: .logins { [self] outcome in
+        switch outcome {
+        case .success(.begun(let ended)), .success(.ended(let ended)): takeBack(ended)
+        case .success(.renewed(let session, .reused)):
+          log(.warning, "session ended", "its refresh token was used twice")
+          takeBack([session])
+        case .success, .failure: break
+        }
+        goOn(outcome)
+      })
+  }
+
+  /// Takes back the tokens of sessions; whether that would survive the process.
+  @discardableResult
+  private func takeBack(_ sessions: [Session]) -> Bool {
+    guard !sessions.isEmpty else { return true }
+    let now = surroundings.clock.now
+    var isDone = true
+    for session in sessions {
+      // A token of a former version would begin the session again, as long as it counts.
+      let end =
+        session.isAdopted ? session.endsAt : now + settings.accessTokenMilliseconds
+      do throws(RevocationError) {
+        try access.revoke(.timed(session.id, until: end))
+      } catch {
+        log(.error, "tokens of a session not taken back", "\(error)")
+        isDone = false
+      }
+    }
+    rights.applyRevocations()
+    return isDone
+  }
+
+  // MARK: Requests
+
+  /// Lists the asker's own sessions.
+  func list(_ request: RequestID, of identity: Identity) {
+    guard isPerson(identity, request) else { return }
+    let now = surroundings.clock.now
+    perform(.list(user: identity.user, now: now)) { [self] outcome in
+      guard case .success(.sessions(let sessions)) = outcome else {
+        return respond(request, Self.unavailable)
+      }
+      let counting = sessions.filter(access.counts)
+      respond(request, .json(200, SessionJSON.list(counting, own: identity.tokenID)))
+    }
+  }
+
+  /// Ends some of the asker's own sessions.
+  func end(_ choice: SessionChoice, of identity: Identity, _ request: RequestID) {
+    guard isPerson(identity, request) else { return }
+    let user = identity.user
+    perform(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
+      guard case .success(.sessions(let sessions)) = outcome else {
+        return respond(request, Self.unavailable)
+      }
+      let chosen = sessions.filter { choice.includes($0.id) }
+      if case .one = choice, chosen.isEmpty {
+        return respond(
+          request,
+          .problem(404, .unknownType, "no such session of yours; GET /api/sessions lists them"))
+      }
+      // First: whoever asks again after a failure still finds the session.
+      guard takeBack(chosen) else { return respond(request, Self.unavailable) }
+      perform(.end(user: user, choice)) { [self] outcome in
+        guard case .success(.ended(let ended)) = outcome else {
+          return respond(request, Self.unavailable)
+        }
+        surroundings.log.write(.notice, "sessions ended", [("sessions", "\(ended.count)")])
+        respond(request, .json(200, SessionJSON.ended(max(chosen.count, ended.count))))
+      }
+    }
+  }
+
+  /// Ends all of the asker's sessions but the one that asks.
+  func endOthers(_ request: RequestID, of identity: Identity) {
+    end(.others(than: identity.tokenID ?? ""), of: identity, request)
+  }
+
+  private func isPerson(_ identity: Identity, _ request: RequestID) -> Bool {
+    guard identity.person != nil, !Identity.isProgram(identity.user) else {
+      respond(request, .problem(403, .notAllowed, "sessions are a person's; sign in to see yours"))
+      return false
+    }
+    return true
+  }
+
+  private static var unavailable: Response {
+    .problem(503, .unavailable, "the store cannot do this now; try again later")
+  }
+}

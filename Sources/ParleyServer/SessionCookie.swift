@@ -1,0 +1,59 @@
+import GatewayPorts
+
+/// The refresh token of the page in a cookie, which no script reads and all windows of the browser share.
+///
+/// Whoever asks for it at the sign-in stays signed in when the browser is closed. The page gets its access tokens
+/// for the cookie then, and never sees the refresh token.
+struct SessionCookie: Sendable {
+  private static let name = "parley-session"
+
+  private let cookies: Cookies
+
+  /// - Parameter isEncrypted: Whether browsers reach the page by HTTPS alone.
+  init(isEncrypted: Bool) { cookies = Cookies(isEncrypted: isEncrypted) }
+
+  /// Whether a request comes from the server's own page, as far as its browser says.
+  static func isOwnPage(_ head: RequestHead) -> Bool {
+    head.headers["sec-fetch-site"].map { $0.utf8.elementsEqual("same-origin".utf8) } ?? true
+  }
+
+  /// Whether the browser of a request keeps a session.
+  func isKept(by head: RequestHead) -> Bool { cookies.value(of: Self.name, in: head) != nil }
+
+  /// The refresh token of a request, from its body or else from its cookie; `nil` if it has none.
+  func token(_ inBody: String?, _ head: RequestHead) -> (token: String, isKept: Bool)? {
+    if let inBody { return (inBody, false) }
+    guard Self.isOwnPage(head), let kept = cookies.value(of: Self.name, in: head) else {
+      return nil
+    }
+    return (kept, true)
+  }
+
+  /// New tokens; a kept refresh token goes into the cookie, and not into the body.
+  func welcome(
+    id: String, name: String, accessToken: String, refreshToken: String, until end: Timestamp,
+    now: Timestamp, isKept: Bool
+  ) -> Response {
+    var response = LoginAnswer.welcome(
+      id: id, name: name, accessToken: accessToken, refreshToken: isKept ? nil : refreshToken)
+    if isKept {
+      response.headers.append(
+        cookies.setting(
+          Self.name, to: refreshToken, seconds: max(0, (end - now) / 1_000), isStrict: true))
+    }
+    return response
+  }
+
+  /// The answer to a refresh token that counts no more; its cookie goes.
+  func refusal(isKept: Bool) -> Response {
+    removing(LoginAnswer.problem(.refreshToken, "Refresh token invalid"), if: isKept)
+  }
+
+  /// A response by which the cookie goes.
+  func removing(_ response: Response, if isMeant: Bool) -> Response {
+    guard isMeant else { return response }
+    var response = response
+    response.headers.append(cookies.setting(Self.name, to: "", seconds: 0, isStrict: true))
+    return response
+  }
+}

@@ -1,0 +1,119 @@
+import CryptoOpenSSL
+import Gateway
+import GatewayPorts
+
+/// Sessions for those who give out tokens: begun at a sign-in, renewed for a refresh token.
+///
+/// Used on the loop's thread.
+final class SessionService {
+  /// Why there is no session.
+  enum Failure: Error {
+    /// There is none any more: its time is over, it was ended, or its token was used twice.
+    case ended
+    /// The store does not say.
+    case unavailable
+  }
+
+  typealias Outcome = Result<Session, Failure>
+
+  /// The time by which a token may come from the future.
+  private static let aheadMilliseconds: Int64 = 1_000
+
+  private let names: any NameSource
+  private let clock: any Clock
+  private let revocations: any Revocations
+  private let log: any LogSink
+  private let rule: SessionRule
+  private unowned let gateway: Gateway
+
+  init(
+    names: any NameSource, clock: any Clock, revocations: any Revocations, log: any LogSink,
+    rule: SessionRule, gateway: Gateway
+  ) {
+    self.names = names
+    self.clock = clock
+    self.revocations = revocations
+    self.log = log
+    self.rule = rule
+    self.gateway = gateway
+  }
+
+  /// The time of tokens that are made now.
+  ///
+  /// - Parameter since: The time from which the user counts, which another machine's clock may have set a little
+  ///   ahead of this one.
+  func time(for user: String, since: Timestamp? = nil) -> Timestamp {
+    let now = max(clock.now, min(since ?? 0, clock.now + Self.aheadMilliseconds))
+    // Who was just put out and signs in again within the same millisecond is in.
+    return revocations.isRevoked(Identity(user: user, issuedAt: now, grants: [])) ? now + 1 : now
+  }
+
+  /// Begins a session.
+  ///
+  /// - Parameters:
+  ///   - time: As by ``time(for:since:)``.
+  ///   - endsAt: When it ends, however it is used.
+  ///   - isAlone: Whether the user's other sessions end.
+  func begin(
+    for user: String, at time: Timestamp, endsAt: Timestamp, on device: Session.Device,
+    isAlone: Bool = false, then goOn: @escaping (Outcome) -> Void
+  ) {
+    let session = Session(
+      id: Session.idPrefix + names.next(), user: user, begunAt: time, endsAt: endsAt,
+      device: device, rule)
+    if isAlone { gateway.perform(.end(user: user, .all)) { _ in } }
+    gateway.perform(.begin(session, countMax: Session.countMax)) { [log] outcome in
+      guard case .success(.begun(let ended)) = outcome else { return goOn(.failure(.unavailable)) }
+      if !ended.isEmpty {
+        log.write(
+          .notice, "sessions ended",
+          [("sessions", "\(ended.count)"), ("reason", "more than \(Session.countMax) of one user")])
+      }
+      goOn(.success(session))
+    }
+  }
+
+  /// Renews the session of a refresh token.
+  ///
+  /// - Parameters:
+  ///   - token: The token, which has been checked.
+  ///   - time: As by ``time(for:since:)``.
+  func renew(
+    _ token: RefreshToken, at time: Timestamp, then goOn: @escaping (Outcome) -> Void
+  ) {
+    let identity = token.identity
+    guard let id = identity.tokenID else { return goOn(.failure(.ended)) }
+    var adopted: Session?
+    if !id.utf8.starts(with: Session.idPrefix.utf8) {
+      // The end stays where the sign-in has put it.
+      let end = identity.expiresAt ?? time
+      let begin = identity.issuedAt ?? time
+      adopted = Session(
+        id: id, user: identity.user, turn: 0, begunAt: begin, renewedAt: begin, expiresAt: end,
+        endsAt: end, device: Session.Device(browser: "", system: ""))
+    }
+    gateway.perform(
+      .renew(
+        id: id, user: identity.user, turn: token.turn, adopting: adopted, now: time, rule)
+    ) { outcome in
+      switch outcome {
+      case .success(.renewed(let session, .renewed)), .success(.renewed(let session, .repeated)):
+        goOn(.success(session))
+      case .success: goOn(.failure(.ended))
+      case .failure: goOn(.failure(.unavailable))
+      }
+    }
+  }
+
+  /// Ends the session of a refresh token.
+  func end(_ token: RefreshToken, then goOn: @escaping (Bool) -> Void) {
+    guard let id = token.identity.tokenID else { return goOn(true) }
+    if !id.utf8.starts(with: Session.idPrefix.utf8) {
+      // One of a former version may have no session yet, and is not to begin one.
+      try? revocations.add(.timed(id, until: token.identity.expiresAt ?? clock.now))
+    }
+    gateway.perform(.end(user: token.identity.user, .one(id))) { outcome in
+      if case .success = outcome { goOn(true) } else { goOn(false) }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+"""Sessions that last and links that are short, as a person sees them."""
+
+import re
+
+from playwright.sync_api import expect
+from test_access import PASSWORD, follow, share, users  # noqa: F401
+
+
+def sign_in(person, *, keep=False, path="/"):
+    person.page.goto(path)
+    dialog = person.page.get_by_role("dialog")
+    dialog.get_by_label("E-mail").fill("ada@example.org")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    if keep:
+        dialog.get_by_label("Stay signed in on this device").check()
+    person.press("Enter") if not keep else dialog.get_by_role("button", name="Sign in").click()
+    expect(dialog).to_be_hidden()
+    return person
+
+
+def open_devices(page):
+    page.locator("#me").click()
+    page.get_by_role("button", name="Devices…").click()
+    return page.get_by_role("dialog")
+
+
+def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
+    note = users.create("On two devices")
+    desk = sign_in(person("Ada"), path=f"/n/{note}")
+    desk.wait_for_status("saved")
+    phone = sign_in(person("Ada on the go"), path=f"/n/{note}")
+    phone.wait_for_status("saved")
+    devices = open_devices(desk.page)
+    rows = devices.get_by_role("listitem")
+    expect(rows).to_have_count(2)
+    expect(rows.filter(has_text="This device")).to_have_count(1)
+    expect(rows.first).to_contain_text("Chrome on Linux")
+    desk.picture("devices")
+    devices.get_by_role("button", name="Sign out Chrome on Linux").click()
+    expect(rows).to_have_count(1)
+    expect(devices.get_by_role("button", name="Sign out everywhere else")).to_be_hidden()
+    devices.get_by_role("button", name="Done").click()
+    # Its connection is closed; the text stays on its screen.
+    expect(phone.page.locator("#status")).to_contain_text("Signed out")
+    desk.type("still here")
+    desk.wait_until_saved()
+
+
+def test_a_session_that_the_browser_keeps_outlives_its_tabs(users, person):  # noqa: F811
+    note = users.create("Kept")
+    ada = sign_in(person("Ada"), keep=True, path=f"/n/{note}")
+    ada.wait_for_status("saved")
+    stored = ada.page.evaluate("JSON.stringify({ ...sessionStorage, ...localStorage })")
+    assert "refresh" not in stored.replace("refreshed", ""), "no script reads the token for new ones"
+    tab = ada.new_page()
+    ada.page.close()
+    tab.goto(f"/n/{note}")
+    expect(tab.locator("#status")).to_have_attribute("data-state", "saved")
+    expect(tab.locator("#me-name")).to_have_text("Ada L.")
+    tab.locator("#me").click()
+    expect(tab.get_by_role("button", name="Change password…")).to_be_visible()
+    tab.get_by_role("button", name="Sign out").click()
+    expect(tab.get_by_role("dialog").get_by_label("E-mail")).to_be_visible()
+    # It has ended at the server, too.
+    other = tab.context.new_page()
+    other.goto("/")
+    expect(other.get_by_role("dialog").get_by_label("E-mail")).to_be_visible()
+
+
+def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa: F811
+    note = users.create("A short way")
+    ada = sign_in(person("Ada"), path=f"/n/{note}")
+    ada.wait_for_status("saved")
+    ada.type("words")
+    ada.wait_until_saved()
+    reading = share(ada)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/s/[\w-]{22}", reading)
+    writing = share(ada, "Read and write")
+    bo, cy = follow(person("Bo"), reading), follow(person("Cy"), writing)
+    bo.wait_for_text("words")
+    # The key is behind "#" from then on, and a reload finds the note.
+    key = reading.rsplit("/", 1)[1]
+    assert bo.page.url.endswith(f"/n/{note}#s={key}")
+    bo.page.reload()
+    bo.wait_for_status("saved")
+    bo.wait_for_text("words")
+    cy.type("! ")
+    cy.wait_until_saved()
+    ada.page.get_by_role("button", name="Share", exact=True).click()
+    dialog = ada.page.get_by_role("dialog")
+    links = dialog.locator("#sharing-list").get_by_role("listitem")
+    expect(links).to_have_count(2)
+    expect(links.first).to_contain_text("Made by ada@example.org")
+    ada.picture("sharing-links")
+    links.filter(has_text="Reads, until").get_by_role("button", name=re.compile("^Withdraw the link")).click()
+    expect(links).to_have_count(1)
+    dialog.get_by_role("button", name="Done").click()
+    expect(bo.page.locator("[data-kind=connection]")).to_contain_text("This link does not work any more.")
+    cy.type("still ")
+    cy.wait_until_saved()
+    # Whoever follows a link that has ended is told so.
+    late = person("Late")
+    late.page.goto(reading)
+    expect(late.page.get_by_text("This link does not work any more.").first).to_be_visible()

@@ -1,0 +1,211 @@
+"""Sessions that last: renewed while they are used, listed and ended by their person, against the real program."""
+
+import json
+import subprocess
+
+import pytest
+from parley_server import PROGRAM
+from test_login import PASSWORD, guarded, post, tokens, users  # noqa: F401
+from test_nodes import postgres  # noqa: F401
+from test_tokens import bearer, greet
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+PHONE = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537.36"
+
+
+def refresh(server, pair):
+    return post(server, "/api/user/refresh", {"refreshToken": pair["refreshToken"]})[1]
+
+
+def sign_in(server, agent, user="ada@example.org"):
+    body = {"email": user, "password": PASSWORD}
+    status, _, answer = server.request("POST", "/api/user/login", body, {"User-Agent": agent})
+    assert status == 200
+    return json.loads(answer)["data"]["tokens"]
+
+
+def sessions(server, pair):
+    status, _, body = server.request("GET", "/api/sessions", headers=bearer(pair["accessToken"]))
+    assert status == 200, body
+    return json.loads(body)["sessions"]
+
+
+def test_a_refresh_token_is_exchanged_once_and_survives_a_restart(guarded):  # noqa: F811
+    first = tokens(guarded)
+    second = refresh(guarded, first)["data"]["tokens"]
+    # Another window, or one whose answer was lost, gets the very same token.
+    assert refresh(guarded, first)["data"]["tokens"]["refreshToken"] == second["refreshToken"]
+    guarded.kill()
+    guarded.start()
+    third = refresh(guarded, second)["data"]["tokens"]
+    assert len({pair["refreshToken"] for pair in (first, second, third)}) == 3
+    client, reply = greet(guarded, third["accessToken"])
+    assert reply == "welcome"
+    # The first one has had its turn two turns ago: somebody else has it, and the session ends for both.
+    assert refresh(guarded, first)["code"] == 4004
+    assert client.close_code() == 4508
+    assert refresh(guarded, third)["code"] == 4004
+    assert greet(guarded, third["accessToken"])[1] == "error"
+    assert "used twice" in guarded.log.read_text()
+    assert greet(guarded, tokens(guarded)["accessToken"])[1] == "welcome"
+
+
+def test_people_see_their_devices_and_end_them(guarded):  # noqa: F811
+    phone = sign_in(guarded, PHONE)
+    laptop = sign_in(guarded, FIREFOX)
+    bea = sign_in(guarded, "curl/8.5", "bea@example.org")
+    seen = sessions(guarded, laptop)
+    assert [(entry["browser"], entry["system"], entry["current"]) for entry in seen] == [
+        ("Firefox", "Linux", True), ("Chrome", "Android", False),
+    ]  # fmt: skip
+    assert all(entry["begunAt"] <= entry["usedAt"] < entry["expiresAt"] for entry in seen)
+    theirs = sessions(guarded, bea)[0]["id"]
+    as_laptop = bearer(laptop["accessToken"])
+    assert guarded.request("DELETE", f"/api/sessions/{theirs}", headers=as_laptop)[0] == 404
+    client, _ = greet(guarded, phone["accessToken"])
+    status, _, body = guarded.request("DELETE", f"/api/sessions/{seen[1]['id']}", headers=as_laptop)
+    assert (status, json.loads(body)) == (200, {"ended": 1})
+    assert client.close_code() == 4508
+    assert refresh(guarded, phone)["code"] == 4004
+    third = sign_in(guarded, "curl/8.5")
+    client, _ = greet(guarded, third["accessToken"])
+    status, _, body = guarded.request("DELETE", "/api/sessions", headers=as_laptop)
+    assert (status, json.loads(body)) == (200, {"ended": 1})
+    assert client.close_code() == 4508
+    assert [entry["current"] for entry in sessions(guarded, laptop)] == [True]
+    assert refresh(guarded, laptop)["code"] == 1000
+    assert refresh(guarded, bea)["code"] == 1000
+    # A program has none, and a guest neither.
+    assert guarded.request("GET", "/api/sessions", headers=bearer(guarded.operator))[0] == 403
+
+
+def test_logging_out_ends_the_session(guarded):  # noqa: F811
+    pair = tokens(guarded)
+    client, _ = greet(guarded, pair["accessToken"])
+    status, answer = post(guarded, "/api/user/logout", {"refreshToken": pair["refreshToken"]})
+    assert (status, answer["code"], answer["hasError"]) == (200, 1001, False)
+    assert client.close_code() == 4508
+    assert refresh(guarded, pair)["code"] == 4004
+    assert post(guarded, "/api/user/logout", {"refreshToken": "x"})[1]["code"] == 4004
+    assert post(guarded, "/api/user/logout", {})[1]["code"] == 4000
+
+
+def test_another_password_ends_all_sessions_but_the_new_one(guarded):  # noqa: F811
+    old = [tokens(guarded) for _ in range(2)]
+    body = {"email": "ada@example.org", "password": PASSWORD, "newPassword": "another password"}
+    status, answer = post(guarded, "/api/user/password", body)
+    assert (status, answer["code"]) == (200, 1000)
+    new = answer["data"]["tokens"]
+    assert [entry["current"] for entry in sessions(guarded, new)] == [True]
+    assert [refresh(guarded, pair)["code"] for pair in old] == [4004, 4004]
+    assert refresh(guarded, new)["code"] == 1000
+
+
+def test_of_too_many_sessions_the_oldest_ends(guarded):  # noqa: F811
+    first = tokens(guarded)
+    client, _ = greet(guarded, first["accessToken"])
+    others = [tokens(guarded) for _ in range(32)]
+    assert client.close_code() == 4508
+    assert refresh(guarded, first)["code"] == 4004
+    assert refresh(guarded, others[0])["code"] == 1000
+    assert len(sessions(guarded, others[-1])) == 32
+    assert "more than 32" in guarded.log.read_text()
+
+
+def test_a_browser_keeps_a_session_in_a_cookie_that_no_script_reads(guarded):  # noqa: F811
+    body = {"email": "ada@example.org", "password": PASSWORD, "keep": True}
+    page = {"Sec-Fetch-Site": "same-origin"}
+    status, headers, answer = guarded.request("POST", "/api/user/login", body, page)
+    data = json.loads(answer)["data"]
+    assert (status, data["tokens"]["kept"]) == (200, True)
+    assert "refreshToken" not in data["tokens"]
+    cookie = headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/" in cookie
+    kept = {"Cookie": cookie.split(";")[0]}
+    # Another site's page gets nothing for it.
+    foreign = {"Sec-Fetch-Site": "cross-site"}
+    assert json.loads(guarded.request("POST", "/api/user/refresh", {}, kept | foreign)[2])["code"] == 4000
+    _, headers, answer = guarded.request("POST", "/api/user/refresh", {}, kept | page)
+    data = json.loads(answer)["data"]
+    assert greet(guarded, data["tokens"]["accessToken"])[1] == "welcome"
+    renewed = {"Cookie": headers["set-cookie"].split(";")[0]}
+    assert renewed != kept
+    # Who signs in without it does not leave another's behind.
+    _, headers, _ = guarded.request("POST", "/api/user/login", body | {"keep": False}, renewed | page)
+    assert "Max-Age=0" in headers["set-cookie"]
+    _, headers, answer = guarded.request("POST", "/api/user/logout", {}, renewed | page)
+    assert json.loads(answer)["code"] == 1001
+    assert "Max-Age=0" in headers["set-cookie"]
+    assert json.loads(guarded.request("POST", "/api/user/refresh", {}, renewed | page)[2])["code"] == 4004
+
+
+def test_a_session_ends_after_its_time_however_it_is_used(start, users):  # noqa: F811
+    server = start("--users-file", users, "--session-time", "60s", "--access-token-time", "3600s")
+    pair = tokens(server)
+    claims = [entry for entry in sessions(server, pair)][0]
+    assert claims["expiresAt"] - claims["begunAt"] == 60_000
+
+
+def test_operators_see_the_sessions_of_a_user_and_end_one(guarded, users):  # noqa: F811
+    pair = sign_in(guarded, FIREFOX)
+    place = ["--data-dir", guarded.data, "--users-file", users]
+
+    def listed():
+        done = subprocess.run(
+            [PROGRAM, "user", "sessions", "ada@example.org", "--json", *place],
+            capture_output=True, text=True, env={"PARLEY_UNHEARD_OF": "1"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        # Another program's variable is passed over with a word.
+        assert "PARLEY_UNHEARD_OF" in done.stderr
+        return json.loads(done.stdout)["sessions"]
+
+    [entry] = listed()
+    assert (entry["browser"], entry["system"]) == ("Firefox", "Linux")
+    client, _ = greet(guarded, pair["accessToken"])
+    done = subprocess.run([PROGRAM, "revoke", "--token", entry["id"], *place], capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert client.close_code() == 4508
+    assert listed() == []
+    assert refresh(guarded, pair)["code"] == 4004
+
+
+def test_no_refresh_token_is_in_the_store_or_the_log(guarded):  # noqa: F811
+    pair = refresh(guarded, tokens(guarded))["data"]["tokens"]
+    guarded.stop()
+    files = [file for file in guarded.data.rglob("*") if file.is_file()]
+    signature = pair["refreshToken"].split(".")[2].encode()
+    assert files and not any(signature in file.read_bytes() for file in [*files, guarded.log])
+    guarded.start()
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_logging_out_takes_posts_alone(guarded, method):  # noqa: F811
+    assert guarded.request(method, "/api/user/logout")[0] == 405
+
+
+def test_a_session_and_a_link_are_on_every_node_and_end_on_all(start, postgres, users):  # noqa: F811
+    flags = ["--users-file", users, "--store-url", postgres.new_database()]
+    first, second = start(*flags), start(*flags)
+    pair = tokens(first)
+    renewed = refresh(second, pair)["data"]["tokens"]
+    assert refresh(first, pair)["data"]["tokens"]["refreshToken"] == renewed["refreshToken"]
+    at_second, reply = greet(second, renewed["accessToken"])
+    assert reply == "welcome"
+    as_ada = bearer(renewed["accessToken"])
+    note = json.loads(first.request("POST", "/api/notes", {"title": "Shared"}, as_ada)[2])["id"]
+    status, _, body = first.request("POST", f"/api/notes/{note}/share", {"access": "read"}, as_ada)
+    assert status == 201
+    link = json.loads(body)
+    key = {"key": link["path"].removeprefix("/s/")}
+    status, _, body = second.request("POST", "/api/links/open", key)
+    assert status == 200
+    guest, _ = greet(second, json.loads(body)["token"])
+    path = f"/api/notes/{note}/share/{link['id']}"
+    assert first.request("DELETE", path, headers=as_ada)[0] == 204
+    assert guest.close_code() == 4508
+    assert second.request("POST", "/api/links/open", key)[0] == 404
+    own = sessions(first, renewed)[0]["id"]
+    assert first.request("DELETE", f"/api/sessions/{own}", headers=as_ada)[0] == 200
+    assert at_second.close_code() == 4508
+    assert refresh(second, renewed)["code"] == 4004

@@ -1,0 +1,117 @@
+import GatewayPorts
+import OTWorkloads
+import Testing
+
+@Suite("Sessions of those who have signed in")
+struct SessionTests {
+  private static let rule = SessionRule(idleMilliseconds: 10_000, graceMilliseconds: 100)
+
+  private func session(endsAt: Timestamp = 100_000) -> Session {
+    Session(
+      id: "s.1", user: "ada", begunAt: 0, endsAt: endsAt,
+      device: Session.Device(browser: "", system: ""), Self.rule)
+  }
+
+  @Test("a session lasts while it is used, and no longer than to its end")
+  func slides() {
+    var session = session(endsAt: 25_000)
+    #expect(session.expiresAt == 10_000)
+    #expect(session.renew(turn: 1, now: 9_999, Self.rule) == .renewed)
+    #expect(session.expiresAt == 19_999)
+    #expect(session.renew(turn: 2, now: 19_000, Self.rule) == .renewed)
+    #expect(session.expiresAt == 25_000)
+    var atEnd = session
+    #expect(atEnd.renew(turn: 3, now: 25_000, Self.rule) == .expired)
+    #expect(session.renew(turn: 3, now: 24_999, Self.rule) == .renewed)
+  }
+
+  @Test("an answer that was lost is given again for a while; later the session ends")
+  func grace() {
+    var session = session()
+    _ = session.renew(turn: 1, now: 1_000, Self.rule)
+    let renewed = session
+    #expect(session.renew(turn: 1, now: 1_100, Self.rule) == .repeated)
+    #expect(session == renewed)
+    #expect(session.renew(turn: 1, now: 1_101, Self.rule) == .reused)
+  }
+
+  @Test("a store that was set back goes on with the newest token", arguments: [2, 7])
+  func restored(turn: Int) {
+    var session = session()
+    #expect(session.renew(turn: turn, now: 1_000, Self.rule) == .renewed)
+    #expect(session.turn == turn + 1)
+  }
+
+  /// A holder of refresh tokens, who keeps the newest of an answer that arrives.
+  private struct Holder {
+    var turn: Int
+  }
+
+  @Test("of two who hold one token, at most one goes on", arguments: UInt64(1)...200)
+  func theft(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var session = session(endsAt: .max)
+    var holders = [Holder(turn: 1), Holder(turn: 1)]
+    var now: Timestamp = 0
+    var isOver = false
+    for _ in 0..<100 where !isOver {
+      // Beyond the grace: both may be given one token within it.
+      now += 101 + Timestamp(random.next() % 5_000)
+      let index = Int(random.next() % 2)
+      switch session.renew(turn: holders[index].turn, now: now, Self.rule) {
+      case .renewed:
+        #expect(session.turn == holders[index].turn + 1)
+        holders[index].turn = session.turn
+        #expect(holders.count { $0.turn == session.turn } == 1, "two have a token that counts")
+      case .reused:
+        #expect(holders[index].turn < session.turn)
+        isOver = true
+      case .repeated, .expired: Issue.record("nothing was lost, nor late")
+      }
+    }
+    #expect(isOver, "both have asked, and the session goes on")
+  }
+
+  @Test("an honest browser is never put out, whatever answers are lost", arguments: UInt64(1)...200)
+  func lossy(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var session = session(endsAt: .max)
+    var turn = 1
+    var now: Timestamp = 0
+    for _ in 0..<100 {
+      now += Timestamp(random.next() % 9_000)
+      // It asks until an answer arrives, several windows at once too, and a clock may be set back a little.
+      let tries = 1 + random.next() % 4
+      for attempt in 0..<tries {
+        let outcome = session.renew(turn: turn, now: now, Self.rule)
+        #expect(outcome == (attempt == 0 ? .renewed : .repeated))
+        now += Timestamp(random.next() % 30) - 5
+      }
+      turn += 1
+      #expect(session.turn == turn, "more than one token counts")
+    }
+  }
+
+  @Test("tokens that end are revoked until then, and bounded apart from others")
+  func revocations() {
+    var revoked = RevokedTokens()
+    let identity = Identity(user: "ada", tokenID: "s.1", issuedAt: 5, grants: [])
+    #expect(revoked.insert(.timed("s.1", until: 100)))
+    #expect(!revoked.insert(.timed("s.1", until: 90)))
+    #expect(revoked.isRevoked(identity))
+    #expect(revoked.all == [.timed("s.1", until: 100)])
+    revoked.forget(endedBy: 99)
+    #expect(revoked.isRevoked(identity))
+    revoked.forget(endedBy: 100)
+    #expect(!revoked.isRevoked(identity))
+    for number in 0..<RevokedTokens.sessionsMax {
+      revoked.insert(.timed("s.\(number)", until: 200))
+    }
+    #expect(!revoked.hasRoom(for: .timed("s.x", until: 200)))
+    #expect(revoked.hasRoom(for: .timed("s.0", until: 300)))
+    #expect(revoked.hasRoom(for: .timed("l.x", until: 200)))
+    #expect(revoked.hasRoom(for: .user("bea", before: 1)))
+    revoked.forget(endedBy: 200)
+    #expect(revoked.count == 0)
+  }
+}
