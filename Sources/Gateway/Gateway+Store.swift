@@ -33,6 +33,8 @@ extension Gateway {
     case .answer(let request): http.foundAnswer(reply.outcome(of: .answer), to: request)
     case .keeping(let request, let response): http.finishOnce(request, response)
     case .groups(let request, let work): http.answer(request, work, reply.outcome(of: .groups))
+    case .folders(let request, let work):
+      folders.finish(request, work, reply.outcome(of: .folders))
     case .files(let work): files.finish(work, reply.outcome(of: .files))
     case .comments(let work): comments.finish(work, reply.outcome(of: .comments))
     case .people(let goOn): goOn(PeopleReply(reply.outcome(of: .people)))

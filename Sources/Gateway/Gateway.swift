@@ -71,6 +71,7 @@ public final class Gateway: Part, SwitchboardOwner {
   let search: Search
   let files: Files
   let comments: Comments
+  let folders: Folders
   /// The counts since the start.
   public internal(set) var metrics: GatewayMetrics {
     _read { yield board.metrics }
@@ -98,7 +99,8 @@ public final class Gateway: Part, SwitchboardOwner {
     search = Search(board, access)
     files = Files(board, access)
     comments = Comments(board, access, rooms)
-    http = HTTP(board, documents, rooms, access, rights, search, files, comments)
+    folders = Folders(board, documents, rooms)
+    http = HTTP(board, documents, rooms, access, rights, search, files, comments, folders)
     socketIO = SocketIODialect(board, access, rooms)
     bayeux = BayeuxDialect(board, access, rooms)
     apps = AppRequests(board, access, rooms)

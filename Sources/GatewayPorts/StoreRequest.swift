@@ -1,7 +1,8 @@
 /// Work for the store. What one batch holds is committed together, then synced once.
 public enum StoreRequest: Sendable {
   /// Makes a note with an empty log. Fails with `exists` if the name is taken.
-  case create(id: DocumentID, epoch: String, title: String, time: Timestamp)
+  case create(
+    id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath = .none)
   /// Changes a note's title.
   case rename(id: DocumentID, title: String, time: Timestamp)
   /// Takes a note out of sight. With a deletion, it is kept and may come back
@@ -70,6 +71,11 @@ public enum StoreRequest: Sendable {
   case files(FileRequest)
   /// Works with the comments of a note.
   case comments(CommentRequest)
+  /// Works with the folders of notes.
+  case folders(FolderRequest)
+  /// Does other work if a note is in one of some folders at that moment. Fails with `outOfReach` if it is in
+  /// another one, or there is no such note.
+  indirect case within(FolderCondition, StoreRequest)
   /// Does work once, however often it is asked for.
   case once(OnceRequest)
   /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
@@ -94,6 +100,8 @@ public enum StoreRequest: Sendable {
     case .files(let request): request.isWriting
     case .comments(let request): request.isWriting
     case .once(let request): request.isWriting
+    case .folders(let request): request.isWriting
+    case .within(_, let request): request.isWriting
     case .deleted(let request): request.isWriting
     }
   }
@@ -109,6 +117,8 @@ public enum StoreRequest: Sendable {
     case .deleted(let request): !request.isWriting
     case .files(let request): !request.isWriting
     case .comments(let request): !request.isWriting
+    case .folders(let request): !request.isWriting
+    case .within(_, let request): request.isAside
     case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
       .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .once, .tell,
       .wipeFailedCommits, .probe:
@@ -160,6 +170,8 @@ public enum StoreReply: Sendable {
   case files(FileReply)
   /// The reply to a request about comments.
   case comments(CommentReply)
+  /// The reply to a request about folders.
+  case folders(FolderReply)
   /// The reply to a request that is done once.
   case once(OnceReply)
   /// Not done.
@@ -186,7 +198,7 @@ public enum StoreReply: Sendable {
     case .failed, .undecided, .lostRace: false
     case .done, .appended, .note, .notes, .deletedNotes, .document, .entries, .news, .heads,
       .sessions, .text, .history, .versions, .room, .people, .groups, .files,
-      .comments, .once:
+      .comments, .folders, .once:
       true
     }
   }

@@ -28,8 +28,10 @@ struct GatewayPartTests {
     "Dialects/Whaler": ["Documents", "Live", "Rates", "Rooms", "Store", "Switchboard"],
     "Documents": ["Live", "Nodes", "Store", "Switchboard", "Values"],
     "Files": ["Access", "Requests", "Store", "Switchboard", "Values"],
+    "Folders": ["Documents", "Requests", "Rooms", "Store", "Switchboard"],
     "HTTP": [
-      "Access", "Bodies", "Comments", "Documents", "Files", "Live", "Requests", "Rights", "Rooms",
+      "Access", "Bodies", "Comments", "Documents", "Files", "Folders", "Live", "Requests", "Rights",
+      "Rooms",
       "Search",
       "Store", "Switchboard", "Values",
     ],

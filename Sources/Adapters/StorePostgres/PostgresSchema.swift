@@ -367,6 +367,12 @@ enum PostgresSchema {
       ALTER TABLE parley.marks ADD COLUMN begun bigint NOT NULL DEFAULT 0  -- seconds, the database's clock
       """
     ],
+    // Folders of notes. Programs that know of none take notes in folders for notes in none.
+    [
+      "ALTER TABLE parley.documents ADD COLUMN folder bytea NOT NULL DEFAULT ''",
+      "ALTER TABLE parley.deleted_documents ADD COLUMN folder bytea NOT NULL DEFAULT ''",
+      "CREATE INDEX documents_by_folder ON parley.documents (folder, created, id)",
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each decided by itself.

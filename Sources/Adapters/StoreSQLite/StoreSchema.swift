@@ -321,6 +321,12 @@ enum StoreSchema {
     ) WITHOUT ROWID;
     CREATE INDEX comments_by_thread ON comments (document, thread);
     """,
+    // 10: folders of notes.
+    """
+    ALTER TABLE documents ADD COLUMN folder TEXT NOT NULL DEFAULT '';
+    ALTER TABLE deleted_documents ADD COLUMN folder TEXT NOT NULL DEFAULT '';
+    CREATE INDEX documents_by_folder ON documents (folder, created, id);
+    """,
   ]
 
   /// The format this program writes.

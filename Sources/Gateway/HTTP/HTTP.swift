@@ -14,6 +14,7 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
   let search: Search
   let files: Files
   let comments: Comments
+  let folders: Folders
 
   /// Requests that are done once.
   var once: OnceBook = OnceBook()
@@ -24,7 +25,7 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
 
   init(
     _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
-    _ rights: Rights, _ search: Search, _ files: Files, _ comments: Comments
+    _ rights: Rights, _ search: Search, _ files: Files, _ comments: Comments, _ folders: Folders
   ) {
     self.board = board
     self.documents = documents
@@ -34,7 +35,10 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
     self.search = search
     self.files = files
     self.comments = comments
+    self.folders = folders
   }
+
+  func lostReading(_ connection: Connection) { rights.applyRights(to: connection) }
 
   /// Answers a request; an answer that is to be kept is kept first.
   func respond(_ request: RequestID, _ response: Response) {

@@ -47,6 +47,7 @@ enum Awaited {
   case groups(RequestID, GroupWork)
   case files(FileWork)
   case comments(CommentWork)
+  case folders(RequestID, FolderWork)
   /// Work of a handler, which may be an embedder's: it says itself how it goes on.
   case people((PeopleReply) -> Void)
 }
@@ -154,6 +155,25 @@ extension StorePurpose<FileReply> {
 
 extension StorePurpose<CommentReply> {
   static func comments(_ work: CommentWork) -> Self { Self(.comments(work)) }
+}
+
+extension StorePurpose<FolderReply> {
+  static func folders(_ request: RequestID, _ work: FolderWork) -> Self {
+    Self(.folders(request, work))
+  }
+}
+
+extension Awaited {
+  /// The request about one note, which may be restricted to some folders, that the work is done for.
+  var request: RequestID? {
+    switch self {
+    case .notes(let request, _), .files(.upload(let request)), .files(.list(let request)),
+      .files(.read(let request)), .comments(.list(let request, _, _)),
+      .comments(.quoted(let request)), .comments(.changed(let request, _, _)):
+      request
+    default: nil
+    }
+  }
 }
 
 /// The purpose of work that a request about notes asks for.

@@ -61,6 +61,7 @@ extension StoreReply {
     case .groups: "a group's reply"
     case .files: "a reply about files"
     case .comments: "a reply about comments"
+    case .folders: "a reply about folders"
     case .once: "the reply to work that is done once"
     case .failed: "a failure"
     case .undecided: "an undecided commit"
@@ -398,4 +399,13 @@ extension StoreReplies<CommentReply> {
   static var comments: Self {
     Self { if case .comments(let reply) = $0 { reply } else { nil } }
   }
+}
+
+extension StoreTask<FolderReply> {
+  /// Works with the folders of notes.
+  static func folders(_ request: FolderRequest) -> Self { Self(.folders(request)) }
+}
+
+extension StoreReplies<FolderReply> {
+  static var folders: Self { Self { if case .folders(let reply) = $0 { reply } else { nil } } }
 }
