@@ -118,6 +118,8 @@ struct MigrationTests {
     try SecondConnection(folder.file()).run(
       """
       DROP INDEX documents_by_creation;
+      DROP INDEX documents_by_folder;
+      ALTER TABLE documents DROP COLUMN folder;
       DROP TABLE versions;
       DROP TABLE room_epoch;
       DROP TABLE rooms;
@@ -150,7 +152,7 @@ struct MigrationTests {
       PRAGMA user_version = 1;
       """)
     #expect(
-      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 9)
+      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 10)
     ) { try SQLiteStore(reading: folder.file()) }
     let store = try SQLiteStore(path: folder.file())
     #expect(try store.load("n").text == "older")

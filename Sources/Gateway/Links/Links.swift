@@ -59,11 +59,16 @@ final class Links: Part {
   func list(_ request: RequestID, of note: DocumentID, _ identity: Identity) {
     perform(.list(note: note, now: surroundings.clock.now), request) { [self] reply in
       guard case .links(let links) = reply else { return }
-      let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
-        let mayHave = identity.may(link.access.verbs, .document(note))
-        return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
+      let counting = links.filter { !access.isRevoked(guest(of: $0)) }
+      // What the asker has may hang on the folder.
+      summary(of: note) { [self] found in
+        let verbs = found.map { identity.verbs(on: .document(note, in: $0.folder)) } ?? []
+        let shown = counting.map { link in
+          let mayHave = verbs.isSuperset(of: link.access.verbs)
+          return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
+        }
+        respond(request, .json(200, LinkJSON.list(shown)))
       }
-      respond(request, .json(200, LinkJSON.list(shown)))
     }
   }
 
@@ -118,7 +123,7 @@ final class Links: Part {
   func open(_ key: String, then goOn: @escaping (StoreOutcome<Opened?>) -> Void) {
     store(
       .links(.open(key: key, now: surroundings.clock.now)),
-      for: .links { [self] outcome in
+      for: .links(nil) { [self] outcome in
         goOn(
           outcome.map { reply in
             guard case .link(let link, let title) = reply else { return nil }
@@ -136,12 +141,11 @@ final class Links: Part {
     guard access.isDemo, note.utf8.count <= settings.limits.documentIDBytesMax else {
       return goOn(nil)
     }
-    store(
-      .note(id: note),
-      for: .title { outcome in
-        guard case .success(let note) = outcome else { return goOn(nil) }
-        goOn(note.title)
-      })
+    summary(of: note) { goOn($0?.title) }
+  }
+
+  private func summary(of note: DocumentID, then goOn: @escaping (NoteSummary?) -> Void) {
+    store(.note(id: note), for: .summary { goOn(try? $0.get()) })
   }
 
   // MARK: The store
@@ -151,9 +155,10 @@ final class Links: Part {
   ) {
     store(
       .links(work),
-      for: .links { [self] outcome in
+      for: .links(request) { [self] outcome in
         switch outcome {
         case .success(let reply): goOn(reply)
+        case .failure(.outOfReach): respond(request, .notGranted)
         case .failure(.unknownDocument):
           respond(request, .problem(404, .unknownDocument, "no note has this id"))
         case .failure(let error):

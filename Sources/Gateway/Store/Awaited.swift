@@ -49,8 +49,9 @@ enum Awaited {
   case comments(CommentWork)
   /// Work with sessions of people, or with links, and how it goes on.
   case logins((StoreOutcome<SessionReply>) -> Void)
-  case links((StoreOutcome<LinkReply>) -> Void)
-  case title((StoreOutcome<NoteSummary>) -> Void)
+  case links(RequestID?, (StoreOutcome<LinkReply>) -> Void)
+  case summary((StoreOutcome<NoteSummary>) -> Void)
+  case folders(RequestID, FolderWork)
   /// Work of a handler, which may be an embedder's: it says itself how it goes on.
   case people((PeopleReply) -> Void)
 }
@@ -159,14 +160,16 @@ extension StorePurpose<SessionReply> {
 }
 
 extension StorePurpose<LinkReply> {
-  static func links(_ goOn: @escaping (StoreOutcome<LinkReply>) -> Void) -> Self {
-    Self(.links(goOn))
+  static func links(
+    _ request: RequestID?, _ goOn: @escaping (StoreOutcome<LinkReply>) -> Void
+  ) -> Self {
+    Self(.links(request, goOn))
   }
 }
 
 extension StorePurpose<NoteSummary> {
-  static func title(_ goOn: @escaping (StoreOutcome<NoteSummary>) -> Void) -> Self {
-    Self(.title(goOn))
+  static func summary(_ goOn: @escaping (StoreOutcome<NoteSummary>) -> Void) -> Self {
+    Self(.summary(goOn))
   }
 }
 
@@ -176,6 +179,32 @@ extension StorePurpose<FileReply> {
 
 extension StorePurpose<CommentReply> {
   static func comments(_ work: CommentWork) -> Self { Self(.comments(work)) }
+}
+
+extension StorePurpose<FolderReply> {
+  static func folders(_ request: RequestID, _ work: FolderWork) -> Self {
+    Self(.folders(request, work))
+  }
+}
+
+extension Awaited {
+  /// The request about one note, which may be restricted to some folders, that the work is done for.
+  var request: RequestID? {
+    switch self {
+    case .notes(let request, _), .files(.upload(let request)), .files(.list(let request)),
+      .files(.read(let request)), .comments(.list(let request, _, _)),
+      .comments(.quoted(let request)), .comments(.changed(let request, _, _)):
+      request
+    case .links(let request, _): request
+    // Not about one note, or after its right was looked at where it is. Named one by one, for a request that
+    // is left out here is restricted to no folder.
+    case .document, .creation, .commit, .wiping, .renewal, .news, .fences, .heads, .history, .catchUp,
+      .documentPage, .making, .publication, .recovery, .recoveryAnew, .page, .roomPlace, .roomNews,
+      .roomHeads, .probe, .removal, .answer, .keeping, .groups, .files, .logins, .summary, .folders,
+      .people:
+      nil
+    }
+  }
 }
 
 /// The purpose of work that a request about notes asks for.
