@@ -198,7 +198,8 @@ extension Awaited {
     case .links(let request, _): request
     // Not about one note, or after its right was looked at where it is. Named one by one, for a request that
     // is left out here is restricted to no folder.
-    case .document, .creation, .commit, .wiping, .renewal, .news, .fences, .heads, .history, .catchUp,
+    case .document, .creation, .commit, .wiping, .renewal, .news, .fences, .heads, .history,
+      .catchUp,
       .documentPage, .making, .publication, .recovery, .recoveryAnew, .page, .roomPlace, .roomNews,
       .roomHeads, .probe, .removal, .answer, .keeping, .groups, .files, .logins, .summary, .folders,
       .people:
