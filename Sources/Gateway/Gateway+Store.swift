@@ -34,8 +34,10 @@ extension Gateway {
     case .keeping(let request, let response): http.finishOnce(request, response)
     case .groups(let request, let work): http.answer(request, work, reply.outcome(of: .groups))
     case .logins(let goOn): goOn(reply.outcome(of: .logins))
-    case .links(let goOn): goOn(reply.outcome(of: .links))
+    case .links(_, let goOn): goOn(reply.outcome(of: .links))
     case .title(let goOn): goOn(reply.outcome(of: .note))
+    case .folders(let request, let work):
+      folders.finish(request, work, reply.outcome(of: .folders))
     case .files(let work): files.finish(work, reply.outcome(of: .files))
     case .comments(let work): comments.finish(work, reply.outcome(of: .comments))
     case .people(let goOn): goOn(PeopleReply(reply.outcome(of: .people)))

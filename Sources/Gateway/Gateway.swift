@@ -75,6 +75,7 @@ public final class Gateway: Part, SwitchboardOwner {
   let comments: Comments
   let sessions: Sessions
   let links: Links
+  let folders: Folders
   /// The counts since the start.
   public internal(set) var metrics: GatewayMetrics {
     _read { yield board.metrics }
@@ -104,8 +105,9 @@ public final class Gateway: Part, SwitchboardOwner {
     comments = Comments(board, access, rooms)
     sessions = Sessions(board, access, rights)
     links = Links(board, access, rights)
+    folders = Folders(board, documents, rooms)
     http = HTTP(
-      board, documents, rooms, access, rights, search, files, comments, sessions, links)
+      board, documents, rooms, access, rights, search, files, comments, sessions, links, folders)
     socketIO = SocketIODialect(board, access, rooms)
     bayeux = BayeuxDialect(board, access, rooms)
     apps = AppRequests(board, access, rooms)

@@ -38,8 +38,9 @@ public struct Verbs: OptionSet, Hashable, Sendable {
 
 /// The documents or rooms that a right applies to.
 public enum Subject: Hashable, Sendable {
-  /// A document, by its id.
-  case document(String)
+  /// A document, by its id and the folder that it is in; `nil` for one that is not known, by which no right to
+  /// folders counts.
+  case document(String, in: FolderPath?)
   /// A room, by its name.
   case room(String)
 }
@@ -73,6 +74,12 @@ public struct NamePattern: Hashable, Sendable {
   /// The name, or the beginning of names.
   public var name: String { String(decoding: stem, as: UTF8.self) }
 
+  /// Whether every name is meant.
+  var isEverything: Bool { isPrefix && stem.isEmpty }
+
+  /// Whether a pattern of folders means all below one, too.
+  var isOfSubtree: Bool { isPrefix }
+
   /// Whether every name that is meant begins so.
   func begins(with text: String) -> Bool { stem.starts(with: text.utf8) }
 
@@ -82,15 +89,17 @@ public struct NamePattern: Hashable, Sendable {
   }
 }
 
-/// Rights on the documents or rooms of a pattern.
+/// Rights on the documents, rooms or folders of a pattern.
 public struct Grant: Hashable, Sendable {
   /// Which kind of thing.
   public enum Kind: Sendable {
     case documents
     case rooms
+    /// The documents in folders.
+    case folders
   }
 
-  /// Documents or rooms.
+  /// Documents, rooms or folders.
   public var kind: Kind
   /// Which of them.
   public var pattern: NamePattern
@@ -191,13 +200,15 @@ public struct Identity: Hashable, Sendable {
     if case .room(let name) = subject {
       if name.utf8.starts(with: Self.noteRoomPrefix.utf8) {
         let note = String(name.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
-        return verbs(on: .document(note)).intersection(.read)
+        return verbs(on: .document(note, in: nil)).intersection(.read)
       }
       anothers = prefix(ofAnothers: name)
     }
     for grant in grants {
       switch (subject, grant.kind) {
-      case (.document(let id), .documents) where grant.pattern.matches(id):
+      case (.document(let id, _), .documents) where grant.pattern.matches(id):
+        granted.formUnion(grant.verbs)
+      case (.document(_, let folder?), .folders) where grant.pattern.matches(folder: folder):
         granted.formUnion(grant.verbs)
       case (.room(let name), .rooms) where grant.pattern.matches(name):
         let isMeant = anothers.map(grant.pattern.begins) ?? true
@@ -246,7 +257,7 @@ public enum AuthenticationError: Error, Sendable, Hashable {
 
 extension Grant {
   /// Reads `MATCH=MAY`: a pattern, and verbs separated by commas or `all`. The last `=` counts, for
-  /// names may have one too.
+  /// names may have one too. Of folders, a blank is written `%20`, as in addresses.
   public init(_ kind: Kind, text: String) throws(GrantTextError) {
     guard let equals = text.utf8.lastIndex(of: UInt8(ascii: "=")), equals > text.startIndex else {
       throw .form
@@ -259,7 +270,33 @@ extension Grant {
       verbs.formUnion(verb)
     }
     guard !verbs.isEmpty else { throw .form }
-    self.init(kind, NamePattern(String(text[..<equals])), verbs)
+    let match = String(text[..<equals])
+    guard kind == .folders else {
+      self.init(kind, NamePattern(match), verbs)
+      return
+    }
+    guard let path = PercentEncoding.decoded(match[...]), let pattern = NamePattern(folders: path)
+    else {
+      throw .folder
+    }
+    self.init(kind, pattern, verbs)
+  }
+}
+
+extension Grant {
+  /// Reads a right with its kind before it, such as `document:*=read`, as lines of users and keys and settings
+  /// have it.
+  ///
+  /// - Throws: `form` also for another kind.
+  public init(word: String) throws(GrantTextError) {
+    let kind: Kind
+    switch word.prefix(while: { $0 != ":" }) {
+    case "room": kind = .rooms
+    case "document": kind = .documents
+    case "folder": kind = .folders
+    default: throw .form
+    }
+    try self.init(kind, text: String(word.drop { $0 != ":" }.dropFirst()))
   }
 }
 
@@ -269,11 +306,15 @@ public enum GrantTextError: Error, Sendable, Hashable, CustomStringConvertible {
   case form
   /// No verb is called so.
   case verb(String)
+  /// It is no pattern of folders.
+  case folder
 
   /// The expectation, and what came instead.
   public var description: String {
     switch self {
     case .form: "expected MATCH=MAY, such as *=read,write"
+    case .folder:
+      "expected a folder such as team=read, or team/*=read for it and all below; a blank is %20"
     case .verb(let word):
       "expected read, comment, write, publish, presence, manage or all; got \(word)"
     }

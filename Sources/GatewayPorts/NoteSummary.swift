@@ -13,16 +13,20 @@ public struct NoteSummary: Sendable, Equatable {
   public var createdAt: Timestamp
   /// The time at which text or title last changed.
   public var updatedAt: Timestamp
+  /// The folder that the note is in.
+  public var folder: FolderPath
 
   /// Makes a summary.
   public init(
-    id: DocumentID, title: String, revision: Int, createdAt: Timestamp, updatedAt: Timestamp
+    id: DocumentID, title: String, revision: Int, createdAt: Timestamp, updatedAt: Timestamp,
+    folder: FolderPath = .none
   ) {
     self.id = id
     self.title = title
     self.revision = revision
     self.createdAt = createdAt
     self.updatedAt = updatedAt
+    self.folder = folder
   }
 }
 

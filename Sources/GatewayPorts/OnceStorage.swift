@@ -73,13 +73,18 @@ public struct NoteDraft: Sendable, Equatable {
   public var owner: String
   /// The time of creation.
   public var time: Timestamp
+  /// The folder of the new note.
+  public var folder: FolderPath
 
   /// Makes a draft.
-  public init(id: DocumentID, title: String, owner: String, time: Timestamp) {
+  public init(
+    id: DocumentID, title: String, owner: String, time: Timestamp, folder: FolderPath = .none
+  ) {
     self.id = id
     self.title = title
     self.owner = owner
     self.time = time
+    self.folder = folder
   }
 }
 

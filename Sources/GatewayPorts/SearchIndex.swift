@@ -95,16 +95,17 @@ public struct IndexedNote: Sendable, Equatable {
 
 /// A search, in the two steps between which rights are looked at.
 public enum SearchRequest: Sendable, Equatable {
-  /// Finds the ids of notes, best first.
-  case find(SearchQuery, skipping: Int, limit: Int)
+  /// Finds the ids of notes, best first, with their folders if they are wanted.
+  case find(SearchQuery, skipping: Int, limit: Int, withFolders: Bool = false)
   /// Finds where some notes have the words of a query. Those that are gone by now are left out.
   case places(SearchQuery, [DocumentID])
 }
 
 /// The reply to one step of a search.
 public enum SearchReply: Sendable, Equatable {
-  /// The ids of notes, best first.
-  case ids([DocumentID])
+  /// The ids of notes, best first, and the folders in which they are now, if they are wanted; `nil` for a note
+  /// that is gone.
+  case ids([DocumentID], folders: [FolderPath?] = [])
   /// Notes with their places, in the order in which they were asked for.
   case hits([SearchHit])
   /// The step failed.
@@ -134,12 +135,15 @@ extension StoreRequest {
   /// The note that search may have to look at anew when the request is done; `nil` for none.
   public var changedNote: SearchedChange? {
     switch self {
-    case .create(let id, _, _, _), .rename(let id, _, _), .append(let id, _, _, _): .edited(id)
+    case .create(let id, _, _, _, _), .rename(let id, _, _), .append(let id, _, _, _),
+      .folders(.move(let id, _, _?, _)):
+      .edited(id)
     case .delete(let id, _): .removed(id)
     case .deleted(.bringBack(let id)): .broughtBack(id)
     case .once(.create(let draft, _, _)): .edited(draft.id)
-    case .once(.perform(let request, _, _)): request.changedNote
-    case .once, .deleted, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .snapshot,
+    case .once(.perform(let request, _, _)), .within(_, let request): request.changedNote
+    case .once, .deleted, .folders, .note, .list, .notes, .load, .entries, .news, .heads, .fence,
+      .snapshot,
       .text, .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room,
       .people, .groups, .files, .comments, .logins, .links, .tell, .wipeFailedCommits, .probe:
       nil

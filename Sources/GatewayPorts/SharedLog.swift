@@ -59,17 +59,20 @@ public struct LogStretch: Sendable, Equatable {
   public var headRevision: Int
   /// The newest session of each client that was asked for.
   public var sessions: [String: Int]
+  /// The folder that the note is in.
+  public var folder: FolderPath
 
   /// Makes a stretch.
   public init(
     title: String, entries: [LogEntry], chain: LogChain, headRevision: Int,
-    sessions: [String: Int] = [:]
+    sessions: [String: Int] = [:], folder: FolderPath = .none
   ) {
     self.title = title
     self.entries = entries
     self.chain = chain
     self.headRevision = headRevision
     self.sessions = sessions
+    self.folder = folder
   }
 }
 
@@ -83,12 +86,17 @@ public struct LogHead: Sendable, Equatable {
   public var revision: Int
   /// The chain at it.
   public var chain: LogChain
+  /// The folder that the note is in.
+  public var folder: FolderPath
 
   /// Makes a head.
-  public init(title: String, epoch: String, revision: Int, chain: LogChain) {
+  public init(
+    title: String, epoch: String, revision: Int, chain: LogChain, folder: FolderPath = .none
+  ) {
     self.title = title
     self.epoch = epoch
     self.revision = revision
     self.chain = chain
+    self.folder = folder
   }
 }

@@ -21,6 +21,8 @@ public enum StoreError: Error, Sendable, Equatable {
   case unknownOutcome(String)
   /// Nothing was appended, for these clients have begun newer sessions since they sent their changes.
   case fenced([String])
+  /// The note is in no folder in which the request may be done, or there is no such note.
+  case outOfReach
   /// The data read differs from the data once written.
   case damaged(String)
 
@@ -28,7 +30,7 @@ public enum StoreError: Error, Sendable, Equatable {
   public var isRetryable: Bool {
     switch self {
     case .unavailable, .refused, .answeredElsewhere, .unknownOutcome: true
-    case .unknownDocument, .exists, .notNext, .compacted, .fenced, .damaged: false
+    case .unknownDocument, .exists, .notNext, .compacted, .fenced, .outOfReach, .damaged: false
     }
   }
 }

@@ -1,7 +1,8 @@
 /// Work for the store. What one batch holds is committed together, then synced once.
 public enum StoreRequest: Sendable {
   /// Makes a note with an empty log. Fails with `exists` if the name is taken.
-  case create(id: DocumentID, epoch: String, title: String, time: Timestamp)
+  case create(
+    id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath = .none)
   /// Changes a note's title.
   case rename(id: DocumentID, title: String, time: Timestamp)
   /// Takes a note out of sight. With a deletion, it is kept and may come back
@@ -74,6 +75,11 @@ public enum StoreRequest: Sendable {
   case logins(SessionRequest)
   /// Works with links to notes.
   case links(LinkRequest)
+  /// Works with the folders of notes.
+  case folders(FolderRequest)
+  /// Does other work if a note is in one of some folders at that moment. Fails with `outOfReach` if it is in
+  /// another one, or there is no such note.
+  indirect case within(FolderCondition, StoreRequest)
   /// Does work once, however often it is asked for.
   case once(OnceRequest)
   /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
@@ -100,6 +106,8 @@ public enum StoreRequest: Sendable {
     case .logins(let request): request.isWriting
     case .links(let request): request.isWriting
     case .once(let request): request.isWriting
+    case .folders(let request): request.isWriting
+    case .within(_, let request): request.isWriting
     case .deleted(let request): request.isWriting
     }
   }
@@ -116,6 +124,8 @@ public enum StoreRequest: Sendable {
     case .files(let request): !request.isWriting
     case .comments(let request): !request.isWriting
     case .links(let request): !request.isWriting
+    case .folders(let request): !request.isWriting
+    case .within(_, let request): request.isAside
     case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
       .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .logins, .once, .tell,
       .wipeFailedCommits, .probe:
@@ -171,6 +181,8 @@ public enum StoreReply: Sendable {
   case logins(SessionReply)
   /// The reply to a request about links.
   case links(LinkReply)
+  /// The reply to a request about folders.
+  case folders(FolderReply)
   /// The reply to a request that is done once.
   case once(OnceReply)
   /// Not done.
@@ -197,7 +209,7 @@ public enum StoreReply: Sendable {
     case .failed, .undecided, .lostRace: false
     case .done, .appended, .note, .notes, .deletedNotes, .document, .entries, .news, .heads,
       .sessions, .text, .history, .versions, .room, .people, .groups, .files,
-      .comments, .logins, .links, .once:
+      .comments, .folders, .logins, .links, .once:
       true
     }
   }

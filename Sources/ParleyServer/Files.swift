@@ -103,6 +103,20 @@ public enum Files {
     return readdir(folder) == nil
   }
 
+  /// The names in a folder, in any order; `nil` if it cannot be read.
+  static func names(in folder: String) -> [String]? {
+    guard let listing = opendir(folder) else { return nil }
+    defer { closedir(listing) }
+    var names: [String] = []
+    while let entry = readdir(listing) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
   /// The path without links, if it leads anywhere.
   static func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }

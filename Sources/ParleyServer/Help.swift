@@ -26,6 +26,7 @@ package enum Help {
       token    Make a token that says who may do what, or look into one
       revoke   Take tokens back before their time
       user     Add, list and remove users who log in with a password, or set a password
+      group    Give groups of users rights, such as to a folder
       invite   Make, list and withdraw invitations to become a user
       apikey   Make a key with which a program may publish, read or write over HTTP
       note     Read, follow and edit a note on a running server, in a terminal or a script
@@ -122,6 +123,8 @@ package enum Help {
                             ids and *; MAY is some of read,write,publish,presence,manage, or all.
                             Repeat for more.
       --room MATCH=MAY      the same for rooms
+      --folder MATCH=MAY    the same for the notes of a folder such as team, or team/* for it and all
+                            below
       --expires-in TIME     500s, 20m, 1h …, or never [1h]
       --key FILE            signs with a PEM private key: RSA, P-256 or Ed25519
       --secret FILE         signs with a shared secret (HS256)
@@ -153,7 +156,7 @@ package enum Help {
 
   /// `parley user --help`.
   package static let user = """
-    Usage: parley user add USER [--name NAME] [room:MATCH=MAY …] [document:MATCH=MAY …] [WHERE]
+    Usage: parley user add USER [--name NAME] [MATCH=MAY …] [group:GROUP …] [WHERE]
            parley user list [--json] [WHERE]
            parley user passwd USER [WHERE]
            parley user sessions USER [--json] [FLAGS OF SERVE]
@@ -175,8 +178,9 @@ package enum Help {
 
       USER             what they log in with, such as ada@example.org
       --name NAME      what others see [USER]
-      document:MATCH=MAY, room:MATCH=MAY
-                       what they may do; see parley apikey --help
+      document:MATCH=MAY, folder:MATCH=MAY, room:MATCH=MAY
+                       what they may do; see parley apikey --help and parley group --help
+      group:GROUP      a group whose rights they have, too; see parley group --help
       --json           list as one JSON object
 
     WHERE is one of
@@ -185,6 +189,39 @@ package enum Help {
 
       Exit codes: 0 all is well, 1 the file cannot be read or written, or the user is there
       already or is not, 2 the arguments are wrong.
+
+    """
+
+  /// `parley group --help`.
+  package static let group = """
+    Usage: parley group set GROUP [folder:MATCH=MAY …] [document:MATCH=MAY …] [WHERE]
+           parley group list [--json] [WHERE]
+           parley group join GROUP USER … [WHERE]
+           parley group leave GROUP USER … [WHERE]
+           parley group remove GROUP [WHERE]
+
+    Users have the rights of their groups beside their own. Groups stand in the file of users, in which a
+    running server sees each change within a second: who loses a right is out of the notes at once.
+
+    set gives a group the rights that are named, and no others; it makes the group if there is none.
+    join and leave put users into it and take them out. remove takes the group away.
+
+      GROUP              a name such as team
+      folder:MATCH=MAY   what its users may do with the notes of folders: MATCH is a folder such as team,
+                         or team/* for it and all below; a blank in it is written %20. MAY is some of
+                         read,write,presence,manage, or all.
+      document:MATCH=MAY, room:MATCH=MAY
+                         see parley apikey --help
+      --json             list as one JSON object
+
+    Groups of an identity provider can be given the rights of one: oidc-group = staff group:team
+
+    WHERE is one of
+      --file FILE        the file of users
+      [FLAGS OF SERVE], above all --config FILE or --users-file FILE
+
+      Exit codes: 0 all is well, 1 the file cannot be read or written, or has no such group or user,
+      2 the arguments are wrong.
 
     """
 
@@ -311,7 +348,8 @@ package enum Help {
            parley webhooks
            parley export ID [--format md|txt|json|ops] [--output FILE]
            parley export --all --output FOLDER [--format md|txt|json|ops]
-           parley import FILE [--format md|txt|json|ops] [--title TEXT] [--author NAME]
+           parley import FILE [--format md|txt|json|ops] [--title TEXT] [--folder PATH] [--author NAME]
+           parley import FOLDER [--folder PATH] [--author NAME]
            parley compact
 
     All of them take the settings of serve, above all --data-dir and --config.
@@ -340,7 +378,9 @@ package enum Help {
 
     export writes to standard output without --output. The format ops holds every change with its
     author and time, and can be imported again. With --all each note gets a file of its own, named by
-    title and id, in a folder that is empty or not there yet. import prints the id of the note it made.
+    title and id, in a folder that is empty or not there yet, with the notes' own folders below it. import
+    prints the id of the note it made. Of a folder it takes each file with such an ending, with the folders
+    that they are in, below --folder; it prints id and path of each, and says what could not be taken.
 
     webhooks prints events that were given up, a line of JSON each, the newest first.
 

@@ -276,13 +276,23 @@ package struct IndexKeeper {
     do throws(StoreError) {
       let index = try opened()
       switch search {
-      case .find(let query, let count, let limit):
-        return .ids(try index.find(query, skipping: count, limit: limit))
+      case .find(let query, let count, let limit, let withFolders):
+        let ids = try index.find(query, skipping: count, limit: limit)
+        return .ids(ids, folders: withFolders ? try folders(of: ids) : [])
       case .places(let query, let ids): return .hits(try hits(query, ids, in: index))
       }
     } catch {
       if case .damaged = error { recover(from: error, at: SystemClock().uptime) }
       return .failed(error)
+    }
+  }
+
+  /// The folders of notes as the store has them now: the index knows none.
+  private func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?] {
+    switch store.perform([.folders(.of(ids))])[0] {
+    case .folders(.of(let folders)): return folders
+    case .failed(let error): throw Self.ofStore(error)
+    default: return []
     }
   }
 

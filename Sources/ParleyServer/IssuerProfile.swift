@@ -50,7 +50,7 @@ package enum IssuerProfile {
 
   private static let repeatable: Set<String> = [
     "auth-key", "hmac-secret-file", "jwks-file", "audience", "issuer", "require", "document",
-    "room", "room-token-audience",
+    "room", "folder", "room-token-audience",
   ]
 
   private static func isOfName(_ byte: UInt8) -> Bool {
@@ -89,6 +89,7 @@ package enum IssuerProfile {
           String(value[..<equals]), String(value[value.utf8.index(after: equals)...])))
     case "document": profile.policy.rights.append(try right(.documents, value))
     case "room": profile.policy.rights.append(try right(.rooms, value))
+    case "folder": profile.policy.rights.append(try right(.folders, value))
     case "claim-rights": profile.policy.honoursClaimedRights = try yes()
     case "secret-size-min":
       guard let bytes = ValueText.bytes(value), (secretBytesMin...1024).contains(bytes) else {
@@ -104,7 +105,7 @@ package enum IssuerProfile {
 
   private static let known = [
     "auth-key", "hmac-secret-file", "jwks-file", "audience", "issuer", "user-claim",
-    "user-prefix", "require", "document", "room", "claim-rights", "secret-size-min",
+    "user-prefix", "require", "document", "room", "folder", "claim-rights", "secret-size-min",
     "room-token-audience", "bare-room-tokens",
   ]
 
@@ -112,7 +113,8 @@ package enum IssuerProfile {
     do throws(GrantTextError) {
       return try GrantTemplate(kind, text: text)
     } catch {
-      throw Problem("\(kind == .rooms ? "room" : "document"):MATCH=MAY; \(error)")
+      let word = kind == .rooms ? "room" : kind == .folders ? "folder" : "document"
+      throw Problem("\(word):MATCH=MAY; \(error)")
     }
   }
 

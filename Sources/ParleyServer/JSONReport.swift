@@ -37,6 +37,23 @@ package enum JSONReport {
     }
   }
 
+  /// The groups of a file of users, each with its members.
+  package static func groups(_ groups: [GroupLine], _ users: [UserLine]) -> String {
+    text { object, bytes in
+      object.key("groups", &bytes)
+      JSONWriter.array(groups, &bytes) { group, bytes in
+        JSONWriter.object(&bytes) { object, bytes in
+          object.field("name", group.name, &bytes)
+          object.key("rights", &bytes)
+          JSONWriter.array(group.rights, &bytes) { JSONWriter.string($0, &$1) }
+          object.key("members", &bytes)
+          let members = users.filter { $0.groups.contains(group.name) }
+          JSONWriter.array(members, &bytes) { JSONWriter.string($0.user.id, &$1) }
+        }
+      }
+    }
+  }
+
   /// The invitations that still count.
   package static func invitations(_ invitations: [Invitation]) -> String {
     text { object, bytes in
@@ -98,6 +115,7 @@ package enum JSONReport {
     object.field("revision", note.revision, &bytes)
     object.field("createdAt", note.createdAt, &bytes)
     object.field("updatedAt", note.updatedAt, &bytes)
+    if !note.folder.isNone { object.field("folder", note.folder.text, &bytes) }
   }
 
   /// The findings about a machine.

@@ -41,6 +41,8 @@ extension ProviderConfiguration {
     package let name: String
     /// The rights.
     package let rights: [GrantTemplate]
+    /// Groups of the file of users, whose rights they have, too.
+    package let groups: [String]
 
     /// Reads `GROUP RIGHT…`; a blank in the name is written `%20`.
     package init(_ text: String) throws(RightProblem) {
@@ -50,8 +52,16 @@ extension ProviderConfiguration {
       }
       self.name = name
       var rights: [GrantTemplate] = []
-      for word in words.dropFirst() { rights.append(try ProviderConfiguration.right(String(word))) }
+      var groups: [String] = []
+      for word in words.dropFirst().map(String.init) {
+        if let group = GroupLine.groupName(word) {
+          groups.append(group)
+        } else {
+          rights.append(try ProviderConfiguration.right(word))
+        }
+      }
       self.rights = rights
+      self.groups = groups
     }
   }
 
@@ -72,9 +82,12 @@ extension ProviderConfiguration {
       if text.hasPrefix("document:") {
         return try GrantTemplate(.documents, text: String(text.dropFirst(9)))
       }
+      if text.hasPrefix("folder:") {
+        return try GrantTemplate(.folders, text: String(text.dropFirst(7)))
+      }
       throw .form
     } catch {
-      throw RightProblem("document:MATCH=MAY or room:MATCH=MAY; \(error)")
+      throw RightProblem("document:MATCH=MAY, folder:MATCH=MAY or room:MATCH=MAY; \(error)")
     }
   }
 

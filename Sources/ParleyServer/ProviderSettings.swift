@@ -24,6 +24,8 @@ struct ProviderSettings: Sendable {
   let clockSkewMilliseconds: Int64
   let sessionMilliseconds: Int64
   let timeoutMilliseconds: Int
+  /// The file with the groups that settings name; `nil` for none.
+  var users: UserFile?
 
   /// The path to which the provider sends browsers back.
   static let returnPath = "/api/user/provider/return"
@@ -52,7 +54,8 @@ extension ProviderSettings {
     let own = groups.filter { group in
       user.groups.contains { $0.utf8.elementsEqual(group.name.utf8) }
     }
-    return (rights + own.flatMap(\.rights)).map { $0.grant(for: user.id) }
+    let shared = own.flatMap(\.groups).flatMap { users?.grants(ofGroup: $0) ?? [] }
+    return (rights + own.flatMap(\.rights)).map { $0.grant(for: user.id) } + shared
   }
 
   /// Whether the ID token lacks something that the provider may say elsewhere.

@@ -70,7 +70,8 @@ public final class Server: Sendable {
     let hintSecret = try store.prepare { try $0.secret(named: "hints", byteCount: 32) }
     let secrets = try configuration.webhookSecrets(log: log)
     let users = try configuration.users(log: log)
-    let providerSettings = try configuration.providerSettings()
+    var providerSettings = try configuration.providerSettings()
+    providerSettings?.users = users
     let count = configuration.loopCount
     // Bounds on memory hold over all loops.
     let own = configuration.share(among: count)

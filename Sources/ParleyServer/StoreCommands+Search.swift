@@ -17,7 +17,7 @@ extension StoreCommands {
     }
     var keeper = IndexKeeper(store: store, open: { index }, log: NoLog())
     let found = keeper.reply(to: .find(query, skipping: 0, limit: limit))
-    guard case .ids(let ids) = found else { throw Self.failure(found) }
+    guard case .ids(let ids, _) = found else { throw Self.failure(found) }
     let places = keeper.reply(to: .places(query, ids))
     guard case .hits(let hits) = places else { throw Self.failure(places) }
     return hits

@@ -154,7 +154,9 @@ package struct StoreCommands {
     let export = NoteExport(from: try configuration.repairableStore(writing: false))
     var count = 0
     for note in notes {
-      let path = "\(folder)/\(ExportName.of(note)).\(format.rawValue)"
+      let place = note.folder.isNone ? folder : "\(folder)/\(note.folder.text)"
+      try Files.makeDirectory(place)
+      let path = "\(place)/\(ExportName.of(note)).\(format.rawValue)"
       let output = try OutputFile(path: path)
       var failure: FileError?
       do throws(ExportError) {
@@ -193,17 +195,48 @@ package struct StoreCommands {
 
   /// Makes a note of a file; no server may be running.
   package func importNote(
-    from file: String, as format: ExportFormat, title: String, author: String
+    from file: String, as format: ExportFormat, title: String, author: String,
+    folder: FolderPath = .none
   ) throws -> NoteSummary {
     let bytes = try Files.bytes(at: file)
     try Files.makeDirectory(configuration.dataDirectory)
-    let names = RandomNames()
     return try NoteImport(into: configuration.repairableStore(writing: true)).importNote(
-      bytes, as: format,
-      NoteImport.Details(
-        id: names.next(), epoch: names.next(), title: title, author: author,
-        time: SystemClock().now, titleBytesMax: configuration.limits.titleBytesMax,
-        textScalarsMax: configuration.documentScalarsMax))
+      bytes, as: format, details(title: title, author: author, folder: folder))
+  }
+
+  /// Makes a note of each file in a folder and below, in a folder of the same path; no server may be running.
+  ///
+  /// - Parameter report: Takes what came of each file.
+  package func importAll(
+    from root: String, author: String, folder: FolderPath,
+    report: (String, Result<NoteSummary, any Error>) -> Void
+  ) throws {
+    let files = try FolderOfFiles(root).files(endings: ExportFormat.allCases.map(\.rawValue))
+    try Files.makeDirectory(configuration.dataDirectory)
+    let notes = NoteImport(into: try configuration.repairableStore(writing: true))
+    for file in files {
+      report(
+        file.path,
+        Result {
+          guard let format = ExportFormat(rawValue: file.ending) else {
+            throw FileError("\(file.path) has no ending that says its format")
+          }
+          let place = try FolderPath(folder.text + "/" + file.folder)
+          return try notes.importNote(
+            Files.bytes(at: file.path), as: format,
+            details(title: file.name, author: author, folder: place))
+        })
+    }
+  }
+
+  private func details(title: String, author: String, folder: FolderPath) -> NoteImport.Details {
+    let names = RandomNames()
+    var details = NoteImport.Details(
+      id: names.next(), epoch: names.next(), title: title, author: author,
+      time: SystemClock().now, titleBytesMax: configuration.limits.titleBytesMax,
+      textScalarsMax: configuration.documentScalarsMax)
+    details.folder = folder
+    return details
   }
 
   /// Forgets what the retention settings say may be forgotten; no server may be running.

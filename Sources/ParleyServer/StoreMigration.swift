@@ -74,7 +74,7 @@ package struct StoreMigration {
     case .damaged(let words), .unavailable(let words), .refused(let words),
       .unknownOutcome(let words):
       FileError(words)
-    case .unknownDocument, .exists, .notNext, .compacted, .answeredElsewhere, .fenced:
+    case .unknownDocument, .exists, .notNext, .compacted, .answeredElsewhere, .fenced, .outOfReach:
       FileError("\(error)")
     }
   }

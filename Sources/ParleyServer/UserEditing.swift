@@ -64,11 +64,79 @@ package struct UserEditing: Sendable {
       guard var line = lines[index].line else { return }
       line.password = password
       line.user.since = since
-      let comment = lines[index].text.drop { $0 != "#" }
-      let text = line.text + (comment.isEmpty ? "" : " \(comment)")
-      lines[index] = (text[...], line)
+      lines[index] = (Self.text(of: line, after: lines[index].text), line)
     }
   }
+
+  // MARK: Groups
+
+  /// Gives a group its rights, and makes it if there is none of the name.
+  package func put(_ group: GroupLine) throws(FileError) {
+    try change { lines throws(FileError) in
+      if let index = index(ofGroup: group.name, in: lines) {
+        lines[index].text = group.text[...]
+        return
+      }
+      if lines.last?.text.isEmpty ?? false { lines.removeLast() }
+      lines.append((group.text[...], nil))
+    }
+  }
+
+  /// Takes a group away, and its users out of it.
+  package func removeGroup(_ name: String) throws(FileError) {
+    try requireGroup(name)
+    try change { lines throws(FileError) in
+      if let index = index(ofGroup: name, in: lines) { lines.remove(at: index) }
+      for index in lines.indices { Self.setMembership(false, of: name, &lines[index]) }
+    }
+  }
+
+  /// Puts users into a group, or takes them out.
+  package func setMembership(
+    _ isMember: Bool, of group: String, users: [String]
+  ) throws(FileError) {
+    try requireGroup(group)
+    for user in users { try require(user) }
+    try change { lines throws(FileError) in
+      for user in users {
+        Self.setMembership(isMember, of: group, &lines[try index(of: user, in: lines)])
+      }
+    }
+  }
+
+  private static func setMembership(
+    _ isMember: Bool, of group: String, _ whole: inout (text: Substring, line: UserLine?)
+  ) {
+    guard var line = whole.line, line.groups.contains(group) != isMember else { return }
+    let word = GroupLine.word(of: group)
+    if isMember { line.rights.append(word) } else { line.rights.removeAll { $0 == word } }
+    whole = (Self.text(of: line, after: whole.text), line)
+  }
+
+  /// A line as it is written, with the comment that it had.
+  private static func text(of line: UserLine, after old: Substring) -> Substring {
+    let comment = old.drop { $0 != "#" }
+    return (line.text + (comment.isEmpty ? "" : " \(comment)"))[...]
+  }
+
+  /// Throws unless the file has the group.
+  package func requireGroup(_ name: String) throws(FileError) {
+    guard try GroupLine.groups(ofFileAt: path).contains(where: { $0.isNamed(name) }) else {
+      throw FileError("\(path) has no such group; parley group list lists those it has")
+    }
+  }
+
+  private func index(
+    ofGroup name: String, in lines: [(text: Substring, line: UserLine?)]
+  ) -> Int? {
+    lines.firstIndex { whole in
+      let words = whole.text.prefix { $0 != "#" }
+      guard whole.line == nil, GroupLine.isGroup(words) else { return false }
+      return (try? GroupLine(words, place: path))?.isNamed(name) ?? false
+    }
+  }
+
+  // MARK: Users
 
   /// Throws unless the file has the user.
   package func require(_ user: String) throws(FileError) {

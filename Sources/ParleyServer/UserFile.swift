@@ -3,14 +3,21 @@ public import GatewayPorts
 
 /// Users in a file, which is read again when it changes.
 ///
-/// A line for each, made by `parley user add`; `#` begins a comment:
+/// A line for each, made by `parley user add`, and for each group, by `parley group add`; `#` begins a comment:
 ///
-///     ada@example.org scrypt$15$8$1$… since:1763712000000 name:Ada%20L. document:*=read,write
+///     @team folder:team/*=read,write,presence,manage
+///     ada@example.org scrypt$15$8$1$… since:1763712000000 name:Ada%20L. document:*=read group:team
 ///
 /// What the file says holds at once for who is logged in: a line that goes ends their connections.
 public final class UserFile: UserSource {
+  /// The lines of a file.
+  private struct Lines: Equatable {
+    var users: [String: UserLine] = [:]
+    var groups: [GroupLine] = []
+  }
+
   private struct State {
-    var entries: [String: UserLine]
+    var entries: Lines
     var generation = 0
     var watch: FileWatch
   }
@@ -54,7 +61,8 @@ public final class UserFile: UserSource {
         return isNew
       }
       if isNew {
-        log?.write(.notice, "users read again", [("file", path), ("users", "\(entries.count)")])
+        log?.write(
+          .notice, "users read again", [("file", path), ("users", "\(entries.users.count)")])
       }
     } catch {
       log?.write(.error, "users not read again; those known before stay", [("error", "\(error)")])
@@ -62,18 +70,32 @@ public final class UserFile: UserSource {
   }
 
   /// The user as the file has them now.
-  public func user(_ id: String) -> User? { state.withLock { $0.entries[id]?.user } }
+  public func user(_ id: String) -> User? { state.withLock { $0.entries.users[id]?.user } }
+
+  /// The rights that a group of the file gives now; none if it has no such group.
+  func grants(ofGroup name: String) -> [Grant] {
+    state.withLock { state in
+      state.entries.groups.first { $0.name.utf8.elementsEqual(name.utf8) }?.grants ?? []
+    }
+  }
 
   /// The user, if the password is theirs.
   public func user(_ id: String, password: String) -> User? {
-    let entry = state.withLock { $0.entries[id] }
+    let entry = state.withLock { $0.entries.users[id] }
     let isRight = (entry?.password ?? .ofNobody).matches(password)
     return isRight ? entry?.user : nil
   }
 
-  private static func read(_ path: String) throws(FileError) -> [String: UserLine] {
-    var lines: [String: UserLine] = [:]
-    for line in try UserLine.lines(ofFileAt: path) { lines[line.user.id] = line }
+  /// Reads the file, with the rights of their groups given to its users.
+  private static func read(_ path: String) throws(FileError) -> Lines {
+    let text = try UserLine.text(ofFileAt: path)
+    var lines = Lines(groups: try GroupLine.groups(of: text, path))
+    for case var line? in try UserLine.lines(of: text, path).map(\.line) {
+      for group in lines.groups where line.groups.contains(where: group.isNamed) {
+        line.user.grants += group.grants
+      }
+      lines.users[line.user.id] = line
+    }
     return lines
   }
 }

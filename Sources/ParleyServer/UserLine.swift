@@ -7,8 +7,11 @@ package struct UserLine: Sendable, Equatable {
   package var user: User
   /// The user's password, hashed.
   package var password: PasswordHash
-  /// The rights as they are written, such as `document:*=read`.
+  /// The rights as they are written, such as `document:*=read`, and the groups, such as `group:team`.
   package var rights: [String]
+
+  /// The names of the user's groups.
+  package var groups: [String] { rights.compactMap(GroupLine.groupName) }
 
   /// Longer names are refused: nobody could log in with them.
   private static let bytesMax = 200
@@ -137,6 +140,12 @@ package struct UserLine: Sendable, Equatable {
         all.append((whole, nil))
         continue
       }
+      guard !GroupLine.isGroup(words) else {
+        // Read for itself, so that a mistake in it is found here, too.
+        _ = try GroupLine(words, place: "\(path):\(index + 1)")
+        all.append((whole, nil))
+        continue
+      }
       let line = try UserLine(words, place: "\(path):\(index + 1)")
       guard known.insert(line.user.id).inserted else {
         throw FileError("\(path):\(index + 1): this user is in the file twice")
@@ -161,18 +170,16 @@ package struct UserLine: Sendable, Equatable {
           user.name = name
         } else if word.hasPrefix("since:"), let since = Timestamp(word.dropFirst(6)) {
           user.since = since
-        } else if word.hasPrefix("room:") {
-          user.grants.append(try Grant(.rooms, text: String(word.dropFirst(5))))
-          rights.append(word)
-        } else if word.hasPrefix("document:") {
-          user.grants.append(try Grant(.documents, text: String(word.dropFirst(9))))
+        } else if GroupLine.groupName(word) != nil {
           rights.append(word)
         } else {
-          throw .form
+          user.grants.append(try Grant(word: word))
+          rights.append(word)
         }
       } catch {
         throw FileError(
-          "\(place): expected name:NAME, room:MATCH=MAY or document:MATCH=MAY: \(error)")
+          "\(place): expected name:NAME, group:NAME, room:MATCH=MAY, document:MATCH=MAY or "
+            + "folder:MATCH=MAY: \(error)")
       }
     }
     self.init(user: user, password: password, rights: rights)

@@ -62,6 +62,9 @@ enum Program {
     case "user":
       if wantsHelp { return show(Help.user) }
       return UserCommand.run(rest)
+    case "group":
+      if wantsHelp { return show(Help.group) }
+      return GroupCommand.run(rest)
     case "invite":
       if wantsHelp { return show(Help.invite) }
       return InviteCommand.run(rest)
@@ -87,6 +90,7 @@ enum Program {
       case "token": return show(Help.token)
       case "revoke": return show(Help.revoke)
       case "user": return show(Help.user)
+      case "group": return show(Help.group)
       case "invite": return show(Help.invite)
       case "apikey": return show(Help.apiKey)
       case "note": return show(Help.note)

@@ -104,13 +104,40 @@ enum StoreCommand {
   }
 
   private static func importNote(_ arguments: [String]) throws -> Int32 {
-    let words = try CommandWords(arguments, options: ["format", "title", "author"], switches: [])
-    let file = try words.operand("one file")
+    let words = try CommandWords(
+      arguments, options: ["format", "title", "author", "folder"], switches: [])
+    let file = try words.operand("one file or folder")
+    let folder: FolderPath
+    do throws(FolderPathError) {
+      folder = try FolderPath(words.options["folder"] ?? "")
+    } catch { throw UsageError("--folder: \(error)") }
+    guard !Files.isFolder(file) else { return try importAll(file, into: folder, words) }
     let note = try commands(words).importNote(
       from: file, as: words.options["format"].map(format) ?? formatOfEnding(file),
-      title: words.options["title"] ?? file, author: words.options["author"] ?? "import")
+      title: words.options["title"] ?? file, author: words.options["author"] ?? "import",
+      folder: folder)
     Terminal.output("\(note.id)\n")
     return Program.ExitCode.success
+  }
+
+  private static func importAll(
+    _ root: String, into folder: FolderPath, _ words: CommandWords
+  ) throws -> Int32 {
+    guard words.options["title"] == nil, words.options["format"] == nil else {
+      throw UsageError("files of a folder have their titles and formats from their names")
+    }
+    var isWhole = true
+    try commands(words).importAll(
+      from: root, author: words.options["author"] ?? "import", folder: folder
+    ) { path, outcome in
+      switch outcome {
+      case .success(let note): Terminal.output("\(note.id)  \(path)\n")
+      case .failure(let error):
+        isWhole = false
+        Terminal.error("parley import: \(path): \(error)\n")
+      }
+    }
+    return isWhole ? Program.ExitCode.success : Program.ExitCode.failure
   }
 
   private static func compact(_ arguments: [String]) throws -> Int32 {
@@ -135,7 +162,8 @@ enum StoreCommand {
       }
     case false:
       for note in try commands.notes() {
-        Terminal.output("\(note.id)  \(note.revision)  \(note.title)\n")
+        let path = note.folder.isNone ? "" : note.folder.text + "/"
+        Terminal.output("\(note.id)  \(note.revision)  \(path)\(note.title)\n")
       }
     }
     return Program.ExitCode.success

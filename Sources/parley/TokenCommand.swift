@@ -36,7 +36,8 @@ enum TokenCommand {
   }
 
   private static let flags = [
-    "user", "name", "document", "room", "expires-in", "key", "secret", "kid", "audience", "issuer",
+    "user", "name", "document", "room", "folder", "expires-in", "key", "secret", "kid", "audience",
+    "issuer",
     "id", "profile", "config",
   ]
 
@@ -73,6 +74,7 @@ enum TokenCommand {
     }
     for text in values["document"] ?? [] { claims.grants.append(try Grant(.documents, text: text)) }
     for text in values["room"] ?? [] { claims.grants.append(try Grant(.rooms, text: text)) }
+    for text in values["folder"] ?? [] { claims.grants.append(try Grant(.folders, text: text)) }
     let signer = try signer(values, profile)
     Terminal.output(signer.token(claims) + "\n")
     return Program.ExitCode.success

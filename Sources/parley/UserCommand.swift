@@ -47,7 +47,10 @@ enum UserCommand {
     // Before a person types a password for nothing.
     _ = try line(.ofNobody)
     let file = try fileIfAny(words)
-    if let file { try UserEditing(path: file).refuse(id) }
+    if let file {
+      try UserEditing(path: file).refuse(id)
+      for group in try line(.ofNobody).groups { try UserEditing(path: file).requireGroup(group) }
+    }
     let made = try line(PasswordHash(password: Prompt.newPassword()))
     if let file {
       try UserEditing(path: file).add(made)
@@ -109,7 +112,7 @@ enum UserCommand {
     try UserEditing(path: file(words)).remove(user)
   }
 
-  private static func file(_ words: CommandWords) throws -> String {
+  static func file(_ words: CommandWords) throws -> String {
     guard let file = try fileIfAny(words) else {
       throw UsageError("expected --file FILE, or --config FILE with a users-file in it")
     }

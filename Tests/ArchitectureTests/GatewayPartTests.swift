@@ -28,9 +28,10 @@ struct GatewayPartTests {
     "Dialects/Whaler": ["Documents", "Live", "Rates", "Rooms", "Store", "Switchboard"],
     "Documents": ["Live", "Nodes", "Store", "Switchboard", "Values"],
     "Files": ["Access", "Requests", "Store", "Switchboard", "Values"],
+    "Folders": ["Documents", "Requests", "Rooms", "Store", "Switchboard"],
     "HTTP": [
-      "Access", "Bodies", "Comments", "Documents", "Files", "Links", "Live", "Requests", "Rights",
-      "Rooms", "Search", "Sessions", "Store", "Switchboard", "Values",
+      "Access", "Bodies", "Comments", "Documents", "Files", "Folders", "Links", "Live", "Requests",
+      "Rights", "Rooms", "Search", "Sessions", "Store", "Switchboard", "Values",
     ],
     "Links": ["Access", "Rights", "Store", "Switchboard"],
     "Live": ["Values"],

@@ -22,7 +22,7 @@ struct HashedAPIKeysTests {
     #expect(!identity.isOperator)
     #expect(identity.verbs(on: .room("orders-7")) == .publish)
     #expect(identity.verbs(on: .room("other")).isEmpty)
-    #expect(identity.verbs(on: .document("n=x")) == [.read, .write])
+    #expect(identity.verbs(on: .document("n=x", in: nil)) == [.read, .write])
     for other in ["", "pk_", key + "x", String(key.dropLast()), HashedAPIKeys.newKey()] {
       #expect(keys.identity(for: other, now: 0) == nil)
     }
@@ -40,7 +40,7 @@ struct HashedAPIKeysTests {
     let keys = try HashedAPIKeys(path: files.write(line, to: "keys"))
     let identity = try #require(keys.identity(for: "pk_a", now: 0))
     #expect(identity.isOperator)
-    #expect(identity.verbs(on: .document("n")).isEmpty)
+    #expect(identity.verbs(on: .document("n", in: nil)).isEmpty)
   }
 
   @Test("a changed file counts at the next look; a broken one changes nothing")

@@ -69,9 +69,9 @@ struct JWTAuthenticatorTests {
     #expect(identity.tokenID == "t1")
     #expect(identity.issuedAt == Self.now - 60_000)
     #expect(identity.expiresAt == Self.now + 120_000)
-    #expect(identity.may([.read, .write], .document("note-1")))
-    #expect(!identity.may(.read, .document("other")))
-    #expect(!identity.may(.manage, .document("note-1")))
+    #expect(identity.may([.read, .write], .document("note-1", in: nil)))
+    #expect(!identity.may(.read, .document("other", in: nil)))
+    #expect(!identity.may(.manage, .document("note-1", in: nil)))
     #expect(identity.may(.presence, .room("lobby")))
     #expect(!identity.may(.read, .room("lobby-2")))
     // ECDSA signatures differ each time; short r and s must keep their place.
@@ -259,7 +259,7 @@ struct JWTAuthenticatorTests {
         {"sub":"u","exp":1900000000.5,"admin":true,"parley":{"servers":[{"match":"*"}],
         "documents":[{"match":"*","may":["all","*","Read"]}]}}
         """#), now: Self.now)
-    #expect(!identity.may(.read, .document("x")))
+    #expect(!identity.may(.read, .document("x", in: nil)))
     #expect(!identity.may(.read, .room("x")))
     #expect(identity.expiresAt == 1_900_000_060_500)
   }

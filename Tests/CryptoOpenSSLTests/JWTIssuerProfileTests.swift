@@ -107,6 +107,36 @@ struct JWTIssuerProfileTests {
     }
   }
 
+  @Test(
+    "rights to folders are carried and given, and a path that is none makes a token count for nothing"
+  )
+  func folders() throws {
+    func claims(_ match: String) -> String {
+      #"{"sub":"u","exp":1900000000,"parley":{"folders":[{"match":"\#(match)","may":["read"]}]}}"#
+    }
+    let rights = [try GrantTemplate(.folders, text: "home%20of/{user}/*=read")]
+    let authenticator = try makeAuthenticator { $0.rights = rights }
+    let identity = try outcome(signed(Self.app, claims("team/*")), authenticator).get()
+    for (folder, isMeant) in [("team", true), ("team/x", true), ("teamster", false), ("", false)] {
+      let subject = Subject.document("n", in: try FolderPath(folder))
+      #expect(identity.may(.read, subject) == isMeant, "\(folder)")
+    }
+    #expect(!identity.may(.read, .document("n", in: nil)))
+    for match in ["team*", "/team/*", "te*m/*", "team//x", "..", "team/"] {
+      #expect(
+        outcome(signed(Self.app, claims(match)), authenticator) == .failure(.claims), "\(match)")
+    }
+    for (user, folder) in [("ann", "home of/ann/x"), ("ann/x", nil), ("..", nil), ("*", nil)]
+      as [(String, String?)]
+    {
+      let plain = #"{"sub":"\#(user)","exp":1900000000}"#
+      let given = try outcome(signed(Self.app, plain), authenticator).get()
+      #expect(given.grants.contains { !$0.verbs.isEmpty } == (folder != nil), "\(user)")
+      guard let folder else { continue }
+      #expect(given.may(.read, .document("n", in: try FolderPath(folder))))
+    }
+  }
+
   @Test("a token that carries no rights has those of its profile, and none by default")
   func rights() throws {
     let plain = #"{"sub":"u*","exp":1900000000}"#
@@ -119,8 +149,8 @@ struct JWTIssuerProfileTests {
     ]
     let granting = try makeAuthenticator { $0.rights = rights }
     let identity = try outcome(signed(Self.app, plain), granting).get()
-    #expect(identity.may([.read, .write], .document("team-1")))
-    #expect(!identity.may(.read, .document("other")))
+    #expect(identity.may([.read, .write], .document("team-1", in: nil)))
+    #expect(!identity.may(.read, .document("other", in: nil)))
     #expect(identity.verbs(on: .room("/me/u*")) == .read)
     // An id that ends with * is one id.
     #expect(identity.verbs(on: .room("/me/ux")) == [])
@@ -130,7 +160,7 @@ struct JWTIssuerProfileTests {
     let own = #"{"sub":"u","exp":1900000000,"parley":{"rooms":[{"match":"a","may":["read"]}]}}"#
     let carrying = try outcome(signed(Self.app, own), granting).get()
     #expect(carrying.verbs(on: .room("a")) == .read)
-    #expect(carrying.verbs(on: .document("team-1")) == [])
+    #expect(carrying.verbs(on: .document("team-1", in: nil)) == [])
     // … unless the profile decides alone.
     let deciding = try makeAuthenticator {
       $0.rights = rights
@@ -138,7 +168,7 @@ struct JWTIssuerProfileTests {
     }
     let limited = try outcome(signed(Self.app, own), deciding).get()
     #expect(limited.verbs(on: .room("a")) == [])
-    #expect(limited.verbs(on: .document("team-1")) == [.read, .write])
+    #expect(limited.verbs(on: .document("team-1", in: nil)) == [.read, .write])
   }
 
   @Test("a refresh token is none for access, and neither is one without what is required")

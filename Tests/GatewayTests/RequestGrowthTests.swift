@@ -210,7 +210,7 @@ struct RequestGrowthTests {
       let ids = (0..<size).map { "note \($0)" }
       rig.index = { search in
         switch search {
-        case .find(_, let skipped, let limit):
+        case .find(_, let skipped, let limit, _):
           .ids(Array(ids.dropFirst(skipped).prefix(limit)))
         case .places: .hits([])
         }

@@ -19,7 +19,7 @@ struct SearchTests {
   private func fill(_ ids: [String]) {
     rig.index = { search in
       switch search {
-      case .find(_, let skipped, let limit):
+      case .find(_, let skipped, let limit, _):
         .ids(Array(ids.dropFirst(skipped).prefix(limit)))
       case .places(_, let ids):
         .hits(

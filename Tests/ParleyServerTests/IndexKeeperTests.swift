@@ -70,7 +70,7 @@ struct IndexKeeperTests {
 
   private mutating func found(_ words: String) throws -> [String] {
     let query = try SearchQuery(words)
-    guard case .ids(let ids) = keeper.reply(to: .find(query, skipping: 0, limit: 99)),
+    guard case .ids(let ids, _) = keeper.reply(to: .find(query, skipping: 0, limit: 99)),
       case .hits(let hits) = keeper.reply(to: .places(query, ids))
     else {
       Issue.record("not found out")

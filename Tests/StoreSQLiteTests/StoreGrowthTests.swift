@@ -18,6 +18,7 @@ struct StoreGrowthTests {
     case like, likes, read, badges
     case deletedNotes, bringBack, removeDeleted, removeOlder
     case keptAnswer, keepAnswer, createOnce
+    case moveNote, folderNotes, listFolders, foldersOf, moveFolder
     case putFile, listFiles, readFile, unsettledFiles, searchFiles, settleFiles
     case listComments, quote, addComment, editComment, resolve, removeComment
     case take, settle, deadLetters
@@ -94,6 +95,13 @@ struct StoreGrowthTests {
       case .once(.answer): self = .keptAnswer
       case .once(.perform): self = .keepAnswer
       case .once(.create): self = .createOnce
+      case .folders(.move): self = .moveNote
+      case .folders(.notes): self = .folderNotes
+      case .folders(.list): self = .listFolders
+      case .folders(.of): self = .foldersOf
+      case .folders(.moveAll): self = .moveFolder
+      // It adds a look at one row.
+      case .within(_, let work): self.init(work)
       }
     }
 
@@ -513,6 +521,24 @@ struct StoreGrowthTests {
         .create(
           NoteDraft(id: $0.freshName(), title: "", owner: "ann", time: 1), epoch: epoch, restMax: 1)
       )
+    },
+    Row(.moveNote, prepare: { $0.makeNotes() }) {
+      .folders(.move(id: "n", to: FolderPath(stored: $0.freshName()), time: 1))
+    },
+    Row(.folderNotes, prepare: { $0.makeNotes() }) { _ in
+      .folders(.notes(in: .none, after: nil, limit: 50))
+    },
+    Row(.listFolders, prepare: { $0.makeNotes() }) { _ in
+      .folders(
+        .list(
+          after: nil, limit: 50, counting: FolderCounting(notes: [NamePattern("*")], folders: [])))
+    },
+    Row(.foldersOf, prepare: { $0.makeNotes() }) { _ in .folders(.of(["n"])) },
+    Row(.moveFolder, prepare: { $0.makeNotes() }) { stage in
+      let (old, new) = (stage.freshName(), stage.freshName())
+      stage.perform([.folders(.move(id: "n", to: FolderPath(stored: old), time: 1))])
+      return .folders(
+        .moveAll(from: FolderPath(stored: old), to: FolderPath(stored: new), limit: 50))
     },
   ]
 

@@ -14,9 +14,12 @@ import { setUpLanguageMenu } from "./languagemenu.js";
 import { drawLine } from "./linestate.js";
 import { drawMe, setUpMe, standApart } from "./me.js";
 import { setUpNewNotes } from "./newnoteview.js";
-import { copyText, download, openDeletedNotes, removeNote, shareNote } from "./noteactions.js";
+import {
+  copyText, download, moveNoteByDialog, openDeletedNotes, removeNote, shareNote,
+} from "./noteactions.js";
 import { setUpPrinting } from "./printing.js";
 import { setUpSearching } from "./searching.js";
+import { drawCrumbs } from "./folderview.js";
 import { drawList, setUpNotesList } from "./noteslist.js";
 import { drawNotices, notices } from "./notices.js";
 import { setUpOffline } from "./offline.js";
@@ -28,7 +31,7 @@ import { closePeople, drawPeople, setUpPeople } from "./peoplebar.js";
 import { mayCreate, mayManage } from "./rights.js";
 import { drawReading, isReading, read, setUpReading } from "./reading.js";
 import { go, noteIn } from "./routes.js";
-import { access, connection, copies, early, list, newNotes, ownerNow } from "./session.js";
+import { access, connection, copies, early, list, newNotes, ownerNow, recent } from "./session.js";
 import { accessTrouble, arrive, setUpSignIn, signIn } from "./signin.js";
 import { drawStatus } from "./status.js";
 import { focusText, loadText, mountEditor, showPlace } from "./textplace.js";
@@ -95,6 +98,7 @@ function show() {
   drawNotices();
   if (id !== undefined) {
     page.current = openNote(id);
+    if (!access.isLink) recent.open(id);
     subscriptions = [
       page.current.on("status", drawStatus),
       page.current.on("status", drawToolbar),
@@ -116,6 +120,7 @@ function show() {
   }
   drawPeople();
   drawTitle();
+  drawCrumbs();
   drawStatus();
   drawToolbar();
   drawList();
@@ -220,6 +225,7 @@ function noteItems() {
     items.unshift({ label: t("file.add"), icon: "plus", run: () => byId("file").click() });
   }
   if (isManaged) {
+    items.unshift({ label: t("folder.move"), icon: "folder", run: () => void moveNoteByDialog(id) });
     items.unshift({ label: t("rename"), icon: "pencil", run: () => byId("title").focus() });
     items.push({ label: t("delete"), icon: "trash", isDangerous: true, run: () => void removeNote(id) });
   }

@@ -76,20 +76,22 @@ pre { direction: ltr; } img { max-width: 100%; } li.task { list-style: none; mar
 `;
 
 /**
- * All notes that this person may read, each as a Markdown file with its title for a name.
+ * All notes that this person may read, each as a Markdown file with its title for a name,
+ * in the folder of the note.
  *
- * @param {{id: string, title: string, updatedAt: string | number}[]} notes
+ * @param {{id: string, title: string, updatedAt: string | number, folder?: string}[]} notes
  * @param {(text: string) => void} say
  */
 export async function downloadAll(notes, say) {
   const archive = new Archive();
   let count = 0;
   const files = new Set();
-  for (const { id, title, updatedAt } of notes) {
+  for (const { id, title, updatedAt, folder } of notes) {
     const response = await authorised(`/api/notes/${encodeURIComponent(id)}/text`, { Accept: "text/markdown" });
     // It was deleted meanwhile.
     if (response === undefined) continue;
-    archive.add(`${nameOf(title)}.md`, new Uint8Array(await response.arrayBuffer()), new Date(updatedAt));
+    const place = folder ? `${folder.split("/").map(nameOf).join("/")}/` : "";
+    archive.add(`${place}${nameOf(title)}.md`, new Uint8Array(await response.arrayBuffer()), new Date(updatedAt));
     for (const { path, time } of (await request(`/api/notes/${encodeURIComponent(id)}/files`)).files) {
       const place = decodeURIComponent(path);
       if (files.has(place)) continue;

@@ -145,3 +145,24 @@ const withoutMarks = (heading) =>
     .replace(/!?\[([^\][]*)\]\([^()]*\)/g, "$1")
     .replace(/[*`]|__|~~|\\(?=[!-/:-@[-`{-~])/g, "")
     .trim();
+
+/** Names that a folder's path may have, and its bytes in UTF-8. */
+const foldersMax = 8;
+const folderBytesMax = 240;
+
+/**
+ * The folder of a note, from the path of its file: in words that the server takes.
+ *
+ * @param {string} path
+ */
+export function folderOf(path) {
+  const names = path
+    .normalize("NFC")
+    .split(/[\\/]+/)
+    .slice(0, -1)
+    .map((name) => name.replace(/[\p{Cc}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Bidi_Control}*\u{fffd}]/gu, " ").trim())
+    .filter((name) => /[^\p{Cf}\p{Z}]/u.test(name) && name !== "." && name !== "..")
+    .slice(0, foldersMax);
+  while (new TextEncoder().encode(names.join("/")).length > folderBytesMax) names.pop();
+  return names.join("/");
+}

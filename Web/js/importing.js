@@ -42,11 +42,11 @@ export async function* importNotes(found, { gateway, untitled, author, messageBy
   }
 
   /** @param {string} path @param {import("./importsource.js").Draft} draft @returns {Promise<Outcome>} */
-  async function importOne(path, { title, text, pad }) {
+  async function importOne(path, { title, text, folder, pad }) {
     /** @type {string | undefined} */
     let id;
     try {
-      id = /** @type {string} */ ((await ask("/api/notes", "POST", { title })).id);
+      id = /** @type {string} */ ((await ask("/api/notes", "POST", folder ? { title, folder } : { title })).id);
       let revision = 0;
       let length = 0;
       for (const piece of piecesOf(text, unitsMax)) {

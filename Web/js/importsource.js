@@ -1,13 +1,13 @@
 // What is in the files that somebody gives to be imported: notes, one after the other, and what is none.
 
 import { padsIn } from "./etherpad.js";
-import { baseName, cleanTitle, textOf, titleOf } from "./importedtext.js";
+import { baseName, cleanTitle, folderOf, textOf, titleOf } from "./importedtext.js";
 import { ImportProblem } from "./importproblem.js";
 import { entriesOf, isBomb, unpack, zipEntriesMax } from "./unzip.js";
 
 /**
  * @typedef {{path: string, file?: Blob}} Given A file, and where it lay; without a file, one that could not be read.
- * @typedef {{title: string, text: string, pad?: import("./etherpad.js").Pad}} Draft A note to be made.
+ * @typedef {{title: string, text: string, folder?: string, pad?: import("./etherpad.js").Pad}} Draft A note to be made.
  * @typedef {{path: string, draft?: Draft, problem?: ImportProblem}} Found One of both.
  */
 
@@ -98,7 +98,7 @@ async function* notesInFile(path, size, read, budget, name = path) {
     const text = textOf(await read());
     if (kind === "text") {
       checkLength(text, budget);
-      yield { path, draft: { title: titleOf(text, name), text } };
+      yield { path, draft: { title: titleOf(text, name), text, folder: folderOf(name) } };
       return;
     }
     for (const pad of padsIn(text)) {

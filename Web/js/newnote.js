@@ -45,6 +45,8 @@ export class NewNote {
   /** @type {any} */
   timer;
 
+  /** The folder in which it is made. */
+  folder = "";
   #title;
   /** @type {string | undefined} The title that the server was asked for. */
   #asked;
@@ -54,12 +56,13 @@ export class NewNote {
    * @param {string} key By which the server makes it once.
    * @param {DrawerOfNotes} drawer
    */
-  constructor(key, drawer) {
+  constructor(key, drawer, folder = "") {
     this.key = key;
     this.#drawer = drawer;
     const kept = drawer.get(prefix + key);
     this.#title = typeof kept?.title === "string" ? kept.title : untitled;
     if (typeof kept?.asked === "string") this.#asked = kept.asked;
+    this.folder = typeof kept?.folder === "string" ? kept.folder : folder;
   }
 
   /** Where words for it go. No note of the server's has such an id. */
@@ -88,7 +91,9 @@ export class NewNote {
   }
 
   keep() {
-    this.isKept = this.#drawer.set(prefix + this.key, { title: this.#title, asked: this.#asked });
+    this.isKept = this.#drawer.set(prefix + this.key, {
+      title: this.#title, asked: this.#asked, folder: this.folder || undefined,
+    });
   }
 
   remove() {
@@ -139,8 +144,8 @@ export class NewNotes extends Emitter {
   }
 
   /** Asks for a note. */
-  begin() {
-    const note = new NewNote(randomId(), this.#drawer);
+  begin(folder = "") {
+    const note = new NewNote(randomId(), this.#drawer, folder);
     note.keep();
     this.#notes.set(note.key, note);
     void this.retry(note);
@@ -161,7 +166,7 @@ export class NewNotes extends Emitter {
     note.problem = undefined;
     this.emit("changed", note);
     try {
-      const made = await this.#list.create(note.ask(), note.key);
+      const made = await this.#list.create(note.ask(), note.key, note.folder);
       // Given up meanwhile: it is made all the same, and stands in the list.
       if (!this.#notes.has(note.key)) return;
       this.emit("made", { newNote: note, note: made });

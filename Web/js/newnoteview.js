@@ -9,19 +9,22 @@ import { openNote } from "./opennotes.js";
 import { page } from "./page.js";
 import { go, home, pathOf, pathOfNew } from "./routes.js";
 import { mayCreate } from "./rights.js";
-import { connection, early, newNotes } from "./session.js";
+import { connection, early, folders, newNotes } from "./session.js";
 import { titleField } from "./titlebar.js";
 
 /** Shows the note at once: who begins one has its title, or its first words, at their fingertips. */
 export function createNote() {
   if (!mayCreate()) return;
   // One in which nothing is written yet is as good as another.
-  const blank = newNotes.all.find(({ title, place }) => title === untitled && !early.text(place));
+  const inFolder = folders.forNewNote ?? "";
+  const blank = newNotes.all.find(
+    ({ title, place, folder }) => title === untitled && folder === inFolder && !early.text(place),
+  );
   if (!blank && newNotes.isFull) {
     toast(t("new.tooMany"));
     return;
   }
-  const { key } = blank ?? newNotes.begin();
+  const { key } = blank ?? newNotes.begin(inFolder);
   go(pathOfNew(key));
   titleField.focus();
   titleField.select();

@@ -101,6 +101,48 @@ export async function download(kind) {
   }
 }
 
+/**
+ * Puts a note into a folder, and says so.
+ *
+ * @param {string} id
+ * @param {string} folder None if it is empty.
+ */
+export async function moveNote(id, folder) {
+  const before = list.folderOf(id) ?? "";
+  if (folder === before) return;
+  try {
+    sayMoved(id, await list.move(id, folder), before);
+  } catch (error) {
+    toast(t("folder.moveFailed", { reason: messageOf(error) }));
+  }
+}
+
+/** @param {string} id @param {string} folder @param {string} before */
+function sayMoved(id, folder, before) {
+  const title = list.titleOf(id) || untitled;
+  const text = folder ? t("folder.moved", { title, folder }) : t("folder.movedOut", { title });
+  announce(text);
+  toast(text, { label: t("remove.undo"), run: () => void moveNote(id, before) });
+}
+
+/**
+ * Asks for a folder, and puts a note there.
+ *
+ * @param {string} id
+ */
+export async function moveNoteByDialog(id) {
+  try {
+    const { askForFolder } = await loadPart(() => import("./moving.js"));
+    const before = list.folderOf(id) ?? "";
+    await askForFolder({ title: list.titleOf(id) || untitled, folder: before }, async (folder) => {
+      if (folder !== before) sayMoved(id, await list.move(id, folder), before);
+    });
+  } catch (error) {
+    console.error(error);
+    toast(t("folder.moveFailed", { reason: messageOf(error) }));
+  }
+}
+
 /** @param {string} id */
 export async function shareNote(id) {
   // Who came by a short link passes that one on.

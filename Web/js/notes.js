@@ -7,7 +7,8 @@ import { locale, t } from "./language.js";
 /**
  * @typedef {import("./connection.js").Connection} Connection
  * @typedef {{id: string, title: string, revision: number, createdAt: string, updatedAt: string,
- *   may?: string[]}} NoteEntry What this person may do with it, if the server said so.
+ *   may?: string[], folder?: string}} NoteEntry What this person may do with it, if the server said so, and where it
+ *   is, if in a folder.
  */
 
 /** The room whose `resourceUpdate` says that the list changed. */
@@ -29,6 +30,8 @@ export class NoteList extends Emitter {
   #notes;
   /** Milliseconds for which a deleted note may come back; 0 if it may not. */
   deletedAgeMax = 0;
+  /** Whether there are more notes than the server names at once. */
+  isCut = false;
   #isFetching = false;
   #isStale = false;
   /** @type {Map<string, string>} Titles that wait for the server to be reached. */
@@ -87,8 +90,9 @@ export class NoteList extends Emitter {
     try {
       do {
         this.#isStale = false;
-        const { notes, mayCreate, deletedAgeMax } = await request("/api/notes");
+        const { notes, mayCreate, deletedAgeMax, more } = await request("/api/notes");
         this.#notes = notes;
+        this.isCut = more ?? false;
         this.deletedAgeMax = deletedAgeMax ?? 0;
         this.#keepMayCreate(mayCreate ?? true);
         this.emit("fetched", { notes, mayCreate: mayCreate ?? true });
@@ -147,12 +151,40 @@ export class NoteList extends Emitter {
   }
 
   /**
+   * The folder of a note; undefined if it is in none, or not known.
+   *
+   * @param {string} id
+   */
+  folderOf(id) {
+    return this.#notes?.find((note) => note.id === id)?.folder;
+  }
+
+  /**
+   * Puts a note into a folder.
+   *
+   * @param {string} id
+   * @param {string} folder None if it is empty.
+   * @returns {Promise<string>} The folder as the server writes it.
+   */
+  async move(id, folder) {
+    /** @type {NoteEntry} */
+    const moved = await request(`/api/notes/${encodeURIComponent(id)}`, "PATCH", { folder });
+    this.#notes = this.#notes?.map((note) => (note.id === id ? { ...note, folder: moved.folder } : note));
+    this.emit("changed", undefined);
+    // What may be done with it there, the server knows.
+    void this.refresh();
+    return moved.folder ?? "";
+  }
+
+  /**
    * @param {string} title
    * @param {string} key What is asked for twice under one key is made once.
+   * @param {string} [folder]
    * @returns {Promise<NoteEntry>}
    */
-  async create(title, key) {
-    const note = await request("/api/notes", "POST", { title }, undefined, key);
+  async create(title, key, folder) {
+    const body = folder ? { title, folder } : { title };
+    const note = await request("/api/notes", "POST", body, undefined, key);
     if (!this.#notes?.some(({ id }) => id === note.id)) this.#notes = [note, ...(this.#notes ?? [])];
     this.emit("changed", undefined);
     return note;

@@ -3,20 +3,27 @@
 import { byId, icon, openMenu } from "./dialogs.js";
 import { t } from "./language.js";
 import { untitled } from "./newnote.js";
-import { removeNote, renameNote, shareNote } from "./noteactions.js";
+import { noteType, setUpFolders, showsRecent } from "./folderview.js";
+import { moveNoteByDialog, removeNote, renameNote, shareNote } from "./noteactions.js";
 import { when } from "./notes.js";
 import { notes, unsavedIn } from "./opennotes.js";
 import { page } from "./page.js";
 import { Pins } from "./pins.js";
 import { pathOf, pathOfNew } from "./routes.js";
 import { mayManage } from "./rights.js";
-import { connection, list, newNotes, ownerNow } from "./session.js";
+import { connection, folders, list, newNotes, ownerNow, recent } from "./session.js";
 
 const pins = new Pins({ storage: localStorage, owner: ownerNow, window });
 
 /** @type {string | undefined} The note whose title is being changed in the list. */
 let renaming;
 let drawnList = "";
+
+/** Rows that are drawn at first, and how many more at a time. */
+const rowsStep = 200;
+let rowsMax = rowsStep;
+/** What the rows are of: another has its first rows again. */
+let rowsOf = "";
 
 /**
  * Edits that cannot be sent at the moment.
@@ -34,25 +41,39 @@ export function drawList() {
   // Nothing may take the field away from under the fingers.
   if (renaming !== undefined && box.querySelector(".rename")) return;
   const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
-  const all = pins.sorted(list.notes ?? []);
-  const state = all.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedOf(id), pins.has(id)]);
-  const begun = newNotes.all.filter(({ title }) => title.toLocaleLowerCase().includes(filter));
+  const isRecent = showsRecent();
+  const all = isRecent ? recent.of(list.notes ?? []) : pins.sorted(folders.notes);
+  const place = JSON.stringify([folders.chosen, isRecent, filter]);
+  if (place !== rowsOf) rowsMax = rowsStep;
+  rowsOf = place;
+  const isFound = (/** @type {{title: string}} */ { title }) => title.toLocaleLowerCase().includes(filter);
+  const found = filter === "" ? all : all.filter(isFound);
+  const shown = found.slice(0, rowsMax);
+  const isCut = found.length > shown.length || (folders.hasMore && !isRecent);
+  const state = shown.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedOf(id), pins.has(id)]);
+  const begun = newNotes.all.filter(
+    (note) => isFound(note) && !isRecent && (folders.chosen === undefined || folders.chosen === note.folder),
+  );
   const beginnings = begun.map(({ key, title, problem }) => [key, title, problem !== undefined]);
-  const key = JSON.stringify([state, beginnings, filter, page.place, renaming, list.notes === undefined]);
+  const key = JSON.stringify([state, beginnings, place, isCut, page.place, renaming, list.notes === undefined]);
   // This is called at every keystroke. A row that is taken away under the pointer loses its click.
   if (key === drawnList) return;
   drawnList = key;
-  const shown = all.filter(({ title }) => title.toLocaleLowerCase().includes(filter));
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const focusedKey = box.contains(focused) ? focused?.dataset.key : undefined;
   box.replaceChildren(...begun.map(newRow), ...shown.map(row));
+  byId("notes-more").hidden = !isCut;
   if (focusedKey) {
     /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`))?.focus();
   }
-  byId("find-box").hidden = all.length < 8 && filter === "";
+  byId("find-box").hidden = (list.notes?.length ?? 0) < 8 && filter === "";
   const empty = byId("notes-empty");
   empty.hidden = shown.length + begun.length > 0 || list.notes === undefined;
-  empty.textContent = filter ? t("list.nothingFound") : t("list.empty");
+  empty.textContent = filter
+    ? t("list.nothingFound")
+    : folders.chosen === undefined
+      ? t("list.empty")
+      : t("folder.empty");
 }
 
 /**
@@ -112,6 +133,13 @@ function row(entry) {
   const item = document.createElement("li");
   item.className = "note-row" + (id === page.current?.documentId ? " is-open" : "");
   item.dataset.note = id;
+  if (mayManage(id)) {
+    item.draggable = true;
+    item.addEventListener("dragstart", (event) => {
+      event.dataTransfer?.setData(noteType, id);
+      if (event.dataTransfer) event.dataTransfer.effectAllowed = "copyMove";
+    });
+  }
   if (renaming === id) {
     item.append(renameField(entry));
     return item;
@@ -158,6 +186,7 @@ function row(entry) {
       openMenu(more, [
         pin,
         { label: t("rename"), icon: "pencil", run: () => startRenaming(id) },
+        { label: t("folder.move"), icon: "folder", run: () => void moveNoteByDialog(id) },
         share,
         { label: t("delete"), icon: "trash", isDangerous: true, run: () => void removeNote(id) },
       ]);
@@ -225,6 +254,16 @@ function startRenaming(id) {
 
 /** Draws it now and whenever something in it may be another. */
 export function setUpNotesList() {
+  setUpFolders();
+  byId("notes-more").addEventListener("click", () => {
+    const first = byId("notes").childElementCount;
+    rowsMax += rowsStep;
+    if (folders.hasMore) void folders.fetchMore();
+    drawList();
+    // The button may be gone: who came by keys goes on at the first new row.
+    /** @type {HTMLElement | null | undefined} */ (byId("notes").children[first]?.querySelector(".note-link"))?.focus();
+  });
+  folders.on("changed", drawList);
   byId("find").addEventListener("input", drawList);
   page.on("notes", drawList);
   list.on("changed", drawList);

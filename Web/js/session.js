@@ -10,6 +10,7 @@ import { byId } from "./dialogs.js";
 import { Core } from "./door.js";
 import { openDrawer } from "./drawer.js";
 import { EarlyWords } from "./early.js";
+import { Folders } from "./folders.js";
 import { adoptedIdentities, adoptLeftBehind, claimIdentity, unsentIdentity } from "./identity.js";
 import { authorise } from "./http.js";
 import { withLimit } from "./limit.js";
@@ -18,6 +19,7 @@ import { NoteList } from "./notes.js";
 import { loadProfile } from "./people.js";
 import { comeBack } from "./provider.js";
 import { openShortLink } from "./shortlink.js";
+import { Recent } from "./recent.js";
 
 export const { profile, isNew: isNewPerson } = loadProfile();
 /** How this tab has come back from the identity provider, if it has. */
@@ -86,5 +88,7 @@ export const list = new NoteList(connection, {
   // Who came by a link sees one note, and hears of that.
   isLive: () => !access.isLink,
 });
+export const folders = new Folders(list);
+export const recent = new Recent({ storage: localStorage, owner: ownerNow });
 export const early = new EarlyWords({ field: byId("early"), drawer });
 export const newNotes = new NewNotes({ list, connection, drawer });

@@ -105,16 +105,11 @@ public final class HashedAPIKeys: APIKeys {
         continue
       }
       do throws(GrantTextError) {
-        if word.hasPrefix("room:") {
-          identity.grants.append(try Grant(.rooms, text: String(word.dropFirst(5))))
-        } else if word.hasPrefix("document:") {
-          identity.grants.append(try Grant(.documents, text: String(word.dropFirst(9))))
-        } else {
-          throw .form
-        }
+        identity.grants.append(try Grant(word: word))
       } catch {
         throw APIKeyFileError(
-          "\(file):\(number): expected operator, room:MATCH=MAY or document:MATCH=MAY: \(error)")
+          "\(file):\(number): expected operator, room:MATCH=MAY, document:MATCH=MAY or "
+            + "folder:MATCH=MAY: \(error)")
       }
     }
     guard identity.isOperator || !identity.grants.isEmpty else {

@@ -170,6 +170,7 @@ package struct JWTClaims: Sendable, Hashable {
       switch key {
       case "documents": try readGrants(.documents, &reader, into: &grants)
       case "rooms": try readGrants(.rooms, &reader, into: &grants)
+      case "folders": try readGrants(.folders, &reader, into: &grants)
       default: try reader.skipValue()
       }
     }
@@ -194,8 +195,15 @@ package struct JWTClaims: Sendable, Hashable {
         default: try reader.skipValue()
         }
       }
-      guard let pattern, grants.count < grantsMax else {
+      guard var pattern, grants.count < grantsMax else {
         throw .wrongType(expected: "an object with \"match\"", offset: start)
+      }
+      if kind == .folders {
+        // A folder that is none would match what nobody means.
+        guard let folders = pattern.text.flatMap({ NamePattern(folders: $0) }) else {
+          throw .wrongType(expected: "a folder, or one and /*", offset: start)
+        }
+        pattern = folders
       }
       grants.append(Grant(kind, pattern, verbs))
     }

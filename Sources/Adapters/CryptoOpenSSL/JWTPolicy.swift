@@ -192,12 +192,25 @@ public struct GrantTemplate: Sendable, Hashable {
     isPrefix = grant.pattern.text?.utf8.last == UInt8(ascii: "*")
   }
 
-  /// The grant for a user, whose id stands for itself, whatever it ends with.
+  /// The grant for a user, whose id stands for itself, whatever it ends with; without verbs where it cannot be
+  /// the name of a folder.
   package func grant(for user: String) -> Grant {
     guard text.contains(Self.placeholder) else { return grant }
     let name = text.split(separator: Self.placeholder, omittingEmptySubsequences: false)
       .joined(separator: user)
     var grant = grant
+    if grant.kind == .folders {
+      // An id with a slash in it would name another user's folder.
+      let pattern =
+        user.utf8.contains(UInt8(ascii: "/"))
+        ? nil : NamePattern(folders: isPrefix ? name + "*" : name)
+      guard let pattern else {
+        grant.verbs = []
+        return grant
+      }
+      grant.pattern = pattern
+      return grant
+    }
     grant.pattern = isPrefix ? NamePattern(name + "*") : NamePattern(exactly: name)
     return grant
   }

@@ -136,6 +136,10 @@ extension JWTSigner.Claims {
         Self.write(grants.filter { $0.kind == .documents }, &buffer)
         parley.key("rooms", &buffer)
         Self.write(grants.filter { $0.kind == .rooms }, &buffer)
+        let folders = grants.filter { $0.kind == .folders }
+        if folders.isEmpty { return }
+        parley.key("folders", &buffer)
+        Self.write(folders, &buffer)
       }
     }
   }

@@ -398,6 +398,12 @@ enum PostgresSchema {
       "CREATE INDEX note_links_by_note ON parley.note_links (note, created)",
       "CREATE INDEX note_links_by_expiry ON parley.note_links (expires)",
     ],
+    // Folders of notes. Programs that know of none take notes in folders for notes in none.
+    [
+      "ALTER TABLE parley.documents ADD COLUMN folder bytea NOT NULL DEFAULT ''",
+      "ALTER TABLE parley.deleted_documents ADD COLUMN folder bytea NOT NULL DEFAULT ''",
+      "CREATE INDEX documents_by_folder ON parley.documents (folder, created, id)",
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each decided by itself.

@@ -64,7 +64,7 @@ extension PostgresStore {
       case .note(let id), .load(let id, _), .entries(let id, _, _, _), .text(let id, _),
         .news(let id, _, _, _, _), .history(let id, _, _, _), .versions(let id):
         touched[ExactName(id), default: 0] += 1
-      case .list, .notes: return ([], [])
+      case .list, .notes, .within, .folders: return ([], [])
       default:
         var locks = RowLocks()
         locks.add(request)

@@ -52,6 +52,13 @@ extension PostgresStore {
     try query(Self.selectDeleted + " WHERE number = $1", number).first.map(readRow)
   }
 
+  /// The row of the note of this name that was deleted last; a transaction that writes locks it.
+  func newestDeleted(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
+    let end = isWriting ? " LIMIT 1 FOR UPDATE" : " LIMIT 1"
+    return try query(Self.selectDeleted + " WHERE id = $1 ORDER BY deleted DESC" + end, id).first
+      .map(readRow)
+  }
+
   private func bringBack(_ id: DocumentID) throws(StoreError) -> DocumentRow {
     // Whoever comes second waits here, and finds nothing.
     let found = try query(
@@ -87,17 +94,17 @@ extension PostgresStore {
     ).rows { row throws(StoreError) in
       DeletedNote(
         note: try readRow(row).summary,
-        deletion: Deletion(time: Timestamp(row.integer(12)), author: row.text(13)))
+        deletion: Deletion(time: Timestamp(row.integer(13)), author: row.text(14)))
     }
   }
 
   private static let keptColumns = """
     number, id, title, created, updated, epoch, revision, length, chain, base, base_chain,
-    unsnapped, set_backs
+    unsnapped, set_backs, folder
     """
 
   private static let selectDeleted = """
     SELECT number, id, title, created, updated, epoch, revision, length, chain, base, base_chain,
-      unsnapped, deleted, author FROM parley.deleted_documents
+      unsnapped, folder, deleted, author FROM parley.deleted_documents
     """
 }

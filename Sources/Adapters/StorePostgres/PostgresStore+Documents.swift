@@ -33,7 +33,7 @@ extension PostgresStore {
   }
 
   func create(
-    _ id: DocumentID, epoch: String, title: String, time: Timestamp
+    _ id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath
   ) throws(StoreError) -> NoteSummary {
     guard try row(id) == nil else { throw .exists }
     // Of an earlier note of this id.
@@ -42,15 +42,16 @@ extension PostgresStore {
     let made = try query(
       """
       INSERT INTO parley.documents (id, title, created, updated, epoch, revision, length, chain,
-        base, base_chain, unsnapped)
-      VALUES ($1, $2, $3, $3, $4, 0, 0, $5, 0, $5, 0)
+        base, base_chain, unsnapped, folder)
+      VALUES ($1, $2, $3, $3, $4, 0, 0, $5, 0, $5, 0, $6)
       ON CONFLICT (id) DO NOTHING RETURNING number
-      """, id, title, time, epoch, origin)
+      """, id, title, time, epoch, origin, folder.text)
     // Another node was faster.
     guard let number = made.first?.integer(0) else { throw .exists }
     let row = DocumentRow(
       number: number, id: id, title: title, createdAt: time, updatedAt: time, epoch: epoch,
-      revision: 0, length: 0, chain: origin, base: 0, baseChain: origin, marks: 0, unsnapped: 0)
+      revision: 0, length: 0, chain: origin, base: 0, baseChain: origin, marks: 0, unsnapped: 0,
+      folder: folder)
     documents[ExactName(id)] = row
     beginEpoch(epoch, after: 0, document: number)
     return row.summary
@@ -115,16 +116,17 @@ extension PostgresStore {
 
   static let selectDocuments = """
     SELECT number, id, title, created, updated, epoch, revision, length, chain, base, base_chain,
-      unsnapped FROM parley.documents
+      unsnapped, folder FROM parley.documents
     """
 
-  private static let selectSummaries =
-    "SELECT id, title, revision, created, updated FROM parley.documents"
+  static let selectSummaries =
+    "SELECT id, title, revision, created, updated, folder FROM parley.documents"
 
-  private func readSummary(_ row: PostgresRow) -> NoteSummary {
+  func readSummary(_ row: PostgresRow) -> NoteSummary {
     NoteSummary(
       id: row.text(0), title: row.text(1), revision: row.integer(2),
-      createdAt: Timestamp(row.integer(3)), updatedAt: Timestamp(row.integer(4)))
+      createdAt: Timestamp(row.integer(3)), updatedAt: Timestamp(row.integer(4)),
+      folder: FolderPath(stored: row.text(5)))
   }
 
   func readRow(_ row: PostgresRow) throws(StoreError) -> DocumentRow {
@@ -135,7 +137,8 @@ extension PostgresStore {
       number: row.integer(0), id: row.text(1), title: row.text(2),
       createdAt: Timestamp(row.integer(3)), updatedAt: Timestamp(row.integer(4)),
       epoch: row.text(5), revision: row.integer(6), length: row.integer(7), chain: chain,
-      base: row.integer(9), baseChain: baseChain, marks: 0, unsnapped: row.integer(11))
+      base: row.integer(9), baseChain: baseChain, marks: 0, unsnapped: row.integer(11),
+      folder: FolderPath(stored: row.text(12)))
   }
 
   /// Writes a row that this transaction has locked.

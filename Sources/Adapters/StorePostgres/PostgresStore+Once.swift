@@ -98,7 +98,8 @@ extension PostgresStore {
     {
       return .deleted
     }
-    let note = try create(draft.id, epoch: epoch, title: draft.title, time: draft.time)
+    let note = try create(
+      draft.id, epoch: epoch, title: draft.title, time: draft.time, folder: draft.folder)
     change(
       """
       INSERT INTO parley.note_origins (id, owner, title, rest, deleted, expires)

@@ -64,13 +64,15 @@ extension PostgresStore {
       LogStretch(
         title: row.title, entries: entries, chain: LogChain(place.chain, life: link.life),
         headRevision: row.revision,
-        sessions: Dictionary(clients.map { ($0, newest[$0] ?? 0) }) { $1 }))
+        sessions: Dictionary(clients.map { ($0, newest[$0] ?? 0) }) { $1 }, folder: row.folder))
   }
 
   /// The heads of many logs, in one statement.
   func logHeads(_ ids: [DocumentID]) throws(StoreError) -> [LogHead?] {
     let found = try query(
-      "SELECT id, title, epoch, revision, chain FROM parley.documents WHERE id = ANY ($1)", ids
+      """
+      SELECT id, title, epoch, revision, chain, folder FROM parley.documents WHERE id = ANY ($1)
+      """, ids
     ).rows { row throws(StoreError) in
       guard let chain = row.withBytes(4, { RecordChecksum($0) }) else {
         throw .damaged("a note's own record has no checksum; \(damageAdvice)")
@@ -79,7 +81,7 @@ extension PostgresStore {
         Array(row.text(0).utf8),
         LogHead(
           title: row.text(1), epoch: row.text(2), revision: row.integer(3),
-          chain: LogChain(chain, life: link.life))
+          chain: LogChain(chain, life: link.life), folder: FolderPath(stored: row.text(5)))
       )
     }
     let heads = Dictionary(found) { $1 }

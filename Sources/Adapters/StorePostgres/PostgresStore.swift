@@ -226,9 +226,9 @@ public final class PostgresStore: DocumentStore, Outbox {
   func reply(to request: StoreRequest) -> StoreReply {
     do throws(StoreError) {
       switch request {
-      case .create(let id, let epoch, let title, let time):
+      case .create(let id, let epoch, let title, let time, let folder):
         noteTime(time)
-        return .note(try create(id, epoch: epoch, title: title, time: time))
+        return .note(try create(id, epoch: epoch, title: title, time: time, folder: folder))
       case .rename(let id, let title, let time):
         return .note(try rename(id, title: title, time: time))
       case .delete(let id, let deletion):
@@ -292,6 +292,11 @@ public final class PostgresStore: DocumentStore, Outbox {
         return .logins(try reply(to: request))
       case .links(let request):
         return .links(try reply(to: request))
+      case .folders(let request):
+        return .folders(try reply(to: request))
+      case .within(let condition, let work):
+        guard try holds(condition) else { throw .outOfReach }
+        return reply(to: work)
       case .once(let request):
         return try reply(to: request)
       case .tell(let drafts):
@@ -504,7 +509,7 @@ struct RowLocks {
     case .rename(let id, _, _), .delete(let id, _), .append(let id, _, _, _), .fence(let id, _),
       .snapshot(let id, _, _, _),
       .saveVersion(let id, _, _), .deleteVersion(let id, _), .renewEpoch(let id, _, _),
-      .compact(let id, _), .create(let id, _, _, _):
+      .compact(let id, _), .create(let id, _, _, _, _), .folders(.move(let id, _, _, _)):
       documents.insert(ExactName(id))
     case .room(.publish(let name, _, _, _)), .room(.renewEpoch(let name, _, _)):
       newRooms.insert(ExactName(name))
@@ -521,9 +526,12 @@ struct RowLocks {
     case .links(.make(let link, _, _)): documents.insert(ExactName(link.note))
     case .links(.end(let id, _)): documents.insert(ExactName(id))
     case .once(.perform(let work, _, _)): add(work)
+    case .within(let condition, let work):
+      if work.isWriting, !condition.isOfDeleted { documents.insert(ExactName(condition.id)) }
+      add(work)
     case .once(.create(let draft, _, _)): documents.insert(ExactName(draft.id))
     case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions, .room,
-      .people, .once, .tell, .deleted, .files, .comments, .logins, .links, .wipeFailedCommits,
+      .people, .once, .tell, .deleted, .files, .comments, .folders, .logins, .links, .wipeFailedCommits,
       .probe:
       break
     }

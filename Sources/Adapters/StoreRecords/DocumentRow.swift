@@ -23,12 +23,15 @@ package struct DocumentRow {
   /// Bytes of entries since the newest snapshot, about; below zero after a snapshot that was larger
   /// than the text is long. Not covered by the row's checksum.
   package var unsnapped: Int
+  /// The folder that the note is in.
+  package var folder: FolderPath
 
   /// Makes a row.
   package init(
     number: Int, id: DocumentID, title: String, createdAt: Timestamp, updatedAt: Timestamp,
     epoch: String, revision: Int, length: Int, chain: RecordChecksum, base: Int,
-    baseChain: RecordChecksum, marks: UInt64, unsnapped: Int
+    baseChain: RecordChecksum, marks: UInt64, unsnapped: Int,
+    folder: FolderPath
   ) {
     self.number = number
     self.id = id
@@ -43,11 +46,13 @@ package struct DocumentRow {
     self.baseChain = baseChain
     self.marks = marks
     self.unsnapped = unsnapped
+    self.folder = folder
   }
 
   package var summary: NoteSummary {
     NoteSummary(
-      id: id, title: title, revision: revision, createdAt: createdAt, updatedAt: updatedAt)
+      id: id, title: title, revision: revision, createdAt: createdAt, updatedAt: updatedAt,
+      folder: folder)
   }
 
   /// Whether enough was logged since the newest snapshot for another one.
@@ -72,6 +77,8 @@ extension RecordHasher {
     add(row.base)
     add(row.baseChain)
     add(bits: row.marks)
+    // Rows that were written before there were folders keep their checksums.
+    if !row.folder.isNone { add(row.folder.text) }
     return checksum()
   }
 

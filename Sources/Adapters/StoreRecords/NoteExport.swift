@@ -42,6 +42,7 @@ public struct NoteExport {
     line.add("updatedAt", Int(stored.summary.updatedAt))
     line.add("epoch", stored.epoch)
     line.add("revision", stored.summary.revision)
+    if !stored.summary.folder.isNone { line.add("folder", stored.summary.folder.text) }
   }
 
   /// Writes a line for the note with the text that its log begins from, then the log.

@@ -20,6 +20,8 @@ public struct NoteImport {
     public var epoch: String
     /// The title, where the format has none.
     public var title: String
+    /// The folder of the note, where the format has none.
+    public var folder: FolderPath = .none
     /// The author of the text, where the format names none.
     public var author: String
     /// The time of the import.
@@ -60,6 +62,7 @@ public struct NoteImport {
       }
       var details = details
       details.title = fields.string("title") ?? details.title
+      details.folder = Self.folder(fields) ?? details.folder
       return try make(details, entries: [try Self.entry(inserting: Array(text.utf8), details)])
     case .operations: return try importLog(bytes, details)
     }
@@ -94,6 +97,11 @@ public struct NoteImport {
     return count
   }
 
+  /// The folder that an export names; one that is none is passed over, for the note counts more.
+  private static func folder(_ fields: JSONFields) -> FolderPath? {
+    fields.string("folder").flatMap { try? FolderPath($0) }
+  }
+
   // MARK: Logs
 
   private func importLog(
@@ -109,6 +117,7 @@ public struct NoteImport {
     }
     var details = details
     details.title = first.string("title") ?? details.title
+    details.folder = Self.folder(first) ?? details.folder
     var entries: [LogEntry] = []
     var offset = 0
     if base > 0 {
@@ -192,7 +201,9 @@ public struct NoteImport {
     }
     let created = entries.first.map { min($0.time, details.time) } ?? details.time
     var batch: [StoreRequest] = [
-      .create(id: details.id, epoch: details.epoch, title: details.title, time: created)
+      .create(
+        id: details.id, epoch: details.epoch, title: details.title, time: created,
+        folder: details.folder)
     ]
     for start in stride(from: 0, to: entries.count, by: NoteExport.entriesAtOnce) {
       let end = min(start + NoteExport.entriesAtOnce, entries.count)

@@ -31,7 +31,7 @@ public struct StoreTable: Sendable, Equatable {
   init(_ name: String, _ columns: String, key keyCount: Int) {
     self.name = name
     self.keyCount = keyCount
-    self.columns = columns.split(separator: " ").map { word in
+    self.columns = columns.split { $0 == " " || $0 == "\n" }.map { word in
       switch word.last {
       case "$": Column(name: String(word.dropLast()), kind: .text)
       case "#": Column(name: String(word.dropLast()), kind: .bytes)
@@ -50,6 +50,7 @@ public struct StoreTable: Sendable, Equatable {
 
   private static let note = """
     number id$ title$ created updated epoch$ revision length chain# base base_chain# unsnapped set_backs$
+    folder$
     """
 
   /// All tables, in the order of moving: a note's own row comes after everything that it sums up.

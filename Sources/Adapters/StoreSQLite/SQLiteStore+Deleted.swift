@@ -43,13 +43,16 @@ extension SQLiteStore {
 
   /// The row of the note of this name that was deleted last.
   private func deletedRow(_ id: DocumentID) throws(StoreError) -> DocumentRow {
-    let found = try sql("\(Self.selectDeleted) WHERE id = ? ORDER BY deleted DESC LIMIT 1")
+    guard let row = try newestDeleted(id) else { throw .unknownDocument }
+    return row
+  }
+
+  func newestDeleted(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
+    try sql("\(Self.selectDeleted) WHERE id = ? ORDER BY deleted DESC LIMIT 1")
       .first(id) { found throws(StoreError) in
         guard let deleted = readDeleted(found) else { throw Self.damagedDeletion }
         return deleted.row
       }
-    guard let found else { throw .unknownDocument }
-    return found
   }
 
   /// A deleted note whose record is not what was written.
@@ -113,9 +116,9 @@ extension SQLiteStore {
   private func readDeleted(
     _ statement: SQLiteStatement
   ) -> (row: DocumentRow, deletion: Deletion)? {
-    let deletion = Deletion(time: Timestamp(statement.integer(14)), author: statement.text(15))
+    let deletion = Deletion(time: Timestamp(statement.integer(15)), author: statement.text(16))
     guard let row = readRow(statement),
-      statement.withBytes(16, { RecordChecksum($0) })
+      statement.withBytes(17, { RecordChecksum($0) })
         == hasher.checksum(of: deletion, document: row.id, number: row.number)
     else { return nil }
     return (row, deletion)

@@ -4,7 +4,7 @@ import StoreRecords
 /// Notes: their rows, titles and list.
 extension SQLiteStore {
   func create(
-    _ id: DocumentID, epoch: String, title: String, time: Timestamp
+    _ id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath
   ) throws(StoreError) -> NoteSummary {
     guard try row(id) == nil else { throw .exists }
     // Of an earlier note of this id.
@@ -12,15 +12,15 @@ extension SQLiteStore {
     try sql(
       """
       INSERT INTO documents (id, title, created, updated, epoch, revision, length, chain, base,
-        base_chain, marks, unsnapped, checksum)
-      VALUES (?, '', 0, 0, '', 0, 0, x'', 0, x'', 0, 0, x'')
+        base_chain, marks, unsnapped, checksum, folder)
+      VALUES (?, '', ?, 0, '', 0, 0, x'', 0, x'', 0, 0, x'', ?)
       """
-    ).run(id)
+    ).run(id, time, folder.text)
     let origin = hasher.origin(of: id)
     let row = DocumentRow(
       number: connection.lastInsertedKey, id: id, title: title, createdAt: time, updatedAt: time,
       epoch: epoch, revision: 0, length: 0, chain: origin, base: 0, baseChain: origin, marks: 0,
-      unsnapped: 0)
+      unsnapped: 0, folder: folder)
     try write(row)
     try beginEpoch(epoch, after: 0, document: row.number)
     return row.summary
@@ -95,7 +95,7 @@ extension SQLiteStore {
   /// The columns that ``readRow(_:)`` reads.
   static let documentColumns = """
     number, id, title, created, updated, epoch, revision, length, chain, base, base_chain, marks,
-    unsnapped, checksum
+    unsnapped, checksum, folder
     """
   // Put together once: every change of a note reads its row.
   private static let selectDocument = "SELECT \(documentColumns) FROM documents WHERE id = ?"
@@ -112,21 +112,22 @@ extension SQLiteStore {
       createdAt: Timestamp(statement.integer(3)), updatedAt: Timestamp(statement.integer(4)),
       epoch: statement.text(5), revision: statement.integer(6), length: statement.integer(7),
       chain: chain, base: statement.integer(9), baseChain: baseChain, marks: statement.bits(11),
-      unsnapped: statement.integer(12))
+      unsnapped: statement.integer(12), folder: FolderPath(stored: statement.text(14)))
     return hasher.checksum(of: row) == checksum ? row : nil
   }
 
+  /// Writes what changes of a row with its log. When it was made and its folder stay: indices stand on them.
   func write(_ row: DocumentRow) throws(StoreError) {
     try sql(
       """
-      UPDATE documents SET title = ?2, created = ?3, updated = ?4, epoch = ?5, revision = ?6,
-        length = ?7, chain = ?8, base = ?9, base_chain = ?10, marks = ?11, unsnapped = ?12,
-        checksum = ?13
+      UPDATE documents SET title = ?2, updated = ?3, epoch = ?4, revision = ?5,
+        length = ?6, chain = ?7, base = ?8, base_chain = ?9, marks = ?10, unsnapped = ?11,
+        checksum = ?12
       WHERE number = ?1
       """
     ).run(
-      row.number, row.title, row.createdAt, row.updatedAt, row.epoch, row.revision, row.length,
-      row.chain, row.base, row.baseChain, row.marks, row.unsnapped, hasher.checksum(of: row))
+      row.number, row.title, row.updatedAt, row.epoch, row.revision, row.length, row.chain,
+      row.base, row.baseChain, row.marks, row.unsnapped, hasher.checksum(of: row))
     if row.needsSnapshot { unsnapped.insert(ExactName(row.id)) }
     if let retention, retention.isOverlong(row) { overlong.insert(ExactName(row.id)) }
   }

@@ -92,7 +92,8 @@ extension SQLiteStore {
       return .found(row.summary)
     }
     if let origin, origin.isDeleted, origin.expires > draft.time { return .deleted }
-    let note = try create(draft.id, epoch: epoch, title: draft.title, time: draft.time)
+    let note = try create(
+      draft.id, epoch: epoch, title: draft.title, time: draft.time, folder: draft.folder)
     try sql(
       """
       INSERT OR REPLACE INTO note_origins (id, owner, title, rest, deleted, expires)

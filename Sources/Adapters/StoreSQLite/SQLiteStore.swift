@@ -204,9 +204,9 @@ public final class SQLiteStore: DocumentStore, Outbox {
   func reply(to request: StoreRequest) -> StoreReply {
     do throws(StoreError) {
       switch request {
-      case .create(let id, let epoch, let title, let time):
+      case .create(let id, let epoch, let title, let time, let folder):
         noteTime(time)
-        return .note(try create(id, epoch: epoch, title: title, time: time))
+        return .note(try create(id, epoch: epoch, title: title, time: time, folder: folder))
       case .rename(let id, let title, let time):
         return .note(try rename(id, title: title, time: time))
       case .delete(let id, let deletion):
@@ -265,6 +265,11 @@ public final class SQLiteStore: DocumentStore, Outbox {
         return .logins(try reply(to: request))
       case .links(let request):
         return .links(try reply(to: request))
+      case .folders(let request):
+        return .folders(try reply(to: request))
+      case .within(let condition, let work):
+        guard try holds(condition) else { throw .outOfReach }
+        return reply(to: work)
       case .once(let request):
         return try reply(to: request)
       case .tell(let drafts):

@@ -348,6 +348,12 @@ enum StoreSchema {
     CREATE INDEX note_links_by_note ON note_links (note, created);
     CREATE INDEX note_links_by_expiry ON note_links (expires);
     """,
+    // 11: folders of notes.
+    """
+    ALTER TABLE documents ADD COLUMN folder TEXT NOT NULL DEFAULT '';
+    ALTER TABLE deleted_documents ADD COLUMN folder TEXT NOT NULL DEFAULT '';
+    CREATE INDEX documents_by_folder ON documents (folder, created, id);
+    """,
   ]
 
   /// The format this program writes.

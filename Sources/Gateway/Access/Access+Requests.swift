@@ -39,9 +39,35 @@ extension Access {
     _ identity: Identity, _ verbs: Verbs, _ subject: Subject, _ request: RequestID
   ) -> Bool {
     if identity.may(verbs, subject) { return true }
-    log(.info, "request refused", ErrorCode.notAllowed.rawValue)
-    respond(request, .problem(403, .notAllowed, "the token does not grant this"))
+    refuse(request)
     return false
+  }
+
+  /// Whether somebody may do what a request wants with a note that is there.
+  ///
+  /// Where that depends on the note's folder, the request goes on under a condition, by which the store
+  /// refuses it if the note is elsewhere at that moment, or nowhere.
+  func allows(
+    _ identity: Identity, _ verbs: Verbs, note id: DocumentID, isDeleted: Bool = false,
+    _ request: RequestID
+  ) -> Bool {
+    switch identity.right(to: verbs, ofNote: id) {
+    case .granted:
+      board.restrict(request, to: nil)
+      return true
+    case .inFolders(let rights):
+      board.restrict(
+        request, to: FolderCondition(id: id, rights: rights, isOfDeleted: isDeleted))
+      return true
+    case .refused:
+      refuse(request)
+      return false
+    }
+  }
+
+  private func refuse(_ request: RequestID) {
+    log(.info, "request refused", ErrorCode.notAllowed.rawValue)
+    respond(request, .notGranted)
   }
 
   /// Whether a request is an operator's.

@@ -14,6 +14,7 @@ enum AccessJSON {
     var client: String?
     var documents: [String] = []
     var rooms: [String] = []
+    var folders: [String] = []
   }
 
   /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
@@ -30,6 +31,7 @@ enum AccessJSON {
       case "client": fields.client = try reader.string()
       case "documents": fields.documents = try strings(&reader)
       case "rooms": fields.rooms = try strings(&reader)
+      case "folders": fields.folders = try strings(&reader)
       default: try reader.skipValue()
       }
     }

@@ -19,7 +19,7 @@ enum NoteJSON {
     JSONWriter.object(&body) { object, body in
       object.key("notes", &body)
       JSONWriter.array(notes, &body) {
-        append($0, verbs: identity.verbs(on: .document($0.id)), &$1)
+        append($0, verbs: identity.verbs(on: .document($0.id, in: $0.folder)), &$1)
       }
       object.field("deletedAgeMax", Int(deletedAgeMax), &body)
       object.field("mayCreate", mayCreate, &body)
@@ -78,6 +78,7 @@ enum NoteJSON {
     object.field("revision", note.revision, &body)
     object.field("createdAt", Int(note.createdAt), &body)
     object.field("updatedAt", Int(note.updatedAt), &body)
+    if !note.folder.isNone { object.field("folder", note.folder.text, &body) }
   }
 
   /// A text of the past, with the runs of its authors.
@@ -149,6 +150,7 @@ enum NoteJSON {
   /// The fields that a request's body may hold; each endpoint says which it requires.
   struct Fields {
     var title: String?
+    var folder: String?
     var name: String?
     var author: String?
     var revision: Int?
@@ -168,6 +170,7 @@ enum NoteJSON {
       switch key {
       case "id": fields.id = try reader.value()
       case "title": fields.title = try reader.string()
+      case "folder": fields.folder = try reader.string()
       case "name": fields.name = try reader.string()
       case "author": fields.author = try reader.string()
       case "operation":

@@ -159,7 +159,7 @@ final class Comments: Part {
   ) -> CommentActor {
     CommentActor(
       person: Self.person(identity), name: name,
-      manages: identity.may(.manage, .document(note)))
+      manages: identity.may(.manage, .document(note, in: nil)))
   }
 
   private func author(
@@ -267,7 +267,9 @@ final class Comments: Part {
     case .list(let request, let note, let identity):
       guard let reply = reply(outcome, request) else { return }
       guard case .list(let list) = reply else { return refuse(request, reply) }
-      let mayComment = identity.may([.read, .comment], .document(note))
+      // Where that depends on the folder, the note is asked when somebody does.
+      let mayComment =
+        if case .refused = identity.right(to: [.read, .comment], ofNote: note) { false } else { true }
       respond(
         request,
         .json(
@@ -291,6 +293,8 @@ final class Comments: Part {
       guard let reply = reply(outcome, request) else { return }
       if let response = Self.response(reply, to: work.work, for: Self.person(identity)) {
         respond(request, response)
+      } else if removesAsManager(request, work, identity, after: reply) {
+        return
       } else {
         refuse(request, reply)
       }
@@ -301,11 +305,28 @@ final class Comments: Part {
     }
   }
 
+  /// Deletes another's comment for whoever may manage the note by its folder, which the store looks at.
+  ///
+  /// - Returns: Whether that is tried.
+  private func removesAsManager(
+    _ request: RequestID, _ work: CommentRequest, _ identity: Identity, after reply: CommentReply
+  ) -> Bool {
+    let verbs: Verbs = [.read, .comment, .manage]
+    guard case .notOwn = reply, case .remove(let id, var who) = work.work, !who.manages,
+      case .inFolders = identity.right(to: verbs, ofNote: work.note),
+      access.allows(identity, verbs, note: work.note, request)
+    else { return false }
+    who.manages = true
+    perform(.remove(id, by: who), on: work.note, request, identity)
+    return true
+  }
+
   private func reply(
     _ outcome: StoreOutcome<CommentReply>, _ request: RequestID
   ) -> CommentReply? {
     switch outcome {
     case .success(let reply): return reply
+    case .failure(.outOfReach): respond(request, .notGranted)
     case .failure(.unknownDocument):
       respond(request, .problem(404, .unknownDocument, "no note has this id"))
     case .failure(.compacted(let oldest)):

@@ -10,6 +10,10 @@ extension Documents {
     _ id: DocumentID, _ joining: DocumentJoining, messageID: String, _ connection: Connection
   ) {
     let room = room(of: id)
+    // Before anything is done or said by what it holds.
+    if room.live != nil, !connection.verbs(in: room).contains(.read) {
+      return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
+    }
     let resume = joining.resume
     // A client whose change is being committed is told of it first: told now that the log does not
     // hold it, it would send it again as another one.
@@ -43,7 +47,7 @@ extension Documents {
           readHistory(of: room, after: first, through: live.oldestBase)
           return
         }
-        if joining.pages, connection.verbs(on: .document(id)).contains(.read) {
+        if joining.pages, connection.verbs(in: room).contains(.read) {
           // It follows nothing until it has read what it missed. No change of it is under way: its
           // earlier connection has ended, and what came on this one is done.
           if let subscription = connection.subscriptions[id] { leave(subscription) }
@@ -61,7 +65,7 @@ extension Documents {
     _ room: DocumentRoom, _ joining: DocumentJoining, messageID: String, _ connection: Connection
   ) {
     guard let live = room.live else { return }
-    let verbs = connection.verbs(on: .document(room.id))
+    let verbs = connection.verbs(in: room)
     guard verbs.contains(.read) else {
       // The right went while the document was being read.
       connection.dialect.turnAwayUnentitled(connection, ref: messageID)
@@ -157,17 +161,5 @@ extension Documents {
     room.remove(subscription, now: surroundings.clock.uptime)
     if subscription.verbs.contains(.presence) { hide(subscription) }
     if room.subscriptions.isEmpty { partFromNodes(in: room) }
-  }
-}
-
-extension ResumePoint {
-  /// The revision after which entries are needed. The entry at the point itself tells whether the client
-  /// means the same history.
-  fileprivate var firstNeeded: Int { revision - (change == nil || revision == 0 ? 0 : 1) }
-
-  /// Whether entries are needed that a document in memory does not have.
-  func needsHistory(of live: LiveDocument?) -> Bool {
-    guard let live, epoch == live.epoch, revision <= live.durableRevision else { return false }
-    return firstNeeded >= 0 && firstNeeded < live.oldestBase
   }
 }

@@ -31,7 +31,7 @@ extension Documents {
       let wantsCreation = room.waiting.contains {
         if case .join(let id, _, _) = $0, let connection = connections[id] {
           connection.dialect.traits.createsDocuments
-            && connection.verbs(on: .document(room.id)).contains(.manage)
+            && connection.verbs(on: .document(room.id, in: FolderPath.none)).contains(.manage)
         } else {
           false
         }

@@ -10,6 +10,26 @@ extension Documents {
     tell(room, title: title)
   }
 
+  /// Notes are in other folders, which other nodes are to look at.
+  func moved(_ notes: [NoteSummary]) {
+    for note in notes {
+      if let room = documents[note.id] { take(note.folder, in: room) }
+      if settings.sharesStore { act(.publish(topic: topic(of: note.id), Self.moveHint)) }
+    }
+  }
+
+  /// A document is in a folder, by which its followers have their rights from now on.
+  func take(_ folder: FolderPath, in room: DocumentRoom) {
+    guard let live = room.live, live.folder != folder else { return }
+    room.live?.folder = folder
+    let followers = room.subscriptions
+    for subscription in followers { applyRights(to: subscription) }
+    // What they hear beside the note itself.
+    for subscription in followers where subscription.connection.subscriptions[room.id] == nil {
+      owner?.lostReading(subscription.connection)
+    }
+  }
+
   /// A note is no more.
   func deleted(_ id: DocumentID) {
     guard let room = documents[id] else { return }

@@ -57,6 +57,10 @@ extension Documents {
     guard let live = room.live else {
       return wait(.page(connection.id, messageID: messageID, page), in: room, connection)
     }
+    guard connection.verbs(in: room).contains(.read) else {
+      connection.pageReads[room.id] = nil
+      return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
+    }
     if needsNews(page, of: live) {
       return ask(.page(connection.id, messageID: messageID, page), in: room)
     }
@@ -103,7 +107,7 @@ extension Documents {
     case .success(let entries) where entries.first?.revision == reading.page.after + 1:
       answer(reading.page, entries[...], of: live, messageID: reading.messageID, connection)
     case .failure(.unavailable), .failure(.unknownOutcome), .failure(.notNext), .failure(.fenced),
-      .failure(.exists), .failure(.refused), .failure(.answeredElsewhere):
+      .failure(.exists), .failure(.refused), .failure(.answeredElsewhere), .failure(.outOfReach):
       turnAwayReader(of: reading.id, connection, .unavailable, ref: reading.messageID)
     case .success, .failure(.compacted), .failure(.unknownDocument), .failure(.damaged):
       turnAwayReader(of: reading.id, connection, .historyGone, ref: reading.messageID)
@@ -123,7 +127,7 @@ extension Documents {
     messageID: String, _ connection: Connection
   ) {
     connection.pageReads[live.id] = nil
-    guard connection.verbs(on: .document(live.id)).contains(.read) else {
+    guard connection.verbs(on: .document(live.id, in: live.folder)).contains(.read) else {
       return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
     }
     var entries = entries

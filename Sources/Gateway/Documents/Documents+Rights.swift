@@ -7,7 +7,7 @@ extension Documents {
   func applyRights(to subscription: Subscription) {
     let connection = subscription.connection
     let room = subscription.room
-    let verbs = connection.verbs(on: .document(room.id))
+    let verbs = connection.verbs(in: room)
     let before = subscription.verbs
     guard verbs != before else { return }
     guard verbs.contains(.read) else {

@@ -23,6 +23,10 @@ extension Documents {
   /// Transforms an edit to the head, and has it go to the store.
   func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
+    if let condition = board.condition(of: edit.request), !condition.rights.cover(live.folder) {
+      respond(edit.request, .notGranted)
+      return
+    }
     if needsNews(edit, of: live) {
       guard room.waitingCount < settings.waitingMax else { return respondBusy(edit.request) }
       return ask(.edit(edit), in: room)

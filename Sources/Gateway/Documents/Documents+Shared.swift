@@ -90,12 +90,19 @@ extension Documents {
     act(.publish(topic: topic(of: room.id), Array(String(live.durableRevision).utf8)))
   }
 
+  /// The hint that a note is in another folder.
+  static let moveHint = Array("moved".utf8)
+
   /// Hints arrive from now on, or no longer.
   func hintsChanged(arrive: Bool) { hearsHints = arrive }
 
   /// Another node says that a log has grown. Nothing is believed but that it may be worth a look.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     guard let room = room(under: topic) else { return }
+    guard !bytes.elementsEqual(Self.moveHint) else {
+      store(.heads(ids: [room.id]), for: .heads([room.id]))
+      return
+    }
     guard bytes.count <= 20, let revision = Int(String(decoding: bytes, as: UTF8.self)) else {
       return hearOfPeople(topic, bytes, in: room)
     }
@@ -131,11 +138,15 @@ extension Documents {
       guard let room = documents[id], let live = room.live, live.isShared else { continue }
       let known = LogHead(
         title: live.title, epoch: live.epoch, revision: live.durableRevision,
-        chain: live.chain ?? LogChain(high: 0, low: 0))
-      guard let head, head != known else {
+        chain: live.chain ?? LogChain(high: 0, low: 0), folder: live.folder)
+      guard var head, head != known else {
         if head == nil { look(at: room) }
         continue
       }
+      // Whoever has lost a right by it is not to wait until the log can be read.
+      take(head.folder, in: room)
+      head.folder = known.folder
+      if head == known { continue }
       if head.revision > known.revision, head.epoch.utf8.elementsEqual(known.epoch.utf8),
         head.title.utf8.elementsEqual(known.title.utf8)
       {
@@ -190,7 +201,7 @@ extension Documents {
       }
       // Whose id it was nobody can tell here: if it is another's, that one joins again and loses nothing.
       if let former = joining.unanswered?.clientID,
-        connection.verbs(on: .document(room.id)).contains(.write)
+        connection.verbs(in: room).contains(.write)
       {
         clients.insert(former)
       }
@@ -253,6 +264,8 @@ extension Documents {
     storeFailure = nil
     room.isUnsettled = false
     room.failedReads = 0
+    // First: who may not read the entries any more is not sent them.
+    take(stretch.folder, in: room)
     if let title = room.live?.title, !stretch.title.utf8.elementsEqual(title.utf8) {
       renamed(room.id, to: stretch.title)
     }

@@ -87,7 +87,8 @@ extension Documents {
     switch error {
     case .damaged, .unavailable, .refused, .unknownOutcome:
       surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
-    case .compacted, .unknownDocument, .exists, .notNext, .fenced, .answeredElsewhere: break
+    case .compacted, .unknownDocument, .exists, .notNext, .fenced, .answeredElsewhere, .outOfReach:
+      break
     }
   }
 
@@ -120,7 +121,7 @@ extension Documents {
           edit.request,
           .problem(410, .historyGone, "the changes since that revision are no longer kept"))
       case .unavailable, .refused, .answeredElsewhere, .unknownOutcome, .damaged, .notNext, .fenced,
-        .exists, .unknownDocument:
+        .exists, .unknownDocument, .outOfReach:
         respond(
           edit.request,
           .problem(503, .unavailable, "older changes cannot be read now; try again"))
@@ -133,7 +134,7 @@ extension Documents {
       switch error {
       case .compacted: refuseForWantOfHistory(submission, messageID: messageID, subscription)
       case .unavailable, .refused, .answeredElsewhere, .unknownOutcome, .damaged, .notNext, .fenced,
-        .exists, .unknownDocument:
+        .exists, .unknownDocument, .outOfReach:
         refuse(
           submission.sequence, .unavailable, "older changes cannot be read now; send it again",
           of: room.id, ref: messageID, to: connection)
@@ -159,13 +160,24 @@ extension Documents {
       case .join(let id, let messageID, _), .page(let id, let messageID, _):
         guard let connection = connections[id] else { continue }
         if case .page = waiting { connection.pageReads[room.id] = nil }
+        // Who reads by folders alone is not told which names are free.
+        guard
+          code != .unknownDocument
+            || connection.verbs(on: .document(room.id, in: FolderPath.none)).contains(.read)
+        else {
+          connection.dialect.turnAwayUnentitled(connection, ref: messageID)
+          continue
+        }
         turnAway(connection, code, message, ref: messageID)
-      case .edit(let edit):
-        respond(edit.request, .problem(code == .unknownDocument ? 404 : 503, code, message))
-      case .version(let request, _):
-        respond(request, .problem(code == .unknownDocument ? 404 : 503, code, message))
+      case .edit(let edit): respond(edit.request, refusal(code, message, to: edit.request))
+      case .version(let request, _): respond(request, refusal(code, message, to: request))
       case .change: break  // Nobody changes what nobody could join.
       }
     }
+  }
+
+  private func refusal(_ code: ErrorCode, _ message: String, to request: RequestID) -> Response {
+    guard code == .unknownDocument else { return .problem(503, code, message) }
+    return board.condition(of: request) == nil ? .problem(404, code, message) : .notGranted
   }
 }

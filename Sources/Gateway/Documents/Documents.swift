@@ -114,18 +114,3 @@ final class Documents: Part {
     }
   }
 }
-
-/// Requests over HTTP and the list of notes, as documents see them.
-protocol DocumentsOwner: AnyObject {
-  /// A note was made by joining it.
-  func noteListChanged()
-  /// Has the store name a revision of a document whose epoch is known now.
-  func save(_ version: NamedVersion, epoch: String, of id: DocumentID, for request: RequestID)
-  /// The commit of a document's entries, with those answers to edits that are to be kept, and the requests
-  /// that these answer.
-  func keepingAnswers(
-    of append: StoreRequest, to edits: [(request: RequestID, revision: Int)]
-  ) -> (work: StoreRequest, kept: [RequestID])
-  /// Answers a request with what another node has kept for it.
-  func answerFromStore(_ request: RequestID)
-}

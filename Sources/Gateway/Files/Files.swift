@@ -70,9 +70,8 @@ final class Files: Part {
       } else {
         identity = try access.identity(for: token)
       }
-      guard identity.may(verbs, .document(note)) else {
-        return .refuse(.problem(403, .notAllowed, "the token does not grant this"))
-      }
+      // Where it depends on the note's folder, the store refuses what was read.
+      if case .refused = identity.right(to: verbs, ofNote: note) { return .refuse(.notGranted) }
       if let problem = problem(ofUpload: byteCount) { return .refuse(problem) }
       return hasRoom(for: byteCount, of: identity)
         ? .take(for: identity.user) : .refuse(Self.crowded)
@@ -252,6 +251,7 @@ final class Files: Part {
       respond(request, .problem(404, .unknownDocument, "no note has this id"))
       return
     }
+    if case .outOfReach = error { return respond(request, .notGranted) }
     surroundings.log.write(.error, "file request failed", [("error", error.logName)])
     respond(
       request, .problem(503, .unavailable, "the store cannot do this now; try again later"))

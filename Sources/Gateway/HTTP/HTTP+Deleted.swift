@@ -30,7 +30,7 @@ extension HTTP {
     var work = work
     let identity = work.identity
     let step = work.take(notes, at: DeletedPlace.init) {
-      identity.may(.manage, .document($0.note.id))
+      identity.may(.manage, .document($0.note.id, in: $0.note.folder))
     }
     switch step {
     case .read(let place): read(request, work, after: place)

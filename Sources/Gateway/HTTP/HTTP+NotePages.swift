@@ -14,12 +14,26 @@ extension HTTP {
 
   func listNotes(_ call: Call) {
     let (request, identity, fields) = (call.request, call.identity, call.query)
+    if let written = fields["folder"] { return listNotes(of: written, call) }
     if case .absent = fields.number("limit"), fields["after"] == nil {
       store(.list, for: .notes(request, .list(identity)))
       return
     }
     guard let (limit, place) = page(call) else { return }
     read(request, NotesRequest.Page(identity: identity, limit: limit), after: place)
+  }
+
+  /// Answers with a page of the notes of one folder, without those below it.
+  private func listNotes(of written: String, _ call: Call) {
+    do throws(FolderPathError) {
+      let folder = try FolderPath(written)
+      guard let (limit, place) = page(call) else { return }
+      read(
+        call.request, NotesRequest.Page(identity: call.identity, limit: limit), in: folder,
+        after: place)
+    } catch {
+      respond(call.request, .unfit(error))
+    }
   }
 
   /// Reads what page a request asks for; `nil` if it has been refused.
@@ -45,28 +59,45 @@ extension HTTP {
     store(.notes(after: place, limit: work.asked), for: .notes(request, .page(work)))
   }
 
+  private func read(
+    _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath,
+    after place: NotePlace?
+  ) {
+    store(
+      .folders(.notes(in: folder, after: place, limit: work.asked)),
+      for: .notes(request, .folderPage(folder, work)))
+  }
+
   /// The store has read some notes for a page.
-  func goOn(_ request: RequestID, _ work: NotesRequest.Page, _ notes: [NoteSummary]) {
+  func goOn(
+    _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath? = nil,
+    _ notes: [NoteSummary]
+  ) {
     var work = work
     let identity = work.identity
     let step = work.take(notes, at: NotePlace.init) {
-      identity.may(.read, .document($0.id))
+      identity.may(.read, .document($0.id, in: $0.folder))
     }
     switch step {
-    case .read(let place): read(request, work, after: place)
-    case .end(let next): answer(request, work, next: next?.cursor)
+    case .read(let place):
+      guard let folder else { return read(request, work, after: place) }
+      read(request, work, in: folder, after: place)
+    case .end(let next): answer(request, work, in: folder, next: next?.cursor)
     }
   }
 
-  private func answer(_ request: RequestID, _ work: NotesRequest.Page, next cursor: String?) {
+  private func answer(
+    _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath?, next cursor: String?
+  ) {
     var response = Response.json(
       200,
       NoteJSON.list(
-        work.found, for: work.identity, mayCreate: mayCreate(work.identity),
+        work.found, for: work.identity, mayCreate: mayCreate(work.identity, in: folder ?? .none),
         deletedAgeMax: settings.deletedMilliseconds, next: cursor))
     if let cursor {
+      let part = folder.map { "folder=\(PercentEncoding.encoded($0.text))&" } ?? ""
       response.headers.append(
-        ("link", "</api/notes?limit=\(work.limit)&after=\(cursor)>; rel=\"next\""))
+        ("link", "</api/notes?\(part)limit=\(work.limit)&after=\(cursor)>; rel=\"next\""))
     }
     respond(request, response)
   }
@@ -74,7 +105,7 @@ extension HTTP {
   /// Answers with the whole list.
   func answer(_ request: RequestID, all notes: [NoteSummary], _ identity: Identity) {
     // What may not be read is not named either.
-    let readable = notes.filter { identity.may(.read, .document($0.id)) }
+    let readable = notes.filter { identity.may(.read, .document($0.id, in: $0.folder)) }
     respond(
       request,
       .json(
@@ -85,39 +116,7 @@ extension HTTP {
   }
 
   /// A new note has a random name, which only a pattern covers.
-  private func mayCreate(_ identity: Identity) -> Bool {
-    identity.may(.manage, .document(surroundings.names.next()))
-  }
-}
-
-extension NotePlace {
-  /// The place as clients send it back, in hexadecimal digits: nothing to be read or made up.
-  var cursor: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: "\(createdAt) \(id)".utf8.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-      as: UTF8.self)
-  }
-
-  /// Reads a cursor; `nil` if it is none.
-  init?(cursor: String) {
-    var bytes: [UInt8] = []
-    var high: UInt8?
-    for digit in cursor {
-      guard digit.isASCII, !digit.isUppercase, let value = digit.hexDigitValue.map(UInt8.init)
-      else {
-        return nil
-      }
-      if let first = high {
-        bytes.append(first << 4 | value)
-        high = nil
-      } else {
-        high = value
-      }
-    }
-    guard high == nil, let text = String(validating: bytes, as: UTF8.self) else { return nil }
-    let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let time = Timestamp(parts[0]) else { return nil }
-    self.init(createdAt: time, id: String(parts[1]))
+  private func mayCreate(_ identity: Identity, in folder: FolderPath = .none) -> Bool {
+    identity.may(.manage, .document(surroundings.names.next(), in: folder))
   }
 }

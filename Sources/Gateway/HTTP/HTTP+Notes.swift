@@ -20,9 +20,11 @@ extension HTTP {
   func createNote(_ call: Call) {
     let request = call.request
     let id = surroundings.names.next()
-    guard access.allows(call.identity, .manage, .document(id), request) else { return }
     let fields = NoteJSON.fields(in: call.body)
-    guard let title = title(in: fields, request) else { return }
+    guard let folder = folder(in: fields, request),
+      access.allows(call.identity, .manage, .document(id, in: folder), request),
+      let title = title(in: fields, request)
+    else { return }
     if fields?.id != nil {
       respond(
         request,
@@ -35,7 +37,8 @@ extension HTTP {
     store(
       keeping(
         .create(
-          id: id, epoch: surroundings.names.next(), title: title, time: surroundings.clock.now),
+          id: id, epoch: surroundings.names.next(), title: title, time: surroundings.clock.now,
+          folder: folder),
         for: request
       ) { reply in
         guard case .note(let note) = reply else { return nil }
@@ -47,7 +50,10 @@ extension HTTP {
   func putNote(_ call: Call) {
     let request = call.request
     let fields = NoteJSON.fields(in: call.body)
-    guard let title = title(in: fields, request) else { return }
+    guard let folder = folder(in: fields, request),
+      access.allows(call.identity, .manage, .document(call.name, in: folder), request),
+      let title = title(in: fields, request)
+    else { return }
     if let id = fields?.id, !(id.string?.utf8.elementsEqual(call.name.utf8) ?? false) {
       respond(
         request,
@@ -58,7 +64,9 @@ extension HTTP {
       return
     }
     let draft = NoteDraft(
-      id: call.name, title: title, owner: Self.owner(call.identity), time: surroundings.clock.now)
+      id: call.name, title: title, owner: Self.owner(call.identity), time: surroundings.clock.now,
+      folder: folder)
+    let identity = call.identity
     store(
       keeping(
         .once(
@@ -68,19 +76,21 @@ extension HTTP {
       ) { reply in
         switch reply {
         case .once(.created(let note)): .created(note)
-        case .once(.found(let note)): .json(200, NoteJSON.note(note))
+        case .once(.found(let note)) where identity.mayHearOf(note): .json(200, NoteJSON.note(note))
         default: nil
         }
-      }, for: .notes(request, .put))
+      }, for: .notes(request, .put(identity)))
   }
 
-  private func answer(_ request: RequestID, _ making: NoteMaking) {
+  private func answer(_ request: RequestID, _ making: NoteMaking, to identity: Identity) {
     switch making {
     case .made(let note):
       respond(request, .created(note))
       noteListChanged()
-    case .found(let note): respond(request, .json(200, NoteJSON.note(note)))
-    case .taken:
+    case .found(let note) where identity.mayHearOf(note):
+      respond(request, .json(200, NoteJSON.note(note)))
+    // One of theirs that was moved out of their reach is as any other's.
+    case .taken, .found:
       respond(
         request,
         .problem(
@@ -94,8 +104,11 @@ extension HTTP {
     }
   }
 
-  func renameNote(_ call: Call) {
-    guard let title = title(in: NoteJSON.fields(in: call.body), call.request) else { return }
+  /// Gives a note another title, another folder, or both.
+  func describeNote(_ call: Call) {
+    let fields = NoteJSON.fields(in: call.body)
+    guard fields?.folder == nil else { return moveNote(call, fields) }
+    guard let title = title(in: fields, call.request) else { return }
     store(
       keeping(
         .rename(id: call.name, title: title, time: surroundings.clock.now), for: call.request
@@ -105,11 +118,49 @@ extension HTTP {
       }, for: .notes(call.request, .rename))
   }
 
+  /// Moves a note. Whoever does it can show it to those who have rights to the other folder, and take it from
+  /// those of this one: so it takes every right that could be given away where the note is, and `manage` where it
+  /// goes.
+  private func moveNote(_ call: Call, _ fields: NoteJSON.Fields?) {
+    let request = call.request
+    guard let folder = folder(in: fields, request),
+      access.allows(call.identity, .moving, note: call.name, request),
+      access.allows(call.identity, .manage, .document(call.name, in: folder), request)
+    else { return }
+    var title: String?
+    if fields?.title != nil {
+      guard let given = self.title(in: fields, request) else { return }
+      title = given
+    }
+    store(
+      keeping(
+        .folders(
+          .move(id: call.name, to: folder, title: title, time: surroundings.clock.now)),
+        for: request
+      ) { reply in
+        guard case .folders(.note(let note)) = reply else { return nil }
+        return .json(200, NoteJSON.note(note))
+      }, for: .notes(request, .move(renames: title != nil)))
+  }
+
+  /// The folder in a body, none if it names none; answers the request if it is no path.
+  private func folder(in fields: NoteJSON.Fields?, _ request: RequestID) -> FolderPath? {
+    do throws(FolderPathError) {
+      return try FolderPath(fields?.folder ?? "")
+    } catch {
+      respond(request, .unfit(error))
+      return nil
+    }
+  }
+
   /// The title in a body; answers the request if it has none, or too long a one.
   private func title(in fields: NoteJSON.Fields?, _ request: RequestID) -> String? {
     guard let title = fields?.title else {
       respond(
-        request, .problem(400, .badMessage, "expected a JSON object with a string \"title\""))
+        request,
+        .problem(
+          400, .badMessage,
+          "expected a JSON object with a string \"title\", or to move a note with \"folder\""))
       return nil
     }
     guard title.utf8.count <= settings.limits.titleBytesMax else {
@@ -133,14 +184,23 @@ extension HTTP {
       switch kind {
       case .list(let identity): answer(request, all: try reply.value(of: .notes), identity)
       case .page(let work): goOn(request, work, try reply.value(of: .notes))
+      case .folderPage(let folder, let work):
+        guard case .notes(let notes) = try reply.value(of: .folders) else { return }
+        goOn(request, work, in: folder, notes)
       case .create:
         respond(request, .created(try reply.value(of: .note)))
         noteListChanged()
-      case .put: answer(request, try reply.value(of: .making))
+      case .put(let identity): answer(request, try reply.value(of: .making), to: identity)
       case .rename:
         let note = try reply.value(of: .note)
         respond(request, .json(200, NoteJSON.note(note)))
         documents.renamed(note.id, to: note.title)
+        noteListChanged()
+      case .move(let renames):
+        guard case .note(let note) = try reply.value(of: .folders) else { return }
+        respond(request, .json(200, NoteJSON.note(note)))
+        if renames { documents.renamed(note.id, to: note.title) }
+        documents.moved([note])
         noteListChanged()
       case .delete(let id):
         try reply.value(of: .done)
@@ -199,10 +259,18 @@ extension HTTP {
         request,
         .problem(
           409, .idTaken, "another note has this id by now; rename or delete that one first"))
+    case .outOfReach: respond(request, .notGranted)
     case .unavailable, .refused, .answeredElsewhere, .unknownOutcome, .fenced, .damaged:
       surroundings.log.write(.error, "notes request failed", [("error", error.logName)])
       respond(
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
     }
+  }
+}
+
+extension Identity {
+  /// Whether they may be told of a note of theirs that is there already.
+  fileprivate func mayHearOf(_ note: NoteSummary) -> Bool {
+    !verbs(on: .document(note.id, in: note.folder)).isDisjoint(with: [.read, .manage])
   }
 }

@@ -97,6 +97,7 @@ extension HTTP {
     do throws(GrantTextError) {
       for text in fields.documents { grants.append(try Grant(.documents, text: text)) }
       for text in fields.rooms { grants.append(try Grant(.rooms, text: text)) }
+      for text in fields.folders { grants.append(try Grant(.folders, text: text)) }
     } catch {
       respond(request, .problem(400, .badMessage, "\(error)"))
       return

@@ -66,9 +66,7 @@ extension HTTP {
     case .notes, .rooms, .server: return true
     case .operators: return access.isOperator(call.identity, request)
     case .note:
-      return namesNote(call)
-        && access.allows(
-          call.identity, match.resource.verbs(for: call.head.method), .document(call.name), request)
+      return namesNote(call) && mayUseNote(call, at: match.resource, route)
         && !hasVainCondition(call, at: match.resource)
     case .room:
       guard !match.isBroken else {
@@ -83,6 +81,15 @@ extension HTTP {
       guard case .room(let verbs)? = route?.right else { return true }
       return access.allows(call.identity, verbs, .room(call.name), request)
     }
+  }
+
+  /// Whether somebody may do what a request wants with the note that its path names; answers it if not.
+  private func mayUseNote(_ call: Call, at resource: Resource, _ route: Route?) -> Bool {
+    // What makes a note names its folder, and is looked at with that.
+    if case .chosenNote? = route?.right { return true }
+    return access.allows(
+      call.identity, resource.verbs(for: call.head.method), note: call.name,
+      isDeleted: resource.isOfDeleted, call.request)
   }
 
   /// Whether the path names a note by an id that can be one; answers the request if not.

@@ -16,6 +16,7 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
   let comments: Comments
   let sessions: Sessions
   let links: Links
+  let folders: Folders
 
   /// Requests that are done once.
   var once: OnceBook = OnceBook()
@@ -27,7 +28,7 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
   init(
     _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
     _ rights: Rights, _ search: Search, _ files: Files, _ comments: Comments,
-    _ sessions: Sessions, _ links: Links
+    _ sessions: Sessions, _ links: Links, _ folders: Folders
   ) {
     self.board = board
     self.documents = documents
@@ -39,7 +40,10 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
     self.comments = comments
     self.sessions = sessions
     self.links = links
+    self.folders = folders
   }
+
+  func lostReading(_ connection: Connection) { rights.applyRights(to: connection) }
 
   /// Answers a request; an answer that is to be kept is kept first.
   func respond(_ request: RequestID, _ response: Response) {

@@ -53,6 +53,9 @@ package struct Resource: Sendable {
     if case .server(let page)? = routes.first?.answer { page } else { nil }
   }
 
+  /// Whether a note that it names is a deleted one.
+  var isOfDeleted: Bool { path.description.utf8.starts(with: "/api/deleted/".utf8) }
+
   /// The answer to a method that the path does not take.
   package var methodNotAllowed: Response { .methodNotAllowed(routes.map(\.method)) }
 
@@ -118,8 +121,8 @@ extension Route {
   fileprivate var kind: Resource.Kind {
     switch right {
     case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider: .server
-    case .notes, .newNote: .notes
-    case .note: .note
+    case .notes, .newNote, .folders: .notes
+    case .note, .chosenNote: .note
     case .room: .room
     case .rooms, .person: .rooms
     case .operatorKey: .operators

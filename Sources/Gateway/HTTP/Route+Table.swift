@@ -7,11 +7,19 @@ extension Route {
     Route("GET", "/api/notes", .notes(.read)) { $0.listNotes($1) },
     Route("POST", "/api/notes", .newNote(.manage), .json) { $0.createNote($1) },
     Route("GET", "/api/notes/{id}", .note(.read)) { $0.readNote($1) },
-    Route("PUT", "/api/notes/{id}", .note(.manage), .json) { $0.putNote($1) },
-    Route("PATCH", "/api/notes/{id}", .note(.manage), .json) { $0.renameNote($1) },
+    Route("PUT", "/api/notes/{id}", .chosenNote(.manage), .json) { $0.putNote($1) },
+    Route("PATCH", "/api/notes/{id}", .note(.manage), .json) { $0.describeNote($1) },
     Route("DELETE", "/api/notes/{id}", .note(.manage)) { $0.deleteNote($1) },
     Route("GET", "/api/search", .notes(.read)) {
       $0.search.find($1.request, $1.query, $1.identity)
+    },
+
+    // Their folders.
+    Route("GET", "/api/folders", .notes(.read)) {
+      $0.folders.list($1.request, $1.query, $1.identity)
+    },
+    Route("POST", "/api/folders/move", .folders(.manage), .json) {
+      $0.folders.moveAll($1.request, $1.body, by: $1.identity)
     },
 
     // Their texts.

@@ -34,6 +34,10 @@ package struct Route: Sendable {
     case notes(Verbs)
     /// Verbs on the note that it makes, under an id that nobody knows before.
     case newNote(Verbs)
+    /// Verbs on the note that it makes, under the id that the path names.
+    case chosenNote(Verbs)
+    /// Verbs on all notes of the folders that the body names.
+    case folders(Verbs)
     /// Verbs on the room that the path names.
     case room(Verbs)
     /// Verbs on each room that the body names.

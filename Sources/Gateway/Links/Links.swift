@@ -60,7 +60,7 @@ final class Links: Part {
     perform(.list(note: note, now: surroundings.clock.now), request) { [self] reply in
       guard case .links(let links) = reply else { return }
       let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
-        let mayHave = identity.may(link.access.verbs, .document(note))
+        let mayHave = identity.may(link.access.verbs, .document(note, in: nil))
         return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
       }
       respond(request, .json(200, LinkJSON.list(shown)))
@@ -118,7 +118,7 @@ final class Links: Part {
   func open(_ key: String, then goOn: @escaping (StoreOutcome<Opened?>) -> Void) {
     store(
       .links(.open(key: key, now: surroundings.clock.now)),
-      for: .links { [self] outcome in
+      for: .links(of: nil) { [self] outcome in
         goOn(
           outcome.map { reply in
             guard case .link(let link, let title) = reply else { return nil }
@@ -151,9 +151,10 @@ final class Links: Part {
   ) {
     store(
       .links(work),
-      for: .links { [self] outcome in
+      for: .links(of: request) { [self] outcome in
         switch outcome {
         case .success(let reply): goOn(reply)
+        case .failure(.outOfReach): respond(request, .notGranted)
         case .failure(.unknownDocument):
           respond(request, .problem(404, .unknownDocument, "no note has this id"))
         case .failure(let error):

@@ -93,6 +93,8 @@ package struct LiveDocument {
   package let id: DocumentID
   /// The title shown to people.
   package var title: String
+  /// The folder that the note is in.
+  package var folder: FolderPath
   /// The time of the note's creation.
   package let createdAt: Timestamp
   /// Names this history; another string means another history.
@@ -115,6 +117,7 @@ package struct LiveDocument {
   package init(_ stored: StoredDocument) {
     id = stored.summary.id
     title = stored.summary.title
+    folder = stored.summary.folder
     createdAt = stored.summary.createdAt
     epoch = stored.epoch
     window = stored.recent

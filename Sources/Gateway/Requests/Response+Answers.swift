@@ -38,6 +38,17 @@ extension Response {
     problem(code.status, code, message)
   }
 
+  /// The refusal of what a token does not grant. Of a note that is not there it says the same.
+  static var notGranted: Response {
+    .problem(403, .notAllowed, "the token does not grant this")
+  }
+
+  /// The refusal of a folder's path.
+  static func unfit(_ error: FolderPathError) -> Response {
+    error.isOfSize
+      ? .problem(413, .tooLarge, "\(error)") : .problem(400, .badMessage, "\(error)")
+  }
+
   /// An error that says which methods a path takes.
   static func methodNotAllowed(_ methods: String...) -> Response { methodNotAllowed(methods) }
 

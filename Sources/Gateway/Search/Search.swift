@@ -36,6 +36,13 @@ final class Search: Part {
     var found: [DocumentID] = []
     /// Whether more notes have the words than were looked at.
     var isCut = false
+
+    /// The next step: rights to folders are looked at with the folders.
+    var step: SearchRequest {
+      .find(
+        query, skipping: scanned, limit: asked,
+        withFolders: identity.grants.contains { $0.kind == .folders })
+    }
   }
 
   /// The searches under way.
@@ -75,7 +82,7 @@ final class Search: Part {
     }
     let begun = Work(query: query, identity: identity, limit: limit, asked: Self.firstScan)
     work[request] = begun
-    act(.search(request, .find(query, skipping: 0, limit: begun.asked)))
+    act(.search(request, begun.step))
   }
 
   private func hasRoom(for identity: Identity) -> Bool {
@@ -105,9 +112,11 @@ final class Search: Part {
       return
     }
     switch reply {
-    case .ids(let ids): goOn(request, work, ids)
+    case .ids(let ids, let folders): goOn(request, work, ids, folders)
     case .hits(let all):
-      let hits = all.filter { work.identity.may(.read, .document($0.note.id)) }
+      let hits = all.filter {
+        work.identity.may(.read, .document($0.note.id, in: $0.note.folder))
+      }
       respond(request, .json(200, SearchJSON.answer(hits, isCut: work.isCut)))
     case .busy: respond(request, .busy("too many searches wait; send it again later"))
     case .failed(let error):
@@ -117,9 +126,13 @@ final class Search: Part {
     }
   }
 
-  private func goOn(_ request: RequestID, _ work: Work, _ ids: [DocumentID]) {
+  private func goOn(
+    _ request: RequestID, _ work: Work, _ ids: [DocumentID], _ folders: [FolderPath?]
+  ) {
     var work = work
-    for id in ids where work.identity.may(.read, .document(id)) {
+    for (index, id) in ids.enumerated() {
+      let folder = folders.indices.contains(index) ? folders[index] : nil
+      guard work.identity.may(.read, .document(id, in: folder)) else { continue }
       guard work.found.count < work.limit else {
         work.isCut = true
         break
@@ -131,7 +144,7 @@ final class Search: Part {
     if hasMore, work.found.count < work.limit, work.scanned < Self.scanMax {
       work.asked = Self.scanMax - work.scanned
       self.work[request] = work
-      act(.search(request, .find(work.query, skipping: work.scanned, limit: work.asked)))
+      act(.search(request, work.step))
       return
     }
     // Of notes that were not looked at, nobody knows whether they may be read.

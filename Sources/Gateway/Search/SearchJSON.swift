@@ -23,6 +23,7 @@ enum SearchJSON {
       object.field("revision", hit.note.revision, &body)
       object.field("createdAt", Int(hit.note.createdAt), &body)
       object.field("updatedAt", Int(hit.note.updatedAt), &body)
+      if !hit.note.folder.isNone { object.field("folder", hit.note.folder.text, &body) }
       object.key("titleMarks", &body)
       append(hit.titleMarks, &body)
       object.key("place", &body)

@@ -49,8 +49,9 @@ enum Awaited {
   case comments(CommentWork)
   /// Work with sessions of people, or with links, and how it goes on.
   case logins((StoreOutcome<SessionReply>) -> Void)
-  case links((StoreOutcome<LinkReply>) -> Void)
+  case links(RequestID?, (StoreOutcome<LinkReply>) -> Void)
   case title((StoreOutcome<NoteSummary>) -> Void)
+  case folders(RequestID, FolderWork)
   /// Work of a handler, which may be an embedder's: it says itself how it goes on.
   case people((PeopleReply) -> Void)
 }
@@ -159,9 +160,9 @@ extension StorePurpose<SessionReply> {
 }
 
 extension StorePurpose<LinkReply> {
-  static func links(_ goOn: @escaping (StoreOutcome<LinkReply>) -> Void) -> Self {
-    Self(.links(goOn))
-  }
+  static func links(
+    of request: RequestID?, _ goOn: @escaping (StoreOutcome<LinkReply>) -> Void
+  ) -> Self { Self(.links(request, goOn)) }
 }
 
 extension StorePurpose<NoteSummary> {
@@ -176,6 +177,26 @@ extension StorePurpose<FileReply> {
 
 extension StorePurpose<CommentReply> {
   static func comments(_ work: CommentWork) -> Self { Self(.comments(work)) }
+}
+
+extension StorePurpose<FolderReply> {
+  static func folders(_ request: RequestID, _ work: FolderWork) -> Self {
+    Self(.folders(request, work))
+  }
+}
+
+extension Awaited {
+  /// The request about one note, which may be restricted to some folders, that the work is done for.
+  var request: RequestID? {
+    switch self {
+    case .notes(let request, _), .files(.upload(let request)), .files(.list(let request)),
+      .files(.read(let request)), .comments(.list(let request, _, _)),
+      .comments(.quoted(let request)), .comments(.changed(let request, _, _)),
+      .links(let request?, _):
+      request
+    default: nil
+    }
+  }
 }
 
 /// The purpose of work that a request about notes asks for.

@@ -5,10 +5,13 @@ import SocketMessages
 enum NotesRequest {
   case list(Identity)
   case page(Page)
+  case folderPage(FolderPath, Page)
   case create
   /// Making one under an id of its maker's.
-  case put
+  case put(Identity)
   case rename
+  /// Moving to a folder, perhaps with another title.
+  case move(renames: Bool)
   case delete(DocumentID)
   case deletedPage(DeletedPage)
   case bringBack

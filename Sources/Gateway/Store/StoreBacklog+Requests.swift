@@ -7,16 +7,16 @@ extension StoreBacklog {
     switch request {
     // Its changes are counted one by one, from when they were taken.
     case .append: nil
-    case .once(.perform(let work, _, _)): weight(of: work)
+    case .once(.perform(let work, _, _)), .within(_, let work): weight(of: work)
     case .once(.create(let draft, _, _)): 256 + draft.title.utf8.count
     case .once(.answer(let request, _)): 256 + request.body.count
-    case .create(_, _, let title, _), .rename(_, let title, _): 256 + title.utf8.count
+    case .create(_, _, let title, _, _), .rename(_, let title, _): 256 + title.utf8.count
     case .snapshot(_, _, _, let text): 256 + text.utf8.count
     case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.utf8.count
     case .comments(let request): 256 + request.textByteCount
     case .delete, .deleted, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .text,
       .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room, .people,
-      .groups, .files, .logins, .links, .tell, .wipeFailedCommits, .probe:
+      .groups, .files, .folders, .logins, .links, .tell, .wipeFailedCommits, .probe:
       256
     }
   }
@@ -28,7 +28,7 @@ extension StoreBacklog {
     case .append, .renewEpoch, .news, .heads, .fence: true
     // Work that is done already; only its answer is to be kept.
     case .once(.perform(.tell, _, _)): true
-    case .once(.perform(let work, _, _)): isPassed(by: work)
+    case .once(.perform(let work, _, _)), .within(_, let work): isPassed(by: work)
     default: request.isAside
     }
   }

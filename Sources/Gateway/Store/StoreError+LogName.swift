@@ -13,6 +13,7 @@ extension StoreError {
     case .unavailable: "unavailable"
     case .refused: "refused"
     case .answeredElsewhere: "answered elsewhere"
+    case .outOfReach: "out of reach"
     case .damaged: "damaged"
     }
   }

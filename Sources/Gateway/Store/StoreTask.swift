@@ -63,6 +63,7 @@ extension StoreReply {
     case .comments: "a reply about comments"
     case .logins: "a reply about sessions of people"
     case .links: "a reply about links"
+    case .folders: "a reply about folders"
     case .once: "the reply to work that is done once"
     case .failed: "a failure"
     case .undecided: "an undecided commit"
@@ -423,4 +424,13 @@ extension StoreReplies<CommentReply> {
   static var comments: Self {
     Self { if case .comments(let reply) = $0 { reply } else { nil } }
   }
+}
+
+extension StoreTask<FolderReply> {
+  /// Works with the folders of notes.
+  static func folders(_ request: FolderRequest) -> Self { Self(.folders(request)) }
+}
+
+extension StoreReplies<FolderReply> {
+  static var folders: Self { Self { if case .folders(let reply) = $0 { reply } else { nil } } }
 }

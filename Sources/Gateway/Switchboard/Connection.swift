@@ -83,8 +83,31 @@ final class Connection {
   /// The rights that its own token gives it, and further ones that it was granted.
   func verbs(on subject: Subject) -> Verbs {
     guard let identity else { return [] }
-    return passes.reduce(into: identity.verbs(on: subject)) {
+    let verbs = passes.reduce(into: identity.verbs(on: subject)) {
       $0.formUnion($1.verbs(on: subject))
+    }
+    return verbs.union(verbsAsFollower(on: subject))
+  }
+
+  /// The rights to a note's own room that follow from the note's folder, as long as it follows the note.
+  private func verbsAsFollower(on subject: Subject) -> Verbs {
+    let prefix = Identity.noteRoomPrefix.utf8
+    guard case .room(let name) = subject, name.utf8.starts(with: prefix),
+      let note = String(name.utf8.dropFirst(prefix.count))
+    else { return [] }
+    return subscriptions[note]?.verbs.intersection(.read) ?? []
+  }
+
+  /// The rights to a document by its name and folder; without those by its folder while it is not in memory.
+  func verbs(in room: DocumentRoom) -> Verbs {
+    verbs(on: .document(room.id, in: room.live?.folder))
+  }
+
+  /// Whether it may be that it has a right to a document whose folder is not known.
+  func mayHave(_ verbs: Verbs, on id: DocumentID) -> Bool {
+    guard let identity else { return false }
+    return ([identity] + passes).contains {
+      if case .refused = $0.right(to: verbs, ofNote: id) { false } else { true }
     }
   }
 

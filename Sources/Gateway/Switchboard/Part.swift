@@ -47,7 +47,7 @@ extension Part {
     switch error {
     case .unavailable, .unknownOutcome: storeFailure = error
     case .unknownDocument, .exists, .notNext, .compacted, .fenced, .damaged, .refused,
-      .answeredElsewhere:
+      .answeredElsewhere, .outOfReach:
       break
     }
   }

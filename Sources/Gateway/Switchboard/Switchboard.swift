@@ -42,6 +42,8 @@ final class Switchboard {
   private var awaited: [StoreTicket: Work] = [:]
   /// The reads beside the commits that HTTP clients wait for.
   private var reads: [RequestID: StoreTicket] = [:]
+  /// The folders to which requests about notes are restricted, until they are answered.
+  private var conditions: [RequestID: FolderCondition] = [:]
   /// Work that did not go to the store because too much waits there.
   private var turnedAway: [StoreTicket] = []
 
@@ -163,7 +165,11 @@ final class Switchboard {
 
   /// Queues an action about a connection that is no place of its own.
   func act(_ action: GatewayAction) {
-    if case .send = action { metrics.framesSent += 1 }
+    switch action {
+    case .send: metrics.framesSent += 1
+    case .respond(let request, _): if !conditions.isEmpty { conditions[request] = nil }
+    default: break
+    }
     append(action)
   }
 
@@ -194,6 +200,18 @@ final class Switchboard {
     surroundings.log.write(level, message, [("reason", reason)])
   }
 
+  // MARK: Folders
+
+  /// Restricts what a request may do to a note to some folders: the store decides with each piece of work.
+  func restrict(_ request: RequestID, to condition: FolderCondition?) {
+    conditions[request] = condition
+  }
+
+  /// The restriction of a request, which holds until it is answered.
+  func condition(of request: RequestID) -> FolderCondition? {
+    conditions.isEmpty ? nil : conditions[request]
+  }
+
   // MARK: The store
 
   /// Gives the store a task.
@@ -213,7 +231,9 @@ final class Switchboard {
     }
   }
 
-  private func store(_ request: StoreRequest, for purpose: Awaited) -> StoreTicket {
+  private func store(_ work: StoreRequest, for purpose: Awaited) -> StoreTicket {
+    let condition = conditions.isEmpty ? nil : purpose.request.flatMap { conditions[$0] }
+    let request = condition.map { .within($0, work) } ?? work
     let ticket = StoreTicket(rawValue: nextTicket)
     nextTicket += 1
     guard !backlog.isFull || StoreBacklog.isPassed(by: request) else {

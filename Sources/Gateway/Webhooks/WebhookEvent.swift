@@ -7,6 +7,8 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
   case noteCreated = "note.created"
   /// A note has another title.
   case noteRenamed = "note.renamed"
+  /// A note was put into another folder.
+  case noteMoved = "note.moved"
   /// A note has another text. Told at most once in a while for each note.
   case noteChanged = "note.changed"
   /// A note was removed.

@@ -32,7 +32,7 @@ public struct WebhookScribe: OutboxScribe {
   /// Returns the events that report a request that has succeeded.
   public func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft] {
     switch request {
-    case .create(let id, _, _, let time): note(.noteCreated, id, at: time, reply)
+    case .create(let id, _, _, let time, _): note(.noteCreated, id, at: time, reply)
     case .rename(let id, _, let time): note(.noteRenamed, id, at: time, reply)
     case .delete(let id, _): deleted(id)
     case .deleted(.bringBack(let id)): note(.noteUndeleted, id, at: clock.now, reply)
@@ -41,11 +41,14 @@ public struct WebhookScribe: OutboxScribe {
     case .people(.flag(let room, let flag)): flagged(flag, in: room, reply)
     case .people(.unflag(let place, let person)): unflagged(place, person, reply)
     case .comments(let request): commented(request, reply)
-    case .once(.perform(let work, _, _)): drafts(for: work, reply)
+    case .folders(.move(let id, _, let title, let time)):
+      moved(id, isRenamed: title != nil, at: time, reply)
+    case .folders(.moveAll): movedAll(reply)
+    case .once(.perform(let work, _, _)), .within(_, let work): drafts(for: work, reply)
     case .once(.create(let draft, _, _)): created(draft.id, at: draft.time, reply)
     case .note, .list, .notes, .load, .entries, .news, .heads, .fence, .snapshot, .text, .history,
       .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .deleted, .room, .people,
-      .groups, .files, .logins, .links, .once, .tell, .wipeFailedCommits, .probe:
+      .groups, .files, .folders, .logins, .links, .once, .tell, .wipeFailedCommits, .probe:
       []
     }
   }
@@ -59,6 +62,20 @@ public struct WebhookScribe: OutboxScribe {
         object.field("note", JSONValue(trusted: NoteJSON.note(note)), &data)
       }
     ]
+  }
+
+  private func moved(
+    _ id: DocumentID, isRenamed: Bool, at time: Timestamp, _ reply: StoreReply
+  ) -> [OutboxDraft] {
+    guard case .folders(.note(let note)) = reply else { return [] }
+    let renamed =
+      isRenamed ? self.note(.noteRenamed, id, at: time, .note(note)) : []
+    return renamed + self.note(.noteMoved, id, at: clock.now, .note(note))
+  }
+
+  private func movedAll(_ reply: StoreReply) -> [OutboxDraft] {
+    guard case .folders(.moved(let notes, _)) = reply else { return [] }
+    return notes.flatMap { note(.noteMoved, $0.id, at: clock.now, .note($0)) }
   }
 
   private func created(

@@ -6,8 +6,8 @@ import OTCore
 public enum DocumentStoreConformance {
   /// All checks, each for a store of its own.
   public static let checks: [ConformanceCheck] =
-    notes + deletions + logs + history + compaction + batches + restarts + rooms + outbox + once
-    + files + comments + sessions + [.randomHistories]
+    notes + deletions + folders + logs + history + compaction + batches + restarts + rooms + outbox
+    + once + files + comments + sessions + [.randomHistories]
 
   private static let notes: [ConformanceCheck] = [
     ConformanceCheck("a new note is listed, and loads empty") { rig in

@@ -47,6 +47,28 @@ final class StoreRig {
     try note(one(.rename(id: id, title: title, time: time)))
   }
 
+  @discardableResult
+  func move(
+    _ id: DocumentID, to folder: String, title: String? = nil, time: Timestamp = 9
+  ) throws -> NoteSummary {
+    let reply = try folders(.move(id: id, to: FolderPath(folder), title: title, time: time))
+    guard case .note(let note) = reply else { throw unexpected(.folders(reply), "a note") }
+    return note
+  }
+
+  /// The ids of notes in a folder.
+  func ids(in folder: String, after place: NotePlace? = nil, limit: Int = 100) throws -> [String] {
+    let reply = try folders(.notes(in: FolderPath(folder), after: place, limit: limit))
+    guard case .notes(let notes) = reply else { throw unexpected(.folders(reply), "notes") }
+    return notes.map(\.id)
+  }
+
+  func folders(_ request: FolderRequest) throws -> FolderReply {
+    let reply = try one(.folders(request))
+    guard case .folders(let folders) = reply else { throw unexpected(reply, "folders") }
+    return folders
+  }
+
   func delete(_ id: DocumentID) throws { try done(one(.delete(id: id))) }
 
   func delete(_ id: DocumentID, at time: Timestamp, by author: String = "Ann") throws {

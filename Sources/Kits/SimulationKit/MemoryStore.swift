@@ -178,10 +178,11 @@ public final class MemoryStore: DocumentStore, Outbox {
     to request: StoreRequest, _ undo: inout [Undo]
   ) throws(StoreError) -> StoreReply {
     switch request {
-    case .create(let id, let epoch, let title, let time):
+    case .create(let id, let epoch, let title, let time, let folder):
       guard records[Key(id)] == nil else { throw .exists }
       let record = Record(
-        NoteSummary(id: id, title: title, revision: 0, createdAt: time, updatedAt: time),
+        NoteSummary(
+          id: id, title: title, revision: 0, createdAt: time, updatedAt: time, folder: folder),
         epoch: epoch)
       records[Key(id)] = record
       undo.append(.created(Key(id)))
@@ -301,6 +302,12 @@ public final class MemoryStore: DocumentStore, Outbox {
       undo.append(.logins(logins))
       return .links(
         try logins.reply(to: request) { records[Key($0)]?.summary.title })
+    case .folders(let request): return .folders(try reply(to: request, &undo))
+    case .within(let condition, let work):
+      let key = Key(condition.id)
+      let record = condition.isOfDeleted ? deletedNotes[key]?.first?.record : records[key]
+      guard let record, condition.rights.cover(record.summary.folder) else { throw .outOfReach }
+      return try reply(to: work, &undo)
     case .once(let request): return try reply(to: request, &undo)
     case .tell(let drafts):
       undo.append(.outbox(outbox))
@@ -339,7 +346,9 @@ public final class MemoryStore: DocumentStore, Outbox {
       }
       if once.rests(draft.id, at: draft.time) { return .once(.deleted) }
       let made = try reply(
-        to: .create(id: draft.id, epoch: epoch, title: draft.title, time: draft.time), &undo)
+        to: .create(
+          id: draft.id, epoch: epoch, title: draft.title, time: draft.time, folder: draft.folder),
+        &undo)
       guard case .note(let note) = made else { return made }
       once.begin(draft, restMax: restMax)
       return .once(.created(note))
@@ -395,6 +404,57 @@ public final class MemoryStore: DocumentStore, Outbox {
     undo.append(.changed(record, record.state))
     record.state.comments = comments.kept
     return reply
+  }
+
+  private func reply(
+    to request: FolderRequest, _ undo: inout [Undo]
+  ) throws(StoreError) -> FolderReply {
+    switch request {
+    case .move(let id, let folder, let title, let time):
+      let record = try record(id)
+      undo.append(.changed(record, record.state))
+      record.summary.folder = folder
+      if let title {
+        record.summary.title = title
+        record.summary.updatedAt = TimeOrder.following(record.summary.updatedAt, time)
+      }
+      return .note(record.summary)
+    case .notes(let folder, let place, let limit):
+      let rest = list().filter { note in
+        note.folder == folder && place.map { NotePlace(note).isAfter($0) } ?? true
+      }
+      return .notes(
+        Array(rest.sorted { NotePlace($1).isAfter(NotePlace($0)) }.prefix(max(limit, 0))))
+    case .list(let last, let limit, let counting):
+      let counted = list().filter {
+        counting.includesAll(of: $0.folder) || counting.includes($0.id)
+      }
+      let all = Dictionary(grouping: counted, by: \.folder).map {
+        FolderCount(folder: $0, notes: $1.count)
+      }.sorted { $0.folder < $1.folder }
+      let rest = all.filter { found in last.map { $0 < found.folder } ?? true }
+      return .folders(
+        Array(rest.prefix(limit)), next: rest.count > limit ? rest.prefix(limit).last?.folder : nil)
+    case .of(let ids): return .of(ids.map { records[Key($0)]?.summary.folder })
+    case .moveAll(let old, let new, let limit):
+      let below = list().filter { $0.folder.isWithin(old) }
+        .sorted { NotePlace($0).isAfter(NotePlace($1)) }
+      var moved: [NoteSummary] = []
+      for var note in below.prefix(max(limit, 0)) {
+        do throws(FolderPathError) {
+          note.folder = try note.folder.moved(from: old, to: new)
+        } catch {
+          return .unfit(error)
+        }
+        moved.append(note)
+      }
+      for note in moved {
+        let record = try record(note.id)
+        undo.append(.changed(record, record.state))
+        record.summary.folder = note.folder
+      }
+      return .moved(moved, hasMore: below.count > moved.count)
+    }
   }
 
   private func reply(
@@ -522,7 +582,7 @@ public final class MemoryStore: DocumentStore, Outbox {
         title: record.summary.title,
         entries: Array(try record.entries(after: after, through: .max)),
         chain: record.chain(at: headRevision, in: life), headRevision: headRevision,
-        sessions: sessions))
+        sessions: sessions, folder: record.summary.folder))
   }
 
   private func fence(
@@ -716,7 +776,7 @@ private final class Record {
   func head(in life: Int) -> LogHead {
     LogHead(
       title: summary.title, epoch: state.epoch, revision: entries.count,
-      chain: chain(at: entries.count, in: life))
+      chain: chain(at: entries.count, in: life), folder: summary.folder)
   }
 
   func takeBack(to earlier: State) {

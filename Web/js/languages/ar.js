@@ -69,6 +69,25 @@ export default {
   "list.pin": "تثبيت في الأعلى",
   "list.unpin": "إلغاء التثبيت",
   "list.pinned": "مثبّتة",
+  "list.showMore": "إظهار المزيد من الملاحظات",
+
+  // Folders.
+
+  "folder.label": "المجلدات",
+  "folder.recent": "فُتحت مؤخرًا",
+  "folder.none": "خارج المجلدات",
+  "folder.below": "المجلدات داخل «{name}»",
+  "folder.count": { zero: "لا ملاحظات", one: "ملاحظة واحدة", two: "ملاحظتان", few: "{count} ملاحظات", many: "{count} ملاحظة", other: "{count} ملاحظة" },
+  "folder.empty": "لا ملاحظات في هذا المجلد.",
+  "folder.move": "نقل إلى مجلد…",
+  "folder.moveTitle": "نقل «{title}»",
+  "folder.field": "المجلد",
+  "folder.hint": "اختر مجلدًا أو اكتب اسمًا جديدًا. الشرطة المائلة تُنشئ مجلدًا داخل مجلد: team/minutes. اتركه فارغًا لتكون خارج المجلدات. تبقى روابط الملاحظة صالحة، ومجلدها يحدد من يقرؤها.",
+  "folder.moveYes": "نقل",
+  "folder.moved": "«{title}» الآن في {folder}.",
+  "folder.movedOut": "«{title}» الآن خارج المجلدات.",
+  "folder.moveFailed": "لم تُنقل الملاحظة. {reason}",
+  "folder.unfit": "لا يمكن تسمية مجلد بهذا. لا يحوي الاسم \\ أو *، وليس . أو ..، وللمسار 8 أسماء و240 بايت على الأكثر.",
 
   // Files that become notes.
 

@@ -69,6 +69,25 @@ export default {
   "list.pin": "Oben anheften",
   "list.unpin": "Nicht mehr anheften",
   "list.pinned": "Angeheftet",
+  "list.showMore": "Mehr Notizen zeigen",
+
+  // Folders.
+
+  "folder.label": "Ordner",
+  "folder.recent": "Zuletzt geöffnet",
+  "folder.none": "In keinem Ordner",
+  "folder.below": "Ordner in „{name}“",
+  "folder.count": { one: "{count} Notiz", other: "{count} Notizen" },
+  "folder.empty": "Keine Notizen in diesem Ordner.",
+  "folder.move": "In einen Ordner verschieben …",
+  "folder.moveTitle": "„{title}“ verschieben",
+  "folder.field": "Ordner",
+  "folder.hint": "Wähle einen Ordner oder schreib einen neuen. Ein Schrägstrich macht einen Ordner im Ordner: team/protokolle. Leer heißt: in keinem Ordner. Links auf die Notiz gehen weiter; wer sie lesen darf, folgt aus ihrem Ordner.",
+  "folder.moveYes": "Verschieben",
+  "folder.moved": "„{title}“ ist jetzt in {folder}.",
+  "folder.movedOut": "„{title}“ ist jetzt in keinem Ordner.",
+  "folder.moveFailed": "Die Notiz wurde nicht verschoben. {reason}",
+  "folder.unfit": "So kann kein Ordner heißen. Ein Name hat weder \\ noch *, ist nicht . oder .., und ein Pfad hat höchstens 8 Namen und 240 Bytes.",
 
   // Files that become notes.
 

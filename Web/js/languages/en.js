@@ -69,6 +69,25 @@ export default {
   "list.pin": "Pin to the top",
   "list.unpin": "Unpin",
   "list.pinned": "Pinned",
+  "list.showMore": "Show more notes",
+
+  // Folders.
+
+  "folder.label": "Folders",
+  "folder.recent": "Recently opened",
+  "folder.none": "In no folder",
+  "folder.below": "Folders in “{name}”",
+  "folder.count": { one: "{count} note", other: "{count} notes" },
+  "folder.empty": "No notes in this folder.",
+  "folder.move": "Move to a folder…",
+  "folder.moveTitle": "Move “{title}”",
+  "folder.field": "Folder",
+  "folder.hint": "Choose a folder, or write a new one. A slash makes a folder in a folder: team/minutes. Leave it empty for no folder. Links to the note go on working; who may read it follows its folder.",
+  "folder.moveYes": "Move",
+  "folder.moved": "“{title}” is now in {folder}.",
+  "folder.movedOut": "“{title}” is now in no folder.",
+  "folder.moveFailed": "The note was not moved. {reason}",
+  "folder.unfit": "No folder can be called that. A name has no backslash and no *, is not . or .., and a path has 8 names and 240 bytes at most.",
 
   // Files that become notes.
 

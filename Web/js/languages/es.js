@@ -69,6 +69,25 @@ export default {
   "list.pin": "Fijar arriba",
   "list.unpin": "Dejar de fijar",
   "list.pinned": "Fijada",
+  "list.showMore": "Mostrar más notas",
+
+  // Folders.
+
+  "folder.label": "Carpetas",
+  "folder.recent": "Abiertas hace poco",
+  "folder.none": "En ninguna carpeta",
+  "folder.below": "Carpetas en «{name}»",
+  "folder.count": { one: "{count} nota", many: "{count} de notas", other: "{count} notas" },
+  "folder.empty": "No hay notas en esta carpeta.",
+  "folder.move": "Mover a una carpeta…",
+  "folder.moveTitle": "Mover «{title}»",
+  "folder.field": "Carpeta",
+  "folder.hint": "Elige una carpeta o escribe una nueva. Una barra crea una carpeta dentro de otra: equipo/actas. Déjalo vacío para ninguna carpeta. Los enlaces a la nota siguen sirviendo; su carpeta decide quién puede leerla.",
+  "folder.moveYes": "Mover",
+  "folder.moved": "«{title}» está ahora en {folder}.",
+  "folder.movedOut": "«{title}» ya no está en ninguna carpeta.",
+  "folder.moveFailed": "La nota no se movió. {reason}",
+  "folder.unfit": "Ninguna carpeta puede llamarse así. Un nombre no tiene \\ ni *, no es . ni .., y una ruta tiene como máximo 8 nombres y 240 bytes.",
 
   // Files that become notes.
 

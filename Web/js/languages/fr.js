@@ -69,6 +69,25 @@ export default {
   "list.pin": "Épingler en haut",
   "list.unpin": "Désépingler",
   "list.pinned": "Épinglée",
+  "list.showMore": "Afficher plus de notes",
+
+  // Folders.
+
+  "folder.label": "Dossiers",
+  "folder.recent": "Ouvertes récemment",
+  "folder.none": "Dans aucun dossier",
+  "folder.below": "Dossiers dans « {name} »",
+  "folder.count": { one: "{count} note", many: "{count} de notes", other: "{count} notes" },
+  "folder.empty": "Aucune note dans ce dossier.",
+  "folder.move": "Déplacer vers un dossier…",
+  "folder.moveTitle": "Déplacer « {title} »",
+  "folder.field": "Dossier",
+  "folder.hint": "Choisissez un dossier ou écrivez-en un nouveau. Une barre oblique crée un dossier dans un dossier : equipe/reunions. Laissez vide pour aucun dossier. Les liens vers la note restent valables ; son dossier décide de qui peut la lire.",
+  "folder.moveYes": "Déplacer",
+  "folder.moved": "« {title} » est maintenant dans {folder}.",
+  "folder.movedOut": "« {title} » n’est plus dans un dossier.",
+  "folder.moveFailed": "La note n’a pas été déplacée. {reason}",
+  "folder.unfit": "Aucun dossier ne peut s’appeler ainsi. Un nom n’a ni \\ ni *, n’est pas . ou .., et un chemin a au plus 8 noms et 240 octets.",
 
   // Files that become notes.
 

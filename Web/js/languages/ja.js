@@ -69,6 +69,25 @@ export default {
   "list.pin": "上に固定",
   "list.unpin": "固定を解除",
   "list.pinned": "固定済み",
+  "list.showMore": "ノートをさらに表示",
+
+  // Folders.
+
+  "folder.label": "フォルダー",
+  "folder.recent": "最近開いたもの",
+  "folder.none": "フォルダーなし",
+  "folder.below": "「{name}」の中のフォルダー",
+  "folder.count": { other: "{count} 件のノート" },
+  "folder.empty": "このフォルダーにノートはありません。",
+  "folder.move": "フォルダーへ移動…",
+  "folder.moveTitle": "「{title}」を移動",
+  "folder.field": "フォルダー",
+  "folder.hint": "フォルダーを選ぶか、新しい名前を入力してください。スラッシュでフォルダーの中に作れます（例: team/minutes）。空欄にするとフォルダーなしになります。ノートへのリンクはそのまま使え、読める人はフォルダーで決まります。",
+  "folder.moveYes": "移動",
+  "folder.moved": "「{title}」を {folder} に移動しました。",
+  "folder.movedOut": "「{title}」をフォルダーから出しました。",
+  "folder.moveFailed": "ノートを移動できませんでした。{reason}",
+  "folder.unfit": "この名前はフォルダーに使えません。名前には \\ と * を使えず、. や .. にはできません。パスは 8 階層、240 バイトまでです。",
 
   // Files that become notes.
 

@@ -29,7 +29,7 @@ extension NativeDialect {
         ref: ref, to: connection)
       return
     }
-    guard connection.verbs(on: .document(join.documentID)).contains(.read) else {
+    guard connection.mayHave(.read, on: join.documentID) else {
       sendError(
         .notAllowed, "the token does not grant reading this document", ref: ref, to: connection)
       return
@@ -63,7 +63,8 @@ extension NativeDialect {
         ref: ref, to: connection)
       return
     }
-    guard connection.verbs(on: .document(id)).contains(.manage), let identity = connection.identity
+    guard connection.verbs(on: .document(id, in: FolderPath.none)).contains(.manage),
+      let identity = connection.identity
     else {
       sendError(
         .notAllowed, "the token does not grant making this document", ref: ref, to: connection)
@@ -93,7 +94,7 @@ extension NativeDialect {
         to: connection)
       return
     }
-    guard connection.verbs(on: .document(history.documentID)).contains(.read) else {
+    guard connection.mayHave(.read, on: history.documentID) else {
       sendError(
         .notAllowed, "the token does not grant reading this document", ref: ref, to: connection)
       return

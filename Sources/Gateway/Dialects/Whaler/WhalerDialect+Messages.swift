@@ -60,7 +60,7 @@ extension WhalerDialect {
       close(connection, .tooMany, "too many documents, or a name that is too long")
       return
     }
-    guard connection.verbs(on: .document(id)).contains(.read) else {
+    guard connection.mayHave(.read, on: id) else {
       // It has no word for a refusal.
       close(connection, .unauthorised, "the token does not grant reading this document")
       return

@@ -1,0 +1,69 @@
+import GatewayPorts
+import JSON
+
+/// Folders as the HTTP surface writes and reads them.
+enum FolderJSON {
+  /// The fields that a request's body may hold.
+  struct Fields {
+    var from: String?
+    var to: String?
+  }
+
+  /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
+  static func fields(in body: [UInt8]) -> Fields? {
+    JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
+      switch key {
+      case "from": fields.from = try reader.string()
+      case "to": fields.to = try reader.string()
+      default: try reader.skipValue()
+      }
+    }
+  }
+
+  /// `{"folders": [ … ], "granted": [ … ]}`: the folders that have notes, each with what its reader may do with
+  /// all of them, and those that the reader has rights to, with or without notes.
+  static func list(
+    _ folders: [FolderCount], for identity: Identity, next: FolderPath?
+  ) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.key("folders", &body)
+      JSONWriter.array(folders, &body) { found, body in
+        JSONWriter.object(&body) { object, body in
+          object.field("folder", found.folder.text, &body)
+          object.field("notes", found.notes, &body)
+          append(identity.verbs(onAllIn: found.folder), to: &object, &body)
+        }
+      }
+      object.key("granted", &body)
+      let granted = identity.grants.filter { $0.kind == .folders }
+      JSONWriter.array(granted, &body) { grant, body in
+        JSONWriter.object(&body) { object, body in
+          object.field("match", grant.pattern.text, &body)
+          append(grant.verbs, to: &object, &body)
+        }
+      }
+      object.field("next", next?.text, &body)
+    }
+    return body
+  }
+
+  /// The number of notes that were moved, and whether some are left.
+  static func moved(_ count: Int, hasMore: Bool) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.field("moved", count, &body)
+      object.field("more", hasMore, &body)
+    }
+    return body
+  }
+
+  private static func append(
+    _ verbs: Verbs, to object: inout JSONWriter.Object, _ body: inout [UInt8]
+  ) {
+    object.key("may", &body)
+    // Documents are not published to.
+    let granted = Verbs.words.filter { $0.verbs != .publish && verbs.isSuperset(of: $0.verbs) }
+    JSONWriter.array(granted, &body) { JSONWriter.string($0.word, &$1) }
+  }
+}

@@ -1,0 +1,103 @@
+import GatewayPorts
+import SocketMessages
+
+/// Folders as a whole: listing them, and moving one with all of its notes.
+///
+/// A folder is there while a note is in it. What may be done to one note in a folder is a matter of the requests
+/// about notes; the store decides there, by a condition that goes with the request.
+///
+///     GET  /api/folders?limit=&after=                 lists those with notes that may be read
+///     POST /api/folders/move  {"from": …, "to": …}    moves notes, at most so many in one commit
+final class Folders: Part {
+  let board: Switchboard
+  let documents: Documents
+  let rooms: Rooms
+
+  /// Folders of a page unless a number is asked for, and at most.
+  private static let pageDefault = 1_000
+  private static let pageMax = 5_000
+  /// Notes that one request moves at most.
+  private static let moveMax = 500
+
+  init(_ board: Switchboard, _ documents: Documents, _ rooms: Rooms) {
+    self.board = board
+    self.documents = documents
+    self.rooms = rooms
+  }
+
+  /// Answers with a page of folders.
+  func list(_ request: RequestID, _ fields: QueryFields, _ identity: Identity) {
+    guard let limit = fields.number("limit").or(Self.pageDefault),
+      (1...Self.pageMax).contains(limit)
+    else {
+      respond(request, .problem(400, .badMessage, "expected limit from 1 to \(Self.pageMax)"))
+      return
+    }
+    do throws(FolderPathError) {
+      let last = try fields["after"].map { text throws(FolderPathError) in try FolderPath(text) }
+      let counting = FolderCounting(of: identity)
+      store(
+        .folders(.list(after: last, limit: limit, counting: counting)),
+        for: .folders(request, .list(identity, limit: limit)))
+    } catch {
+      respond(request, .unfit(error))
+    }
+  }
+
+  /// Moves notes of a folder, and of those below it, for somebody who may do so with all of them.
+  func moveAll(_ request: RequestID, _ body: [UInt8], by identity: Identity) {
+    guard let fields = FolderJSON.fields(in: body), let from = fields.from, let to = fields.to
+    else {
+      respond(
+        request,
+        .problem(
+          400, .badMessage, "expected a JSON object with the strings \"from\" and \"to\""))
+      return
+    }
+    do throws(FolderPathError) {
+      let (old, new) = (try FolderPath(from), try FolderPath(to))
+      guard !old.isNone, !new.isWithin(old) else {
+        respond(
+          request,
+          .problem(
+            400, .badMessage,
+            "a folder cannot be moved into itself, and notes in no folder only one by one"))
+        return
+      }
+      guard identity.mayWithAll(.moving, within: old), identity.mayWithAll(.manage, within: new)
+      else { return respond(request, .notGranted) }
+      store(
+        .folders(.moveAll(from: old, to: new, limit: Self.moveMax)),
+        for: .folders(request, .moveAll))
+    } catch {
+      respond(request, .unfit(error))
+    }
+  }
+
+  /// The store has done what a request wants, or not.
+  func finish(_ request: RequestID, _ work: FolderWork, _ outcome: StoreOutcome<FolderReply>) {
+    switch (outcome, work) {
+    case (.success(.folders(let folders, let next)), .list(let identity, let limit)):
+      var response = Response.json(200, FolderJSON.list(folders, for: identity, next: next))
+      if let next {
+        let place = PercentEncoding.encoded(next.text)
+        response.headers.append(
+          ("link", "</api/folders?limit=\(limit)&after=\(place)>; rel=\"next\""))
+      }
+      respond(request, response)
+    case (.success(.moved(let notes, let hasMore)), .moveAll):
+      respond(request, .json(200, FolderJSON.moved(notes.count, hasMore: hasMore)))
+      documents.moved(notes)
+      if !notes.isEmpty { rooms.publishNoteList() }
+    case (.success(.unfit(let error)), _): respond(request, .unfit(error))
+    case (.success, _): refuse(request, .unavailable("another reply"))
+    case (.failure(let error), _): refuse(request, error)
+    }
+  }
+
+  private func refuse(_ request: RequestID, _ error: StoreError) {
+    surroundings.log.write(.error, "folder request failed", [("error", error.logName)])
+    respond(
+      request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+  }
+}

@@ -1,0 +1,137 @@
+/// The folders in which somebody may do what a request wants with a note: values that a store can decide by,
+/// which knows a note's folder and nothing of tokens.
+public struct FolderRights: Hashable, Sendable {
+  /// The verbs that rights to the note itself do not give.
+  private let missing: Verbs
+  /// Rights to folders, of which several may add up.
+  private let grants: [Grant]
+
+  fileprivate init(missing: Verbs, grants: [Grant]) {
+    self.missing = missing
+    self.grants = grants
+  }
+
+  /// Whether the request may be done to a note in a folder.
+  ///
+  /// - Complexity: O(*n*) grants.
+  public func cover(_ folder: FolderPath) -> Bool {
+    grants.reduce(into: Verbs()) {
+      if $1.pattern.matches(folder: folder) { $0.formUnion($1.verbsOnNotes) }
+    }.isSuperset(of: missing)
+  }
+}
+
+/// A condition on the folder of the note that a request is about, which its store decides.
+public struct FolderCondition: Sendable {
+  /// The note.
+  public var id: DocumentID
+  /// The folders in which the request may be done.
+  public var rights: FolderRights
+  /// Whether the newest deleted note of this name is meant.
+  public var isOfDeleted: Bool
+
+  /// Makes a condition.
+  public init(id: DocumentID, rights: FolderRights, isOfDeleted: Bool = false) {
+    self.id = id
+    self.rights = rights
+    self.isOfDeleted = isOfDeleted
+  }
+}
+
+/// The rights of somebody to a note whose folder is not known.
+public enum NoteRight: Sendable {
+  /// They hold wherever the note is.
+  case granted
+  /// They depend on its folder.
+  case inFolders(FolderRights)
+  /// They hold nowhere.
+  case refused
+}
+
+extension Verbs {
+  /// The rights to a note that moving it may give to others, which who moves it needs to have: nobody gives away
+  /// what they do not have.
+  public static let moving: Verbs = [.read, .write, .manage]
+}
+
+extension Identity {
+  /// Returns whether somebody may do something with a note wherever it is, depending on its folder, or not at
+  /// all.
+  public func right(to verbs: Verbs, ofNote id: DocumentID) -> NoteRight {
+    let missing = verbs.subtracting(self.verbs(on: .document(id, in: nil)))
+    guard !missing.isEmpty else { return .granted }
+    let folders = grants.filter { $0.kind == .folders && !$0.verbsOnNotes.isDisjoint(with: missing) }
+    let all = folders.reduce(into: Verbs()) { $0.formUnion($1.verbsOnNotes) }
+    guard all.isSuperset(of: missing) else { return .refused }
+    return .inFolders(FolderRights(missing: missing, grants: folders))
+  }
+
+  /// Whether somebody may do something with every note of a folder and of those below it, whatever its name.
+  public func mayWithAll(_ verbs: Verbs, within folder: FolderPath) -> Bool {
+    var granted: Verbs = []
+    for grant in grants where grant.coversAll(within: folder) {
+      granted.formUnion(grant.verbsOnNotes)
+    }
+    return granted.isSuperset(of: verbs)
+  }
+
+  /// Returns what somebody may do with every note of one folder, whatever its name.
+  public func verbs(onAllIn folder: FolderPath) -> Verbs {
+    grants.reduce(into: Verbs()) {
+      if $1.coversAll(in: folder) { $0.formUnion($1.verbsOnNotes) }
+    }
+  }
+}
+
+extension Grant {
+  /// The verbs that it gives on notes: whoever may change a text may comment on it.
+  fileprivate var verbsOnNotes: Verbs { verbs.contains(.write) ? verbs.union(.comment) : verbs }
+
+  /// Whether it is a right to all notes of a folder and of those below it.
+  fileprivate func coversAll(within folder: FolderPath) -> Bool {
+    switch kind {
+    case .documents: pattern.isEverything
+    case .folders: pattern.matches(folder: folder) && pattern.isOfSubtree
+    case .rooms: false
+    }
+  }
+
+  /// Whether it is a right to all notes of one folder.
+  fileprivate func coversAll(in folder: FolderPath) -> Bool {
+    switch kind {
+    case .documents: pattern.isEverything
+    case .folders: pattern.matches(folder: folder)
+    case .rooms: false
+    }
+  }
+
+  /// The folder that it names, if it is a right to folders; ``FolderPath/none`` for all of them.
+  public var folder: FolderPath? {
+    guard kind == .folders else { return nil }
+    return FolderPath(stored: pattern.isOfSubtree ? String(pattern.name.dropLast()) : pattern.name)
+  }
+}
+
+extension NamePattern {
+  /// Reads a pattern of folders: a path, a path and `/*` for it and all folders below, or `*` for all.
+  ///
+  /// - Returns: `nil` for anything else, and for a path that is not written as ``FolderPath`` writes it.
+  public init?(folders text: String) {
+    if text.utf8.elementsEqual("*".utf8) {
+      self.init(text)
+      return
+    }
+    let isSubtree = text.utf8.suffix(2).elementsEqual("/*".utf8)
+    let path = isSubtree ? String(decoding: text.utf8.dropLast(2), as: UTF8.self) : text
+    guard !path.isEmpty, let folder = try? FolderPath(path),
+      folder.text.utf8.elementsEqual(path.utf8)
+    else { return nil }
+    self.init(text)
+  }
+
+  /// Whether a folder is meant by a pattern of folders.
+  public func matches(folder: FolderPath) -> Bool {
+    guard isOfSubtree, !isEverything else { return isEverything || matches(folder.text) }
+    return folder.isWithin(FolderPath(stored: String(name.dropLast())))
+  }
+}

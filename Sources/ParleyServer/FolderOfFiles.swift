@@ -1,0 +1,75 @@
+import Glibc
+
+/// The files in a folder of a file system and below, for an import.
+///
+/// What is hidden is passed over, and so are links, which may lead anywhere.
+struct FolderOfFiles {
+  /// A file that may become a note.
+  struct File {
+    /// The path by which it is opened.
+    let path: String
+    /// The folder that it is in, from the root.
+    let folder: String
+    /// The name without its ending.
+    let name: String
+    let ending: String
+  }
+
+  /// Files that one import takes, and levels that it goes down.
+  private static let filesMax = 100_000
+  private static let depthMax = 32
+
+  private let root: String
+
+  init(_ root: String) { self.root = root.hasSuffix("/") ? String(root.dropLast()) : root }
+
+  /// Returns the files with one of some endings, in the order of their paths.
+  func files(endings: [String]) throws(FileError) -> [File] {
+    var found: [File] = []
+    try walk("", endings, depth: 0, into: &found)
+    return found
+  }
+
+  private func walk(
+    _ folder: String, _ endings: [String], depth: Int, into found: inout [File]
+  ) throws(FileError) {
+    let path = folder.isEmpty ? root : "\(root)/\(folder)"
+    guard depth < Self.depthMax else {
+      throw FileError("\(path) lies more than \(Self.depthMax) folders deep; import it by itself")
+    }
+    for (name, isFolder) in try entries(of: path) {
+      if isFolder {
+        let below = folder.isEmpty ? name : "\(folder)/\(name)"
+        try walk(below, endings, depth: depth + 1, into: &found)
+        continue
+      }
+      guard let dot = name.lastIndex(of: ".") else { continue }
+      let ending = String(name[name.index(after: dot)...])
+      guard endings.contains(ending) else { continue }
+      guard found.count < Self.filesMax else {
+        throw FileError(
+          "\(root) has more than \(Self.filesMax) files; import its folders one by one")
+      }
+      found.append(
+        File(path: "\(path)/\(name)", folder: folder, name: String(name[..<dot]), ending: ending))
+    }
+  }
+
+  /// The files and folders in a folder, in the order of their names.
+  private func entries(of path: String) throws(FileError) -> [(name: String, isFolder: Bool)] {
+    guard let names = Files.names(in: path) else {
+      throw FileError("\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    var entries: [(name: String, isFolder: Bool)] = []
+    for name in names where !name.hasPrefix(".") {
+      var status = stat()
+      guard lstat("\(path)/\(name)", &status) == 0 else { continue }
+      switch status.st_mode & S_IFMT {
+      case S_IFDIR: entries.append((name, true))
+      case S_IFREG: entries.append((name, false))
+      default: break
+      }
+    }
+    return entries.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
+}

@@ -1,0 +1,93 @@
+package import GatewayPorts
+
+/// A line of a file of users that gives rights to a group of them.
+///
+///     @team folder:team/*=read,write,presence,manage
+///     ada@example.org scrypt$15$8$1$… group:team
+///
+/// A user has the rights of all their groups beside their own. A group without a line gives none.
+package struct GroupLine: Sendable, Equatable {
+  /// The group's name.
+  package let name: String
+  /// The rights as they are written.
+  package let rights: [String]
+  /// The rights.
+  package let grants: [Grant]
+
+  /// Whether the group has a name, byte by byte.
+  func isNamed(_ other: String) -> Bool { name.utf8.elementsEqual(other.utf8) }
+
+  private static let mark = "@"
+  private static let word = "group:"
+
+  /// Makes the line of a group.
+  package init(name: String, rights: [String]) throws(FileError) {
+    guard UserLine.isName(name) else {
+      throw FileError(
+        "expected a group's name without blanks, # and invisible characters, and no - at its beginning"
+      )
+    }
+    let text = ([Self.mark + name] + rights).joined(separator: " ")
+    self = try Self(text[...], place: "the arguments")
+  }
+
+  /// The line as it is written.
+  package var text: String { ([Self.mark + name] + rights).joined(separator: " ") }
+
+  /// Whether a line is a group's: a user's has a password.
+  static func isGroup(_ line: Substring) -> Bool {
+    let words = line.split { $0 == " " || $0 == "\t" }
+    guard let first = words.first, first.hasPrefix(mark) else { return false }
+    return words.count < 2 || !words[1].hasPrefix("scrypt$")
+  }
+
+  /// The group that a word such as `group:team` names; `nil` for another word.
+  static func groupName(_ word: String) -> String? {
+    guard word.hasPrefix(Self.word) else { return nil }
+    let name = String(word.dropFirst(Self.word.count))
+    return UserLine.isName(name) ? name : nil
+  }
+
+  /// The word by which a user is in a group.
+  static func word(of group: String) -> String { word + group }
+
+  /// Reads a line.
+  init(_ line: Substring, place: String) throws(FileError) {
+    let words = line.split { $0 == " " || $0 == "\t" }.map(String.init)
+    guard let first = words.first, first.hasPrefix(Self.mark),
+      UserLine.isName(String(first.dropFirst()))
+    else { throw FileError("\(place): expected @GROUP and rights such as folder:team/*=read") }
+    name = String(first.dropFirst())
+    rights = Array(words.dropFirst())
+    var grants: [Grant] = []
+    for word in rights {
+      do throws(GrantTextError) {
+        grants.append(try Grant(word: word))
+      } catch {
+        throw FileError(
+          "\(place): expected folder:MATCH=MAY, document:MATCH=MAY or room:MATCH=MAY: \(error)")
+      }
+    }
+    self.grants = grants
+  }
+
+  /// Reads the groups of a file of users.
+  package static func groups(ofFileAt path: String) throws(FileError) -> [GroupLine] {
+    try groups(of: UserLine.text(ofFileAt: path), path)
+  }
+
+  static func groups(of text: String, _ path: String) throws(FileError) -> [GroupLine] {
+    var found: [GroupLine] = []
+    let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+    for (index, whole) in lines.enumerated() {
+      let words = whole.prefix { $0 != "#" }
+      guard isGroup(words) else { continue }
+      let line = try GroupLine(words, place: "\(path):\(index + 1)")
+      guard !found.contains(where: { $0.name.utf8.elementsEqual(line.name.utf8) }) else {
+        throw FileError("\(path):\(index + 1): this group is in the file twice")
+      }
+      found.append(line)
+    }
+    return found
+  }
+}

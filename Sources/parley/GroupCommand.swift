@@ -1,0 +1,77 @@
+import GatewayPorts
+import ParleyServer
+
+/// `parley group set`, `list`, `remove`, `join` and `leave`.
+enum GroupCommand {
+  /// Runs one of them; returns the exit code.
+  static func run(_ arguments: [String]) -> Int32 {
+    do {
+      let rest = arguments.dropFirst()
+      switch arguments.first {
+      case "set": try set(rest)
+      case "list": try list(rest)
+      case "remove": try remove(rest)
+      case "join": try setMembership(true, rest)
+      case "leave": try setMembership(false, rest)
+      default: throw UsageError("expected set, list, remove, join or leave")
+      }
+      return Program.ExitCode.success
+    } catch let error as UsageError {
+      Terminal.error("parley group: \(error); parley group --help says more\n")
+      return Program.ExitCode.usage
+    } catch let error as ConfigurationError {
+      Terminal.error("parley: \(error)\n")
+      return Program.ExitCode.usage
+    } catch {
+      Terminal.error("parley group: \(error)\n")
+      return Program.ExitCode.failure
+    }
+  }
+
+  private static func set(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: ["file"], switches: [])
+    guard let name = words.operands.first else { throw UsageError("expected the group's name") }
+    let group: GroupLine
+    do throws(FileError) {
+      group = try GroupLine(name: name, rights: Array(words.operands.dropFirst()))
+    } catch { throw UsageError("\(error)") }
+    try UserEditing(path: UserCommand.file(words)).put(group)
+    if group.rights.isEmpty {
+      Terminal.error(
+        "parley group: \(name) gives no rights yet; give some, such as "
+          + "folder:\(name)/*=read,write,presence,manage\n")
+    }
+  }
+
+  private static func list(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: ["file"], switches: ["json"])
+    guard words.operands.isEmpty else { throw UsageError("list expects no names") }
+    let path = try UserCommand.file(words)
+    let groups = try GroupLine.groups(ofFileAt: path)
+    let users = try UserLine.lines(ofFileAt: path)
+    if words.switches.contains("json") {
+      Terminal.output(JSONReport.groups(groups, users))
+      return
+    }
+    for group in groups {
+      let members = users.filter { $0.groups.contains(group.name) }.map(\.user.id)
+      let line = ["@" + group.name] + group.rights + [members.joined(separator: " ")]
+      Terminal.output(line.filter { !$0.isEmpty }.joined(separator: "  ") + "\n")
+    }
+  }
+
+  private static func remove(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: ["file"], switches: [])
+    let name = try words.operand("one group (parley group list lists them)")
+    try UserEditing(path: UserCommand.file(words)).removeGroup(name)
+  }
+
+  private static func setMembership(_ isMember: Bool, _ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: ["file"], switches: [])
+    guard let group = words.operands.first, words.operands.count > 1 else {
+      throw UsageError("expected a group and the users who \(isMember ? "join" : "leave") it")
+    }
+    try UserEditing(path: UserCommand.file(words)).setMembership(
+      isMember, of: group, users: Array(words.operands.dropFirst()))
+  }
+}

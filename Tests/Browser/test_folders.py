@@ -1,0 +1,104 @@
+"""Folders on the page: found, walked by keys, filled by menu and by dragging, on a phone and from right to left."""
+
+import re
+
+from conftest import PHONE
+from playwright.sync_api import expect
+from test_notes import titles
+from test_palette import violations
+
+
+def folder(page, name):
+    return page.locator("#folders .folder").filter(has_text=re.compile(rf"^{re.escape(name)}\d*$"))
+
+
+def make(server, title, path=""):
+    return server.request("POST", "/api/notes", {"title": title, "folder": path})["id"]
+
+
+def test_notes_go_into_folders_and_are_found_there(server, person):
+    plan = make(server, "Plan")
+    make(server, "Minutes", "team/minutes")
+    make(server, "Board", "board")
+    ann = person("Ann")
+    ben = person("Ben", color="#8a4bab")
+    ann.page.goto("/")
+    ben.page.goto("/")
+    page = ann.page
+    expect(page.locator("#folders .folder-name")).to_have_text(["All notes", "In no folder", "board", "team", "minutes"])
+    folder(page, "minutes").click()
+    expect(titles(ann)).to_have_text(["Minutes"])
+    assert violations(ann) == []
+    ann.picture("folders")
+    # With keys alone: up to the folder above, closed and opened, and its own notes.
+    folder(page, "minutes").focus()
+    ann.press("ArrowLeft")
+    expect(folder(page, "team")).to_be_focused()
+    ann.press("ArrowLeft")
+    expect(folder(page, "minutes")).to_be_hidden()
+    ann.press("ArrowRight", "ArrowDown", "ArrowUp", "Enter")
+    expect(folder(page, "minutes")).to_be_visible()
+    expect(folder(page, "team")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#notes-empty")).to_have_text("No notes in this folder.")
+    # By the menu, into a folder that is not there yet; a path that is none is said to be.
+    folder(page, "All notes").click()
+    page.locator(f"[data-note='{plan}']").hover()
+    page.get_by_role("button", name="More for “Plan”").click()
+    page.get_by_role("menuitem", name="Move to a folder").click()
+    field = page.get_by_role("combobox", name="Folder")
+    field.fill("a/../b")
+    ann.press("Enter")
+    expect(page.locator("#move-problem")).to_contain_text("No folder can be called that.")
+    assert violations(ann) == []
+    field.fill(" team / plans ")
+    ann.press("Enter")
+    expect(page.locator("#move")).to_be_hidden()
+    expect(page.locator("#toast")).to_contain_text("“Plan” is now in team/plans.")
+    # The other sees it, and the way to it above its text.
+    expect(folder(ben.page, "plans")).to_be_visible()
+    ben.page.locator(f"[data-note='{plan}'] .note-link").click()
+    ben.wait_for_status("saved")
+    expect(ben.page.locator("#crumbs .crumb")).to_have_text(["team", "plans"])
+    ben.page.locator("#crumbs .crumb").first.click()
+    expect(folder(ben.page, "team")).to_have_attribute("aria-pressed", "true")
+    assert violations(ben) == []
+    # By dragging, and back.
+    folder(page, "All notes").click()
+    page.locator(f"[data-note='{plan}']").drag_to(folder(page, "board"))
+    expect(page.locator("#toast")).to_contain_text("“Plan” is now in board.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#toast")).to_contain_text("“Plan” is now in team/plans.")
+    # A new note begins in the folder that is shown, and is among those opened last.
+    folder(page, "board").click()
+    page.get_by_role("button", name="New note").click()
+    expect(page).to_have_url(re.compile(r"/n/.+"))
+    ann.wait_for_status("saved")
+    expect(page.locator("#crumbs .crumb")).to_have_text(["board"])
+    folder(page, "Recently opened").click()
+    expect(titles(ann)).to_have_text(["Untitled note"])
+    # Without the server the folders are those of the list that is kept.
+    expect(page.locator("#folders .folder-count").first).to_be_visible()
+
+
+def test_folders_on_a_phone_and_from_right_to_left(server, person):
+    make(server, "Minutes", "team/minutes")
+    mona = person("منى", locale="ar", **PHONE)
+    page = mona.page
+    page.goto("/")
+    assert folder(page, "minutes").bounding_box()["height"] >= 44
+    team, minutes = (folder(page, name).bounding_box() for name in ("team", "minutes"))
+    assert minutes["x"] + minutes["width"] < team["x"] + team["width"] + 44
+    page.locator("#folders .folder-toggle").focus()
+    mona.press("ArrowRight")
+    expect(folder(page, "minutes")).to_be_hidden()
+    mona.press("ArrowLeft")
+    folder(page, "minutes").click()
+    # On a phone the list is all of the page, and has neither its main part nor its heading.
+    assert [one for one in violations(mona) if not one.startswith(("landmark-one-main", "page-has-heading-one"))] == []
+    mona.picture("folders-phone")
+    page.locator("#notes .note-link").click()
+    mona.wait_for_status("saved")
+    assert violations(mona) == []
+    page.locator("#crumbs .crumb").first.click()
+    expect(folder(page, "team")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#folders")).to_be_visible()
