@@ -1,6 +1,7 @@
 """Folders, and groups of users with rights to them, against the real program."""
 
 import json
+import os
 import subprocess
 import urllib.parse
 
@@ -11,7 +12,8 @@ from test_tokens import bearer, greet
 
 
 def run(*words):
-    return subprocess.run([PROGRAM, *words], capture_output=True, text=True)
+    settings = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, env=settings)
 
 
 def group(*words, file):
@@ -148,6 +150,7 @@ def test_a_folder_moves_and_a_store_keeps_its_folders(guarded, ada, tmp_path):  
         ["new/place", "new/place/sub", "new/place/sub"]
         + ["again/new/place", "again/new/place/sub", "again/new/place/sub"]
     )
+    guarded.start()
 
 
 def test_groups_that_are_none_are_refused(users):

@@ -1,6 +1,7 @@
 import Gateway
 import GatewayPorts
 import JSON
+import OTCore
 import OTWorkloads
 import SimulationKit
 import SocketMessages

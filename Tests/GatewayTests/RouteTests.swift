@@ -71,7 +71,7 @@ struct RouteTests {
     let isOpen =
       switch route.right {
       case .nothing, .setting, .password, .refreshToken, .invitation, .provider: true
-      case .note, .notes, .newNote, .room, .rooms, .person, .operatorKey: false
+      case .note, .notes, .newNote, .chosenNote, .folders, .room, .rooms, .person, .operatorKey: false
       }
     #expect(operation.isOpen == isOpen)
     // Whatever writes is done once under a key, but for logging in.
@@ -116,7 +116,8 @@ struct RouteTests {
     case .refreshToken: "a refresh token"
     case .invitation: "an invitation"
     case .provider: "a sign-in at the provider"
-    case .note(let verbs): word(verbs)
+    case .note(let verbs), .chosenNote(let verbs): word(verbs)
+    case .folders(let verbs): "\(word(verbs)) on all notes of both folders"
     case .notes(let verbs): "shows the notes with \(word(verbs))"
     case .newNote(let verbs): "\(word(verbs)) on the id that it will have:"
     case .room(let verbs): "\(word(verbs)) on the room"

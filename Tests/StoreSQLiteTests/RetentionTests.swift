@@ -118,6 +118,8 @@ struct MigrationTests {
     try SecondConnection(folder.file()).run(
       """
       DROP INDEX documents_by_creation;
+      DROP INDEX documents_by_folder;
+      ALTER TABLE documents DROP COLUMN folder;
       DROP TABLE versions;
       DROP TABLE room_epoch;
       DROP TABLE rooms;
