@@ -60,7 +60,9 @@ extension Identity {
   public func right(to verbs: Verbs, ofNote id: DocumentID) -> NoteRight {
     let missing = verbs.subtracting(self.verbs(on: .document(id, in: nil)))
     guard !missing.isEmpty else { return .granted }
-    let folders = grants.filter { $0.kind == .folders && !$0.verbsOnNotes.isDisjoint(with: missing) }
+    let folders = grants.filter {
+      $0.kind == .folders && !$0.verbsOnNotes.isDisjoint(with: missing)
+    }
     let all = folders.reduce(into: Verbs()) { $0.formUnion($1.verbsOnNotes) }
     guard all.isSuperset(of: missing) else { return .refused }
     return .inFolders(FolderRights(missing: missing, grants: folders))

@@ -71,7 +71,8 @@ struct RouteTests {
     let isOpen =
       switch route.right {
       case .nothing, .setting, .password, .refreshToken, .invitation, .provider: true
-      case .note, .notes, .newNote, .chosenNote, .folders, .room, .rooms, .person, .operatorKey: false
+      case .note, .notes, .newNote, .chosenNote, .folders, .room, .rooms, .person, .operatorKey:
+        false
       }
     #expect(operation.isOpen == isOpen)
     // Whatever writes is done once under a key, but for logging in.

@@ -17,4 +17,9 @@ extension Identity {
     guard let other else { return false }
     return isGuest == other.isGuest && user.utf8.elementsEqual(other.user.utf8)
   }
+
+  /// Whether they may be told of a note of theirs that is there already.
+  func mayHearOf(_ note: NoteSummary) -> Bool {
+    !verbs(on: .document(note.id, in: note.folder)).isDisjoint(with: [.read, .manage])
+  }
 }

@@ -269,7 +269,9 @@ final class Comments: Part {
       guard case .list(let list) = reply else { return refuse(request, reply) }
       // Where that depends on the folder, the note is asked when somebody does.
       let mayComment =
-        if case .refused = identity.right(to: [.read, .comment], ofNote: note) { false } else { true }
+        if case .refused = identity.right(to: [.read, .comment], ofNote: note) { false } else {
+          true
+        }
       respond(
         request,
         .json(

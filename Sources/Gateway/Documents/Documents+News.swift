@@ -14,7 +14,7 @@ extension Documents {
   func moved(_ notes: [NoteSummary]) {
     for note in notes {
       if let room = documents[note.id] { take(note.folder, in: room) }
-      if settings.sharesStore { act(.publish(topic: topic(of: note.id), Self.moveHint)) }
+      if settings.sharesStore { act(.publish(topic: topic(of: note.id), DocumentRoom.moveHint)) }
     }
   }
 

@@ -90,16 +90,13 @@ extension Documents {
     act(.publish(topic: topic(of: room.id), Array(String(live.durableRevision).utf8)))
   }
 
-  /// The hint that a note is in another folder.
-  static let moveHint = Array("moved".utf8)
-
   /// Hints arrive from now on, or no longer.
   func hintsChanged(arrive: Bool) { hearsHints = arrive }
 
   /// Another node says that a log has grown. Nothing is believed but that it may be worth a look.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     guard let room = room(under: topic) else { return }
-    guard !bytes.elementsEqual(Self.moveHint) else {
+    guard !bytes.elementsEqual(DocumentRoom.moveHint) else {
       store(.heads(ids: [room.id]), for: .heads([room.id]))
       return
     }

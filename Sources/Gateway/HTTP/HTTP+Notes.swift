@@ -267,10 +267,3 @@ extension HTTP {
     }
   }
 }
-
-extension Identity {
-  /// Whether they may be told of a note of theirs that is there already.
-  fileprivate func mayHearOf(_ note: NoteSummary) -> Bool {
-    !verbs(on: .document(note.id, in: note.folder)).isDisjoint(with: [.read, .manage])
-  }
-}

@@ -62,6 +62,9 @@ final class DocumentRoom {
     case storing
   }
 
+  /// The hint to other nodes that a note is in another folder.
+  static let moveHint = Array("moved".utf8)
+
   let id: DocumentID
   /// The document; `nil` while it is being read from the store.
   var live: LiveDocument?
