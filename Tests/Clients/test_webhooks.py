@@ -134,6 +134,7 @@ def test_every_event_looks_as_documented(start, receiver, tmp_path):
     request("DELETE", comment)
     request("DELETE", f"/api/notes/{note}")
     request("POST", f"/api/deleted/{note}/restore")
+    request("PATCH", f"/api/notes/{note}", {"folder": "team/minutes"})
     seen = {}
     while set(seen) != set(kinds):
         call = receiver.next()
