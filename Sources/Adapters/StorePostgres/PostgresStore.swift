@@ -531,7 +531,8 @@ struct RowLocks {
       add(work)
     case .once(.create(let draft, _, _)): documents.insert(ExactName(draft.id))
     case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions, .room,
-      .people, .once, .tell, .deleted, .files, .comments, .folders, .logins, .links, .wipeFailedCommits,
+      .people, .once, .tell, .deleted, .files, .comments, .folders, .logins, .links,
+      .wipeFailedCommits,
       .probe:
       break
     }

@@ -35,7 +35,9 @@ extension HTTP {
       return
     }
     // Nobody gives away what they do not have.
-    guard access.allows(call.identity, level.verbs.union(.manage), note: id, request) else { return }
+    guard access.allows(call.identity, level.verbs.union(.manage), note: id, request) else {
+      return
+    }
     func link(_ stamp: TokenStamp) -> NoteLink {
       NoteLink(
         id: NoteLink.idPrefix + stamp.id, note: id, access: level,
