@@ -35,7 +35,7 @@ extension Gateway {
     case .groups(let request, let work): http.answer(request, work, reply.outcome(of: .groups))
     case .logins(let goOn): goOn(reply.outcome(of: .logins))
     case .links(_, let goOn): goOn(reply.outcome(of: .links))
-    case .summary(let goOn): goOn(reply.outcome(of: .note))
+    case .title(let goOn): goOn(reply.outcome(of: .note))
     case .folders(let request, let work):
       folders.finish(request, work, reply.outcome(of: .folders))
     case .files(let work): files.finish(work, reply.outcome(of: .files))

@@ -107,7 +107,7 @@ public final class Gateway: Part, SwitchboardOwner {
     links = Links(board, access, rights)
     folders = Folders(board, documents, rooms)
     http = HTTP(
-      board, documents, rooms, access, rights, search, files, comments, folders, sessions, links)
+      board, documents, rooms, access, rights, search, files, comments, sessions, links, folders)
     socketIO = SocketIODialect(board, access, rooms)
     bayeux = BayeuxDialect(board, access, rooms)
     apps = AppRequests(board, access, rooms)

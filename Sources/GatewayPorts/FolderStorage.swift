@@ -25,7 +25,7 @@ public enum FolderRequest: Sendable {
 }
 
 /// The notes that count in a list of folders: those whose names match, and all notes of some folders.
-public struct FolderCounting: Sendable {
+public struct FolderCounting: Sendable, Equatable {
   /// Patterns of notes' names.
   public var notes: [NamePattern]
   /// Patterns of folders.

@@ -22,6 +22,12 @@ public protocol SearchIndex: AnyObject {
     _ query: SearchQuery, skipping count: Int, limit: Int
   ) throws(StoreError) -> [DocumentID]
 
+  /// Finds the notes with a tag, those that were changed last first.
+  func find(tag: String, skipping count: Int, limit: Int) throws(StoreError) -> [DocumentID]
+
+  /// Lists tags with their notes, in the order of both, those after a place or the first.
+  func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote]
+
   /// The indexed text of a note; `nil` if it is not in the index.
   func text(of id: DocumentID) throws(StoreError) -> String?
 
@@ -93,10 +99,42 @@ public struct IndexedNote: Sendable, Equatable {
   }
 }
 
+/// A tag of a note.
+public struct TaggedNote: Sendable, Equatable {
+  /// The tag, as ``NoteTags`` has it.
+  public var tag: String
+  /// The note.
+  public var id: DocumentID
+
+  /// Names a tag of a note.
+  public init(tag: String, id: DocumentID) {
+    self.tag = tag
+    self.id = id
+  }
+}
+
+/// A tag with its notes.
+public struct TagCount: Sendable, Equatable {
+  /// The tag.
+  public var tag: String
+  /// The number of notes that have it and count.
+  public var notes: Int
+
+  /// Counts notes.
+  public init(tag: String, notes: Int) {
+    self.tag = tag
+    self.notes = notes
+  }
+}
+
 /// A search, in the two steps between which rights are looked at.
 public enum SearchRequest: Sendable, Equatable {
   /// Finds the ids of notes, best first, with their folders if they are wanted.
   case find(SearchQuery, skipping: Int, limit: Int, withFolders: Bool = false)
+  /// Finds the ids of notes with a tag, those that were changed last first, as ``find``.
+  case tagged(String, skipping: Int, limit: Int, withFolders: Bool = false)
+  /// Counts the notes of each tag, of those that count.
+  case tags(FolderCounting)
   /// Finds where some notes have the words of a query. Those that are gone by now are left out.
   case places(SearchQuery, [DocumentID])
 }
@@ -106,6 +144,8 @@ public enum SearchReply: Sendable, Equatable {
   /// The ids of notes, best first, and the folders in which they are now, if they are wanted; `nil` for a note
   /// that is gone.
   case ids([DocumentID], folders: [FolderPath?] = [])
+  /// Tags with at least one note, those with the most first, and whether not all were looked at.
+  case tags([TagCount], isCut: Bool)
   /// Notes with their places, in the order in which they were asked for.
   case hits([SearchHit])
   /// The step failed.

@@ -30,7 +30,9 @@ public struct SearchQuery: Sendable, Equatable {
     var terms: [Term] = []
     var count = 0
     for part in text.unicodeScalars.split(whereSeparator: { $0.properties.isWhitespace }) {
-      let words = SearchWords.all(in: String(part))
+      // As some write it who search elsewhere.
+      let isTag = part.count > 4 && String(part.prefix(4)).lowercased() == "tag:"
+      let words = SearchWords.all(in: isTag ? "#" + String(part.dropFirst(4)) : String(part))
       let tags = words.filter(\.isTag)
       // A tag has the words in it already.
       let plain = words.filter { word in

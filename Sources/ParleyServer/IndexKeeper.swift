@@ -279,12 +279,48 @@ package struct IndexKeeper {
       case .find(let query, let count, let limit, let withFolders):
         let ids = try index.find(query, skipping: count, limit: limit)
         return .ids(ids, folders: withFolders ? try folders(of: ids) : [])
+      case .tagged(let tag, let count, let limit, let withFolders):
+        let ids = try index.find(tag: tag, skipping: count, limit: limit)
+        return .ids(ids, folders: withFolders ? try folders(of: ids) : [])
+      case .tags(let counting): return try tags(counting, in: index)
       case .places(let query, let ids): return .hits(try hits(query, ids, in: index))
       }
     } catch {
       if case .damaged = error { recover(from: error, at: SystemClock().uptime) }
       return .failed(error)
     }
+  }
+
+  /// Tags of one answer, and tags of notes that are looked at for it, about.
+  private static let tagsMax = 1_000
+  private static let taggedMax = 100_000
+
+  /// Counts the notes of each tag that are there and count.
+  private func tags(
+    _ counting: FolderCounting, in index: any SearchIndex
+  ) throws(StoreError) -> SearchReply {
+    var counts: [ExactName: Int] = [:]
+    var place: TaggedNote?
+    var scanned = 0
+    while scanned < Self.taggedMax {
+      let page = try index.tags(after: place, limit: 1_000)
+      for (found, folder) in zip(page, try folders(of: page.map(\.id))) {
+        guard let folder, counting.includesAll(of: folder) || counting.includes(found.id) else {
+          continue
+        }
+        counts[ExactName(found.tag), default: 0] += 1
+      }
+      scanned += page.count
+      place = page.last
+      if page.count < 1_000 { break }
+    }
+    let sorted = counts.map { TagCount(tag: $0.text, notes: $1) }.sorted {
+      $0.notes == $1.notes
+        ? $0.tag.utf8.lexicographicallyPrecedes($1.tag.utf8) : $0.notes > $1.notes
+    }
+    return .tags(
+      Array(sorted.prefix(Self.tagsMax)),
+      isCut: scanned >= Self.taggedMax || sorted.count > Self.tagsMax)
   }
 
   /// The folders of notes as the store has them now: the index knows none.

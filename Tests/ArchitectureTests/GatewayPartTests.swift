@@ -40,7 +40,7 @@ struct GatewayPartTests {
     "Requests": [],
     "Rights": ["Access", "Dialects/Native", "Documents", "Rates", "Rooms", "Switchboard"],
     "Rooms": ["Live", "Nodes", "Settings", "Store", "Switchboard", "Values"],
-    "Search": ["Access", "Requests", "Switchboard"],
+    "Search": ["Access", "Bodies", "Requests", "Switchboard"],
     "Sessions": ["Access", "Rights", "Store", "Switchboard"],
     "Settings": [],
     "Store": ["Requests"],

@@ -1,8 +1,9 @@
 """Folders on the page: found, walked by keys, filled by menu and by dragging, on a phone and from right to left."""
 
 import re
+import threading
 
-from conftest import PHONE
+from conftest import PHONE, wait_until
 from playwright.sync_api import expect
 from test_notes import titles
 from test_palette import violations
@@ -102,3 +103,22 @@ def test_folders_on_a_phone_and_from_right_to_left(server, person):
     page.locator("#crumbs .crumb").first.click()
     expect(folder(page, "team")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#folders")).to_be_visible()
+
+
+def test_tags_filter_the_list(server, person):
+    for title, text in (("One", "#plan and #größe"), ("Two", "about #Plan"), ("Three", "`#plan` and #12")):
+        server.put_text(make(server, title), text)
+    pause = threading.Event()
+    wait_until(lambda: pause.wait(0.1) or len(server.request("GET", "/api/tags")["tags"]) == 2)
+    ann = person("Ann")
+    page = ann.page
+    page.goto("/")
+    chips = page.locator("#tags-list .tag")
+    expect(chips).to_have_text(["#plan2", "#größe1"])
+    page.get_by_role("button", name="#plan, 2 notes").click()
+    expect(titles(ann)).to_have_count(2)
+    expect(chips.first).to_have_attribute("aria-pressed", "true")
+    assert violations(ann) == []
+    ann.picture("tags")
+    chips.first.click()
+    expect(titles(ann)).to_have_count(3)

@@ -8,6 +8,7 @@ import urllib.parse
 import pytest
 from parley_server import PROGRAM
 from test_login import PASSWORD, add_user, guarded, tokens  # noqa: F401
+from test_search import wait_until
 from test_tokens import bearer, greet
 
 
@@ -160,3 +161,23 @@ def test_groups_that_are_none_are_refused(users):
     assert run("group", "join", "team", "nobody", "--file", users).returncode == 1
     assert add_user(users, "cem@example.org", "group:none").returncode == 1
     assert "cem" not in users.read_text()
+
+
+def test_tags_count_what_may_be_read(guarded, ada, bea):  # noqa: F811
+    for title, folder, text in (
+        ("One", "team", "#plan"), ("Two", "board room", "#Plan #secret"), ("Three", "team", "`#plan`"),
+    ):  # fmt: skip
+        note = ada.make(title, folder)
+        change = {"revision": 0, "operation": [text]}
+        assert ada.ask("POST", f"/api/notes/{note}/changes", change)[0] == 200
+    every = [{"tag": "plan", "notes": 2}, {"tag": "secret", "notes": 1}]
+    wait_until(lambda: ada.ask("GET", "/api/tags")[1]["tags"] == every)
+    assert bea.ask("GET", "/api/tags")[1] == {"tags": [{"tag": "plan", "notes": 1}]}
+    for asker, path, found in (
+        (ada, "/api/notes?tag=%23PLAN", ["Two", "One"]), (bea, "/api/notes?tag=plan", ["One"]),
+        (bea, "/api/notes?tag=secret", []), (bea, "/api/search?q=tag:secret", []),
+        (ada, "/api/search?q=tag:secret", ["Two"]),
+    ):  # fmt: skip
+        titles = [note["title"] for note in asker.ask("GET", path)[1]["notes"]]
+        assert sorted(titles) == sorted(found), path
+    assert ada.ask("GET", "/api/notes?tag=a%20b")[0] == 400

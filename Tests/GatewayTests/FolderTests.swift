@@ -305,6 +305,7 @@ struct FolderTests {
         // Between the two steps one is moved out of reach.
         _ = store.perform([.folders(.move(id: "n3", to: FolderPath(stored: "board"), time: 1))])
         return .ids(ids, folders: folders)
+      case .tagged, .tags: return .busy
       case .places(let query, let ids):
         let notes = ids.compactMap { id -> SearchHit? in
           guard case .note(let note) = store.perform([.note(id: id)])[0] else { return nil }

@@ -38,7 +38,8 @@ final class GatewayRig {
   /// The index of words; an empty one unless told otherwise.
   var index: (SearchRequest) -> SearchReply = { search in
     switch search {
-    case .find: .ids([])
+    case .find, .tagged: .ids([])
+    case .tags: .tags([], isCut: false)
     case .places: .hits([])
     }
   }

@@ -210,9 +210,10 @@ struct RequestGrowthTests {
       let ids = (0..<size).map { "note \($0)" }
       rig.index = { search in
         switch search {
-        case .find(_, let skipped, let limit, _):
+        case .find(_, let skipped, let limit, _), .tagged(_, let skipped, let limit, _):
           .ids(Array(ids.dropFirst(skipped).prefix(limit)))
         case .places: .hits([])
+        case .tags: .tags([], isCut: false)
         }
       }
       _ = rig.token("few", [Grant(.documents, NamePattern("few-*"), .read)])

@@ -19,8 +19,10 @@ struct SearchTests {
   private func fill(_ ids: [String]) {
     rig.index = { search in
       switch search {
-      case .find(_, let skipped, let limit, _):
+      case .find(_, let skipped, let limit, _), .tagged(_, let skipped, let limit, _):
         .ids(Array(ids.dropFirst(skipped).prefix(limit)))
+      case .tags:
+        .tags([TagCount(tag: "plan", notes: ids.count)], isCut: false)
       case .places(_, let ids):
         .hits(
           ids.map { id in

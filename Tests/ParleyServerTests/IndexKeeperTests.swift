@@ -237,6 +237,12 @@ struct IndexKeeperTests {
     func ids(after id: DocumentID?, limit: Int) throws(StoreError) -> [DocumentID] {
       try index.ids(after: id, limit: limit)
     }
+    func find(tag: String, skipping count: Int, limit: Int) throws(StoreError) -> [DocumentID] {
+      try index.find(tag: tag, skipping: count, limit: limit)
+    }
+    func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote] {
+      try index.tags(after: place, limit: limit)
+    }
     func put(_ note: IndexedNote) throws(StoreError) {
       if note.id == refused { throw .unavailable("no such letters") }
       try index.put(note)
@@ -250,6 +256,29 @@ struct IndexKeeperTests {
     func text(of id: DocumentID) throws(StoreError) -> String? { try index.text(of: id) }
     func clear() throws(StoreError) { try index.clear() }
     func checkRoom() throws(StoreError) { if !hasRoom { throw .unavailable("no room") } }
+  }
+
+  @Test("tags are counted in the notes that may be read, in the folders where they are now")
+  mutating func tags() throws {
+    for (id, text) in [("a", "#plan and #Plan"), ("b", "see #plan, #b"), ("c", "#plan")] {
+      make(id)
+      write(text, in: id)
+    }
+    pass(60_000)
+    perform(.folders(.move(id: "b", to: FolderPath(stored: "team"), time: 9)))
+    perform(.delete(id: "c"))
+    func counted(_ notes: [NamePattern], _ folders: [String]) -> [String] {
+      let counting = FolderCounting(
+        notes: notes, folders: folders.compactMap { NamePattern(folders: $0) })
+      guard case .tags(let tags, isCut: false) = keeper.reply(to: .tags(counting)) else {
+        return ["?"]
+      }
+      return tags.map { "\($0.tag) \($0.notes)" }
+    }
+    #expect(counted([NamePattern("*")], []) == ["plan 2", "b 1"])
+    #expect(counted([NamePattern("a")], []) == ["plan 1"])
+    #expect(counted([], ["team/*"]) == ["b 1", "plan 1"])
+    #expect(counted([], ["other"]) == [])
   }
 
   @Test("a note that the index refuses keeps no other from being found")

@@ -143,6 +143,8 @@ struct MigrationTests {
       DROP TABLE files;
       DROP TABLE note_files;
       DROP TABLE comments;
+      DROP TABLE sessions;
+      DROP TABLE note_links;
       DROP TABLE snapshots;
       CREATE TABLE snapshots (
         number INTEGER PRIMARY KEY, document INTEGER NOT NULL, revision INTEGER NOT NULL,
@@ -152,7 +154,7 @@ struct MigrationTests {
       PRAGMA user_version = 1;
       """)
     #expect(
-      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 10)
+      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 11)
     ) { try SQLiteStore(reading: folder.file()) }
     let store = try SQLiteStore(path: folder.file())
     #expect(try store.load("n").text == "older")

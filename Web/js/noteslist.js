@@ -11,7 +11,8 @@ import { page } from "./page.js";
 import { Pins } from "./pins.js";
 import { pathOf, pathOfNew } from "./routes.js";
 import { mayManage } from "./rights.js";
-import { connection, folders, list, newNotes, ownerNow, recent } from "./session.js";
+import { connection, folders, list, newNotes, ownerNow, recent, tags } from "./session.js";
+import { setUpTags } from "./tagview.js";
 
 const pins = new Pins({ storage: localStorage, owner: ownerNow, window });
 
@@ -42,8 +43,8 @@ export function drawList() {
   if (renaming !== undefined && box.querySelector(".rename")) return;
   const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
   const isRecent = showsRecent();
-  const all = isRecent ? recent.of(list.notes ?? []) : pins.sorted(folders.notes);
-  const place = JSON.stringify([folders.chosen, isRecent, filter]);
+  const all = tags.filtered(isRecent ? recent.of(list.notes ?? []) : pins.sorted(folders.notes));
+  const place = JSON.stringify([folders.chosen, isRecent, filter, tags.chosen]);
   if (place !== rowsOf) rowsMax = rowsStep;
   rowsOf = place;
   const isFound = (/** @type {{title: string}} */ { title }) => title.toLocaleLowerCase().includes(filter);
@@ -52,7 +53,7 @@ export function drawList() {
   const isCut = found.length > shown.length || (folders.hasMore && !isRecent);
   const state = shown.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedOf(id), pins.has(id)]);
   const begun = newNotes.all.filter(
-    (note) => isFound(note) && !isRecent && (folders.chosen === undefined || folders.chosen === note.folder),
+    (note) => isFound(note) && !isRecent && tags.chosen === undefined && (folders.chosen === undefined || folders.chosen === note.folder),
   );
   const beginnings = begun.map(({ key, title, problem }) => [key, title, problem !== undefined]);
   const key = JSON.stringify([state, beginnings, place, isCut, page.place, renaming, list.notes === undefined]);
@@ -71,7 +72,7 @@ export function drawList() {
   empty.hidden = shown.length + begun.length > 0 || list.notes === undefined;
   empty.textContent = filter
     ? t("list.nothingFound")
-    : folders.chosen === undefined
+    : folders.chosen === undefined && tags.chosen === undefined
       ? t("list.empty")
       : t("folder.empty");
 }
@@ -255,6 +256,8 @@ function startRenaming(id) {
 /** Draws it now and whenever something in it may be another. */
 export function setUpNotesList() {
   setUpFolders();
+  setUpTags();
+  tags.on("changed", drawList);
   byId("notes-more").addEventListener("click", () => {
     const first = byId("notes").childElementCount;
     rowsMax += rowsStep;

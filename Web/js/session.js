@@ -20,6 +20,8 @@ import { loadProfile } from "./people.js";
 import { comeBack } from "./provider.js";
 import { Recent } from "./recent.js";
 import { openShortLink } from "./shortlink.js";
+import { Recent } from "./recent.js";
+import { Tags } from "./tags.js";
 
 export const { profile, isNew: isNewPerson } = loadProfile();
 /** How this tab has come back from the identity provider, if it has. */
@@ -89,6 +91,7 @@ export const list = new NoteList(connection, {
   isLive: () => !access.isLink,
 });
 export const folders = new Folders(list);
+export const tags = new Tags(list);
 export const recent = new Recent({ storage: localStorage, owner: ownerNow });
 export const early = new EarlyWords({ field: byId("early"), drawer });
 export const newNotes = new NewNotes({ list, connection, drawer });

@@ -15,7 +15,7 @@ public final class PostgresSearchIndex: SearchIndex {
   /// Places of one word, and the last place, that PostgreSQL keeps.
   private static let placesMax = 255
   private static let lastPlace = 16_383
-  private static let table = "parley.search_1"
+  private static let table = "parley.search_2"
 
   private let address: PostgresAddress
   private var connection: PostgresConnection?
@@ -60,12 +60,16 @@ public final class PostgresSearchIndex: SearchIndex {
             updated int8 NOT NULL,
             created int8 NOT NULL,
             text bytea NOT NULL,
-            words tsvector NOT NULL
+            words tsvector NOT NULL,
+            tags bytea[] NOT NULL
           )
           """),
       ])
       _ = try connection.run([
-        PostgresCommand("CREATE INDEX IF NOT EXISTS search_1_words ON \(table) USING gin (words)"),
+        PostgresCommand("CREATE INDEX IF NOT EXISTS search_2_words ON \(table) USING gin (words)"),
+        PostgresCommand("CREATE INDEX IF NOT EXISTS search_2_tags ON \(table) USING gin (tags)"),
+        // Of an earlier version, which is made anew.
+        PostgresCommand("DROP TABLE IF EXISTS parley.search_1"),
         PostgresCommand("SELECT pg_advisory_unlock(hashtext('\(table)'))"),
       ])
     } catch {
@@ -110,13 +114,14 @@ public final class PostgresSearchIndex: SearchIndex {
   public func put(_ note: IndexedNote) throws(StoreError) {
     _ = try run(
       """
-      INSERT INTO \(Self.table) AS old (id, revision, updated, created, text, words)
-      VALUES ($1, $2, $3, $4, $5, convert_from($6, 'UTF8')::tsvector)
+      INSERT INTO \(Self.table) AS old (id, revision, updated, created, text, words, tags)
+      VALUES ($1, $2, $3, $4, $5, convert_from($6, 'UTF8')::tsvector, $7)
       ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, updated = excluded.updated,
-        created = excluded.created, text = excluded.text, words = excluded.words
+        created = excluded.created, text = excluded.text, words = excluded.words,
+        tags = excluded.tags
       WHERE old.revision <= excluded.revision OR old.created <> excluded.created
       """, note.id, note.state.revision, note.state.updatedAt, note.state.createdAt, note.text,
-      Self.vector(note))
+      Self.vector(note), NoteTags.all(in: note.text))
   }
 
   /// See ``SearchIndex``.
@@ -175,6 +180,27 @@ public final class PostgresSearchIndex: SearchIndex {
       let words = term.words.map { "'\($0)'" }.joined(separator: " <-> ")
       return term.isPrefix ? words + ":*" : words
     }.joined(separator: " & ")
+  }
+
+  /// See ``SearchIndex``.
+  public func find(
+    tag: String, skipping count: Int, limit: Int
+  ) throws(StoreError) -> [DocumentID] {
+    try run(
+      """
+      SELECT id FROM \(Self.table) WHERE tags @> $1 ORDER BY updated DESC, id LIMIT $2 OFFSET $3
+      """, [tag], limit, count
+    ).rows { $0.text(0) }
+  }
+
+  /// See ``SearchIndex``.
+  public func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote] {
+    try run(
+      """
+      SELECT t.tag, s.id FROM \(Self.table) s, unnest(s.tags) AS t(tag)
+      WHERE (t.tag, s.id) > ($1, $2) ORDER BY t.tag, s.id LIMIT $3
+      """, place?.tag ?? "", place?.id ?? "", limit
+    ).rows { TaggedNote(tag: $0.text(0), id: $0.text(1)) }
   }
 
   /// See ``SearchIndex``.

@@ -532,7 +532,8 @@ struct RowLocks {
     case .once(.create(let draft, _, _)): documents.insert(ExactName(draft.id))
     case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions, .room,
       .people, .once, .tell, .deleted, .files, .comments, .folders, .logins, .links,
-      .wipeFailedCommits, .probe:
+      .wipeFailedCommits,
+      .probe:
       break
     }
   }

@@ -12,7 +12,7 @@ import Glibc
 /// words' table keeps no text: what a note's words were is worked out from the text that is to be replaced.
 public final class SQLiteSearchIndex: SearchIndex {
   /// The version of tables and folding; a file of another one is made anew.
-  private static let version = 1
+  private static let version = 2
   /// Pages of write-ahead log that make a checkpoint worth its while: 4 MiB.
   private static let walPagesToCheckpoint = 1_024
 
@@ -85,6 +85,12 @@ public final class SQLiteSearchIndex: SearchIndex {
         title TEXT NOT NULL,
         text TEXT NOT NULL
       );
+      CREATE TABLE tags (
+        tag TEXT NOT NULL,
+        note INTEGER NOT NULL,
+        PRIMARY KEY (tag, note)
+      ) WITHOUT ROWID;
+      CREATE INDEX tags_by_note ON tags (note);
       CREATE VIRTUAL TABLE words USING fts5(
         title, text, content='', prefix='2 3', tokenize='ascii');
       PRAGMA user_version = \(version);
@@ -144,9 +150,12 @@ public final class SQLiteSearchIndex: SearchIndex {
       ).run(
         number, note.id, note.state.revision, note.state.updatedAt, note.state.createdAt,
         note.title, note.text)
+      let key = number ?? connection.lastInsertedKey
       try sql("INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)").run(
-        number ?? connection.lastInsertedKey, SearchWords.joined(note.title),
-        SearchWords.joined(note.text))
+        key, SearchWords.joined(note.title), SearchWords.joined(note.text))
+      for tag in NoteTags.all(in: note.text) {
+        try sql("INSERT INTO tags (tag, note) VALUES (?, ?)").run(tag, key)
+      }
     }
   }
 
@@ -170,6 +179,7 @@ public final class SQLiteSearchIndex: SearchIndex {
     guard let found else { return nil }
     try sql("INSERT INTO words (words, rowid, title, text) VALUES ('delete', ?, ?, ?)").run(
       found.number, SearchWords.joined(found.title), SearchWords.joined(found.text))
+    try sql("DELETE FROM tags WHERE note = ?").run(found.number)
     return found.number
   }
 
@@ -218,6 +228,34 @@ public final class SQLiteSearchIndex: SearchIndex {
     query.terms.map { term in
       "\"\(term.words.joined(separator: " "))\"\(term.isPrefix ? " *" : "")"
     }.joined(separator: " \(word) ")
+  }
+
+  /// See ``SearchIndex``.
+  public func find(
+    tag: String, skipping count: Int, limit: Int
+  ) throws(StoreError) -> [DocumentID] {
+    try sql(
+      """
+      SELECT notes.id FROM tags JOIN notes ON notes.number = tags.note WHERE tags.tag = ?
+      ORDER BY notes.updated DESC, notes.id LIMIT ? OFFSET ?
+      """
+    ).rows(tag, limit, count) { $0.text(0) }
+  }
+
+  /// See ``SearchIndex``.
+  public func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote] {
+    // Along the index; the notes of one tag in the order of their numbers.
+    let number = try place.flatMap { place throws(StoreError) in
+      try sql("SELECT number FROM notes WHERE id = ?").first(place.id) { $0.integer(0) }
+    }
+    return try sql(
+      """
+      SELECT tags.tag, notes.id FROM tags JOIN notes ON notes.number = tags.note
+      WHERE (tags.tag, tags.note) > (?, ?) ORDER BY tags.tag, tags.note LIMIT ?
+      """
+    ).rows(place?.tag ?? "", number ?? -1, limit) {
+      TaggedNote(tag: $0.text(0), id: $0.text(1))
+    }
   }
 
   /// See ``SearchIndex``.

@@ -10,7 +10,6 @@ extension Documents {
     _ id: DocumentID, _ joining: DocumentJoining, messageID: String, _ connection: Connection
   ) {
     let room = room(of: id)
-    // Before anything is done or said by what it holds.
     if room.live != nil, !connection.verbs(in: room).contains(.read) {
       return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
     }

@@ -24,7 +24,6 @@ extension Documents {
     room.live?.folder = folder
     let followers = room.subscriptions
     for subscription in followers { applyRights(to: subscription) }
-    // What they hear beside the note itself.
     for subscription in followers where subscription.connection.subscriptions[room.id] == nil {
       owner?.lostReading(subscription.connection)
     }

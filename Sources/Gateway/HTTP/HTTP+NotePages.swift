@@ -15,6 +15,10 @@ extension HTTP {
   func listNotes(_ call: Call) {
     let (request, identity, fields) = (call.request, call.identity, call.query)
     if let written = fields["folder"] { return listNotes(of: written, call) }
+    if let tag = fields["tag"] {
+      guard let (limit, _) = page(call) else { return }
+      return search.listNotes(request, tagged: tag, limit: limit, identity)
+    }
     if case .absent = fields.number("limit"), fields["after"] == nil {
       store(.list, for: .notes(request, .list(identity)))
       return

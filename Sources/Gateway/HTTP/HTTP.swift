@@ -27,8 +27,8 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
 
   init(
     _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
-    _ rights: Rights, _ search: Search, _ files: Files, _ comments: Comments, _ folders: Folders,
-    _ sessions: Sessions, _ links: Links
+    _ rights: Rights, _ search: Search, _ files: Files, _ comments: Comments,
+    _ sessions: Sessions, _ links: Links, _ folders: Folders
   ) {
     self.board = board
     self.documents = documents

@@ -22,6 +22,8 @@ extension Route {
       $0.folders.moveAll($1.request, $1.body, by: $1.identity)
     },
 
+    Route("GET", "/api/tags", .notes(.read)) { $0.search.listTags($1.request, $1.identity) },
+
     // Their texts.
     Route("GET", "/api/notes/{id}/text", .note(.read)) { $0.readText($1) },
     Route("PUT", "/api/notes/{id}/text", .note(.write), .text, looksAtIfMatch: true) {

@@ -59,15 +59,9 @@ final class Links: Part {
   func list(_ request: RequestID, of note: DocumentID, _ identity: Identity) {
     perform(.list(note: note, now: surroundings.clock.now), request) { [self] reply in
       guard case .links(let links) = reply else { return }
-      let counting = links.filter { !access.isRevoked(guest(of: $0)) }
-      // What the asker has may hang on the folder.
-      summary(of: note) { [self] found in
-        let verbs = found.map { identity.verbs(on: .document(note, in: $0.folder)) } ?? []
-        let shown = counting.map { link in
-          let mayHave = verbs.isSuperset(of: link.access.verbs)
-          return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
-        }
-        respond(request, .json(200, LinkJSON.list(shown)))
+      let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
+        let mayHave = identity.may(link.access.verbs, .document(note, in: nil))
+        return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
       }
     }
   }
@@ -123,7 +117,7 @@ final class Links: Part {
   func open(_ key: String, then goOn: @escaping (StoreOutcome<Opened?>) -> Void) {
     store(
       .links(.open(key: key, now: surroundings.clock.now)),
-      for: .links(nil) { [self] outcome in
+      for: .links(of: nil) { [self] outcome in
         goOn(
           outcome.map { reply in
             guard case .link(let link, let title) = reply else { return nil }
@@ -155,7 +149,7 @@ final class Links: Part {
   ) {
     store(
       .links(work),
-      for: .links(request) { [self] outcome in
+      for: .links(of: request) { [self] outcome in
         switch outcome {
         case .success(let reply): goOn(reply)
         case .failure(.outOfReach): respond(request, .notGranted)

@@ -27,6 +27,8 @@ final class Search: Part {
   /// A search under way.
   struct Work {
     let query: SearchQuery
+    /// The tag that is asked for, in place of words.
+    var tag: String?
     var identity: Identity
     let limit: Int
     /// Notes that were asked for in the step under way.
@@ -39,9 +41,11 @@ final class Search: Part {
 
     /// The next step: rights to folders are looked at with the folders.
     var step: SearchRequest {
-      .find(
-        query, skipping: scanned, limit: asked,
-        withFolders: identity.grants.contains { $0.kind == .folders })
+      let withFolders = identity.grants.contains { $0.kind == .folders }
+      if let tag {
+        return .tagged(tag, skipping: scanned, limit: asked, withFolders: withFolders)
+      }
+      return .find(query, skipping: scanned, limit: asked, withFolders: withFolders)
     }
   }
 
@@ -76,13 +80,38 @@ final class Search: Part {
       respond(request, .json(200, SearchJSON.answer([], isCut: false)))
       return
     }
-    guard hasRoom(for: identity) else {
-      respond(request, .busy("too many searches are under way; send it again later"))
+    begin(request, Work(query: query, identity: identity, limit: limit, asked: Self.firstScan))
+  }
+
+  /// Answers a request for the notes with a tag.
+  func listNotes(_ request: RequestID, tagged text: String, limit: Int, _ identity: Identity) {
+    guard let tag = NoteTags.tag(text), let query = try? SearchQuery("#" + tag) else {
+      respond(
+        request,
+        .problem(400, .badMessage, "expected tag as letters, digits, -, _ and /, such as plan"))
       return
     }
-    let begun = Work(query: query, identity: identity, limit: limit, asked: Self.firstScan)
+    begin(
+      request, Work(query: query, tag: tag, identity: identity, limit: limit, asked: Self.firstScan)
+    )
+  }
+
+  /// Answers a request for the tags of the notes that may be read.
+  func listTags(_ request: RequestID, _ identity: Identity) {
+    let nothing = try? SearchQuery("")
+    guard let nothing, hasRoom(for: identity) else { return respondBusy(request) }
+    work[request] = Work(query: nothing, identity: identity, limit: 0, asked: 0)
+    act(.search(request, .tags(FolderCounting(of: identity))))
+  }
+
+  private func begin(_ request: RequestID, _ begun: Work) {
+    guard hasRoom(for: begun.identity) else { return respondBusy(request) }
     work[request] = begun
     act(.search(request, begun.step))
+  }
+
+  private func respondBusy(_ request: RequestID) {
+    respond(request, .busy("too many searches are under way; send it again later"))
   }
 
   private func hasRoom(for identity: Identity) -> Bool {
@@ -117,7 +146,9 @@ final class Search: Part {
       let hits = all.filter {
         work.identity.may(.read, .document($0.note.id, in: $0.note.folder))
       }
-      respond(request, .json(200, SearchJSON.answer(hits, isCut: work.isCut)))
+      answer(request, work, hits, isCut: work.isCut)
+    case .tags(let tags, let isCut):
+      respond(request, .json(200, SearchJSON.tags(tags, isCut: isCut)))
     case .busy: respond(request, .busy("too many searches wait; send it again later"))
     case .failed(let error):
       surroundings.log.write(.error, "search failed", [("error", error.logName)])
@@ -148,12 +179,26 @@ final class Search: Part {
       return
     }
     // Of notes that were not looked at, nobody knows whether they may be read.
-    guard !work.found.isEmpty else {
-      respond(request, .json(200, SearchJSON.answer([], isCut: false)))
-      return
-    }
+    guard !work.found.isEmpty else { return answer(request, work, [], isCut: false) }
     self.work[request] = work
     act(.search(request, .places(work.query, work.found)))
+  }
+
+  /// Answers with what was found: places of words, or notes as in other lists.
+  private func answer(_ request: RequestID, _ work: Work, _ hits: [SearchHit], isCut: Bool) {
+    guard work.tag != nil else {
+      respond(request, .json(200, SearchJSON.answer(hits, isCut: isCut)))
+      return
+    }
+    let mayCreate = work.identity.may(
+      .manage, .document(surroundings.names.next(), in: FolderPath.none))
+    respond(
+      request,
+      .json(
+        200,
+        NoteJSON.list(
+          hits.map(\.note), for: work.identity, mayCreate: mayCreate,
+          deletedAgeMax: settings.deletedMilliseconds, isCut: isCut)))
   }
 
   /// Forgets a search whose answer nobody waits for any more.

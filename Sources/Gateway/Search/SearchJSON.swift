@@ -16,6 +16,24 @@ enum SearchJSON {
     return body
   }
 
+  /// `{"tags": [{"tag": "plan", "notes": 12}, … ], "more": true}`
+  ///
+  /// - Parameter isCut: Whether there may be more.
+  static func tags(_ tags: [TagCount], isCut: Bool) -> [UInt8] {
+    var body: [UInt8] = []
+    JSONWriter.object(&body) { object, body in
+      object.key("tags", &body)
+      JSONWriter.array(tags, &body) { found, body in
+        JSONWriter.object(&body) { object, body in
+          object.field("tag", found.tag, &body)
+          object.field("notes", found.notes, &body)
+        }
+      }
+      if isCut { object.field("more", true, &body) }
+    }
+    return body
+  }
+
   private static func append(_ hit: SearchHit, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in
       object.field("id", hit.note.id, &body)

@@ -50,7 +50,7 @@ enum Awaited {
   /// Work with sessions of people, or with links, and how it goes on.
   case logins((StoreOutcome<SessionReply>) -> Void)
   case links(RequestID?, (StoreOutcome<LinkReply>) -> Void)
-  case summary((StoreOutcome<NoteSummary>) -> Void)
+  case title((StoreOutcome<NoteSummary>) -> Void)
   case folders(RequestID, FolderWork)
   /// Work of a handler, which may be an embedder's: it says itself how it goes on.
   case people((PeopleReply) -> Void)
@@ -161,10 +161,8 @@ extension StorePurpose<SessionReply> {
 
 extension StorePurpose<LinkReply> {
   static func links(
-    _ request: RequestID?, _ goOn: @escaping (StoreOutcome<LinkReply>) -> Void
-  ) -> Self {
-    Self(.links(request, goOn))
-  }
+    of request: RequestID?, _ goOn: @escaping (StoreOutcome<LinkReply>) -> Void
+  ) -> Self { Self(.links(request, goOn)) }
 }
 
 extension StorePurpose<NoteSummary> {
@@ -193,17 +191,10 @@ extension Awaited {
     switch self {
     case .notes(let request, _), .files(.upload(let request)), .files(.list(let request)),
       .files(.read(let request)), .comments(.list(let request, _, _)),
-      .comments(.quoted(let request)), .comments(.changed(let request, _, _)):
+      .comments(.quoted(let request)), .comments(.changed(let request, _, _)),
+      .links(let request?, _):
       request
-    case .links(let request, _): request
-    // Not about one note, or after its right was looked at where it is. Named one by one, for a request that
-    // is left out here is restricted to no folder.
-    case .document, .creation, .commit, .wiping, .renewal, .news, .fences, .heads, .history,
-      .catchUp,
-      .documentPage, .making, .publication, .recovery, .recoveryAnew, .page, .roomPlace, .roomNews,
-      .roomHeads, .probe, .removal, .answer, .keeping, .groups, .files, .logins, .summary, .folders,
-      .people:
-      nil
+    default: nil
     }
   }
 }

@@ -56,6 +56,31 @@ public enum SearchIndexConformance {
       try rig.expect("s")
       try rig.expect("")
     },
+    Check("tags are listed with their notes, and go with them") { rig in
+      try rig.put("a", "T", "#Plan and #home/garden")
+      try rig.put("b", "T", "#plan, `#code` and #größe_1", revision: 2)
+      func tags() throws -> [String] {
+        var all: [String] = []
+        var place: TaggedNote?
+        while true {
+          let page = try rig.index.tags(after: place, limit: 2)
+          all += page.map { "\($0.tag) \($0.id)" }
+          guard let last = page.last else { return all.sorted() }
+          place = last
+        }
+      }
+      try PortConformance.expect(
+        tags(), ["größe_1 b", "home/garden a", "plan a", "plan b"], "the tags")
+      try PortConformance.expect(
+        rig.index.find(tag: "plan", skipping: 0, limit: 9), ["b", "a"], "notes with a tag")
+      try PortConformance.expect(
+        rig.index.find(tag: "plan", skipping: 1, limit: 9), ["a"], "the next")
+      try rig.put("a", "T", "#other", revision: 3)
+      try rig.index.remove(["b"])
+      try PortConformance.expect(tags(), ["other a"], "the tags afterwards")
+      try rig.index.clear()
+      try PortConformance.expect(tags(), [], "the tags of nothing")
+    },
     Check("words of a title count for more, and words that are there often") { rig in
       try rig.put("text", "Other", "a duck among many words that are about something else")
       try rig.put("title", "Duck", "words about something else, and more of them than that")

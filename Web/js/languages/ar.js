@@ -89,6 +89,12 @@ export default {
   "folder.moveFailed": "لم تُنقل الملاحظة. {reason}",
   "folder.unfit": "لا يمكن تسمية مجلد بهذا. لا يحوي الاسم \\ أو *، وليس . أو ..، وللمسار 8 أسماء و240 بايت على الأكثر.",
 
+  // Tags.
+
+  "tag.label": "الوسوم",
+  "tag.more": "وسوم أكثر",
+  "tag.fewer": "وسوم أقل",
+
   // Files that become notes.
 
   "import.menu": "استيراد ملاحظات…",

@@ -89,6 +89,12 @@ export default {
   "folder.moveFailed": "Die Notiz wurde nicht verschoben. {reason}",
   "folder.unfit": "So kann kein Ordner heißen. Ein Name hat weder \\ noch *, ist nicht . oder .., und ein Pfad hat höchstens 8 Namen und 240 Bytes.",
 
+  // Tags.
+
+  "tag.label": "Schlagwörter",
+  "tag.more": "Mehr Schlagwörter",
+  "tag.fewer": "Weniger Schlagwörter",
+
   // Files that become notes.
 
   "import.menu": "Notizen importieren …",

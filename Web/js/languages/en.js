@@ -89,6 +89,12 @@ export default {
   "folder.moveFailed": "The note was not moved. {reason}",
   "folder.unfit": "No folder can be called that. A name has no backslash and no *, is not . or .., and a path has 8 names and 240 bytes at most.",
 
+  // Tags.
+
+  "tag.label": "Tags",
+  "tag.more": "More tags",
+  "tag.fewer": "Fewer tags",
+
   // Files that become notes.
 
   "import.menu": "Import notes…",

@@ -89,6 +89,12 @@ export default {
   "folder.moveFailed": "La nota no se movió. {reason}",
   "folder.unfit": "Ninguna carpeta puede llamarse así. Un nombre no tiene \\ ni *, no es . ni .., y una ruta tiene como máximo 8 nombres y 240 bytes.",
 
+  // Tags.
+
+  "tag.label": "Etiquetas",
+  "tag.more": "Más etiquetas",
+  "tag.fewer": "Menos etiquetas",
+
   // Files that become notes.
 
   "import.menu": "Importar notas…",

@@ -89,6 +89,12 @@ export default {
   "folder.moveFailed": "La note n’a pas été déplacée. {reason}",
   "folder.unfit": "Aucun dossier ne peut s’appeler ainsi. Un nom n’a ni \\ ni *, n’est pas . ou .., et un chemin a au plus 8 noms et 240 octets.",
 
+  // Tags.
+
+  "tag.label": "Étiquettes",
+  "tag.more": "Plus d’étiquettes",
+  "tag.fewer": "Moins d’étiquettes",
+
   // Files that become notes.
 
   "import.menu": "Importer des notes…",

@@ -89,6 +89,12 @@ export default {
   "folder.moveFailed": "ノートを移動できませんでした。{reason}",
   "folder.unfit": "この名前はフォルダーに使えません。名前には \\ と * を使えず、. や .. にはできません。パスは 8 階層、240 バイトまでです。",
 
+  // Tags.
+
+  "tag.label": "タグ",
+  "tag.more": "タグをさらに表示",
+  "tag.fewer": "タグを減らす",
+
   // Files that become notes.
 
   "import.menu": "ノートをインポート…",
