@@ -18,7 +18,6 @@ import { NewNotes } from "./newnote.js";
 import { NoteList } from "./notes.js";
 import { loadProfile } from "./people.js";
 import { comeBack } from "./provider.js";
-import { Recent } from "./recent.js";
 import { openShortLink } from "./shortlink.js";
 import { Recent } from "./recent.js";
 import { Tags } from "./tags.js";

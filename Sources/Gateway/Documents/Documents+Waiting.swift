@@ -175,9 +175,4 @@ extension Documents {
       }
     }
   }
-
-  private func refusal(_ code: ErrorCode, _ message: String, to request: RequestID) -> Response {
-    guard code == .unknownDocument else { return .problem(503, code, message) }
-    return board.condition(of: request) == nil ? .problem(404, code, message) : .notGranted
-  }
 }

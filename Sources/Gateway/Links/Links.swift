@@ -63,6 +63,7 @@ final class Links: Part {
         let mayHave = identity.may(link.access.verbs, .document(note, in: nil))
         return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
       }
+      respond(request, .json(200, LinkJSON.list(shown)))
     }
   }
 
@@ -135,11 +136,12 @@ final class Links: Part {
     guard access.isDemo, note.utf8.count <= settings.limits.documentIDBytesMax else {
       return goOn(nil)
     }
-    summary(of: note) { goOn($0?.title) }
-  }
-
-  private func summary(of note: DocumentID, then goOn: @escaping (NoteSummary?) -> Void) {
-    store(.note(id: note), for: .summary { goOn(try? $0.get()) })
+    store(
+      .note(id: note),
+      for: .title { outcome in
+        guard case .success(let note) = outcome else { return goOn(nil) }
+        goOn(note.title)
+      })
   }
 
   // MARK: The store

@@ -166,8 +166,8 @@ extension StorePurpose<LinkReply> {
 }
 
 extension StorePurpose<NoteSummary> {
-  static func summary(_ goOn: @escaping (StoreOutcome<NoteSummary>) -> Void) -> Self {
-    Self(.summary(goOn))
+  static func title(_ goOn: @escaping (StoreOutcome<NoteSummary>) -> Void) -> Self {
+    Self(.title(goOn))
   }
 }
 
@@ -194,7 +194,14 @@ extension Awaited {
       .comments(.quoted(let request)), .comments(.changed(let request, _, _)),
       .links(let request?, _):
       request
-    default: nil
+    // Of no one note, or its right is looked at where the note is. Named one by one: a request that is left out
+    // here is restricted to no folder.
+    case .document, .creation, .commit, .wiping, .renewal, .news, .fences, .heads, .history,
+      .catchUp,
+      .documentPage, .making, .publication, .recovery, .recoveryAnew, .page, .roomPlace, .roomNews,
+      .roomHeads, .probe, .removal, .answer, .keeping, .groups, .files, .logins, .links, .title,
+      .folders, .people:
+      nil
     }
   }
 }
