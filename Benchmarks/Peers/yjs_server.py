@@ -33,7 +33,9 @@ class Channel:
 
 
 async def main(port):
-    async with WebsocketServer() as rooms:
+    async with WebsocketServer(auto_clean_rooms=False) as rooms:
+        # Of two who come while a room begins, the second would never be answered.
+        await rooms.get_room("/bench")
 
         async def handle(connection):
             await rooms.serve(Channel(connection))
