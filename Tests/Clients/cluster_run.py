@@ -154,6 +154,11 @@ class TypingThread(threading.Thread):
         word = f"<{self.name}.{self.edits}{self.rng.choice(SPICE)}>"
         editor.edit(splice(text, position, deleted, word))
 
+    def has_typed(self, since):
+        """Whether a change was acknowledged that was sent since."""
+        moment, taken = self.acknowledged[-1] if self.acknowledged else (0, 0)
+        return moment - taken > since
+
     def note(self):
         """Takes note of how long the change in flight has taken, when it is acknowledged."""
         editor = self.typist.editor
@@ -248,10 +253,11 @@ class ClusterRun:
         """Something befalls a gateway; then everybody types again before the next thing does."""
         node = self.rng.randrange(3)
         touched = {thread for thread in self.threads if thread.gateway == node}
-        began = self.mended = time.monotonic()
+        began = self.struck = self.mended = time.monotonic()
         getattr(self, kind)(node)
         self.counts[kind] = self.counts.get(kind, 0) + 1
-        self.await_all(began)
+        # Not the acknowledgement of what was on its way: whoever still waits would wait at the next event.
+        self.await_all()
         self.await_ready()
         # Those who are at other gateways are looked at for some time.
         while time.monotonic() < began + AFTERMATH / 2:
@@ -261,6 +267,7 @@ class ClusterRun:
 
     def kill(self, node):
         self.servers[node].kill()
+        self.struck = time.monotonic()
         self.wait(self.rng.uniform(0, 0.6))
         self.servers[node].start()
 
@@ -268,6 +275,7 @@ class ClusterRun:
         """The process stands still, and goes on as if nothing had been."""
         process = self.servers[node].process
         process.send_signal(signal.SIGSTOP)
+        self.struck = time.monotonic()
         self.wait(self.rng.choice([0.3, 1, 2.5]))
         process.send_signal(signal.SIGCONT)
 
@@ -275,8 +283,11 @@ class ClusterRun:
         loss = self.rng.choice(["deaf", "mute", "none"])
         if loss != "none":
             self.tell(node, loss)
+            self.struck = time.monotonic()
             self.wait(self.rng.uniform(0.05, 0.5))
         self.tell(node, "down")
+        if loss == "none":
+            self.struck = time.monotonic()
         self.wait(self.rng.uniform(0, 1.5))
         self.tell(node, "mend")
         self.mended = time.monotonic()
@@ -288,12 +299,14 @@ class ClusterRun:
     def restart(self, node):
         """The database dies, and comes back."""
         self.postgres.kill()
+        self.struck = time.monotonic()
         self.wait(self.rng.uniform(0, 0.5))
         self.postgres.start()
 
     def promotion(self, node):
         """The database's machine is lost; its standby takes its place, and gets a new standby."""
         self.postgres.kill()
+        self.struck = time.monotonic()
         self.wait(self.rng.uniform(0, 0.5))
         self.standby.promote()
         self.postgres, self.standby = self.standby, self.postgres
@@ -312,13 +325,11 @@ class ClusterRun:
         for server in self.servers:
             assert server.is_running, server.log.read_text()[-2_000:]
 
-    def await_all(self, since=None):
-        """Waits until everybody has had something acknowledged since."""
-        since = since or time.monotonic()
-        deadline = time.monotonic() + SECONDS
-        while not all(
-            thread.acknowledged and thread.acknowledged[-1][0] > since for thread in self.threads
-        ):
+    def await_all(self):
+        """Waits until everybody has had something acknowledged that was sent from now on."""
+        since = time.monotonic()
+        deadline = since + SECONDS
+        while not all(thread.has_typed(since) for thread in self.threads):
             self.check_threads()
             assert time.monotonic() < deadline, [
                 (thread.typist.is_connected, thread.acknowledged[-1:], since)
@@ -335,11 +346,16 @@ class ClusterRun:
         end = time.monotonic()
         for thread in self.threads:
             if thread in touched:
-                # What was acknowledged on its way when it happened is not typing again.
-                broken = [moment for moment in thread.breaks if began <= moment <= end]
-                since = broken[0] if broken else began
-                after = [moment for moment, _ in thread.acknowledged if moment > since]
-                again = after[0] if after else end
+                # What was acknowledged on its way when it happened is not typing again: that is what was
+                # sent, or sent again on another connection, afterwards.
+                broken = min((moment for moment in thread.breaks if moment > self.struck), default=end)
+                again = min(
+                    (
+                        moment for moment, taken in thread.acknowledged
+                        if moment - taken > self.struck or moment > broken
+                    ),
+                    default=end,
+                )  # fmt: skip
                 self.again.setdefault(kind, []).append(again - began)
                 if kind == "cut":
                     self.whole_again.append(max(again - self.mended, 0))
