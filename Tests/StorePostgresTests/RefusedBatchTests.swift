@@ -70,14 +70,28 @@ struct RefusedBatchTests {
     #expect(note.title == "New")
   }
 
-  @Test("clients that are made up leave no more than some thousand rows")
+  @Test("clients that are made up leave some thousand rows for an hour, and keep nobody's session out")
   func madeUp() throws {
-    for number in 0..<8 {
-      let begun = store.perform([.fence(id: "a", clients: (0..<500).map { "\(number) \($0)" })])
-      #expect(begun[0].isDone)
+    let late = try append("a", client: "zoe")
+    func begin(_ names: Range<Int>) {
+      for number in names {
+        let begun = store.perform([.fence(id: "a", clients: (0..<500).map { "\(number) \($0)" })])
+        #expect(begun[0].isDone)
+      }
     }
-    let count = try server.execute("SELECT count(*) FROM parley.marks", in: database)
-    #expect(count.first.flatMap { Int($0) }.map { $0 <= 2_000 } ?? false)
+    func rows() throws -> Int? {
+      try server.execute("SELECT count(*) FROM parley.marks", in: database).first.flatMap { Int($0) }
+    }
+    #expect(store.perform([.fence(id: "a", clients: ["zoe"])])[0].isDone)
+    begin(0..<8)
+    #expect(try rows() == 4_001)
+    guard case .failed(.fenced(["zoe"])) = store.perform([late])[0] else {
+      Issue.record("a change of an earlier session was committed")
+      return
+    }
+    _ = try server.execute("UPDATE parley.marks SET begun = begun - 3601", in: database)
+    begin(8..<12)
+    #expect(try rows().map { $0 <= 3_000 } ?? false)
   }
 
   @Test("a race that was lost by very many entries brings a part of them")

@@ -361,6 +361,12 @@ enum PostgresSchema {
       """,
       "CREATE INDEX comments_by_thread ON parley.comments (document, thread)",
     ],
+    // When sessions began.
+    [
+      """
+      ALTER TABLE parley.marks ADD COLUMN begun bigint NOT NULL DEFAULT 0  -- seconds, the database's clock
+      """
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each decided by itself.

@@ -52,31 +52,49 @@ extension PostgresStore {
   /// Heads that are remembered; beyond, all are forgotten and read again.
   private static let headsMax = 20_000
 
-  /// The appends of a batch that changes nothing else; `nil` for any other batch.
-  func appendsAlone(_ batch: [StoreRequest]) -> [LogAppend]? {
-    var appends: [LogAppend] = []
-    var ids: Set<ExactName> = []
+  /// The requests of a batch that a statement of their own does, each with its place: appends, and new
+  /// sessions. Of each note there is one such request and nothing else that may have to see it, or not to.
+  func statements(
+    of batch: [StoreRequest]
+  ) -> (appends: [(place: Int, append: LogAppend)], fences: [(place: Int, fence: SessionFence)]) {
+    var touched: [ExactName: Int] = [:]
     for request in batch {
       switch request {
-      case .append(let id, let epoch, let entries, let condition):
-        guard !entries.isEmpty, ids.insert(ExactName(id)).inserted,
-          outboxRules?.scribe.drafts(for: request, .done).isEmpty ?? true
-        else { return nil }
-        appends.append(LogAppend(id, epoch, entries, condition))
-      default: if request.isWriting { return nil }
-      }
-    }
-    for request in batch {
-      switch request {
+      // It may have to see what is done, or not to see it.
       case .note(let id), .load(let id, _), .entries(let id, _, _, _), .text(let id, _),
         .news(let id, _, _, _, _), .history(let id, _, _, _), .versions(let id):
-        // It may have to see what is appended, or not to see it.
-        if ids.contains(ExactName(id)) { return nil }
-      case .list, .notes: return nil
-      default: break
+        touched[ExactName(id), default: 0] += 1
+      case .list, .notes: return ([], [])
+      default:
+        var locks = RowLocks()
+        locks.add(request)
+        for id in locks.documents { touched[id, default: 0] += 1 }
       }
     }
-    return appends
+    var appends: [(place: Int, append: LogAppend)] = []
+    var fences: [(place: Int, fence: SessionFence)] = []
+    for (place, request) in batch.enumerated() {
+      switch request {
+      case .append(let id, let epoch, let entries, let condition):
+        guard !entries.isEmpty, touched[ExactName(id)] == 1,
+          outboxRules?.scribe.drafts(for: request, .done).isEmpty ?? true
+        else { continue }
+        appends.append((place, LogAppend(id, epoch, entries, condition)))
+      case .fence(let id, let clients) where touched[ExactName(id)] == 1:
+        fences.append((place, SessionFence(id: id, clients: clients)))
+      default: continue
+      }
+    }
+    return (appends, fences)
+  }
+
+  /// Appends to logs that nothing else concerns, and replies to each.
+  func appended(_ appends: [LogAppend]) -> [StoreReply] {
+    do throws(StoreError) {
+      return try append(appends)
+    } catch {
+      return appends.map { _ in .failed(error) }
+    }
   }
 
   /// Appends to logs, each decided by itself.
@@ -129,7 +147,7 @@ extension PostgresStore {
           }
           // One of them is refused: it fails by itself.
           for half in [open.prefix(open.count / 2), open.dropFirst(open.count / 2)] {
-            let found = appendedAlone(half.map { appends[$0] })
+            let found = appended(half.map { appends[$0] })
             for (place, reply) in zip(half, found) { replies[place] = reply }
           }
           return replies.compactMap(\.self)
@@ -146,14 +164,6 @@ extension PostgresStore {
           wasLost ? .unknownOutcome("an answer of PostgreSQL was lost; read what it has") : error)
       }
       if replies.allSatisfy({ $0 != nil }) { return replies.compactMap(\.self) }
-    }
-  }
-
-  private func appendedAlone(_ appends: [LogAppend]) -> [StoreReply] {
-    do throws(StoreError) {
-      return try append(appends)
-    } catch {
-      return appends.map { _ in .failed(error) }
     }
   }
 

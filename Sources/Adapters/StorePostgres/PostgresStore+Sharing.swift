@@ -5,8 +5,6 @@ import StoreRecords
 extension PostgresStore {
   /// Entries that news bring at most; whoever has missed more asks again.
   static let newsMax = 1_000
-  /// Sessions of clients that have changed nothing, which a note keeps at least, of those that began last.
-  private static let idleSessionsMax = 1_000
 
   /// Finds the entries of a log after a revision, if it is the log that has this chain there. All is read
   /// in one trip: acknowledgements wait behind it.
@@ -86,44 +84,6 @@ extension PostgresStore {
     }
     let heads = Dictionary(found) { $1 }
     return ids.map { heads[Array($0.utf8)] }
-  }
-
-  /// Begins a new session of clients, whose row this transaction has locked: an append that is under
-  /// way is over by now, and one that comes later sees it.
-  func fence(_ id: DocumentID, _ clients: [String]) throws(StoreError) -> [String: Int] {
-    let row = try existingRow(id)
-    let begun = try query(
-      """
-      INSERT INTO parley.marks AS m (document, client, sequence, revision, digest, session)
-      SELECT DISTINCT $1::bigint, c.client, 0::bigint, $3::bigint, 0::bigint, 1::bigint
-      FROM unnest($2) AS c(client) ORDER BY 2
-      ON CONFLICT (document, client) DO UPDATE SET session = m.session + 1,
-        revision = CASE WHEN m.sequence = 0 THEN excluded.revision ELSE m.revision END
-      RETURNING client, session
-      """, row.number, clients, row.revision
-    ).rows { ($0.text(0), $0.integer(1)) }
-    dropIdleSessions(of: row, but: clients, after: begun.count { $0.1 == 1 })
-    return Dictionary(begun) { $1 }
-  }
-
-  /// Drops the oldest sessions of clients that have changed nothing, once enough have begun: their ids may be
-  /// made up. A change that such a client has under way at another node, for so long, may then be
-  /// committed after all.
-  ///
-  /// - Complexity: O(*n*) marks of the note, once in ``idleSessionsMax`` of them.
-  private func dropIdleSessions(of row: DocumentRow, but clients: [String], after count: Int) {
-    guard count > 0 else { return }
-    let name = ExactName(row.id)
-    if idleSessions.count > 10_000 { idleSessions = [:] }
-    idleSessions[name, default: 0] += count
-    guard idleSessions[name] ?? 0 >= Self.idleSessionsMax else { return }
-    idleSessions[name] = nil
-    change(
-      """
-      DELETE FROM parley.marks WHERE document = $1 AND sequence = 0 AND client IN
-        (SELECT client FROM parley.marks WHERE document = $1 AND sequence = 0
-          ORDER BY revision DESC, client OFFSET $2) AND client <> ALL ($3)
-      """, row.number, Self.idleSessionsMax, clients)
   }
 
   /// The newest sessions of clients; those that are missing have none.

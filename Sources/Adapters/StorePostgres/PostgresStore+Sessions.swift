@@ -1,0 +1,126 @@
+import GatewayPorts
+import StoreRecords
+
+/// Clients of a note that begin another session.
+struct SessionFence {
+  let id: DocumentID
+  let clients: [String]
+}
+
+/// Sessions of clients, by which a change that is under way at another node is kept out.
+///
+/// They begin by one statement for all notes of a batch. Its locks, taken in the order of the notes'
+/// numbers, end with it: an append that is under way is over by then, and one that comes later sees it.
+extension PostgresStore {
+  /// Sessions of clients that have changed nothing, which a note keeps at least, of those that began last.
+  private static let idleSessionsMin = 1_000
+  /// Those that it keeps at most.
+  private static let idleSessionsMax = 100_000
+  /// Seconds for which it keeps as many.
+  private static let idleSeconds = 3_600
+
+  /// Begins sessions that nothing else concerns, and replies to each fence.
+  func fenced(_ fences: [SessionFence]) -> [StoreReply] {
+    var attempt = 0
+    while true {
+      attempt += 1
+      do throws(StoreError) {
+        try connected()
+      } catch {
+        return fences.map { _ in .failed(error) }
+      }
+      do throws(PostgresFailure) {
+        let begun = try link.run([Self.command(fences)])
+        let sessions = Self.sessions(begun[0], fences)
+        for (fence, sessions) in zip(fences, sessions) {
+          guard let sessions, let drop = idleDrop(fence, sessions) else { continue }
+          // What is not dropped now is dropped another time.
+          _ = try? link.run([drop])
+        }
+        return sessions.map { $0.map { .sessions($0) } ?? .failed(.unknownDocument) }
+      } catch {
+        link.note(error)
+        link.abandon()
+        // A session too many is harmless.
+        if error.isRace || error.isConnection, attempt < 3 { continue }
+        guard error.storeError.isOfOneRequest, fences.count > 1 else {
+          return fences.map { _ in .failed(error.storeError) }
+        }
+        let middle = fences.count / 2
+        return fenced(Array(fences[..<middle])) + fenced(Array(fences[middle...]))
+      }
+    }
+  }
+
+  /// Begins sessions in a transaction that has locked the note's row.
+  func fence(_ fence: SessionFence) throws(StoreError) -> [String: Int] {
+    let begun = try queries([Self.command([fence])])
+    guard let sessions = Self.sessions(begun[0], [fence])[0] else { throw .unknownDocument }
+    if let drop = idleDrop(fence, sessions) { link.add(drop) }
+    return sessions
+  }
+
+  private static func command(_ fences: [SessionFence]) -> PostgresCommand {
+    PostgresCommand(
+      """
+      WITH asked AS (SELECT id, client FROM unnest($1, $2) AS a(id, client)),
+      locked AS (SELECT number, id, revision FROM parley.documents WHERE id = ANY ($3)
+        ORDER BY number FOR UPDATE),
+      begun AS (
+        INSERT INTO parley.marks AS m (document, client, sequence, revision, digest, session, begun)
+        SELECT DISTINCT l.number, a.client, 0::bigint, l.revision, 0::bigint, 1::bigint,
+          extract(epoch FROM now())::bigint
+        FROM locked l JOIN asked a ON a.id = l.id ORDER BY 1, 2
+        ON CONFLICT (document, client) DO UPDATE SET session = m.session + 1,
+          begun = excluded.begun,
+          revision = CASE WHEN m.sequence = 0 THEN excluded.revision ELSE m.revision END
+        RETURNING document, client, session)
+      SELECT l.id, b.client, b.session FROM locked l LEFT JOIN begun b ON b.document = l.number
+      """,
+      [
+        fences.flatMap { fence in fence.clients.map { _ in fence.id } },
+        fences.flatMap(\.clients), fences.map(\.id),
+      ])
+  }
+
+  /// The sessions of each fence; `nil` for a note that is not there.
+  private static func sessions(
+    _ found: PostgresResult, _ fences: [SessionFence]
+  ) -> [[String: Int]?] {
+    var sessions: [ExactName: [String: Int]] = [:]
+    for row in found.rows({ $0 }) {
+      let id = ExactName(row.text(0))
+      sessions[id, default: [:]].merge(
+        row.isNull(1) ? [:] : [row.text(1): row.integer(2)]) { $1 }
+    }
+    return fences.map { sessions[ExactName($0.id)] }
+  }
+
+  /// A statement that drops the oldest sessions of clients that have changed nothing, once enough have begun:
+  /// their ids may be made up. A change of such a client that a node has had under way for over an hour may be
+  /// committed after all.
+  ///
+  /// - Complexity: O(*n*) marks of the note, once in ``idleSessionsMin`` of them.
+  private func idleDrop(_ fence: SessionFence, _ begun: [String: Int]) -> PostgresCommand? {
+    let count = begun.values.count { $0 == 1 }
+    guard count > 0 else { return nil }
+    let name = ExactName(fence.id)
+    if idleSessions.count > 10_000 { idleSessions = [:] }
+    idleSessions[name, default: 0] += count
+    guard idleSessions[name] ?? 0 >= Self.idleSessionsMin else { return nil }
+    idleSessions[name] = nil
+    return PostgresCommand(
+      """
+      DELETE FROM parley.marks m USING parley.documents d,
+        (SELECT document, client, row_number() OVER (ORDER BY begun DESC, revision DESC, client) AS place
+          FROM parley.marks WHERE sequence = 0
+            AND document = (SELECT number FROM parley.documents WHERE id = $1)) AS idle
+      WHERE d.id = $1 AND m.document = d.number AND m.client = idle.client AND m.sequence = 0
+        AND m.client <> ALL ($2) AND idle.place > $3
+        AND (idle.place > $4 OR m.begun < extract(epoch FROM now())::bigint - $5)
+      """,
+      [
+        fence.id, fence.clients, Self.idleSessionsMin, Self.idleSessionsMax, Self.idleSeconds,
+      ])
+  }
+}
