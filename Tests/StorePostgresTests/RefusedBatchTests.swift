@@ -70,7 +70,8 @@ struct RefusedBatchTests {
     #expect(note.title == "New")
   }
 
-  @Test("clients that are made up leave some thousand rows for an hour, and keep nobody's session out")
+  @Test(
+    "clients that are made up leave some thousand rows for an hour, and keep nobody's session out")
   func madeUp() throws {
     let late = try append("a", client: "zoe")
     func begin(_ names: Range<Int>) {
@@ -80,7 +81,9 @@ struct RefusedBatchTests {
       }
     }
     func rows() throws -> Int? {
-      try server.execute("SELECT count(*) FROM parley.marks", in: database).first.flatMap { Int($0) }
+      try server.execute("SELECT count(*) FROM parley.marks", in: database).first.flatMap {
+        Int($0)
+      }
     }
     #expect(store.perform([.fence(id: "a", clients: ["zoe"])])[0].isDone)
     begin(0..<8)

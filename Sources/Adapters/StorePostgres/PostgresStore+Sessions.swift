@@ -91,7 +91,8 @@ extension PostgresStore {
     for row in found.rows({ $0 }) {
       let id = ExactName(row.text(0))
       sessions[id, default: [:]].merge(
-        row.isNull(1) ? [:] : [row.text(1): row.integer(2)]) { $1 }
+        row.isNull(1) ? [:] : [row.text(1): row.integer(2)]
+      ) { $1 }
     }
     return fences.map { sessions[ExactName($0.id)] }
   }
