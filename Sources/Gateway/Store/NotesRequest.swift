@@ -3,7 +3,7 @@ import SocketMessages
 
 /// A request over HTTP about notes, until the store has answered.
 enum NotesRequest {
-  case list(Identity)
+  case list(WholeNoteList)
   case page(Page)
   case create
   /// Making one under an id of its maker's.
