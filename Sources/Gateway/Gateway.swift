@@ -366,7 +366,11 @@ public final class Gateway: Part, SwitchboardOwner {
     if board.isDraining { return "the server is going down" }
     if let problem = access.unreadiness { return problem }
     if let backlogProblem { return backlogProblem }
-    guard storeFailure != nil else { return nil }
-    return "the last commit failed: look at the disk; reading goes on, and changes are tried again"
+    if storeFailure != nil {
+      return
+        "the last commit failed: look at the disk; reading goes on, and changes are tried again"
+    }
+    return documents.isBehind || rooms.isBehind
+      ? "the store is back: what other gateways have written meanwhile is being read" : nil
   }
 }

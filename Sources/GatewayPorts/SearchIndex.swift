@@ -199,4 +199,7 @@ public enum SearchedChange: Sendable, Equatable {
   case removed(DocumentID)
   /// It is there, whole.
   case broughtBack(DocumentID)
+
+  /// Whether it is a change of text or title, after which more may follow.
+  public var isEdit: Bool { if case .edited = self { true } else { false } }
 }

@@ -32,8 +32,8 @@ package struct RestingNotes {
   /// A note was edited.
   package mutating func edited(_ id: DocumentID, at now: Int64) {
     let name = ExactName(id)
-    if times[name] != nil {
-      times[name]?.last = now
+    if let place = times.index(forKey: name) {
+      times.values[place].last = now
       return
     }
     guard times.count < Self.countMax else {

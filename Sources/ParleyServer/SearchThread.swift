@@ -10,11 +10,15 @@ import GatewayPorts
 ///
 /// With several loops there is one for all: it hears of each one's commits, and answers each one's searches.
 ///
+/// Edits do not wake it one by one: after one it sleeps for a while, and takes all that came meanwhile.
+///
 ///     store threads   committed ─▶ note(_:) ─┐
 ///     loop threads    GET /api/search ─▶ submit ─▶ search thread ─▶ that loop's replies ─▶ wake
 final class SearchThread: Sendable {
   /// Searches that may wait.
   private static let waitingMax = 64
+  /// Milliseconds for which edits gather, after one of which the thread was woken.
+  private static let gatheringMilliseconds: Int64 = 250
   /// Milliseconds that its end is waited for.
   private static let stopMilliseconds = 2_000
 
@@ -28,6 +32,10 @@ final class SearchThread: Sendable {
   private struct State {
     var searches: [Job] = []
     var changes: [SearchedChange] = []
+    /// Whether one of the changes is other than an edit, and is looked at without waiting.
+    var isUrgent = false
+    /// Whether the thread comes by for edits by itself.
+    var isGathering = false
     /// Whether more changes came than are kept: they are found by comparing.
     var hasMissedChanges = false
     /// The search is given up by the loop that asked.
@@ -37,7 +45,29 @@ final class SearchThread: Sendable {
 
     init(loops: Int) { replies = Array(repeating: [], count: loops) }
 
-    var isIdle: Bool { searches.isEmpty && changes.isEmpty && !hasMissedChanges && !isStopping }
+    /// Takes a search, and the changes unless they are edits that gather yet.
+    mutating func takeWork(hasGathered: Bool) -> Work {
+      var work = Work(
+        search: searches.isEmpty ? nil : searches.removeFirst(), isStopping: isStopping)
+      guard hasGathered || isUrgent || hasMissedChanges else { return work }
+      isGathering = !changes.isEmpty
+      (work.changes, work.hasMissedChanges) = (changes, hasMissedChanges)
+      (changes, isUrgent, hasMissedChanges) = ([], false, false)
+      return work
+    }
+
+    var isIdle: Bool {
+      searches.isEmpty && !isUrgent && (isGathering || changes.isEmpty) && !hasMissedChanges
+        && !isStopping
+    }
+  }
+
+  /// The work that the thread takes at a time.
+  private struct Work {
+    var search: Job?
+    var changes: [SearchedChange] = []
+    var hasMissedChanges = false
+    var isStopping: Bool
   }
 
   private let state: Monitor<State>
@@ -87,14 +117,16 @@ final class SearchThread: Sendable {
   /// Takes note of what has changed in the store.
   func note(_ changes: [SearchedChange]) {
     guard !changes.isEmpty else { return }
-    state.withLock { state in
+    let isIdle = state.withLock { state in
       guard state.changes.count + changes.count <= RestingNotes.countMax else {
         state.hasMissedChanges = true
-        return
+        return false
       }
       state.changes += changes
+      state.isUrgent = state.isUrgent || !changes.allSatisfy(\.isEdit)
+      return state.isIdle
     }
-    state.signal()
+    if !isIdle { state.signal() }
   }
 
   /// Takes the replies for a loop that have come in since its last call.
@@ -118,21 +150,25 @@ final class SearchThread: Sendable {
     _ keeper: consuming IndexKeeper, _ state: Monitor<State>, _ wakes: [@Sendable () -> Void]
   ) {
     var keeper = keeper
+    // The time until which edits gather, after some came.
+    var gathering: Int64?
     while true {
-      let pause = keeper.pause(at: SystemClock().uptime)
+      let now = SystemClock().uptime
+      let pause = min(keeper.pause(at: now), gathering.map { max(0, $0 - now) } ?? .max)
       if pause > 0 {
         state.wait(atMostMilliseconds: Int(clamping: pause)) { !$0.isIdle }
       }
-      let (search, changes, hasMissed, isStopping) = state.withLock { state in
-        defer { (state.changes, state.hasMissedChanges) = ([], false) }
-        let search = state.searches.isEmpty ? nil : state.searches.removeFirst()
-        return (search, state.changes, state.hasMissedChanges, state.isStopping)
+      let hasGathered = gathering.map { $0 <= SystemClock().uptime } ?? true
+      let work = state.withLock { $0.takeWork(hasGathered: hasGathered) }
+      if work.isStopping { return }
+      if !work.changes.isEmpty {
+        keeper.note(work.changes, at: SystemClock().uptime)
+        gathering = SystemClock().uptime + Self.gatheringMilliseconds
+      } else if hasGathered {
+        gathering = nil
       }
-      if isStopping { return }
-      let now = SystemClock().uptime
-      keeper.note(changes, at: now)
-      if hasMissed { keeper.compareSoon() }
-      if let search {
+      if work.hasMissedChanges { keeper.compareSoon() }
+      if let search = work.search {
         let reply = keeper.reply(to: search.search)
         state.withLock { $0.replies[search.loop].append((search.request, reply)) }
         wakes[search.loop]()

@@ -242,6 +242,7 @@ class ClusterRun:
         return server.start()
 
     def start(self):
+        self.began, self.pressed = time.monotonic(), pressed()
         for thread in self.threads:
             thread.start()
         self.room.start()
@@ -434,6 +435,10 @@ class ClusterRun:
             seconds = [seconds for name, seconds in self.pauses if name == kind]
             if seconds:
                 figures[f"others' longest wait at a {kind}, ms, p50 p99 most"] = shares(seconds)
+        if self.pressed is not None:
+            # Waits mean little where others use the machine.
+            share = (pressed() - self.pressed) / (time.monotonic() - self.began)
+            figures["of the time something waited for a processor, %"] = round(100 * share)
         figures["in the room"] = in_room
         figures["counters of the gateways' last runs"] = counters
         return figures
@@ -454,6 +459,14 @@ class ClusterRun:
             if server.is_running:
                 server.process.send_signal(signal.SIGCONT)
         self.stack.close()
+
+
+def pressed():
+    """Seconds for which something on this machine has waited for a processor; `None` where nobody counts."""
+    with contextlib.suppress(OSError):
+        words = pathlib.Path("/proc/pressure/cpu").read_text().split()
+        return int(words[4].removeprefix("total=")) / 1e6
+    return None
 
 
 # The counters that a run sums up.

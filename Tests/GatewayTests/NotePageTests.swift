@@ -145,6 +145,35 @@ struct NotePageTests {
     #expect(answer.body.contains("expected"))
   }
 
+  @Test("the whole list is read some notes at a time, and others come between")
+  func steps() throws {
+    make(2_500)
+    for number in [0, 7, 1_700, 2_499] {
+      rig.clock.advance(milliseconds: 1)
+      #expect(
+        rig.request("PATCH", "/api/notes/n-\(number)", token: "all", #"{"title":"R"}"#).status
+          == 200)
+    }
+    rig.isStepwise = true
+    let request = rig.begin("GET", "/api/notes", headers: ["authorization": "Bearer all"])
+    var sizes: [Int] = []
+    while let next = rig.stored.first?.request {
+      #expect(rig.stored.count == 1)
+      guard case .notes(_, let limit) = next else {
+        Issue.record("expected some notes to be asked for, found \(next)")
+        return
+      }
+      sizes.append(limit)
+      rig.storeWorks()
+    }
+    #expect(sizes == [1_000, 1_000, 1_000])
+    let fields = try #require(rig.response(request).flatMap { JSONFields($0.body) })
+    let ids = fields["notes"]?.elements?.compactMap { $0.fields?["id"]?.string } ?? []
+    guard case .notes(let all) = rig.store.perform([.list])[0] else { return }
+    #expect(ids == all.map(\.id))
+    #expect(ids.prefix(4) == ["n-2499", "n-1700", "n-7", "n-0"])
+  }
+
   @Test("the whole list has the 10,000 notes that changed last")
   func bound() throws {
     make(10_001)

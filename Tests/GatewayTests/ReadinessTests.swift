@@ -77,6 +77,47 @@ struct ReadinessTests {
     #expect(rig.unreadiness == nil)
   }
 
+  @Test("a gateway is ready again once it has read what others wrote while it was cut off")
+  func caughtUp() throws {
+    let store = MemoryStore(isShared: true)
+    let cut = GatewayRig(isDemo: true, store: store, prefix: "a") { $0.sharesStore = true }
+    let whole = GatewayRig(isDemo: true, store: store, prefix: "b") { $0.sharesStore = true }
+    cut.make("n1")
+    for rig in [cut, whole] { rig.hintsArrive() }
+    let (line, _) = try cut.greet(nil)
+    cut.ask(line, .join(.init(documentID: "n1")))
+    cut.isStepwise = true
+    let away = { (_: StoreRequest) -> StoreError? in .unavailable("away") }
+    let edit = cut.begin("PUT", "/api/notes/n1/text", headers: [:], "here")
+    _ = cut.endTurn()
+    cut.storeWorks(failing: away)
+    #expect(cut.answer(edit)?.status == 503)
+    #expect(whole.request("PUT", "/api/notes/n1/text", "elsewhere").status == 200)
+    // It is away yet.
+    cut.pass(milliseconds: 1_000)
+    cut.storeWorks(failing: away)
+    #expect(cut.unreadiness?.contains("commit failed") == true)
+    cut.pass(milliseconds: 1_000)
+    cut.storeWorks()
+    #expect(cut.unreadiness?.contains("other gateways") == true)
+    // The heads are looked at without waiting for their time, and what they show is read.
+    var steps = 0
+    while cut.unreadiness != nil, steps < 10 {
+      cut.pass(milliseconds: 1)
+      #expect(cut.unreadiness != nil, "a step before the store has answered")
+      cut.storeWorks()
+      steps += 1
+    }
+    #expect(cut.unreadiness == nil)
+    guard case .joined(let joined)? = cut.ask(line, .join(.init(documentID: "n1"))),
+      case .text(let text) = joined.content
+    else {
+      Issue.record("expected a text")
+      return
+    }
+    #expect(text == "elsewhere")
+  }
+
   @Test("a failure to read one document's log says nothing of the others")
   func oneLog() throws {
     let rig = GatewayRig(isDemo: true, store: MemoryStore(isShared: true))

@@ -19,13 +19,13 @@ struct StandbyTests {
     database = try server.newDatabase()
   }
 
-  private func open() throws -> PostgresStore {
+  private func open(_ sharing: PostgresStore.Sharing = .shared) throws -> PostgresStore {
     var patience = Patience()
     patience.answer = 500
     patience.reconnecting = 200
     patience.looking = 0
     return try PostgresStore(
-      try #require(PostgresAddress(database)), sharing: .shared, patience: patience)
+      try #require(PostgresAddress(database)), sharing: sharing, patience: patience)
   }
 
   private func load(_ store: PostgresStore) throws -> StoredDocument {
@@ -59,7 +59,7 @@ struct StandbyTests {
 
   @Test("what only the disk of a database that crashed has is told once its standby has it, too")
   func crash() throws {
-    let (store, other) = (try open(), try open())
+    let (store, other, reader) = (try open(), try open(), try open(.reading))
     let chain = try make(store)
     try server.execute("ALTER SYSTEM SET synchronous_standby_names = 'away'")
     try server.execute("SELECT pg_reload_conf()")
@@ -74,6 +74,8 @@ struct StandbyTests {
     #expect(try server.execute("SELECT revision FROM parley.documents", in: database).count == 1)
     #expect(news(after: 0, chain, store).failure?.isRetryable == true)
     #expect(news(after: 0, chain, other).failure?.isRetryable == true)
+    let text = StoreRequest.text(id: "n", at: .revision(.max))
+    #expect(reader.perform([text])[0].failure?.isRetryable == true)
     // The standby comes, or is given up by the operator.
     try server.execute("ALTER SYSTEM RESET synchronous_standby_names")
     try server.execute("SELECT pg_reload_conf()")
@@ -84,6 +86,13 @@ struct StandbyTests {
       return
     }
     #expect(stretch.entries.map(\.revision) == [1])
+    var read = reader.perform([text])[0]
+    while read.failure != nil { read = reader.perform([text])[0] }
+    guard case .text(let now) = read else {
+      Issue.record("expected a text, found \(read)")
+      return
+    }
+    #expect(now.revision == 1)
   }
 
   @Test(

@@ -189,11 +189,23 @@ struct PostgresLink: ~Copyable {
   /// Waits until the standby has all that the database shows.
   ///
   /// A database that crashed while a commit waited for the standby shows it once it is back, although
-  /// nothing but its own disk has it: to tell of it would acknowledge what a promotion loses. What is
-  /// committed from now on waits for the standby, and with it for all that was written before.
+  /// nothing but its own disk has it: to tell of it, on whichever connection, would acknowledge what a
+  /// promotion loses. What is committed from now on waits for the standby, and with it for all that was
+  /// written before.
   private mutating func bringToStandby() throws(PostgresOpenError) {
-    guard sharing != .reading, state.machines > 1, let connection else { return }
+    guard state.machines > 1, let connection else { return }
     do throws(PostgresFailure) {
+      if sharing == .reading {
+        // It writes to no table. On a standby there is nothing that it could lack.
+        _ = try connection.run([
+          PostgresCommand(
+            """
+            SELECT CASE WHEN pg_is_in_recovery() THEN '0/0'::pg_lsn
+              ELSE pg_logical_emit_message(true, 'parley', '') END
+            """)
+        ])
+        return
+      }
       _ = try connection.run([
         PostgresCommand(
           """
@@ -209,7 +221,7 @@ struct PostgresLink: ~Copyable {
 
   /// Closes the connection, or keeps it aside where a commit on it may wait for a standby.
   private mutating func letGo() {
-    if let connection, connection.isSilent, sharing != .reading, state.machines > 1 {
+    if let connection, connection.isSilent, state.machines > 1 {
       former = connection
     }
     connection = nil

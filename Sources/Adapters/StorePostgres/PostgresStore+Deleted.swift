@@ -80,7 +80,10 @@ extension PostgresStore {
     // Work on its log may have been due when it was deleted.
     if row.needsSnapshot { unsnapped.insert(ExactName(id)) }
     if let retention, retention.isOverlong(row) { overlong.insert(ExactName(id)) }
-    if row.base > 0 { hasCompacted = true }
+    if row.base > 0 {
+      hasCompacted = true
+      compactedPlace = min(compactedPlace, row.number - 1)
+    }
     return row
   }
 

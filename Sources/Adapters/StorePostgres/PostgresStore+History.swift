@@ -119,6 +119,7 @@ extension PostgresStore {
         (SELECT 1 FROM parley.versions v WHERE v.document = $1 AND v.revision = s.revision)
       """, row.number, through)
     hasCompacted = true
+    compactedPlace = min(compactedPlace, row.number - 1)
   }
 
   /// The revisions whose texts stay when a log is compacted: those that have a name, and the base.

@@ -120,13 +120,27 @@ extension PostgresStore {
   }
 
   /// Removes some entries that lie before their log's base; whether there may be more.
+  ///
+  /// - Complexity: O(1): some documents are looked at, in the order of their numbers.
   private func removeCompacted() throws(StoreError) -> Bool {
     let found = try query(
       """
-      SELECT number, base FROM parley.documents d WHERE base > 0 AND EXISTS
-        (SELECT 1 FROM parley.log l WHERE l.document = d.number AND l.revision <= d.base) LIMIT 1
-      """)
-    guard let row = found.first else { return false }
+      WITH slice AS (
+        SELECT number, base FROM parley.documents WHERE number > $1 ORDER BY number LIMIT 5000)
+      SELECT f.number, f.base, (SELECT max(number) FROM slice) FROM (SELECT 1) AS one LEFT JOIN LATERAL
+        (SELECT number, base FROM slice s WHERE base > 0 AND EXISTS
+          (SELECT 1 FROM parley.log l WHERE l.document = s.number AND l.revision <= s.base)
+        ORDER BY number LIMIT 1) AS f ON true
+      """, compactedPlace)
+    guard let row = found.first, !row.isNull(2) else {
+      compactedPlace = 0
+      return false
+    }
+    guard !row.isNull(0) else {
+      compactedPlace = row.integer(2)
+      return true
+    }
+    compactedPlace = row.integer(0) - 1
     change(
       """
       DELETE FROM parley.log WHERE document = $1 AND revision <= $2

@@ -305,18 +305,7 @@ extension PostgresStore {
           """, now
         ).changedRows == 0 && isDone
     }
-    for table in ["receipts", "likes"] {
-      isDone =
-        try query(
-          """
-          DELETE FROM parley.\(table) WHERE (room, "offset", person) IN
-            (SELECT r.room, r."offset", r.person FROM parley.\(table) r WHERE NOT EXISTS
-              (SELECT 1 FROM parley.publications p
-                WHERE p.room = r.room AND p."offset" = r."offset")
-              LIMIT 500)
-          """
-        ).changedRows == 0 && isDone
-    }
+    for table in ["receipts", "likes"] { isDone = try removeOrphans(in: table) && isDone }
     isDone =
       try query(
         """
@@ -330,6 +319,34 @@ extension PostgresStore {
         (SELECT id FROM parley.note_origins WHERE deleted = 1 AND expires <= $1 LIMIT 500)
       """, now
     ).changedRows == 0 && isDone
+  }
+
+  /// Removes what was said of publications that are gone, of some rows: a batch that comes meanwhile waits for no
+  /// more.
+  ///
+  /// - Returns: Whether all rows were looked at.
+  private func removeOrphans(in table: String) throws(StoreError) -> Bool {
+    let place = orphanPlaces[table] ?? OrphanPlace()
+    let found = try query(
+      """
+      WITH slice AS (
+        SELECT room, "offset", person FROM parley.\(table)
+        WHERE (room, "offset", person) > ($1, $2, $3) ORDER BY room, "offset", person LIMIT $4),
+      gone AS (
+        DELETE FROM parley.\(table) r USING slice s
+        WHERE r.room = s.room AND r."offset" = s."offset" AND r.person = s.person
+          AND NOT EXISTS (SELECT 1 FROM parley.publications p
+            WHERE p.room = s.room AND p."offset" = s."offset"))
+      SELECT room, "offset", person, (SELECT count(*) FROM slice) FROM slice
+      ORDER BY room DESC, "offset" DESC, person DESC LIMIT 1
+      """, place.room, place.offset, place.person, OrphanPlace.sliceCount)
+    guard let last = found.first, last.integer(3) == OrphanPlace.sliceCount else {
+      orphanPlaces[table] = nil
+      return true
+    }
+    orphanPlaces[table] = OrphanPlace(
+      room: last.integer(0), offset: last.integer(1), person: last.text(2))
+    return false
   }
 
   /// Removes the records of rooms that hold nothing and in which nothing was published for long;
@@ -365,4 +382,14 @@ extension PostgresStore {
       return removed
     }
   }
+}
+
+/// The place up to which a table of receipts or likes was looked through.
+struct OrphanPlace {
+  /// Rows that are looked at in one go.
+  static let sliceCount = 5_000
+
+  var room = 0
+  var offset = 0
+  var person = ""
 }

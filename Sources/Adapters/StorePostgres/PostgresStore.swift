@@ -64,6 +64,10 @@ public final class PostgresStore: DocumentStore, Outbox {
   var hasGarbage = true
   /// Whether entries before their log's base may be left.
   var hasCompacted = true
+  /// The number of the document up to which such entries were looked for.
+  var compactedPlace = 0
+  /// The places up to which receipts and likes of publications that are gone were looked for, by table.
+  var orphanPlaces: [String: OrphanPlace] = [:]
   /// The newest time that anything came with, or an earlier one if the clock was set back since.
   var latestTime: Timestamp = 0
   /// Whether it came with a request after the last deletion, which says no time itself.

@@ -117,9 +117,10 @@ extension Documents {
       unsettled.append(room)
       readNews(of: room)
     }
-    guard sharesLogs, !isLookingAtHeads else { return }
+    guard sharesLogs || settings.sharesStore, !isLookingAtHeads else { return }
     let pause = hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
-    let ids = lookedAt.next(now: now, pause: pause) {
+    let failures = storeFailure == nil ? board.storeFailures : nil
+    let ids = lookedAt.next(now: now, pause: pause, failures: failures) {
       documents.values.filter { $0.live?.isShared ?? false }.map(\.id)
     }
     guard !ids.isEmpty else { return }
@@ -130,7 +131,8 @@ extension Documents {
   /// The heads of logs were read: those that differ from what is known are read on.
   func compareHeads(of ids: [DocumentID], _ outcome: StoreOutcome<[LogHead?]>) {
     isLookingAtHeads = false
-    guard case .success(let heads) = outcome else { return }
+    guard case .success(let heads) = outcome else { return lookedAt.couldNotLook() }
+    defer { lookedAt.looked() }
     for (id, head) in zip(ids, heads) {
       guard let room = documents[id], let live = room.live, live.isShared else { continue }
       let known = LogHead(
@@ -147,6 +149,7 @@ extension Documents {
       if head.revision > known.revision, head.epoch.utf8.elementsEqual(known.epoch.utf8),
         head.title.utf8.elementsEqual(known.title.utf8)
       {
+        lookedAt.lacks(id, upTo: head.revision)
         // It may be what is being committed here: then nothing is read for it.
         room.heardRevision = max(room.heardRevision, head.revision)
         readNews(of: room)
@@ -154,6 +157,12 @@ extension Documents {
         look(at: room)
       }
     }
+  }
+
+  /// Whether other nodes' changes are still to be read after failures of the store.
+  var isBehind: Bool {
+    guard sharesLogs || settings.sharesStore else { return false }
+    return lookedAt.isBehind(after: board.storeFailures) { documents[$0]?.live?.durableRevision }
   }
 
   /// Has a log be read, whatever its newest revision is.

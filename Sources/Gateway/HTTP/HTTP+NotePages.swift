@@ -9,8 +9,6 @@ import SocketMessages
 extension HTTP {
   /// Notes of one page unless a number is asked for.
   private static let pageDefault = 100
-  /// Notes of the whole list, at most: the ones changed last.
-  private static let wholeListMax = 10_000
 
   func listNotes(_ call: Call) {
     let (request, identity, fields) = (call.request, call.identity, call.query)
@@ -20,8 +18,7 @@ extension HTTP {
       return search.listNotes(request, tagged: tag, limit: limit, identity)
     }
     if case .absent = fields.number("limit"), fields["after"] == nil {
-      store(.list, for: .notes(request, .list(identity)))
-      return
+      return read(request, WholeNoteList(identity: identity), after: nil)
     }
     guard let (limit, place) = page(call) else { return }
     read(request, NotesRequest.Page(identity: identity, limit: limit), after: place)
@@ -57,6 +54,27 @@ extension HTTP {
       return nil
     }
     return (limit, place)
+  }
+
+  private func read(_ request: RequestID, _ list: WholeNoteList, after place: NotePlace?) {
+    store(
+      .notes(after: place, limit: WholeNoteList.stepCount), for: .notes(request, .list(list)))
+  }
+
+  /// The store has read some notes for the whole list.
+  func goOn(_ request: RequestID, _ list: WholeNoteList, _ notes: [NoteSummary]) {
+    // What may not be read is not named either.
+    let identity = list.identity
+    if let place = list.take(notes, if: { identity.may(.read, .document($0.id, in: $0.folder)) }) {
+      return read(request, list, after: place)
+    }
+    respond(
+      request,
+      .json(
+        200,
+        NoteJSON.list(
+          list.finished(), for: identity, mayCreate: mayCreate(identity),
+          deletedAgeMax: settings.deletedMilliseconds, isCut: list.isCut)))
   }
 
   private func read(_ request: RequestID, _ work: NotesRequest.Page, after place: NotePlace?) {
@@ -104,19 +122,6 @@ extension HTTP {
         ("link", "</api/notes?\(part)limit=\(work.limit)&after=\(cursor)>; rel=\"next\""))
     }
     respond(request, response)
-  }
-
-  /// Answers with the whole list.
-  func answer(_ request: RequestID, all notes: [NoteSummary], _ identity: Identity) {
-    // What may not be read is not named either.
-    let readable = notes.filter { identity.may(.read, .document($0.id, in: $0.folder)) }
-    respond(
-      request,
-      .json(
-        200,
-        NoteJSON.list(
-          readable.prefix(Self.wholeListMax), for: identity, mayCreate: mayCreate(identity),
-          deletedAgeMax: settings.deletedMilliseconds, isCut: readable.count > Self.wholeListMax)))
   }
 
   /// A new note has a random name, which only a pattern covers.

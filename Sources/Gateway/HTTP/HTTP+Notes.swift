@@ -182,7 +182,7 @@ extension HTTP {
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
     do throws(StoreError) {
       switch kind {
-      case .list(let identity): answer(request, all: try reply.value(of: .notes), identity)
+      case .list(let list): goOn(request, list, try reply.value(of: .notes))
       case .page(let work): goOn(request, work, try reply.value(of: .notes))
       case .folderPage(let folder, let work):
         guard case .notes(let notes) = try reply.value(of: .folders) else { return }

@@ -194,16 +194,24 @@ extension Rooms {
   func lookForNews(now: Int64) {
     guard settings.sharesStore, !isLookingAtHeads else { return }
     let pause = hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
-    let names = lookedAt.next(now: now, pause: pause) { self.names }
+    let failures = storeFailure == nil ? board.storeFailures : nil
+    let names = lookedAt.next(now: now, pause: pause, failures: failures) { self.names }
     guard !names.isEmpty else { return }
     isLookingAtHeads = true
     store(.heads(of: names), for: .roomHeads(names))
   }
 
+  /// Whether other nodes' publications are still to be read after failures of the store.
+  var isBehind: Bool {
+    guard settings.sharesStore else { return false }
+    return lookedAt.isBehind(after: board.storeFailures) { rooms[$0]?.cursor?.position.offset }
+  }
+
   /// The heads of rooms were read.
   func compareHeads(of names: [RoomName], _ outcome: StoreOutcome<[RoomHead]>) {
     isLookingAtHeads = false
-    guard case .success(let heads) = outcome else { return }
+    guard case .success(let heads) = outcome else { return lookedAt.couldNotLook() }
+    defer { lookedAt.looked() }
     for (name, head) in zip(names, heads) {
       guard let room = rooms[name] else { continue }
       guard let cursor = room.cursor else {
@@ -217,6 +225,7 @@ extension Rooms {
       } else if head.position.offset < offset {
         startAnew(name, isLost: true)
       } else if head.position.offset > offset {
+        lookedAt.lacks(name, upTo: head.position.offset)
         hear(of: head.position.offset, in: name)
       } else if let time = cursor.time, time != head.time {
         startAnew(name, isLost: true)

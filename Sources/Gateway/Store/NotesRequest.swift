@@ -3,7 +3,7 @@ import SocketMessages
 
 /// A request over HTTP about notes, until the store has answered.
 enum NotesRequest {
-  case list(Identity)
+  case list(WholeNoteList)
   case page(Page)
   case folderPage(FolderPath, Page)
   case create

@@ -20,7 +20,9 @@ final class Switchboard {
   /// The account of what waits for the store.
   var backlog: StoreBacklog
   /// Why the last commit failed; `nil` once one has succeeded again.
-  var storeFailure: StoreError?
+  var storeFailure: StoreError? { didSet { if storeFailure != nil { storeFailures += 1 } } }
+  /// The number of failures since the start.
+  private(set) var storeFailures = 0
   /// Whether the store is being asked if it commits again.
   var isProbing = false
   /// The uptime from which it may be asked once more.

@@ -1,6 +1,8 @@
 /// Names of which all are looked at in each round, a slice at a time.
 ///
 /// However many there are, no slice is larger than a quarter of them, or than a number that costs little.
+/// After failures of the store a round begins at once; until it is over, and all that it found missing has been
+/// read, its owner is behind.
 struct NameRotation {
   /// Names in a slice, where they are few.
   private static let sliceMin = 2_000
@@ -10,18 +12,32 @@ struct NameRotation {
   private var left: [String] = []
   private var size = 0
   private var begunAt: Int64 = 0
+  /// The number of failures after which a round was completed.
+  private var caughtUp = 0
+  /// The number of failures after which the round under way began; `nil` for one that began in its time.
+  private var catchingUp: Int?
+  /// The numbers up to which names have to be read, as that round has found.
+  private var missing: [String: Int] = [:]
 
   /// The names whose turn it is; none between two rounds.
   ///
   /// - Parameters:
   ///   - now: The uptime, in milliseconds.
   ///   - pause: Milliseconds from the beginning of a round to the next one's.
+  ///   - failures: How often the store has failed; `nil` while it does.
   ///   - names: All names, asked for once in a round.
-  mutating func next(now: Int64, pause: Int64, of names: () -> [String]) -> [String] {
+  mutating func next(
+    now: Int64, pause: Int64, failures: Int? = 0, of names: () -> [String]
+  ) -> [String] {
+    let isCatchingUp = failures.map { $0 != caughtUp && $0 != catchingUp } ?? false
+    if isCatchingUp { (left, missing, catchingUp) = ([], [:], failures) }
     if left.isEmpty {
-      guard now - begunAt >= pause else { return [] }
+      guard isCatchingUp || now - begunAt >= pause else { return [] }
       left = names()
-      guard !left.isEmpty else { return [] }
+      guard !left.isEmpty else {
+        looked()
+        return []
+      }
       begunAt = now
       size = max(Self.sliceMin, (left.count + Self.slicesMax - 1) / Self.slicesMax)
       // A few are looked at in the same order in each run.
@@ -30,5 +46,31 @@ struct NameRotation {
     let slice = Array(left.suffix(size))
     left.removeLast(slice.count)
     return slice
+  }
+
+  /// Takes note that the store has more of a name than is known here.
+  mutating func lacks(_ name: String, upTo number: Int) {
+    if catchingUp != nil { missing[name] = number }
+  }
+
+  /// Takes note that a slice was looked at.
+  mutating func looked() {
+    guard left.isEmpty, let failures = catchingUp else { return }
+    (caughtUp, catchingUp) = (failures, nil)
+  }
+
+  /// Takes note that a slice could not be looked at: a round after a failure begins anew.
+  mutating func couldNotLook() { catchingUp = nil }
+
+  /// Whether something may be missing after failures of the store.
+  ///
+  /// - Parameters:
+  ///   - failures: How often the store has failed.
+  ///   - reached: The number up to which a name is known; `nil` for one that is not in memory.
+  func isBehind(after failures: Int, _ reached: (String) -> Int?) -> Bool {
+    failures != caughtUp
+      || missing.contains { name, number in
+        reached(name).map { $0 < number } ?? false
+      }
   }
 }
