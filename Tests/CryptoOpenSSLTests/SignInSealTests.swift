@@ -117,7 +117,7 @@ struct ProvidedUserTests {
         _ = try tokens.identity(of: token, now: Self.now)
       }
       #expect(throws: AuthenticationError.audience) {
-        _ = try tokens.identity(ofRefreshToken: token, now: Self.now)
+        _ = try tokens.refreshToken(token, now: Self.now)
       }
     }
     let bearer = tokens.token(for: Identity(user: "u", issuedAt: Self.now, grants: []))

@@ -70,7 +70,7 @@ struct RouteTests {
     #expect(operation.parameters.contains("ifMatch") == route.looksAtIfMatch)
     let isOpen =
       switch route.right {
-      case .nothing, .setting, .password, .refreshToken, .invitation, .provider: true
+      case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider: true
       case .note, .notes, .newNote, .room, .rooms, .person, .operatorKey: false
       }
     #expect(operation.isOpen == isOpen)
@@ -115,6 +115,7 @@ struct RouteTests {
     case .password: "a user's password"
     case .refreshToken: "a refresh token"
     case .invitation: "an invitation"
+    case .link: "the key of a link"
     case .provider: "a sign-in at the provider"
     case .note(let verbs): word(verbs)
     case .notes(let verbs): "shows the notes with \(word(verbs))"
@@ -164,7 +165,7 @@ struct RouteTests {
     "a path takes its methods, and says which",
     arguments: [
       ("/api/notes", "GET, HEAD, POST"), ("/api/notes/n1", "GET, HEAD, PUT, PATCH, DELETE"),
-      ("/api/notes/n1/text", "GET, HEAD, PUT"), ("/api/notes/n1/share", "POST, DELETE"),
+      ("/api/notes/n1/text", "GET, HEAD, PUT"), ("/api/notes/n1/share", "GET, HEAD, POST, DELETE"),
       ("/api/notes/n1/versions/1", "DELETE"), ("/api/rooms/r/publish", "POST"),
       ("/api/rooms/r/history", "GET, HEAD"), ("/api/publish", "POST"),
     ])

@@ -81,7 +81,7 @@ extension DocumentStoreConformance {
       "a link is opened by its key alone, as long as it counts and its note is there"
     ) { rig in
       try rig.create("n")
-      let link = link("l.1", to: "n", at: 10)
+      let link = noteLink("l.1", to: "n", at: 10)
       try expect(rig.link(.make(link, key: "one", countMax: 2)), .made, "the making")
       try expect(rig.link(.make(link, key: "one", countMax: 2)), .made, "the same again")
       try rig.restart()
@@ -89,7 +89,7 @@ extension DocumentStoreConformance {
       try expect(rig.link(.open(key: "One", now: 20)), .unknown, "another key")
       try expect(rig.link(.open(key: "one", now: 110)), .unknown, "when its time is over")
       try expect(
-        rig.error(.links(.make(self.link("l.9", to: "x", at: 10), key: "x", countMax: 2))),
+        rig.error(.links(.make(noteLink("l.9", to: "x", at: 10), key: "x", countMax: 2))),
         .unknownDocument, "a link to nothing")
       try rig.delete("n")
       try expect(rig.link(.open(key: "one", now: 20)), .unknown, "when its note is gone")
@@ -97,11 +97,11 @@ extension DocumentStoreConformance {
     ConformanceCheck("links of a note are listed, bounded and ended") { rig in
       try rig.create("n")
       try rig.create("m")
-      let links = (1...3).map { link("l.\($0)", to: "n", at: Timestamp($0)) }
+      let links = (1...3).map { noteLink("l.\($0)", to: "n", at: Timestamp($0)) }
       for link in links { _ = try rig.link(.make(link, key: "k" + link.id, countMax: 3)) }
-      let more = link("l.4", to: "n", at: 4)
+      let more = noteLink("l.4", to: "n", at: 4)
       try expect(rig.link(.make(more, key: "k4", countMax: 3)), .tooMany, "one more")
-      let other = link("l.5", to: "m", at: 5)
+      let other = noteLink("l.5", to: "m", at: 5)
       try expect(rig.link(.make(other, key: "k5", countMax: 3)), .made, "another note's")
       try expect(rig.link(.list(note: "n", now: 6)), .links(links.reversed()), "the list")
       try expect(rig.link(.end(note: "m", id: "l.1")), .ended([]), "by another note")
@@ -115,7 +115,7 @@ extension DocumentStoreConformance {
     },
   ]
 
-  private static func link(_ id: String, to note: DocumentID, at time: Timestamp) -> NoteLink {
+  private static func noteLink(_ id: String, to note: DocumentID, at time: Timestamp) -> NoteLink {
     NoteLink(
       id: id, note: note, access: .comment, maker: "ada", createdAt: time, expiresAt: time + 100)
   }
