@@ -386,7 +386,7 @@ struct AccessTests {
   func link(access: String) throws {
     let (status, body) = share("n1", #"{"access":"\#(access)","expiresIn":60}"#)
     #expect(status == 201)
-    #expect(body.contains(##""path":"/n/n1#share=own0""##))
+    #expect(body.contains(#""path":"/s/key of l."#))
     #expect(body.contains(#""isProtected":true"#))
     let (id, _) = try rig.greet("own0", name: "A guest")
     #expect(join(id)?.rawValue == access)

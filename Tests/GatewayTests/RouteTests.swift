@@ -70,7 +70,7 @@ struct RouteTests {
     #expect(operation.parameters.contains("ifMatch") == route.looksAtIfMatch)
     let isOpen =
       switch route.right {
-      case .nothing, .setting, .password, .refreshToken, .invitation, .provider: true
+      case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider: true
       case .note, .notes, .newNote, .chosenNote, .folders, .room, .rooms, .person, .operatorKey:
         false
       }
@@ -116,6 +116,7 @@ struct RouteTests {
     case .password: "a user's password"
     case .refreshToken: "a refresh token"
     case .invitation: "an invitation"
+    case .link: "the key of a link"
     case .provider: "a sign-in at the provider"
     case .note(let verbs), .chosenNote(let verbs): word(verbs)
     case .folders(let verbs): "\(word(verbs)) on all notes of both folders"
@@ -166,7 +167,7 @@ struct RouteTests {
     "a path takes its methods, and says which",
     arguments: [
       ("/api/notes", "GET, HEAD, POST"), ("/api/notes/n1", "GET, HEAD, PUT, PATCH, DELETE"),
-      ("/api/notes/n1/text", "GET, HEAD, PUT"), ("/api/notes/n1/share", "POST, DELETE"),
+      ("/api/notes/n1/text", "GET, HEAD, PUT"), ("/api/notes/n1/share", "GET, HEAD, POST, DELETE"),
       ("/api/notes/n1/versions/1", "DELETE"), ("/api/rooms/r/publish", "POST"),
       ("/api/rooms/r/history", "GET, HEAD"), ("/api/publish", "POST"),
     ])

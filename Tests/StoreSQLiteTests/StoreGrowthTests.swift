@@ -21,6 +21,8 @@ struct StoreGrowthTests {
     case moveNote, folderNotes, listFolders, foldersOf, moveFolder
     case putFile, listFiles, readFile, unsettledFiles, searchFiles, settleFiles
     case listComments, quote, addComment, editComment, resolve, removeComment
+    case beginSession, renewSession, listSessions, endSession
+    case makeLink, openLink, listLinks, endLink
     case take, settle, deadLetters
 
     init(_ request: StoreRequest) {
@@ -77,6 +79,14 @@ struct StoreGrowthTests {
       case .groups(.likes): self = .likes
       case .groups(.read): self = .read
       case .groups(.badges): self = .badges
+      case .logins(.begin): self = .beginSession
+      case .logins(.renew): self = .renewSession
+      case .logins(.list): self = .listSessions
+      case .logins(.end): self = .endSession
+      case .links(.make): self = .makeLink
+      case .links(.open): self = .openLink
+      case .links(.list): self = .listLinks
+      case .links(.end): self = .endLink
       case .files(.put): self = .putFile
       case .files(.list): self = .listFiles
       case .files(.read): self = .readFile
@@ -181,6 +191,42 @@ struct StoreGrowthTests {
         .append(id: "n", epoch: epoch, entries: entries(1)),
       ])
       perform((0..<size).map { comment("\($0)") })
+    }
+
+    private static let rule = SessionRule(idleMilliseconds: 1 << 40)
+
+    /// A session of a user.
+    static func begin(_ id: String, of user: String) -> StoreRequest {
+      let device = Session.Device(browser: "", system: "")
+      let session = Session(
+        id: id, user: user, begunAt: 1, endsAt: 1 << 50, device: device, rule)
+      return .logins(.begin(session, countMax: Session.countMax))
+    }
+
+    /// Sessions of as many users as the size says, and one of `ada`.
+    func makeSessions() {
+      perform((0..<size).map { Self.begin("s.\($0)", of: "user \($0)") })
+      perform([Self.begin("s.ada", of: "ada")])
+    }
+
+    /// An exchange of the token of ada's session.
+    static var renewal: StoreRequest {
+      .logins(.renew(id: "s.ada", user: "ada", turn: 1 << 20, adopting: nil, now: 2, rule))
+    }
+
+    /// A link to a note, which has ended when the next is made.
+    static func link(_ id: String, to note: DocumentID = "n", endsAt: Timestamp = 1) -> StoreRequest
+    {
+      let link = NoteLink(
+        id: id, note: note, access: .read, maker: "", createdAt: 1, expiresAt: endsAt)
+      return .links(.make(link, key: id, countMax: .max))
+    }
+
+    /// Notes with a link each, as many as the size says.
+    func makeLinks() {
+      makeNotes()
+      perform((0..<size).map { Self.link("l.\($0)", to: "n\($0)", endsAt: 9) })
+      perform([Self.link("l.n", endsAt: 9)])
     }
 
     /// The hash of the file that was put into the note `n` last.
@@ -441,6 +487,19 @@ struct StoreGrowthTests {
       stage.perform([stage.comment(name)])
       return on(.remove(name, by: anybody))
     },
+    Row(.beginSession, prepare: { $0.makeSessions() }) { stage in
+      let name = stage.freshName()
+      return Stage.begin(name, of: name)
+    },
+    Row(.renewSession, prepare: { $0.makeSessions() }) { _ in Stage.renewal },
+    Row(.listSessions, prepare: { $0.makeSessions() }) { _ in
+      .logins(.list(user: "ada", now: 2))
+    },
+    Row(.endSession, prepare: { $0.makeSessions() }) { _ in .logins(.end(user: "ada", .one("x"))) },
+    Row(.makeLink, prepare: { $0.makeLinks() }) { Stage.link($0.freshName()) },
+    Row(.openLink, prepare: { $0.makeLinks() }) { _ in .links(.open(key: "l.n", now: 2)) },
+    Row(.listLinks, prepare: { $0.makeLinks() }) { _ in .links(.list(note: "n", now: 2)) },
+    Row(.endLink, prepare: { $0.makeLinks() }) { _ in .links(.end(note: "n", id: "x")) },
   ]
 
   private static let rooms: [Row] = [

@@ -44,6 +44,9 @@ extension HTTP {
         maker: call.identity.user, createdAt: stamp.time,
         expiresAt: stamp.time + Timestamp(seconds) * 1_000)
     }
-    links.make(link(tokenStamp(for: request) { links.guest(of: link($0)) }), request)
+    // What was done once is answered again, and not done.
+    let isRepeated = once[request]?.stamp != nil
+    let stamp = tokenStamp(for: request) { links.guest(of: link($0)) }
+    links.make(link(stamp), request, isRepeated: isRepeated)
   }
 }

@@ -137,7 +137,7 @@ extension Route {
     Route("GET", "/api/user/ways", .nothing, page: .ways),
     Route("GET", "/api/user/provider", .nothing, page: .provider),
     Route("GET", "/api/user/provider/return", .provider, page: .providerReturn),
-    Route("POST", "/api/user/provider", .provider, page: .provider),
+    Route("POST", "/api/user/provider", .provider, .json, page: .provider),
     Route("GET", "/api/openapi.json", .nothing, page: .description),
     Route("GET", "/sdk/version.json", .nothing, page: .version),
     Route("GET", "/health", .nothing, page: .health),

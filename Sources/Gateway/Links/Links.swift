@@ -34,15 +34,16 @@ final class Links: Part {
   }
 
   /// Makes a link, and answers with it.
-  func make(_ link: NoteLink, _ request: RequestID) {
+  ///
+  /// - Parameter isRepeated: Whether it was made when the request first came.
+  func make(_ link: NoteLink, _ request: RequestID, isRepeated: Bool) {
     let guest = guest(of: link)
     guard let key = access.key(ofLink: link.id), let token = access.token(for: guest) else {
       return respond(request, Self.notOffered)
     }
     let answer = Response.json(
       201, LinkJSON.made(link, key: key, token: token, isProtected: !access.isDemo))
-    // Asked again by its key, and ended meanwhile: it does not come back.
-    guard !access.isRevoked(guest) else { return respond(request, answer) }
+    guard !isRepeated else { return respond(request, answer) }
     perform(.make(link, key: key, countMax: NoteLink.countMax), request) { [self] reply in
       guard case .made = reply else {
         return respond(
