@@ -98,7 +98,8 @@ class Day:
         self.look_back_and_name(ada)
         self.export(ada)
         self.share(ada)
-        self.on_a_phone(note)
+        phone = self.on_a_phone(note)
+        self.sign_out_the_phone(bea, phone)
         self.in_arabic(note)
 
     def set_up(self):
@@ -213,8 +214,11 @@ class Day:
         self.look(cem, "comments")
         thread.get_by_role("button", name="Resolve").click()
         wait_for_marks(bea)
-        cem.page.locator("#comments").click()
+        for one in (cem, bea):
+            one.page.locator("#comments").click()
         bea.page.get_by_role("button", name="Read as a page").click()
+        # What is for words of the text is not over the page.
+        expect(bea.page.locator("#comment-here")).to_be_hidden()
 
     def read_as_a_page(self, bea):
         page = bea.page.locator("#rendered")
@@ -293,6 +297,7 @@ class Day:
         expect(field).to_be_visible()
         self.look(ada, "share")
         link = field.input_value()
+        assert len(link.removeprefix(self.server.url)) <= 60, link
         dialog.get_by_role("button", name="Done").click()
         guest = self.person("Dora", "#55731a")
         guest.page.goto(link)
@@ -315,6 +320,20 @@ class Day:
         bea.page.locator("#back").tap()
         expect(bea.page.locator("#notes .note-row")).to_have_count(4)
         self.look(bea, "phone-list")
+        return bea
+
+    def sign_out_the_phone(self, bea, phone):
+        """It was left on the train."""
+        bea.page.locator("#me").click()
+        bea.page.get_by_role("button", name="Devices…").click()
+        devices = bea.page.get_by_role("dialog")
+        rows = devices.get_by_role("listitem")
+        expect(rows).to_have_count(2)
+        self.look(bea, "devices")
+        devices.get_by_role("button", name="Sign out everywhere else").click()
+        expect(rows).to_have_count(1)
+        devices.get_by_role("button", name="Done").click()
+        expect(phone.page.get_by_role("button", name="Sign in").first).to_be_visible()
 
     def in_arabic(self, note):
         self.provider.user = {"sub": "u-8", "name": "منى", "groups": ["writers"]}

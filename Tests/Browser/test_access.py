@@ -413,7 +413,10 @@ def test_what_is_not_allowed_is_not_offered(guarded, person):
     expect(bo.page.get_by_label("Title of the note")).to_be_disabled()
     expect(bo.page.get_by_role("button", name="Share")).to_be_hidden()
     bo.page.get_by_role("button", name="More for this note").click()
-    expect(bo.page.get_by_role("menuitem")).to_have_text(["Add pictures or files…", *MENU_OF_READERS])
+    # Whoever may write may comment.
+    menu = ["Add pictures or files…", *MENU_OF_READERS]
+    menu.insert(2, "Comment on the selection")
+    expect(bo.page.get_by_role("menuitem")).to_have_text(menu)
     bo.picture("no-managing")
     bo.press("Escape")
     bo.page.locator("#notes .note-row").hover()

@@ -18,7 +18,8 @@ export function placeIn(url) {
   const note = noteAt(address.pathname);
   if (note === undefined) return undefined;
   // A shared link is somebody's right to come in, and no place in a note.
-  if (fragmentOf(address.hash).share || fragmentOf(address.hash).token) return undefined;
+  const { share, key, token } = fragmentOf(address.hash);
+  if (share || key || token) return undefined;
   return { note, heading: address.hash ? headingIn(address.hash) : undefined, href: address.href };
 }
 
