@@ -339,7 +339,7 @@ final class Comments: Part {
       switch reply {
       case .badRange(let length):
         .problem(
-          400, .badMessage,
+          409, .lengthMismatch,
           "expected a range of the text that is not empty; it has \(length) characters at that revision"
         )
       case .futureRevision(let head):
