@@ -175,6 +175,14 @@ def test_words_stay_in_their_field_until_the_server_has_them(server, person):
     threads(ann).get_by_role("button", name="Send").click()
     expect(threads(ann)).to_contain_text("Shorten it.")
     expect(answer).to_have_value("x" * 5_000)
+    # Another note is looked at meanwhile.
+    other = server.create("Other")
+    ann.page.evaluate("path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }", f"/n/{other}")
+    ann.wait_for_text("")
+    ann.page.go_back()
+    ann.wait_for_text("some words to talk about")
+    ann.page.get_by_role("button", name="Comments: 1 open").click()
+    expect(answer).to_have_value("x" * 5_000)
     # Nothing is selected: it is said what to do.
     ann.put_caret(0)
     ann.press("Alt+m")

@@ -16,7 +16,16 @@ import { messageOf } from "./words.js";
  * @typedef {ReturnType<typeof import("./editor.js").createEditor>} Editor
  * @typedef {ReturnType<typeof composer>} Composer
  * @typedef {{element: HTMLElement, thread: Thread, answer: Composer | undefined, editing: string | undefined}} View
+ * @typedef {{name: string, form: Composer, sent: () => {text: string, body: object, key: string} | undefined}} Written
  */
+
+/**
+ * Words that were not sent when their note was left, by the note and the thread; with what was sent of them, if nobody
+ * knows whether it is there.
+ *
+ * @type {Map<string, {text: string, sent: {text: string, body: object, key: string} | undefined}>}
+ */
+const unsent = new Map();
 
 const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
 
@@ -48,6 +57,8 @@ export function showComments({ note, editor, connection, profile }) {
   const views = new Map();
   /** @type {Composer | undefined} Of a new comment. */
   let draft;
+  /** @type {Map<string, Written>} Fields for new words, by their names. */
+  const written = new Map();
   /** @type {string | undefined} The thread that stands out. */
   let chosen;
   resolvedBox.checked = false;
@@ -271,7 +282,7 @@ export function showComments({ note, editor, connection, profile }) {
     const form = composer({
       label: t("comments.yours"),
       send: t("save"),
-      text: comment.text,
+      original: comment.text,
       bytesMax: () => comments.textBytesMax,
       async submit(text) {
         await comments.change(comment.id, { text });
@@ -308,9 +319,10 @@ export function showComments({ note, editor, connection, profile }) {
    * @param {string} [thread]
    */
   function sender(thread) {
-    /** @type {{text: string, body: object, key: string} | undefined} */
-    let sent;
+    const name = nameOf(thread);
+    let sent = unsent.get(name)?.sent;
     return {
+      sent: () => sent,
       /**
        * @param {string} text
        * @returns {Promise<string | undefined>}
@@ -324,6 +336,7 @@ export function showComments({ note, editor, connection, profile }) {
         }
         await comments.make(sent.body, sent.key);
         sent = undefined;
+        unsent.delete(name);
         announce(t("comments.made"));
         return undefined;
       },
@@ -340,14 +353,22 @@ export function showComments({ note, editor, connection, profile }) {
     };
   }
 
+  /** @param {string} [thread] */
+  const nameOf = (thread = "") => `${note.documentId}\n${thread}`;
+
   /** @param {string} thread */
   function answerTo(thread) {
-    return composer({
+    const { sent, submit, failed } = sender(thread);
+    const form = composer({
       label: t("comments.answer"),
       send: t("comments.send"),
+      text: unsent.get(nameOf(thread))?.text ?? "",
       bytesMax: () => comments.textBytesMax,
-      ...sender(thread),
+      submit,
+      failed,
     });
+    written.set(nameOf(thread), { name: nameOf(thread), form, sent });
+    return form;
   }
 
   /** Begins a comment on what is selected in the text. */
@@ -368,10 +389,11 @@ export function showComments({ note, editor, connection, profile }) {
     }
     endDraft();
     marks.set(view, [{ id: "", from, to }, ...marks.marksOf(view).filter(({ id }) => id !== "")]);
-    const { submit, failed } = sender();
+    const { sent, submit, failed } = sender();
     draft = composer({
       label: t("comments.yours"),
       send: t("comments.comment"),
+      text: unsent.get(nameOf())?.text ?? "",
       bytesMax: () => comments.textBytesMax,
       async submit(text) {
         const problem = await submit(text);
@@ -383,10 +405,12 @@ export function showComments({ note, editor, connection, profile }) {
       },
       failed,
       cancel() {
+        unsent.delete(nameOf());
         endDraft();
         view.focus();
       },
     });
+    written.set(nameOf(), { name: nameOf(), form: draft, sent });
     const quote = document.createElement("p");
     quote.className = "quote";
     quote.dir = "auto";
@@ -399,6 +423,7 @@ export function showComments({ note, editor, connection, profile }) {
 
   function endDraft() {
     draft = undefined;
+    written.delete(nameOf());
     byId("comment-new").hidden = true;
     byId("comment-new").replaceChildren();
     marks.set(view, marks.marksOf(view).filter(({ id }) => id !== ""));
@@ -523,6 +548,10 @@ export function showComments({ note, editor, connection, profile }) {
     },
     close() {
       isClosed = true;
+      for (const { name, form, sent } of written.values()) {
+        if (form.isEmpty) unsent.delete(name);
+        else unsent.set(name, { text: form.text, sent: sent() });
+      }
       for (const unsubscribe of subscriptions) unsubscribe();
       editor.onComments(undefined);
       comments.close();

@@ -10,6 +10,7 @@ const encoder = new TextEncoder();
  * @param {string} options.label What a screen reader calls the field; shown in it while it is empty.
  * @param {string} options.send On the button.
  * @param {string} [options.text] What it begins with.
+ * @param {string} [options.original] Words that are somewhere else, too, so that they can be given up; none if it is new.
  * @param {() => number} options.bytesMax
  * @param {(text: string) => Promise<string | undefined>} options.submit Sends the text; a problem in words, or undefined
  *   once it is there. What fails otherwise is told as `failed` has it.
@@ -17,7 +18,7 @@ const encoder = new TextEncoder();
  *   is there, so that the same words have to be sent again before they may be changed.
  * @param {() => void} [options.cancel]
  */
-export function composer({ label, send, text = "", bytesMax, submit, failed, cancel }) {
+export function composer({ label, send, original = "", text = original, bytesMax, submit, failed, cancel }) {
   const form = document.createElement("form");
   form.className = "composer";
   const area = document.createElement("textarea");
@@ -84,7 +85,7 @@ export function composer({ label, send, text = "", bytesMax, submit, failed, can
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       void go();
-    } else if (event.key === "Escape" && cancel && !isBusy && area.value.trim() === text.trim()) {
+    } else if (event.key === "Escape" && cancel && !isBusy && [original.trim(), ""].includes(area.value.trim())) {
       // With other words in it, it is put out of sight with the panel, and keeps them.
       event.stopPropagation();
       cancel();
@@ -94,6 +95,9 @@ export function composer({ label, send, text = "", bytesMax, submit, failed, can
   return {
     element: form,
     focus: () => area.focus(),
+    get text() {
+      return area.value;
+    },
     get isEmpty() {
       return area.value.trim() === "" && !isBusy;
     },

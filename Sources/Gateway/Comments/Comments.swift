@@ -89,13 +89,13 @@ final class Comments: Part {
       return
     }
     guard let anchor = fields.anchor, let revision = anchor.revision, let from = anchor.from,
-      let to = anchor.to, revision >= 0, 0 <= from, from < to, to <= Int(Int32.max)
+      let to = anchor.to, revision >= 0, from >= 0, to >= 0
     else {
       respond(
         request,
         .problem(
           400, .badMessage,
-          "expected anchor with \"revision\", \"from\" and \"to\", a range that is not empty"))
+          "expected anchor with \"revision\", \"from\" and \"to\", none of them below zero"))
       return
     }
     guard drafts.count < Self.draftsMax else {
@@ -362,8 +362,9 @@ final class Comments: Part {
       switch reply {
       case .badRange(let length):
         .problem(
-          400, .badMessage,
-          "the text has \(length) characters at that revision; the range goes beyond")
+          409, .lengthMismatch,
+          "expected a range of the text that is not empty; it has \(length) characters at that revision"
+        )
       case .futureRevision(let head):
         .problem(409, .futureRevision, "there is no such revision; the newest is \(head)")
       case .otherEpoch:

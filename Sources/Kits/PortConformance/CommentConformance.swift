@@ -142,7 +142,7 @@ extension DocumentStoreConformance {
       try rig.delete("n")
       rig.maintain()
     },
-    ConformanceCheck("ranges are moved as carets are, over any edits, restarts and compactions") {
+    ConformanceCheck("ranges move as carets do, over edits, restarts, compactions and epochs") {
       rig in
       for seed in UInt64(1)...8 { try follow(rig, seed) }
     },
@@ -156,24 +156,29 @@ extension DocumentStoreConformance {
     let text = RandomTexts.text(scalars: 12, using: &random) + "some words"
     try rig.append(id, entry(1, op(.text(text))))
     var length = text.unicodeScalars.count
-    var (revision, base) = (1, 0)
+    var (revision, epoch) = (1, StoreRig.epoch)
     var expected: [CommentID: CommentAnchor] = [:]
     for step in 0..<30 {
       let operation = TextOperation.random(length: length, using: &random)
       length = operation.targetLength
       revision += 1
-      try rig.append(id, entry(revision, operation))
+      try rig.done(
+        rig.perform(.append(id: id, epoch: epoch, entries: [entry(revision, operation)]))[0])
       for key in expected.keys { expected[key]?.passByHand(operation) }
       if step % 3 == 0, length > 1 {
         let start = random.below(length)
         let end = start + 1 + random.below(length - start)
         let range = anchor(revision, start, end)
         expected["c\(step)"] = range
-        _ = try rig.comment(id, .add(remark("c\(step)", on: range, "q"), countMax: 99))
+        var made = remark("c\(step)", on: range, "q")
+        made.origin?.epoch = epoch
+        try expect(rig.comment(id, .add(made, countMax: 99)), .kept(made), "seed \(seed)")
       }
       if step % 11 == 10 {
-        base = revision - 2
-        try rig.compact(id, through: base)
+        let next = "epoch-\(step)"
+        try rig.done(rig.perform(.renewEpoch(id: id, from: epoch, to: next))[0])
+        epoch = next
+        try rig.compact(id, through: revision - 2)
         rig.maintain()
         try rig.restart()
       }
