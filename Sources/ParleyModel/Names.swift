@@ -24,7 +24,7 @@ package struct ExactName: Hashable, Sendable, ExpressibleByStringLiteral {
         Self.areEqual(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
       }
     }
-    return areEqual.flatMap(\.self) ?? left.elementsEqual(right)
+    return areEqual.flatMap { $0 } ?? left.elementsEqual(right)
   }
 
   /// Compares eight bytes at a time: every look into a dictionary of names compares at least once.
