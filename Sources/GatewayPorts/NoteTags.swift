@@ -1,7 +1,7 @@
 /// The tags that a note's text has, such as `#plan`.
 ///
 /// A tag is a `#` and letters, digits, `-`, `_` and `/` behind it, with a letter among them. It stands at the
-/// beginning of a line, behind a blank or behind an opening sign. In code, in addresses and in what a link leads
+/// beginning of a line, behind a blank, an opening sign or a backtick. In code, in addresses and in what a link leads
 /// to there are none, and a heading has a blank behind its `#`. Tags are compared in small letters.
 ///
 ///     "# Plan\nBring #Milk and #home/garden, not `#code` or a#b"  ─▶  home/garden, milk
@@ -177,7 +177,9 @@ private struct TagReader {
   private static func opens(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .openPunctuation, .initialPunctuation: true
-    default: scalar.properties.isWhitespace || scalar == "\"" || scalar == "'" || scalar == ","
+    default:
+      scalar.properties.isWhitespace || scalar == "\"" || scalar == "'" || scalar == ","
+        || scalar == "`"
     }
   }
 

@@ -22,7 +22,7 @@ struct HashedAPIKeysTests {
     #expect(!identity.isOperator)
     #expect(identity.verbs(on: .room("orders-7")) == .publish)
     #expect(identity.verbs(on: .room("other")).isEmpty)
-    #expect(identity.verbs(on: .document("n=x", in: nil)) == [.read, .write])
+    #expect(identity.verbs(on: .document("n=x", in: nil)) == [.read, .write, .comment])
     for other in ["", "pk_", key + "x", String(key.dropLast()), HashedAPIKeys.newKey()] {
       #expect(keys.identity(for: other, now: 0) == nil)
     }

@@ -168,7 +168,7 @@ struct JWTIssuerProfileTests {
     }
     let limited = try outcome(signed(Self.app, own), deciding).get()
     #expect(limited.verbs(on: .room("a")) == [])
-    #expect(limited.verbs(on: .document("team-1", in: nil)) == [.read, .write])
+    #expect(limited.verbs(on: .document("team-1", in: nil)) == [.read, .write, .comment])
   }
 
   @Test("a refresh token is none for access, and neither is one without what is required")

@@ -85,6 +85,17 @@ struct RequestGrowthTests {
     "beginSignIn": "a cookie of bounded length; the rest is the provider's thread's",
     "returnFromProvider": "a code of bounded length; the rest is the provider's thread's",
     "endSignIn": "one cookie of bounded length",
+    "logOut": "one token of bounded length",
+    "listSessions": "a user has a bounded number of sessions",
+    "endSession": "a user has a bounded number of sessions",
+    "endOtherSessions": "a user has a bounded number of sessions",
+    "openLink": "one key of bounded length, which the store finds by its hash",
+    "listShares": "a note has a bounded number of links",
+    "endShare": "a note has a bounded number of links",
+    "listComments": "a note's comments are bounded; StoreGrowthTests has the store's part",
+    "makeComment": "a note's comments are bounded; StoreGrowthTests has the store's part",
+    "changeComment": "a note's comments are bounded; StoreGrowthTests has the store's part",
+    "deleteComment": "a note's comments are bounded; StoreGrowthTests has the store's part",
   ]
 
   private static func rig() -> GatewayRig {
@@ -180,7 +191,8 @@ struct RequestGrowthTests {
   }
 
   private static let notes = [
-    Growing("listNotes", "notes", size: 500) { rig, size in
+    // Fewer than are read at a time: the store in memory sorts all notes for each part.
+    Growing("listNotes", "notes", size: 120) { rig, size in
       for number in 0..<size { rig.make("note \(number)") }
       return { ask(rig, "GET", "/api/notes") }
     },
@@ -218,6 +230,34 @@ struct RequestGrowthTests {
       }
       _ = rig.token("few", [Grant(.documents, NamePattern("few-*"), .read)])
       return { rig.request("GET", "/api/search?q=x", token: "few").status }
+    },
+    Growing("listTags", "tags", size: 120) { rig, size in
+      let tags = (0..<size).map { TagCount(tag: "t\($0)", notes: 1) }
+      rig.index = { search in
+        switch search {
+        case .find, .tagged: .ids([])
+        case .places: .hits([])
+        case .tags: .tags(tags, isCut: false)
+        }
+      }
+      return { ask(rig, "GET", "/api/tags") }
+    },
+    Growing("listFolders", "folders", size: 100) { rig, size in
+      for number in 0..<size {
+        _ = ask(
+          rig, "POST", "/api/notes", #"{"id":"f\#(number)","title":"T","folder":"f\#(number)"}"#)
+      }
+      return { ask(rig, "GET", "/api/folders") }
+    },
+    Growing("moveFolder", "notes in it", size: 60) { rig, size in
+      for number in 0..<size {
+        _ = ask(rig, "POST", "/api/notes", #"{"id":"f\#(number)","title":"T","folder":"a"}"#)
+      }
+      var (from, to) = ("a", "b")
+      return {
+        defer { (from, to) = (to, from) }
+        return ask(rig, "POST", "/api/folders/move", #"{"from":"\#(from)","to":"\#(to)"}"#)
+      }
     },
     .often("undeleteNote", size: 100) { rig in
       { number in

@@ -143,6 +143,10 @@ struct SharedLogTests {
     #expect(refusals(after).isEmpty)
     #expect(acknowledged(after) + changes(after) == [1])
     #expect(store.log(of: "n1")?.map(\.client) == [author.id])
+    // Ready once the heads have shown that nothing of others is missing.
+    #expect(a.unreadiness != nil)
+    a.pass(milliseconds: 1_000)
+    settle(a)
     #expect(a.unreadiness == nil)
   }
 

@@ -34,7 +34,8 @@ struct OpeningTests {
     let database = try server().newDatabase()
     #expect(try !PostgresStore.exists(at: address(database)))
     #expect(try error(database, .reading) == .noStore(address: address(database).description))
-    for _ in 0..<2 { #expect(try error(database) == nil) }
+    // Patiently: the database may take a moment to see that the first has gone.
+    for _ in 0..<2 { _ = try PostgresStore(address(database)) }
     #expect(try PostgresStore.exists(at: address(database)))
   }
 

@@ -26,6 +26,7 @@ final class PostgresProxy: Sendable {
   private let listener: Int32
   private let trouble = Mutex(Trouble.none)
   private let troubles = Atomic(0)
+  private let befallen = DispatchSemaphore(value: 0)
   private let connections = Atomic(0)
 
   /// Begins to listen.
@@ -52,6 +53,9 @@ final class PostgresProxy: Sendable {
 
   /// The number of times that something has befallen a connection.
   var troubleCount: Int { troubles.load(ordering: .acquiring) }
+
+  /// Waits for the next time that something befalls a connection, or takes one that nobody has waited for.
+  func waitForTrouble() { befallen.wait() }
 
   /// The number of connections that were made.
   var connectionCount: Int { connections.load(ordering: .acquiring) }
@@ -109,7 +113,10 @@ final class PostgresProxy: Sendable {
           default: return (false, false)
           }
         }
-        if isCut || silences { troubles.add(1, ordering: .releasing) }
+        if isCut || silences {
+          troubles.add(1, ordering: .releasing)
+          befallen.signal()
+        }
         if isCut { return }
         isSilent = isSilent || silences
         if isSilent, isAnswer { continue }

@@ -53,14 +53,13 @@ struct StandingStillTests {
     // Handed to one thread, which has ended before anybody else works with the store.
     nonisolated(unsafe) let store = still
     let hasEnded = DispatchSemaphore(value: 0)
-    let before = line.troubleCount
     line.bring(.silence)
     let thread = Thread {
       _ = store.perform(batch)
       hasEnded.signal()
     }
     thread.start()
-    while line.troubleCount == before { Thread.sleep(forTimeInterval: 0.001) }
+    line.waitForTrouble()
     defer {
       line.bring(.down)
       hasEnded.wait()

@@ -84,12 +84,8 @@ extension Documents {
 
   /// Notes in the log that entries could not be read, where that is the disk's doing.
   func logUnread(_ error: StoreError) {
-    switch error {
-    case .damaged, .unavailable, .refused, .unknownOutcome:
-      surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
-    case .compacted, .unknownDocument, .exists, .notNext, .fenced, .answeredElsewhere, .outOfReach:
-      break
-    }
+    guard error.isOfTheStore else { return }
+    surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
   }
 
   /// Ends a wait for older entries that cannot be read.
@@ -115,30 +111,22 @@ extension Documents {
       }
       join(room.id, joining, messageID: messageID, connection)
     case .edit(let edit):
-      switch error {
-      case .compacted:
-        respond(
-          edit.request,
-          .problem(410, .historyGone, "the changes since that revision are no longer kept"))
-      case .unavailable, .refused, .answeredElsewhere, .unknownOutcome, .damaged, .notNext, .fenced,
-        .exists, .unknownDocument, .outOfReach:
-        respond(
-          edit.request,
-          .problem(503, .unavailable, "older changes cannot be read now; try again"))
-      }
+      respond(
+        edit.request,
+        error.isCompacted
+          ? .problem(410, .historyGone, "the changes since that revision are no longer kept")
+          : .problem(503, .unavailable, "older changes cannot be read now; try again"))
     case .version(let request, let version): save(version, request, of: room)
     case .change(let id, let messageID, let submission):
       guard let connection = connections[id],
         let subscription = connection.subscriptions[room.id]
       else { return }
-      switch error {
-      case .compacted: refuseForWantOfHistory(submission, messageID: messageID, subscription)
-      case .unavailable, .refused, .answeredElsewhere, .unknownOutcome, .damaged, .notNext, .fenced,
-        .exists, .unknownDocument, .outOfReach:
-        refuse(
-          submission.sequence, .unavailable, "older changes cannot be read now; send it again",
-          of: room.id, ref: messageID, to: connection)
+      guard !error.isCompacted else {
+        return refuseForWantOfHistory(submission, messageID: messageID, subscription)
       }
+      refuse(
+        submission.sequence, .unavailable, "older changes cannot be read now; send it again",
+        of: room.id, ref: messageID, to: connection)
     }
   }
 

@@ -17,4 +17,18 @@ extension StoreError {
     case .damaged: "damaged"
     }
   }
+
+  /// Whether the store itself is the reason, and not what it was asked for.
+  var isOfTheStore: Bool {
+    switch self {
+    case .damaged, .unavailable, .refused, .unknownOutcome: true
+    case .compacted, .unknownDocument, .exists, .notNext, .fenced, .answeredElsewhere, .outOfReach:
+      false
+    }
+  }
+
+  /// Whether what was asked for is kept no longer.
+  var isCompacted: Bool {
+    if case .compacted = self { true } else { false }
+  }
 }
