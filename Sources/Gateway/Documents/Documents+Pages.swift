@@ -151,13 +151,6 @@ extension Documents {
     of id: DocumentID, _ connection: Connection, _ code: ErrorCode, ref: String
   ) {
     connection.pageReads[id] = nil
-    let words =
-      switch code {
-      case .epochChanged: "the document has another history now; join it with its text"
-      case .futureRevision: "there is no such revision; join the document"
-      case .historyGone: "the changes after that revision are no longer kept; join the document"
-      default: "older changes cannot be read now; try again"
-      }
-    turnAway(connection, code, words, ref: ref)
+    turnAway(connection, code, code.wordsForReader, ref: ref)
   }
 }

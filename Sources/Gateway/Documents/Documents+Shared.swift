@@ -96,10 +96,7 @@ extension Documents {
   /// Another node says that a log has grown. Nothing is believed but that it may be worth a look.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     guard let room = room(under: topic) else { return }
-    guard !bytes.elementsEqual(DocumentRoom.moveHint) else {
-      store(.heads(ids: [room.id]), for: .heads([room.id]))
-      return
-    }
+    if bytes.elementsEqual(DocumentRoom.moveHint) { return look(at: room) }
     guard bytes.count <= 20, let revision = Int(String(decoding: bytes, as: UTF8.self)) else {
       return hearOfPeople(topic, bytes, in: room)
     }

@@ -47,7 +47,9 @@ public final class MemoryStore: DocumentStore, Outbox {
   /// Entries that restarts have lost, by document, in the order in which they were lost.
   public private(set) var lostEntries: [DocumentID: [LogEntry]] = [:]
 
-  private var records: [Key: Record] = [:]
+  private var records: [Key: Record] = [:] { didSet { placesInOrder = nil } }
+  /// The notes in the order of their places, from when they are asked for until there is another one.
+  private var placesInOrder: [Record]?
   /// Deleted notes that may come back, by their names; of each name the newest deletion first.
   private var deletedNotes: [Key: [DeletedRecord]] = [:]
   /// The writes of a commit whose sync failed, as long as nothing else stands in their place.
@@ -212,9 +214,17 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .list:
       return .notes(list())
     case .notes(let place, let limit):
-      let rest = list().filter { note in place.map { NotePlace(note).isAfter($0) } ?? true }
-      return .notes(
-        Array(rest.sorted { NotePlace($1).isAfter(NotePlace($0)) }.prefix(max(limit, 0))))
+      let all = recordsInOrder()
+      var (first, end) = (0, all.count)
+      while let place, first < end {
+        let middle = (first + end) / 2
+        if NotePlace(all[middle].summary).isAfter(place) {
+          end = middle
+        } else {
+          first = middle + 1
+        }
+      }
+      return .notes(all[first...].prefix(max(limit, 0)).map(\.summary))
     case .load(let id, let recentMax):
       let record = try readable(id)
       return .document(
@@ -514,6 +524,13 @@ public final class MemoryStore: DocumentStore, Outbox {
   private func record(_ id: DocumentID) throws(StoreError) -> Record {
     guard let record = records[Key(id)] else { throw .unknownDocument }
     return record
+  }
+
+  private func recordsInOrder() -> [Record] {
+    if let placesInOrder { return placesInOrder }
+    let all = records.values.sorted { NotePlace($1.summary).isAfter(NotePlace($0.summary)) }
+    placesInOrder = all
+    return all
   }
 
   private func list() -> [NoteSummary] {

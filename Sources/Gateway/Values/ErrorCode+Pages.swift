@@ -1,0 +1,13 @@
+import SocketMessages
+
+extension ErrorCode {
+  /// What who reads pages of a document's changes is told with it.
+  var wordsForReader: String {
+    switch self {
+    case .epochChanged: "the document has another history now; join it with its text"
+    case .futureRevision: "there is no such revision; join the document"
+    case .historyGone: "the changes after that revision are no longer kept; join the document"
+    default: "older changes cannot be read now; try again"
+    }
+  }
+}
