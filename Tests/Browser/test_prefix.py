@@ -84,7 +84,7 @@ def test_writing_and_sharing_below_a_path(server, person):
     field = page.locator("#sharing-link")
     expect(field).to_be_visible()
     link = field.input_value()
-    assert link.startswith(server.url + "n/")
+    assert link.startswith(server.url + "s/")
     dialog.get_by_role("button", name="Done").click()
     guest = person("Guest", ignore_https_errors=True)
     guest.page.goto(link)

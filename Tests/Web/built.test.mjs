@@ -37,7 +37,7 @@ test("every file that a page or a part names is there", () => {
   }
 });
 
-test("a first visit is at most 12 requests and 300 kB, the client core at most 110 kB of them", () => {
+test("a first visit is at most 12 requests and 310 kB, the client core at most 110 kB of them", () => {
   // The pages' own files, what the start brings, and the list of notes, asked for before and after the line is up.
   const files = new Set([...named(read("index.html")), ...["text", "codemirror"].map(file)]);
   // A language, the largest; English is in what the page starts with.
@@ -49,7 +49,7 @@ test("a first visit is at most 12 requests and 300 kB, the client core at most 1
   assert.ok(1 + files.size + 2 <= 12, `${[...files]}`);
   const bytes = [...files, "index.html"].reduce((sum, name) => sum + size(`${name}.br`), 0);
   // Headers come to less than 1 kB for each.
-  assert.ok(bytes + 1_000 * (files.size + 3) <= 300_000, `${bytes} bytes`);
+  assert.ok(bytes + 1_000 * (files.size + 3) <= 310_000, `${bytes} bytes`);
   assert.ok(size(`${file("client")}.br`) <= 110_000);
 });
 
