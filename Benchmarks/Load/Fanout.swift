@@ -1,4 +1,4 @@
-/// One publisher, many subscribers: whatever is published comes to all, by the words of any `Relay`. Each
+/// A publisher and many subscribers: whatever is published comes to all, by the words of any `Relay`. Each
 /// message carries the time at which it was sent.
 final class Fanout: Workload {
   private static let topic = "bench"

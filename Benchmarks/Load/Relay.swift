@@ -5,7 +5,7 @@ import WebSocketFrames
 ///
 /// A message carries the time at which it was sent (`TimeMark`), which every protocol here leaves readable.
 enum Relay: String {
-  /// What comes at one path goes out at the other, as it is.
+  /// A relay that sends what comes at one path to the other, as it is.
   case plain
   /// NATS over WebSocket.
   case nats
@@ -14,7 +14,7 @@ enum Relay: String {
   /// Yjs: updates of one document, under the protocol of y-websocket.
   case yjs
 
-  /// Where subscribers connect.
+  /// The path of subscribers.
   func path(_ options: Options) -> String {
     switch self {
     case .plain: options.text("subscribe-path", "/sub")
@@ -23,14 +23,14 @@ enum Relay: String {
     }
   }
 
-  /// Where the publisher connects.
+  /// The path of the publisher.
   func publisherPath(_ options: Options) -> String {
     self == .plain ? options.text("publish-path", "/pub") : path(options)
   }
 
   var subprotocol: String? { self == .mqtt ? "mqtt" : nil }
 
-  /// What a client says first, to hear of a topic.
+  /// The first words of a client, by which it hears of a topic.
   func greeting(topic: String, number: Int) -> [Frame] {
     switch self {
     case .plain: []

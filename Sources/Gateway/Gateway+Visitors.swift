@@ -1,6 +1,6 @@
 public import GatewayPorts
 
-/// What the program around the gateway asks of it for people who come: sessions and links. The owner has to take
+/// Requests of the program around the gateway for people who come: sessions and links. The owner has to take
 /// the actions afterwards.
 extension Gateway {
   /// Has the store work with sessions of those who have signed in. Tokens of those that end by it are taken back.

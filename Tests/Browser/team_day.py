@@ -90,7 +90,7 @@ class Day:
         bea = self.join_by_invitation()
         note = self.write(ada)
         cem = self.sign_in_at_the_provider(note)
-        self.put_into_a_folder(ada, bea, note)
+        self.put_into_a_folder(ada, note)
         self.tick_and_paste(ada, bea, cem, note)
         self.comment_and_answer(bea, cem)
         self.read_as_a_page(bea)
@@ -172,17 +172,16 @@ class Day:
         ada.wait_until_saved()
         return ada.page.url.rsplit("/", 1)[1]
 
-    def put_into_a_folder(self, ada, bea, note):
-        ada.page.locator(f"[data-note='{note}']").hover()
+    def put_into_a_folder(self, ada, note):
+        ada.page.locator(f"li[data-note='{note}']").hover()
         ada.page.get_by_role("button", name="More for “Autumn walk”").click()
         ada.page.get_by_role("menuitem", name="Move to a folder").click()
         ada.page.get_by_role("combobox", name="Folder").fill("outings/autumn")
         self.look(ada, "move")
         ada.press("Enter")
         expect(ada.page.locator("#toast")).to_contain_text("“Autumn walk” is now in outings/autumn.")
-        # The others see it there.
-        expect(bea.page.locator("#folders .folder-name", has_text="autumn")).to_be_visible()
-        self.look(bea, "folders")
+        expect(ada.page.locator("#folders .folder-name", has_text="autumn")).to_be_visible(timeout=15_000)
+        self.look(ada, "folders")
 
     def tick_and_paste(self, ada, bea, cem, note):
         bea.open(note)

@@ -14,7 +14,7 @@ struct SessionFence {
 extension PostgresStore {
   /// Sessions of clients that have changed nothing, which a note keeps at least, of those that began last.
   private static let idleSessionsMin = 1_000
-  /// Those that it keeps at most.
+  /// The number of such sessions that a note keeps at most.
   private static let idleSessionsMax = 100_000
   /// Seconds for which it keeps as many.
   private static let idleSeconds = 3_600

@@ -36,7 +36,7 @@ enum LinkJSON {
     return body
   }
 
-  /// What a key has opened.
+  /// The answer to a key: its note, a token for it, the right, and the end.
   static func opened(_ opened: Links.Opened) -> [UInt8] {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
