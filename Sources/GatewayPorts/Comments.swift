@@ -125,7 +125,7 @@ public struct Comment: Sendable, Equatable {
   }
 }
 
-/// Somebody who changes comments.
+/// The author of a change to comments, with their rights.
 public struct CommentActor: Sendable, Equatable {
   /// The person; `nil` for a guest.
   public var person: PersonID?

@@ -64,7 +64,7 @@ extension Revocation {
 public struct RevokedTokens: Sendable {
   private var users: [[UInt8]: Timestamp] = [:]
   private var tokens: Set<[UInt8]> = []
-  /// Those with an end, which are forgotten then.
+  /// Revocations with an end, which are removed then.
   private var timed: [[UInt8]: Timestamp] = [:]
   /// Users that are the links of a note, and single links.
   private var linkCount = 0

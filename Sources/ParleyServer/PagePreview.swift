@@ -1,4 +1,4 @@
-/// What a page says of itself to those who show its address as a card: Open Graph and Twitter cards.
+/// The description of a page for programs that show its address as a card: Open Graph and Twitter cards.
 ///
 ///     <meta property="og:title" content="…">
 ///

@@ -134,8 +134,8 @@ final class Connection {
 
 /// A connection's wish to hear of a document: a cursor into its log.
 ///
-/// What a slow reader costs is this much, however far it is behind. What every delivery touches is not
-/// checked for overlapping accesses: it is on one loop, and each access is a load or a store.
+/// A slow reader costs this much, however far it is behind. Fields that every delivery touches are not
+/// checked for overlapping accesses: they are on one loop, and each access is a load or a store.
 final class Subscription: CaretHolder {
   unowned let connection: Connection
   unowned let room: DocumentRoom

@@ -23,7 +23,7 @@ struct Room {
     static let waiting = Place(group: -1, index: 0)
   }
 
-  /// What stands in the place of a member who has left; no connection has this name.
+  /// The mark in the place of a member who has left; no connection has this id.
   private static let gap = ConnectionID(0)
 
   private var groups: [Group] = []

@@ -1,7 +1,7 @@
 import SocketMessages
 
 extension ErrorCode {
-  /// What who reads pages of a document's changes is told with it.
+  /// The message with this code for a reader of pages of a document's changes.
   var wordsForReader: String {
     switch self {
     case .epochChanged: "the document has another history now; join it with its text"
