@@ -33,7 +33,7 @@ from parley_server import ParleyServer
 from patience import SECONDS
 from postgres_server import PostgresServer
 from proxies import filled, free_port
-from room_run import RoomRun
+from room_run import GRACE_SECONDS, RoomRun
 
 TEXT_MAX = 3_000
 # For how long after an event pauses of those whom it did not touch are looked for.
@@ -214,7 +214,8 @@ class ClusterRun:
             hosts = ",".join(line.folder for line in lines)
             server = ParleyServer(
                 place, "--store-url", address.replace(str(self.postgres.folder), hosts),
-                "--trusted-proxy", "127.0.0.1", "--room-history-max", "1000000", *flags,
+                "--trusted-proxy", "127.0.0.1", "--room-history-max", "1000000",
+                "--presence-grace", f"{GRACE_SECONDS}s", *flags,
             )  # fmt: skip
             self.stack.callback(lambda server=server: server.is_running and server.kill())
             self.servers.append(server.start())

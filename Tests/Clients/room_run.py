@@ -23,8 +23,10 @@ from test_bayeux import BayeuxSocket
 # A name that every dialect can say.
 ROOM = "/group/9"
 PATH = "/api/rooms/" + urllib.parse.quote(ROOM, safe="")
-# For how long somebody may be shown who has gone.
+# For how long somebody may be shown who has gone, whatever was lost on the way; and of that, for how long
+# somebody is shown who may come back.
 GHOST_SECONDS = 6
+GRACE_SECONDS = 1
 
 
 def ask(port, method, path, body=None):

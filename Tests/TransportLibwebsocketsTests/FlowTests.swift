@@ -52,6 +52,50 @@ struct FlowTests {
     #expect(try server.onLoop { $0.transport.queuedBytesBound } == 0)
   }
 
+  /// The owner is woken at the end of a turn in which 200 connections were sent a frame.
+  @Test(
+    "a reply that comes while many are written to goes with it, unless much is queued",
+    arguments: [(100, true), (64 << 10, false)])
+  func reply(bytes: Int, goesWithIt: Bool) throws {
+    let first = Frame(payload: [UInt8](repeating: 0x61, count: bytes))
+    let second = Frame(payload: Array("second".utf8))
+    let state = Locked((isDue: false, isReplying: false, wasInTurn: [Bool]()))
+    let server = try TestServer { server, _ in
+      server.onTurnEnded = { server in
+        let isDue = state.withLock { state in
+          defer { (state.isDue, state.isReplying) = (false, state.isReplying || state.isDue) }
+          return state.isDue
+        }
+        guard isDue else { return false }
+        server.transport.send(first, to: server.open)
+        server.transport.mailbox.wake()
+        return false
+      }
+      server.onWoken = { server in
+        let isReplying = state.withLock { state in
+          defer { state.isReplying = false }
+          if state.isReplying { state.wasInTurn.append(server.transport.isInTurn) }
+          return state.isReplying
+        }
+        if isReplying { server.transport.send(second, to: server.open) }
+      }
+    }
+    defer { server.stop() }
+    let clients = try (0..<200).map { _ in try TestClient.open(port: server.port) }
+    // Who has an answer has been opened at the server.
+    for client in clients {
+      try client.sendText("there?")
+      #expect(try client.receive().text == "there?")
+    }
+    _ = try server.onLoop { _ in state.withLock { $0.isDue = true } }
+    for client in clients {
+      #expect(try client.receive().payload.count == bytes)
+      #expect(try client.receive().text == "second")
+    }
+    #expect(state.withLock { $0.wasInTurn } == [!goesWithIt])
+    #expect(try server.onLoop { $0.transport.queuedBytesBound } == 0)
+  }
+
   @Test func `drained comes after a large flush that the socket took at once`() throws {
     let server = try TestServer()
     defer { server.stop() }

@@ -48,10 +48,23 @@ extension Loop {
     dirty.append(session)
   }
 
-  /// Writes what this turn has queued. `drained` may queue more, which goes in the same pass.
+  /// The number of connections that a flush writes to between two looks for replies.
+  static let connectionsBetweenLooks = 64
+  /// The bytes that may be queued before a flush looks for no more: what is there goes out first.
+  static let bytesUntilNoLook = 64 << 10
+
+  /// Writes what this turn has queued. `drained` may queue more, which goes in the same pass; so do
+  /// replies that come meanwhile: a connection whose turn to be written to has not come gets both in one
+  /// write. Nothing is read from sockets before the end, so the pass is as long as the work that was
+  /// begun.
   func flush() {
     var index = 0
     while index < dirty.count {
+      if index % Self.connectionsBetweenLooks == Self.connectionsBetweenLooks - 1,
+        bytesOfTurn < Self.bytesUntilNoLook
+      {
+        lookForReplies()
+      }
       let session = dirty[index]
       index += 1
       session.isDirty = false

@@ -7,8 +7,8 @@ import WebSocketFrames
 /// The thread that owns every connection.
 ///
 /// One turn: wait for events, accept and read, read the mailbox, tell the owner that this was all,
-/// then write what was queued. Nothing here is locked, and nothing here may be touched from another
-/// thread.
+/// then write what was queued, and what the owner adds when it is woken meanwhile. Nothing here is
+/// locked, and nothing here may be touched from another thread.
 final class Loop {
   let configuration: LibwebsocketsTransport.Configuration
   let mailbox: LoopMailbox
@@ -240,6 +240,15 @@ final class Loop {
     guard isForOwner else { return }
     pulse.enter(.replies)
     delegate?.woken()
+  }
+
+  /// Has the owner take what has come for it since the mailbox was read, if that is all that has come.
+  /// The next turn begins at once, since the wake-up stands.
+  func lookForReplies() {
+    guard mailbox.takeWake() else { return }
+    let stage = pulse.enter(.replies)
+    delegate?.woken()
+    pulse.enter(stage)
   }
 
   /// Takes some of those that have come from other loops; the rest has its turn after everybody else.

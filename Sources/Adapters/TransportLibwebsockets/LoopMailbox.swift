@@ -74,6 +74,15 @@ public final class LoopMailbox: Sendable {
     }
   }
 
+  /// Takes a wake for the owner, if no letter is to be read before it. The loop's wake-up stands.
+  func takeWake() -> Bool {
+    state.withLock { state in
+      guard state.isForOwner, state.letters.isEmpty else { return false }
+      state.isForOwner = false
+      return true
+    }
+  }
+
   /// Takes letters from now on. The owner is woken once, since some of its mailboxes may have
   /// been filled before there was a loop to wake.
   func open(_ wakeUp: Int32) {

@@ -5,9 +5,9 @@ import SocketMessages
 /// The people whom nodes have under a topic (a room, a note, or all who are connected), as they tell each other.
 ///
 /// Each node tells of its own: what has changed, with the version before and after, and every two seconds the version
-/// alone. Whoever lacks something asks, and is told of all. What was not confirmed for six seconds is forgotten: so
-/// nobody stays who is gone, whatever was lost on the way. Messages count from when they were sent, not from when they
-/// came.
+/// alone. Whoever lacks something asks, and is told of all. What was not confirmed for five and a half seconds is
+/// forgotten: so nobody stays who is gone, whatever was lost on the way. Messages count from when they were sent, not
+/// from when they came.
 ///
 ///     node A   change 6 → 7 ──▶        (lost)
 ///              beat 7       ──────────▶ B has 6: asks
@@ -27,8 +27,9 @@ struct PeopleExchange {
 
   /// Milliseconds between confirmations.
   static let beatMilliseconds: Int64 = 2_000
-  /// Milliseconds without any after which a node's people are gone.
-  static let silenceMilliseconds: Int64 = 6_000
+  /// Milliseconds without any after which a node's people are gone: with a tick of the clock and the way of a
+  /// message, nobody is shown for longer than six seconds.
+  static let silenceMilliseconds: Int64 = 5_500
   /// Milliseconds between questions to the same node under a topic, and between answers.
   static let askMilliseconds: Int64 = 500
   /// Milliseconds after each message of changes under a topic until the next one, at least.
