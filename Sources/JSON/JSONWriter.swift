@@ -133,30 +133,78 @@
   }
 
   /// Writes a part of a string: what stands between the quotes.
+  ///
+  /// - Complexity: O(*n*), at nearly the same cost for each byte, however many have to be escaped.
   @usableFromInline package static func escaped(
     _ text: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]
   ) {
-    var plainFrom = 0
-    for index in text.indices {
-      let byte = text[index]
-      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
-        continue
-      }
-      buffer.append(contentsOf: text[plainFrom..<index])
-      plainFrom = index + 1
-      buffer.append(UInt8(ascii: "\\"))
-      switch byte {
-      case 0x0a: buffer.append(UInt8(ascii: "n"))
-      case 0x0d: buffer.append(UInt8(ascii: "r"))
-      case 0x09: buffer.append(UInt8(ascii: "t"))
-      case ..<0x20:
-        raw("u00", &buffer)
-        buffer.append(hexDigit(byte >> 4))
-        buffer.append(hexDigit(byte & 15))
-      default: buffer.append(byte)
+    var from = 0
+    while from < text.count {
+      let end = min(from + pieceBytes, text.count)
+      let piece = UnsafeBufferPointer(rebasing: text[from..<end])
+      from = end
+      if hasEscapes(piece) {
+        escape(piece, &buffer)
+      } else {
+        buffer.append(contentsOf: piece)
       }
     }
-    buffer.append(contentsOf: text[plainFrom...])
+  }
+
+  /// The number of bytes that a part of a string takes at most.
+  package static func escapedCountMax(of text: UnsafeBufferPointer<UInt8>) -> Int {
+    var controls = 0
+    var marks = 0
+    for byte in text {
+      controls &+= byte < 0x20 ? 1 : 0
+      marks &+= byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 1 : 0
+    }
+    return text.count + 5 * controls + marks
+  }
+
+  /// The bytes of a text that are looked at together: escaped, they fit on the stack.
+  private static let pieceBytes = 160
+
+  /// Whether some byte has to be escaped. Looks at all of them, which takes a few instructions for 16.
+  private static func hasEscapes(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
+    var found: UInt8 = 0
+    for byte in piece {
+      found |=
+        (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0)
+        | (byte == UInt8(ascii: "\\") ? 1 : 0)
+    }
+    return found != 0
+  }
+
+  /// Appends a piece with its escapes, all at once.
+  private static func escape(_ piece: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 6 * pieceBytes) { room in
+      var count = 0
+      func put(_ byte: UInt8) {
+        room[count] = byte
+        count += 1
+      }
+      for byte in piece {
+        guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+          put(byte)
+          continue
+        }
+        put(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x0a: put(UInt8(ascii: "n"))
+        case 0x0d: put(UInt8(ascii: "r"))
+        case 0x09: put(UInt8(ascii: "t"))
+        case ..<0x20:
+          put(UInt8(ascii: "u"))
+          put(UInt8(ascii: "0"))
+          put(UInt8(ascii: "0"))
+          put(hexDigit(byte >> 4))
+          put(hexDigit(byte & 15))
+        default: put(byte)
+        }
+      }
+      buffer.append(contentsOf: UnsafeBufferPointer(rebasing: room[..<count]))
+    }
   }
 
   private static func hexDigit(_ value: UInt8) -> UInt8 {

@@ -2,10 +2,19 @@ package import JSON
 package import OTCore
 
 extension JSONWriter {
-  /// Writes a document's text as a string, without a copy of it in between.
+  /// Writes a document's text as a string, without a copy of it in between; a long one without being copied while
+  /// it grows, either.
   package static func string(_ document: Document, _ buffer: inout [UInt8]) {
+    if document.utf8Count > 16 << 10 {
+      var count = restBytes
+      document.forEachChunk { count += escapedCountMax(of: $0) }
+      buffer.reserveCapacity(buffer.count + count)
+    }
     buffer.append(UInt8(ascii: "\""))
     document.forEachChunk { escaped($0, &buffer) }
     buffer.append(UInt8(ascii: "\""))
   }
+
+  /// Room for what else stands in a message with a long text.
+  private static var restBytes: Int { 4 << 10 }
 }
