@@ -175,6 +175,26 @@ struct FileTests {
     #expect(kept == 16)
   }
 
+  @Test("an upload that was sent again is done, though the first try was cancelled in the line")
+  func cancelled() {
+    let rig = GatewayRig(isDemo: true)
+    rig.make("n")
+    rig.isStepwise = true
+    func upload(_ byte: UInt8, _ key: String) -> UInt64 {
+      rig.begin(
+        "POST", "/api/notes/n/files", headers: ["idempotency-key": key], bytes: [byte])
+    }
+    let requests = [upload(1, "a"), upload(2, "b"), upload(2, "b")]
+    // The second one waits for the first, and the third for the second.
+    rig.storeWorks()
+    rig.abandon(requests[1])
+    #expect(rig.answer(requests[2])?.status == 503)
+    let again = upload(2, "b")
+    while !rig.stored.isEmpty { rig.storeWorks() }
+    #expect(rig.answer(requests[0])?.status == 201)
+    #expect(rig.answer(again)?.status == 201)
+  }
+
   @Test(
     "names lose what means something to a file system, a terminal or the direction of text",
     arguments: [

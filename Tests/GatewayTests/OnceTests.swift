@@ -136,6 +136,21 @@ struct OnceTests {
     #expect(next.store.log(of: "n1")?.count == before.2)
   }
 
+  @Test("a link is made once, wherever the process ends", arguments: 1...4)
+  func crashAmongLinks(step: Int) throws {
+    rig.isStepwise = true
+    _ = send(Self.all[10])
+    for _ in 0..<step {
+      _ = rig.endTurn()
+      rig.storeWorks()
+    }
+    rig.store.restart()
+    let next = GatewayRig(isDemo: true, store: rig.store, prefix: "h")
+    #expect(next.answer(send(Self.all[10], to: next))?.status == 201)
+    let links = next.request("GET", "/api/notes/n1/share").body
+    #expect(links.ranges(of: #""id":"#).count == 1)
+  }
+
   @Test("a key is used for one request of its method and path")
   func reuse() {
     var writing = Self.all[4]

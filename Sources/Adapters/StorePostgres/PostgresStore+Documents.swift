@@ -23,6 +23,12 @@ extension PostgresStore {
       for id in locks.documents { documents[id] = .some(nil) }
       for row in try found.rows(readRow) { documents[ExactName(row.id)] = row }
     }
+    if !locks.users.isEmpty {
+      change(
+        """
+        SELECT 1::bigint FROM parley.sessions WHERE "user" = ANY ($1) ORDER BY id FOR UPDATE
+        """, locks.users.map(\.text))
+    }
     let names = locks.rooms.union(locks.newRooms)
     if !names.isEmpty {
       let found = try query(
@@ -38,6 +44,7 @@ extension PostgresStore {
     guard try row(id) == nil else { throw .exists }
     // Of an earlier note of this id.
     change("DELETE FROM parley.note_origins WHERE id = $1", id)
+    change("DELETE FROM parley.note_links WHERE note = $1", id)
     let origin = hasher.origin(of: id)
     let made = try query(
       """

@@ -15,7 +15,9 @@ extension PostgresStore {
       removeExpiredLinks(now: link.createdAt)
       let kept = try links(of: link.note)
       if kept.contains(where: { $0.id.utf8.elementsEqual(link.id.utf8) }) { return .made }
-      guard kept.count < countMax else { return .tooMany }
+      // Some whose time is over may be there yet.
+      let counting = kept.count { $0.expiresAt > link.createdAt }
+      guard counting < countMax else { return .tooMany }
       change(
         """
         INSERT INTO parley.note_links (id, note, hash, access, maker, created, expires)

@@ -507,6 +507,8 @@ struct RowLocks {
   var rooms: Set<ExactName> = []
   /// Rooms that a record is made for.
   var newRooms: Set<ExactName> = []
+  /// Users whose sessions change.
+  var users: Set<ExactName> = []
 
   mutating func add(_ request: StoreRequest) {
     switch request {
@@ -529,6 +531,9 @@ struct RowLocks {
       documents.insert(ExactName(request.note))
     case .links(.make(let link, _, _)): documents.insert(ExactName(link.note))
     case .links(.end(let id, _)): documents.insert(ExactName(id))
+    case .logins(.begin(let session, _)): users.insert(ExactName(session.user))
+    case .logins(.renew(_, let user, _, _, _, _)), .logins(.end(let user, _)):
+      users.insert(ExactName(user))
     case .once(.perform(let work, _, _)): add(work)
     case .within(let condition, let work):
       if work.isWriting, !condition.isOfDeleted { documents.insert(ExactName(condition.id)) }

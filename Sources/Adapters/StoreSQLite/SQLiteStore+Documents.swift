@@ -9,6 +9,7 @@ extension SQLiteStore {
     guard try row(id) == nil else { throw .exists }
     // Of an earlier note of this id.
     try sql("DELETE FROM note_origins WHERE id = ?").run(id)
+    try sql("DELETE FROM note_links WHERE note = ?").run(id)
     try sql(
       """
       INSERT INTO documents (id, title, created, updated, epoch, revision, length, chain, base,

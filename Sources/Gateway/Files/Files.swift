@@ -257,10 +257,16 @@ final class Files: Part {
       request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
   }
 
-  /// Forgets a request whose answer nobody waits for any more, if it has not begun.
+  /// Takes a request out of the line whose client went away, if it has not begun. It is answered all the same: the
+  /// same request may have been sent again meanwhile, and wait for that answer.
   func abandoned(_ request: RequestID) {
-    waiting.removeAll { $0.request == request }
-    guard let index = uploads.firstIndex(where: { $0.request == request }) else { return }
-    uploadBytes -= uploads.remove(at: index).draft.bytes.count
+    if let index = waiting.firstIndex(where: { $0.request == request }) {
+      waiting.remove(at: index)
+    } else if let index = uploads.firstIndex(where: { $0.request == request }) {
+      uploadBytes -= uploads.remove(at: index).draft.bytes.count
+    } else {
+      return
+    }
+    respond(request, .busy("this request was cancelled, for its client went away; send it again"))
   }
 }

@@ -137,8 +137,9 @@ extension HTTP {
   ) -> AnswerDraft? {
     guard let work = once[request] else { return nil }
     once.keepWithWork(request)
+    let token = work.stamp.map(KeptAnswer.token)
     return AnswerDraft(work.keyed) { reply in
-      answer(reply).flatMap { KeptAnswer.response($0).bytes }
+      answer(reply).flatMap { (token ?? .response($0)).bytes }
     }
   }
 

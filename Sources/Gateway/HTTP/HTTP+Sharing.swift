@@ -47,6 +47,8 @@ extension HTTP {
     // What was done once is answered again, and not done.
     let isRepeated = once[request]?.stamp != nil
     let stamp = tokenStamp(for: request) { links.guest(of: link($0)) }
-    links.make(link(stamp), request, isRepeated: isRepeated)
+    links.make(link(stamp), request, isRepeated: isRepeated) {
+      keeping($0, for: request, Links.answer(to:))
+    }
   }
 }

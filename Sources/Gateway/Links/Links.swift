@@ -35,8 +35,13 @@ final class Links: Part {
 
   /// Makes a link, and answers with it.
   ///
-  /// - Parameter isRepeated: Whether it was made when the request first came.
-  func make(_ link: NoteLink, _ request: RequestID, isRepeated: Bool) {
+  /// - Parameters:
+  ///   - isRepeated: Whether it was made when the request first came.
+  ///   - keeping: The same work, with the request's answer kept in its commit.
+  func make(
+    _ link: NoteLink, _ request: RequestID, isRepeated: Bool,
+    keeping: (StoreRequest) -> StoreRequest
+  ) {
     let guest = guest(of: link)
     guard let key = access.key(ofLink: link.id), let token = access.token(for: guest) else {
       return respond(request, Self.notOffered)
@@ -44,7 +49,8 @@ final class Links: Part {
     let answer = Response.json(
       201, LinkJSON.made(link, key: key, token: token, isProtected: !access.isDemo))
     guard !isRepeated else { return respond(request, answer) }
-    perform(.make(link, key: key, countMax: NoteLink.countMax), request) { [self] reply in
+    let work = keeping(.links(.make(link, key: key, countMax: NoteLink.countMax)))
+    perform(work, request) { [self] reply in
       guard case .made = reply else {
         return respond(
           request,
@@ -56,9 +62,14 @@ final class Links: Part {
     }
   }
 
+  /// The answer to be kept for a link that was made: the rest of it is signed anew each time.
+  static func answer(to reply: StoreReply) -> Response? {
+    if case .links(.made) = reply { Response(status: 201) } else { nil }
+  }
+
   /// Lists the links of a note, with the keys of those that give nothing that the asker does not have.
   func list(_ request: RequestID, of note: DocumentID, _ identity: Identity) {
-    perform(.list(note: note, now: surroundings.clock.now), request) { [self] reply in
+    perform(.links(.list(note: note, now: surroundings.clock.now)), request) { [self] reply in
       guard case .links(let links) = reply else { return }
       let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
         let mayHave = identity.may(link.access.verbs, .document(note, in: nil))
@@ -70,13 +81,13 @@ final class Links: Part {
 
   /// Ends a link of a note.
   func end(_ id: String, of note: DocumentID, _ request: RequestID) {
-    perform(.list(note: note, now: surroundings.clock.now), request) { [self] reply in
+    perform(.links(.list(note: note, now: surroundings.clock.now)), request) { [self] reply in
       guard case .links(let links) = reply else { return }
       let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
       if let link, !takeBack(.timed(link.id, until: link.expiresAt)) {
         return respond(request, Self.unavailable)
       }
-      perform(.end(note: note, id: id), request) { [self] reply in
+      perform(.links(.end(note: note, id: id)), request) { [self] reply in
         guard case .ended(let ended) = reply else { return }
         respond(
           request,
@@ -88,7 +99,7 @@ final class Links: Part {
 
   /// Ends all links of a note.
   func endAll(of note: DocumentID, _ request: RequestID) {
-    perform(.end(note: note, id: nil), request) { [self] reply in
+    perform(.links(.end(note: note, id: nil)), request) { [self] reply in
       let user = Identity.guestPrefix + note
       let isDone = takeBack(.user(user, before: surroundings.clock.now))
       respond(request, isDone ? Response(status: 204) : Self.unavailable)
@@ -118,7 +129,7 @@ final class Links: Part {
   /// Finds the link that a key opens; `nil` for none.
   func open(_ key: String, then goOn: @escaping (StoreOutcome<Opened?>) -> Void) {
     store(
-      .links(.open(key: key, now: surroundings.clock.now)),
+      .links(.links(.open(key: key, now: surroundings.clock.now))),
       for: .links(of: nil) { [self] outcome in
         goOn(
           outcome.map { reply in
@@ -148,7 +159,7 @@ final class Links: Part {
   // MARK: The store
 
   private func perform(
-    _ work: LinkRequest, _ request: RequestID, then goOn: @escaping (LinkReply) -> Void
+    _ work: StoreRequest, _ request: RequestID, then goOn: @escaping (LinkReply) -> Void
   ) {
     store(
       .links(work),

@@ -393,8 +393,8 @@ extension StoreReplies<SessionReply> {
 }
 
 extension StoreTask<LinkReply> {
-  /// Works with links to notes.
-  static func links(_ request: LinkRequest) -> Self { Self(.links(request)) }
+  /// Works with links to notes; the request is about links, or one whose answer is kept.
+  static func links(_ request: StoreRequest) -> Self { Self(request) }
 }
 
 extension StoreReplies<LinkReply> {

@@ -113,6 +113,29 @@ extension DocumentStoreConformance {
       try expect(rig.link(.list(note: "m", now: 6)), .links([other]), "the other note's")
       try expect(rig.error(.links(.end(note: "x", id: nil))), .unknownDocument, "of no note")
     },
+    ConformanceCheck("a link counts until its time is over, and ends with its note's name") { rig in
+      try rig.create("n")
+      try rig.create("m")
+      // More than are removed at a time.
+      for number in 1...200 {
+        let link = noteLink("m\(number)", to: "m", at: 1)
+        try expect(rig.link(.make(link, key: link.id, countMax: 999)), .made, "another note's")
+      }
+      let over = noteLink("l.1", to: "n", at: 2)
+      try expect(rig.link(.make(over, key: "one", countMax: 1)), .made, "the first")
+      let link = noteLink("l.2", to: "n", at: 150)
+      try expect(rig.link(.make(link, key: "two", countMax: 1)), .made, "one after its time")
+      let more = noteLink("l.3", to: "n", at: 151)
+      try expect(rig.link(.make(more, key: "three", countMax: 1)), .tooMany, "one more")
+      try rig.delete("n", at: 160)
+      try rig.bringBack("n")
+      let open = LinkRequest.open(key: "two", now: 170)
+      try expect(rig.link(open), .link(link, title: "A note"), "brought back")
+      try rig.delete("n", at: 180)
+      try rig.create("n")
+      try expect(rig.link(.open(key: "two", now: 190)), .unknown, "another note of the name")
+      try expect(rig.link(.list(note: "n", now: 190)), .links([]), "its links")
+    },
   ]
 
   private static func noteLink(_ id: String, to note: DocumentID, at time: Timestamp) -> NoteLink {

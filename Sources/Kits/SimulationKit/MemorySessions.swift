@@ -68,6 +68,11 @@ struct MemorySessions {
     }
   }
 
+  /// Ends the links of an earlier note of this id.
+  mutating func endLinks(of note: DocumentID) {
+    links.removeAll { $0.link.note.utf8.elementsEqual(note.utf8) }
+  }
+
   private func list(of note: DocumentID) -> [NoteLink] {
     links.map(\.link).filter { $0.note.utf8.elementsEqual(note.utf8) }.sorted {
       $0.createdAt == $1.createdAt ? $0.id < $1.id : $0.createdAt > $1.createdAt

@@ -190,6 +190,8 @@ public final class MemoryStore: DocumentStore, Outbox {
       undo.append(.created(Key(id)))
       undo.append(.once(once))
       once.forget(id)
+      undo.append(.logins(logins))
+      logins.endLinks(of: id)
       return .note(record.summary)
     case .rename(let id, let title, let time):
       let record = try record(id)

@@ -1,0 +1,40 @@
+// Short links: opened by the server, once for a tab, and not given up for a server that has too much to do.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openShortLink } from "../../Web/js/shortlink.js";
+
+/** @param {number[]} statuses Of the answers, one after another. */
+function server(...statuses) {
+  const asked = { count: 0 };
+  globalThis.fetch = async () => {
+    asked.count += 1;
+    const status = statuses.shift() ?? 500;
+    return new Response(JSON.stringify(status === 200 ? { note: "n", token: "t" } : { code: "busy" }), { status });
+  };
+  globalThis.history = /** @type {any} */ ({ replaceState: () => undefined });
+  return asked;
+}
+
+const place = { pathname: "/n/n", hash: "#s=key" };
+const atOnce = async () => undefined;
+
+test("a server that has too much to do is asked again", async () => {
+  const asked = server(503, 429, 200);
+  assert.deepEqual(await openShortLink(place, undefined, atOnce), { key: "key", token: "t" });
+  assert.equal(asked.count, 3);
+});
+
+test("a link that has ended is not asked for again, until the page is loaded anew", async () => {
+  const asked = server(404, 200);
+  const ended = await openShortLink(place, undefined, atOnce);
+  assert.equal(asked.count, 1);
+  assert.deepEqual(await openShortLink(place, ended, atOnce), { key: "key", token: "t" });
+});
+
+test("a tab that has opened a link asks nobody", async () => {
+  const asked = server(200);
+  const opened = await openShortLink(place, undefined, atOnce);
+  assert.deepEqual(await openShortLink(place, opened, atOnce), opened);
+  assert.equal(asked.count, 1);
+});
