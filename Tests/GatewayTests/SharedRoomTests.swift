@@ -148,7 +148,7 @@ struct SharedRoomTests {
     #expect(present(a.pushes(first.line)).left == [second.id])
   }
 
-  @Test("people of a node that says nothing any more are gone within six seconds, and not much before")
+  @Test("people of a node that has fallen silent are gone within six seconds, and not much before")
   func silence() throws {
     let first = try subscriber(of: a, isPresent: true)
     let second = try subscriber(of: b, isPresent: true)
