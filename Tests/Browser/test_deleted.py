@@ -61,6 +61,12 @@ def test_deleted_notes_are_listed_and_come_back_or_go_for_good(server, person):
     open_deleted(ann)
     expect(ann.page.locator("#deleted-hint")).to_have_text("There are none.")
     assert lost not in str(server.request("GET", "/api/deleted"))
+    # The menu does not wait for the list of notes.
+    asked = []
+    ann.page.route(re.compile(r"/api/notes$"), lambda route: asked.append(route))
+    ann.page.reload()
+    open_deleted(ann)
+    wait_until(lambda: ann.page.evaluate("true") and asked)
 
 
 def test_notes_leave_as_files(server, person):

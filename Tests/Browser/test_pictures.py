@@ -24,9 +24,9 @@ def picture(width=40, height=30):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
-# A paste or a drop as the browser makes it of files from outside.
+# A paste or a drop as the browser makes it of files from outside; of a large one, its size is enough.
 BRING = """(content, [kind, name, data]) => {
-  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const bytes = typeof data === "number" ? new Uint8Array(data) : Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
   const files = new DataTransfer();
   files.items.add(new File([bytes], name));
   const { left, top } = content.querySelector(".cm-line").getBoundingClientRect();
@@ -38,7 +38,7 @@ BRING = """(content, [kind, name, data]) => {
 
 
 def bring(person, kind, name, data):
-    person.editor.evaluate(BRING, [kind, name, base64.b64encode(data).decode()])
+    person.editor.evaluate(BRING, [kind, name, data if isinstance(data, int) else base64.b64encode(data).decode()])
 
 
 def read(person):
@@ -133,11 +133,22 @@ def test_a_failure_is_said_in_words_and_leaves_nothing(server, person):
     toast = ann.page.locator("#toast")
     bring(ann, "paste", "nothing.png", b"")
     expect(toast).to_contain_text("“nothing.png” was not put in. The file is empty")
-    bring(ann, "paste", "large.png", bytes(2 << 20))
-    expect(toast).to_contain_text("It has 2 MB, and 1 MB are allowed")
+    bring(ann, "paste", "large.png", 50 << 20)
+    expect(toast).to_contain_text("It has 50 MB, and 1 MB are allowed")
     ann.context.set_offline(True)
     bring(ann, "paste", "away.png", picture())
     expect(toast).to_contain_text("Files need the server, which cannot be reached now.")
     ann.context.set_offline(False)
     expect(ann.page.locator(".uploading")).to_have_count(0)
     assert ann.text() == "text"
+    # The server takes less than the page has heard: it refuses what it does not read, while somebody writes.
+    asked = re.compile(rf"/api/notes/{note}/files$")
+    ann.page.route(asked, lambda route: route.fulfill(json={"files": [], "bytesMax": 100 << 20}), times=1)
+    ann.reload()
+    ann.to_end()
+    bring(ann, "paste", "refused.png", 50 << 20)
+    ann.type(" and words")
+    expect(toast).to_contain_text("“refused.png” was not put in. It has 50 MB, and 1 MB are allowed")
+    expect(ann.page.locator(".uploading")).to_have_count(0)
+    ann.wait_until_saved()
+    assert ann.text() == text_of(server, note) == "text and words"

@@ -51,7 +51,7 @@ MONACO = """<!doctype html><meta charset="utf-8"><title>An app</title>
   await new Promise((resolve) => require(["vs/editor/editor.main"], resolve));
   const parley = window.parley = await connect("{gateway}", {{ name: "{name}" }});
   const note = window.note = parley.note("{note}");
-  const editor = monaco.editor.create(document.querySelector("#here"), {{ autoClosingBrackets: "never" }});
+  const editor = window.editor = monaco.editor.create(document.querySelector("#here"), {{ autoClosingBrackets: "never" }});
   bindMonaco(note, editor);
   window.read = () => editor.getModel().getValue();
   window.focusEditor = () => editor.focus();

@@ -195,7 +195,8 @@ byId("retry").addEventListener("click", () => connection.retryNow());
 function listItems() {
   /** @type {import("./dialogs.js").MenuItem[]} */
   const items = [{ label: t("list.download"), icon: "download", run: () => void download("archive") }];
-  if (list.deletedAgeMax > 0) {
+  // Until the server has said that it keeps none, there may be some.
+  if (list.deletedAgeMax !== 0) {
     items.unshift({ label: t("deleted.title"), icon: "trash", run: () => void openDeletedNotes() });
   }
   if (mayCreate()) items.push({ label: t("import.menu"), icon: "plus", run: () => void importFiles() });

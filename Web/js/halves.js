@@ -13,6 +13,9 @@ const isLow = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
 export const endsInHalf = (text, place = text.length) =>
   isHigh(text.charCodeAt(place - 1)) && !isLow(text.charCodeAt(place));
 
+/** @param {string} text Whether it begins with the second half of a pair. */
+export const beginsInHalf = (text) => isLow(text.charCodeAt(0));
+
 /** A first half that waits. Others' edits wait with it, for a while. */
 export class Half {
   #hold;

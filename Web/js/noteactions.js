@@ -4,6 +4,7 @@ import { at } from "./base.js";
 import { announce, confirm, copy, hideToast, toast } from "./dialogs.js";
 import { request } from "./http.js";
 import { lengthOf, t } from "./language.js";
+import { withLimit } from "./limit.js";
 import { untitled } from "./newnote.js";
 import { notes } from "./opennotes.js";
 import { page } from "./page.js";
@@ -27,10 +28,15 @@ export async function renameNote(id, title) {
   }
 }
 
+/** How long a question waits for the server to say whether deleted notes are kept; milliseconds. */
+const askWithin = 5_000;
+
 /** @param {string} id */
 export async function removeNote(id) {
   const title = list.titleOf(id) || untitled;
-  const { deletedAgeMax } = list;
+  // Whether there is a way back is asked for before somebody reads that there is none.
+  if (list.deletedAgeMax === undefined) await withLimit(list.refresh(), askWithin, undefined);
+  const { deletedAgeMax = 0 } = list;
   const isSure = await confirm({
     title: t("remove.title", { title }),
     text:

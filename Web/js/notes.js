@@ -28,11 +28,12 @@ const deniedPrefix = "parley.no-new-notes.";
 export class NoteList extends Emitter {
   /** @type {NoteEntry[] | undefined} As the server has them. */
   #notes;
-  /** Milliseconds for which a deleted note may come back; 0 if it may not. */
-  deletedAgeMax = 0;
+  /** @type {number | undefined} Milliseconds for which a deleted note may come back, 0 if it may not; as the server says. */
+  deletedAgeMax;
   /** Whether there are more notes than the server names at once. */
   isCut = false;
-  #isFetching = false;
+  /** @type {Promise<void> | undefined} The fetch that is under way. */
+  #fetching;
   #isStale = false;
   /** @type {Map<string, string>} Titles that wait for the server to be reached. */
   #wanted = new Map();
@@ -80,13 +81,18 @@ export class NoteList extends Emitter {
     return this.#notes?.map((note) => ({ ...note, title: this.#wanted.get(note.id) ?? note.title }));
   }
 
-  /** Fetches the list. Calls while it is under way are served by one more fetch after it. */
-  async refresh() {
-    if (this.#isFetching) {
-      this.#isStale = true;
-      return;
-    }
-    this.#isFetching = true;
+  /**
+   * Fetches the list. Calls while it is under way are served by one more fetch after it.
+   *
+   * @returns {Promise<void>} Fulfilled when it is fetched, or the server is not reached.
+   */
+  refresh() {
+    if (this.#fetching) this.#isStale = true;
+    else this.#fetching = this.#fetch();
+    return this.#fetching;
+  }
+
+  async #fetch() {
     try {
       do {
         this.#isStale = false;
@@ -101,7 +107,7 @@ export class NoteList extends Emitter {
     } catch {
       // The connection will be back, and then this is called again.
     } finally {
-      this.#isFetching = false;
+      this.#fetching = undefined;
     }
   }
 

@@ -33,6 +33,9 @@ let isRenewing = false;
 /** Whether the token at hand was got by the one for getting new ones, and not proved good since. */
 let isRenewed = false;
 
+/** While the server looks at a token. */
+let isSigningIn = false;
+
 /** @type {any} */
 let renewTimer;
 
@@ -100,7 +103,7 @@ const badToken = t("access.badToken");
  */
 export function accessTrouble() {
   const { state, code } = connection.status;
-  if (isRenewing || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
+  if (isRenewing || isSigningIn || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
   const button = { label: t("signIn"), run: () => void askForToken() };
   if (access.isLink) {
     return {
@@ -164,13 +167,32 @@ export async function leaveAccess({ isHere = false } = {}) {
 }
 
 /**
+ * Gives the connection that stands another token.
+ *
+ * @param {string} token
+ * @returns {Promise<string | undefined>} The code of the error; "unreachable" if no connection stands, or it ended
+ *   before the server had answered.
+ */
+async function refresh(token) {
+  isSigningIn = true;
+  try {
+    return await connection.refresh(token);
+  } finally {
+    isSigningIn = false;
+  }
+}
+
+/**
  * @param {import("./access.js").OwnToken} own
  * @returns {Promise<string | undefined>} Why not, if the server said so at once.
  */
 export async function signIn(own) {
-  if (connection.isOnline) {
-    const problem = await connection.refresh(own.token);
-    if (problem) return problem === "unauthorised" ? badToken : problemText(problem, 0);
+  const problem = await refresh(own.token);
+  // A connection that ended meanwhile, as that of a password until now does, is no reason: the next one has this token.
+  if (problem !== undefined && problem !== "unreachable") {
+    return problem === "unauthorised" ? badToken : problemText(problem, 0);
+  }
+  if (problem === undefined) {
     access.take(own);
     isRenewed = false;
     for (const note of notes.values()) note.reopen();

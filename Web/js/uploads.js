@@ -81,14 +81,25 @@ let bytesMax;
  */
 async function upload(note, file, signal) {
   const path = `/api/notes/${encodeURIComponent(note)}/files`;
+  const ask = async () => (bytesMax = (await request(path, "GET", undefined, signal)).bytesMax);
   // A server that says no while a large file is still being sent is not always heard.
-  bytesMax ??= (await request(path, "GET", undefined, signal)).bytesMax;
-  if (bytesMax === 0) throw new Error(t("file.notTaken"));
-  if (file.size === 0) throw new Error(t("file.empty"));
-  if (bytesMax !== undefined && file.size > bytesMax) {
-    throw new Error(t("file.tooLarge", { limit: megabytes(bytesMax), size: megabytes(file.size) }));
+  check(file, bytesMax ?? (await ask()));
+  try {
+    return await request(`${path}?name=${encodeURIComponent(file.name)}`, "POST", file, signal);
+  } catch (error) {
+    // It may take less by now than it has said once.
+    if (!signal.aborted && error instanceof RequestError && [0, 413].includes(error.status)) check(file, await ask());
+    throw error;
   }
-  return request(`${path}?name=${encodeURIComponent(file.name)}`, "POST", file, signal);
+}
+
+/** @param {File} file @param {number | undefined} limit Bytes that the server takes. */
+function check(file, limit) {
+  if (limit === 0) throw new Error(t("file.notTaken"));
+  if (file.size === 0) throw new Error(t("file.empty"));
+  if (limit !== undefined && file.size > limit) {
+    throw new Error(t("file.tooLarge", { limit: megabytes(limit), size: megabytes(file.size) }));
+  }
 }
 
 /** @param {unknown} error */

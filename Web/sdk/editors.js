@@ -1,7 +1,7 @@
 // Binds a note to an app's own CodeMirror 6 or Monaco. Neither is imported: the app's own modules are used, for two
 // copies of one editor do not know each other.
 
-import { Half, endsInHalf } from "../js/halves.js";
+import { Half, beginsInHalf, endsInHalf } from "../js/halves.js";
 import { wellFormed } from "../js/wellformed.js";
 import { difference } from "./difference.js";
 import { ParleyError } from "./errors.js";
@@ -157,6 +157,14 @@ export function monaco(note, editor) {
   let text = "";
   /** The first half of a character, which the model shows and the note has not got. */
   const half = new Half((end) => note.hold(end));
+  /** The first half of a character that was typed, and that Monaco forgets if it draws before the other comes. */
+  let firstHalf = "";
+  const typed = (/** @type {InputEvent} */ { data }) => {
+    if (!beginsInHalf(data ?? "")) firstHalf = endsInHalf(data ?? "") ? (data ?? "").slice(-1) : "";
+  };
+  const field = editor.getDomNode();
+  // Before Monaco hears of it.
+  field?.addEventListener("input", typed, true);
   /** As steps that undo takes back in their order: those of one's own would be misplaced without. */
   const make = (/** @type {TextChange[]} */ changes) =>
     quietly(() => {
@@ -196,6 +204,8 @@ export function monaco(note, editor) {
   const listeners = [
     model.onDidChangeContent((/** @type {any} */ event) => {
       if (isShared) return;
+      const forgotten = firstHalf;
+      firstHalf = "";
       if (half.waits) {
         half.end();
         const change = difference(shownOf(text), model.getValue());
@@ -218,10 +228,13 @@ export function monaco(note, editor) {
           from: placeIn(text, rangeOffset), to: placeIn(text, rangeOffset + rangeLength), insert,
         }))
         .sort((one, other) => one.from - other.from);
+      const isSecondHalf = forgotten !== "" && changes.length === 1 && beginsInHalf(changes[0]?.insert ?? "");
+      if (isSecondHalf) for (const change of changes) change.insert = forgotten + change.insert;
       const before = text;
       const sound = whole(before, () => applied(before, changes), changes);
       text = applied(before, sound);
       note.edit(sound, editor);
+      if (isSecondHalf) queueMicrotask(() => show(text));
     }),
     editor.onDidChangeCursorSelection((/** @type {any} */ { selection }) => {
       if (isShared || !note.isWritable || half.waits) return;
@@ -238,6 +251,7 @@ export function monaco(note, editor) {
   const unbind = () => {
     for (const stop of stops) stop();
     for (const listener of listeners) listener.dispose();
+    field?.removeEventListener("input", typed, true);
   };
   listeners.push(editor.onDidDispose(unbind));
   return unbind;
