@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Comments, scalarsBefore, threadsOf, unitsOf } from "../../Web/js/comments.js";
 import { Emitter } from "../../Web/js/emitter.js";
+import { UnsentComments } from "../../Web/js/unsentcomments.js";
 
 /** Lets what has been promised go on. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -19,9 +20,9 @@ const first = (id, from, more) => ({
 /** @param {any[]} comments */
 const answerOf = (comments) => ({ epoch: "e", revision: 7, mayComment: true, limits: { textBytesMax: 9 }, comments });
 
-/** A note, its line and its editor, whose text is this. @param {string} text */
-function stage(text) {
-  const note = Object.assign(new Emitter(), { documentId: "n/1", phase: "live", unconfirmedCount: 0, revision: 7 });
+/** A note, its line and its editor, whose text is this. @param {string} text @param {string} phase */
+function stage(text, phase = "live") {
+  const note = Object.assign(new Emitter(), { documentId: "n/1", phase, unconfirmedCount: 0, revision: 7 });
   const connection = Object.assign(new Emitter(), {
     isOnline: true,
     rooms: /** @type {string[]} */ ([]),
@@ -92,6 +93,20 @@ test("ranges are asked for at the editor's revision, and moved over what was edi
   assert.deepEqual(connection.rooms, []);
 });
 
+test("the note's room is subscribed to whenever the note is joined, and not before", async () => {
+  const { note, connection, comments } = stage("some words", "joining");
+  const become = (/** @type {string} */ phase) => {
+    note.phase = phase;
+    note.emit("status", undefined);
+    return connection.rooms.length;
+  };
+  await turn();
+  assert.deepEqual(connection.rooms, []);
+  connection.emit("welcome", undefined);
+  assert.deepEqual(["live", "live", "away", "joining", "live"].map(become), [1, 1, 1, 1, 2]);
+  comments.close();
+});
+
 test("while edits are on their way, words are shown without a place, which comes when they are saved", async () => {
   const { asked, marks, note, comments } = stage("some words");
   note.unconfirmedCount = 1;
@@ -136,4 +151,26 @@ test("a new comment names its range in the server's text, once that has all that
   void comments.make({ text: "why?" }, "k");
   const sent = asked.find(({ method }) => method === "POST");
   assert.deepEqual([sent?.body, sent?.key], [{ text: "why?" }, "k"]);
+});
+
+test("words that are not sent lie in the drawer by note and thread, or on the page where it takes none", () => {
+  for (const hasRoom of [true, false]) {
+    /** @type {Map<string, any>} */
+    const things = new Map();
+    const drawer = {
+      get: (/** @type {string} */ name) => things.get(name),
+      set: (/** @type {string} */ name, /** @type {any} */ value) => hasRoom && Boolean(things.set(name, structuredClone(value))),
+      remove: (/** @type {string} */ name) => void things.delete(name),
+    };
+    const words = new UnsentComments(drawer, "n/1.a");
+    words.keep("", { text: "new", sent: { text: "new", body: {}, key: "k" } });
+    words.keep("t", { text: "answer" });
+    assert.equal(things.size, hasRoom ? 2 : 0);
+    const again = new UnsentComments(drawer, "n/1.a");
+    assert.deepEqual([again.get("")?.sent?.key, again.get("t")?.text], ["k", "answer"]);
+    assert.equal(new UnsentComments(drawer, "n").get("t"), undefined);
+    again.keep("", undefined);
+    again.keep("t", undefined);
+    assert.deepEqual([words.get(""), words.get("t"), things.size], [undefined, undefined, 0]);
+  }
 });

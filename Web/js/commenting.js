@@ -3,7 +3,7 @@
 import { byId } from "./dialogs.js";
 import { myName } from "./me.js";
 import { page } from "./page.js";
-import { connection, profile } from "./session.js";
+import { connection, drawer, profile } from "./session.js";
 
 /** @type {ReturnType<typeof import("./commentsview.js").showComments> | undefined} */
 let shown;
@@ -25,7 +25,7 @@ export async function followComments() {
     // The text can be done without them.
     const { showComments } = await import("./commentsview.js");
     if (page.current !== note || page.editor !== editor || shown) return;
-    shown = showComments({ note, editor, connection, profile: () => ({ name: myName(), color: profile.color }) });
+    shown = showComments({ note, editor, connection, drawer, profile: () => ({ name: myName(), color: profile.color }) });
   } catch (error) {
     console.error(error);
   }

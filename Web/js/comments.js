@@ -94,6 +94,8 @@ export class Comments extends Emitter {
   #isFetching = false;
   #isStale = false;
   #isClosed = false;
+  /** Whether the note was joined when its status was told last. */
+  #isFollowing = false;
   /** Whether ranges are to be fetched as soon as the server has all that was typed. */
   #wantsPlaces = false;
   /** A revision from which on a comment has a range that this page does not have yet. */
@@ -121,15 +123,27 @@ export class Comments extends Emitter {
     this.#path = `/api/notes/${encodeURIComponent(note.documentId)}/comments`;
     this.#room = roomPrefix + note.documentId;
     this.#subscriptions = [
-      connection.on("welcome", () => connection.subscribe(this.#room)),
       connection.on("room", (name) => name === this.#room && void this.refresh()),
       connection.on("resource", (name) => name === this.#room && void this.refresh()),
-      note.on("status", () => this.#settle()),
+      note.on("status", () => {
+        this.#follow();
+        this.#settle();
+      }),
       note.on("changes", () => this.#settle()),
       note.on("reset", () => void this.refresh()),
     ];
-    if (connection.isOnline) connection.subscribe(this.#room);
+    this.#follow();
     void this.refresh();
+  }
+
+  /**
+   * Subscribes to the note's room whenever the note is joined: before, the gateway does not know the note's folder, and
+   * rejects whoever may read the note by its folder alone.
+   */
+  #follow() {
+    const isJoined = this.#note.phase === "live";
+    if (isJoined && !this.#isFollowing) this.#connection.subscribe(this.#room);
+    this.#isFollowing = isJoined;
   }
 
   get threads() {

@@ -3,11 +3,13 @@
 
 import { announce, byId, confirm, icon } from "./dialogs.js";
 import { Comments } from "./comments.js";
+import { commentItem } from "./commentitem.js";
 import { composer } from "./composer.js";
 import { request, RequestError } from "./http.js";
 import { randomId } from "./identity.js";
-import { dateFormat, inNumbers, t } from "./language.js";
-import { avatar, shownName } from "./people.js";
+import { inNumbers, t } from "./language.js";
+import { shownName } from "./people.js";
+import { UnsentComments } from "./unsentcomments.js";
 import { messageOf } from "./words.js";
 
 /**
@@ -16,18 +18,7 @@ import { messageOf } from "./words.js";
  * @typedef {ReturnType<typeof import("./editor.js").createEditor>} Editor
  * @typedef {ReturnType<typeof composer>} Composer
  * @typedef {{element: HTMLElement, thread: Thread, answer: Composer | undefined, editing: string | undefined}} View
- * @typedef {{name: string, form: Composer, sent: () => {text: string, body: object, key: string} | undefined}} Written
  */
-
-/**
- * Words that were not sent when their note was left, by the note and the thread; with what was sent of them, if nobody
- * knows whether it is there.
- *
- * @type {Map<string, {text: string, sent: {text: string, body: object, key: string} | undefined}>}
- */
-const unsent = new Map();
-
-const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
 
 /**
  * @param {object} options
@@ -35,8 +26,9 @@ const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
  * @param {Editor} options.editor
  * @param {import("./connection.js").Connection} options.connection
  * @param {() => {name: string, color: string}} options.profile
+ * @param {import("./unsentcomments.js").DrawerOfComments} options.drawer
  */
-export function showComments({ note, editor, connection, profile }) {
+export function showComments({ note, editor, connection, profile, drawer }) {
   const { comments: marks, view } = editor;
   const panel = byId("comments-panel");
   const button = byId("comments");
@@ -57,8 +49,7 @@ export function showComments({ note, editor, connection, profile }) {
   const views = new Map();
   /** @type {Composer | undefined} Of a new comment. */
   let draft;
-  /** @type {Map<string, Written>} Fields for new words, by their names. */
-  const written = new Map();
+  const unsent = new UnsentComments(drawer, note.documentId);
   /** @type {string | undefined} The thread that stands out. */
   let chosen;
   resolvedBox.checked = false;
@@ -155,7 +146,7 @@ export function showComments({ note, editor, connection, profile }) {
     const kept = own.editing === undefined ? undefined : body.querySelector(`[data-id="${CSS.escape(own.editing)}"]`);
     const focused = body.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.action : undefined;
     const items = [first, ...answers].map((comment) =>
-      kept && comment.id === own.editing ? /** @type {HTMLElement} */ (kept) : commentItem(own, comment),
+      kept && comment.id === own.editing ? /** @type {HTMLElement} */ (kept) : itemOf(own, comment),
     );
     const foot = document.createElement("p");
     foot.className = "thread-foot";
@@ -213,34 +204,9 @@ export function showComments({ note, editor, connection, profile }) {
    * @param {View} own
    * @param {Comment} comment
    */
-  function commentItem(own, comment) {
-    const item = document.createElement("article");
-    item.className = "comment";
-    item.dataset.id = comment.id;
-    if (comment.withdrawn) {
-      const words = document.createElement("p");
-      words.className = "comment-removed";
-      words.textContent = t("comments.removed");
-      item.append(words);
-      return item;
-    }
-    const name = shownName(comment.author) || t("history.somebody");
-    const head = document.createElement("p");
-    head.className = "comment-head";
-    const author = document.createElement("strong");
-    author.dir = "auto";
-    author.textContent = name;
-    const time = document.createElement("time");
-    time.dateTime = new Date(comment.createdAt).toISOString();
-    const when = dayAndTime.format(comment.createdAt);
-    time.textContent = comment.editedAt === undefined ? when : t("comments.edited", { time: when });
-    head.append(avatar({ name, clientId: name }, { label: false }), author, time);
-    const text = document.createElement("p");
-    text.className = "comment-text";
-    text.dir = "auto";
-    text.textContent = comment.text;
-    item.append(head, text);
-    if (comment.mine && comments.mayComment) {
+  function itemOf(own, comment) {
+    const item = commentItem(comment);
+    if (comment.mine && !comment.withdrawn && comments.mayComment) {
       const foot = document.createElement("p");
       foot.className = "comment-foot";
       foot.append(
@@ -319,10 +285,11 @@ export function showComments({ note, editor, connection, profile }) {
    * @param {string} [thread]
    */
   function sender(thread) {
-    const name = nameOf(thread);
+    const name = thread ?? "";
     let sent = unsent.get(name)?.sent;
     return {
-      sent: () => sent,
+      /** @param {string} text That is in the field now. */
+      keep: (text) => unsent.keep(name, text.trim() ? { text, sent } : undefined),
       /**
        * @param {string} text
        * @returns {Promise<string | undefined>}
@@ -333,10 +300,12 @@ export function showComments({ note, editor, connection, profile }) {
           if (body === undefined) return t("comments.unsaved");
           if (body === null) return t("comments.rangeGone");
           sent = { text, body, key: comments.newKey() };
+          // Whether it arrives, a page that goes away meanwhile does not hear.
+          unsent.keep(name, { text, sent });
         }
         await comments.make(sent.body, sent.key);
         sent = undefined;
-        unsent.delete(name);
+        unsent.keep(name, undefined);
         announce(t("comments.made"));
         return undefined;
       },
@@ -344,7 +313,11 @@ export function showComments({ note, editor, connection, profile }) {
       failed(error) {
         const status = error instanceof RequestError ? error.status : 0;
         const isOpen = status === 0 || status >= 500;
-        if (!isOpen) sent = undefined;
+        if (!isOpen) {
+          sent = undefined;
+          const text = unsent.get(name)?.text;
+          if (text) unsent.keep(name, { text });
+        }
         return {
           problem: isOpen ? t("comments.waiting") : t("comments.notSent", { reason: messageOf(error) }),
           isOpen,
@@ -353,21 +326,18 @@ export function showComments({ note, editor, connection, profile }) {
     };
   }
 
-  /** @param {string} [thread] */
-  const nameOf = (thread = "") => `${note.documentId}\n${thread}`;
-
   /** @param {string} thread */
   function answerTo(thread) {
-    const { sent, submit, failed } = sender(thread);
+    const { keep, submit, failed } = sender(thread);
     const form = composer({
       label: t("comments.answer"),
       send: t("comments.send"),
-      text: unsent.get(nameOf(thread))?.text ?? "",
+      text: unsent.get(thread)?.text ?? "",
       bytesMax: () => comments.textBytesMax,
       submit,
       failed,
+      changed: () => keep(form.text),
     });
-    written.set(nameOf(thread), { name: nameOf(thread), form, sent });
     return form;
   }
 
@@ -389,11 +359,11 @@ export function showComments({ note, editor, connection, profile }) {
     }
     endDraft();
     marks.set(view, [{ id: "", from, to }, ...marks.marksOf(view).filter(({ id }) => id !== "")]);
-    const { sent, submit, failed } = sender();
-    draft = composer({
+    const { keep, submit, failed } = sender();
+    const form = composer({
       label: t("comments.yours"),
       send: t("comments.comment"),
-      text: unsent.get(nameOf())?.text ?? "",
+      text: unsent.get("")?.text ?? "",
       bytesMax: () => comments.textBytesMax,
       async submit(text) {
         const problem = await submit(text);
@@ -405,12 +375,13 @@ export function showComments({ note, editor, connection, profile }) {
       },
       failed,
       cancel() {
-        unsent.delete(nameOf());
+        unsent.keep("", undefined);
         endDraft();
         view.focus();
       },
+      changed: () => keep(form.text),
     });
-    written.set(nameOf(), { name: nameOf(), form: draft, sent });
+    draft = form;
     const quote = document.createElement("p");
     quote.className = "quote";
     quote.dir = "auto";
@@ -423,7 +394,6 @@ export function showComments({ note, editor, connection, profile }) {
 
   function endDraft() {
     draft = undefined;
-    written.delete(nameOf());
     byId("comment-new").hidden = true;
     byId("comment-new").replaceChildren();
     marks.set(view, marks.marksOf(view).filter(({ id }) => id !== ""));
@@ -548,10 +518,6 @@ export function showComments({ note, editor, connection, profile }) {
     },
     close() {
       isClosed = true;
-      for (const { name, form, sent } of written.values()) {
-        if (form.isEmpty) unsent.delete(name);
-        else unsent.set(name, { text: form.text, sent: sent() });
-      }
       for (const unsubscribe of subscriptions) unsubscribe();
       editor.onComments(undefined);
       comments.close();

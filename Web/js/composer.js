@@ -17,8 +17,9 @@ const encoder = new TextEncoder();
  * @param {(error: unknown) => {problem: string, isOpen: boolean}} options.failed In words; and whether nobody knows if it
  *   is there, so that the same words have to be sent again before they may be changed.
  * @param {() => void} [options.cancel]
+ * @param {() => void} [options.changed] The words in it are others by a person's hand.
  */
-export function composer({ label, send, original = "", text = original, bytesMax, submit, failed, cancel }) {
+export function composer({ label, send, original = "", text = original, bytesMax, submit, failed, cancel, changed }) {
   const form = document.createElement("form");
   form.className = "composer";
   const area = document.createElement("textarea");
@@ -77,6 +78,7 @@ export function composer({ label, send, original = "", text = original, bytesMax
     }
   }
 
+  if (changed) area.addEventListener("input", changed);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void go();

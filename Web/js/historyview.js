@@ -3,7 +3,9 @@
 
 import { announce, byId, confirm, icon, openDialog, toast } from "./dialogs.js";
 import { NoteHistory, colorsOf } from "./history.js";
+import { request } from "./http.js";
 import { dateFormat, isolated, locale, t } from "./language.js";
+import { threadItem, threadsAt } from "./pastcomments.js";
 import { avatar, colorOf, shownName } from "./people.js";
 import { messageOf } from "./words.js";
 
@@ -68,6 +70,10 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
   let listed = groupsShown;
   /** @type {Map<string, string>} */
   let colors = new Map();
+  /** @type {import("./pastcomments.js").Answer | undefined} */
+  let comments;
+  /** Of the comments that are shown, the ids. */
+  let drawnComments = "";
   /** @type {any} */
   let refreshTimer;
   let isClosed = false;
@@ -132,6 +138,18 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
       if (isHere) entry.setAttribute("aria-current", "true");
       else entry.removeAttribute("aria-current");
     }
+    drawComments();
+  }
+
+  /** The comments that stood while the revision was the newest. */
+  function drawComments() {
+    const end = isAtHead ? Infinity : history.timeOf(revision + 1) ?? Infinity;
+    const threads = comments && history.isLoaded ? threadsAt(comments, revision, end) : [];
+    const ids = JSON.stringify(threads.map(({ first, answers }) => [first, ...answers].map(({ id, editedAt }) => [id, editedAt])));
+    if (ids === drawnComments) return;
+    drawnComments = ids;
+    byId("history-comments-title").hidden = threads.length === 0;
+    byId("history-comments").replaceChildren(...threads.map(threadItem));
   }
 
   // What there is.
@@ -391,7 +409,17 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
 
   // What happens meanwhile.
 
+  async function fetchComments() {
+    try {
+      comments = await request(`/api/notes/${encodeURIComponent(note.documentId)}/comments`);
+      if (!isClosed) drawComments();
+    } catch {
+      // The text can be looked at without them.
+    }
+  }
+
   async function refresh() {
+    void fetchComments();
     try {
       await history.refresh();
       drawPlace();
@@ -446,8 +474,9 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
       closeSide();
       section.hidden = true;
       delete section.dataset.shown;
+      byId("history-comments-title").hidden = true;
       byId("history-problem").hidden = true;
-      for (const id of ["history-groups", "history-versions", "history-flags", "history-legend"]) {
+      for (const id of ["history-groups", "history-versions", "history-flags", "history-legend", "history-comments"]) {
         byId(id).replaceChildren();
       }
       byId("note").inert = false;
