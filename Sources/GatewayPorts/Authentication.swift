@@ -83,6 +83,12 @@ public struct NamePattern: Hashable, Sendable {
   /// Whether every name that is meant begins so.
   func begins(with text: String) -> Bool { stem.starts(with: text.utf8) }
 
+  /// Whether a path is the one before the last slash of the stem, or lies below it. Nothing is allocated, for lists ask
+  /// this of each note and each right.
+  func isAbove(_ path: String) -> Bool {
+    path.utf8.starts(with: stem) || path.utf8.elementsEqual(stem.dropLast())
+  }
+
   /// Whether a name is meant. Compared byte by byte.
   public func matches(_ name: String) -> Bool {
     isPrefix ? name.utf8.starts(with: stem) : name.utf8.elementsEqual(stem)

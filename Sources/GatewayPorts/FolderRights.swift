@@ -134,6 +134,6 @@ extension NamePattern {
   /// Whether a folder is meant by a pattern of folders.
   public func matches(folder: FolderPath) -> Bool {
     guard isOfSubtree, !isEverything else { return isEverything || matches(folder.text) }
-    return folder.isWithin(FolderPath(stored: String(name.dropLast())))
+    return isAbove(folder.text)
   }
 }

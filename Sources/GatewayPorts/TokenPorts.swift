@@ -28,11 +28,15 @@ public protocol Revocations: AnyObject {
   func isRevoked(_ identity: Identity) -> Bool
   /// Milliseconds since all was known that other gateways had taken back; 0 where there are no others.
   func age(uptime: Int64) -> Int64
-  /// Takes tokens back, and returns when it would survive the process.
-  func add(_ revocation: Revocation) throws(RevocationError)
+  /// Takes tokens back, all or none, and returns when it would survive the process. However many there are, the disk is
+  /// waited for once.
+  func add(_ revocations: [Revocation]) throws(RevocationError)
 }
 
 extension Revocations {
+  /// Takes tokens back, and returns when it would survive the process.
+  public func add(_ revocation: Revocation) throws(RevocationError) { try add([revocation]) }
+
   /// 0, for a gateway that is alone.
   public func age(uptime: Int64) -> Int64 { 0 }
 }

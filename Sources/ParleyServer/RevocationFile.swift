@@ -51,14 +51,15 @@ package final class RevocationFile: Revocations {
   /// Whether the token of the identity was taken back.
   package func isRevoked(_ identity: Identity) -> Bool { revoked.isRevoked(identity) }
 
-  /// Writes a revocation down and syncs it, then holds to it.
-  package func add(_ revocation: Revocation) throws(RevocationError) {
-    guard revoked.hasRoom(for: revocation) else { throw .tooMany }
-    guard Self.append(revocation, to: path) else { throw .unwritable }
-    lineCount += 1
-    if revoked.insert(revocation) {
+  /// Writes revocations down and syncs them at once, then holds to them.
+  package func add(_ revocations: [Revocation]) throws(RevocationError) {
+    guard revocations.allSatisfy({ revoked.hasRoom(for: $0) }) else { throw .tooMany }
+    guard Self.append(revocations, to: path) else { throw .unwritable }
+    lineCount += revocations.count
+    let news = revocations.filter { revoked.insert($0) }
+    if !news.isEmpty {
       generation += 1
-      untold.append(revocation)
+      untold += news
     }
     if lineCount > 2 * revoked.count + 1_000 { compact() }
   }

@@ -32,10 +32,10 @@ final class SharedRevocations: Revocations, Sendable {
 
   func isRevoked(_ identity: Identity) -> Bool { file.withLock { $0.isRevoked(identity) } }
 
-  func add(_ revocation: Revocation) throws(RevocationError) {
+  func add(_ revocations: [Revocation]) throws(RevocationError) {
     let failure = file.withLock { file -> RevocationError? in
       do throws(RevocationError) {
-        try file.add(revocation)
+        try file.add(revocations)
         return nil
       } catch {
         return error

@@ -1,5 +1,7 @@
+import Gateway
 import GatewayPorts
 import OTWorkloads
+import SimulationKit
 import Testing
 
 @Suite("Sessions of those who have signed in")
@@ -89,6 +91,26 @@ struct SessionTests {
       }
       turn += 1
       #expect(session.turn == turn, "more than one token counts")
+    }
+  }
+
+  @Test("however many sessions a request ends, the disk is waited for once")
+  func oneWait() {
+    let rig = GatewayRig()
+    _ = rig.token("ada", [Grant(.documents, NamePattern("*"), .all)])
+    let now = rig.clock.now
+    for number in 1...9 {
+      let session = Session(
+        id: "s.\(number)", user: "ada", begunAt: now, endsAt: now + 90_000,
+        device: Session.Device(browser: "", system: ""), Self.rule)
+      _ = rig.store.perform([.logins(.begin(session, countMax: 32))])
+    }
+    let answer = rig.request("DELETE", "/api/sessions", token: "ada")
+    #expect(answer.body == #"{"ended":9}"#)
+    #expect(rig.revocations.waits == 1)
+    for number in 1...9 {
+      #expect(
+        rig.revocations.isRevoked(Identity(user: "ada", tokenID: "s.\(number)", grants: [])))
     }
   }
 

@@ -52,6 +52,8 @@ final class RevocationList: Revocations {
   private var revoked = RevokedTokens()
   private var fromElsewhere: [Revocation] = []
   var isBroken = false
+  /// How often a disk would have been waited for.
+  private(set) var waits = 0
   /// The time at which the list was complete; `nil` for a gateway that is alone.
   var completeAt: Int64?
 
@@ -64,9 +66,10 @@ final class RevocationList: Revocations {
 
   func isRevoked(_ identity: Identity) -> Bool { revoked.isRevoked(identity) }
 
-  func add(_ revocation: Revocation) throws(RevocationError) {
+  func add(_ revocations: [Revocation]) throws(RevocationError) {
     guard !isBroken else { throw .unwritable }
-    if revoked.insert(revocation) { generation += 1 }
+    waits += 1
+    for revocation in revocations where revoked.insert(revocation) { generation += 1 }
   }
 
   /// What another process has written down.

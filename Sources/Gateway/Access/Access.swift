@@ -118,9 +118,12 @@ final class Access: Part {
   }
 
   /// Takes tokens back, for good: it is on the disk when this returns.
-  func revoke(_ revocation: Revocation) throws(RevocationError) {
+  func revoke(_ meant: Revocation...) throws(RevocationError) { try revoke(meant) }
+
+  /// Takes tokens back, all or none, for good: it is on the disk when this returns.
+  func revoke(_ meant: [Revocation]) throws(RevocationError) {
     guard let revocations = ports.revocations else { throw .unwritable }
-    try revocations.add(revocation)
+    try revocations.add(meant)
   }
 
   /// Reads what was taken back elsewhere.

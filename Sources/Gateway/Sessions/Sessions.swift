@@ -21,15 +21,21 @@ final class Sessions: Part {
     self.rights = rights
   }
 
-  /// Has the store work with sessions. Tokens of those that end by it are taken back.
+  /// Has the store work with sessions. Tokens of those that end by it are taken back, but for sessions whose tokens
+  /// were already.
   func perform(
-    _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+    _ request: SessionRequest, after taken: [Session] = [],
+    then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
     store(
       .logins(request),
       for: .logins { [self] outcome in
         switch outcome {
-        case .success(.begun(let ended)), .success(.ended(let ended)): takeBack(ended)
+        case .success(.begun(let ended)), .success(.ended(let ended)):
+          takeBack(
+            ended.filter { session in
+              !taken.contains { $0.id.utf8.elementsEqual(session.id.utf8) }
+            })
         case .success(.renewed(let session, .reused)):
           log(.warning, "session ended", "its refresh token was used twice")
           takeBack([session])
@@ -44,17 +50,18 @@ final class Sessions: Part {
   private func takeBack(_ sessions: [Session]) -> Bool {
     guard !sessions.isEmpty else { return true }
     let now = surroundings.clock.now
-    var isDone = true
-    for session in sessions {
+    let ends = sessions.map { session in
       // A token of a former version would begin the session again, as long as it counts.
-      let end =
-        session.isAdopted ? session.endsAt : now + settings.accessTokenMilliseconds
-      do throws(RevocationError) {
-        try access.revoke(.timed(session.id, until: end))
-      } catch {
-        log(.error, "tokens of a session not taken back", "\(error)")
-        isDone = false
-      }
+      Revocation.timed(
+        session.id,
+        until: session.isAdopted ? session.endsAt : now + settings.accessTokenMilliseconds)
+    }
+    var isDone = true
+    do throws(RevocationError) {
+      try access.revoke(ends)
+    } catch {
+      log(.error, "tokens of a session not taken back", "\(error)")
+      isDone = false
     }
     rights.applyRevocations()
     return isDone
@@ -91,7 +98,7 @@ final class Sessions: Part {
       }
       // First: whoever asks again after a failure still finds the session.
       guard takeBack(chosen) else { return respond(request, Self.unavailable) }
-      perform(.end(user: user, choice)) { [self] outcome in
+      perform(.end(user: user, choice), after: chosen) { [self] outcome in
         guard case .success(.ended(let ended)) = outcome else {
           return respond(request, Self.unavailable)
         }
