@@ -8,10 +8,14 @@ import SocketMessages
 ///     POST /api/links/open   {"key": "…"}
 ///     GET  /s/…              the page, with the note's title for who makes a preview
 ///
-/// Wrong keys slow down whoever sends them, as wrong passwords do. Used on the loop's thread.
+/// What is no key slows down whoever sends it, as wrong passwords do. What could be one is a link that has ended
+/// rather than a guess, which would hit one in 2¹²⁸: many people may follow it from behind one address, so it counts
+/// by address alone. Used on the loop's thread.
 final class LinkService {
   /// The name under which wrong keys are counted, whichever they are.
   private static let attempted = Identity.guestPrefix
+  /// Bytes of the keys that are given out.
+  private static let keyBytes = 22
   /// Longer keys are none.
   private static let keyBytesMax = 64
 
@@ -50,7 +54,7 @@ final class LinkService {
         response.headers.append(("cache-control", "no-store"))
         respond(response)
       case .success(nil):
-        failed(head)
+        failed(head, key)
         log.write(.notice, "link refused", [("reason", "unknown")])
         respond(.problem(404, .unknownDocument, "this link has ended, or never was"))
       case .failure:
@@ -67,7 +71,7 @@ final class LinkService {
         switch outcome {
         case .success(let opened?): goOn(opened.title)
         case .success(nil):
-          failed(head)
+          failed(head, key)
           goOn(nil)
         case .failure: goOn(nil)
         }
@@ -97,7 +101,9 @@ final class LinkService {
     attempts.wait(address: head.remoteAddress, user: Self.attempted, now: clock.uptime)
   }
 
-  private func failed(_ head: RequestHead) {
-    attempts.failed(address: head.remoteAddress, user: Self.attempted, now: clock.uptime)
+  private func failed(_ head: RequestHead, _ key: String) {
+    let couldBeOne = key.utf8.count == Self.keyBytes
+    attempts.failed(
+      address: head.remoteAddress, user: couldBeOne ? nil : Self.attempted, now: clock.uptime)
   }
 }

@@ -26,7 +26,8 @@ package struct LoginAttempts {
   /// Nothing has failed yet.
   package init() {}
 
-  /// Milliseconds until another login may be tried; 0 for now.
+  /// Milliseconds until another login may be tried; 0 for now. An address of IPv6 counts with its network, for a
+  /// subscriber has as many as they like.
   package func wait(address: String, user: String, now: Int64) -> Int64 {
     [Self.key(address, user), Self.key(address, nil)].map { key in
       counts[key].map { max(0, $0.closedUntil - now) } ?? 0
@@ -34,14 +35,19 @@ package struct LoginAttempts {
   }
 
   /// A login has failed.
-  package mutating func failed(address: String, user: String, now: Int64) {
+  ///
+  /// - Parameter user: `nil` for what counts by address alone.
+  package mutating func failed(address: String, user: String?, now: Int64) {
     if counts.count >= Self.countsMax {
       counts = counts.filter { now - $0.value.lastFailure < Self.memoryMilliseconds }
       // Still full: those who guess are many. Who is slowed down already stays so.
       guard counts.count < Self.countsMax else { return }
     }
-    count(
-      Self.key(address, user), free: Self.freeForUser, waitMax: Self.waitMillisecondsMax, now: now)
+    if let user {
+      count(
+        Self.key(address, user), free: Self.freeForUser, waitMax: Self.waitMillisecondsMax, now: now
+      )
+    }
     // This machine's own may be a proxy, behind which everybody is.
     if !Configuration.isLoopback(address) {
       count(
@@ -68,6 +74,7 @@ package struct LoginAttempts {
   }
 
   private static func key(_ address: String, _ user: String?) -> String {
-    user.map { "\(address) \($0)" } ?? address
+    let place = IPAddress(address).map { "\($0.subscriber)" } ?? address
+    return user.map { "\(place) \($0)" } ?? place
   }
 }

@@ -91,6 +91,12 @@ def test_links_of_a_note_are_bounded(guarded):  # noqa: F811
 
 def test_guessing_keys_becomes_slow(guarded):  # noqa: F811
     link = share(guarded, guarded.note)
+    # A link that has ended is followed by many behind one address, who keep nobody from another one.
+    ended = share(guarded, guarded.note)
+    path = f"/api/notes/{guarded.note}/share/{ended['id']}"
+    assert guarded.request("DELETE", path, headers=bearer(issued()))[0] == 204
+    assert [opened(guarded, ended["path"])[0] for _ in range(20)] == [404] * 20
+    assert opened(guarded, link["path"])[0] == 200
     answers = [opened(guarded, "/s/guess")[0] for _ in range(6)]
     assert answers[:5] == [404] * 5 and answers[5] == 429
     # Even the right one waits, and the page says nothing of it meanwhile.

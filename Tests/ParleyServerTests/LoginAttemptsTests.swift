@@ -25,6 +25,19 @@ struct LoginAttemptsTests {
     #expect(attempts.wait(address: "192.0.2.1", user: "bea", now: 0) == 0)
   }
 
+  @Test("addresses of one network of IPv6 are one, and count without a user, too")
+  mutating func networks() {
+    for index in 0..<60 {
+      attempts.failed(address: "2001:db8::\(index)", user: nil, now: 0)
+    }
+    #expect((1...10_000).contains(attempts.wait(address: "2001:db8::ffff:1", user: "ada", now: 0)))
+    #expect(attempts.wait(address: "2001:db8:0:1::1", user: "ada", now: 0) == 0)
+    for index in 0..<6 {
+      attempts.failed(address: "2001:db8:2::\(index)", user: "bea", now: 0)
+    }
+    #expect(attempts.wait(address: "2001:db8:2::99", user: "bea", now: 0) > 0)
+  }
+
   @Test("an address that goes through many users is slowed down")
   mutating func spraying() {
     for index in 0..<60 { attempts.failed(address: "192.0.2.1", user: "user \(index)", now: 0) }
