@@ -12,22 +12,22 @@ extension Cursor {
     if cursors.isEmpty { return }
     // No operation makes one cursor overtake another, so what is sorted stays sorted.
     let order = cursors.indices.sorted { cursors[$0] < cursors[$1] }
-    let sorted = order.map { cursors[$0] }
-    withUnsafeTemporaryAllocation(
-      of: Int.self, capacity: CursorGaps.memoryNeeded(cursors: sorted.count)
-    ) { memory in
+    let sorted = order.map { min(max(cursors[$0], 0), TextOperation.lengthMax) }
+    withUnsafeTemporaryAllocation(of: Int32.self, capacity: sorted.count) { memory in
       var gaps = CursorGaps(sorted, memory.baseAddress.unsafelyUnwrapped)
       operations.withUnsafeBufferPointer { operations in
         guard let first = operations.baseAddress else { return }
-        for operation in first..<(first + operations.count) {
-          if operation.pointee.block == nil {
-            gaps.pass(operation.pointee.edit, own: own)
+        var index = gaps.passBetween(operations, from: 0, own: own)
+        while index < operations.count {
+          if let edit = PlacedEdit(first + index) {
+            gaps.pass(edit, own: own)
           } else {
-            operation.pointee.withPacked { words, _ in
+            operations[index].withPacked { words, _ in
               var walk = CursorWalk(words, own: own)
               gaps.replaceAll { walk.moved($0) }
             }
           }
+          index = gaps.passBetween(operations, from: index + 1, own: own)
         }
       }
       var rank = 0
@@ -41,139 +41,183 @@ extension Cursor {
 }
 
 /// Sorted cursors as their distances, so that an edit before many of them changes one number.
+///
+/// Fingers remember the gaps between cursors in which the last edits were: where each begins and ends
+/// lies in vectors, and an edit within one of them is a few instructions on these, without a branch
+/// on who has typed.
 private struct CursorGaps {
-  /// A place among the cursors that is remembered.
-  private struct Finger {
-    /// The first cursor behind.
-    var next: Int
-    /// The position of the cursor before.
-    var before: Int
+  /// A number for each finger: as many people may type at once.
+  private typealias Lanes = SIMD4<Int32>
+
+  /// A single edit, as cursors meet it.
+  private struct Step {
+    /// The cursors from here on are not before the edit.
+    let place: Int32
+    /// The cursors from here on are behind it, and move by its growth.
+    let behind: Int32
+    /// The new position of the cursors between.
+    let within: Int32
+    let growth: Int32
+
+    @inline(__always)
+    init(_ edit: PlacedEdit, own: Bool) {
+      // Somebody else's insert leaves a cursor at its place; which of insert and delete comes first
+      // decides where a cursor in the deleted text ends up.
+      let stays: Int32 = own ? 0 : 1
+      let insertsBehind = !own && edit.deletesFirst
+      place = edit.prefix &+ stays
+      behind = edit.prefix &+ max(edit.deleted, stays) &+ (insertsBehind ? 1 : 0)
+      within = insertsBehind ? edit.prefix : edit.prefix &+ edit.inserted
+      growth = edit.growth
+    }
   }
 
-  /// The number of people who may type at once.
-  private static let fingerCount = 4
-  /// More than any position.
-  private static let far = TextOperation.lengthMax + 1
-
-  /// From each cursor back to the one before it; from the first to -1, and one that is far away.
-  private let gaps: UnsafeMutablePointer<Int>
+  /// From each cursor back to the one before it; from the first to -1. Out of date where a finger is.
+  private let gaps: UnsafeMutablePointer<Int32>
   private let count: Int
-  private let fingers: UnsafeMutablePointer<Finger>
-  /// The finger used last.
-  private var current = 0
+  /// For each finger, the index of the cursor at the end of its gap; `count` behind the last one.
+  private var next = Lanes()
+  /// The position of the cursor before the gap.
+  private var lower = Lanes()
+  /// The position of the cursor at its end; behind the last one, the place after the text.
+  private var upper = Lanes()
+  /// The finger that is sent on next.
+  private var turn = 0
 
-  static func memoryNeeded(cursors: Int) -> Int { cursors + 1 + 2 * fingerCount }
-
-  init(_ sorted: [Int], _ memory: UnsafeMutablePointer<Int>) {
+  init(_ sorted: [Int], _ memory: UnsafeMutablePointer<Int32>) {
     gaps = memory
     count = sorted.count
-    fingers = UnsafeMutableRawPointer(memory + count + 1).assumingMemoryBound(to: Finger.self)
     var last = -1
     for (index, position) in sorted.enumerated() {
-      gaps[index] = position - last
+      gaps[index] = Int32(position - last)
       last = position
     }
-    gaps[count] = Self.far
-    for finger in 0..<Self.fingerCount { fingers[finger] = Finger(next: 0, before: -1) }
+    gatherFingers()
   }
 
+  /// Passes single edits, each of which is in a finger's gap.
+  ///
+  /// - Returns: The index of the first operation that is not.
   @inline(__always)
-  mutating func pass(_ edit: InlineEdit, own: Bool) {
-    let start = Int(edit.prefix)
-    // Somebody else's insert leaves a cursor at its place; which of insert and delete comes first
-    // decides where a cursor in the deleted text ends up.
-    let insertsBehind = !own && edit.deletesFirst
-    let behind = start + Int(edit.deleted) + (insertsBehind ? 1 : 0)
-    seek(own ? start : start + 1)
-    let (next, before) = (fingers[current].next, fingers[current].before)
-    if next == count { return }
-    if before + gaps[next] >= behind {
-      let growth = edit.growth
-      gaps[next] += growth
-      for finger in 0..<Self.fingerCount {
-        // No branch: who types next cannot be foretold.
-        let isBehind = (next &- fingers[finger].next) >> (Int.bitWidth - 1)
-        fingers[finger].before &+= growth & isBehind
-      }
+  mutating func passBetween(
+    _ operations: UnsafeBufferPointer<TextOperation>, from start: Int, own: Bool
+  ) -> Int {
+    // In registers.
+    var lower = lower
+    var upper = upper
+    var index = start
+    guard let first = operations.baseAddress else { return start }
+    while index < operations.count, let edit = PlacedEdit(first + index) {
+      let step = Step(edit, own: own)
+      let place = Lanes(repeating: step.place)
+      let isWithin = (lower .< place) .& (upper .>= Lanes(repeating: step.behind))
+      if !any(isWithin) { break }
+      let growth = Lanes(repeating: step.growth)
+      lower.replace(with: lower &+ growth, where: lower .>= place)
+      upper.replace(with: upper &+ growth, where: upper .>= place)
+      index += 1
+    }
+    self.lower = lower
+    self.upper = upper
+    return index
+  }
+
+  /// Passes a single edit anywhere, and leaves a finger there.
+  @inline(never)
+  mutating func pass(_ edit: PlacedEdit, own: Bool) {
+    let step = Step(edit, own: own)
+    writeGaps()
+    let finger = seek(step.place, textEnd: Int32(truncatingIfNeeded: edit.baseLength))
+    if upper[finger] >= step.behind {
+      let place = Lanes(repeating: step.place)
+      let growth = Lanes(repeating: step.growth)
+      lower.replace(with: lower &+ growth, where: lower .>= place)
+      upper.replace(with: upper &+ growth, where: upper .>= place)
     } else {
-      collapse(
-        to: insertsBehind ? start : start + Int(edit.scalars), behind: behind, growth: edit.growth)
+      collapse(from: finger, step)
     }
   }
 
-  /// Puts the cursors up to a position at one place.
-  @inline(never)
-  private mutating func collapse(to place: Int, behind: Int, growth: Int) {
-    let here = fingers[current]
-    var position = here.before + gaps[here.next]
-    gaps[here.next] = place - here.before
-    var index = here.next + 1
+  /// Puts the cursors within an edit at one place.
+  private mutating func collapse(from finger: Int, _ step: Step) {
+    let first = Int(next[finger])
+    let before = lower[finger]
+    var position = before &+ gaps[first]
+    gaps[first] = step.within &- before
+    var index = first + 1
     while index < count {
-      position += gaps[index]
-      if position >= behind {
-        gaps[index] = position + growth - place
+      position &+= gaps[index]
+      if position >= step.behind {
+        gaps[index] = position &+ step.growth &- step.within
         break
       }
       gaps[index] = 0
       index += 1
     }
-    for finger in 0..<Self.fingerCount where fingers[finger].next > here.next {
-      if fingers[finger].next > index {
-        fingers[finger].before += growth
+    for finger in 0..<Lanes.scalarCount where Int(next[finger]) >= first {
+      if Int(next[finger]) > index {
+        lower[finger] &+= step.growth
+        upper[finger] &+= step.growth
       } else {
-        fingers[finger] = here
+        next[finger] = Int32(first)
+        lower[finger] = before
+        upper[finger] = step.within
       }
     }
   }
 
-  /// Puts the current finger before the first cursor that stands at a position or behind it.
-  @inline(__always)
-  private mutating func seek(_ position: Int) {
-    var holding: UInt = 0
-    for finger in 0..<Self.fingerCount { holding |= holds(finger, position) << UInt(finger) }
-    if holding == 0 {
-      seekFurther(position)
-    } else {
-      current = holding.trailingZeroBitCount
+  /// Sends a finger to the gap whose end is the first cursor at a position or behind it.
+  ///
+  /// - Returns: The finger.
+  private mutating func seek(_ position: Int32, textEnd: Int32) -> Int {
+    var nearest = 0
+    for finger in 1..<Lanes.scalarCount
+    where (lower[finger] &- position).magnitude < (lower[nearest] &- position).magnitude {
+      nearest = finger
+    }
+    var index = Int(next[nearest])
+    var before = lower[nearest]
+    while index > 0, before >= position {
+      index -= 1
+      before &-= gaps[index]
+    }
+    while index < count, before &+ gaps[index] < position {
+      before &+= gaps[index]
+      index += 1
+    }
+    let finger = turn
+    turn = (turn + 1) % Lanes.scalarCount
+    next[finger] = Int32(index)
+    lower[finger] = before
+    upper[finger] = index < count ? before &+ gaps[index] : textEnd &+ 1
+    return finger
+  }
+
+  /// Brings the fingers' gaps up to date.
+  private func writeGaps() {
+    for finger in 0..<Lanes.scalarCount where Int(next[finger]) < count {
+      gaps[Int(next[finger])] = upper[finger] &- lower[finger]
     }
   }
 
-  /// Whether a finger is before the first cursor that stands at a position or behind it, as a bit:
-  /// which of them is cannot be foretold, and a branch for each would be wrong half of the time.
-  @inline(__always)
-  private func holds(_ finger: Int, _ position: Int) -> UInt {
-    let finger = fingers[finger]
-    let fromBefore = position &- finger.before &- 1
-    let toNext = finger.before &+ gaps[finger.next] &- position
-    return ~UInt(bitPattern: fromBefore | toNext) >> UInt(UInt.bitWidth - 1)
-  }
-
-  @inline(never)
-  private mutating func seekFurther(_ position: Int) {
-    // Leave this finger here, and send the one that is next in turn on.
-    var finger = fingers[current]
-    while finger.before >= position {
-      finger.next -= 1
-      finger.before -= gaps[finger.next]
-    }
-    while finger.before + gaps[finger.next] < position {
-      finger.before += gaps[finger.next]
-      finger.next += 1
-    }
-    current = (current + 1) % Self.fingerCount
-    fingers[current] = finger
+  /// Puts all fingers before the first cursor.
+  private mutating func gatherFingers() {
+    next = Lanes()
+    lower = Lanes(repeating: -1)
+    upper = Lanes(repeating: gaps[0] &- 1)
   }
 
   /// Replaces each position, in order, by one that keeps the order.
   mutating func replaceAll(_ body: (Int) -> Int) {
-    var position = -1
-    var last = -1
+    writeGaps()
+    var position: Int32 = -1
+    var last: Int32 = -1
     for index in 0..<count {
-      position += gaps[index]
-      let moved = body(position)
-      gaps[index] = moved - last
+      position &+= gaps[index]
+      let moved = Int32(truncatingIfNeeded: body(Int(position)))
+      gaps[index] = moved &- last
       last = moved
     }
-    for finger in 0..<Self.fingerCount { fingers[finger] = Finger(next: 0, before: -1) }
+    gatherFingers()
   }
 }

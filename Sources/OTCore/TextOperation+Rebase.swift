@@ -15,7 +15,7 @@ extension TextOperation {
   ) throws(OperationError) {
     var result = self
     var index = history.startIndex
-    // As far as a lone edit goes; then in a buffer.
+    // As far as a lone edit goes.
     while index < history.endIndex, result.block == nil {
       index = Self.passApart(&result.edit, history, from: index)
       if index < history.endIndex {
@@ -23,12 +23,24 @@ extension TextOperation {
         index += 1
       }
     }
-    if index < history.endIndex {
-      if index + 1 == history.endIndex, history[index].block != nil {
-        result = try result.transformed(over: history[index], side: side)
-      } else {
-        result = try result.pass(history[index...], side: side)
+    // An edit that touches this operation is likely followed by others: the more of them, the longer the
+    // buffer is kept.
+    var bufferedCount = 16
+    while index < history.endIndex {
+      var end = history.endIndex
+      if end - index >= 8, var apart = ApartEdits(result, side: side) {
+        let passed = apart.pass(history, from: index)
+        if passed > index { result = apart.moved(result) }
+        bufferedCount = passed - index < 64 ? min(2 * bufferedCount, history.count) : 16
+        index = passed
+        end = min(index + bufferedCount, end)
       }
+      if index + 1 == end, history[index].block != nil {
+        result = try result.transformed(over: history[index], side: side)
+      } else if index < end {
+        result = try result.pass(history[index..<end], side: side)
+      }
+      index = end
     }
     self = result
   }

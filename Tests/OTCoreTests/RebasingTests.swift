@@ -89,6 +89,88 @@ struct RebasingTests {
     }
   }
 
+  /// Single edits near a few places, where people type and delete, now and then with a long insert.
+  static func typing(
+    length: Int, revisions: Int, using random: inout SplitMix64
+  ) -> [TextOperation] {
+    var history: [TextOperation] = []
+    var length = length
+    var places = (0..<random.between(1, 6)).map { _ in random.below(length + 1) }
+    for _ in 0..<revisions {
+      let person = random.below(places.count)
+      if random.chance(3) { places[person] = random.below(length + 1) }
+      let place = min(places[person], length)
+      let deleted = random.chance(30) ? min(random.between(1, 4), length - place) : 0
+      let inserted = String(repeating: "é", count: random.chance(5) ? 12 : random.below(3))
+      var edit = TextOperation()
+      edit.retain(place)
+      if random.chance(50) {
+        edit.insert(inserted)
+        edit.delete(deleted)
+      } else {
+        edit.delete(deleted)
+        edit.insert(inserted)
+      }
+      edit.retain(length - place - deleted)
+      history.append(edit)
+      length = edit.targetLength
+      places[person] = random.chance(20) ? max(place - 1, 0) : place + inserted.unicodeScalars.count
+    }
+    return history
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `a few edits pass people who type beside them and into them`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    for round in 0..<20 {
+      let length = random.below(round % 2 == 0 ? 30 : 2_000)
+      let change = TextOperation.random(
+        length: length, edits: random.between(1, 5), using: &random)
+      let history = Self.typing(
+        length: length, revisions: random.between(8, 200), using: &random)
+      for side in [Side.left, .right] {
+        var expected = change
+        for operation in history {
+          expected = try expected.transformed(over: operation, side: side)
+        }
+        #expect(try change.rebased(over: history[...], side: side) == expected)
+      }
+    }
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `cursors pass people who type between and over them`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    for round in 0..<20 {
+      let length = random.below(round % 2 == 0 ? 30 : 2_000)
+      let history = Self.typing(
+        length: length, revisions: random.between(8, 200), using: &random)
+      let start = (0..<random.between(1, 30)).map { _ in random.below(length + 1) }
+      for own in [false, true] {
+        var cursors = start
+        Cursor.transform(&cursors, over: history[...], own: own)
+        var expected = start
+        for operation in history {
+          expected = expected.map { Cursor.transformed($0, over: operation, own: own) }
+        }
+        #expect(cursors == expected)
+      }
+    }
+  }
+
+  @Test func `cursors outlast a history that does not fit`() {
+    let operations = (0..<40).map { index in
+      var operation = TextOperation()
+      operation.retain(index % 3 * (TextOperation.lengthMax / 2 - 2_000_009))
+      operation.delete(index % 5 * 1_000_000)
+      operation.insert(String(repeating: "x", count: index % 12))
+      return operation
+    }
+    var cursors = [Int.max, -5, 0, 7, TextOperation.lengthMax]
+    Cursor.transform(&cursors, over: operations[...], own: false)
+    #expect(cursors.count == 5)
+  }
+
   @Test(
     "inserts at one place stand in one order whatever the blocks",
     arguments: [
