@@ -61,6 +61,9 @@ extension Gateway {
   /// The index of words has done a step of a search.
   public func searched(_ request: RequestID, reply: SearchReply) { search.replied(request, reply) }
 
+  /// The index of words has taken in notes whose tags are others than before.
+  public func tagsChanged() { rooms.publishTags() }
+
   /// Requests and bytes that wait for the store, and how long the oldest has waited.
   package var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) {
     (backlog.requests, backlog.bytes, backlog.wait(at: surroundings.clock.uptime))

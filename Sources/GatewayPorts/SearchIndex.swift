@@ -11,8 +11,10 @@ public protocol SearchIndex: AnyObject {
 
   /// Takes a note in, in place of what it has of it.
   ///
+  /// - Returns: Whether its tags are others than before.
   /// - Complexity: O(*n*) for the note's old and new text, and amortised logarithmic in the index.
-  func put(_ note: IndexedNote) throws(StoreError)
+  @discardableResult
+  func put(_ note: IndexedNote) throws(StoreError) -> Bool
 
   /// Removes notes, as far as they are there.
   func remove(_ ids: [DocumentID]) throws(StoreError)

@@ -11,6 +11,8 @@ package struct IndexKeeper {
 
   /// The number of notes that were put into the index.
   package private(set) var indexed = 0
+  /// Whether tags were put into the index or taken out of it since ``takeTagNews()``.
+  package private(set) var hasTagNews = false
   /// Notes that the index has refused once; one that it refuses again is left out of it.
   private var refused: Set<ExactName> = []
   /// The trouble that was logged last.
@@ -100,6 +102,12 @@ package struct IndexKeeper {
     }
   }
 
+  /// Returns whether there is news of tags, and begins anew.
+  package mutating func takeTagNews() -> Bool {
+    defer { hasTagNews = false }
+    return hasTagNews
+  }
+
   /// Has the whole store compared.
   package mutating func compareSoon() { comparison = .notes(after: nil) }
 
@@ -184,7 +192,9 @@ package struct IndexKeeper {
       let state = IndexedState(
         revision: text.revision, updatedAt: note.updatedAt, createdAt: note.createdAt)
       do throws(StoreError) {
-        try index.put(IndexedNote(id: id, title: note.title, text: text.text, state: state))
+        let hasOtherTags = try index.put(
+          IndexedNote(id: id, title: note.title, text: text.text, state: state))
+        if hasOtherTags { hasTagNews = true }
         refused.remove(ExactName(id))
         indexed += 1
       } catch {

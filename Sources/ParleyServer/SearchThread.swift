@@ -19,6 +19,8 @@ final class SearchThread: Sendable {
   private static let waitingMax = 64
   /// Milliseconds for which edits gather, after one of which the thread was woken.
   private static let gatheringMilliseconds: Int64 = 250
+  /// Milliseconds between news of tags: an import is many notes, and one look at their tags.
+  private static let tagNewsMilliseconds: Int64 = 2_000
   /// Milliseconds that its end is waited for.
   private static let stopMilliseconds = 2_000
 
@@ -40,6 +42,7 @@ final class SearchThread: Sendable {
     var hasMissedChanges = false
     /// The search is given up by the loop that asked.
     var replies: [[(request: RequestID, reply: SearchReply)]]
+    var hasTagNews = false
     var isStopping = false
     var hasStopped = false
 
@@ -137,6 +140,14 @@ final class SearchThread: Sendable {
     }
   }
 
+  /// Returns whether tags have changed since the last call. The first loop is woken for it, and tells the others.
+  func takeTagNews() -> Bool {
+    state.withLock { state in
+      defer { state.hasTagNews = false }
+      return state.hasTagNews
+    }
+  }
+
   /// Ends the thread, and returns when it has ended, or soon if a disk or a database does not answer: it
   /// holds nothing that could be lost. What is not indexed yet is found at the next start.
   func stop() {
@@ -152,9 +163,13 @@ final class SearchThread: Sendable {
     var keeper = keeper
     // The time until which edits gather, after some came.
     var gathering: Int64?
+    // The time from which news of tags may be told.
+    var nextTagNews: Int64 = 0
     while true {
       let now = SystemClock().uptime
-      let pause = min(keeper.pause(at: now), gathering.map { max(0, $0 - now) } ?? .max)
+      let pause = min(
+        keeper.pause(at: now), gathering.map { max(0, $0 - now) } ?? .max,
+        keeper.hasTagNews ? max(0, nextTagNews - now) : .max)
       if pause > 0 {
         state.wait(atMostMilliseconds: Int(clamping: pause)) { !$0.isIdle }
       }
@@ -175,6 +190,12 @@ final class SearchThread: Sendable {
       }
       // After a search, too: many of them hold up no note.
       keeper.work(at: SystemClock().uptime)
+      let end = SystemClock().uptime
+      if end >= nextTagNews, keeper.takeTagNews() {
+        nextTagNews = end + tagNewsMilliseconds
+        state.withLock { $0.hasTagNews = true }
+        wakes[0]()
+      }
     }
   }
 }

@@ -398,6 +398,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     for (request, reply) in attached.searchThread.takeReplies(of: place) {
       attached.gateway.searched(request, reply: reply)
     }
+    if place == 0, attached.searchThread.takeTagNews() { attached.gateway.tagsChanged() }
     for news in attached.broker?.takeNews() ?? [] {
       switch news {
       case .heard(let topic, let bytes):

@@ -333,6 +333,12 @@ final class GatewayRig {
     perform()
   }
 
+  /// The index of words has notes with other tags.
+  func tagsChange() {
+    gateway.tagsChanged()
+    perform()
+  }
+
   /// Hints arrive from now on.
   func hintsArrive() { gateway.hintsChanged(arrive: true) }
 

@@ -268,6 +268,20 @@ struct RoomTests {
     #expect(batch.body.contains("notAllowed"))
   }
 
+  @Test("who hears of the list of notes hears when tags change")
+  func tags() throws {
+    let rig = GatewayRig(isDemo: true)
+    let (reader, _) = try rig.greet(nil)
+    let (other, _) = try rig.greet(nil)
+    _ = try subscribe(rig, reader, "notes")
+    rig.tagsChange()
+    let news = rig.pushes(reader).compactMap { push in
+      if case .resourceUpdate(let update) = push { update.resourceID } else { nil as String? }
+    }
+    #expect(news == ["tags"])
+    #expect(rig.pushes(other).isEmpty)
+  }
+
   @Test("a Whaler client whose pool is the room is told to fetch it")
   func whaler() throws {
     let rig = GatewayRig(isDemo: true)

@@ -243,9 +243,10 @@ struct IndexKeeperTests {
     func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote] {
       try index.tags(after: place, limit: limit)
     }
-    func put(_ note: IndexedNote) throws(StoreError) {
+    @discardableResult
+    func put(_ note: IndexedNote) throws(StoreError) -> Bool {
       if note.id == refused { throw .unavailable("no such letters") }
-      try index.put(note)
+      return try index.put(note)
     }
     func remove(_ ids: [DocumentID]) throws(StoreError) { try index.remove(ids) }
     func find(
@@ -279,6 +280,21 @@ struct IndexKeeperTests {
     #expect(counted([NamePattern("a")], []) == ["plan 1"])
     #expect(counted([], ["team/*"]) == ["b 1", "plan 1"])
     #expect(counted([], ["other"]) == [])
+  }
+
+  @Test("news of tags is told of when they have changed, and not of other words")
+  mutating func tagNews() {
+    make("n")
+    write("#plan ", in: "n")
+    pass(60_000)
+    var isNews = [keeper.takeTagNews()]
+    for (revision, text) in [(2, "words "), (3, "#other ")] {
+      write(text, in: "n", revision: revision)
+      pass(60_000)
+      isNews.append(keeper.takeTagNews())
+    }
+    #expect(isNews == [true, false, true])
+    #expect(!keeper.hasTagNews)
   }
 
   @Test("a note that the index refuses keeps no other from being found")

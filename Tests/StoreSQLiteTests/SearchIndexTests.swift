@@ -63,7 +63,7 @@ struct SearchIndexTests {
       let text = (0..<(size / 10)).map { "word\($0 % 10_000)" }.joined(separator: " ")
       return (index, text)
     } run: { index, text in
-      try? index?.put(Self.note("n", text))
+      _ = try? index?.put(Self.note("n", text))
     }
     let finding = law.check()
     #expect(finding.holds, "\(finding)")
@@ -83,7 +83,7 @@ struct SearchIndexTests {
       }
     ) { input in
       for number in 0..<input.1 {
-        try? input.0?.put(Self.note("\(number)", "some words \(number) duck x\(number % 100)"))
+        _ = try? input.0?.put(Self.note("\(number)", "some words \(number) duck x\(number % 100)"))
       }
     }
     let finding = law.check()

@@ -90,7 +90,7 @@ export const list = new NoteList(connection, {
   isLive: () => !access.isLink,
 });
 export const folders = new Folders(list);
-export const tags = new Tags(list);
+export const tags = new Tags(list, connection);
 export const recent = new Recent({ storage: localStorage, owner: ownerNow });
 export const early = new EarlyWords({ field: byId("early"), drawer });
 export const newNotes = new NewNotes({ list, connection, drawer });

@@ -3,6 +3,9 @@
 import { Emitter } from "./emitter.js";
 import { request } from "./http.js";
 
+/** Of what the gateway says that it changed, when notes have other tags: a while after they were edited. */
+const resource = "tags";
+
 /** Notes of a tag, at most. */
 const notesMax = 1_000;
 
@@ -15,11 +18,16 @@ export class Tags extends Emitter {
   /** @type {Set<string> | undefined} Of the notes that have it; undefined until it is known. */
   #ids;
   #isFetching = false;
+  #isStale = false;
 
-  /** @param {import("./notes.js").NoteList} list */
-  constructor(list) {
+  /**
+   * @param {Pick<import("./notes.js").NoteList, "on">} list
+   * @param {Pick<import("./connection.js").Connection, "on">} connection
+   */
+  constructor(list, connection) {
     super();
     list.on("fetched", () => void this.refresh());
+    connection.on("resource", (id) => id === resource && void this.refresh());
   }
 
   get chosen() {
@@ -60,14 +68,20 @@ export class Tags extends Emitter {
     }
   }
 
-  /** Asks which tags there are. */
+  /** Asks which tags there are. Calls while it is under way are served by one more question after it. */
   async refresh() {
-    if (this.#isFetching) return;
+    if (this.#isFetching) {
+      this.#isStale = true;
+      return;
+    }
     this.#isFetching = true;
     try {
-      this.all = (await request("/api/tags")).tags;
-      this.emit("changed", undefined);
-      await this.#fetchNotes();
+      do {
+        this.#isStale = false;
+        this.all = (await request("/api/tags")).tags;
+        this.emit("changed", undefined);
+        await this.#fetchNotes();
+      } while (this.#isStale);
     } catch {
       // The list is fetched again, and then these are.
     } finally {

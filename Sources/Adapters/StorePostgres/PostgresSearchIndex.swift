@@ -111,17 +111,24 @@ public final class PostgresSearchIndex: SearchIndex {
   // MARK: Changing
 
   /// See ``SearchIndex``.
-  public func put(_ note: IndexedNote) throws(StoreError) {
-    _ = try run(
+  @discardableResult
+  public func put(_ note: IndexedNote) throws(StoreError) -> Bool {
+    let found = try run(
       """
+      WITH former AS (SELECT tags FROM \(Self.table) WHERE id = $1)
       INSERT INTO \(Self.table) AS old (id, revision, updated, created, text, words, tags)
       VALUES ($1, $2, $3, $4, $5, convert_from($6, 'UTF8')::tsvector, $7)
       ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, updated = excluded.updated,
         created = excluded.created, text = excluded.text, words = excluded.words,
         tags = excluded.tags
       WHERE old.revision <= excluded.revision OR old.created <> excluded.created
+      RETURNING CASE
+        WHEN old.tags = coalesce((SELECT tags FROM former), ARRAY[]::bytea[]) THEN 0 ELSE 1
+      END::int8
       """, note.id, note.state.revision, note.state.updatedAt, note.state.createdAt, note.text,
       Self.vector(note), NoteTags.all(in: note.text))
+    // No row where another node has put a newer one.
+    return found.first?.integer(0) == 1
   }
 
   /// See ``SearchIndex``.

@@ -139,8 +139,15 @@ public final class SQLiteSearchIndex: SearchIndex {
   // MARK: Changing
 
   /// See ``SearchIndex``.
-  public func put(_ note: IndexedNote) throws(StoreError) {
+  @discardableResult
+  public func put(_ note: IndexedNote) throws(StoreError) -> Bool {
+    let tags = NoteTags.all(in: note.text)
+    var hasOtherTags = false
     try transaction { () throws(StoreError) in
+      let former = try sql(
+        "SELECT tag FROM tags WHERE note = (SELECT number FROM notes WHERE id = ?) ORDER BY tag"
+      ).rows(note.id) { $0.text(0) }
+      hasOtherTags = Set(former.map { ExactName($0) }) != Set(tags.map { ExactName($0) })
       let number = try removeWords(of: note.id)
       try sql(
         """
@@ -153,10 +160,11 @@ public final class SQLiteSearchIndex: SearchIndex {
       let key = number ?? connection.lastInsertedKey
       try sql("INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)").run(
         key, SearchWords.joined(note.title), SearchWords.joined(note.text))
-      for tag in NoteTags.all(in: note.text) {
+      for tag in tags {
         try sql("INSERT INTO tags (tag, note) VALUES (?, ?)").run(tag, key)
       }
     }
+    return hasOtherTags
   }
 
   /// See ``SearchIndex``.

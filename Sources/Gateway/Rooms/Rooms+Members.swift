@@ -6,6 +6,9 @@ extension Rooms {
   /// The room that hears when the list of notes changes.
   static let noteListRoom = "notes"
 
+  /// The resource of which that room hears when tags in notes change.
+  static let tagsResource = "tags"
+
   /// Whether a room is a note's own, of which nobody outside is told whether it is in use.
   private static func isOfNote(_ name: RoomName) -> Bool {
     name.utf8.starts(with: Identity.noteRoomPrefix.utf8)
@@ -94,6 +97,9 @@ extension Rooms {
   func publishNoteList() {
     publish(resource: Self.noteListRoom, in: Self.noteListRoom, sender: nil)
   }
+
+  /// Tells those who hear of the list of notes that tags have changed.
+  func publishTags() { publish(resource: Self.tagsResource, in: Self.noteListRoom, sender: nil) }
 
   // MARK: Refusals
 

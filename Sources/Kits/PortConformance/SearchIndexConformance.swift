@@ -24,9 +24,11 @@ public enum SearchIndexConformance {
   fileprivate struct Rig {
     let index: any SearchIndex
 
+    /// Puts a note into the index, and returns whether its tags are others.
+    @discardableResult
     func put(
       _ id: DocumentID, _ title: String, _ text: String, revision: Int = 1, created: Timestamp = 1
-    ) throws {
+    ) throws -> Bool {
       try index.put(
         IndexedNote(
           id: id, title: title, text: text,
@@ -75,8 +77,12 @@ public enum SearchIndexConformance {
         rig.index.find(tag: "plan", skipping: 0, limit: 9), ["b", "a"], "notes with a tag")
       try PortConformance.expect(
         rig.index.find(tag: "plan", skipping: 1, limit: 9), ["a"], "the next")
-      try rig.put("a", "T", "#other", revision: 3)
-      try rig.index.remove(["b"])
+      try PortConformance.expect(
+        rig.put("a", "U", "#home/garden, then #plan", revision: 2), false, "news of the same tags")
+      try PortConformance.expect(
+        rig.put("a", "T", "#other", revision: 3), true, "news of another tag")
+      try PortConformance.expect(rig.put("c", "T", "none"), false, "news of no tags")
+      try rig.index.remove(["b", "c"])
       try PortConformance.expect(tags(), ["other a"], "the tags afterwards")
       try rig.index.clear()
       try PortConformance.expect(tags(), [], "the tags of nothing")
