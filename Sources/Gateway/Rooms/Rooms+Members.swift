@@ -3,9 +3,6 @@ import SocketMessages
 
 /// The members of rooms, and updates that no room remembers.
 extension Rooms {
-  /// The room that hears when the list of notes changes.
-  static let noteListRoom = "notes"
-
   /// Whether a room is a note's own, of which nobody outside is told whether it is in use.
   private static func isOfNote(_ name: RoomName) -> Bool {
     name.utf8.starts(with: Identity.noteRoomPrefix.utf8)
@@ -92,7 +89,7 @@ extension Rooms {
   }
 
   func publishNoteList() {
-    publish(resource: Self.noteListRoom, in: Self.noteListRoom, sender: nil)
+    publish(resource: Identity.noteListRoom, in: Identity.noteListRoom, sender: nil)
   }
 
   // MARK: Refusals
