@@ -43,6 +43,7 @@ export interface ChangeName {
 export interface ClientCreate {
   documentId: string;
   title: string;
+  folder?: string | null;
 }
 
 export interface ClientDocumentHistory {
@@ -248,6 +249,7 @@ export interface ServerAuthor {
 export interface ServerCreated {
   documentId: string;
   title: string;
+  folder?: string | null;
   repeated: boolean;
 }
 

@@ -77,8 +77,8 @@ public struct NamePattern: Hashable, Sendable {
   /// Whether every name is meant.
   var isEverything: Bool { isPrefix && stem.isEmpty }
 
-  /// Whether a pattern of folders means all below one, too.
-  var isOfSubtree: Bool { isPrefix }
+  /// Whether all that begins alike is meant; of folders, one and all below it.
+  var isPattern: Bool { isPrefix }
 
   /// Whether every name that is meant begins so.
   func begins(with text: String) -> Bool { stem.starts(with: text.utf8) }
@@ -191,8 +191,26 @@ public struct Identity: Hashable, Sendable {
   }
 
   /// The prefix of rooms that belong to a note, whose id follows the prefix. They tell whoever may read the
-  /// note when its comments change; nobody publishes there, and no right to rooms opens them.
+  /// note when its comments change; nobody publishes there, and no right to rooms opens them. Who may read the note
+  /// by its folder may read the room while their connection follows the note, for a room's name tells no folder.
   public static let noteRoomPrefix = "/note/"
+
+  /// The room that tells when the list of notes changes. Who may read several notes, by a pattern or by a folder, may
+  /// read it without a right to rooms.
+  public static let noteListRoom = "notes"
+
+  /// Whether a list of notes may be somebody's: guests have one note, and so has a right to one id.
+  private var hasNoteList: Bool {
+    !isGuest
+      && grants.contains { grant in
+        guard grant.verbs.contains(.read) else { return false }
+        return switch grant.kind {
+        case .documents: grant.pattern.isPattern
+        case .folders: true
+        case .rooms: false
+        }
+      }
+  }
 
   /// Everything that the grants allow on the subject.
   ///
@@ -209,6 +227,7 @@ public struct Identity: Hashable, Sendable {
         return verbs(on: .document(note, in: nil)).intersection(.read)
       }
       anothers = prefix(ofAnothers: name)
+      if name.utf8.elementsEqual(Self.noteListRoom.utf8), hasNoteList { granted.insert(.read) }
     }
     for grant in grants {
       switch (subject, grant.kind) {

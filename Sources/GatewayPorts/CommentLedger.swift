@@ -9,6 +9,8 @@ public protocol CommentLedger {
   var base: Int { get }
   /// The log's newest revision.
   var head: Int { get }
+  /// The folder that the note is in.
+  var folder: FolderPath { get }
 
   /// The text at a revision from ``base`` to ``head``.
   func text(at revision: Int) throws(StoreError) -> Document
@@ -52,7 +54,8 @@ extension CommentLedger {
     var comments = try comments()
     comments.sort { $0.precedes($1) }
     try move(&comments, through: revision)
-    return CommentList(epoch: epoch, revision: revision, comments: comments)
+    return CommentList(
+      epoch: epoch, revision: revision, folder: folder, comments: comments)
   }
 
   /// Moves the anchors that stand before a revision up to it.

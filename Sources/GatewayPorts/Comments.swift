@@ -187,13 +187,16 @@ public struct CommentList: Sendable, Equatable {
   public var epoch: String
   /// The revision of the ranges.
   public var revision: Int
+  /// The folder that the note is in, by which somebody may have rights.
+  public var folder: FolderPath
   /// The comments, the oldest first.
   public var comments: [Comment]
 
   /// Makes a list.
-  public init(epoch: String, revision: Int, comments: [Comment]) {
+  public init(epoch: String, revision: Int, folder: FolderPath, comments: [Comment]) {
     self.epoch = epoch
     self.revision = revision
+    self.folder = folder
     self.comments = comments
   }
 }

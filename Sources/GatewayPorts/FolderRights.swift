@@ -93,7 +93,7 @@ extension Grant {
   fileprivate func coversAll(within folder: FolderPath) -> Bool {
     switch kind {
     case .documents: pattern.isEverything
-    case .folders: pattern.matches(folder: folder) && pattern.isOfSubtree
+    case .folders: pattern.matches(folder: folder) && pattern.isPattern
     case .rooms: false
     }
   }
@@ -110,7 +110,7 @@ extension Grant {
   /// The folder that it names, if it is a right to folders; ``FolderPath/none`` for all of them.
   public var folder: FolderPath? {
     guard kind == .folders else { return nil }
-    return FolderPath(stored: pattern.isOfSubtree ? String(pattern.name.dropLast()) : pattern.name)
+    return FolderPath(stored: pattern.isPattern ? String(pattern.name.dropLast()) : pattern.name)
   }
 }
 
@@ -133,7 +133,7 @@ extension NamePattern {
 
   /// Whether a folder is meant by a pattern of folders.
   public func matches(folder: FolderPath) -> Bool {
-    guard isOfSubtree, !isEverything else { return isEverything || matches(folder.text) }
+    guard isPattern, !isEverything else { return isEverything || matches(folder.text) }
     return isAbove(folder.text)
   }
 }

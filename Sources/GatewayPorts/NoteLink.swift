@@ -100,8 +100,8 @@ public enum LinkReply: Sendable, Equatable {
   case link(NoteLink, title: String)
   /// No link is opened by the key, or its note is gone.
   case unknown
-  /// Links of a note.
-  case links([NoteLink])
+  /// Links of a note, and the folder that it is in; `nil` where there is no such note.
+  case links([NoteLink], in: FolderPath?)
   /// These have ended.
   case ended([NoteLink])
 }

@@ -62,6 +62,7 @@ extension ClientMessage.Create: MessageObject {
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("documentId", &documentID)
     try fields.required("title", &title)
+    try fields.optional("folder", &folder)
   }
 }
 

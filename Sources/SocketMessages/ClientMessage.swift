@@ -109,11 +109,14 @@ public enum ClientMessage: Sendable, Equatable {
     public var documentID: String
     /// The note's title.
     public var title: String
+    /// The folder that it is made in; `nil` for none.
+    public var folder: String?
 
     /// Makes a create.
-    public init(documentID: String, title: String) {
+    public init(documentID: String, title: String, folder: String? = nil) {
       self.documentID = documentID
       self.title = title
+      self.folder = folder
     }
   }
 

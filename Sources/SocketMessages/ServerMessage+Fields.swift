@@ -172,6 +172,7 @@ extension ServerMessage.Created: MessageObject {
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("documentId", &documentID)
     try fields.required("title", &title)
+    try fields.optional("folder", &folder)
     try fields.required("repeated", &isRepeated)
   }
 }

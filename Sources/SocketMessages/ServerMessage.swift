@@ -86,13 +86,16 @@ public enum ServerMessage: Sendable, Equatable {
     public var documentID: String
     /// The note's title now.
     public var title: String
+    /// The folder that it is in now; `nil` for none.
+    public var folder: String?
     /// Whether the same person had made it before.
     public var isRepeated: Bool
 
     /// Makes a reply.
-    public init(documentID: String, title: String, isRepeated: Bool) {
+    public init(documentID: String, title: String, folder: String? = nil, isRepeated: Bool) {
       self.documentID = documentID
       self.title = title
+      self.folder = folder
       self.isRepeated = isRepeated
     }
   }

@@ -67,7 +67,11 @@ def bea(guarded):  # noqa: F811
 
 def test_a_group_has_its_folder(guarded, users, ada, bea):  # noqa: F811
     minutes = bea.make("Minutes", " team// minutes ")
+    # Who may read notes by a folder hears when the list of notes changes.
+    listener, _ = greet(guarded, bea.token)
+    assert listener.request("subscribe", {"room": "notes"})[0] == "subscribed"
     secret = ada.make("Secret", "board room")
+    assert listener.expect("resourceUpdate")["resourceId"] == "notes"
     assert bea.titles("team/minutes") == ["Minutes"]
     assert bea.titles("board room") == []
     assert bea.ask("GET", f"/api/notes/{secret}")[0] == 403
@@ -115,10 +119,25 @@ def test_who_loses_a_folder_is_out_at_once(guarded, ada, bea):  # noqa: F811
     assert client.join(note)["access"] == "write"
 
 
-def test_links_keep_what_they_were_made_for(guarded, ada, bea):  # noqa: F811
+def test_links_keep_what_they_were_made_for(guarded, users, ada, bea):  # noqa: F811
     note = bea.make("Shared", "team")
     status, link = bea.ask("POST", f"/api/notes/{note}/share", {"access": "read"})
     assert status == 201
+    status, written = ada.ask("POST", f"/api/notes/{note}/share", {"access": "write"})
+    assert status == 201
+
+    def listed(person):
+        status, answer = person.ask("GET", f"/api/notes/{note}/share")
+        assert status == 200, answer
+        return {one["access"]: one.get("path") for one in answer["links"]}
+
+    # Rights by the folder show the keys of what they give, and of nothing more.
+    assert listed(bea) == listed(ada) == {"read": link["path"], "write": written["path"]}
+    client, _ = greet(guarded, bea.token)
+    assert client.join(note)["access"] == "write"
+    group("set", "team", "folder:team/*=read,presence,manage", file=users)
+    assert client.expect("accessChanged") == {"documentId": note, "access": "read"}
+    assert listed(bea) == {"read": link["path"], "write": None}
     assert ada.ask("PATCH", f"/api/notes/{note}", {"folder": "board room"})[0] == 200
     visitor = bearer(link["token"])
     assert guarded.request("GET", f"/api/notes/{note}/text", None, visitor)[0] == 200

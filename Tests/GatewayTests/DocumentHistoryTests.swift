@@ -1,6 +1,7 @@
 import Gateway
 import GatewayPorts
 import OTCore
+import SimulationKit
 import SocketMessages
 import Testing
 
@@ -196,6 +197,32 @@ struct DocumentHistoryTests {
       Issue.record("the note is not there")
       return
     }
+  }
+
+  @Test("a note is made in a folder by who may manage notes there, and is taken once out of reach")
+  func createInFolder() throws {
+    let rig = GatewayRig()
+    let team = try #require(NamePattern(folders: "team/*"))
+    let (ann, _) = try rig.greet(rig.token("ann", [Grant(.folders, team, [.read, .manage])]))
+    func make(_ name: String, in folder: String?) -> ServerMessage? {
+      rig.ask(ann, .create(.init(documentID: name, title: "T", folder: folder)))
+    }
+    var made = ServerMessage.Created(
+      documentID: "n1", title: "T", folder: "team/plans", isRepeated: false)
+    #expect(make("n1", in: " team // plans ") == .created(made))
+    made.isRepeated = true
+    #expect(make("n1", in: "team/plans") == .created(made))
+    guard case .joined? = rig.ask(ann, .join(.init(documentID: "n1"))) else {
+      Issue.record("the note is not in the folder")
+      return
+    }
+    #expect(code(make("n2", in: nil)) == .notAllowed)
+    #expect(code(make("n2", in: "board")) == .notAllowed)
+    #expect(code(make("n2", in: "team/../board")) == .badMessage)
+    #expect(code(make("n2", in: "team/" + String(repeating: "n", count: 240))) == .tooLarge)
+    let board = FolderPath(stored: "board")
+    _ = rig.store.perform([.folders(.move(id: "n1", to: board, time: 1))])
+    #expect(code(make("n1", in: "team/plans")) == .idTaken)
   }
 
   @Test("a note is made by who may manage it, within the limits of names")

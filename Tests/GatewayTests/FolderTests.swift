@@ -194,6 +194,52 @@ struct FolderTests {
     #expect(!rig.pushes(both).isEmpty)
   }
 
+  @Test("the rooms of a note and of the list are heard by whoever may read by a folder")
+  func rooms() throws {
+    try user("mover", "document:*=all")
+    try user("reader", "folder:a=read", "folder:b=read,comment")
+    try user("other", "folder:c=read")
+    try user("single", "document:n=read")
+    try user("maker", "folder:a=manage", "room:x=read")
+    try make("n", in: "a")
+    func subscribes(_ id: UInt64, to room: String) -> Bool {
+      if case .subscribed = rig.ask(id, .subscribe(.init(room: room))) { true } else { false }
+    }
+    let (reader, _) = try rig.greet("reader")
+    let (other, _) = try rig.greet("other")
+    #expect(subscribes(reader, to: "notes") && subscribes(other, to: "notes"))
+    for user in ["single", "maker"] {
+      #expect(!subscribes(try rig.greet(user).0, to: "notes"), "\(user) has no list of notes")
+    }
+    #expect(!subscribes(reader, to: "/note/n"), "the folder is not known before the note is joined")
+    _ = rig.ask(reader, .join(.init(documentID: "n")))
+    #expect(subscribes(reader, to: "/note/n") && !subscribes(other, to: "/note/n"))
+    func mayComment() -> Bool {
+      rig.request("GET", "/api/notes/n/comments", token: "reader").body
+        .contains(#""mayComment":true"#)
+    }
+    #expect(!mayComment())
+    #expect(move("n", to: "b", by: "mover") == 200)
+    #expect(mayComment())
+    _ = rig.pushes(reader)
+    func heard() -> [String] {
+      _ = rig.request("PUT", "/api/notes/n/text", token: "mover", "words")
+      _ = rig.request(
+        "POST", "/api/notes/n/comments", token: "mover",
+        #"{"text":"?","anchor":{"revision":1,"from":0,"to":1}}"#)
+      return rig.pushes(reader).compactMap {
+        if case .resourceUpdate(let update) = $0 { update.resourceID } else { nil as String? }
+      }
+    }
+    #expect(heard() == ["/note/n"])
+    _ = rig.ask(reader, .leave(.init(documentID: "n")))
+    #expect(heard() == [], "a note is heard of that is not followed any more")
+    _ = rig.ask(reader, .join(.init(documentID: "n")))
+    #expect(subscribes(reader, to: "/note/n"))
+    #expect(move("n", to: "c", by: "mover") == 200)
+    #expect(heard() == [], "a note out of reach is heard of")
+  }
+
   @Test("a request that is under way while its note is moved is done before the move or not at all")
   func underway() throws {
     try user("mover", "document:*=all")

@@ -68,7 +68,7 @@ enum Large {
         .init(
           documentID: text,
           resume: .init(epoch: text, revision: 1, change: .init(clientID: text, sequence: 1))))
-    case .create: .create(.init(documentID: text, title: text))
+    case .create: .create(.init(documentID: text, title: text, folder: text))
     case .documentHistory:
       .documentHistory(.init(documentID: text, resume: .init(epoch: text, revision: 1), limit: 1))
     case .change:
@@ -115,7 +115,8 @@ enum Large {
           documentID: text, title: text, epoch: text, revision: 1,
           content: .changes(changes(size)), lastSequence: 1, access: .write,
           presence: participants(size)))
-    case .created: .created(.init(documentID: text, title: text, isRepeated: true))
+    case .created:
+      .created(.init(documentID: text, title: text, folder: text, isRepeated: true))
     case .behind: .behind(.init(documentID: text, epoch: text, revision: 1, lastSequence: 1))
     case .documentHistory:
       .documentHistory(

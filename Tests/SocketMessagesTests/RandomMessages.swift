@@ -96,7 +96,8 @@ extension SplitMix64 {
             ResumePoint(
               epoch: $0.text(), revision: $0.whole(), change: $0.optional { $0.changeName() })
           }, unanswered: optional { $0.changeName() }, pages: once(in: 2))),
-      .create(ClientMessage.Create(documentID: text(), title: text())),
+      .create(
+        ClientMessage.Create(documentID: text(), title: text(), folder: optional { $0.text() })),
       .documentHistory(
         ClientMessage.DocumentHistory(
           documentID: text(), resume: ResumePoint(epoch: text(), revision: whole()),
@@ -147,7 +148,9 @@ extension SplitMix64 {
             }),
           authors: list { $0.author() })),
       .created(
-        ServerMessage.Created(documentID: text(), title: text(), isRepeated: once(in: 2))),
+        ServerMessage.Created(
+          documentID: text(), title: text(), folder: optional { $0.text() },
+          isRepeated: once(in: 2))),
       .behind(
         ServerMessage.Behind(
           documentID: text(), epoch: text(), revision: whole(), lastSequence: whole(),

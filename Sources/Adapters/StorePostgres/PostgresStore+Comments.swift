@@ -30,6 +30,7 @@ struct PostgresComments: CommentLedger {
   var epoch: String { row.epoch }
   var base: Int { row.base }
   var head: Int { row.revision }
+  var folder: FolderPath { row.folder }
 
   func text(at revision: Int) throws(StoreError) -> Document {
     try store.fold(of: row, at: revision).document

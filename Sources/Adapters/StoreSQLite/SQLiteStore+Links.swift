@@ -36,7 +36,8 @@ extension SQLiteStore {
       }
       return title.map { .link(link, title: $0) } ?? .unknown
     case .list(let note, let now):
-      return .links(try links(of: note).filter { $0.expiresAt > now })
+      return .links(
+        try links(of: note).filter { $0.expiresAt > now }, in: try row(note)?.folder)
     case .end(let note, let id):
       _ = try existingRow(note)
       let ended = try links(of: note).filter { link in

@@ -19,8 +19,10 @@ extension Documents {
     let ref = work.messageID
     switch outcome {
     case .success(.made(let note)): dialect.made(note, isRepeated: false, ref: ref, connection)
-    case .success(.found(let note)): dialect.made(note, isRepeated: true, ref: ref, connection)
-    case .success(.taken):
+    case .success(.found(let note)) where mayHear(of: note, connection):
+      dialect.made(note, isRepeated: true, ref: ref, connection)
+    // One of theirs that was moved out of their reach is as any other's.
+    case .success(.taken), .success(.found):
       dialect.sendError(
         .idTaken,
         "another note has this id: it was made by somebody else, or with another title; take a "
@@ -35,5 +37,10 @@ extension Documents {
       dialect.sendError(
         .unavailable, "the store cannot do this now; try again later", ref: ref, to: connection)
     }
+  }
+
+  /// Whether a connection may hear the title and the folder that a note has now.
+  private func mayHear(of note: NoteSummary, _ connection: Connection) -> Bool {
+    !connection.verbs(on: .document(note.id, in: note.folder)).isDisjoint(with: [.read, .manage])
   }
 }

@@ -70,9 +70,9 @@ final class Links: Part {
   /// Lists the links of a note, with the keys of those that give nothing that the asker does not have.
   func list(_ request: RequestID, of note: DocumentID, _ identity: Identity) {
     perform(.links(.list(note: note, now: surroundings.clock.now)), request) { [self] reply in
-      guard case .links(let links) = reply else { return }
+      guard case .links(let links, let folder) = reply else { return }
       let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
-        let mayHave = identity.may(link.access.verbs, .document(note, in: nil))
+        let mayHave = identity.may(link.access.verbs, .document(note, in: folder))
         return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
       }
       respond(request, .json(200, LinkJSON.list(shown)))
@@ -82,7 +82,7 @@ final class Links: Part {
   /// Ends a link of a note.
   func end(_ id: String, of note: DocumentID, _ request: RequestID) {
     perform(.links(.list(note: note, now: surroundings.clock.now)), request) { [self] reply in
-      guard case .links(let links) = reply else { return }
+      guard case .links(let links, _) = reply else { return }
       let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
       if let link, !takeBack(.timed(link.id, until: link.expiresAt)) {
         return respond(request, Self.unavailable)

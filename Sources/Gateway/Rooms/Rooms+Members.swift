@@ -3,10 +3,7 @@ import SocketMessages
 
 /// The members of rooms, and updates that no room remembers.
 extension Rooms {
-  /// The room that hears when the list of notes changes.
-  static let noteListRoom = "notes"
-
-  /// The resource of which that room hears when tags in notes change.
+  /// The resource of which the room of the list of notes hears when tags change.
   static let tagsResource = "tags"
 
   /// Whether a room is a note's own, of which nobody outside is told whether it is in use.
@@ -95,11 +92,13 @@ extension Rooms {
   }
 
   func publishNoteList() {
-    publish(resource: Self.noteListRoom, in: Self.noteListRoom, sender: nil)
+    publish(resource: Identity.noteListRoom, in: Identity.noteListRoom, sender: nil)
   }
 
   /// Tells those who hear of the list of notes that tags have changed.
-  func publishTags() { publish(resource: Self.tagsResource, in: Self.noteListRoom, sender: nil) }
+  func publishTags() {
+    publish(resource: Self.tagsResource, in: Identity.noteListRoom, sender: nil)
+  }
 
   // MARK: Refusals
 

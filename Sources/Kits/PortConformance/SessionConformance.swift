@@ -103,14 +103,20 @@ extension DocumentStoreConformance {
       try expect(rig.link(.make(more, key: "k4", countMax: 3)), .tooMany, "one more")
       let other = noteLink("l.5", to: "m", at: 5)
       try expect(rig.link(.make(other, key: "k5", countMax: 3)), .made, "another note's")
-      try expect(rig.link(.list(note: "n", now: 6)), .links(links.reversed()), "the list")
+      try expect(
+        rig.link(.list(note: "n", now: 6)), .links(links.reversed(), in: FolderPath.none),
+        "the list")
       try expect(rig.link(.end(note: "m", id: "l.1")), .ended([]), "by another note")
       try expect(rig.link(.end(note: "n", id: "l.1")), .ended([links[0]]), "one")
       try expect(rig.link(.open(key: "kl.1", now: 6)), .unknown, "its key")
       _ = try rig.link(.end(note: "n", id: nil))
+      let folder = try rig.move("m", to: "team").folder
       try rig.restart()
-      try expect(rig.link(.list(note: "n", now: 6)), .links([]), "those that stay")
-      try expect(rig.link(.list(note: "m", now: 6)), .links([other]), "the other note's")
+      try expect(
+        rig.link(.list(note: "n", now: 6)), .links([], in: FolderPath.none), "those that stay")
+      try expect(
+        rig.link(.list(note: "m", now: 6)), .links([other], in: folder), "the other note's")
+      try expect(rig.link(.list(note: "x", now: 6)), .links([], in: nil), "those of no note")
       try expect(rig.error(.links(.end(note: "x", id: nil))), .unknownDocument, "of no note")
     },
     ConformanceCheck("a link counts until its time is over, and ends with its note's name") { rig in
@@ -134,7 +140,8 @@ extension DocumentStoreConformance {
       try rig.delete("n", at: 180)
       try rig.create("n")
       try expect(rig.link(.open(key: "two", now: 190)), .unknown, "another note of the name")
-      try expect(rig.link(.list(note: "n", now: 190)), .links([]), "its links")
+      try expect(
+        rig.link(.list(note: "n", now: 190)), .links([], in: FolderPath.none), "its links")
     },
   ]
 

@@ -5,13 +5,18 @@ import OTCore
 final class MemoryComments: CommentLedger {
   let epoch: String
   let base: Int
+  let folder: FolderPath
   private let entries: [LogEntry]
   private(set) var kept: [CommentID: Comment]
 
-  init(_ kept: [CommentID: Comment], epoch: String, base: Int, entries: [LogEntry]) {
+  init(
+    _ kept: [CommentID: Comment], epoch: String, base: Int, in folder: FolderPath,
+    entries: [LogEntry]
+  ) {
     self.kept = kept
     self.epoch = epoch
     self.base = base
+    self.folder = folder
     self.entries = entries
   }
 

@@ -42,13 +42,13 @@ struct MemorySessions {
     return removed
   }
 
-  /// - Parameter title: The title of a note; `nil` for a note that is not there.
+  /// - Parameter summary: The summary of a note; `nil` for a note that is not there.
   mutating func reply(
-    to request: LinkRequest, title: (DocumentID) -> String?
+    to request: LinkRequest, summary: (DocumentID) -> NoteSummary?
   ) throws(StoreError) -> LinkReply {
     switch request {
     case .make(let link, let key, let countMax):
-      guard title(link.note) != nil else { throw .unknownDocument }
+      guard summary(link.note) != nil else { throw .unknownDocument }
       links.removeAll { $0.link.expiresAt <= link.createdAt }
       if links.contains(where: { $0.link.id == link.id }) { return .made }
       guard list(of: link.note).count < countMax else { return .tooMany }
@@ -56,12 +56,13 @@ struct MemorySessions {
       return .made
     case .open(let key, let now):
       guard let found = links.first(where: { $0.key == key })?.link, found.expiresAt > now,
-        let title = title(found.note)
+        let title = summary(found.note)?.title
       else { return .unknown }
       return .link(found, title: title)
-    case .list(let note, let now): return .links(list(of: note).filter { $0.expiresAt > now })
+    case .list(let note, let now):
+      return .links(list(of: note).filter { $0.expiresAt > now }, in: summary(note)?.folder)
     case .end(let note, let id):
-      guard title(note) != nil else { throw .unknownDocument }
+      guard summary(note) != nil else { throw .unknownDocument }
       let ended = list(of: note).filter { link in id.map { link.id == $0 } ?? true }
       links.removeAll { ended.contains($0.link) }
       return .ended(ended)

@@ -291,6 +291,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       undo.append(.changed(record, record.state))
       let comments = MemoryComments(
         record.state.comments, epoch: record.state.epoch, base: record.state.base,
+        in: record.summary.folder,
         entries: record.entries)
       try comments.keepAnchors(of: comments.moved(through: min(through, record.entries.count)))
       record.state.comments = comments.kept
@@ -312,8 +313,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .logins(logins.reply(to: request))
     case .links(let request):
       undo.append(.logins(logins))
-      return .links(
-        try logins.reply(to: request) { records[Key($0)]?.summary.title })
+      return .links(try logins.reply(to: request) { records[Key($0)]?.summary })
     case .folders(let request): return .folders(try reply(to: request, &undo))
     case .within(let condition, let work):
       let key = Key(condition.id)
@@ -410,6 +410,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     let record = try request.isWriting ? record(request.note) : readable(request.note)
     let comments = MemoryComments(
       record.state.comments, epoch: record.state.epoch, base: record.state.base,
+      in: record.summary.folder,
       entries: record.entries)
     let reply = try comments.reply(to: request.work)
     guard request.isWriting else { return reply }

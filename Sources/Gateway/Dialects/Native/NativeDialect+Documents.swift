@@ -47,6 +47,15 @@ extension NativeDialect {
       messageID: ref, connection)
   }
 
+  /// Ends the subscription to a note's own room that only following the note allowed.
+  func leaveRoom(ofNote id: DocumentID, _ connection: Connection) {
+    let room = Identity.noteRoomPrefix + id
+    guard connection.rooms.contains(room), !connection.verbs(on: .room(room)).contains(.read) else {
+      return
+    }
+    lostReading(ofRoom: room, connection)
+  }
+
   func handle(_ create: ClientMessage.Create, ref: String, _ connection: Connection) {
     let limits = settings.limits
     let id = create.documentID
@@ -63,11 +72,21 @@ extension NativeDialect {
         ref: ref, to: connection)
       return
     }
-    guard connection.verbs(on: .document(id, in: FolderPath.none)).contains(.manage),
+    let folder: FolderPath
+    do throws(FolderPathError) {
+      folder = try FolderPath(create.folder ?? "")
+    } catch {
+      sendError(
+        error.isOfSize ? .tooLarge : .badMessage, error.description, ref: ref, to: connection)
+      return
+    }
+    guard connection.verbs(on: .document(id, in: folder)).contains(.manage),
       let identity = connection.identity
     else {
       sendError(
-        .notAllowed, "the token does not grant making this document", ref: ref, to: connection)
+        .notAllowed,
+        "the token does not grant making this document in this folder; name one where it grants manage",
+        ref: ref, to: connection)
       return
     }
     guard !board.isDraining else {
@@ -78,7 +97,8 @@ extension NativeDialect {
     }
     documents.make(
       NoteDraft(
-        id: id, title: create.title, owner: identity.user, time: surroundings.clock.now),
+        id: id, title: create.title, owner: identity.user, time: surroundings.clock.now,
+        folder: folder),
       messageID: ref, connection)
   }
 

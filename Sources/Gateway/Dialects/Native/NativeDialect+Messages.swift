@@ -70,6 +70,7 @@ extension NativeDialect {
     case .leave(let id):
       if let subscription = connection.subscriptions[id.documentID] {
         documents.leave(subscription)
+        leaveRoom(ofNote: id.documentID, connection)
       }
       send(.left(.init(documentID: id.documentID)), ref: ref, to: connection)
     case .profile(let profile): handle(profile, ref: ref, connection)

@@ -18,8 +18,8 @@ final class NativeDialect: Dialect {
     self.rooms = rooms
     self.access = access
     let own = [
-      "create", "documentHistory", "documents", "numbers", "presence", "publish", "resume",
-      "roomHistory", "rooms", "selections",
+      "create", "documentHistory", "documents", "folders", "numbers", "presence", "publish",
+      "resume", "roomHistory", "rooms", "selections",
     ]
     capabilities = (own + rooms.people.capabilities).sorted()
     super.init(board, Traits(listing: .native, hearsOfPeople: true, knowsEpochs: true))
@@ -106,8 +106,11 @@ final class NativeDialect: Dialect {
     _ note: NoteSummary, isRepeated: Bool, ref: String, _ connection: Connection
   ) {
     send(
-      .created(.init(documentID: note.id, title: note.title, isRepeated: isRepeated)), ref: ref,
-      to: connection)
+      .created(
+        .init(
+          documentID: note.id, title: note.title,
+          folder: note.folder.isNone ? nil : note.folder.text, isRepeated: isRepeated)),
+      ref: ref, to: connection)
   }
 
   override func page(
