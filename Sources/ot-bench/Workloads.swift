@@ -57,9 +57,9 @@ struct Workloads {
     var lengths = 0
     let times = try Measurement.repeated(for: seconds) {
       lengths = 0
-      for index in pairs.indices {
+      for pair in pairs {
         var document = start
-        try document.apply(pairs[index].a)
+        try document.apply(pair.a)
         lengths += document.scalarCount
       }
     }
@@ -76,9 +76,8 @@ struct Workloads {
     var components = 0
     let times = try Measurement.repeated(for: seconds) {
       components = 0
-      // Where they lie: a walk by value would count references to each, which is no part of this.
-      for index in pairs.indices {
-        let (a, b) = try TextOperation.transform(pairs[index].a, pairs[index].b)
+      for pair in pairs {
+        let (a, b) = try TextOperation.transform(pair.a, pair.b)
         components += a.componentCount + b.componentCount
       }
     }
